@@ -1,0 +1,8 @@
+"""An nbgrader plugin that grades student code against a reference it never shares a process with."""
+
+
+def check(exercise: str):
+    """Check what this notebook has defined for `exercise`; see `autograder.notebook.check`."""
+    from .notebook import check as run
+
+    return run(exercise)

@@ -1,0 +1,72 @@
+"""What the parts of the autograder say to one another. Imports neither torch nor tfkit, so that it is cheap to load."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+Status = Literal["passed", "failed", "not_graded", "not_run"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What one box may use while it holds one student's code for one exercise."""
+
+    wall_s: float = 60.0  # the whole life of the box
+    call_s: float = 10.0  # one call, one cell
+    memory_mb: int = 2048
+    processes: int = 64
+    output_bytes: int = 1 << 18
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exercise:
+    """One thing a student builds. `symbols[i]` is graded against `references[i]` (dotted `module:name`)."""
+
+    id: str
+    unit: str  # "03-heads", the folder and the nbgrader assignment
+    title: str
+    symbols: tuple[str, ...]
+    references: tuple[str, ...]
+    checks: str  # name of the function in the unit's checks.py
+    points: float = 1.0
+    folder: Path | None = None  # the unit's folder, where checks.py and submissions/ are
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckResult:
+    """The outcome of one property."""
+
+    name: str
+    status: Status
+    message: str = ""
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What the grader says of one exercise of one submission."""
+
+    exercise: str
+    status: Status
+    score: float
+    max_score: float
+    checks: tuple[CheckResult, ...] = ()
+    misconception: str | None = None  # name of the wrong/ submission it behaves like
+    hint: str | None = None  # that submission's sentence to the student
+    counterexample: dict[str, Any] | None = None
+    seed: int = 0
+    device: str = "cpu"
+    sandbox: str = ""
+    file: str = ""
+    reason: str = ""  # why it was not graded, or what stopped the student's code
+    outputs: dict[str, list[dict]] = field(default_factory=dict)  # cell id -> notebook outputs of the boxed run
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that `autograder check --json` prints, one a line."""
+        keep = asdict(self)
+        del keep["outputs"]
+        for check in keep["checks"]:
+            del check["weight"]
+        return keep
