@@ -1,0 +1,5 @@
+"""`python -m autograder`: the same as the `autograder` command."""
+
+from autograder.cli import main
+
+main()

@@ -1,0 +1,67 @@
+"""Finds exercises by entry point, and the checks that belong to each. Knows no course by name."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import sys
+from collections.abc import Callable
+from functools import lru_cache
+from importlib.metadata import entry_points
+from types import ModuleType
+
+from autograder.api import Exercise
+
+GROUP = "autograder.exercises"
+
+
+class UnknownExercise(LookupError):
+    """No installed course has an exercise of that name."""
+
+
+@lru_cache(maxsize=1)
+def exercises() -> tuple[Exercise, ...]:
+    """Every exercise that an installed course offers, in the course's order; two of one name are an error."""
+    found: dict[str, Exercise] = {}
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        for exercise in point.load()():
+            if exercise.id in found:
+                raise ValueError(f"two exercises are called {exercise.id}: units {found[exercise.id].unit} and {exercise.unit}")
+            found[exercise.id] = exercise
+    return tuple(found.values())
+
+
+def find(exercise_id: str) -> Exercise:
+    """The exercise of that id; raises UnknownExercise, which names the nearest."""
+    by_id = {exercise.id: exercise for exercise in exercises()}
+    if exercise_id in by_id:
+        return by_id[exercise_id]
+    if not by_id:
+        raise UnknownExercise("no course is installed: pip install the project, then try `autograder list`")
+    near = difflib.get_close_matches(exercise_id, by_id, n=1, cutoff=0.3)
+    suggestion = f" (did you mean {near[0]}?)" if near else ""
+    raise UnknownExercise(f"no exercise is called {exercise_id!r}{suggestion}; `autograder list` shows all")
+
+
+def earlier(exercise: Exercise) -> list[Exercise]:
+    """The exercises of all units before this one's."""
+    return [other for other in exercises() if other.unit < exercise.unit]
+
+
+def check_function(exercise: Exercise) -> Callable:
+    """The function in the unit's checks.py that lists this exercise's checks. Imports torch."""
+    return getattr(_checks_module(exercise), exercise.checks)
+
+
+def _checks_module(exercise: Exercise) -> ModuleType:
+    if exercise.folder is None:
+        raise ValueError(f"exercise {exercise.id} has no folder, so its checks.py cannot be found")
+    name = f"autograder_unit_{exercise.unit.replace('-', '_')}_checks"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, exercise.folder / "checks.py")
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{exercise.folder / 'checks.py'} cannot be loaded as Python")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+    return sys.modules[name]
