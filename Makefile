@@ -1,0 +1,72 @@
+# The README's commands. Everything lives in .venv, demo/ and extension/node_modules; `make clean` removes it all.
+SHELL  := bash
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := .make
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+FRONT := $(shell find extension/src extension/schema extension/style extension/package.json extension/yarn.lock \
+           extension/tsconfig.json -type f 2>/dev/null)
+
+.PHONY: help setup demo lab test test-slow test-ui check corpus clean
+
+help:  ## list the commands
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+setup: $(STAMP)/project  ## make .venv, install everything, build the JupyterLab extension
+
+$(BIN)/python:
+	@echo "» creating $(VENV)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "tfkit needs Python 3.10 or newer: set PYTHON=…"; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+
+# torch first and alone: with it in place nothing else asks for another build of it
+$(STAMP)/packages: pyproject.toml constraints.txt | $(BIN)/python
+	@mkdir -p $(STAMP)
+	@echo "» installing packages (a few minutes the first time)"
+	@$(BIN)/pip install -q -c constraints.txt torch
+	@$(BIN)/python tools/requirements.py > $(STAMP)/requirements.txt
+	@set -o pipefail; $(BIN)/pip install -c constraints.txt -r $(STAMP)/requirements.txt \
+	  | { grep --line-buffered -E '^(Collecting|Installing|Successfully)' | cut -c 1-100 || true; }
+	@touch $@
+
+$(STAMP)/front: $(FRONT) $(STAMP)/packages
+	@command -v node >/dev/null || { echo "the JupyterLab extension is built with Node.js 20 or newer: install it, then run make again"; exit 1; }
+	@echo "» building the JupyterLab extension"
+	@cd extension && jlpm install --immutable > ../$(STAMP)/jlpm.log 2>&1 && jlpm build >> ../$(STAMP)/jlpm.log 2>&1 \
+	  || { tail -n 30 ../$(STAMP)/jlpm.log; echo "the build failed; the whole log is $(STAMP)/jlpm.log"; exit 1; }
+	@touch $@
+
+$(STAMP)/project: $(STAMP)/front
+	@echo "» installing tfkit"
+	@$(BIN)/pip install -q --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: setup  ## a class of a dozen students, from released notebooks to grades and feedback
+	@$(BIN)/python -m course.demo
+
+lab: setup  ## JupyterLab on the course, as a student sees it
+	@$(BIN)/python -m course.demo lab
+
+test: setup  ## the tests
+	@$(BIN)/python -m pytest
+
+test-slow: setup  ## the tests that take minutes
+	@$(BIN)/python -m pytest -m slow
+
+test-ui: setup  ## the front end's tests: units, then JupyterLab in a real browser
+	@cd extension && jlpm test && cd ui-tests && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 jlpm install --immutable && jlpm test
+
+check: setup  ## lint and types, Python and TypeScript
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@cd extension && jlpm tsc --noEmit
+
+corpus: setup  ## what the checks catch of the collected misconceptions
+	@$(BIN)/autograder corpus --report
+
+clean:  ## remove what was built
+	rm -rf $(VENV) $(STAMP) demo build dist extension/node_modules extension/lib extension/tfkit_lab/labextension \
+	  extension/tfkit_lab/static extension/ui-tests/node_modules
