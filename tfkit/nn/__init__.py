@@ -1,0 +1,37 @@
+"""The parts that every architecture is made of.
+
+Letters in shapes: B batch, S/T/L source/target/any length, Q/K query/key length, H heads, E model width, D head width,
+V vocabulary. A mask is boolean, True = may attend.
+"""
+
+from .attention import MultiHeadAttention, merge_heads, scaled_dot_product_attention, split_heads
+from .cache import CachedSelfAttention
+from .feed_forward import FeedForward
+from .layers import DecoderLayer, EncoderLayer, Seq2SeqTransformer, shift_right
+from .masks import causal_mask, decoder_mask, masked_softmax, padding_mask
+from .positions import apply_rotary, axial_positions, relative_bucket, relative_shift, sinusoidal_positions
+from .recurrent import rnn_cell, rnn_encode
+
+__all__ = [
+    "CachedSelfAttention",
+    "DecoderLayer",
+    "EncoderLayer",
+    "FeedForward",
+    "MultiHeadAttention",
+    "Seq2SeqTransformer",
+    "apply_rotary",
+    "axial_positions",
+    "causal_mask",
+    "decoder_mask",
+    "masked_softmax",
+    "merge_heads",
+    "padding_mask",
+    "relative_bucket",
+    "relative_shift",
+    "rnn_cell",
+    "rnn_encode",
+    "scaled_dot_product_attention",
+    "shift_right",
+    "sinusoidal_positions",
+    "split_heads",
+]

@@ -1,0 +1,69 @@
+"""Where is a token? Absolute tables, rotations, and distances for biases on the scores."""
+
+import math
+
+import torch
+
+
+def sinusoidal_positions(length, dim):
+    """A wave per pair of columns, from fast to slow (Vaswani et al. 2017, 3.5): even columns sin, odd columns cos.
+
+    length int, dim even int -> [L,dim] of the default float dtype
+    """
+    position = torch.arange(length, dtype=torch.float64)[:, None]
+    frequency = 10000.0 ** (-torch.arange(0, dim, 2, dtype=torch.float64) / dim)
+    angle = position * frequency  # [L,dim/2]
+    table = torch.stack([angle.sin(), angle.cos()], dim=-1)  # [L,dim/2,2]
+    return table.reshape(length, dim).to(torch.get_default_dtype())
+
+
+def apply_rotary(x, positions, base=10000.0):
+    """Turn each pair of columns (0,1), (2,3), … by an angle that grows with the position (Su et al. 2021; GPT-J).
+
+    x [...,L,D] with D even, positions [L] -> [...,L,D]. Products of two rotated vectors depend on their distance only.
+    """
+    dim = x.size(-1)
+    wide = torch.promote_types(x.dtype, torch.float32)  # an angle of 1000 has no digits left in half precision
+    frequency = base ** (-torch.arange(0, dim, 2, dtype=wide, device=x.device) / dim)
+    angle = positions.to(wide)[:, None] * frequency  # [L,D/2]
+    sin, cos = angle.sin(), angle.cos()
+    even, odd = x[..., 0::2].to(wide), x[..., 1::2].to(wide)
+    turned = torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1)  # [...,L,D/2,2]
+    return turned.flatten(-2).to(x.dtype)
+
+
+def relative_bucket(relative_position, bidirectional, num_buckets, max_distance):
+    """The bucket of a distance: near ones each have their own, far ones share, ever more (Raffel et al. 2020).
+
+    relative_position = key - query, int64 of any shape -> int64 of the same shape
+    One direction only (a decoder): the future is in the bucket of distance 0.
+    """
+    first = 0
+    distance = -relative_position
+    if bidirectional:  # half of the buckets for each side
+        num_buckets //= 2
+        first = (relative_position > 0).long() * num_buckets
+        distance = distance.abs()
+    distance = distance.clamp(min=0)
+    exact = num_buckets // 2
+    far = torch.log(distance.clamp(min=1).float() / exact) / math.log(max_distance / exact) * (num_buckets - exact)
+    far = (exact + far.long()).clamp(max=num_buckets - 1)
+    return first + torch.where(distance < exact, distance, far)
+
+
+def relative_shift(scores):
+    """Align scores by distance into scores by position: row i moves left by Q-1-i (Dai et al. 2019, appendix B).
+
+    scores [B,H,Q,R], R >= Q -> [B,H,Q,R]; what is beyond the causal part is left undefined
+    """
+    batch, heads, q, r = scores.shape
+    padded = torch.cat([scores.new_zeros(batch, heads, q, 1), scores], dim=-1)  # [B,H,Q,R+1]
+    return padded.reshape(batch, heads, r + 1, q)[:, :, 1:].reshape(batch, heads, q, r)
+
+
+def axial_positions(e1, e2):
+    """A big table as the product of two small ones (Kitaev et al. 2020): position j is e1[j % l1] beside e2[j // l1].
+
+    e1 [l1,d1], e2 [l2,d2] -> [l1*l2,d1+d2]
+    """
+    return torch.cat([e1.repeat(e2.size(0), 1), e2.repeat_interleave(e1.size(0), dim=0)], dim=-1)
