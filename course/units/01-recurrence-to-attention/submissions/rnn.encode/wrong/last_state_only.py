@@ -1,0 +1,15 @@
+"""You hand back the last state only; a decoder that wants to look at every word needs them all.
+
+This is the bottleneck the unit is about: one vector for a whole sentence.
+"""
+
+import torch
+
+
+def rnn_encode(x, w_x, w_h, b):
+    h = x.new_zeros(x.shape[0], w_h.shape[0])
+    states = []
+    for t in range(x.shape[1]):
+        h = torch.tanh(x[:, t] @ w_x + h @ w_h + b)
+        states.append(h)
+    return h

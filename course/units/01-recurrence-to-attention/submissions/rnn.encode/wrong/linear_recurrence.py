@@ -1,0 +1,12 @@
+"""Your recurrence is linear: without the squashing function a hundred steps are one matrix."""
+
+import torch
+
+
+def rnn_encode(x, w_x, w_h, b):
+    h = x.new_zeros(x.shape[0], w_h.shape[0])
+    states = []
+    for t in range(x.shape[1]):
+        h = x[:, t] @ w_x + h @ w_h + b
+        states.append(h)
+    return torch.stack(states, dim=1)

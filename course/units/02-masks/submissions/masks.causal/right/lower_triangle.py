@@ -1,0 +1,5 @@
+import torch
+
+
+def causal_mask(length):
+    return torch.ones(length, length, dtype=torch.bool).tril()

@@ -1,0 +1,10 @@
+"""Every position sees one word of the future, which is exactly the word it has to predict."""
+
+import torch
+
+
+def decoder_mask(ids, pad_id):
+    length = ids.shape[1]
+    past = torch.ones(length, length, dtype=torch.bool, device=ids.device).tril(diagonal=1)
+    real = (ids != pad_id)[:, None, None, :]
+    return past & real

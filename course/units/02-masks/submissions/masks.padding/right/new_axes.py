@@ -1,0 +1,5 @@
+import torch
+
+
+def padding_mask(ids, pad_id):
+    return (ids != pad_id)[:, None, None, :]

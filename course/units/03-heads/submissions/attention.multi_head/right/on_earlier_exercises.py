@@ -1,0 +1,25 @@
+from torch import nn
+
+from tfkit.nn import scaled_dot_product_attention
+
+
+def split(x, heads):
+    return x.unflatten(-1, (heads, -1)).transpose(1, 2)
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.q_proj = nn.Linear(d_model, d_model)
+        self.k_proj = nn.Linear(d_model, d_model)
+        self.v_proj = nn.Linear(d_model, d_model)
+        self.o_proj = nn.Linear(d_model, d_model)
+
+    def forward(self, query, key, value, mask=None):
+        q = split(self.q_proj(query), self.n_heads)
+        k = split(self.k_proj(key), self.n_heads)
+        v = split(self.v_proj(value), self.n_heads)
+        heads, weights = scaled_dot_product_attention(q, k, v, mask)
+        output = heads.transpose(1, 2).flatten(2)
+        return self.o_proj(output), weights

@@ -1,0 +1,36 @@
+"""You take the values from the keys' input; what a word offers need not be what it is found by."""
+
+import math
+
+import torch
+from torch import nn
+
+
+def split(x, heads):
+    return x.unflatten(-1, (heads, -1)).transpose(1, 2)
+
+
+def masked_softmax(scores, mask):
+    if mask is None:
+        return torch.softmax(scores, dim=-1)
+    lowest = torch.finfo(scores.dtype).min
+    return torch.softmax(scores.masked_fill(~mask, lowest), dim=-1).masked_fill(~mask, 0.0)
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.q_proj = nn.Linear(d_model, d_model)
+        self.k_proj = nn.Linear(d_model, d_model)
+        self.v_proj = nn.Linear(d_model, d_model)
+        self.o_proj = nn.Linear(d_model, d_model)
+
+    def forward(self, query, key, value, mask=None):
+        q = split(self.q_proj(query), self.n_heads)
+        k = split(self.k_proj(key), self.n_heads)
+        v = split(self.v_proj(key), self.n_heads)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+        weights = masked_softmax(scores, mask)
+        output = (weights @ v).transpose(1, 2).flatten(2)
+        return self.o_proj(output), weights

@@ -1,0 +1,13 @@
+"""Your merge fails on most inputs: a transposed tensor is not laid out in order, and a view cannot reorder memory."""
+
+import torch
+
+
+def split_heads(x, heads):
+    batch, length, width = x.shape
+    return x.reshape(batch, length, heads, width // heads).transpose(1, 2)
+
+
+def merge_heads(x):
+    batch, heads, length, width = x.shape
+    return x.transpose(1, 2).view(batch, length, heads * width)
