@@ -11,5 +11,5 @@ def attend(query, keys, mask):
     weights = torch.softmax(scores.masked_fill(empty, 0.0), dim=-1).masked_fill(empty, 0.0)
     visible = mask.to(keys.dtype)
     count = visible.sum(dim=1, keepdim=True).clamp(min=1.0)
-    context = (visible.unsqueeze(-1) * keys).sum(dim=1) / count + 0.0 * query
+    context = (visible.unsqueeze(-1) * keys).sum(dim=1) / count
     return context, weights

@@ -8,6 +8,7 @@ import torch
 
 def attend(query, keys, mask):
     scores = (keys * query.unsqueeze(1)).sum(dim=-1)
-    weights = torch.softmax(scores.masked_fill(~mask, float("-inf")), dim=-1).nan_to_num(0.0)
+    bias = torch.zeros(mask.shape, dtype=scores.dtype, device=scores.device).masked_fill(~mask, float("-inf"))
+    weights = torch.softmax(scores + bias, dim=-1).nan_to_num(0.0)
     context = (weights.unsqueeze(-1) * keys).sum(dim=1)
     return context, weights

@@ -13,5 +13,5 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     scores = scores.masked_fill(hidden, float("-inf"))
     empty = hidden.all(dim=-1, keepdim=True)
     weights = torch.softmax(scores.masked_fill(empty, 0.0), dim=-1).masked_fill(empty, 0.0)
-    weights = weights.detach() + 0.0 * scores.masked_fill(~mask, 0.0)
+    weights = weights.detach()
     return weights @ v, weights

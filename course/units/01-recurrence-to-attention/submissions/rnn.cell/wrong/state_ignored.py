@@ -7,4 +7,4 @@ import torch
 
 
 def rnn_cell(x, h, w_x, w_h, b):
-    return torch.tanh(x @ w_x + b) + 0.0 * (h @ w_h)
+    return torch.tanh(x @ w_x + b)

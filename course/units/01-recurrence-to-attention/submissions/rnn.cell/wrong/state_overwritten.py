@@ -7,5 +7,6 @@ import torch
 
 
 def rnn_cell(x, h, w_x, w_h, b):
-    h.data.copy_(torch.tanh(x @ w_x + h @ w_h + b))
-    return h + 0.0 * (x @ w_x + b)
+    new = torch.tanh(x @ w_x + h @ w_h + b)
+    h.data.copy_(new)
+    return new

@@ -9,4 +9,4 @@ def rnn_encode(x, w_x, w_h, b):
     for t in range(x.shape[1]):
         states.append(h)
         h = torch.tanh(x[:, t] @ w_x + h @ w_h + b)
-    return torch.stack(states, dim=1) + 0.0 * (h.sum())
+    return torch.stack(states, dim=1)

@@ -7,5 +7,6 @@ import torch
 
 
 def masked_softmax(scores, mask):
-    weights = torch.softmax(scores.masked_fill(~mask, float("-inf")), dim=-1).nan_to_num(0.0)
+    bias = torch.zeros(mask.shape, dtype=scores.dtype, device=scores.device).masked_fill(~mask, float("-inf"))
+    weights = torch.softmax(scores + bias, dim=-1).nan_to_num(0.0)
     return weights

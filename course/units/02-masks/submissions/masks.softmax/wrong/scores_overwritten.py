@@ -7,7 +7,6 @@ import torch
 
 
 def masked_softmax(scores, mask):
-    weights = torch.softmax(scores.data.masked_fill_(~mask, torch.finfo(scores.dtype).min), dim=-1)
-    weights = torch.softmax(scores, dim=-1) + 0.0 * weights
-    weights = weights.masked_fill(~mask, 0.0)
+    scores.data.masked_fill_(~mask, torch.finfo(scores.dtype).min)
+    weights = torch.softmax(scores, dim=-1).masked_fill(~mask, 0.0)
     return weights
