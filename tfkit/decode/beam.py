@@ -1,0 +1,30 @@
+"""Beam search: keep the few best beginnings, not only the best one."""
+
+import torch
+
+
+def beam_search(step, start_id, end_id, beam_size, max_new_tokens, length_penalty=1.0):
+    """The best continuations of `start_id`, as `(ids, score)`, best first, at most `beam_size` of them.
+
+    `step(prefix_ids[N,t])` returns the logits `[N,V]` of the next token. Of all continuations of the live hypotheses
+    the best `beam_size` by summed log-probability survive a step; those that end are set aside, the others go on.
+    Score: the sum over (number of generated tokens ** `length_penalty`) (the form of Wu et al. 2016 without its
+    constants). What is unfinished after `max_new_tokens` counts too.
+    """
+    live, finished = [([start_id], 0.0)], []  # (ids, sum of log-probabilities)
+    for _ in range(max_new_tokens):
+        if not live:
+            break
+        logits = step(torch.tensor([ids for ids, _ in live]))  # [N,V]
+        log_probs = torch.log_softmax(logits.double(), dim=-1).cpu()
+        totals = log_probs + torch.tensor([total for _, total in live], dtype=torch.float64).unsqueeze(1)
+        best = totals.flatten().topk(min(beam_size, totals.numel()))
+        rows, tokens = best.indices // totals.size(1), best.indices % totals.size(1)
+        survivors = [
+            (live[row][0] + [token], total)
+            for row, token, total in zip(rows.tolist(), tokens.tolist(), best.values.tolist(), strict=True)
+        ]
+        finished += [hypothesis for hypothesis in survivors if hypothesis[0][-1] == end_id]
+        live = [hypothesis for hypothesis in survivors if hypothesis[0][-1] != end_id]
+    scored = [(ids, total / max(len(ids) - 1, 1) ** length_penalty) for ids, total in finished + live]
+    return sorted(scored, key=lambda pair: -pair[1])[:beam_size]
