@@ -1,0 +1,143 @@
+"""Compares what a student's code gave with what the reference gave; tolerances come from dtype and reduction length."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+FACTOR = 4.0  # spread seen between equivalent ways to write the references, with room
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far two right answers may lie apart: a rounding error grows with the root of the terms that are summed."""
+
+    length: int = 16  # terms in the longest reduction, products of several for a stack of layers
+    amplify: float = 1.0  # the largest score: exp turns an absolute error of a score into a relative one
+
+    def bound(self, expected: Tensor) -> float:
+        """The largest absolute difference allowed, for the whole tensor."""
+        finite = expected[torch.isfinite(expected)]
+        largest = finite.abs().max().item() if finite.numel() else 0.0
+        eps = torch.finfo(expected.dtype).eps
+        return FACTOR * eps * math.sqrt(self.length) * max(1.0, self.amplify) * largest + torch.finfo(torch.float32).tiny
+
+
+@dataclass(frozen=True)
+class Raised:
+    """The student's code raised instead of answering."""
+
+    kind: str
+    message: str
+
+    @property
+    def what(self) -> str:
+        """The exception's name, by which two failures are told apart."""
+        return self.message.split(":")[0].strip() if self.kind == "exception" else self.kind
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where two answers part, in words that give away nothing but the size of the gap."""
+
+    message: str
+    where: tuple[int, ...] | None = None
+    by: float | None = None
+    shape: tuple[int, ...] | None = None  # the expected one, of the tensor in question
+
+
+def compare(expected: Any, actual: Any, tolerance: Tolerance = Tolerance(), name: str = "the result") -> Difference | None:
+    """The first difference between two trees of tensors and plain values, or None."""
+    if isinstance(actual, Raised):
+        return _compare_raised(expected, actual)
+    if isinstance(expected, Raised):
+        return Difference(f"{name} should have been an error")
+    if isinstance(expected, Tensor):
+        return _compare_tensor(expected, actual, tolerance, name)
+    if isinstance(expected, dict):
+        return _compare_dict(expected, actual, tolerance, name)
+    if isinstance(expected, (list, tuple)):
+        return _compare_sequence(expected, actual, tolerance, name)
+    return _compare_plain(expected, actual, tolerance, name)
+
+
+def _compare_raised(expected: Any, actual: Raised) -> Difference | None:
+    if isinstance(expected, Raised) and expected.what == actual.what:
+        return None
+    return Difference(f"your code stopped: {actual.message}")
+
+
+def _compare_dict(expected: dict, actual: Any, tolerance: Tolerance, name: str) -> Difference | None:
+    if not isinstance(actual, dict):
+        return Difference(f"{name} is {_kind(actual)} where a dict is expected")
+    if set(expected) != set(actual):
+        missing, extra = sorted(set(expected) - set(actual), key=str), sorted(set(actual) - set(expected), key=str)
+        parts = [f"lacks {', '.join(map(str, missing))}"] * bool(missing) + [f"has an extra {', '.join(map(str, extra))}"] * bool(extra)
+        return Difference(f"{name} {' and '.join(parts)}")
+    for key in expected:
+        if found := compare(expected[key], actual[key], tolerance, f"{key}"):
+            return found
+    return None
+
+
+def _compare_sequence(expected: Any, actual: Any, tolerance: Tolerance, name: str) -> Difference | None:
+    if not isinstance(actual, (list, tuple)):
+        return Difference(f"{name} is {_kind(actual)} where {len(expected)} values are expected")
+    if len(expected) != len(actual):
+        return Difference(f"{name} holds {len(actual)} values where {len(expected)} are expected")
+    for place, (one, other) in enumerate(zip(expected, actual, strict=True)):
+        if found := compare(one, other, tolerance, f"{name}[{place}]"):
+            return found
+    return None
+
+
+def _compare_plain(expected: Any, actual: Any, tolerance: Tolerance, name: str) -> Difference | None:
+    if isinstance(expected, float) and isinstance(actual, (int, float)) and not isinstance(actual, bool):
+        return _compare_tensor(torch.tensor(expected), torch.tensor(float(actual)), tolerance, name)
+    if type(expected) is not type(actual):
+        return Difference(f"{name} is {_kind(actual)} where {_kind(expected)} is expected")
+    return None if expected == actual else Difference(f"{name} differs")
+
+
+def _compare_tensor(expected: Tensor, actual: Any, tolerance: Tolerance, name: str) -> Difference | None:
+    shape = tuple(expected.shape)
+    if not isinstance(actual, Tensor):
+        return Difference(f"{name} is {_kind(actual)} where a tensor of shape {list(shape)} is expected", shape=shape)
+    if shape != tuple(actual.shape):
+        return Difference(f"{name} has shape {list(actual.shape)} where {list(shape)} is expected", shape=shape)
+    if expected.dtype != actual.dtype:
+        return Difference(f"{name} is {_dtype(actual)} where {_dtype(expected)} is expected", shape=shape)
+    if expected.device.type != actual.device.type:
+        return Difference(f"{name} lies on {actual.device.type} where {expected.device.type} is expected", shape=shape)
+    return _compare_entries(expected.detach(), actual.detach(), tolerance, name)
+
+
+def _compare_entries(expected: Tensor, actual: Tensor, tolerance: Tolerance, name: str) -> Difference | None:
+    shape = tuple(expected.shape)
+    if not expected.is_floating_point():
+        wrong, gap = expected != actual, (expected.double() - actual.double()).abs()
+    else:
+        same = (expected == actual) | (expected.isnan() & actual.isnan())
+        gap = torch.where(same, 0.0, (expected.double() - actual.double()).abs())
+        wrong = ~same & ~(gap <= tolerance.bound(expected))  # a NaN is never within a bound
+    if not wrong.any():
+        return None
+    first = tuple(wrong.nonzero()[gap[wrong].nan_to_num(torch.inf, torch.inf).argmax()].tolist())
+    by = gap[first].item()
+    place = f"{name} at {list(first)}" if first else name
+    how = "is not finite where a finite number is expected" if not math.isfinite(actual[first].item()) and math.isfinite(
+        expected[first].item()) else (f"is off by {by:.4g}" if math.isfinite(by) else "should be -inf" if expected[first].item() == -math.inf else "differs")
+    return Difference(f"{place} {how} ({int(wrong.sum())} of {wrong.numel()} entries differ)", first, by, shape)
+
+
+def _kind(value: Any) -> str:
+    names = {type(None): "None (is a `return` missing?)", Tensor: "a tensor", list: "a list", tuple: "a tuple", dict: "a dict"}
+    return names.get(type(value), f"of type {type(value).__name__}")
+
+
+def _dtype(value: Tensor) -> str:
+    return str(value.dtype).removeprefix("torch.")

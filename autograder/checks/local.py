@@ -1,0 +1,150 @@
+"""Trusted code in this process behind the same methods as a boxed student: the references, and our own wrong answers."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_flatten, tree_map
+
+from autograder.api import StudentError
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What a call gave, and what it left changed behind it."""
+
+    value: Any
+    args_after: tuple
+    rng_changed: bool
+    state_changed: list[str] = field(default_factory=list)
+    kwargs_after: dict[str, Any] = field(default_factory=dict)
+
+
+class Local:
+    """Calls the names of `namespace` in this process; what they raise becomes StudentError, as from a box."""
+
+    def __init__(self, namespace: dict[str, Any]) -> None:
+        self.namespace = namespace
+
+    def kind(self, name: str) -> str | None:
+        """What the name is: function, class, value, or None where there is none."""
+        if name not in self.namespace:
+            return None
+        value = self.namespace[name]
+        return "class" if isinstance(value, type) else "function" if callable(value) else "value"
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """The function's value on copies of the arguments."""
+        with _as_student_error():
+            return _detached(self._named(name)(*_copied(args), **_copied(kwargs)))
+
+    def watch(self, name: str, *args: Any, **kwargs: Any) -> Watched:
+        """As `call`, and what became of arguments, random numbers and global state."""
+        args, kwargs = _copied(args), _copied(kwargs)
+        rng, state = torch.get_rng_state(), _state()
+        try:
+            with _as_student_error():
+                value = _detached(self._named(name)(*args, **kwargs))
+            changed = [key for key, before in state.items() if _state()[key] != before]
+            return Watched(value, args, not torch.equal(rng, torch.get_rng_state()), changed, kwargs)
+        finally:
+            torch.set_rng_state(rng)
+            torch.set_default_dtype(state["default dtype"])
+            torch.set_grad_enabled(state["grad mode"])
+
+    def vjp(self, name: str, args: tuple, kwargs: dict, cotangents: Any) -> tuple[Any, list]:
+        """The value, and the gradient of every tensor argument (None where there is no path)."""
+        return _vjp(self._named(name), args, kwargs, cotangents)[:2]
+
+    def build(self, name: str, *args: Any, **kwargs: Any) -> LocalHandle:
+        """An object of the class `name`."""
+        with _as_student_error():
+            return LocalHandle(self._named(name)(*args, **kwargs))
+
+    def _named(self, name: str) -> Callable:
+        if name not in self.namespace:
+            raise StudentError("missing", f"nothing called {name} is defined")
+        return self.namespace[name]
+
+
+class LocalHandle:
+    """One object, built by `Local.build`."""
+
+    def __init__(self, module: nn.Module) -> None:
+        self.module = module
+
+    def state_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of the state dict's entries."""
+        with _as_student_error():
+            return {name: tuple(value.shape) for name, value in self.module.state_dict().items()}
+
+    def load(self, state: dict[str, Tensor]) -> None:
+        """Load strictly."""
+        with _as_student_error():
+            self.module.load_state_dict(state, strict=True)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        with _as_student_error():
+            return _detached(self.module(*_copied(args), **_copied(kwargs)))
+
+    def method(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """The value of one of its methods."""
+        with _as_student_error():
+            return _detached(getattr(self.module, name)(*_copied(args), **_copied(kwargs)))
+
+    def vjp(self, method: str | None, args: tuple, kwargs: dict, cotangents: Any) -> tuple[Any, list, dict]:
+        """The value, the arguments' gradients and the parameters' gradients."""
+        function = getattr(self.module, method) if method else self.module
+        return _vjp(function, args, kwargs, cotangents, dict(self.module.named_parameters()))
+
+
+def _vjp(function: Callable, args: tuple, kwargs: dict, cotangents: Any, parameters: dict | None = None) -> tuple[Any, list, dict]:
+    args, kwargs = _copied(args), _copied(kwargs)
+    floats = [arg for arg in args if isinstance(arg, Tensor) and arg.is_floating_point()]
+    for arg in floats:
+        arg.requires_grad_()
+    parameters = parameters or {}
+    with _as_student_error():
+        value = function(*args, **kwargs)
+        pairs = [
+            (out, seed)
+            for out, seed in zip(tree_flatten(value)[0], tree_flatten(cotangents)[0], strict=False)
+            if isinstance(out, Tensor) and isinstance(seed, Tensor) and out.requires_grad
+        ]
+        wanted = [*floats, *parameters.values()]
+        outputs, seeds = [out for out, _ in pairs], [seed for _, seed in pairs]
+        grads = torch.autograd.grad(outputs, wanted, seeds, allow_unused=True) if pairs else [None] * len(wanted)
+    by_id = {id(one): grad for one, grad in zip(wanted, grads, strict=True)}
+    return _detached(value), [by_id.get(id(arg)) for arg in args], {name: by_id[id(p)] for name, p in parameters.items()}
+
+
+@contextmanager
+def _as_student_error():
+    try:
+        yield
+    except StudentError:
+        raise
+    except Exception as error:
+        raise StudentError("exception", f"{type(error).__name__}: {error}") from error
+
+
+def _copied(tree: Any) -> Any:
+    return tree_map(lambda leaf: leaf.detach().clone() if isinstance(leaf, Tensor) else leaf, copy.copy(tree))
+
+
+def _detached(tree: Any) -> Any:
+    return tree_map(lambda leaf: leaf.detach() if isinstance(leaf, Tensor) else leaf, tree)
+
+
+def _state() -> dict[str, Any]:
+    return {
+        "default dtype": torch.get_default_dtype(),
+        "grad mode": torch.is_grad_enabled(),
+        "deterministic algorithms": torch.are_deterministic_algorithms_enabled(),
+    }

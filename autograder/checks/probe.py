@@ -1,0 +1,207 @@
+"""A check asks several probes; each puts one question to the reference and to the student, whose answers are compared.
+
+A probe never looks at who answers: the reference, a boxed student and our own wrong answers stand behind the same
+methods. So a misconception is recognised by giving the same answers to the same questions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_flatten, tree_map
+
+from autograder.api import StudentError
+from autograder.checks.compare import Difference, Raised, Tolerance, compare
+
+FATAL = ("timeout", "memory", "crash")  # after these the box is gone
+
+
+class Draw:
+    """Everything random in a check, from one seed."""
+
+    def __init__(self, *seed: Any) -> None:
+        digest = hashlib.sha256("/".join(map(str, seed)).encode()).digest()
+        self.generator = torch.Generator().manual_seed(int.from_bytes(digest[:7], "big"))
+
+    def normal(self, *shape: int) -> Tensor:
+        """Standard normal float32."""
+        return torch.randn(*shape, generator=self.generator)
+
+    def integers(self, low: int, high: int, *shape: int) -> Tensor:
+        """int64 in [low, high)."""
+        return torch.randint(low, high, shape, generator=self.generator)
+
+    def integer(self, low: int, high: int) -> int:
+        """One int in [low, high)."""
+        return int(self.integers(low, high, 1))
+
+    def mask(self, *shape: int, empty_row: bool = False) -> Tensor:
+        """A boolean mask in which every row sees something, but for one row if `empty_row`."""
+        mask = torch.rand(*shape, generator=self.generator) < 0.6
+        seen = self.integers(0, shape[-1], *shape[:-1]).unsqueeze(-1)
+        mask = mask.scatter(-1, seen, True)
+        if shape[-1] > 1:  # and something is hidden, or the mask would not be tested
+            mask = mask.scatter(-1, (seen + 1) % shape[-1], False)
+        if empty_row:
+            mask.view(-1, shape[-1])[-1] = False
+        return mask
+
+    def ragged(self, batch: int, length: int) -> Tensor:
+        """Boolean [B,L]: real tokens first, then padding; the first row is full."""
+        lengths = self.integers(1, length + 1, batch)
+        lengths[0] = length
+        if batch > 1 and length > 1:
+            lengths[1] = min(int(lengths[1]), length - 1)
+        return torch.arange(length)[None] < lengths[:, None]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call: a function by name, or a class that is built, given parameters and called."""
+
+    symbol: str
+    args: tuple
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    init: tuple | None = None  # a class: its constructor's arguments
+    state: dict[str, Tensor] | None = None
+    method: str | None = None  # None: forward
+    length: int = 16
+    amplify: float = 1.0
+    pick: Callable[[Any], Any] | None = None  # the graded part of the value
+
+    @property
+    def tolerance(self) -> Tolerance:
+        """How exact an answer has to be."""
+        return Tolerance(self.length, self.amplify)
+
+    def value(self, subject: Any) -> Any:
+        """What `subject` answers."""
+        if self.init is None:
+            return self._graded(subject.call(self.symbol, *self.args, **self.kwargs))
+        module = self.built(subject)
+        call = module if self.method is None else lambda *args, **kwargs: module.method(self.method, *args, **kwargs)
+        return self._graded(call(*self.args, **self.kwargs))
+
+    def built(self, subject: Any) -> Any:
+        """The object, with the case's parameters."""
+        module = subject.build(self.symbol, *(self.init or ()))
+        if self.state is not None:
+            module.load(self.state)
+        return module
+
+    def _graded(self, value: Any) -> Any:
+        return value if self.pick is None else self.pick(value)
+
+    def gradients(self, subject: Any, cotangents: Any) -> Any:
+        """Gradients of arguments and parameters; no path and a zero are the same."""
+        if self.init is None:
+            grads, parameters = subject.vjp(self.symbol, self.args, self.kwargs, cotangents)[1], {}
+        else:
+            _, grads, parameters = self.built(subject).vjp(self.method, self.args, self.kwargs, cotangents)
+        floats = [(a, g) for a, g in zip(self.args, grads, strict=False) if isinstance(a, Tensor) and a.is_floating_point()]
+        state = self.state or {}
+        by_name = {name: _or_zeros(parameters.get(name), value) for name, value in state.items() if value.is_floating_point()}
+        return {"inputs": [_or_zeros(grad, arg) for arg, grad in floats], **by_name}
+
+    def to(self, change: Callable[[Tensor], Tensor]) -> Case:
+        """The same case with every floating tensor changed."""
+        return replace(self, args=on_floats(self.args, change), kwargs=on_floats(self.kwargs, change))
+
+    def size(self) -> int:
+        """Numbers in the inputs."""
+        return sum(leaf.numel() if isinstance(leaf, Tensor) else 1 for leaf in tree_flatten((self.args, self.kwargs))[0])
+
+
+def on_floats(tree: Any, change: Callable[[Tensor], Tensor]) -> Any:
+    """The tree with `change` applied to its floating tensors."""
+    return tree_map(lambda leaf: change(leaf) if isinstance(leaf, Tensor) and leaf.is_floating_point() else leaf, tree)
+
+
+def _or_zeros(grad: Tensor | None, like: Tensor) -> Tensor:
+    return torch.zeros_like(like) if grad is None else grad
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One question. `case` says what a counter-example may show of it."""
+
+    ask: Callable[[Any], Any]
+    case: Case
+    tolerance: Tolerance = Tolerance()
+
+
+@dataclass(frozen=True)
+class Check:
+    """One property. Without the core checks nothing else earns points."""
+
+    name: str
+    probes: Callable[[Draw, Any], Sequence[Probe]]  # (draws, the reference) -> questions
+    weight: float = 1.0
+    core: bool = False
+    explain: Callable[[Any, Any], str] | None = None  # (expected, actual) -> what to tell; default: the difference
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the reference and the student said to one probe."""
+
+    probe: Probe
+    expected: Any
+    actual: Any
+    difference: Difference | None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A check with all its answers."""
+
+    check: Check
+    answers: tuple[Answer, ...]
+
+    @property
+    def failed(self) -> list[Answer]:
+        """The answers that differ, smallest inputs first."""
+        return sorted((a for a in self.answers if a.difference), key=lambda answer: answer.probe.case.size())
+
+    @property
+    def message(self) -> str:
+        """What to tell of the simplest failure."""
+        if not self.failed:
+            return ""
+        answer = self.failed[0]
+        if self.check.explain and not isinstance(answer.actual, Raised):
+            return self.check.explain(answer.expected, answer.actual)
+        assert answer.difference is not None
+        return answer.difference.message
+
+
+def observe(subject: Any, probe: Probe) -> Any:
+    """The subject's answer; an exception of its own is an answer too. Any other exception is the checker's."""
+    try:
+        return probe.ask(subject)
+    except StudentError as error:
+        return Raised(error.kind, error.message)
+
+
+def examine(checks: Sequence[Check], subject: Any, reference: Any, seed: Any) -> list[Finding]:
+    """Put every probe of every check to both; what kills the box fails the checks that were still to come."""
+    findings, dead = [], None
+    for check in checks:
+        answers = []
+        for probe in check.probes(Draw(seed, check.name), reference):
+            expected = observe(reference, probe)
+            if isinstance(expected, Raised):
+                raise RuntimeError(f"the reference fails check {check.name!r}: {expected.message}")
+            actual = dead or observe(subject, probe)
+            if isinstance(actual, Raised) and actual.kind in FATAL:
+                dead = actual
+            answers.append(Answer(probe, expected, actual, compare(expected, actual, probe.tolerance)))
+            if dead:
+                break
+        findings.append(Finding(check, tuple(answers)))
+    return findings
