@@ -1,0 +1,34 @@
+import torch.nn.functional as F
+from tfkit.nn import MultiHeadAttention
+from torch import nn
+
+
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.up = nn.Linear(d_model, d_ff)
+        self.down = nn.Linear(d_ff, d_model)
+
+    def forward(self, x):
+        return self.down(F.relu(self.up(x)))
+
+
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__()
+        self.self_attn = MultiHeadAttention(d_model, n_heads)
+        self.cross_attn = MultiHeadAttention(d_model, n_heads)
+        self.ff = FeedForward(d_model, d_ff)
+        self.norm1 = nn.LayerNorm(d_model)
+        self.norm2 = nn.LayerNorm(d_model)
+        self.norm3 = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, self_mask=None, memory_mask=None):
+        parts = (
+            (lambda y: self.self_attn(y, y, y, self_mask)[0], self.norm1),
+            (lambda y: self.cross_attn(y, memory, memory, memory_mask)[0], self.norm2),
+            (self.ff, self.norm3),
+        )
+        for part, norm in parts:
+            x = norm(x.add(part(x)))
+        return x

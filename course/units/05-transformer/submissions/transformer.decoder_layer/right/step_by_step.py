@@ -1,0 +1,37 @@
+import torch.nn.functional as F
+from tfkit.nn import MultiHeadAttention
+from torch import nn
+
+
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.up = nn.Linear(d_model, d_ff)
+        self.down = nn.Linear(d_ff, d_model)
+
+    def forward(self, x):
+        return self.down(F.relu(self.up(x)))
+
+
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__()
+        self.self_attn = MultiHeadAttention(d_model, n_heads)
+        self.cross_attn = MultiHeadAttention(d_model, n_heads)
+        self.ff = FeedForward(d_model, d_ff)
+        self.norm1 = nn.LayerNorm(d_model)
+        self.norm2 = nn.LayerNorm(d_model)
+        self.norm3 = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, self_mask=None, memory_mask=None):
+        residual = x
+        x, _ = self.self_attn(query=x, key=x, value=x, mask=self_mask)
+        x = self.norm1(residual + x)
+
+        residual = x
+        x, _ = self.cross_attn(query=x, key=memory, value=memory, mask=memory_mask)
+        x = self.norm2(residual + x)
+
+        residual = x
+        x = self.ff(x)
+        return self.norm3(residual + x)

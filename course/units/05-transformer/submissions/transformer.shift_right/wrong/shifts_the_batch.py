@@ -1,0 +1,10 @@
+"""You shift along the batch: each sentence is fed the sentence before it.
+
+Batch first: time is the second dimension."""
+
+import torch
+
+
+def shift_right(ids, start_id):
+    start = torch.full_like(ids[:1], start_id)
+    return torch.cat([start, ids[:-1]], dim=0)

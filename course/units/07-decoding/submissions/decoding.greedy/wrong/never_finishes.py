@@ -1,0 +1,13 @@
+"""You go on after the end symbol: rows keep growing until the limit.
+
+A sentence is over when the model says so."""
+
+import torch
+
+
+def greedy_decode(step, start_ids, end_id, max_new_tokens, pad_id):
+    ids = start_ids[:, None]
+    for _ in range(max_new_tokens):
+        best = step(ids).argmax(-1).to(ids.device)
+        ids = torch.cat([ids, best[:, None]], dim=1)
+    return ids

@@ -1,0 +1,3 @@
+def top_k_filter(logits, k):
+    smallest_kept = logits.topk(k, dim=-1).values[..., -1:]
+    return logits.masked_fill(logits < smallest_kept, float("-inf"))
