@@ -1,0 +1,46 @@
+"""Writes the configuration and the key of a course: `python -m autograder.nbgrader.config DIR`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import shutil
+from pathlib import Path
+
+CONFIG, KEY = "nbgrader_config.py", "course.key"
+
+
+def install(course_dir: str | os.PathLike) -> list[Path]:
+    """Make `course_dir` a course that the stock nbgrader commands can grade; returns what was written.
+
+    An existing configuration is kept, since it may have been edited, and so is the key: with another one every
+    regrade would draw other cases.
+    """
+    root = Path(course_dir).resolve()
+    (root / "exchange").mkdir(parents=True, exist_ok=True)
+    written = []
+    if not (root / CONFIG).exists():
+        shutil.copyfile(Path(__file__).with_name(CONFIG), root / CONFIG)
+        written.append(root / CONFIG)
+    if not (root / KEY).exists():
+        _write_key(root / KEY)
+        written.append(root / KEY)
+    return written
+
+
+def _write_key(path: Path) -> None:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(secrets.token_bytes(32))
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m autograder.nbgrader.config", description=install.__doc__)
+    parser.add_argument("directory", type=Path, help="the nbgrader course directory")
+    written = install(parser.parse_args(arguments).directory)
+    print("\n".join(f"wrote {path}" for path in written) or "nothing to do: configuration and key are there")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""Takes the place of nbgrader's Execute: no kernel is started; the engine grades, and its verdicts become outputs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Bool, Unicode
+from traitlets.utils.importstring import import_item
+
+from autograder import registry
+from autograder.api import Exercise, Verdict
+from autograder.report import verdict_html, verdict_line
+from autograder.sandbox import choose
+
+
+class BoxedExecute(NbGraderPreprocessor):
+    """Runs the student's cells in the box and writes each exercise's verdict into its check cell."""
+
+    key_file = Unicode("", help="the course's secret; seeds are drawn from it, so a regrade sees the same cases").tag(
+        config=True
+    )
+    device = Unicode("auto", help="auto, cpu or cuda").tag(config=True)
+    trust = Bool(False, help="grade without a box; for an instructor's own notebooks only").tag(config=True)
+    engine = Unicode(
+        "autograder.run.grade_notebook", help="dotted name of what grades: (nb, exercises, **how) -> list[Verdict]"
+    ).tag(config=True)
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """Grade every check cell of a rebuilt notebook. Our own failure is a verdict `not_graded`, no exception."""
+        where = resources["nbgrader"]
+        wanted = wanted_exercises(nb)
+        given_up = missing_answers(nb, wanted)
+        found = {verdict.exercise: verdict for verdict in given_up}
+        left = [exercise for cell_id, exercise in wanted.items() if exercise and exercise.id not in found]
+        started = time.monotonic()
+        for verdict in self._grade(nb, left, where):
+            found[verdict.exercise] = verdict
+        self._report(where, list(found.values()), time.monotonic() - started)
+        write_outputs(nb, list(found.values()))
+        for cell in check_cells(nb):
+            exercise = wanted[cell.id]
+            write_verdict(cell, (found.get(exercise.id) if exercise else None) or ungraded(cell, exercise))
+        return nb, resources
+
+    def _grade(self, nb: NotebookNode, exercises: list[Exercise], where: dict) -> Sequence[Verdict]:
+        if not exercises:
+            return []
+        name = f"{where['student']} · {where['assignment']}"
+        try:
+            return import_item(self.engine)(  # only now: it imports torch, which the other commands can do without
+                nb,
+                exercises,
+                backend=choose(trust=self.trust),
+                key=self._key(),
+                student=where["student"],
+                device=self.device,
+                progress=lambda *what: self._progress(name, what),
+            )
+        except Exception as error:  # the student must not pay for it, nor the rest of the class
+            self.log.exception("%s could not be graded", name)
+            return [ungraded_exercise(exercise, f"the grader failed: {error}") for exercise in exercises]
+
+    def _key(self) -> bytes:
+        path = Path(self.key_file)
+        if not self.key_file or not path.is_file():
+            where = self.key_file or "c.BoxedExecute.key_file"
+            raise FileNotFoundError(f"no course key at {where}: run `python -m autograder.nbgrader.config`")
+        return path.read_bytes()
+
+    def _progress(self, name: str, what: tuple) -> None:
+        for item in what:
+            self.log.info("%s: %s", name, verdict_line(item) if isinstance(item, Verdict) else item)
+
+    def _report(self, where: dict, verdicts: list[Verdict], seconds: float) -> None:
+        score, most = sum(v.score for v in verdicts), sum(v.max_score for v in verdicts)
+        self.log.info("%s · %s: %g of %g in %.1f s", where["student"], where["assignment"], score, most, seconds)
+
+
+def check_cells(nb: NotebookNode) -> list[NotebookNode]:
+    """The cells that carry points for code."""
+    return [cell for cell in nb.cells if (cell.metadata.get("tfkit") or {}).get("role") == "check"]
+
+
+def wanted_exercises(nb: NotebookNode) -> dict[str, Exercise | None]:
+    """Check cell id → exercise, by the grade id `check-<exercise, dots as dashes>`; None where no course has it."""
+    known = {"check-" + exercise.id.replace(".", "-"): exercise for exercise in registry.exercises()}
+    return {cell.id: known.get(cell.metadata.nbgrader["grade_id"]) for cell in check_cells(nb)}
+
+
+def missing_answers(nb: NotebookNode, wanted: dict[str, Exercise | None]) -> list[Verdict]:
+    """Zero for each exercise whose answer was deleted or could not be read: nothing of it is there to be run."""
+    reasons = {
+        "deleted": "The cell with your answer was missing from what you handed in.",
+        "unreadable": f"Your notebook could not be read: {(nb.metadata.get('tfkit') or {}).get('unreadable')}.",
+    }
+    gone = {
+        cell.metadata.nbgrader["grade_id"].removeprefix("solution-"): reasons[cell.metadata.tfkit["missing"]]
+        for cell in nb.cells
+        if (cell.metadata.get("tfkit") or {}).get("missing")
+    }
+    return [
+        Verdict(exercise=e.id, status="failed", score=0.0, max_score=e.points, reason=gone[e.id.replace(".", "-")])
+        for e in wanted.values()
+        if e and e.id.replace(".", "-") in gone
+    ]
+
+
+def ungraded(cell: NotebookNode, exercise: Exercise | None) -> Verdict:
+    """The verdict for a check cell that no verdict came back for."""
+    if exercise:
+        return ungraded_exercise(exercise, "the grader returned no verdict")
+    name, points = cell.metadata.nbgrader["grade_id"], cell.metadata.nbgrader["points"]
+    reason = "no installed course has an exercise for this cell; see `autograder list`"
+    return Verdict(exercise=name, status="not_graded", score=0.0, max_score=points, reason=reason)
+
+
+def ungraded_exercise(exercise: Exercise, reason: str) -> Verdict:
+    """Our failure, told as such."""
+    return Verdict(exercise=exercise.id, status="not_graded", score=0.0, max_score=exercise.points, reason=reason)
+
+
+def write_verdict(cell: NotebookNode, verdict: Verdict) -> None:
+    """Exactly one output that nbgrader reads as the score; for `not_graded` one that it cannot read as full marks."""
+    cell.metadata["tfkit"] = {**cell.metadata["tfkit"], "exercise": verdict.exercise, "verdict": verdict.as_json()}
+    page = {"text/html": verdict_html(verdict)}
+    if verdict.status == "not_graded":
+        line = f"NotGraded: {verdict.reason}"
+        cell.outputs = [
+            new_output("display_data", data={**page, "text/plain": line}),
+            new_output("error", ename="NotGraded", evalue=verdict.reason, traceback=[line]),
+        ]
+        return
+    score = min(max(float(verdict.score), 0.0), float(cell.metadata.nbgrader["points"]))
+    cell.outputs = [new_output("execute_result", data={"text/plain": repr(score), **page}, execution_count=None)]
+
+
+def write_outputs(nb: NotebookNode, verdicts: list[Verdict]) -> None:
+    """Put on the student's cells what they printed in the box: for an answer, in the box that graded it."""
+    seen: dict[str, list] = {}
+    for verdict in verdicts:
+        own = "solution-" + verdict.exercise.replace(".", "-")
+        for cell_id, outputs in verdict.outputs.items():
+            if cell_id == own or cell_id not in seen:
+                seen[cell_id] = outputs
+    graded = {cell.id for cell in check_cells(nb)}
+    for cell in nb.cells:
+        if cell.cell_type == "code" and cell.id in seen and cell.id not in graded:
+            cell.outputs = [NotebookNode(output) for output in seen[cell.id]]

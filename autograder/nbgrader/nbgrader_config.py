@@ -1,0 +1,54 @@
+"""nbgrader's configuration of a course. `python -m autograder.nbgrader.config DIR` copies it there; edit the copy.
+
+The stock commands find it in the folder they are run in: generate_assignment, release_assignment, collect, autograde,
+generate_feedback, release_feedback, formgrader.
+"""
+
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+c = get_config()  # type: ignore[name-defined]  # noqa: F821
+
+c.CourseDirectory.course_id = "tfkit"
+c.CourseDirectory.root = str(HERE)
+c.CourseDirectory.db_url = f"sqlite:///{HERE / 'gradebook.db'}"  # absolute: the formgrader runs in another folder
+c.CourseDirectory.max_file_size = 20_000  # kB: notebooks carry recorded decodings
+
+# One machine, one course. On a shared server set the exchange to a folder that all users may write.
+c.Exchange.root = str(HERE / "exchange")
+c.Exchange.cache = str(HERE / "exchange" / "cache")
+c.ExchangeFactory.collect = "autograder.nbgrader.exchange.Collect"  # leaves links behind
+
+# What students get: a stub that fails loudly when it is run.
+c.ClearSolutions.code_stub = {"python": "# your code here\nraise NotImplementedError"}
+
+# Grading: no kernel, no marks in the student's file are believed, verdicts are formed outside the student's process.
+c.Autograde.pre_convert_hook = "autograder.nbgrader.submission.remove_links"
+c.Autograde.exporter_class = "autograder.nbgrader.submission.SubmissionExporter"
+c.Autograde.sanitize_preprocessors = [
+    "autograder.nbgrader.rebuild.RebuildFromGradebook",
+    "nbgrader.preprocessors.OverwriteKernelspec",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+c.Autograde.autograde_preprocessors = [
+    "autograder.nbgrader.execute.BoxedExecute",
+    "nbgrader.preprocessors.LimitOutput",
+    "autograder.nbgrader.save.SaveVerdicts",
+    "nbgrader.preprocessors.AssignLatePenalties",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+c.BoxedExecute.key_file = str(HERE / "course.key")
+c.BoxedExecute.device = "auto"
+
+# For courses that put Execute or OverwriteCells back in: their safer settings.
+c.OverwriteCells.add_missing_cells = True
+c.Execute.store_widget_state = False
+
+# Feedback: verdicts, no hidden tests, nothing that runs.
+c.GenerateFeedback.preprocessors = [
+    "nbgrader.preprocessors.GetGrades",
+    "nbgrader.preprocessors.ClearHiddenTests",
+    "autograder.nbgrader.feedback.ShowVerdicts",
+    "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+]
+c.GenerateFeedback.exporter_class = "autograder.nbgrader.feedback.FeedbackExporter"

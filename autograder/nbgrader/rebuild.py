@@ -1,0 +1,163 @@
+"""Rebuilds a submission from the gradebook, so that nothing the student can write in metadata counts for anything.
+
+Replaces nbgrader's ClearOutput, DeduplicateIds and OverwriteCells. They trust the marks in the file: a second copy of a
+test cell ends the whole command, a deleted cell is not graded, `skip-execution` on a test cell earns its points.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+SHOWN_ONLY = ("demo", "experiment")  # roles that run in the student's lab alone and are worth nothing
+
+
+@dataclass(frozen=True)
+class Source:
+    """What the gradebook knows of one released cell."""
+
+    name: str
+    cell_type: str
+    source: str
+    checksum: str
+    locked: bool
+    grade: bool
+    solution: bool
+    task: bool
+    points: float | None
+
+    def mark(self) -> dict[str, Any]:
+        """The cell's `metadata.nbgrader`, complete and with no extra key (nbgrader refuses any)."""
+        points = {} if self.points is None else {"points": self.points}
+        flags = {"grade": self.grade, "solution": self.solution, "task": self.task, "locked": self.locked}
+        known = {"schema_version": 3, "grade_id": self.name, "cell_type": self.cell_type, "checksum": self.checksum}
+        return known | flags | points
+
+    def role(self) -> dict[str, Any]:
+        """The cell's `metadata.tfkit`."""
+        kind = "check" if self.grade and not self.solution else "exercise" if self.solution else "setup"
+        return {"role": kind}
+
+
+def sources(gradebook: Gradebook, notebook: str, assignment: str) -> list[Source]:
+    """The released cells that nbgrader recorded, in the order of the notebook."""
+    found = gradebook.find_notebook(notebook, assignment)
+    points = {cell.name: float(cell.max_score) for cell in [*found.grade_cells, *found.task_cells]}
+    graded, solved = ({cell.name for cell in cells} for cells in (found.grade_cells, found.solution_cells))
+    tasks = {cell.name for cell in found.task_cells}
+    return [
+        Source(
+            cell.name,
+            cell.cell_type,
+            cell.source,
+            cell.checksum,
+            bool(cell.locked),
+            cell.name in graded,
+            cell.name in solved,
+            cell.name in tasks,
+            points.get(cell.name),
+        )
+        for cell in found.source_cells
+    ]
+
+
+class RebuildFromGradebook(NbGraderPreprocessor):
+    """First of the sanitising preprocessors: released cells as released, the student's answers, and nothing else."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """Rebuild `nb`, and void this submission's old grades, so that a crash from here on leaves none standing."""
+        where = resources["nbgrader"]
+        with Gradebook(where["db_url"]) as gradebook:
+            known = sources(gradebook, where["notebook"], where["assignment"])
+            void_grades(gradebook, where)
+        unreadable = (nb.metadata.get("tfkit") or {}).get("unreadable") if len(nb.cells) == 1 else None
+        nb.cells = self._cells(nb.cells, known, bool(unreadable))
+        nb.metadata = NotebookNode(tfkit={"unreadable": unreadable} if unreadable else {})
+        return nb, resources
+
+    def _cells(self, handed_in: list[NotebookNode], known: list[Source], unreadable: bool) -> list[NotebookNode]:
+        by_name = {source.name: source for source in known}
+        kept = self._kept(handed_in, by_name)
+        cells = []
+        for index, cell in enumerate(handed_in):
+            source = by_name.get(grade_id(cell))
+            if source is None or kept[source.name] != index:
+                if source is None or source.solution:  # a copy of a locked cell adds nothing; a copied answer is code
+                    cells.append(free_cell(cell, f"cell-{index}"))
+            else:
+                cells.append(released_cell(cell, source))
+        present = set(kept)
+        for position, source in enumerate(known):
+            if source.name not in present:
+                self.log.warning("Cell %s was missing from the submission; it was put back", source.name)
+                after = known[position - 1].name if position else None
+                cells.insert(_place(cells, after), restored_cell(source, unreadable))
+        return cells
+
+    def _kept(self, handed_in: list[NotebookNode], by_name: dict[str, Source]) -> dict[str, int]:
+        """Which cell stands for each released one: of a locked cell's copies the first, of an answer's the last, which
+        is the one that Python obeys."""
+        kept: dict[str, int] = {}
+        for index, cell in enumerate(handed_in):
+            name = grade_id(cell)
+            if name in kept:
+                self.log.warning("Cell %s is there more than once; one copy counts", name)
+            if name in by_name and not (name in kept and by_name[name].locked):
+                kept[name] = index
+        return kept
+
+
+def grade_id(cell: NotebookNode) -> str:
+    """The id that the file claims for `cell`; "" where it claims none or nonsense."""
+    marks = cell.metadata.get("nbgrader")
+    name = marks.get("grade_id") if isinstance(marks, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def released_cell(cell: NotebookNode, source: Source) -> NotebookNode:
+    """`cell` as released where that is locked, as the student wrote it where it is an answer."""
+    text = source.source if source.locked else cell.source
+    return _new(source.cell_type, text, source.name, {"nbgrader": source.mark(), "tfkit": source.role()})
+
+
+def restored_cell(source: Source, unreadable: bool = False) -> NotebookNode:
+    """The released cell again; an answer that was deleted is marked, and is worth nothing."""
+    role = source.role() | ({"missing": "unreadable" if unreadable else "deleted"} if source.solution else {})
+    return _new(source.cell_type, source.source, source.name, {"nbgrader": source.mark(), "tfkit": role})
+
+
+def free_cell(cell: NotebookNode, name: str) -> NotebookNode:
+    """A cell of the student's own, or one for show, whose outputs stay as handed in (feedback cleans them)."""
+    marks = cell.metadata.get("tfkit")
+    role = marks.get("role") if isinstance(marks, dict) else None
+    shown = cell.cell_type == "code" and role in SHOWN_ONLY
+    new = _new(cell.cell_type, cell.source, name, {"tfkit": {"role": role}} if shown else {})
+    if shown:
+        new.outputs = cell.outputs
+    if "attachments" in cell:
+        new.attachments = cell.attachments
+    return new
+
+
+def _new(cell_type: str, source: str, name: str, metadata: dict) -> NotebookNode:
+    make = {"code": new_code_cell, "markdown": new_markdown_cell}.get(cell_type, new_raw_cell)
+    return make(source, id=name[:64], metadata=metadata)
+
+
+def _place(cells: list[NotebookNode], after: str | None) -> int:
+    names = [grade_id(cell) for cell in cells]
+    return names.index(after) + 1 if after in names else 0
+
+
+def void_grades(gradebook: Gradebook, where: dict) -> None:
+    """Forget the automatic grades of one submitted notebook until new ones are written; a person's grades stay."""
+    submitted = gradebook.find_submission_notebook(where["notebook"], where["assignment"], where["student"])
+    for grade in submitted.grades:
+        grade.auto_score = None
+        grade.needs_manual_grade = True
+    gradebook.db.commit()

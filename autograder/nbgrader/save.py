@@ -1,0 +1,25 @@
+"""Writes verdicts into nbgrader's gradebook."""
+
+from __future__ import annotations
+
+from nbformat import NotebookNode
+from nbgrader.preprocessors import SaveAutoGrades
+
+from autograder.report import verdict_line
+
+
+class SaveVerdicts(SaveAutoGrades):
+    """Adds to SaveAutoGrades the third outcome: `not_graded` has no automatic score and waits for a person."""
+
+    def _add_score(self, cell: NotebookNode, resources: dict) -> None:
+        verdict = (cell.metadata.get("tfkit") or {}).get("verdict")
+        if verdict is None or verdict["status"] != "not_graded":
+            super()._add_score(cell, resources)
+            return
+        where = (self.notebook_id, self.assignment_id, self.student_id)
+        name = cell.metadata.nbgrader["grade_id"]
+        grade = self.gradebook.find_grade(name, *where)
+        grade.auto_score = None
+        grade.needs_manual_grade = True
+        self.gradebook.db.commit()
+        self.log.warning("%s needs grading by hand: %s", self.student_id, verdict_line(verdict))

@@ -1,0 +1,110 @@
+"""Reads what was handed in, whatever it is: links and devices are removed, a broken file is an empty notebook."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbconvert.exporters import NotebookExporter
+from nbformat import NotebookNode
+from traitlets import log as traitlets_log
+
+LARGEST = 50 << 20  # bytes; a lesson is 50 kB, with every output some MB
+
+
+class Unreadable(ValueError):
+    """The file is no notebook; the message says why, in words for the student."""
+
+
+def read(path: str | os.PathLike) -> NotebookNode:
+    """The notebook in `path`, without the outputs that would not validate. Raises Unreadable, never anything else."""
+    try:
+        data = json.loads(_text(Path(path)))
+        nb = nbformat.reads(json.dumps(data), as_version=4)
+        return _valid(nb)
+    except Unreadable:
+        raise
+    except RecursionError as error:
+        raise Unreadable("it is nested too deeply") from error
+    except Exception as error:  # nbformat has no common base class for what a malformed file provokes
+        raise Unreadable(f"it is not a Jupyter notebook ({_first_line(error)})") from error
+
+
+def _text(path: Path) -> str:
+    try:
+        status = path.lstat()
+    except OSError as error:
+        raise Unreadable("it is not there (a link or a special file is not taken)") from error
+    if not stat.S_ISREG(status.st_mode):
+        raise Unreadable("it is not a plain file")
+    if status.st_size > LARGEST:
+        raise Unreadable(f"it is larger than {LARGEST >> 20} MB; clear its outputs and hand it in again")
+    return path.read_text(encoding="utf-8")
+
+
+def _valid(nb: NotebookNode) -> NotebookNode:
+    if any(not isinstance(cell, dict) for cell in nb.cells):
+        raise Unreadable("its cells are not cells")
+    for cell in nb.cells:
+        cell.source = "".join(cell.source) if isinstance(cell.source, list) else str(cell.get("source", ""))
+        cell.metadata = cell.metadata if isinstance(cell.get("metadata"), dict) else NotebookNode()
+        if cell.cell_type == "code":
+            cell.execution_count = None
+            cell.outputs = [output for output in cell.get("outputs", []) if _valid_output(output)]
+    if not nbformat.validator.isvalid(nb):
+        raise Unreadable("its cells do not follow the notebook format")
+    return nb
+
+
+def _valid_output(output: Any) -> bool:
+    cell = nbformat.v4.new_code_cell("", id="probe", outputs=[output])
+    return nbformat.validator.isvalid(nbformat.v4.new_notebook(cells=[cell]))
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0][:120]
+
+
+def empty(why: str) -> NotebookNode:
+    """What stands in for an unreadable notebook; the cells come back from the gradebook, with zero."""
+    note = f"**This notebook could not be read: {why}.** Nothing in it was graded. Open it, save it, hand it in again."
+    nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(note, id="unreadable")])
+    nb.metadata["tfkit"] = {"unreadable": why}
+    return nb
+
+
+class SubmissionExporter(NotebookExporter):
+    """NotebookExporter that no file can stop, so that one student's broken notebook does not end without a grade."""
+
+    def from_filename(self, filename: str, resources: Any = None, **kw: Any) -> tuple[Any, dict[str, Any]]:
+        """As the parent's, but an unreadable file is exported as the empty notebook that says so."""
+        try:
+            nb = read(filename)
+        except Unreadable as error:
+            self.log.warning("%s could not be read: %s", filename, error)
+            nb = empty(str(error))
+        return self.from_notebook_node(nb, resources=resources, **kw)
+
+
+def remove_links(assignment: str, student: str, notebooks: list[str]) -> None:
+    """nbgrader's `pre_convert_hook`: it is called with the notebooks of one student (and student="*")."""
+    for folder in sorted({os.path.dirname(os.path.abspath(notebook)) for notebook in notebooks}):
+        for path in drop_special(folder):
+            traitlets_log.get_logger().warning("Removed %s: a link or a special file", path)
+
+
+def drop_special(folder: str | os.PathLike[str]) -> list[str]:
+    """Delete everything under `folder` that is neither a plain file nor a directory; returns what was deleted."""
+    removed = []
+    for where, folders, files in os.walk(os.fspath(folder), followlinks=False):
+        for name in folders + files:
+            path = os.path.join(where, name)
+            mode = os.lstat(path).st_mode
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                os.remove(path)
+                removed.append(path)
+    return removed
