@@ -5,14 +5,21 @@ V vocabulary. A mask is boolean, True = may attend.
 """
 
 from .attention import MultiHeadAttention, merge_heads, scaled_dot_product_attention, split_heads
-from .cache import CachedSelfAttention
+from .cache import Cache, CachedSelfAttention, StaticCache
 from .feed_forward import FeedForward
+from .fused import Attention
+from .kernel import attend, attend_by_hand
 from .layers import DecoderLayer, EncoderLayer, Seq2SeqTransformer, shift_right
 from .masks import causal_mask, decoder_mask, masked_softmax, padding_mask
 from .positions import apply_rotary, axial_positions, relative_bucket, relative_shift, sinusoidal_positions
 from .recurrent import rnn_cell, rnn_encode
 
 __all__ = [
+    "Attention",
+    "Cache",
+    "StaticCache",
+    "attend",
+    "attend_by_hand",
     "CachedSelfAttention",
     "DecoderLayer",
     "EncoderLayer",

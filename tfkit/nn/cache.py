@@ -1,5 +1,7 @@
 """Keys and values that are already computed: decoding one more token need not read the sentence again."""
 
+from typing import Any
+
 import torch
 from torch import nn
 
@@ -33,3 +35,99 @@ class CachedSelfAttention(nn.Module):
         mask = torch.ones(new, total, dtype=torch.bool, device=x.device).tril(total - new)  # the last rows of a square
         output, _ = scaled_dot_product_attention(q, k, v, mask)
         return self.o_proj(merge_heads(output)), (k, v)
+
+
+class Cache:
+    """Keys and values per attention module, growing; what models return as `out.cache`.
+
+    Self-attention appends to a buffer that doubles when it is full, so n steps copy O(n) and not O(n²). Memory (what
+    cross-attention looks at) is projected once and kept. A cache belongs to one generation: calls advance it in place.
+    """
+
+    def __init__(self):
+        self.grown = {}  # module -> _Buffer
+        self.memory = {}  # module -> (k, v)
+
+    @property
+    def length(self):
+        """How many positions it holds."""
+        return max((buffer.length for buffer in self.grown.values()), default=0)
+
+    def extend(self, module, k, v):
+        """Append k, v [B,H,t,D] of the new positions -> all keys, all values [B,H,K,D], views of the buffer."""
+        if module not in self.grown:
+            self.grown[module] = self.new_buffer()
+        return self.grown[module].extend(k, v)
+
+    def visible(self, new, device=None):
+        """Which keys the `new` latest positions may see, where the attention's causal flag does not say it: None."""
+        return None
+
+    def new_buffer(self):
+        return _Buffer()
+
+    def reorder(self, index):
+        """Keep the rows that `index` int64 [N] names, in its order, of everything: a beam's survivors."""
+        for buffer in self.grown.values():
+            buffer.reorder(index)
+        self.memory = {m: (k.index_select(0, index), v.index_select(0, index)) for m, (k, v) in self.memory.items()}
+
+
+class StaticCache(Cache):
+    """A cache of fixed size: every step has the same shapes, as a compiler or a CUDA graph wants them.
+
+    Attention sees the whole buffer, and a mask hides what is not written yet. Raises ValueError when it is full.
+    """
+
+    def __init__(self, max_length):
+        super().__init__()
+        self.max_length = max_length
+
+    def new_buffer(self):
+        return _Buffer(self.max_length)
+
+    def visible(self, new, device=None):
+        """-> bool [new, max_length]; asked after `extend`."""
+        last = torch.arange(self.length - new, self.length, device=device)
+        return torch.arange(self.max_length, device=device) <= last[:, None]
+
+
+class _Buffer:
+    """Room for keys and values, [B,H,room,D] each; fixed: all of it is shown, and it may not grow."""
+
+    def __init__(self, fixed=None):
+        self.fixed, self.length = fixed, 0
+        self.k: Any = None
+        self.v: Any = None
+
+    def extend(self, k, v):
+        end = self.length + k.size(2)
+        if torch.is_grad_enabled() and (k.requires_grad or v.requires_grad):
+            raise RuntimeError("a cache writes in place and cannot be trained through: decode under torch.no_grad()")
+        self.make_room(k, v, end)
+        self.k[:, :, self.length : end], self.v[:, :, self.length : end] = k, v
+        self.length = end
+        shown = self.fixed or end
+        return self.k[:, :, :shown], self.v[:, :, :shown]
+
+    def make_room(self, k, v, needed):
+        if self.fixed is not None and needed > self.fixed:
+            raise ValueError(f"the cache holds {self.fixed} positions and {needed} are needed: make a larger one")
+        if self.k is not None and needed <= self.k.size(2):
+            return
+        room = self.fixed or max(16, 2 * self.length, needed)
+        self.k, self.v = (self.moved(old, new, room) for old, new in ((self.k, k), (self.v, v)))
+
+    def moved(self, old, new, room):
+        # zeros, not empty: a masked key still enters a product, and 0 * NaN is NaN
+        buffer = new.new_zeros(new.size(0), new.size(1), room, new.size(3))
+        if old is not None:
+            buffer[:, :, : self.length] = old[:, :, : self.length]
+        return buffer
+
+    def reorder(self, index):
+        for name in ("k", "v"):
+            old = getattr(self, name)
+            new = old.new_zeros(len(index), *old.shape[1:])
+            new[:, :, : self.length] = old[:, :, : self.length].index_select(0, index)
+            setattr(self, name, new)

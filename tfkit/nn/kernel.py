@@ -1,0 +1,69 @@
+"""The one kernel in which every attention ends, fused; beside it the same by hand, held together by a test.
+
+Queries are the *last* Q of the K positions where attention is causal: a cache makes K longer than Q.
+"""
+
+import torch
+import torch.nn.functional as F
+
+from .. import tracing
+
+
+def causal_rows(q_len, k_len, device=None):
+    """The last q_len rows of a causal mask over k_len positions -> bool [Q,K]. (SDPA's counts from the top left.)"""
+    return torch.ones(q_len, k_len, dtype=torch.bool, device=device).tril(k_len - q_len)
+
+
+def attend_by_hand(q, k, v, *, mask=None, bias=None, causal=False, scale=None, dropout=0.0):
+    """softmax(q kᵀ scale + bias) v with every step in the open.
+
+    Shapes as in `attend` -> (output [B,H,Q,Dv], weights [B,H,Q,K] before dropout, scores [B,H,Q,K] before the mask)
+    """
+    scale = q.size(-1) ** -0.5 if scale is None else scale
+    scores = q @ k.transpose(-2, -1) * scale  # [B,H,Q,K]
+    if bias is not None:
+        scores = scores + bias
+    if causal:
+        mask = _and(mask, causal_rows(q.size(-2), k.size(-2), q.device))
+    if mask is None:
+        weights = scores.softmax(-1)
+    else:
+        empty = ~mask.any(-1, keepdim=True)  # such a row gives zeros, as it does in SDPA
+        weights = scores.masked_fill(~mask, float("-inf")).masked_fill(empty, 0.0).softmax(-1).masked_fill(empty, 0.0)
+    return F.dropout(weights, dropout, dropout > 0) @ v, weights, scores
+
+
+def attend(q, k, v, *, mask=None, bias=None, causal=False, scale=None, dropout=0.0):
+    """Scaled dot-product attention, fused (Vaswani et al. 2017, 3.2.1).
+
+    q [B,H,Q,D], k [B,H,K,D], v [B,H,K,Dv]; mask bool, True = may attend, and bias, added to the scaled scores, both
+    broadcastable to [B,H,Q,K]; causal: position i of the last Q sees keys up to itself; scale: 1/sqrt(D) unless given;
+    dropout: on the weights, at each call (pass 0.0 outside training) -> [B,H,Q,Dv]
+    A query that may attend to nothing gives zeros. Raises TypeError for a mask that is not boolean.
+    """
+    if mask is not None and mask.dtype != torch.bool:
+        raise TypeError(
+            f"attend: mask has dtype {mask.dtype}, must be torch.bool (True = may attend); scores go in bias"
+        )
+    if tracing.recorder() is not None:
+        _show(q, k, v, mask=mask, bias=bias, causal=causal, scale=scale)
+    if causal and q.size(-2) == 1:
+        causal = False  # one query, the last: it sees every key
+    if causal and (mask is not None or bias is not None or q.size(-2) != k.size(-2)):
+        mask, causal = _and(mask, causal_rows(q.size(-2), k.size(-2), q.device)), False
+    if bias is not None:
+        bias = bias.to(q.dtype)
+        mask = bias if mask is None else bias.masked_fill(~mask, float("-inf"))
+    return F.scaled_dot_product_attention(q, k, v, mask, dropout, causal, scale=scale)
+
+
+def _and(mask, other):
+    return other if mask is None else mask & other
+
+
+@torch.no_grad()
+def _show(q, k, v, **how):
+    """Whoever looks, pays: the fused kernel keeps its weights to itself, so they are computed again for the trace."""
+    _, weights, scores = attend_by_hand(q, k, v, **how)
+    tracing.note("scores", scores)
+    tracing.note("weights", weights)

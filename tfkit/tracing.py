@@ -1,0 +1,102 @@
+"""Watch a model work, without a line of tracing in the model.
+
+    with tfkit.trace(model) as t:
+        model(input_ids)
+    t["layers.0.attn.weights"]        # [B,H,Q,K]
+
+Plain forward hooks, installed on entry and gone on exit. With nobody watching, the whole cost is one `is None` in
+`attend`. The recorder is a plain module global, because a compiler cannot trace a ContextVar; trace the plain module,
+not a compiled one (hooks would cut its graph at every module).
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import torch
+from torch import nn
+
+_recorder: Recorder | None = None
+
+
+class Recorder:
+    """What was seen: name -> tensors in the order of the calls. `t[name]` is the latest, `t.all(name)` every one."""
+
+    def __init__(self, keep: Sequence[str] = ("*",)) -> None:
+        self.keep = tuple(keep)
+        self.path: list[str] = []
+        self.seen: dict[str, list[torch.Tensor]] = {}
+
+    def put(self, what: str, value: torch.Tensor) -> None:
+        inside = self.path[-1] if self.path else ""
+        name = f"{inside}.{what}" if inside else what
+        if any(fnmatch.fnmatchcase(name, pattern) for pattern in self.keep):
+            self.seen.setdefault(name, []).append(value.detach())
+
+    def all(self, name: str) -> list[torch.Tensor]:
+        """Every tensor recorded under this name, one per call. KeyError with near names where there is none."""
+        if name not in self.seen:
+            last = name.rpartition(".")[2]
+            near = [other for other in self.seen if other.endswith(last)] or list(self.seen)
+            raise KeyError(f"nothing recorded as {name!r}; there is {', '.join(near[:8]) or 'nothing at all'}")
+        return self.seen[name]
+
+    def __getitem__(self, name: str) -> torch.Tensor:
+        return self.all(name)[-1]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.seen
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.seen)
+
+    def __len__(self) -> int:
+        return len(self.seen)
+
+
+def recorder() -> Recorder | None:
+    """The recorder in force, or None."""
+    return _recorder
+
+
+def note(what: str, value: torch.Tensor) -> None:
+    """Offer an inner value, under the name of the module that is running, to whoever is watching."""
+    if _recorder is not None:
+        _recorder.put(what, value)
+
+
+def _watch(rec: Recorder, path: str, module: nn.Module) -> list:
+    def enter(_module, _args):
+        rec.path.append(path)
+
+    def leave(_module, _args, output):
+        if isinstance(output, torch.Tensor):
+            rec.put("out", output)
+        rec.path.pop()
+
+    # always_call: a forward that raises must not leave its name on the path
+    return [module.register_forward_pre_hook(enter), module.register_forward_hook(leave, always_call=True)]
+
+
+@contextmanager
+def trace(model: nn.Module, keep: Sequence[str] = ("*",)) -> Iterator[Recorder]:
+    """Record the attention weights and scores and every module's output, of each call inside the block.
+
+    keep: glob patterns over names, such as ("*.weights",). Names are the module's path and what it is: "scores" and
+    "weights" [B,H,Q,K] of an attention, "out" of any module that returns a tensor. Outputs are bit for bit those of an
+    untraced call. Raises RuntimeError when another trace is under way.
+    """
+    global _recorder
+    if _recorder is not None:
+        raise RuntimeError("a trace is already under way: leave the first `with trace(...)` before starting another")
+    rec = Recorder(keep)
+    handles = [handle for path, module in model.named_modules() for handle in _watch(rec, path, module)]
+    _recorder = rec
+    try:
+        yield rec
+    finally:
+        _recorder = None
+        for handle in handles:
+            handle.remove()
