@@ -70,13 +70,3 @@ class Verdict:
         for check in keep["checks"]:
             del check["weight"]
         return keep
-
-
-class StudentError(Exception):
-    """What went wrong in the student's code, or in the box that holds it; `kind` says which."""
-
-    def __init__(self, kind: str, message: str, traceback: str = "") -> None:
-        super().__init__(message)
-        self.kind = kind  # exception | timeout | memory | crash | protocol | missing
-        self.message = message
-        self.traceback = traceback

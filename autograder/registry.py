@@ -62,6 +62,6 @@ def _checks_module(exercise: Exercise) -> ModuleType:
         if spec is None or spec.loader is None:
             raise ImportError(f"{exercise.folder / 'checks.py'} cannot be loaded as Python")
         module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
         spec.loader.exec_module(module)
+        sys.modules[name] = module
     return sys.modules[name]

@@ -18,11 +18,12 @@ class Tolerance:
 
     length: int = 16  # terms in the longest reduction, products of several for a stack of layers
     amplify: float = 1.0  # the largest score: exp turns an absolute error of a score into a relative one
+    scale: float = 0.0  # size of the numbers that were summed, where they may cancel
 
     def bound(self, expected: Tensor) -> float:
         """The largest absolute difference allowed, for the whole tensor."""
         finite = expected[torch.isfinite(expected)]
-        largest = finite.abs().max().item() if finite.numel() else 0.0
+        largest = max(self.scale, finite.abs().max().item() if finite.numel() else 0.0)
         eps = torch.finfo(expected.dtype).eps
         return FACTOR * eps * math.sqrt(self.length) * max(1.0, self.amplify) * largest + torch.finfo(torch.float32).tiny
 
@@ -37,7 +38,7 @@ class Raised:
     @property
     def what(self) -> str:
         """The exception's name, by which two failures are told apart."""
-        return self.message.split(":")[0].strip() if self.kind == "exception" else self.kind
+        return self.message.removeprefix("GraderError: ").split(":")[0].strip() if self.kind == "exception" else self.kind
 
 
 @dataclass(frozen=True)
@@ -129,9 +130,16 @@ def _compare_entries(expected: Tensor, actual: Tensor, tolerance: Tolerance, nam
     first = tuple(wrong.nonzero()[gap[wrong].nan_to_num(torch.inf, torch.inf).argmax()].tolist())
     by = gap[first].item()
     place = f"{name} at {list(first)}" if first else name
-    how = "is not finite where a finite number is expected" if not math.isfinite(actual[first].item()) and math.isfinite(
-        expected[first].item()) else (f"is off by {by:.4g}" if math.isfinite(by) else "should be -inf" if expected[first].item() == -math.inf else "differs")
+    how = _how(expected[first].item(), actual[first].item(), by)
     return Difference(f"{place} {how} ({int(wrong.sum())} of {wrong.numel()} entries differ)", first, by, shape)
+
+
+def _how(expected: float, actual: float, by: float) -> str:
+    if math.isfinite(expected) and not math.isfinite(actual):
+        return f"is {actual} where a finite number is expected"
+    if math.isfinite(by):
+        return f"is off by {by:.4g}"
+    return "should be -inf" if expected == -math.inf else "differs"
 
 
 def _kind(value: Any) -> str:

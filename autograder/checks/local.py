@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_map
 
-from autograder.api import StudentError
+from autograder.student import StudentError
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Watched:
     """What a call gave, and what it left changed behind it."""
 
     value: Any
-    args_after: tuple
+    args_after: Any
     rng_changed: bool
     state_changed: list[str] = field(default_factory=list)
     kwargs_after: dict[str, Any] = field(default_factory=dict)
@@ -46,20 +46,10 @@ class Local:
 
     def watch(self, name: str, *args: Any, **kwargs: Any) -> Watched:
         """As `call`, and what became of arguments, random numbers and global state."""
-        args, kwargs = _copied(args), _copied(kwargs)
-        rng, state = torch.get_rng_state(), _state()
-        try:
-            with _as_student_error():
-                value = _detached(self._named(name)(*args, **kwargs))
-            changed = [key for key, before in state.items() if _state()[key] != before]
-            return Watched(value, args, not torch.equal(rng, torch.get_rng_state()), changed, kwargs)
-        finally:
-            torch.set_rng_state(rng)
-            torch.set_default_dtype(state["default dtype"])
-            torch.set_grad_enabled(state["grad mode"])
+        return _watch(self._named(name), args, kwargs)
 
     def vjp(self, name: str, args: tuple, kwargs: dict, cotangents: Any) -> tuple[Any, list]:
-        """The value, and the gradient of every tensor argument (None where there is no path)."""
+        """The value, and the gradient of every floating argument (None where there is no path)."""
         return _vjp(self._named(name), args, kwargs, cotangents)[:2]
 
     def build(self, name: str, *args: Any, **kwargs: Any) -> LocalHandle:
@@ -98,30 +88,59 @@ class LocalHandle:
         with _as_student_error():
             return _detached(getattr(self.module, name)(*_copied(args), **_copied(kwargs)))
 
+    def watch(self, method: str | None, *args: Any, **kwargs: Any) -> Watched:
+        """As Local.watch."""
+        return _watch(getattr(self.module, method) if method else self.module, args, kwargs)
+
+    def to(self, dtype: torch.dtype) -> LocalHandle:
+        """Another dtype for the parameters."""
+        self.module.to(dtype)
+        return self
+
     def vjp(self, method: str | None, args: tuple, kwargs: dict, cotangents: Any) -> tuple[Any, list, dict]:
         """The value, the arguments' gradients and the parameters' gradients."""
         function = getattr(self.module, method) if method else self.module
         return _vjp(function, args, kwargs, cotangents, dict(self.module.named_parameters()))
 
 
-def _vjp(function: Callable, args: tuple, kwargs: dict, cotangents: Any, parameters: dict | None = None) -> tuple[Any, list, dict]:
+def _watch(function: Callable, args: tuple, kwargs: dict) -> Watched:
+    args, kwargs = _copied(args), _copied(kwargs)
+    rng, before = torch.get_rng_state(), _state()
+    try:
+        with _as_student_error():
+            value = _detached(function(*args, **kwargs))
+        after = _state()
+        changed = [name for name in before if before[name] != after[name]]
+        return Watched(value, args, not torch.equal(rng, torch.get_rng_state()), changed, kwargs)
+    finally:
+        torch.set_rng_state(rng)
+        torch.set_default_dtype(before["default dtype"])
+        torch.set_grad_enabled(before["grad mode"])
+
+
+def _vjp(function: Callable, args: tuple, kwargs: dict, cotangents: list, parameters: dict | None = None) -> tuple[Any, list, dict]:
     args, kwargs = _copied(args), _copied(kwargs)
     floats = [arg for arg in args if isinstance(arg, Tensor) and arg.is_floating_point()]
     for arg in floats:
         arg.requires_grad_()
     parameters = parameters or {}
+    wanted = [*floats, *parameters.values()]
     with _as_student_error():
         value = function(*args, **kwargs)
-        pairs = [
-            (out, seed)
-            for out, seed in zip(tree_flatten(value)[0], tree_flatten(cotangents)[0], strict=False)
-            if isinstance(out, Tensor) and isinstance(seed, Tensor) and out.requires_grad
-        ]
-        wanted = [*floats, *parameters.values()]
+        pairs = _paired(value, cotangents)
         outputs, seeds = [out for out, _ in pairs], [seed for _, seed in pairs]
-        grads = torch.autograd.grad(outputs, wanted, seeds, allow_unused=True) if pairs else [None] * len(wanted)
-    by_id = {id(one): grad for one, grad in zip(wanted, grads, strict=True)}
-    return _detached(value), [by_id.get(id(arg)) for arg in args], {name: by_id[id(p)] for name, p in parameters.items()}
+        grads = torch.autograd.grad(outputs, wanted, seeds, allow_unused=True) if pairs and wanted else [None] * len(wanted)
+    named = dict(zip(parameters, grads[len(floats) :], strict=True))
+    return _detached(value), list(grads[: len(floats)]), named
+
+
+def _paired(value: Any, cotangents: list) -> list[tuple[Tensor, Tensor]]:
+    leaves = [leaf for leaf in tree_flatten(value)[0] if isinstance(leaf, Tensor) and leaf.is_floating_point()]
+    pairs = [(out, seed.to(out.dtype)) for out, seed in zip(leaves, cotangents, strict=False) if out.requires_grad]
+    for out, seed in pairs:
+        if out.shape != seed.shape:
+            raise ValueError(f"an output has shape {list(out.shape)}, expected {list(seed.shape)}")
+    return pairs
 
 
 @contextmanager

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_map
 
-from autograder.api import StudentError
 from autograder.checks.compare import Difference, Raised, Tolerance, compare
+from autograder.student import StudentError
 
 FATAL = ("timeout", "memory", "crash")  # after these the box is gone
 
@@ -24,7 +24,8 @@ FATAL = ("timeout", "memory", "crash")  # after these the box is gone
 class Draw:
     """Everything random in a check, from one seed."""
 
-    def __init__(self, *seed: Any) -> None:
+    def __init__(self, *seed: Any, reference: Any = None) -> None:
+        self.reference = reference
         digest = hashlib.sha256("/".join(map(str, seed)).encode()).digest()
         self.generator = torch.Generator().manual_seed(int.from_bytes(digest[:7], "big"))
 
@@ -59,6 +60,14 @@ class Draw:
             lengths[1] = min(int(lengths[1]), length - 1)
         return torch.arange(length)[None] < lengths[:, None]
 
+    def module(self, symbol: str, init: tuple, args: tuple, **rest: Any) -> Case:
+        """A case for a class, with random parameters of the shapes that the reference has."""
+        state = {}
+        for key, shape in self.reference.build(symbol, *init).state_shapes().items():
+            offset = 1.0 if "norm" in key and key.endswith("weight") else 0.0
+            state[key] = offset + 0.4 * self.normal(*shape)
+        return Case(symbol, args, init=init, state=state, **rest)
+
 
 @dataclass(frozen=True)
 class Case:
@@ -72,7 +81,9 @@ class Case:
     method: str | None = None  # None: forward
     length: int = 16
     amplify: float = 1.0
+    dtype: torch.dtype | None = None  # of a class's parameters, where not float32
     pick: Callable[[Any], Any] | None = None  # the graded part of the value
+    keep: Tensor | None = None  # which positions of it are graded
 
     @property
     def tolerance(self) -> Tolerance:
@@ -92,21 +103,26 @@ class Case:
         module = subject.build(self.symbol, *(self.init or ()))
         if self.state is not None:
             module.load(self.state)
+        if self.dtype is not None:
+            module.to(self.dtype)
         return module
 
     def _graded(self, value: Any) -> Any:
-        return value if self.pick is None else self.pick(value)
+        value = value if self.pick is None else self.pick(value)
+        if self.keep is None or not isinstance(value, Tensor) or value.shape[:-1] != self.keep.shape:
+            return value
+        return value.masked_fill(~self.keep.unsqueeze(-1), 0.0)
 
-    def gradients(self, subject: Any, cotangents: Any) -> Any:
+    def gradients(self, subject: Any, cotangents: list) -> Any:
         """Gradients of arguments and parameters; no path and a zero are the same."""
         if self.init is None:
             grads, parameters = subject.vjp(self.symbol, self.args, self.kwargs, cotangents)[1], {}
         else:
             _, grads, parameters = self.built(subject).vjp(self.method, self.args, self.kwargs, cotangents)
-        floats = [(a, g) for a, g in zip(self.args, grads, strict=False) if isinstance(a, Tensor) and a.is_floating_point()]
+        floats = [arg for arg in self.args if isinstance(arg, Tensor) and arg.is_floating_point()]
         state = self.state or {}
-        by_name = {name: _or_zeros(parameters.get(name), value) for name, value in state.items() if value.is_floating_point()}
-        return {"inputs": [_or_zeros(grad, arg) for arg, grad in floats], **by_name}
+        by_name = {f"gradient of {name}": _or_zeros(parameters.get(name), value) for name, value in state.items() if value.is_floating_point()}
+        return {"gradient of input": [_or_zeros(grad, arg) for arg, grad in zip(floats, grads, strict=True)], **by_name}
 
     def to(self, change: Callable[[Tensor], Tensor]) -> Case:
         """The same case with every floating tensor changed."""
@@ -120,6 +136,11 @@ class Case:
 def on_floats(tree: Any, change: Callable[[Tensor], Tensor]) -> Any:
     """The tree with `change` applied to its floating tensors."""
     return tree_map(lambda leaf: change(leaf) if isinstance(leaf, Tensor) and leaf.is_floating_point() else leaf, tree)
+
+
+def float_leaves(tree: Any) -> list[Tensor]:
+    """The floating tensors of a tree, depth first."""
+    return [leaf for leaf in tree_flatten(tree)[0] if isinstance(leaf, Tensor) and leaf.is_floating_point()]
 
 
 def _or_zeros(grad: Tensor | None, like: Tensor) -> Tensor:
@@ -193,7 +214,7 @@ def examine(checks: Sequence[Check], subject: Any, reference: Any, seed: Any) ->
     findings, dead = [], None
     for check in checks:
         answers = []
-        for probe in check.probes(Draw(seed, check.name), reference):
+        for probe in check.probes(Draw(seed, check.name, reference=reference), reference):
             expected = observe(reference, probe)
             if isinstance(expected, Raised):
                 raise RuntimeError(f"the reference fails check {check.name!r}: {expected.message}")

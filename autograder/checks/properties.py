@@ -1,0 +1,164 @@
+"""The library of properties. A unit's checks.py gives the draws; here is what is asked of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.checks.compare import Tolerance, compare
+from autograder.checks.probe import Case, Check, Draw, Probe, float_leaves, on_floats
+
+Cases = Callable[[Draw], Iterable[Case]]
+
+
+def values(cases: Cases, name: str = "right values", weight: float = 3.0, core: bool = True) -> Check:
+    """The same values as the reference, in float32."""
+    return Check(name, lambda draw, reference: [_value(case) for case in cases(draw)], weight, core)
+
+
+def contiguity(cases: Cases, weight: float = 1.0) -> Check:
+    """The same values from inputs that are views with scattered memory."""
+    return Check("non-contiguous inputs", lambda draw, _: [_value(_scattered(case)) for case in cases(draw)], weight)
+
+
+def precision(cases: Cases, dtype: torch.dtype, weight: float = 1.0) -> Check:
+    """Inputs (and parameters) in another dtype: the result has it too, and is as exact as it allows."""
+    name = f"{str(dtype).removeprefix('torch.')} in, {str(dtype).removeprefix('torch.')} out"
+    return Check(name, lambda draw, _: [_value(_cast(case, dtype)) for case in cases(draw)], weight)
+
+
+def gradients(cases: Cases, weight: float = 1.0) -> Check:
+    """The vector-Jacobian product of every input and parameter, for a random vector; a NaN counts as wrong."""
+    return Check("gradients", lambda draw, reference: [_gradient(case, draw, reference) for case in cases(draw)], weight)
+
+
+def purity(cases: Cases, weight: float = 1.0) -> Check:
+    """Arguments, random numbers and torch's global settings are as they were before the call."""
+    return Check("leaves no trace", lambda draw, _: [Probe(partial(_traces, case), case) for case in cases(draw)], weight, explain=_blame)
+
+
+def parameters(cases: Cases, weight: float = 1.0) -> Check:
+    """The state dict has the names and shapes of the exercise; nothing else can be loaded."""
+    return Check("parameter names and shapes", lambda draw, _: [Probe(partial(_shapes, case), case) for case in cases(draw)], weight, True)
+
+
+def flow(cases: Cases, argument: int, name: str = "who sees whom", weight: float = 1.0) -> Check:
+    """Which outputs move when one position (axis 1) of an argument is changed; batch rows must not see each other."""
+    ask = lambda case: partial(_moved, case, argument)
+    return Check(name, lambda draw, _: [Probe(ask(case), case) for case in cases(draw)], weight, explain=_leak)
+
+
+def function(cases: Cases, floats: bool = True) -> list[Check]:
+    """All that is asked of a function. `floats`: its inputs are floating point, and it has gradients."""
+    checks = [values(cases), purity(cases)]
+    if floats:
+        checks += [precision(cases, torch.float64), precision(cases, torch.bfloat16), gradients(cases), contiguity(cases)]
+    return checks
+
+
+def module(cases: Cases, floats: bool = True) -> list[Check]:
+    """All that is asked of a class whose instances are loaded with parameters that the grader draws."""
+    checks = [parameters(cases), values(cases), gradients(cases), purity(cases)]
+    if floats:
+        checks += [precision(cases, torch.float64), precision(cases, torch.bfloat16), contiguity(cases)]
+    return checks
+
+
+def extremes(cases: Cases, weight: float = 1.0) -> Check:
+    """Finite values and gradients where scores are enormous."""
+
+    def probes(draw: Draw, reference: Any) -> list[Probe]:
+        drawn = list(cases(draw))
+        return [_value(case) for case in drawn] + [_finite(case, draw, reference) for case in drawn]
+
+    return Check("enormous scores", probes, weight)
+
+
+def _value(case: Case) -> Probe:
+    return Probe(case.value, case, case.tolerance)
+
+
+def _cast(case: Case, dtype: torch.dtype) -> Case:
+    return replace(case.to(lambda t: t.to(dtype)), dtype=dtype if case.init is not None else None)
+
+
+def _gradient(case: Case, draw: Draw, reference: Any) -> Probe:
+    cotangents = _cotangents(case, draw, reference)
+    scale = max((t.abs().max().item() for t in float_leaves(case.gradients(reference, cotangents)) if t.numel()), default=0.0)
+    tolerance = Tolerance(16 * case.length, case.amplify, scale)  # a bias on the keys has a gradient of exactly zero
+    return Probe(lambda subject: case.gradients(subject, cotangents), case, tolerance)
+
+
+def _cotangents(case: Case, draw: Draw, reference: Any) -> list[Tensor]:
+    """A random vector; zero where the value is -inf or not graded."""
+    seeds = []
+    for out in float_leaves(case.value(reference)):
+        seed = draw.normal(*out.shape).to(out.dtype).masked_fill(~out.isfinite(), 0.0)
+        graded = case.keep is not None and out.shape[:-1] == case.keep.shape
+        seeds.append(seed.masked_fill(~case.keep.unsqueeze(-1), 0.0) if graded else seed)
+    return seeds
+
+
+def _finite(case: Case, draw: Draw, reference: Any) -> Probe:
+    """Gradients through a saturated softmax are only asked to be finite: their size is rounding."""
+    cotangents = _cotangents(case, draw, reference)
+    return Probe(lambda subject: on_floats(case.gradients(subject, cotangents), torch.isfinite), case)
+
+
+def _scattered(case: Case) -> Case:
+    return case.to(lambda t: t.transpose(0, -1).contiguous().transpose(0, -1) if t.dim() > 1 else torch.stack([t, t], -1)[..., 0])
+
+
+def _shapes(case: Case, subject: Any) -> dict[str, list[int]]:
+    return {key: list(shape) for key, shape in subject.build(case.symbol, *(case.init or ())).state_shapes().items()}
+
+
+def _traces(case: Case, subject: Any) -> dict[str, Any]:
+    if case.init is None:
+        watched = subject.watch(case.symbol, *case.args, **case.kwargs)
+    else:
+        watched = case.built(subject).watch(case.method, *case.args, **case.kwargs)
+    changed = [
+        place
+        for place, (before, after) in enumerate(zip(case.args, watched.args_after, strict=False))
+        if isinstance(before, Tensor) and compare(before, after) is not None
+    ]
+    return {"arguments": changed, "random numbers": bool(watched.rng_changed), "settings": bool(watched.state_changed)}
+
+
+def _blame(expected: Any, actual: dict[str, Any]) -> str:
+    if actual["arguments"]:
+        return f"the call changes its own input (argument {actual['arguments'][0] + 1}); the caller still needs it"
+    if actual["random numbers"]:
+        return "the call draws random numbers or sets a seed; the same inputs must always give the same result"
+    return "the call changes a global setting of torch"
+
+
+def _moved(case: Case, argument: int, subject: Any) -> Tensor:
+    """Bool [B_in*L_in, B_out, L_out]: does changing this input position change that output position?"""
+    base = case.value(subject)
+    if not isinstance(base, Tensor) or base.dim() != 3:
+        return base
+    moved = []
+    for row, column in torch.cartesian_prod(*map(torch.arange, case.args[argument].shape[:2])).tolist():
+        changed = case.args[argument].clone()
+        changed[row, column] = 1 - 2 * changed[row, column]
+        args = (*case.args[:argument], changed, *case.args[argument + 1 :])
+        other = replace(case, args=args).value(subject)
+        if compare(other.shape if isinstance(other, Tensor) else None, base.shape):
+            return other
+        moved.append((other - base).abs().amax(-1) > 1e-4)
+    return torch.stack(moved)
+
+
+def _leak(expected: Tensor, actual: Any) -> str:
+    if not isinstance(actual, Tensor) or actual.shape != expected.shape:
+        return "the result has another shape than it should"
+    if (actual & ~expected).any():
+        return "an output changes when an input that it must not see is changed"
+    return "an output does not change when an input that it should see is changed"

@@ -1,0 +1,19 @@
+"""The reference behind the methods of a student, imported from the library."""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+
+from autograder.api import Exercise
+from autograder.checks.local import Local
+
+
+@cache
+def reference_of(exercise: Exercise) -> Local:
+    """The exercise's symbols as the library defines them; raises ImportError or AttributeError where it does not."""
+    namespace = {}
+    for symbol, dotted in zip(exercise.symbols, exercise.references, strict=True):
+        module, name = dotted.split(":")
+        namespace[symbol] = getattr(importlib.import_module(module), name)
+    return Local(namespace)

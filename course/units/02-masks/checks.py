@@ -1,0 +1,50 @@
+"""What is asked of unit 02: draws, and the properties that every draw must have."""
+
+from autograder.checks import Case, Check, Draw, extremes, function
+
+
+def causal() -> list[Check]:
+    """masks.causal"""
+
+    def cases(draw: Draw):
+        for length in (3, 1, 2, draw.integer(4, 12)):
+            yield Case("causal_mask", (length,))
+
+    return function(cases, floats=False)
+
+
+def padding() -> list[Check]:
+    """masks.padding"""
+    return function(lambda draw: _batches(draw, "padding_mask"), floats=False)
+
+
+def decoder() -> list[Check]:
+    """masks.decoder"""
+    return function(lambda draw: _batches(draw, "decoder_mask"), floats=False)
+
+
+def _batches(draw: Draw, symbol: str):
+    """Padding behind, in front, in between, everywhere and nowhere, under several ids."""
+    for batch, length, pad in [(1, 3, 0), (1, 1, 1), (3, 5, 7), (2, 6, 0), (4, 4, 2)]:
+        ids = draw.integers(0, 9, batch, length)
+        ids = ids.masked_fill(ids == pad, 9)
+        if length > 1:
+            ids[0, draw.integer(1, length)] = pad
+        if batch > 1:
+            ids = ids.masked_fill(~draw.ragged(batch, length), pad)
+            ids[-1, 0] = pad
+        yield Case(symbol, (ids, pad))
+    yield Case(symbol, (draw.integers(1, 2, 2, 3), 1))  # nothing but padding
+    yield Case(symbol, (draw.integers(2, 9, 2, 3), 1))  # none
+
+
+def softmax() -> list[Check]:
+    """masks.softmax"""
+
+    def cases(draw: Draw, scale: float = 2.0):
+        for shape, empty in [((1, 1, 3), False), ((1, 2, 2), True), ((1, 1), False), ((2, 3, 4, 5), True), ((3, 6, 4), False)]:
+            scores = scale * draw.normal(*shape)
+            yield Case("masked_softmax", (scores, draw.mask(*shape, empty_row=empty)), length=shape[-1], amplify=scale)
+        yield Case("masked_softmax", (scale * draw.normal(2, 3, 4, 4), draw.mask(2, 1, 1, 4)), amplify=scale)
+
+    return [*function(cases), extremes(lambda draw: cases(draw, 5e3))]

@@ -1,0 +1,28 @@
+"""What is asked of unit 03: draws, and the properties that every draw must have."""
+
+from autograder.checks import Case, Check, Draw, function, module
+
+
+def split_heads() -> list[Check]:
+    """attention.split_heads, and its inverse"""
+
+    def cases(draw: Draw):
+        for batch, length, heads, width in [(1, 2, 2, 1), (1, 1, 1, 3), (2, 3, 2, 3), (3, 5, 4, 2)]:
+            yield Case("split_heads", (draw.normal(batch, length, heads * width), heads))
+            yield Case("merge_heads", (draw.normal(batch, heads, length, width),))
+
+    return function(cases)
+
+
+def multi_head() -> list[Check]:
+    """attention.multi_head"""
+
+    def cases(draw: Draw):
+        sizes = [(1, 2, 2, 4, 2), (1, 1, 1, 2, 1), (2, 3, 5, 12, 3), (3, 4, 4, 8, 4)]
+        for place, (batch, queries, keys, width, heads) in enumerate(sizes):
+            inputs = (draw.normal(batch, queries, width), *(draw.normal(batch, keys, width) for _ in range(2)))
+            masks = [draw.mask(batch, 1, queries, keys, empty_row=place == 2), draw.mask(batch, 1, 1, keys)]
+            for args in (inputs, (*inputs, masks[place % 2])):
+                yield draw.module("MultiHeadAttention", (width, heads), args, length=16 * width, amplify=4.0)
+
+    return module(cases)

@@ -1,0 +1,76 @@
+"""What is asked of unit 05: draws, and the properties that every draw must have."""
+
+from autograder.checks import Case, Check, Draw, flow, function, module
+
+SIZES = [(1, 2, 2, 4, 2, 3), (1, 1, 1, 2, 1, 4), (2, 3, 5, 8, 4, 6), (3, 5, 4, 6, 3, 12)]  # B, T, S, E, H, F
+
+
+def feed_forward() -> list[Check]:
+    """transformer.feed_forward"""
+
+    def cases(draw: Draw):
+        for batch, length, _, width, _, inner in SIZES:
+            yield draw.module("FeedForward", (width, inner), (draw.normal(batch, length, width),), length=width + inner)
+
+    return module(cases)
+
+
+def encoder_layer() -> list[Check]:
+    """transformer.encoder_layer"""
+
+    def cases(draw: Draw, sizes=SIZES, bare=True):
+        for place, (batch, _, length, width, heads, inner) in enumerate(sizes):
+            x = draw.normal(batch, length, width)
+            mask = draw.mask(batch, 1, *[(length, length), (1, length)][place % 2], empty_row=place == 2)
+            for args in ((x,), (x, mask)) if bare else ((x, mask),):
+                yield draw.module("EncoderLayer", (width, heads, inner), args, length=64 * width, amplify=4.0)
+
+    return [*module(cases), flow(lambda draw: cases(draw, [(2, 0, 3, 4, 2, 6)], bare=False), 0)]
+
+
+def decoder_layer() -> list[Check]:
+    """transformer.decoder_layer"""
+
+    def cases(draw: Draw, sizes=SIZES, bare=True):
+        for place, (batch, target, source, width, heads, inner) in enumerate(sizes):
+            states = draw.normal(batch, target, width), draw.normal(batch, source, width)
+            masks = draw.mask(batch, 1, target, target, empty_row=place == 2), draw.mask(batch, 1, 1, source)
+            for args in (states, (*states, *masks)) if bare else ((*states, *masks),):
+                yield draw.module("DecoderLayer", (width, heads, inner), args, length=64 * width, amplify=4.0)
+
+    def small(draw):
+        return cases(draw, [(2, 3, 2, 4, 2, 6)], bare=False)
+
+    return [*module(cases), flow(small, 0), flow(small, 1, "who sees which memory")]
+
+
+def shift_right() -> list[Check]:
+    """transformer.shift_right"""
+
+    def cases(draw: Draw):
+        for batch, length, start in [(1, 3, 1), (1, 1, 0), (3, 5, 2), (2, 1, 7)]:
+            yield Case("shift_right", (draw.integers(0, 9, batch, length), start))
+
+    return function(cases, floats=False)
+
+
+def seq2seq() -> list[Check]:
+    """transformer.seq2seq: whole, and its encode and decode alone"""
+
+    def cases(draw: Draw):
+        for place, (batch, target, source, width, heads, inner) in enumerate(SIZES):
+            pad, layers = [0, 2, 1, 3][place], 1 + place % 2
+            src, tgt = _sentences(draw, batch, source, pad), _sentences(draw, batch, target, pad)
+            init = (8, 9, width, heads, inner, layers, pad)
+            how = {"length": 256 * width * layers, "amplify": 8.0}
+            yield draw.module("Seq2SeqTransformer", init, (src, tgt), keep=tgt != pad, **how)
+            yield draw.module("Seq2SeqTransformer", init, (src,), method="encode", keep=src != pad, **how)
+            memory = draw.normal(batch, source, width)
+            yield draw.module("Seq2SeqTransformer", init, (tgt, memory, src), method="decode", keep=tgt != pad, **how)
+
+    return module(cases)
+
+
+def _sentences(draw: Draw, batch: int, length: int, pad: int):
+    ids = draw.integers(0, 8, batch, length)
+    return ids.masked_fill(ids == pad, 4).masked_fill(~draw.ragged(batch, length), pad)

@@ -1,0 +1,165 @@
+"""What is asked of unit 07: draws, and the properties that every draw must have."""
+
+from functools import partial
+
+import torch
+
+from autograder.checks import Case, Check, Draw, Probe, TableModel, function, module, search
+from autograder.checks.compare import compare
+
+
+def greedy() -> list[Check]:
+    """decoding.greedy"""
+
+    def cases(draw: Draw):
+        for batch, vocab, end, pad, limit, bias in [
+            (1, 4, 1, 0, 4, 1.0),
+            (1, 5, 2, 0, 6, -50.0),  # never ends
+            (3, 6, 2, 5, 7, 1.5),
+            (4, 5, 3, 3, 8, 1.0),  # padding and end are the same id
+            (2, 6, 4, 0, 5, 50.0),  # ends at once
+            (2, 5, 0, 1, 1, 0.0),
+        ]:
+            step = _uneven(draw, batch, vocab, end, pad, limit, bias)
+            starts = torch.arange(batch) % vocab  # one of them may be the end's id: it finishes nothing
+            yield Case("greedy_decode", (step, starts, end, limit, pad))
+
+    return function(cases, floats=False)
+
+
+def _uneven(draw: Draw, batch: int, vocab: int, end: int, pad: int, limit: int, bias: float) -> TableModel:
+    """A model under which rows end at different steps, and the last ends before the limit, where that can be."""
+    starts = torch.arange(batch) % vocab
+
+    def wanted(step: TableModel) -> bool:
+        ids = draw.reference.call("greedy_decode", step, starts, end, limit, pad)
+        ends = (ids[:, 1:] == end).int().argmax(1)
+        return abs(bias) > 10 or batch == 1 or (len(set(ends.tolist())) > 1 and ids.size(1) < 1 + limit)
+
+    return search(draw, lambda seed: TableModel(seed, vocab, end, bias), wanted)
+
+
+def beam() -> list[Check]:
+    """decoding.beam"""
+
+    def cases(draw: Draw):
+        for vocab, start, end, beams, limit, bias in [
+            (4, 0, 1, 2, 3, 0.5),
+            (5, 1, 2, 3, 5, 1.0),
+            (6, 0, 3, 4, 4, 0.5),
+            (4, 2, 2, 2, 5, 1.0),  # the start is the end's id
+            (5, 0, 1, 1, 4, 0.0),
+            (3, 0, 1, 5, 3, 0.0),  # more beams than words
+            (5, 0, 1, 3, 4, -50.0),  # nothing ends
+        ]:
+            step = _tempting(draw, vocab, start, end, beams, limit, bias)
+            for penalty in ({}, {"length_penalty": 0.0}, {"length_penalty": 2.0}):
+                yield Case("beam_search", (step, start, end, beams, limit), penalty, length=64, amplify=8.0)
+
+    return function(cases, floats=False)
+
+
+def _tempting(draw: Draw, vocab: int, start: int, end: int, beams: int, limit: int, bias: float) -> TableModel:
+    """A model under which the likeliest first word misleads and the length penalty changes the winner."""
+
+    def wanted(step: TableModel) -> bool:
+        ask = partial(draw.reference.call, "beam_search", step, start, end)
+        best = [ask(beams, limit, penalty)[0][0] for penalty in (0.0, 1.0, 2.0)]
+        lengths = {len(ids) for ids, _ in ask(beams, limit)}
+        return beams == 1 or bias < -10 or (best[1] != ask(1, limit)[0][0] and best[0] != best[2] and len(lengths) > 1)
+
+    return search(draw, lambda seed: TableModel(seed, vocab, end, bias), wanted)
+
+
+def top_k() -> list[Check]:
+    """decoding.top_k"""
+
+    def cases(draw: Draw):
+        for shape, k in [((1, 3), 1), ((4,), 2), ((1, 1), 1), ((2, 5), 5), ((3, 2, 9), 4)]:
+            ranks = torch.rand(*shape, generator=draw.generator).argsort(-1)
+            yield Case("top_k_filter", (0.25 * (ranks - shape[-1] // 2), k))  # distinct in bfloat16 too
+
+    return function(cases)
+
+
+def top_p() -> list[Check]:
+    """decoding.top_p"""
+
+    def cases(draw: Draw):
+        for shape, p in [((1, 3), 0.5), ((4,), 0.05), ((1, 1), 0.9), ((2, 5), 0.9), ((3, 2, 6), 0.7), ((4, 4), 0.3)]:
+            rows = torch.stack([_clear(draw, shape[-1], p) for _ in range(torch.Size(shape[:-1]).numel())])
+            yield Case("top_p_filter", (rows.view(shape), p))
+
+    return function(cases)
+
+
+def _clear(draw: Draw, vocab: int, p: float):
+    """Logits none of whose sorted sums comes near p, in bfloat16 either."""
+    while True:
+        logits = (2 * draw.normal(vocab)).bfloat16().float()
+        sums = logits.softmax(-1).sort(descending=True).values.cumsum(-1)
+        if len(set(logits.tolist())) == vocab and (sums - p).abs().min() > 0.06:
+            return logits
+
+
+def kv_cache() -> list[Check]:
+    """decoding.kv_cache"""
+    sizes = [(1, 2, 2, 1), (1, 3, 4, 2), (2, 5, 6, 3), (3, 4, 8, 2)]  # batch, length, width, heads
+
+    def cases(draw: Draw):
+        for batch, length, width, heads in sizes:
+            x = draw.normal(batch, length, width)
+            yield draw.module("CachedSelfAttention", (width, heads), (x,), length=16 * width, amplify=4.0, pick=_first)
+
+    def stepwise(draw: Draw, _):
+        drawn = list(cases(draw))
+        cuts = [[1] * case.args[0].size(1) for case in drawn] + [[case.args[0].size(1) - 1, 1] for case in drawn]
+        return [Probe(partial(_stepwise, case, cut), case, case.tolerance) for case, cut in zip(drawn * 2, cuts, strict=True)]
+
+    def reused(draw: Draw, _):
+        return [Probe(partial(_reused, case), case, case.tolerance) for case in cases(draw)]
+
+    together = module(cases)
+    return [
+        *together[:2],
+        Check("step by step equals all at once", stepwise, weight=3.0, core=True),
+        Check("a cache passed in stays usable", reused),
+        *together[2:],
+    ]
+
+
+def _first(value):
+    return value[0] if isinstance(value, (tuple, list)) and value else value
+
+
+def _pair(value) -> bool:
+    return isinstance(value, (tuple, list)) and len(value) == 2
+
+
+def _stepwise(case: Case, sizes: list[int], subject):
+    """The outputs for consecutive pieces of the input, each call given the cache of the last."""
+    module, cache, outputs = case.built(subject), None, []
+    for piece in case.args[0].split(sizes, dim=1):
+        value = module(piece) if cache is None else module(piece, cache)
+        if not _pair(value):
+            return "a pair (output, cache) is expected"
+        outputs.append(value[0])
+        cache = value[1]
+    return outputs
+
+
+def _reused(case: Case, subject):
+    """Two continuations of one cache, as two beams need them; and whether the first of them changed it."""
+    module, x = case.built(subject), case.args[0]
+    value = module(x[:, :1])
+    if not _pair(value):
+        return "a pair (output, cache) is expected"
+    watched = module.watch(None, x[:, 1:2], value[1])
+    again = module(x[:, 1:2], value[1])
+    after = watched.args_after[1] if len(watched.args_after) > 1 else None
+    plain = isinstance(value[1], (tuple, list, dict, torch.Tensor))  # what cannot travel stays in the box
+    return {
+        "first continuation": _first(watched.value),
+        "second continuation": _first(again),
+        "cache changed": plain and compare(value[1], after) is not None,
+    }
