@@ -1,0 +1,235 @@
+"""The interface of a sandbox backend, and the warm process that all of ours share."""
+
+from __future__ import annotations
+
+import array
+import atexit
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.api import Limits
+from autograder.sandbox.cgroup import Group
+
+INSIDE = Path(__file__).with_name("inside")
+START_S = 60.0  # importing torch from a cold disk
+
+
+class SandboxError(RuntimeError):
+    """No box could be had. One line: what, where, what to do."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a box used so far. `cpu_s` and `peak_bytes` are 0 where no control group counts them."""
+
+    wall_s: float
+    cpu_s: float
+    peak_bytes: int
+
+
+class Box:
+    """One running box: the frame channel, its processes, its control group."""
+
+    def __init__(self, channel: socket.socket, status: socket.socket, pid: int, group: Group, cwd: Path | None) -> None:
+        self.channel, self.status, self.pid, self.group, self.cwd = channel, status, pid, group, cwd
+        self.started, self.last, self.stopped = time.monotonic(), "", False
+
+    def exit_reason(self, wait_s: float = 2.0) -> tuple[str, str]:
+        """(kind, message) for a box whose channel closed: `memory` or `crash`."""
+        self._listen(wait_s)
+        if self.group.oom_kills() > 0:
+            return "memory", "the code used more memory than it may and was stopped"
+        if self.last.startswith("error "):
+            return "crash", f"the box could not be made: {self.last[6:]}"
+        if not self.last.startswith("exit "):
+            return "crash", "the process is gone"
+        code = int(self.last[5:])
+        if code > 128:
+            return "crash", f"the process was ended by {_signal_name(code - 128)}"
+        return "crash", f"the process exited with status {code}"
+
+    def _listen(self, wait_s: float) -> None:
+        poll = select.poll()
+        poll.register(self.status, select.POLLIN)
+        if not self.last and poll.poll(wait_s * 1000):
+            self.last = self.status.recv(4096).decode("utf-8", "replace")
+
+    def usage(self) -> Usage:
+        return Usage(time.monotonic() - self.started, self.group.cpu_s(), self.group.peak_bytes())
+
+    def stop(self) -> None:
+        """Ends every process of the box and removes what it wrote. Safe to call twice."""
+        if self.stopped:
+            return
+        self.stopped = True
+        try:
+            os.kill(self.pid, signal.SIGKILL)  # the witness: its death takes the namespace's first process with it
+        except ProcessLookupError:
+            self.last = self.last or "gone"
+        self.group.close()
+        self.channel.close()
+        self.status.close()
+        if self.cwd is not None:
+            _remove(self.cwd)
+
+
+def _remove(folder: Path) -> None:
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+class Backend(ABC):
+    """Starts boxes. `name` goes into verdicts; `isolated` says whether hostile code is held."""
+
+    name = ""
+    isolated = False
+
+    @abstractmethod
+    def start(self, limits: Limits) -> Box:
+        """A new box. Raises SandboxError."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, str]:
+        """What this backend holds and how: network, filesystem, processes, memory, time; `missing` says what it lacks."""
+
+    def close(self) -> None:
+        """Ends what the backend keeps warm."""
+
+    def probe(self) -> None:
+        """Runs a tiny box for real. Raises SandboxError with one line where it does not hold."""
+        from autograder.student import Student, StudentError
+
+        try:
+            with Student(self, Limits(wall_s=START_S, memory_mb=512)) as student:
+                student.ping()
+        except StudentError as error:
+            raise SandboxError(f"{self.name}: {error}") from error
+
+
+class WarmBackend(Backend):
+    """A backend whose boxes are forked from one process that has imported torch already."""
+
+    isolate = False
+    scratch_mb = 256
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._lock = threading.RLock()
+        atexit.register(self.close)
+
+    @abstractmethod
+    def command(self, control: int, descriptors: list[int]) -> list[str]:
+        """The command line that starts `inside/zygote.py`; may append descriptors it needs to `descriptors`."""
+
+    def group(self, limits: Limits) -> Group:
+        return Group(memory=(limits.memory_mb + 256) << 20, processes=limits.processes + 3)
+
+    def scratch(self) -> Path | None:
+        """A folder of the host for one box to write in, or None where the box has its own."""
+        return None
+
+    def start(self, limits: Limits) -> Box:
+        with self._lock:
+            try:
+                return self._start(limits)
+            except (OSError, EOFError):
+                self.close()  # the warm process died: once more with a new one
+                return self._start(limits)
+
+    def _start(self, limits: Limits) -> Box:
+        control = self._warm()
+        status, status_inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        channel, channel_inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        cwd = self.scratch()
+        config = {"isolate": self.isolate, "cwd": str(cwd or "/box"), "scratch_mb": self.scratch_mb,
+                  "memory_mb": limits.memory_mb, "processes": limits.processes, "wall_s": limits.wall_s,
+                  "output_bytes": limits.output_bytes}  # fmt: skip
+        with status_inside, channel_inside:
+            status.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+            fds = array.array("i", [status_inside.fileno(), channel_inside.fileno()])
+            control.sendmsg([json.dumps(config).encode()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
+        pid = _pid_of(status)
+        group = self.group(limits)
+        group.add(pid)
+        status.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
+        status.send(b"go")
+        return Box(channel, status, pid, group, cwd)
+
+    def _warm(self) -> socket.socket:
+        if self._control is not None and self._process is not None and self._process.poll() is None:
+            return self._control
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        descriptors = [theirs.fileno()]
+        command = self.command(theirs.fileno(), descriptors)
+        with theirs:
+            self._process = subprocess.Popen(command, pass_fds=descriptors, stdin=subprocess.DEVNULL, cwd="/",
+                                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment(),
+                                             start_new_session=True)  # fmt: skip
+        for extra in descriptors[1:]:
+            os.close(extra)
+        ours.settimeout(START_S)
+        if ours.recv(64) != b"warm":
+            raise SandboxError(f"{self.name}: {self._complaint()}")
+        self._control = ours
+        return ours
+
+    def _complaint(self) -> str:
+        assert self._process is not None and self._process.stderr is not None
+        self._process.kill()
+        lines = self._process.stderr.read().decode("utf-8", "replace").strip().splitlines()
+        return lines[-1] if lines else "the warm process did not start"
+
+    def close(self) -> None:
+        if self._control is not None:
+            self._control.close()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            if self._process.stderr is not None:
+                self._process.stderr.close()
+        self._control = self._process = None
+
+
+def _pid_of(status: socket.socket) -> int:
+    """The host's number of the process at the other end, which its first message carries. Raises EOFError, OSError."""
+    status.settimeout(20)
+    message, ancillary, _, _ = status.recvmsg(64, socket.CMSG_SPACE(12))
+    status.settimeout(None)
+    if message != b"ready":
+        raise EOFError("the warm process did not fork")
+    return next(struct.unpack("3i", data)[0] for _, kind, data in ancillary if kind == socket.SCM_CREDENTIALS)
+
+
+def environment() -> dict[str, str]:
+    """What the box's processes see: nothing of the grader's environment."""
+    keep = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/box", "TMPDIR": "/tmp", "MPLBACKEND": "agg",
+            "IPYTHONDIR": "/tmp/ipython", "MPLCONFIGDIR": "/tmp/matplotlib", "OMP_NUM_THREADS": "1",
+            "MKL_NUM_THREADS": "1", "PYTORCH_NVML_BASED_CUDA_CHECK": "1", "PYTHONHASHSEED": "0",
+            "TORCHDYNAMO_DISABLE": "1"}  # fmt: skip
+    if "LD_LIBRARY_PATH" in os.environ:  # where some installations keep the interpreter's own libraries
+        keep["LD_LIBRARY_PATH"] = os.environ["LD_LIBRARY_PATH"]
+    return keep
+
+
+def interpreter() -> str:
+    return os.path.realpath(sys.executable)

@@ -1,0 +1,143 @@
+"""Control groups where the caller may create them: version 2 (delegated, or root), else version 1 (root), else none."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import time
+from pathlib import Path
+
+
+def _mounts() -> dict[str, str]:
+    """Mount points by controller; version 2 under `unified`."""
+    found: dict[str, str] = {}
+    for line in Path("/proc/self/mounts").read_text().splitlines():
+        _, place, kind, options, *_ = line.split()
+        if kind == "cgroup2":
+            found["unified"] = place
+        elif kind == "cgroup":
+            found.update({c: place for c in options.split(",") if c in ("memory", "pids", "cpuacct")})
+    return found
+
+
+def _own(controller: str) -> str:
+    """This process's group, as a path under the controller's mount point."""
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        number, names, path = line.split(":", 2)
+        if (controller == "unified" and number == "0") or controller in names.split(","):
+            return path.rstrip("/")
+    return ""
+
+
+class Group:
+    """Limits and counts for one box. Every method works, and counts nothing, where no group could be made."""
+
+    def __init__(self, *, memory: int, processes: int) -> None:
+        self.folders: dict[str, Path] = {}
+        self.kind = ""
+        name, mounts = f"box-{os.getpid()}-{secrets.token_hex(4)}", _mounts()
+        if "unified" in mounts and self._make("unified", mounts, name):
+            self.kind = "v2" if (self.folders["unified"] / "memory.max").exists() else ""
+        if not self.kind:
+            self.close()
+            made = [self._make(c, mounts, name) for c in ("memory", "pids", "cpuacct") if c in mounts]
+            self.kind = "v1" if {"memory", "pids"} <= set(self.folders) and all(made) else ""
+        if not self.kind:
+            self.close()
+            return
+        self._limit(memory, processes)
+
+    def _make(self, controller: str, mounts: dict[str, str], name: str) -> bool:
+        folder = Path(mounts[controller] + _own(controller)) / name
+        try:
+            folder.mkdir()
+        except OSError:
+            return False
+        self.folders[controller] = folder
+        return True
+
+    def _limit(self, memory: int, processes: int) -> None:
+        if self.kind == "v2":
+            folder = self.folders["unified"]
+            settings = {folder / "memory.max": memory, folder / "memory.swap.max": 0, folder / "memory.oom.group": 1,
+                        folder / "pids.max": processes}  # fmt: skip
+        else:
+            folder = self.folders["memory"]
+            settings = {folder / "memory.limit_in_bytes": memory, folder / "memory.memsw.limit_in_bytes": memory,
+                        self.folders["pids"] / "pids.max": processes}  # fmt: skip
+        for path, value in settings.items():
+            if path.exists():  # swap accounting is often compiled out
+                path.write_text(str(value))
+
+    def add(self, pid: int) -> None:
+        for folder in self.folders.values():
+            (folder / "cgroup.procs").write_text(str(pid))
+
+    def _number(self, v2: str, controller: str, v1: str) -> int:
+        if not self.kind:
+            return 0
+        path = self.folders["unified"] / v2 if self.kind == "v2" else self.folders.get(controller, Path("/")) / v1
+        try:
+            return int(path.read_text())
+        except OSError:
+            return 0
+
+    def _field(self, v2: str, controller: str, v1: str, field: str) -> int:
+        if not self.kind:
+            return 0
+        path = self.folders["unified"] / v2 if self.kind == "v2" else self.folders[controller] / v1
+        try:
+            return int(dict(line.split()[:2] for line in path.read_text().splitlines()).get(field, 0))
+        except OSError:
+            return 0
+
+    def peak_bytes(self) -> int:
+        return self._number("memory.peak", "memory", "memory.max_usage_in_bytes")
+
+    def cpu_s(self) -> float:
+        if self.kind == "v2":
+            return self._field("cpu.stat", "", "", "usage_usec") / 1e6
+        return self._number("", "cpuacct", "cpuacct.usage") / 1e9
+
+    def oom_kills(self) -> int:
+        return self._field("memory.events", "memory", "memory.oom_control", "oom_kill")
+
+    def _processes(self) -> list[int]:
+        folder = self.folders.get("unified") or self.folders.get("pids")
+        try:
+            return [int(pid) for pid in (folder / "cgroup.procs").read_text().split()] if folder else []
+        except OSError:
+            return []
+
+    def close(self) -> None:
+        """Kills what is left in the group and removes it."""
+        for _ in range(100):
+            left = self._processes()
+            for pid in left:
+                _kill(pid)
+            if not left:
+                break
+            time.sleep(0.01)
+        for folder in self.folders.values():
+            _remove(folder)
+        self.folders = {}
+        self.kind = ""
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return  # it was faster
+
+
+def _remove(folder: Path) -> None:
+    for _ in range(50):
+        try:
+            folder.rmdir()
+            return
+        except FileNotFoundError:
+            return
+        except OSError:  # busy until the kernel has reaped the last process
+            time.sleep(0.01)

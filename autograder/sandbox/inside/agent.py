@@ -1,0 +1,264 @@
+"""Answers the grader's requests in the student's process. It may be tampered with: the grader treats answers as data."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.util
+import inspect
+import signal
+import socket
+import sys
+import traceback
+import types
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from . import shell as cells
+from . import watch, wire
+
+ABSENT = ("tfkit", "autograder", "course", "tfkit_lab", "nbgrader")  # the box has none of these unless it was given
+
+
+class Missing(Exception):
+    """The student's code has no such name."""
+
+
+class GraderError(RuntimeError):
+    """A function that the grader passed in raised this when the student's code called it."""
+
+
+class Given(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Importable modules made of sources that the grader sent; the project itself cannot be imported."""
+
+    def __init__(self) -> None:
+        self.sources: dict[str, str] = {}
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if name in self.sources:
+            spec = importlib.util.spec_from_loader(name, self, is_package=True)
+            return spec
+        if name.split(".")[0] in ABSENT:
+            raise ModuleNotFoundError(f"{name} cannot be used here: this exercise is to be written by hand", name=name)
+        return None
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        exec(compile(self.sources[module.__name__], f"<given {module.__name__}>", "exec"), module.__dict__)
+
+    def add(self, sources: dict[str, str]) -> None:
+        for name, source in sources.items():
+            parts = name.split(".")
+            for n in range(1, len(parts)):
+                self.sources.setdefault(".".join(parts[:n]), "")
+            self.sources[name] = source
+        for name in sources:
+            sys.modules.pop(name, None)
+
+
+def leaves(value: Any) -> Iterator[torch.Tensor]:
+    """The floating tensors in a value, depth first."""
+    if isinstance(value, torch.Tensor):
+        if value.is_floating_point() or value.is_complex():
+            yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from leaves(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from leaves(item)
+
+
+def with_grad(value: Any, made: list[torch.Tensor]) -> Any:
+    """The same value, each floating tensor a new leaf that requires a gradient, listed in `made`."""
+    if isinstance(value, torch.Tensor) and (value.is_floating_point() or value.is_complex()):
+        made.append(value.detach().clone().requires_grad_())
+        return made[-1]
+    if isinstance(value, (list, tuple)):
+        return type(value)(with_grad(item, made) for item in value)
+    if isinstance(value, dict):
+        return {key: with_grad(item, made) for key, item in value.items()}
+    return value
+
+
+def gradients(out: Any, cotangents: Any, inputs: list[torch.Tensor]) -> list[torch.Tensor | None]:
+    """Vector-Jacobian products of the floating tensors in `out`; None where no path leads to an input."""
+    given = [cotangents] if isinstance(cotangents, torch.Tensor) else list(cotangents)
+    pairs = []
+    for n, (tensor, cotangent) in enumerate(zip(leaves(out), given, strict=False)):
+        if cotangent is None or not tensor.requires_grad:
+            continue
+        if tensor.shape != cotangent.shape:
+            raise ValueError(f"output {n} has shape {list(tensor.shape)}, expected {list(cotangent.shape)}")
+        pairs.append((tensor, cotangent.to(tensor.dtype)))
+    if not pairs or not inputs:
+        return [None] * len(inputs)
+    return list(torch.autograd.grad([p[0] for p in pairs], inputs, [p[1] for p in pairs], allow_unused=True))
+
+
+def explain(error: BaseException) -> list[str]:
+    """kind, message, traceback of an exception, without this file's own frames."""
+    text = f"{type(error).__name__}: {error}"
+    kind = "exception"
+    if isinstance(error, MemoryError) or "can't allocate memory" in text or "not enough memory" in text:
+        kind = "memory"
+    elif isinstance(error, Missing):
+        kind, text = "missing", str(error)
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if "/inside/" not in f.filename]
+    return [kind, text[:2000], "".join(traceback.format_list(frames[-12:]))[-8000:]]
+
+
+class Agent:
+    def __init__(self, sock: socket.socket, output_bytes: int) -> None:
+        self.sock, self.output_bytes = sock, output_bytes
+        self.shell: cells.Shell | None = None
+        self.space: dict[str, Any] = {"__name__": "__main__", "__builtins__": __builtins__}
+        self.kept: dict[int, Any] = {}
+        self.given, self.current, self.late = Given(), 0, False
+        self.pristine = watch.library()
+        sys.meta_path.insert(0, self.given)
+
+    # -- requests ----------------------------------------------------------------------------------------------------
+    def serve(self) -> None:
+        """Answers until the grader closes the channel."""
+        while True:
+            try:
+                request = self.read()
+            except EOFError:
+                return
+            self.current = request["id"]
+            self.answer(request)
+
+    def answer(self, request: dict[str, Any]) -> None:
+        self.late = False
+        try:
+            with self.time_limit(request["seconds"]):
+                reply = {"id": self.current, "ok": getattr(self, "op_" + request["op"])(**request["body"])}
+                frame = wire.Encoder(self.keep).frame(reply)
+        except BaseException as error:
+            kind, message, trace = explain(error)
+            kind = "timeout" if self.late else kind
+            frame = wire.Encoder().frame({"id": self.current, "err": [kind, message, trace]})
+        wire.send(self.sock, frame)
+
+    def read(self) -> Any:
+        header, body = wire.receive(self.sock)
+        return wire.Decoder(trusted=True, call=self.remote, ref=lambda ref: self.kept[ref.number]).value(header, body)
+
+    def keep(self, value: Any) -> wire.Ref:
+        self.kept[len(self.kept)] = value
+        kind = type(value)
+        return wire.Ref(len(self.kept) - 1, f"{kind.__module__}.{kind.__qualname__}"[:200])
+
+    def remote(self, number: int) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            request = {"id": self.current, "call": number, "args": list(args), "kwargs": kwargs}
+            wire.send(self.sock, wire.Encoder(self.keep).frame(request))
+            reply = self.read()
+            if "err" in reply:
+                raise GraderError(reply["err"])
+            return reply["ok"]
+
+        return call
+
+    @contextmanager
+    def time_limit(self, seconds: float) -> Iterator[None]:
+        """Raises KeyboardInterrupt in the student's code; the grader kills the box where that does not help."""
+
+        def ring(signum: int, frame: Any) -> None:
+            self.late = True
+            raise KeyboardInterrupt(f"stopped after {seconds:g} s")
+
+        signal.signal(signal.SIGALRM, ring)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    # -- what the grader may ask ----------------------------------------------------------------------------------------
+    def op_ping(self) -> str:
+        return torch.__version__
+
+    def op_give(self, modules: dict[str, str]) -> None:
+        self.given.add(modules)
+
+    def op_cell(self, source: str) -> dict[str, Any]:
+        if self.shell is None:
+            self.shell = cells.make()
+            self.shell.user_ns.update({k: v for k, v in self.space.items() if not k.startswith("__")})
+            self.space = self.shell.user_ns
+        outputs, error = cells.run(self.shell, source, self.output_bytes)
+        self.output_bytes -= sum(len(str(item)) for item in outputs)
+        self.output_bytes = max(self.output_bytes, 4096)
+        return {"outputs": outputs, "error": error, "timed_out": self.late}
+
+    def op_bind(self, source: str, names: list[str]) -> None:
+        module = types.ModuleType("given_names")
+        exec(compile(source, "<given names>", "exec"), module.__dict__)
+        self.space.update({name: getattr(module, name) for name in names})
+
+    def op_kind(self, name: str) -> str | None:
+        if name not in self.space:
+            return None
+        value = self.space[name]
+        if inspect.isclass(value):
+            return "class"
+        return "function" if callable(value) else type(value).__name__
+
+    def target(self, target: list[Any]) -> Callable[..., Any]:
+        owner, method = target
+        if isinstance(owner, str):
+            if owner not in self.space:
+                raise Missing(f"{owner} is not defined")
+            owner = self.space[owner]
+        if method is None:
+            return owner
+        if not hasattr(owner, method):
+            raise Missing(f"{type(owner).__name__} has no method {method}")
+        return getattr(owner, method)
+
+    def op_call(self, target: list[Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
+        return self.target(target)(*args, **kwargs)
+
+    def op_build(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> wire.Ref:
+        return self.keep(self.target([name, None])(*args, **kwargs))
+
+    def op_watch(self, target: list[Any], args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+        function = self.target(target)
+        random_before, before = watch.rng(), watch.settings()
+        with watch.Meter() as meter:
+            value = function(*args, **kwargs)
+        after = watch.settings()
+        changed = [name for name in before if before[name] != after[name]] + watch.replaced(self.pristine)
+        return {"value": value, "args_after": list(args), "kwargs_after": kwargs,
+                "rng_changed": watch.rng() != random_before, "state_changed": changed[:20], "cpu_s": meter.cpu_s,
+                "wall_s": meter.wall_s, "peak_bytes": meter.peak_bytes}  # fmt: skip
+
+    def op_vjp(self, target: list[Any], args: list[Any], kwargs: dict[str, Any], cotangents: Any) -> dict[str, Any]:
+        made: list[torch.Tensor] = []
+        args, kwargs = with_grad(args, made), with_grad(kwargs, made)
+        function = self.target(target)
+        owner = target[0] if target[1] is not None else function
+        names, parameters = [], []
+        if isinstance(owner, torch.nn.Module):
+            names, parameters = [list(column) for column in zip(*owner.named_parameters(), strict=True)] or [[], []]
+        with torch.enable_grad():
+            out = function(*args, **kwargs)
+            grads = gradients(out, cotangents, made + parameters)
+        return {"out": out, "grads": grads[: len(made)],
+                "parameters": dict(zip(names, grads[len(made) :], strict=True))}  # fmt: skip
+
+    def op_state(self, ref: torch.nn.Module) -> dict[str, list[int]]:
+        return {name: list(tensor.shape) for name, tensor in ref.state_dict().items()}
+
+    def op_load(self, ref: torch.nn.Module, state: dict[str, torch.Tensor]) -> None:
+        ref.load_state_dict(state, strict=True)
+
+    def op_to(self, ref: torch.nn.Module, how: list[Any]) -> None:
+        for target in how:
+            ref.to(target)
+
+    def op_train(self, ref: torch.nn.Module, mode: bool) -> None:
+        ref.train(mode)

@@ -1,0 +1,161 @@
+"""Runs notebook cells in an IPython shell that writes to lists: no terminal, no history file, no network, capped."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import Any
+
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+
+class Outputs:
+    """One cell's outputs as notebook dictionaries, until `budget` bytes are spent."""
+
+    def __init__(self, budget: int) -> None:
+        self.items: list[dict[str, Any]] = []
+        self.left = budget
+
+    def stream(self, name: str, text: str) -> None:
+        text = self._cut(text)
+        if text and self.items and self.items[-1].get("name") == name:
+            self.items[-1]["text"] += text
+        elif text:
+            self.items.append({"output_type": "stream", "name": name, "text": text})
+
+    def show(self, kind: str, data: dict[str, Any], **more: Any) -> None:
+        size = sum(len(str(value)) for value in data.values())
+        if size > self.left:
+            data, size = {"text/plain": f"[an output of {size} bytes was left out]"}, 0
+        self.left -= size
+        plain = {str(mime): value if isinstance(value, (str, dict, list)) else str(value) for mime, value in data.items()}
+        self.items.append({"output_type": kind, "data": plain, "metadata": {}, **more})
+
+    def error(self, name: str, message: str, frames: list[str]) -> None:
+        self.items.append({"output_type": "error", "ename": name, "evalue": message[:2000],
+                           "traceback": [frame[:4000] for frame in frames[-20:]]})  # fmt: skip
+
+    def _cut(self, text: str) -> str:
+        if self.left <= 0:
+            return ""
+        kept, self.left = text[: self.left], self.left - len(text)
+        return kept if self.left > 0 else kept + "\n[the rest of the output was cut off]\n"
+
+
+class Stream(io.TextIOBase):
+    """A text file that writes into whatever `Outputs` is current."""
+
+    encoding = "utf-8"
+
+    def __init__(self, shell: Shell, name: str) -> None:
+        self.shell, self.stream_name = shell, name
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self.shell.outputs.stream(self.stream_name, str(text))
+        return len(text)
+
+
+class Publisher(DisplayPublisher):
+    def publish(self, data: Any, metadata: Any = None, **more: Any) -> None:
+        self.shell.outputs.show("display_data", data)
+
+    def clear_output(self, wait: bool = False) -> None:
+        self.shell.outputs.items.clear()
+
+
+class Hook(DisplayHook):
+    def start_displayhook(self) -> None:
+        """Nothing to start: there is no terminal."""
+
+    def write_output_prompt(self) -> None:
+        """No prompt: the notebook draws its own."""
+
+    def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
+        self.shell.outputs.show("execute_result", format_dict, execution_count=self.shell.execution_count)
+
+    def finish_displayhook(self) -> None:
+        """Nothing to finish: there is no terminal."""
+
+
+class Shell(InteractiveShell):
+    """IPython as a notebook kernel runs it; what a box cannot do (unknown magics, `!commands`) becomes a note."""
+
+    def __init__(self, **traits: Any) -> None:
+        self.outputs = Outputs(1 << 16)
+        super().__init__(display_pub_class=Publisher, displayhook_class=Hook, **traits)
+
+    def init_history(self) -> None:
+        super().init_history()
+        self.history_manager.enabled = False
+
+    def enable_gui(self, gui: str | None = None) -> None:
+        """No event loops here; `%matplotlib inline` asks for none."""
+
+    def system(self, cmd: str) -> None:  # type: ignore[override]
+        self.outputs.stream("stderr", f"(not run while grading: !{cmd})\n")
+
+    def run_line_magic(self, magic_name: str, line: str, _stack_depth: int = 1) -> Any:
+        return self._magic(super().run_line_magic, magic_name, line, _stack_depth + 1)
+
+    def run_cell_magic(self, magic_name: str, line: str, cell: str) -> Any:
+        return self._magic(super().run_cell_magic, magic_name, line, cell)
+
+    def _magic(self, run: Any, name: str, *rest: Any) -> Any:
+        try:
+            return run(name, *rest)
+        except (UsageError, ImportError, OSError) as error:
+            self.outputs.stream("stderr", f"(not run while grading: %{name}: {error})\n")
+            return None
+
+    def _showtraceback(self, etype: Any, evalue: Any, stb: list[str]) -> None:
+        self.outputs.error(getattr(etype, "__name__", str(etype)), str(evalue), list(stb))
+
+
+def quiet_config() -> Config:
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.HistoryManager.hist_file = ":memory:"
+    config.InteractiveShell.colors = "nocolor"
+    config.InteractiveShell.xmode = "Context"
+    config.InteractiveShell.banner1 = ""
+    return config
+
+
+def make() -> Shell:
+    """The one shell of this process."""
+    return Shell.instance(config=quiet_config())
+
+
+def run(shell: Shell, source: str, budget: int) -> tuple[list[dict[str, Any]], str | None]:
+    """Runs one cell; its outputs and, where it failed, `Name: message`."""
+    shell.outputs = Outputs(budget)
+    kept = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = Stream(shell, "stdout"), Stream(shell, "stderr")
+    try:
+        result = shell.run_cell(source, store_history=True)
+        _show_figures(shell)
+    finally:
+        sys.stdout, sys.stderr = kept
+    error = result.error_before_exec or result.error_in_exec
+    return shell.outputs.items, None if error is None else f"{type(error).__name__}: {error}"[:2000]
+
+
+def _show_figures(shell: Shell) -> None:
+    """Figures left open at the end of a cell are shown, as the notebook's inline backend does."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is None or not pyplot.get_fignums():
+        return
+    from IPython.core.pylabtools import print_figure
+
+    for number in pyplot.get_fignums():
+        png = print_figure(pyplot.figure(number), fmt="png", base64=True)
+        if png:
+            shell.outputs.show("display_data", {"image/png": png})
+    pyplot.close("all")

@@ -1,0 +1,261 @@
+"""Frames between the grader and the box: a JSON header and raw tensor bytes. No pickle, no code, fixed caps.
+
+A frame is `u32 header length, u64 body length, header, body`. The header is `{"v": value, "t": tensors}`; a tensor
+entry is `[dtype, shape, offset, nbytes, device, strides or null]`. Both sides use this file; the grader decodes frames
+that a student's process wrote, so `decode` believes nothing. torch is imported when the first tensor passes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import socket
+import struct
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+HEAD = struct.Struct("<IQ")
+MAX_HEADER, MAX_BODY = 8 << 20, 512 << 20
+MAX_DEPTH, MAX_NODES, MAX_TENSORS, MAX_DIMS = 16, 400_000, 8192, 8
+DTYPES = {
+    "f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "i64": "int64", "i32": "int32",
+    "i16": "int16", "i8": "int8", "u8": "uint8", "bool": "bool", "c64": "complex64", "c128": "complex128",
+}  # fmt: skip
+CODES = {name: code for code, name in DTYPES.items()}
+
+
+class WireError(Exception):
+    """A frame or a value that may not pass. The message says which rule it broke."""
+
+
+@dataclass(frozen=True)
+class Ref:
+    """An object that stays in the box; the grader may hand it back as an argument."""
+
+    number: int
+    type_name: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function that stays with the grader; the box may call it."""
+
+    number: int
+
+
+class Encoder:
+    """Turns one value into a header and buffers. `keep` names objects that cannot travel (a Ref or a Call)."""
+
+    def __init__(self, keep: Callable[[Any], Ref | Call] | None = None) -> None:
+        self.keep, self.entries, self.buffers, self.size = keep, [], [], 0
+        self.seen: dict[int, int] = {}  # one tensor passed twice arrives as one tensor
+        self.alive: list[Any] = []  # an id is only unique while its object lives
+
+    def frame(self, value: Any) -> list[Any]:
+        """The buffers of one frame, to be sent in order. Raises WireError."""
+        header = json.dumps({"v": self.encode(value, 0), "t": self.entries}, allow_nan=False).encode()
+        if len(header) > MAX_HEADER or self.size > MAX_BODY:
+            raise WireError(f"the value is too large to send ({len(header) + self.size} bytes)")
+        return [HEAD.pack(len(header), self.size) + header, *self.buffers]
+
+    def encode(self, value: Any, depth: int) -> Any:
+        if depth > MAX_DEPTH:
+            raise WireError(f"the value is nested more than {MAX_DEPTH} deep")
+        if value is None or isinstance(value, (bool, str)):
+            return value if value is None or isinstance(value, bool) else str(value).encode("utf-8", "replace").decode()
+        if isinstance(value, int):
+            return int(value) if abs(value) < 2**53 else {"i": str(int(value))}
+        if isinstance(value, float):
+            return float(value) if math.isfinite(value) else {"f": repr(float(value))}
+        if isinstance(value, (list, tuple)):
+            tag = "l" if isinstance(value, list) else "u"
+            return {tag: [self.encode(item, depth + 1) for item in value]}
+        if isinstance(value, dict):
+            return {"d": [[self.encode(k, depth + 1), self.encode(v, depth + 1)] for k, v in value.items()]}
+        return self.special(value)
+
+    def special(self, value: Any) -> Any:
+        torch = sys.modules.get("torch")  # a tensor can only exist where torch is loaded
+        if torch is not None and isinstance(value, torch.Tensor) and value.layout == torch.strided:
+            return {"t": self.tensor(value, torch)}
+        if torch is not None and isinstance(value, torch.dtype) and str(value)[6:] in CODES:
+            return {"y": CODES[str(value)[6:]]}
+        if not isinstance(value, (Ref, Call)):
+            if self.keep is None:
+                raise WireError(f"a {type(value).__name__} cannot be sent")
+            value = self.keep(value)
+        return {"h": [value.number, value.type_name]} if isinstance(value, Ref) else {"c": value.number}
+
+    def tensor(self, value: Any, torch: Any) -> int:
+        if id(value) in self.seen:
+            return self.seen[id(value)]
+        code = CODES.get(str(value.dtype)[6:])
+        if code is None or value.dim() > MAX_DIMS:
+            raise WireError(f"a tensor of {value.dtype} and {value.dim()} dimensions cannot be sent")
+        plain = torch.Tensor.as_subclass(value.detach(), torch.Tensor).resolve_conj().resolve_neg()
+        strides = None if plain.is_contiguous() else list(plain.stride())
+        data = plain.to("cpu").contiguous()
+        raw = memoryview(data.reshape(-1).view(torch.uint8).numpy()) if data.numel() else memoryview(b"")
+        pad = -self.size % 16
+        if pad:
+            self.buffers.append(b"\0" * pad)
+        self.entries.append([code, list(data.shape), self.size + pad, len(raw), value.device.type, strides])
+        self.buffers.append(raw)
+        self.size += pad + len(raw)
+        self.alive.append(value)
+        self.seen[id(value)] = len(self.entries) - 1
+        return self.seen[id(value)]
+
+
+def _is_size(value: Any, below: int = 1 << 40) -> bool:
+    return type(value) is int and 0 <= value < below
+
+
+class Decoder:
+    """Turns a header and a body back into a value. `call` makes a function of a Call; strides count only if trusted."""
+
+    def __init__(self, *, trusted: bool = False, call: Callable[[int], Any] | None = None,
+                 ref: Callable[[Ref], Any] | None = None) -> None:  # fmt: skip
+        self.trusted, self.call, self.ref, self.nodes = trusted, call, ref, 0
+        self.tensors: list[Any] = []
+
+    def value(self, header: bytes | bytearray, body: bytearray) -> Any:
+        """The value of one frame. Raises WireError on anything that `Encoder` would not have written."""
+        try:
+            outer = json.loads(bytes(header).decode("utf-8"))
+        except (ValueError, RecursionError) as error:
+            raise WireError(f"the header is no JSON: {type(error).__name__}") from None
+        if type(outer) is not dict or set(outer) != {"v", "t"} or type(outer["t"]) is not list:
+            raise WireError("the header has the wrong fields")
+        if len(outer["t"]) > MAX_TENSORS:
+            raise WireError("too many tensors")
+        end = 0
+        for entry in outer["t"]:
+            end = self.tensor(entry, body, end)
+        return self.decode(outer["v"], 0)
+
+    def tensor(self, entry: Any, body: bytearray, end: int) -> int:
+        if type(entry) is not list or len(entry) != 6:
+            raise WireError("a tensor entry has the wrong fields")
+        code, shape, offset, size, device, strides = entry
+        if type(code) is not str or code not in DTYPES:
+            raise WireError("a dtype that is not on the list")
+        if type(shape) is not list or len(shape) > MAX_DIMS or not all(_is_size(n) for n in shape):
+            raise WireError("a shape that is none")
+        if not _is_size(offset) or not _is_size(size) or offset < end or offset % 16 or offset + size > len(body):
+            raise WireError("a tensor outside the frame")
+        self.tensors.append(self.restored(code, shape, offset, size, device, strides, body))
+        return offset + size
+
+    def restored(self, code: str, shape: list[int], offset: int, size: int, device: Any, strides: Any,
+                 body: bytearray) -> Any:  # fmt: skip
+        import torch
+
+        dtype, count = getattr(torch, DTYPES[code]), math.prod(shape)
+        if count * dtype.itemsize != size or count > 1 << 40:
+            raise WireError("a tensor whose bytes do not match its shape")
+        if not count:
+            result = torch.empty(shape, dtype=dtype)
+        elif dtype is torch.bool:  # a byte that is neither 0 nor 1 must not become a bool
+            result = torch.frombuffer(body, dtype=torch.uint8, count=count, offset=offset).ne(0).reshape(shape)
+        else:
+            result = torch.frombuffer(body, dtype=dtype, count=count, offset=offset).reshape(shape)
+        if device not in ("cpu", "cuda") or (device == "cuda" and not torch.cuda.is_available()):
+            raise WireError("a device that is not here")
+        result = result.to(device)
+        return _restrided(result, strides) if self.trusted and strides is not None else result
+
+    def decode(self, node: Any, depth: int) -> Any:
+        self.nodes += 1
+        if depth > MAX_DEPTH or self.nodes > MAX_NODES:
+            raise WireError("the value is too deep or has too many parts")
+        if node is None or isinstance(node, (bool, int, float, str)):
+            return node
+        if type(node) is not dict or len(node) != 1:
+            raise WireError("a value that is none")
+        ((tag, content),) = node.items()
+        if tag in ("l", "u") and type(content) is list:
+            return (list if tag == "l" else tuple)(self.decode(item, depth + 1) for item in content)
+        if tag == "d" and type(content) is list and all(type(p) is list and len(p) == 2 for p in content):
+            return self.mapping(content, depth)
+        return self.leaf(tag, content)
+
+    def mapping(self, pairs: list[list[Any]], depth: int) -> dict[Any, Any]:
+        try:
+            return {self.decode(k, depth + 1): self.decode(v, depth + 1) for k, v in pairs}
+        except TypeError:
+            raise WireError("a dictionary key that is none") from None
+
+    def leaf(self, tag: str, content: Any) -> Any:
+        if tag == "t" and _is_size(content) and content < len(self.tensors):
+            return self.tensors[content]
+        if tag == "i" and type(content) is str and len(content) < 400 and content.lstrip("-").isdecimal():
+            return int(content)
+        if tag == "f" and content in ("nan", "inf", "-inf"):
+            return float(content)
+        if tag == "y" and type(content) is str and content in DTYPES:
+            import torch
+
+            return getattr(torch, DTYPES[content])
+        if tag == "c" and _is_size(content) and self.call is not None:
+            return self.call(content)
+        if tag == "h" and type(content) is list and len(content) == 2 and _is_size(content[0]):
+            ref = Ref(content[0], str(content[1])[:200])
+            return ref if self.ref is None else self.ref(ref)
+        raise WireError("a value that is none")
+
+
+def _restrided(tensor: Any, strides: list[int]) -> Any:
+    """`tensor` laid out with `strides`, so that a non-contiguous argument is non-contiguous in the box too."""
+    import torch
+
+    small = tensor[tuple(slice(0, 1) if step == 0 else slice(None) for step in strides)]
+    try:
+        laid = torch.empty_strided(small.shape, strides, dtype=tensor.dtype, device=tensor.device).copy_(small)
+    except RuntimeError:  # overlapping memory: nothing that a check can mean
+        return tensor
+    return laid.expand(tensor.shape)
+
+
+def send(sock: socket.socket, buffers: list[Any], deadline: float | None = None) -> None:
+    """Writes one frame. Raises TimeoutError at the deadline, OSError where the other side is gone."""
+    for buffer in buffers:
+        view = memoryview(buffer)
+        while len(view):
+            _until(sock, deadline)
+            view = view[sock.send(view[: 1 << 18]) :]
+
+
+def receive(sock: socket.socket, deadline: float | None = None) -> tuple[bytearray, bytearray]:
+    """Reads one frame's header and body. Raises WireError, TimeoutError, or EOFError where the other side is gone."""
+    header_size, body_size = HEAD.unpack(_exactly(sock, HEAD.size, deadline))
+    if header_size > MAX_HEADER or body_size > MAX_BODY:
+        raise WireError(f"a frame of {header_size} + {body_size} bytes")
+    return _exactly(sock, header_size, deadline), _exactly(sock, body_size, deadline)
+
+
+def _until(sock: socket.socket, deadline: float | None) -> None:
+    if deadline is None:
+        sock.settimeout(None)
+        return
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError("no answer in time")
+    sock.settimeout(left)
+
+
+def _exactly(sock: socket.socket, size: int, deadline: float | None) -> bytearray:
+    data = bytearray()
+    while len(data) < size:  # grown as it comes: a frame that only claims to be large costs nothing
+        _until(sock, deadline)
+        try:
+            chunk = sock.recv(min(size - len(data), 1 << 20))
+        except ConnectionResetError:
+            chunk = b""
+        if not chunk:
+            raise EOFError("the other side is gone")
+        data += chunk
+    return data

@@ -1,0 +1,337 @@
+"""The grader's side of a box: sends inputs, receives outputs, believes nothing."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from autograder.api import Limits
+from autograder.sandbox.base import Backend, Box, Usage
+from autograder.sandbox.inside import wire
+
+GRACE_S = 1.5  # between the timer inside and the end of the box
+KINDS = ("exception", "timeout", "memory", "crash", "protocol", "missing")
+
+
+class StudentError(Exception):
+    """What stopped the student's code. `kind` is one of exception, timeout, memory, crash, protocol, missing."""
+
+    def __init__(self, kind: str, message: str, traceback: str = "") -> None:
+        super().__init__(message)
+        self.kind, self.message, self.traceback = kind, message, traceback
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A notebook cell to run."""
+
+    id: str
+    source: str
+
+
+@dataclass(frozen=True)
+class CellOutcome:
+    """What a cell did. `lost` means that it ended the box, and with it every name the cells before it made."""
+
+    id: str
+    outputs: list[dict[str, Any]] = field(default_factory=list)
+    error: str | None = None
+    timed_out: bool = False
+    lost: bool = False
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A call's result, the arguments as the call left them, and what else it changed or cost."""
+
+    value: Any
+    args_after: list[Any]
+    kwargs_after: dict[str, Any]
+    rng_changed: bool
+    state_changed: list[str]
+    cpu_s: float
+    wall_s: float
+    peak_bytes: int
+
+
+class Student:
+    """A boxed process that holds one student's code. Use it in a `with`; every method may raise StudentError."""
+
+    def __init__(self, backend: Backend, limits: Limits | None = None) -> None:
+        self.backend, self.limits = backend, limits or Limits()
+        self._box: Box | None = None
+        self._dead: StudentError | None = None
+        self._ids = itertools.count(1)
+        self._functions: list[Callable[..., Any]] = []
+        self.callback_errors: list[Exception] = []  # raised by the grader's own functions during calls
+
+    def __enter__(self) -> Student:
+        self._box = self.backend.start(self.limits)
+        self._end = time.monotonic() + self.limits.wall_s
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._box is not None:
+            self._box.stop()
+
+    @property
+    def alive(self) -> bool:
+        return self._dead is None
+
+    # -- what the grader asks ------------------------------------------------------------------------------------------
+    def ping(self) -> str:
+        """The box's torch version."""
+        return str(self._ask("ping", {}, seconds=None))
+
+    def give(self, modules: dict[str, str]) -> None:
+        """Makes modules of these sources importable in the box, `{"tfkit.nn": source}`; parents are made too."""
+        self._ask("give", {"modules": modules})
+
+    def run_cells(self, cells: Sequence[Cell], seconds: float | None = None) -> list[CellOutcome]:
+        """Runs cells in order, `seconds` each. Ends after a cell that ended the box: its outcome is `lost`."""
+        outcomes: list[CellOutcome] = []
+        for cell in cells:
+            outcomes.append(self._run_cell(cell, seconds))
+            if outcomes[-1].lost:
+                break
+        return outcomes
+
+    def _run_cell(self, cell: Cell, seconds: float | None) -> CellOutcome:
+        try:
+            reply = self._ask("cell", {"source": cell.source}, seconds=seconds)
+        except StudentError as error:
+            lost = not self.alive
+            return CellOutcome(cell.id, [], f"{error.kind}: {error}", error.kind == "timeout", lost)
+        reply = reply if isinstance(reply, dict) else {}
+        error_text = reply.get("error")
+        outputs = _outputs(reply.get("outputs"), self.limits.output_bytes)
+        return CellOutcome(cell.id, outputs, None if error_text is None else str(error_text)[:2000],
+                           reply.get("timed_out") is True)  # fmt: skip
+
+    def bind(self, source: str, names: Sequence[str]) -> None:
+        """Runs `source` in a module of its own and puts `names` of it into the student's namespace."""
+        self._ask("bind", {"source": source, "names": list(names)})
+
+    def kind(self, name: str) -> str | None:
+        """"function", "class", a type's name, or None where the student has no such name."""
+        answer = self._ask("kind", {"name": name})
+        return None if answer is None else str(answer)[:200]
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """The student's function on these arguments. Host callables among them are called back here."""
+        return self._call([name, None], args, kwargs)
+
+    def watch(self, name: str, *args: Any, **kwargs: Any) -> Watched:
+        """A call, with what it changed and cost."""
+        return self._watch([name, None], args, kwargs)
+
+    def vjp(self, name: str, args: Sequence[Any], kwargs: dict[str, Any], cotangents: Any) -> tuple[Any, list[Any]]:
+        """(output, gradients): one per floating tensor in args, then kwargs, depth first; None where no path leads.
+
+        `cotangents` is a tensor, or a list with one entry (or None) per floating tensor in the output, depth first.
+        """
+        out, grads, _ = self._vjp([name, None], args, kwargs, cotangents)
+        return out, grads
+
+    def build(self, name: str, *args: Any, **kwargs: Any) -> Handle:
+        """An instance of the student's class; it stays in the box."""
+        ref = self._ask("build", {"name": name, "args": list(args), "kwargs": kwargs})
+        if not isinstance(ref, wire.Ref):
+            raise self._broken("build did not answer with an object")
+        return Handle(self, ref)
+
+    def usage(self) -> Usage:
+        """Time and memory so far, counted outside the box."""
+        assert self._box is not None
+        return self._box.usage()
+
+    # -- shared by functions and handles ---------------------------------------------------------------------------------
+    def _call(self, target: list[Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        return self._ask("call", {"target": target, "args": list(args), "kwargs": kwargs})
+
+    def _watch(self, target: list[Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Watched:
+        reply = self._ask("watch", {"target": target, "args": list(args), "kwargs": kwargs})
+        try:
+            changed = [str(name)[:200] for name in reply["state_changed"]]
+            return Watched(reply["value"], list(reply["args_after"]), dict(reply["kwargs_after"]),
+                           reply["rng_changed"] is True, changed, float(reply["cpu_s"]), float(reply["wall_s"]),
+                           int(reply["peak_bytes"]))  # fmt: skip
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise self._broken(f"watch answered nonsense ({type(error).__name__})") from None
+
+    def _vjp(self, target: list[Any], args: Sequence[Any], kwargs: dict[str, Any],
+             cotangents: Any) -> tuple[Any, list[Any], dict[str, Any]]:  # fmt: skip
+        cotangents = list(cotangents) if isinstance(cotangents, (list, tuple)) else [cotangents]
+        body = {"target": target, "args": list(args), "kwargs": kwargs, "cotangents": cotangents}
+        reply = self._ask("vjp", body)
+        try:
+            return reply["out"], list(reply["grads"]), dict(reply["parameters"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise self._broken(f"vjp answered nonsense ({type(error).__name__})") from None
+
+    # -- the conversation ----------------------------------------------------------------------------------------------
+    def _ask(self, op: str, body: dict[str, Any], seconds: float | None = None) -> Any:
+        if self._dead is not None:
+            raise StudentError(self._dead.kind, f"the box is gone: {self._dead}")
+        assert self._box is not None, "use Student in a with statement"
+        number = next(self._ids)
+        self._functions = []
+        slice_s = min(seconds or self.limits.call_s, max(self._end - time.monotonic(), 0.01))
+        deadline = time.monotonic() + slice_s + GRACE_S
+        self._send({"id": number, "op": op, "seconds": slice_s, "body": body}, deadline)
+        while True:
+            reply = self._receive(deadline)
+            if type(reply) is not dict or reply.get("id") != number:
+                raise self._broken("an answer to no question")
+            if "call" not in reply:
+                return self._result(reply)
+            self._send(self._called(number, reply), deadline)
+
+    def _result(self, reply: dict[str, Any]) -> Any:
+        if "ok" in reply:
+            return reply["ok"]
+        error = reply.get("err")
+        if type(error) is not list or len(error) != 3 or not all(type(part) is str for part in error):
+            raise self._broken("an answer that is none")
+        kind, message, trace = error
+        raise StudentError(kind if kind in KINDS else "exception", message[:2000], trace[:8000])
+
+    def _called(self, number: int, request: dict[str, Any]) -> dict[str, Any]:
+        """Runs a host function for the box; what it raises is raised again in the student's code."""
+        index, args, kwargs = request.get("call"), request.get("args"), request.get("kwargs")
+        if type(index) is not int or not 0 <= index < len(self._functions) or type(args) is not list:
+            raise self._broken("a call of a function that was not passed")
+        if type(kwargs) is not dict or not all(type(key) is str for key in kwargs):
+            raise self._broken("a call with arguments that are none")
+        try:
+            return {"id": number, "ok": self._functions[index](*args, **kwargs)}
+        except Exception as error:
+            self.callback_errors.append(error)
+            return {"id": number, "err": f"{type(error).__name__}: {error}"[:2000]}
+
+    def _keep(self, value: Any) -> wire.Ref | wire.Call:
+        if isinstance(value, Handle):
+            return value.ref
+        if not callable(value):
+            raise wire.WireError(f"a {type(value).__name__} cannot be sent into the box")
+        self._functions.append(value)
+        return wire.Call(len(self._functions) - 1)
+
+    def _send(self, message: dict[str, Any], deadline: float) -> None:
+        assert self._box is not None
+        frame = wire.Encoder(self._keep).frame(message)  # a WireError here is the grader's own mistake
+        try:
+            wire.send(self._box.channel, frame, deadline)
+        except TimeoutError:
+            raise self._kill(StudentError("timeout", "the code did not read what it was sent in time")) from None
+        except OSError:
+            raise self._gone() from None
+
+    def _receive(self, deadline: float) -> Any:
+        assert self._box is not None
+        try:
+            header, body = wire.receive(self._box.channel, deadline)
+            return wire.Decoder().value(header, body)
+        except TimeoutError:
+            raise self._kill(StudentError("timeout", "the code did not finish in time and was stopped")) from None
+        except (EOFError, OSError):
+            raise self._gone() from None
+        except (wire.WireError, ValueError, RuntimeError, RecursionError, MemoryError) as error:
+            raise self._broken(str(error)) from None
+
+    def _gone(self) -> StudentError:
+        assert self._box is not None
+        return self._kill(StudentError(*self._box.exit_reason()))
+
+    def _broken(self, why: str) -> StudentError:
+        return self._kill(StudentError("protocol", f"the process sent something that is no answer: {why}"))
+
+    def _kill(self, error: StudentError) -> StudentError:
+        """Ends the box; later questions get the same kind of error."""
+        self._dead = error
+        assert self._box is not None
+        self._box.stop()
+        return error
+
+
+class Handle:
+    """An object of the student's that stays in the box, usually an nn.Module."""
+
+    def __init__(self, student: Student, ref: wire.Ref) -> None:
+        self.student, self.ref = student, ref
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.student._call([self, None], args, kwargs)
+
+    def method(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """A method on these arguments."""
+        return self.student._call([self, name], args, kwargs)
+
+    def watch(self, method: str | None, *args: Any, **kwargs: Any) -> Watched:
+        """As Student.watch, for the object itself or one of its methods."""
+        return self.student._watch([self, method], args, kwargs)
+
+    def vjp(self, method: str | None, args: Sequence[Any], kwargs: dict[str, Any],
+            cotangents: Any) -> tuple[Any, list[Any], dict[str, Any]]:  # fmt: skip
+        """As Student.vjp, and the gradients of the parameters by name (None where no path leads)."""
+        return self.student._vjp([self, method], args, kwargs, cotangents)
+
+    def state_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of the state dict."""
+        reply = self.student._ask("state", {"ref": self})
+        try:
+            return {str(name): tuple(int(size) for size in shape) for name, shape in reply.items()}
+        except (AttributeError, TypeError, ValueError):
+            raise self.student._broken("a state dict that is none") from None
+
+    def load(self, state: dict[str, Any]) -> None:
+        """load_state_dict, strict: unknown, missing and misshapen names are a StudentError of kind exception."""
+        self.student._ask("load", {"ref": self, "state": dict(state)})
+
+    def to(self, *how: Any) -> Handle:
+        """Moves the module to a torch.dtype or a device name ("cuda")."""
+        self.student._ask("to", {"ref": self, "how": list(how)})
+        return self
+
+    def train(self, mode: bool = True) -> Handle:
+        """Training or evaluation mode."""
+        self.student._ask("train", {"ref": self, "mode": mode})
+        return self
+
+
+_FIELDS = {
+    "stream": ("name", "text"),
+    "display_data": ("data", "metadata"),
+    "execute_result": ("data", "metadata", "execution_count"),
+    "error": ("ename", "evalue", "traceback"),
+}
+
+
+def _outputs(value: Any, budget: int) -> list[dict[str, Any]]:
+    """Notebook outputs as the format allows them, whatever the box sent; at most `budget` bytes and a half."""
+    kept: list[dict[str, Any]] = []
+    left = budget + (budget >> 1)
+    for item in value if type(value) is list else []:
+        kind = item.get("output_type") if type(item) is dict else None
+        if type(kind) is not str or kind not in _FIELDS or not _well_formed(kind, item):
+            continue
+        left -= len(str(item))
+        if left < 0:
+            break
+        kept.append({"output_type": kind, **{name: item[name] for name in _FIELDS[kind]}})
+    return kept
+
+
+def _well_formed(kind: str, item: dict[str, Any]) -> bool:
+    if kind == "stream":
+        return item.get("name") in ("stdout", "stderr") and type(item.get("text")) is str
+    if kind == "error":
+        trace = item.get("traceback")
+        names = type(item.get("ename")) is str and type(item.get("evalue")) is str
+        return names and type(trace) is list and all(type(line) is str for line in trace)
+    data, count = item.get("data"), item.get("execution_count")
+    plain = type(data) is dict and all(type(mime) is str and type(v) in (str, dict, list) for mime, v in data.items())
+    return plain and item.get("metadata") == {} and (count is None or type(count) is int)
