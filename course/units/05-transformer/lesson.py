@@ -1,0 +1,441 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # 05 · The transformer
+#
+# **The question.** You have attention, masks and heads. How do they become a model that reads an English sentence and
+# writes a French one, and why can it be *trained* on all words at once although it must *write* them one by one?
+#
+# At the end of this unit your own model translates sentences it has never seen, after a few minutes of training on this
+# computer's processor. You build five parts, from small to whole; each has a check right below it.
+
+# %% role="setup"
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from tfkit.nn import MultiHeadAttention, causal_mask, decoder_mask, padding_mask, sinusoidal_positions
+
+# %% [markdown]
+# ## The idea
+#
+# Attention alone only *mixes*: what leaves it is a weighted mean of what went in. The transformer alternates mixing
+# **between** positions (attention) with thinking **at** each position (a small feed-forward network), and wraps both in
+# the same way: *keep what you had, add what you found, normalise*.
+#
+# The picture below shows the whole model for one source sentence. On the left the **encoder** reads the source and
+# ends with one vector for each source word, the *memory*. On the right the **decoder** reads the target written so far. In
+# each of its layers it asks itself (masked self-attention), then asks the memory (cross-attention), then thinks.
+# The recurrent model of unit 01 had to squeeze the sentence through one last state; here every target word may look
+# at every source word, in every layer. The bottleneck is gone.
+#
+# *Figure: two columns of boxes. Left, from the bottom: source ids, embedding times √d plus positions, self-attention with add and norm,
+# feed-forward with add and norm, memory. Right: shifted target ids, embedding times √d plus positions, masked
+# self-attention, cross-attention, feed-forward, each with add and norm, output projection, logits. An arrow leads from the memory to the
+# cross-attention.*
+
+# %% role="demo"
+import matplotlib.pyplot as plt
+
+LEFT = ["source ids", "embedding · √d + positions", "self-attention\nadd & norm", "feed-forward\nadd & norm", "memory"]
+RIGHT = ["target ids, shifted right", "embedding · √d + positions", "masked self-attention\nadd & norm",
+         "cross-attention\nadd & norm", "feed-forward\nadd & norm", "output projection", "logits"]
+
+
+def column(ax, boxes, x, repeated):
+    for i, text in enumerate(boxes):
+        colour = "#cfe3f5" if i in repeated else "#eeeeee"
+        ax.text(x, i, text, ha="center", va="center", fontsize=9, color="black",
+                bbox={"boxstyle": "round,pad=0.4", "fc": colour, "ec": "#555555"})
+        if i:
+            ax.annotate("", (x, i - 0.3), (x, i - 0.7), arrowprops={"arrowstyle": "->", "color": "#555555"})
+
+
+fig, ax = plt.subplots(figsize=(7.5, 5.2))
+column(ax, LEFT, 0, {2, 3})
+column(ax, RIGHT, 3, {2, 3, 4})
+ax.annotate("", (2.25, 3), (0.4, 4), arrowprops={"arrowstyle": "->", "color": "#c03030", "lw": 1.8})
+ax.text(1.2, 3.8, "keys, values", color="#c03030", fontsize=9)
+ax.text(-1.35, 2.5, "× N", fontsize=12), ax.text(4.25, 3, "× N", fontsize=12)
+ax.set(xlim=(-1.6, 4.6), ylim=(-0.6, 6.6)), ax.axis("off")
+plt.show()
+
+# %% [markdown]
+# ## 1 · Thinking at each position: the feed-forward part
+#
+# $$\mathrm{FFN}(x) = \max(0,\ x W_{up} + b_{up})\,W_{down} + b_{down}$$
+#
+# `up` widens each vector from `d_model` to `d_ff` (four times as wide in the paper), ReLU bends it, `down` brings it back.
+# It is applied to every position **alone**, with the same weights. Two thirds of a layer's parameters are here. Without
+# the bend in the middle the two matrices would collapse into one.
+#
+# **Predict, then run.** `x` is `[2, 7, 64]`, `d_ff` is 256. What is the shape after `up`, and after the whole part?
+#
+# **Exercise.** Build it. The names `up` and `down` matter: the check loads its own weights into them.
+
+# %% role="exercise" exercise="transformer.feed_forward"
+
+# %% role="demo"
+try:
+    ff, x = FeedForward(64, 256), torch.randn(2, 7, 64)
+    print("after up:", tuple(ff.up(x).shape), " after the whole part:", tuple(ff(x).shape))
+    moved = x.clone()
+    moved[:, 3] += 1  # change position 3 only
+    changed = (ff(moved) - ff(x)).abs().sum(-1)[0] > 0
+    print("outputs that moved:", changed.nonzero().flatten().tolist())
+except NotImplementedError:
+    print("Build FeedForward first.")
+
+# %% [markdown]
+# ## 2 · An encoder layer: keep, add, normalise
+#
+# $$x \leftarrow \mathrm{LayerNorm}_1(x + \mathrm{SelfAttention}(x)) \qquad x \leftarrow \mathrm{LayerNorm}_2(x + \mathrm{FFN}(x))$$
+#
+# **Why the residual, `x + …`?** Three reasons that are one: a part need only learn what to *change*; a token's own identity
+# survives, however much attention mixes in; and the gradient has a path past every part, so a stack of layers learns.
+#
+# **Why normalise?** Adding again and again makes values grow. Layer norm brings every position back to mean 0 and
+# variance 1 (over its `d_model` numbers, not over the batch), then lets a learned scale and offset have their say.
+#
+# **Where?** The paper normalises *after* the addition (post-norm), and so do you here. From GPT-2 on most models
+# normalise *before* each part (pre-norm): then the residual path is clean from bottom to top, and deep stacks train without
+# a careful warm-up. The final quality of post-norm is often a little better, if you can get it to train.
+#
+# `MultiHeadAttention` from unit 03 returns `(output, weights)`: you need the output.
+
+# %% role="exercise" exercise="transformer.encoder_layer"
+
+# %% [markdown]
+# **Predict, then run.** A fresh stack of 24 encoder layers; we measure the gradient that reaches the input, with and
+# without residuals. Which bar is taller, and by how much?
+#
+# *Figure: two curves over the depth of the stack, gradient size on a logarithmic axis. With residuals the curve stays
+# about level; without them it falls by orders of magnitude.*
+
+# %% role="demo"
+def gradient_at_input(depth, residual):
+    torch.manual_seed(0)
+    x = torch.randn(1, 10, 32, requires_grad=True)
+    y = x
+    for _ in range(depth):
+        layer = EncoderLayer(32, 4, 64)
+        if residual:
+            y = layer(y)
+        else:
+            y = layer.norm2(layer.ff(layer.norm1(layer.self_attn(y, y, y)[0])))
+    (y * torch.randn_like(y)).sum().backward()
+    return x.grad.norm().item()
+
+
+try:
+    depths = [1, 2, 4, 8, 12, 16, 24]
+    fig, ax = plt.subplots(figsize=(6, 3))
+    for residual, label in ((True, "with residuals"), (False, "without")):
+        ax.semilogy(depths, [gradient_at_input(depth, residual) for depth in depths], "o-", label=label)
+    ax.set(xlabel="layers", ylabel="gradient at the input"), ax.legend()
+    plt.show()
+except NotImplementedError:
+    plt.close("all")
+    print("Build FeedForward and EncoderLayer first.")
+
+# %% [markdown]
+# ## 3 · A decoder layer: ask yourself, ask the source, think
+#
+# $$\begin{aligned}
+# x &\leftarrow \mathrm{LN}_1(x + \mathrm{SelfAttention}(x;\ \text{self\_mask}))\\
+# x &\leftarrow \mathrm{LN}_2(x + \mathrm{CrossAttention}(\text{queries } x,\ \text{keys and values } memory;\ \text{memory\_mask}))\\
+# x &\leftarrow \mathrm{LN}_3(x + \mathrm{FFN}(x))
+# \end{aligned}$$
+#
+# The **queries** come from the decoder, because it is the decoder that wants to know something. The **keys and values**
+# come from the memory. So cross-attention has weights `[B,H,T,S]`: one row per target word, one column per source word.
+# Each mask belongs to one attention: `self_mask` hides the future, `memory_mask` hides the source's padding.
+#
+# **Predict, then run.** Target length 5, source length 9, 4 heads, batch 2. What shape do the weights of the cross-attention have?
+
+# %% role="exercise" exercise="transformer.decoder_layer"
+
+# %% role="demo"
+try:
+    layer = DecoderLayer(32, 4, 64)
+    x, memory = torch.randn(2, 5, 32), torch.randn(2, 9, 32)
+    _, weights = layer.cross_attn(x, memory, memory)
+    print("cross-attention weights:", tuple(weights.shape), " output:", tuple(layer(x, memory, causal_mask(5)).shape))
+except NotImplementedError:
+    print("Build DecoderLayer first.")
+
+# %% [markdown]
+# ## 4 · What the decoder is fed: shift right
+#
+# To learn, the decoder gets the *right* translation as input (teacher forcing) and has to predict it. If position `t`
+# were fed word `t`, the answer would lie in the question, and the model would learn to copy. So the target moves **one
+# place to the right** and a start symbol takes the free place:
+#
+# | position | 0 | 1 | 2 | 3 |
+# |---|---|---|---|---|
+# | the decoder reads | `<s>` | le | chat | dort |
+# | it is to predict | le | chat | dort | `</s>` |
+#
+# Together with the causal mask this is the whole trick: position `t` knows words `0 … t-1` and predicts word `t`.
+#
+# **Why training is parallel and decoding is not.** In training all words of the target are known, so *all* rows of this
+# table are computed in one forward pass; the causal mask keeps every row honest. A recurrent network cannot do that: its
+# state at `t` needs its state at `t-1`. When decoding, row 2 needs the word that row 1 has produced, and that word does not
+# exist before row 1 is done. So at test time the transformer, too, goes one step after the other (unit 07).
+
+# %% role="exercise" exercise="transformer.shift_right"
+
+# %% role="demo"
+try:
+    target = torch.tensor([[5, 6, 7, 2], [8, 2, 0, 0]])  # 2 = </s>, 0 = padding
+    print("predict:", target.tolist())
+    print("read:   ", shift_right(target, start_id=1).tolist())
+except NotImplementedError:
+    print("Build shift_right first.")
+
+# %% [markdown]
+# ## 5 · The whole model
+#
+# $$x_0 = \sqrt{d_{model}}\;\mathrm{Embedding}(ids) + \mathrm{Positions}$$
+#
+# **Why times √d?** The paper's embeddings start small (variance about $1/d$, as the same matrix also makes its logits), while
+# sines and cosines have a size near one. Unscaled, the position would drown the word. **Why positions at all?** Attention
+# does not know order: shuffle the source words and the encoder's outputs are shuffled alike. `sinusoidal_positions` is unit 04's;
+# here it is given.
+#
+# **Predict, then run.** d = 512. How long, on average, is an embedding of variance 1/d, how long a position vector, and how long the
+# embedding after scaling?
+
+# %% role="demo"
+d = 512
+embedding = torch.randn(100, d) / math.sqrt(d)
+for name, rows in {"embedding": embedding, "position": sinusoidal_positions(100, d), "scaled": embedding * math.sqrt(d)}.items():
+    print(f"{name:10} {rows.norm(dim=-1).mean().item():6.2f}")
+
+# %% [markdown]
+# **Exercise.** Put it together. The masks are built inside, from the ids: the encoder's self-attention and the decoder's
+# cross-attention hide the source's padding, the decoder's self-attention uses `decoder_mask`. `encode` and `decode` are methods
+# of their own, because at test time one encodes once and decodes many times. The extra method `embed` is a convenience; you may do without.
+
+# %% role="exercise" exercise="transformer.seq2seq"
+
+# %% [markdown]
+# **Predict, then run: who can move whom?** We change one target input word and look at which logits move; then one source word.
+# Draw the two patterns before you run the cell.
+#
+# *Figure: two maps, changed word by moved logit. For target inputs a lower-left-free triangle: a change moves its own and later positions only. For source words
+# the whole square is filled.*
+
+# %% role="demo"
+try:
+    torch.manual_seed(0)
+    model = Seq2SeqTransformer(20, 20, d_model=32, n_heads=4, d_ff=64, n_layers=2, pad_id=0).double()
+    src, tgt_in = torch.randint(3, 20, (1, 6)), torch.randint(3, 20, (1, 6))
+    before = model(src, tgt_in)
+    maps = torch.zeros(2, 6, 6)
+    for i in range(6):
+        other_src, other_tgt = src.clone(), tgt_in.clone()
+        other_src[0, i], other_tgt[0, i] = 1, 1
+        for n, after in enumerate((model(src, other_tgt), model(other_src, tgt_in))):
+            maps[n, i] = ((after - before).abs().sum(-1) > 1e-12)[0].float()
+    fig, axes = plt.subplots(1, 2, figsize=(6.5, 3))
+    for ax, image, title in zip(axes, maps, ("target input", "source word")):
+        ax.imshow(image, cmap="Blues", vmin=0, vmax=1.3)
+        ax.set(title=f"change a {title}", xlabel="logit that moves", ylabel="word changed")
+    plt.tight_layout(), plt.show()
+except NotImplementedError:
+    print("Build Seq2SeqTransformer first.")
+
+# %% [markdown]
+# ## Training it: two tricks of 2017
+#
+# **Label smoothing.** The loss does not ask for probability 1 on the right word but for 0.9, and spreads the rest over the others. A
+# model that must never be quite certain keeps its logits small and generalises better; perplexity gets worse, BLEU better.
+#
+# **Warm-up.** $rate = d_{model}^{-0.5} \cdot \min(step^{-0.5},\ step \cdot warmup^{-1.5})$. In a fresh post-norm stack the gradients of the upper layers
+# are large, and Adam's averages know nothing yet: full speed at once would ruin it. So the rate rises linearly for `warmup` steps, then falls.
+#
+# *Figure: the learning rate over 2,000 steps for warm-ups of 200 and 800: a straight rise to a peak, then a slow fall; the longer
+# warm-up peaks later and lower.*
+
+# %% role="demo"
+from tfkit.train import noam_rate
+
+fig, ax = plt.subplots(figsize=(6, 2.6))
+for warmup in (200, 800):
+    ax.plot([noam_rate(step, 128, warmup) for step in range(1, 2001)], label=f"warm-up {warmup}")
+ax.set(xlabel="step", ylabel="learning rate"), ax.legend()
+plt.show()
+
+# %% [markdown]
+# ## The experiment: English → French
+#
+# The data are real: the strings of JupyterLab's own interface and their French translations, about 2,000 pairs, tiny for a translation model.
+# They hold a **trap**: "Save file" and "Save all files" are near-duplicates, and a random split would put one in training and the other in the test. So
+# near-duplicates are gathered in clusters, and whole clusters are held out. Test sentences that resemble nothing in training are called *far*.
+#
+# The honest opponent is a **translation memory**: find the most similar training sentence and copy its translation. It learns nothing at all.
+
+# %% role="experiment"
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+from tfkit.data.translation import TranslationMemory, english_french, score
+
+corpus = english_french()
+print(len(corpus.train), "to learn from,", len(corpus.test), "held out, of these far:", sum(p.far for p in corpus.test))
+
+PAD, START, END, UNKNOWN = 0, 1, 2, 3
+tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))  # pieces of words; unit 06 builds this by hand
+tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+tokenizer.decoder = decoders.Metaspace()
+texts = [text for pair in corpus.train for text in (pair.source, pair.target)]
+special = ["<pad>", "<s>", "</s>", "<unk>"]
+tokenizer.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=1500, special_tokens=special, show_progress=False))
+
+
+def to_ids(sentences):
+    rows = [torch.tensor([*tokenizer.encode(text).ids, END]) for text in sentences]
+    return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD)
+
+
+print(tokenizer.encode(corpus.train[0].source).tokens, "→", tokenizer.encode(corpus.train[0].target).tokens)
+
+# %% [markdown]
+# One training step, in the open: read the source, feed the shifted target, compare all predictions with the target at once. Read it
+# before you run it: which line would you have to change for a recurrent decoder?
+
+# %% role="experiment"
+def train(model, pairs, epochs, warmup=300, batch=64):
+    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
+    losses, step = [], 0
+    for epoch in range(epochs):
+        for rows in torch.randperm(len(pairs)).split(batch):
+            src = to_ids([pairs[i].source for i in rows])
+            target = to_ids([pairs[i].target for i in rows])
+            step += 1
+            for group in optimizer.param_groups:
+                group["lr"] = noam_rate(step, D_MODEL, warmup)
+            logits = model(src, shift_right(target, START))
+            loss = F.cross_entropy(logits.transpose(1, 2), target, ignore_index=PAD, label_smoothing=0.1)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        print(f"\repoch {epoch + 1}/{epochs}, loss {sum(losses[-20:]) / len(losses[-20:]):.2f}", end="", flush=True)
+    print()
+    return losses
+
+
+# %% role="experiment"
+EPOCHS, D_MODEL = 40, 128  # about four minutes on two cores; fewer epochs for a first look
+torch.manual_seed(0)
+try:
+    translator = Seq2SeqTransformer(1500, 1500, D_MODEL, n_heads=4, d_ff=256, n_layers=2, pad_id=PAD)
+    for table in (translator.src_embed, translator.tgt_embed):
+        nn.init.normal_(table.weight, std=D_MODEL**-0.5)  # small, as the paper's: that is why it multiplies by √d
+    losses = train(translator, corpus.train, EPOCHS)
+except NotImplementedError:
+    translator = None
+    print("Build all five parts first, then train here.")
+
+# %% [markdown]
+# **The moment of truth.** The model translates the held-out sentences word by word, always taking the likeliest (unit 07 builds that function; here
+# it is the library's). Beside it stands the translation memory. BLEU counts matching word sequences, chrF matching character sequences; look at
+# *far* in particular, where there is nothing to copy.
+
+# %% role="experiment"
+from tfkit.decode import greedy_decode
+
+
+def translate(model, sentences, longest=40):
+    model.eval()
+    with torch.no_grad():
+        src = to_ids(sentences)
+        memory = model.encode(src)  # once for the whole sentence
+        start = torch.full((len(sentences),), START)
+        ids = greedy_decode(lambda prefix: model.decode(prefix, memory, src)[:, -1], start, END, longest, PAD)
+    return [tokenizer.decode(row) for row in ids.tolist()]  # special symbols are left out
+
+
+if translator is not None:
+    english = [pair.source for pair in corpus.test]
+    french = translate(translator, english)
+    print("your model         ", score(french, corpus.test))
+    print("translation memory ", score(TranslationMemory(corpus.train)(english), corpus.test))
+    for pair, text in list(zip(corpus.test, french))[::25]:
+        print(f"\n{pair.source}\n  yours:     {text}\n  reference: {pair.target}")
+
+# %% [markdown]
+# **Does it look where we would look?** The cross-attention of the last layer, mean over heads, for one held-out sentence.
+#
+# *Figure: a map with the French pieces written so far as rows and the English pieces as columns; dark cells show where each French piece
+# looks. After so short a training the pattern is only roughly diagonal.*
+
+# %% role="experiment"
+if translator is not None:
+    sentence = "Search in Selection"
+    src, tgt = to_ids([sentence]), to_ids([translate(translator, [sentence])[0]])
+    seen = {}
+    hook = translator.decoder[-1].cross_attn.register_forward_hook(lambda m, i, o: seen.update(weights=o[1]))
+    with torch.no_grad():
+        translator(src, shift_right(tgt, START))
+    hook.remove()
+    fig, ax = plt.subplots(figsize=(6, 4))
+    ax.imshow(seen["weights"][0].mean(0), cmap="Blues")
+    ax.set_xticks(range(src.size(1)), [tokenizer.id_to_token(i) for i in src[0].tolist()], rotation=60)
+    ax.set_yticks(range(tgt.size(1)), [tokenizer.id_to_token(i) for i in tgt[0].tolist()])
+    ax.set(xlabel="English", ylabel="French, as predicted")
+    plt.tight_layout(), plt.show()
+
+# %% [markdown]
+# Save it: unit 07 decodes with it. `safetensors` holds numbers and names and nothing else; unlike a pickle it cannot run code
+# when somebody opens it. It goes beside the units' folders, not into this one, so that it is not handed in.
+
+# %% role="experiment"
+import json
+from pathlib import Path
+
+from safetensors.torch import save_file
+
+if translator is not None:
+    folder = Path("..") / "my-translator"
+    folder.mkdir(exist_ok=True)
+    config = {"src_vocab": 1500, "tgt_vocab": 1500, "d_model": D_MODEL, "n_heads": 4, "d_ff": 256, "n_layers": 2, "pad_id": PAD}
+    save_file(translator.state_dict(), folder / "model.safetensors")
+    (folder / "config.json").write_text(json.dumps(config))
+    tokenizer.save(str(folder / "tokenizer.json"))
+    print("saved in", folder.name)
+
+# %% [markdown]
+# ## Pitfalls
+#
+# - **Fresh norms hide mistakes.** Every `LayerNorm` starts as ones and zeros, so a shared or swapped norm shows only after training.
+# - **A forgotten causal mask looks like success.** The training loss falls wonderfully, and the translations are useless.
+# - **A forgotten source mask** makes a translation depend on the batch the sentence happens to be in.
+# - **Probabilities instead of logits** go through softmax twice: nothing crashes, the gradient just nearly vanishes.
+# - **A random split of near-duplicates** measures memory, not translation. Always put a baseline beside your number.
+#
+# ## What real models changed
+#
+# | part | here, 2017 | later |
+# |---|---|---|
+# | norm | after the addition | before it (GPT-2, T5, mBART); T5 and LLaMA drop mean and offset (RMSNorm) |
+# | activation | ReLU | GELU (BERT, GPT), gated ones (T5 1.1, LLaMA) |
+# | positions | sines, added once | learned (BERT, GPT-2), relative biases (T5), rotary (GPT-J) |
+# | embeddings | three tables here | one shared table in the paper, BART, T5 |
+# | shape | encoder and decoder | encoder only (BERT), decoder only (GPT) |
+#
+# ## Read on
+#
+# - Vaswani et al. 2017, [Attention Is All You Need](https://arxiv.org/abs/1706.03762): sections 3 and 5 are what you have just built.
+# - Rush, [The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/): the paper, line by line in PyTorch.
+# - Xiong et al. 2020, [On Layer Normalization in the Transformer Architecture](https://arxiv.org/abs/2002.04745): why post-norm needs warm-up.
+# - He et al. 2016, [Deep Residual Learning](https://arxiv.org/abs/1512.03385): where the residual comes from.
