@@ -1,0 +1,48 @@
+/** Provides the course as the server sees it: units, exercises, and the state of each. */
+import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { ServerConnection } from '@jupyterlab/services';
+import { ISignal, Signal } from '@lumino/signaling';
+import { request } from '../../shared/server';
+import { ICourse, IUnit } from '../../shared/tokens';
+
+class Course implements ICourse {
+  constructor(private _settings: ServerConnection.ISettings) {}
+
+  get units(): readonly IUnit[] {
+    return this._units;
+  }
+
+  get error(): string | null {
+    return this._error;
+  }
+
+  get changed(): ISignal<ICourse, void> {
+    return this._changed;
+  }
+
+  async refresh(): Promise<void> {
+    try {
+      this._units = (await request<{ units: IUnit[] }>(this._settings, 'course')).units;
+      this._error = null;
+    } catch (error) {
+      this._error = error instanceof Error ? error.message : String(error);
+    }
+    this._changed.emit();
+  }
+
+  private _units: IUnit[] = [];
+  private _error: string | null = null;
+  private _changed = new Signal<ICourse, void>(this);
+}
+
+export const coursePlugin: JupyterFrontEndPlugin<ICourse> = {
+  id: '@tfkit/lab:course',
+  description: 'Provides the units and exercises on this server.',
+  autoStart: true,
+  provides: ICourse,
+  activate: (app: JupyterFrontEnd): ICourse => {
+    const course = new Course(app.serviceManager.serverSettings);
+    void app.restored.then(() => course.refresh());
+    return course;
+  }
+};

@@ -1,0 +1,149 @@
+/** Draws recorded traces without a kernel; gives way to the live widget while the kernel has its model. */
+import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import { IRenderMime } from '@jupyterlab/rendermime-interfaces';
+import { JSONObject } from '@lumino/coreutils';
+import { Widget } from '@lumino/widgets';
+import { ITraceViews } from '../../shared/tokens';
+import { h } from '../../widgets/dom';
+import { RecordedModel } from '../../widgets/model';
+import { ITrace, problem } from '../../widgets/trace';
+
+export const MIME = 'application/vnd.tfkit.trace.v1+json';
+const WIDGET_VIEW = 'application/vnd.jupyter.widget-view+json';
+const RANK = -20; // ipywidgets registers its renderer at -10
+const PATIENCE_MS = 5000; // how long a kernel may take to bring its widgets back
+
+interface IPayload {
+  trace?: ITrace;
+  step?: number;
+  layer?: number;
+  head?: number;
+  model_id?: string;
+}
+
+class TraceRenderer extends Widget implements IRenderMime.IRenderer {
+  constructor(
+    private _views: ITraceViews,
+    private _panel: NotebookPanel
+  ) {
+    super();
+    this.addClass('tfkit-Trace');
+    this.node.append(this._recorded, this._live);
+    this.node.addEventListener('tfkit:state', event => this._remember((event as CustomEvent<JSONObject>).detail));
+  }
+
+  async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
+    const payload = (model.data[MIME] ?? {}) as IPayload;
+    this._model = model;
+    if (this._shown && this._shown === payload.model_id) {
+      return; // our own setData came back
+    }
+    this._shown = payload.model_id ?? 'recorded';
+    this._showRecorded();
+    if (payload.model_id) {
+      void this._tryLive(payload.model_id);
+    }
+  }
+
+  dispose(): void {
+    window.clearTimeout(this._timer);
+    this._watch?.disconnect();
+    this._cleanup?.();
+    super.dispose();
+  }
+
+  private _showRecorded(): void {
+    const payload = (this._model?.data[MIME] ?? {}) as IPayload;
+    const wrong = problem(payload.trace);
+    const view = this._views.find(payload.trace?.kind ?? '');
+    this._cleanup?.();
+    this._live.hidden = true;
+    if (wrong || !view) {
+      const why = wrong ?? `no view draws traces of kind “${payload.trace?.kind}”`;
+      this._recorded.replaceChildren(h('p', { role: 'alert' }, `This trace cannot be shown: ${why}.`));
+      return;
+    }
+    const { trace, step = 0, layer = 0, head = 0 } = payload;
+    this._cleanup = view.mount(new RecordedModel({ trace, step, layer, head }), this._recorded);
+  }
+
+  /** The live widget is drawn unseen, and takes the place of the recording when it stands. */
+  private async _tryLive(modelId: string): Promise<void> {
+    const { rendermime } = this._panel.content;
+    if (!rendermime.mimeTypes.includes(WIDGET_VIEW)) {
+      return; // no widget manager on this page
+    }
+    const live = rendermime.createRenderer(WIDGET_VIEW);
+    Widget.attach(live, this._live);
+    const data = { [WIDGET_VIEW]: { version_major: 2, version_minor: 0, model_id: modelId } };
+    const drawn = appearance(live.node, PATIENCE_MS);
+    void live.renderModel(rendermime.createModel ? rendermime.createModel({ data }) : ({ data, metadata: {}, trusted: true } as never));
+    if ((await drawn) && !this.isDisposed) {
+      this._cleanup?.();
+      this._cleanup = undefined;
+      this._live.hidden = false;
+      this._watchLive(live);
+    } else {
+      live.dispose();
+    }
+  }
+
+  /** When the kernel goes, so does its widget: the recording comes back, at the step last seen. */
+  private _watchLive(live: Widget): void {
+    this._watch = new MutationObserver(() => {
+      if (!live.node.querySelector('.tfk')) {
+        this._watch?.disconnect();
+        live.dispose();
+        this._showRecorded();
+      }
+    });
+    this._watch.observe(live.node, { childList: true, subtree: true });
+  }
+
+  /** Writes the state last shown into the notebook, so that a saved file reopens where it was left. */
+  private _remember(state: JSONObject): void {
+    window.clearTimeout(this._timer);
+    this._timer = window.setTimeout(() => {
+      if (this._model && !this.isDisposed) {
+        const payload = this._model.data[MIME] as JSONObject;
+        this._model.setData({ data: { ...this._model.data, [MIME]: { ...payload, ...state } } });
+      }
+    }, 300);
+  }
+
+  private _recorded = h('div');
+  private _live = h('div', { hidden: true });
+  private _model?: IRenderMime.IMimeModel;
+  private _cleanup?: () => void;
+  private _watch?: MutationObserver;
+  private _shown = '';
+  private _timer = 0;
+}
+
+/** Whether a stepper appears under a node within a time. */
+function appearance(node: HTMLElement, ms: number): Promise<boolean> {
+  return new Promise(resolve => {
+    const done = (found: boolean): void => {
+      observer.disconnect();
+      window.clearTimeout(timer);
+      resolve(found);
+    };
+    const observer = new MutationObserver(() => node.querySelector('.tfk') && done(true));
+    const timer = window.setTimeout(() => done(!!node.querySelector('.tfk')), ms);
+    observer.observe(node, { childList: true, subtree: true });
+  });
+}
+
+export const mimePlugin: JupyterFrontEndPlugin<void> = {
+  id: '@tfkit/lab:mime',
+  description: 'Renders recorded traces, with or without a kernel.',
+  autoStart: true,
+  requires: [ITraceViews, INotebookTracker],
+  activate: (_app: JupyterFrontEnd, views: ITraceViews, notebooks: INotebookTracker) => {
+    notebooks.widgetAdded.connect((_, panel) => {
+      const createRenderer = (): IRenderMime.IRenderer => new TraceRenderer(views, panel);
+      panel.content.rendermime.addFactory({ safe: true, mimeTypes: [MIME], createRenderer }, RANK);
+    });
+  }
+};

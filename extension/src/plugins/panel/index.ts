@@ -1,0 +1,112 @@
+/** The course panel: units, their exercises, the state of each; a click opens the notebook at the exercise. */
+import { ILayoutRestorer, JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { ICommandPalette } from '@jupyterlab/apputils';
+import { NotebookPanel } from '@jupyterlab/notebook';
+import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
+import { Widget } from '@lumino/widgets';
+import { showExercise } from '../../shared/cells';
+import { courseIcon, stateIcons } from '../../shared/icons';
+import { ExerciseState, ICourse, IExercise, IUnit } from '../../shared/tokens';
+import { h } from '../../widgets/dom';
+
+const SHOW = 'tfkit:show-course';
+const OPEN = 'tfkit:open-exercise';
+
+type Open = (path: string, exercise: string) => void;
+
+class CoursePanel extends Widget {
+  constructor(
+    private _course: ICourse,
+    private _trans: TranslationBundle,
+    private _open: Open
+  ) {
+    super();
+    this.id = 'tfkit-course';
+    this.title.icon = courseIcon;
+    this.title.caption = _trans.__('Course');
+    this.addClass('tfkit-Course');
+    this.node.setAttribute('role', 'region');
+    this.node.setAttribute('aria-label', _trans.__('Course'));
+    _course.changed.connect(this._draw, this);
+    this._draw();
+  }
+
+  protected onAfterShow(): void {
+    void this._course.refresh();
+  }
+
+  private _draw(): void {
+    const { units, error } = this._course;
+    const focused = (document.activeElement as HTMLElement | null)?.dataset.exercise;
+    const refresh = h('button', { type: 'button', className: 'tfkit-Refresh' }, this._trans.__('Refresh'));
+    refresh.onclick = () => void this._course.refresh();
+    const header = h('div', { className: 'tfkit-Course-header' }, h('h2', {}, this._trans.__('Course')), refresh);
+    this.node.replaceChildren(header, ...(error ? [h('p', { role: 'alert' }, error)] : units.map(unit => this._unit(unit))));
+    if (!error && !units.length) {
+      this.node.append(h('p', {}, this._trans.__('No course notebooks were found in the folder this server shows.')));
+    }
+    if (focused) {
+      this.node.querySelector<HTMLElement>(`[data-exercise="${CSS.escape(focused)}"]`)?.focus();
+    }
+  }
+
+  private _unit(unit: IUnit): HTMLElement {
+    const done = unit.exercises.filter(exercise => exercise.state === 'passed').length;
+    const heading = h('h3', {}, unit.title, ' ', h('small', {}, this._trans.__('%1 of %2', done, unit.exercises.length)));
+    const list = h('ul', {}, ...unit.exercises.map(exercise => h('li', {}, this._exercise(unit, exercise))));
+    return h('section', { 'aria-label': unit.title }, heading, list);
+  }
+
+  private _exercise(unit: IUnit, exercise: IExercise): HTMLElement {
+    const button = h('button', { type: 'button', className: `tfkit-Exercise tfkit-${exercise.state}`, title: exercise.id });
+    button.dataset.exercise = exercise.id;
+    button.onclick = () => this._open(unit.path, exercise.id);
+    const mark = stateIcons[exercise.state].element({ tag: 'span', className: 'tfkit-State' });
+    mark.setAttribute('aria-hidden', 'true');
+    button.append(mark, h('span', {}, exercise.title), h('span', { className: 'tfkit-StateName' }, this._name(exercise.state)));
+    return button;
+  }
+
+  private _name(state: ExerciseState): string {
+    return {
+      not_started: this._trans.__('not started'),
+      passed: this._trans.__('passed'),
+      failed: this._trans.__('not yet right'),
+      not_graded: this._trans.__('could not be checked')
+    }[state];
+  }
+}
+
+export const panelPlugin: JupyterFrontEndPlugin<void> = {
+  id: '@tfkit/lab:panel',
+  description: 'A side panel with the units of the course and the state of each exercise.',
+  autoStart: true,
+  requires: [ICourse],
+  optional: [ITranslator, ICommandPalette, ILayoutRestorer],
+  activate: (
+    app: JupyterFrontEnd,
+    course: ICourse,
+    translator: ITranslator | null,
+    palette: ICommandPalette | null,
+    restorer: ILayoutRestorer | null
+  ) => {
+    const trans = (translator ?? nullTranslator).load('tfkit_lab');
+    const open: Open = (path, exercise) => void app.commands.execute(OPEN, { path, exercise });
+    const panel = new CoursePanel(course, trans, open);
+    app.commands.addCommand(SHOW, {
+      label: trans.__('Show the Course'),
+      icon: courseIcon,
+      execute: () => app.shell.activateById(panel.id)
+    });
+    app.commands.addCommand(OPEN, {
+      label: trans.__('Open an Exercise'),
+      execute: async args => {
+        const opened = await app.commands.execute('docmanager:open', { path: String(args.path) });
+        return opened instanceof NotebookPanel && showExercise(opened, String(args.exercise));
+      }
+    });
+    palette?.addItem({ command: SHOW, category: trans.__('Course') });
+    app.shell.add(panel, 'left', { rank: 90 });
+    restorer?.add(panel, panel.id);
+  }
+};

@@ -1,0 +1,39 @@
+/** What the course build wrote into a cell's metadata. */
+import { NotebookPanel } from '@jupyterlab/notebook';
+
+interface IMeta {
+  role?: string;
+  exercise?: string;
+}
+
+interface IHasMetadata {
+  getMetadata(key: string): unknown;
+}
+
+export function meta(model: IHasMetadata | null | undefined): IMeta {
+  const found = model?.getMetadata('tfkit');
+  return found && typeof found === 'object' ? (found as IMeta) : {};
+}
+
+/** The exercise a cell belongs to, if it is one that can be checked. */
+export function exerciseOf(model: IHasMetadata | null | undefined): string | null {
+  const { role, exercise } = meta(model);
+  return (role === 'exercise' || role === 'check') && exercise ? exercise : null;
+}
+
+/** Show the cell in which an exercise is done; false when the notebook has none. */
+export async function showExercise(panel: NotebookPanel, exercise: string): Promise<boolean> {
+  await panel.context.ready;
+  await panel.revealed;
+  const { content } = panel;
+  const cells = content.widgets;
+  const index = cells.findIndex(cell => meta(cell.model).role === 'exercise' && meta(cell.model).exercise === exercise);
+  if (index < 0) {
+    return false;
+  }
+  content.deselectAll();
+  content.activeCellIndex = index;
+  await content.scrollToCell(cells[index], 'start');
+  content.activate();
+  return true;
+}

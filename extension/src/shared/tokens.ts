@@ -1,0 +1,47 @@
+/** What this extension offers to others: import these tokens, and require or provide them as JupyterLab plugins do. */
+import { Token } from '@lumino/coreutils';
+import { ISignal } from '@lumino/signaling';
+import { IModel } from '../widgets/model';
+
+/** A way to draw recorded traces of some kind. */
+export interface ITraceView {
+  readonly name: string;
+  /** Whether this view draws traces with this `kind`. */
+  accepts(kind: string): boolean;
+  /** Draw `model.get('trace')` in `el`; returns what takes it away again. */
+  mount(model: IModel, el: HTMLElement): () => void;
+}
+
+export interface ITraceViews {
+  /** Add a view; the last one added that accepts a kind draws it, so a stranger can replace ours. */
+  add(view: ITraceView): void;
+  find(kind: string): ITraceView | null;
+}
+
+export const ITraceViews = new Token<ITraceViews>('@tfkit/lab:ITraceViews', 'The views that draw recorded traces.');
+
+export type ExerciseState = 'not_started' | 'passed' | 'failed' | 'not_graded';
+
+export interface IExercise {
+  readonly id: string;
+  readonly title: string;
+  readonly state: ExerciseState;
+  readonly score: number;
+  readonly max_score: number;
+}
+
+export interface IUnit {
+  readonly path: string;
+  readonly title: string;
+  readonly exercises: readonly IExercise[];
+}
+
+export interface ICourse {
+  readonly units: readonly IUnit[];
+  /** Why the units could not be read, or null. */
+  readonly error: string | null;
+  readonly changed: ISignal<ICourse, void>;
+  refresh(): Promise<void>;
+}
+
+export const ICourse = new Token<ICourse>('@tfkit/lab:ICourse', 'Units and exercises on this server, and their state.');

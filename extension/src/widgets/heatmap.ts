@@ -1,0 +1,105 @@
+/** Attention of one head as a picture on canvas, with the current query's row as a table beside it. */
+import { h, shown } from './dom';
+import { headMap, IAttention, inflate, mapBytes } from './trace';
+
+type At = (row: number, column: number) => number;
+
+export interface IHeatmap {
+  node: HTMLElement;
+  draw(state: { rows: string[]; columns: string[]; query: number; layer: number; head: number }): void;
+}
+
+const SHOWN_ROWS = 64; // of the table; the largest weights first when there are more
+
+/** Ink of the theme, as canvas wants it. */
+function ink(node: HTMLElement): [number, number, number] {
+  const parts = getComputedStyle(node).color.match(/\d+/g) ?? ['0', '0', '0'];
+  return [Number(parts[0]), Number(parts[1]), Number(parts[2])];
+}
+
+/** One pixel per weight, from clear to ink (square root: faint weights stay visible); rows of the future stay clear. */
+export function paint(pixels: Uint8ClampedArray, at: At, rows: number, columns: number, query: number, rgb: number[]): void {
+  for (let r = 0; r < rows; r++) {
+    for (let c = 0; c < columns; c++) {
+      const i = 4 * (r * columns + c);
+      const strength = r <= query ? Math.sqrt(at(r, c)) : 0;
+      pixels.set([rgb[0], rgb[1], rgb[2], Math.round(255 * strength * (r === query ? 1 : 0.55))], i);
+    }
+  }
+}
+
+/** Columns of one row, largest weight first when only some fit. */
+export function rowTable(at: At, row: number, columns: string[], limit = SHOWN_ROWS): [number, string, number][] {
+  const all = columns.map((label, c): [number, string, number] => [c, label, at(row, c)]);
+  return all.length <= limit ? all : all.sort((a, b) => b[2] - a[2]).slice(0, limit);
+}
+
+function table(rows: [number, string, number][]): HTMLElement {
+  const body = h('tbody');
+  for (const [place, label, weight] of rows) {
+    const bar = h('span', { className: 'tfk-p', 'aria-hidden': 'true' });
+    bar.style.width = `${Math.round(weight * 100)}px`;
+    body.append(
+      h('tr', {}, h('td', {}, String(place)), h('th', { scope: 'row' }, shown(label)), h('td', {}, weight.toFixed(2)), h('td', {}, bar))
+    );
+  }
+  const head = h('tr', {}, ...['position', 'token', 'weight'].map(t => h('th', { scope: 'col' }, t)));
+  return h('table', {}, h('thead', {}, head), body);
+}
+
+function strongest(at: At, row: number, columns: string[]): string {
+  const [place, label, weight] = rowTable(at, row, columns, 1)[0] ?? [0, '', at(row, 0)];
+  return `“${shown(label)}” (position ${place}, weight ${weight.toFixed(2)})`;
+}
+
+/** A view of one kind of attention. Inflating takes a moment; the picture appears when it is done. */
+export function heatmap(title: string, map: IAttention): IHeatmap {
+  const canvas = h('canvas', { role: 'img' });
+  const said = h('p', { className: 'tfk-note' });
+  const details = h('details', {}, h('summary', {}, 'Weights of this row'));
+  const node = h('section', { 'aria-label': title }, h('h4', {}, title), canvas, said, details);
+  let bytes: Uint8Array | null = null;
+  let again: (() => void) | null = null;
+
+  const draw: IHeatmap['draw'] = state => {
+    again = () => draw(state);
+    if (!bytes) {
+      return;
+    }
+    const at = headMap(map, bytes, state.layer, state.head);
+    const query = Math.min(state.query, map.rows - 1);
+    const columns = state.columns.slice(0, map.triangle ? query + 1 : map.cols);
+    const words = `${title}, layer ${state.layer + 1} head ${state.head + 1}: “${shown(state.rows[query] ?? '')}” looks most at `;
+    said.textContent = words + strongest(at, query, columns);
+    canvas.setAttribute('aria-label', said.textContent);
+    details.replaceChildren(details.firstChild as Node, table(rowTable(at, query, columns)));
+    picture(canvas, at, map, query);
+  };
+  inflate(map.data).then(
+    found => {
+      if (found.length !== mapBytes(map)) {
+        throw new Error(`${found.length} bytes instead of ${mapBytes(map)}`);
+      }
+      bytes = found;
+      again?.();
+    }
+  ).catch((error: unknown) => {
+    said.textContent = `The recorded attention cannot be read (${error instanceof Error ? error.message : String(error)}).`;
+  });
+  return { node, draw };
+}
+
+function picture(canvas: HTMLCanvasElement, at: At, map: IAttention, query: number): void {
+  canvas.width = map.cols;
+  canvas.height = map.rows;
+  const scale = Math.max(1, Math.min(14, Math.floor(280 / Math.max(map.cols, map.rows))));
+  canvas.style.width = `${map.cols * scale}px`;
+  canvas.style.height = `${map.rows * scale}px`;
+  const context = canvas.getContext('2d');
+  if (!context) {
+    return; // no canvas here (a test's DOM): the table says the same
+  }
+  const image = context.createImageData(map.cols, map.rows);
+  paint(image.data, at, map.rows, map.cols, query, ink(canvas));
+  context.putImageData(image, 0, 0);
+}

@@ -1,0 +1,37 @@
+/** What a view needs of a model: an anywidget's model has it, and so has a recorded one. */
+export interface IModel {
+  get(key: string): any;
+  set(key: string, value: any): void;
+  save_changes(): void;
+  on(event: string, callback: () => void): void;
+  off(event: string, callback: () => void): void;
+}
+
+/** A model over plain data: no kernel, no comm. */
+export class RecordedModel implements IModel {
+  constructor(private _state: Record<string, any>) {}
+
+  get(key: string): any {
+    return this._state[key];
+  }
+
+  set(key: string, value: any): void {
+    this._state[key] = value;
+    this._callbacks.get(`change:${key}`)?.forEach(callback => callback());
+  }
+
+  save_changes(): void {
+    // What is kept is said by the view's `tfkit:state` event; whoever holds the document listens to it.
+  }
+
+  on(event: string, callback: () => void): void {
+    const known = this._callbacks.get(event) ?? new Set();
+    this._callbacks.set(event, known.add(callback));
+  }
+
+  off(event: string, callback: () => void): void {
+    this._callbacks.get(event)?.delete(callback);
+  }
+
+  private _callbacks = new Map<string, Set<() => void>>();
+}

@@ -1,0 +1,117 @@
+"""Runs `autograder check` on cells that a browser sent: in a process group of its own, awaited, never in the server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import signal
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+COMMAND = (sys.executable, "-m", "autograder", "check")
+SECONDS = 300.0  # the autograder has limits of its own; this one is for when it hangs
+MAX_CELLS = 500
+MAX_SOURCE = 2 << 20  # characters in all
+_EXERCISE = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
+_META = ("role", "exercise")
+
+
+class BadRequest(ValueError):
+    """What was sent makes no sense; the words say what."""
+
+
+class CheckFailed(RuntimeError):
+    """The check itself could not be run; the words say why."""
+
+
+def parse(body: bytes) -> tuple[str, list[dict[str, Any]]]:
+    """The exercise and the code cells in a request's body; BadRequest for anything else."""
+    try:
+        asked = json.loads(body)
+    except ValueError as error:
+        raise BadRequest(f"the body is no JSON: {error}") from error
+    if not isinstance(asked, dict):
+        raise BadRequest("the body must be an object with `exercise` and `cells`")
+    exercise, cells = asked.get("exercise"), asked.get("cells")
+    if not isinstance(exercise, str) or not _EXERCISE.fullmatch(exercise):
+        raise BadRequest("`exercise` must be an exercise's id, as in attention.multi_head")
+    if not isinstance(cells, list) or len(cells) > MAX_CELLS:
+        raise BadRequest(f"`cells` must be a list of at most {MAX_CELLS} cells")
+    return exercise, [_cell(place, cell) for place, cell in enumerate(_small(cells))]
+
+
+def _small(cells: list[Any]) -> list[Any]:
+    size = sum(len(cell["source"]) for cell in cells if isinstance(cell, dict) and isinstance(cell.get("source"), str))
+    if size > MAX_SOURCE:
+        raise BadRequest(f"the cells hold {size} characters, the limit is {MAX_SOURCE}")
+    return cells
+
+
+def _cell(place: int, cell: Any) -> dict[str, Any]:
+    if not isinstance(cell, dict) or not isinstance(cell.get("source"), str):
+        raise BadRequest(f"cells[{place}] must be an object with a `source` text")
+    mark = {key: cell[key] for key in _META if cell.get(key) is not None}
+    if not all(isinstance(value, str) for value in mark.values()):
+        raise BadRequest(f"cells[{place}]: role and exercise must be texts")
+    return {
+        "cell_type": "code",
+        "id": f"cell-{place}",
+        "metadata": {"tfkit": mark} if mark else {},
+        "source": cell["source"],
+        "outputs": [],
+        "execution_count": None,
+    }
+
+
+async def check(exercise: str, cells: list[dict[str, Any]]) -> dict[str, Any]:
+    """The verdict's JSON. Cancelling the task ends the whole process group; CheckFailed when there is no verdict."""
+    with tempfile.TemporaryDirectory(prefix="tfkit-check-") as folder:
+        notebook = Path(folder) / "notebook.ipynb"
+        document = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
+        notebook.write_text(json.dumps(document), encoding="utf-8")
+        out, err = await _run([*COMMAND, exercise, str(notebook), "--json"], folder)
+    return _verdict(exercise, out, err)
+
+
+async def _run(command: list[str], folder: str) -> tuple[bytes, bytes]:
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        cwd=folder,
+        start_new_session=True,
+    )
+    try:
+        return await asyncio.wait_for(process.communicate(), SECONDS)
+    except asyncio.TimeoutError as error:
+        raise CheckFailed(f"no verdict after {SECONDS:.0f} s: the check was stopped") from error
+    finally:
+        await _end(process)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End what is left of the group; the process itself too, unless it has ended."""
+    if process.returncode is None:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:  # it ended meanwhile
+            return
+        await process.wait()
+
+
+def _verdict(exercise: str, out: bytes, err: bytes) -> dict[str, Any]:
+    """The one JSON object on standard output that is about this exercise."""
+    for line in reversed(out.decode(errors="replace").splitlines()):
+        try:
+            found = json.loads(line)
+        except ValueError:
+            continue  # not the verdict: a warning that some library prints
+        if isinstance(found, dict) and found.get("exercise") == exercise:
+            return {**found, "file": ""}  # the temporary file means nothing to the reader
+    said = err.decode(errors="replace").strip().splitlines()
+    raise CheckFailed(said[-1][:500] if said else "the autograder gave no verdict and no reason")

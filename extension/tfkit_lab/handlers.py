@@ -1,0 +1,103 @@
+"""Routes of the server extension. Authenticated, asynchronous, and light: no torch in the server's process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from jupyter_server.base.handlers import APIHandler
+from jupyter_server.utils import url_path_join
+from tornado import web
+
+from tfkit_lab import course
+from tfkit_lab.check import BadRequest, CheckFailed, check, parse
+
+MAX_RUNNING = max(1, (os.cpu_count() or 2) // 2)
+MAX_WAITING = 8
+
+
+class Queue:
+    """So many checks at a time; the others wait their turn."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self._free = asyncio.Semaphore(MAX_RUNNING)
+
+    async def check(self, exercise: str, cells: list[dict[str, Any]]) -> dict[str, Any]:
+        """The verdict's JSON, when it is this one's turn; CheckFailed as `check` raises it."""
+        self.asked += 1
+        try:
+            async with self._free:
+                return await check(exercise, cells)
+        finally:
+            self.asked -= 1
+
+
+class _Handler(APIHandler):
+    @property
+    def root(self) -> Path:
+        """The folder whose notebooks this server shows."""
+        return Path(self.settings["server_root_dir"]).expanduser()
+
+    def say(self, status: int, message: str) -> None:
+        self.set_status(status)
+        self.finish(json.dumps({"message": message}))
+
+
+class CourseHandler(_Handler):
+    """GET: the units, their exercises and the state of each."""
+
+    @web.authenticated
+    async def get(self) -> None:
+        self.finish(json.dumps({"units": await asyncio.to_thread(course.units, self.root)}))
+
+
+class CheckHandler(_Handler):
+    """POST: check one exercise of the cells sent. A browser that hangs up cancels its check."""
+
+    _task: asyncio.Task[dict[str, Any]] | None = None
+
+    @web.authenticated
+    async def post(self) -> None:
+        try:
+            exercise, cells = parse(self.request.body)
+        except BadRequest as error:
+            return self.say(400, str(error))
+        queue: Queue = self.settings["tfkit_checks"]
+        if queue.asked >= MAX_RUNNING + MAX_WAITING:
+            return self.say(429, f"{queue.asked} checks are running or waiting already: try again in a moment")
+        self._task = asyncio.create_task(queue.check(exercise, cells))
+        await self._answer(self._task)
+
+    async def _answer(self, task: asyncio.Task[dict[str, Any]]) -> None:
+        try:
+            verdict = await task
+        except asyncio.CancelledError:
+            self.log.info("tfkit_lab: a check was cancelled")
+            return
+        except CheckFailed as error:
+            return self.say(500, str(error))
+        await asyncio.to_thread(self._record, verdict)
+        self.finish(json.dumps(verdict))
+
+    def _record(self, verdict: dict[str, Any]) -> None:
+        try:
+            course.record(self.root, verdict)
+        except OSError as error:  # a read-only folder: the verdict still counts
+            self.log.warning("tfkit_lab: the result could not be kept: %s", error)
+
+    def on_connection_close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+        super().on_connection_close()
+
+
+def add_routes(web_app: Any) -> None:
+    """Add the routes under the server's base URL."""
+    base = web_app.settings["base_url"]
+    web_app.settings.setdefault("tfkit_checks", Queue())
+    handlers = {"course": CourseHandler, "check": CheckHandler}
+    web_app.add_handlers(".*$", [(url_path_join(base, "tfkit", name), handler) for name, handler in handlers.items()])
