@@ -1,5 +1,6 @@
 """Text into symbols and back."""
 
 from tfkit.text.bpe import apply_bpe, learn_bpe
+from tfkit.text.tokenizer import BPETokenizer
 
-__all__ = ["apply_bpe", "learn_bpe"]
+__all__ = ["BPETokenizer", "apply_bpe", "learn_bpe"]

@@ -1,5 +1,25 @@
 """Training: schedules, batches, one loop."""
 
+from tfkit.train.batches import Batch, PairBatches, pad
+from tfkit.train.checkpoint import load_checkpoint, load_weights, save_checkpoint, save_weights
+from tfkit.train.loop import DivergedError, History, fit, mean_loss
+from tfkit.train.losses import Seq2SeqLoss, initialise
 from tfkit.train.schedules import linear_rate, noam_rate
 
-__all__ = ["linear_rate", "noam_rate"]
+__all__ = [
+    "Batch",
+    "DivergedError",
+    "History",
+    "PairBatches",
+    "Seq2SeqLoss",
+    "fit",
+    "initialise",
+    "linear_rate",
+    "load_checkpoint",
+    "load_weights",
+    "mean_loss",
+    "noam_rate",
+    "pad",
+    "save_checkpoint",
+    "save_weights",
+]

@@ -1,0 +1,199 @@
+"""English to French, from the interface strings that JupyterLab's French language pack carries.
+
+Source: PyPI `jupyterlab-language-pack-fr-FR`, catalogues written by Project Jupyter's contributors on Crowdin. Licence:
+BSD-3-Clause, (c) Project Jupyter Contributors. The package is a dependency; nothing of it is copied into this one.
+
+Interface strings repeat: "Save file", "Save all files". A random split would ask for sentences that training has all
+but shown, and copying the nearest neighbour's translation would beat a trained model. So near-duplicates are gathered
+into clusters and whole clusters are held out; test pairs that resemble nothing in training are marked `far`; and the
+copying baseline (`TranslationMemory`) stands beside every score.
+"""
+
+from __future__ import annotations
+
+import html
+import importlib.util
+import json
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+PACKAGE = "jupyterlab_language_pack_fr_FR"
+INSTALL = "pip install jupyterlab-language-pack-fr-FR rapidfuzz sacrebleu"
+SAME_CLUSTER = 75.0  # rapidfuzz ratio, 0-100, of the English sides: at least this alike is a near-duplicate
+FAR = 65.0  # a test pair is far when no training pair is this alike
+
+NOT_PROSE = re.compile(r"%\d|%[sd]|%\(|[][{}<>`|\\=]|https?:|www\.|\w+/\w+/|\w\.\w+\.\w|\w_\w|\$\w|#\w")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One sentence in both languages; `nearest` is how alike (0-100) the nearest training pair is, in held-out ones."""
+
+    source: str
+    target: str
+    nearest: float = 0.0
+
+    @property
+    def far(self) -> bool:
+        return self.nearest < FAR
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Pairs to learn from, to choose settings by, and to report on; no near-duplicates across the three."""
+
+    train: list[Pair]
+    valid: list[Pair]
+    test: list[Pair]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """BLEU and chrF (sacrebleu, 0-100) over all pairs and over the far ones."""
+
+    bleu: float
+    chrf: float
+    far_bleu: float
+    far_chrf: float
+    count: int
+    far_count: int
+
+    def __str__(self) -> str:
+        return (
+            f"all {self.count}: BLEU {self.bleu:.1f}, chrF {self.chrf:.1f} · "
+            f"far {self.far_count}: BLEU {self.far_bleu:.1f}, chrF {self.far_chrf:.1f}"
+        )
+
+
+def english_french(seed: int = 0, valid: float = 0.05, test: float = 0.10) -> Corpus:
+    """The corpus, split by clusters of near-duplicates. `valid`, `test`: the shares to hold out, nearly met.
+
+    Raises ModuleNotFoundError naming the pip command when the language pack or rapidfuzz is not installed.
+    """
+    pairs = clean(read_catalogues())
+    groups = clusters([pair.source for pair in pairs])
+    order = sorted(set(groups))
+    random.Random(seed).shuffle(order)
+    members: dict[int, list[Pair]] = {group: [] for group in order}
+    for pair, group in zip(pairs, groups, strict=True):
+        members[group].append(pair)
+    held: dict[str, list[Pair]] = {"test": [], "valid": [], "train": []}
+    room = {"test": test * len(pairs), "valid": valid * len(pairs)}
+    for group in order:
+        # a cluster goes where it fits whole; the giant ones ("Show …") fit nowhere but in train
+        # and single words ("Save") help to learn but say nothing about translating sentences
+        words = any(len(pair.source.split()) < 2 or len(pair.target.split()) < 2 for pair in members[group])
+        fits = [n for n in ("test", "valid") if len(members[group]) <= min(room[n] - len(held[n]), room[n] / 10)]
+        name = fits[0] if fits and not words else "train"
+        held[name] += members[group]
+    train = held["train"]
+    return Corpus(train, with_nearest(held["valid"], train), with_nearest(held["test"], train))
+
+
+def read_catalogues() -> list[Pair]:
+    """Every translated string of the language pack, as it stands there, in the order of its files."""
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(f"the English-French strings are in a package that is not installed: {INSTALL}")
+    folder = Path(spec.origin).parent / "locale" / "fr_FR" / "LC_MESSAGES"
+    pairs = []
+    for file in sorted(folder.glob("*.json")):
+        catalogue = json.loads(file.read_text(encoding="utf-8"))
+        for key, translations in catalogue.items():
+            if key and translations[0]:  # the key "" holds the header
+                pairs.append(Pair(key.rpartition("\x04")[2], translations[0]))  # \x04 ends a context
+    return pairs
+
+
+def clean(pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs that are prose: 1-30 words, no placeholders, tags or paths, lengths alike, each English side once."""
+    kept: dict[str, Pair] = {}
+    for pair in pairs:
+        tidy = Pair(tidied(pair.source), tidied(pair.target))
+        if usable(tidy):
+            kept.setdefault(tidy.source.lower(), tidy)
+    return list(kept.values())
+
+
+def tidied(text: str) -> str:
+    """One line, plain quotes and spaces, no menu ellipsis."""
+    text = html.unescape(text).replace("’", "'").replace("…", "...")
+    return re.sub(r"\s+", " ", text).strip().removesuffix("...").strip()
+
+
+def usable(pair: Pair) -> bool:
+    for text in (pair.source, pair.target):
+        if NOT_PROSE.search(text) or len(text) < 3 or len(text.split()) > 30:
+            return False
+    short, long = sorted([len(pair.source), len(pair.target)])
+    return long < 3 * short and pair.source.lower() != pair.target.lower()
+
+
+def clusters(texts: Sequence[str], threshold: float = SAME_CLUSTER) -> list[int]:
+    """A cluster number per text: texts at least `threshold` alike, and whatever chains of them connect, share one."""
+    parent = list(range(len(texts)))
+
+    def root(i: int) -> int:
+        while parent[i] != i:
+            parent[i] = parent[parent[i]]
+            i = parent[i]
+        return i
+
+    similar = _similarity(texts, texts, threshold)
+    for i, j in zip(*similar.nonzero(), strict=True):
+        if i < j:
+            parent[root(int(j))] = root(int(i))
+    return [root(i) for i in range(len(texts))]
+
+
+def with_nearest(pairs: Sequence[Pair], train: Sequence[Pair]) -> list[Pair]:
+    """The pairs, each knowing how alike the nearest training pair is."""
+    similar = _similarity([pair.source for pair in pairs], [pair.source for pair in train])
+    return [replace(pair, nearest=float(row.max())) for pair, row in zip(pairs, similar, strict=True)]
+
+
+def _similarity(left: Sequence[str], right: Sequence[str], cutoff: float = 0.0):
+    """float32 [left, right]: rapidfuzz's ratio of the lower-cased texts, 0 where it is below the cutoff."""
+    try:
+        from rapidfuzz import fuzz, process
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"near-duplicates are found with rapidfuzz, which is not installed: {INSTALL}"
+        ) from error
+    left, right = [text.lower() for text in left], [text.lower() for text in right]
+    return process.cdist(left, right, scorer=fuzz.ratio, score_cutoff=cutoff)
+
+
+class TranslationMemory:
+    """The baseline to beat: the translation of the nearest training sentence, copied."""
+
+    def __init__(self, train: Sequence[Pair]) -> None:
+        self.train = list(train)
+
+    def __call__(self, sentences: Sequence[str]) -> list[str]:
+        similar = _similarity(sentences, [pair.source for pair in self.train])
+        return [self.train[int(best)].target for best in similar.argmax(axis=1)]
+
+
+def score(translations: Sequence[str], pairs: Sequence[Pair]) -> Scores:
+    """Corpus BLEU and chrF of `translations` against the pairs' French. Raises ValueError when the counts differ."""
+    if len(translations) != len(pairs):
+        raise ValueError(f"{len(translations)} translations for {len(pairs)} sentences: give one for each, in order")
+    far = [(text, pair) for text, pair in zip(translations, pairs, strict=True) if pair.far]
+    bleu, chrf = _bleu_chrf(translations, [pair.target for pair in pairs])
+    far_bleu, far_chrf = _bleu_chrf([text for text, _ in far], [pair.target for _, pair in far])
+    return Scores(bleu, chrf, far_bleu, far_chrf, len(pairs), len(far))
+
+
+def _bleu_chrf(translations: Sequence[str], references: Sequence[str]) -> tuple[float, float]:
+    try:
+        import sacrebleu
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"translations are scored by sacrebleu, which is not installed: {INSTALL}") from error
+    if not references:
+        return 0.0, 0.0
+    bleu = sacrebleu.corpus_bleu(list(translations), [list(references)])
+    return bleu.score, sacrebleu.corpus_chrf(list(translations), [list(references)]).score

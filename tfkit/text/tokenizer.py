@@ -1,0 +1,91 @@
+"""Byte-level BPE (Radford et al. 2019), thin over `tokenizers`: what `tfkit.text.bpe` does by hand, at speed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers.pre_tokenizers import ByteLevel
+
+SPECIALS = ("<pad>", "<s>", "</s>", "<unk>")
+
+
+class BPETokenizer:
+    """Text <-> ids. Ids 0-3 are `<pad>`, `<s>`, `</s>`, `<unk>`; every other text round-trips, whatever its script."""
+
+    pad_id, start_id, end_id, unk_id = range(4)
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        wrong = [name for i, name in enumerate(SPECIALS) if tokenizer.token_to_id(name) != i]
+        if wrong:
+            raise ValueError(
+                f"this tokenizer has no {', '.join(wrong)} in the first places: train it with BPETokenizer"
+            )
+        self.inner = tokenizer
+
+    @classmethod
+    def train(cls, texts: Iterable[str], vocab_size: int) -> BPETokenizer:
+        """Learn merges from `texts` until there are `vocab_size` symbols (260 at least: the bytes and the specials)."""
+        if vocab_size < 256 + len(SPECIALS):
+            raise ValueError(f"vocab_size={vocab_size} leaves no room for 256 bytes and 4 specials: give 260 or more")
+        tokenizer = Tokenizer(models.BPE())
+        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+        tokenizer.decoder = decoders.ByteLevel()
+        trainer = trainers.BpeTrainer(
+            vocab_size=vocab_size,
+            special_tokens=list(SPECIALS),
+            initial_alphabet=ByteLevel.alphabet(),
+            show_progress=False,
+        )
+        tokenizer.train_from_iterator(texts, trainer)
+        return cls(tokenizer)
+
+    @classmethod
+    def load(cls, file: str | Path) -> BPETokenizer:
+        """Read what `save` wrote. Raises FileNotFoundError."""
+        if not Path(file).is_file():
+            raise FileNotFoundError(f"no tokenizer at {file}: train one and save it there first")
+        return cls(Tokenizer.from_file(str(file)))
+
+    def save(self, file: str | Path) -> None:
+        Path(file).parent.mkdir(parents=True, exist_ok=True)
+        self.inner.save(str(file))
+
+    def __len__(self) -> int:
+        return self.inner.get_vocab_size()
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Ids per text, without start or end."""
+        return [encoding.ids for encoding in self.inner.encode_batch(list(texts), add_special_tokens=False)]
+
+    def decode(self, rows: Iterable[Sequence[int]]) -> list[str]:
+        """Text per row of ids, specials left out; a row ends at its first `</s>`."""
+        return [self._text(self._until_end(row)) for row in rows]
+
+    def tokens(self, ids: Iterable[int]) -> list[str]:
+        """One string per id, for people: a space shows as `▁`; half a letter, where bytes split it, as `\\xNN`."""
+        return [self._shown(int(i)) for i in ids]
+
+    def _until_end(self, row: Sequence[int]) -> list[int]:
+        ids = [int(i) for i in row]
+        return ids[: ids.index(self.end_id)] if self.end_id in ids else ids
+
+    def _text(self, ids: Sequence[int]) -> str:
+        return self.inner.decode(ids, skip_special_tokens=True).removeprefix(" ")
+
+    def _shown(self, i: int) -> str:
+        if i < len(SPECIALS):
+            return SPECIALS[i]
+        raw = bytes(BYTES[letter] for letter in self.inner.id_to_token(i))
+        return raw.decode("utf-8", errors="backslashreplace").replace(" ", "▁")
+
+
+def byte_letters() -> dict[str, int]:
+    """GPT-2's alphabet: the printable letter that stands for each byte."""
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    rest = [byte for byte in range(256) if byte not in printable]
+    return {chr(b): b for b in printable} | {chr(256 + i): byte for i, byte in enumerate(rest)}
+
+
+BYTES = byte_letters()

@@ -1,0 +1,62 @@
+"""Sentence pairs into padded batches: alike in length together, so that little of a batch is padding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Batch:
+    """`src` [B,S] and `tgt` [B,T], int64, padded on the right; `tokens` that are not padding, of both."""
+
+    src: Tensor
+    tgt: Tensor
+    tokens: int
+
+    def to(self, device: torch.device | str) -> Batch:
+        return Batch(self.src.to(device), self.tgt.to(device), self.tokens)
+
+
+def pad(rows: Sequence[Sequence[int]], pad_id: int) -> Tensor:
+    """int64 [B,L], shorter rows filled with `pad_id` on the right."""
+    length = max((len(row) for row in rows), default=0)
+    return torch.tensor([[*row, *[pad_id] * (length - len(row))] for row in rows], dtype=torch.int64)
+
+
+class PairBatches:
+    """Batches of about `tokens` padded target positions. Iterating with the same generator state repeats the order.
+
+    `pairs` holds (source ids, target ids), ends included. Raises ValueError when there are none.
+    """
+
+    def __init__(self, pairs: Sequence[tuple[list[int], list[int]]], tokens: int, pad_id: int) -> None:
+        if not pairs:
+            raise ValueError("there are no pairs to make batches of")
+        self.pairs, self.tokens, self.pad_id = list(pairs), tokens, pad_id
+
+    def __call__(self, generator: torch.Generator) -> Iterator[Batch]:
+        """One pass over the data: lengths together but shuffled within, batches in random order."""
+        noise = torch.rand(len(self.pairs), generator=generator).tolist()
+        key = lambda i: max(map(len, self.pairs[i])) + 2 * noise[i]  # ties and near-ties fall differently each time
+        groups = list(self._groups(sorted(range(len(self.pairs)), key=key)))
+        for g in torch.randperm(len(groups), generator=generator).tolist():
+            yield self._batch([self.pairs[i] for i in groups[g]])
+
+    def _groups(self, order: Sequence[int]) -> Iterator[list[int]]:
+        group: list[int] = []
+        longest = 0
+        for i in order:
+            longest = max(longest, *map(len, self.pairs[i]))
+            if group and longest * (len(group) + 1) > self.tokens:
+                yield group
+                group, longest = [], max(map(len, self.pairs[i]))
+            group.append(i)
+        yield group
+
+    def _batch(self, pairs: Sequence[tuple[list[int], list[int]]]) -> Batch:
+        src, tgt = pad([s for s, _ in pairs], self.pad_id), pad([t for _, t in pairs], self.pad_id)
+        return Batch(src, tgt, sum(len(s) + len(t) for s, t in pairs))
