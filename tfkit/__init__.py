@@ -1,1 +1,33 @@
-"""tfkit: the transformer zoo in files short enough to read. Importing it is cheap; torch is loaded on first use."""
+"""tfkit: the transformer zoo in files short enough to read.
+
+    model = tfkit.from_config("transformer", head="seq2seq_lm", preset="base")
+    out = model(input_ids=…, attention_mask=…, labels=…)        # out.loss, out.logits
+    with tfkit.trace(model) as t: model(…)                      # t["encoder.0.self_attn.weights"]
+    model.save_pretrained(directory); tfkit.from_pretrained(directory)
+
+Importing it is cheap; torch is loaded when a name that needs it is first used.
+"""
+
+from importlib import import_module
+from typing import Any
+
+from .registry import architectures
+
+__all__ = ["architectures", "from_config", "from_pretrained", "generate", "trace"]
+
+_LAZY = {
+    "from_config": "tfkit.hub",
+    "from_pretrained": "tfkit.hub",
+    "generate": "tfkit.decode",
+    "trace": "tfkit.tracing",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'tfkit' has no attribute {name!r}")
+    return getattr(import_module(_LAZY[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

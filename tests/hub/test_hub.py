@@ -1,0 +1,99 @@
+"""From a name, to a directory and back; and one line about whatever does not fit."""
+
+import json
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+import tfkit
+from tfkit import registry
+
+SIZES = {"vocab_size": 11, "d_model": 8, "n_layers": 1, "n_heads": 2, "d_ff": 16, "max_length": 8}
+
+
+@pytest.fixture
+def saved(tmp_path):
+    tfkit.from_config("transformer", head="seq2seq_lm", **SIZES).save_pretrained(tmp_path)
+    return tmp_path
+
+
+def edit_config(directory, **changes):
+    file = directory / "config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
+
+
+def edit_weights(directory, change):
+    weights = load_file(directory / "model.safetensors")
+    change(weights)
+    save_file(weights, directory / "model.safetensors")
+
+
+def test_names_without_torch():
+    code = "import sys, tfkit; print(tfkit.architectures()); sys.exit('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "'rnn_seq2seq', 'transformer'" in done.stdout
+
+
+def test_round_trip(saved):
+    model = tfkit.from_pretrained(saved)
+    assert model.head == "seq2seq_lm"
+    assert not model.training
+    for name, tensor in load_file(saved / "model.safetensors").items():
+        assert torch.equal(model.state_dict()[name], tensor)
+
+
+def test_presets():
+    with torch.device("meta"):
+        assert tfkit.from_config("transformer", preset="big", dropout=0.2).config.d_model == 1024
+        assert tfkit.from_config("rnnsearch").config.attention == "bahdanau"
+    with pytest.raises(LookupError, match="no preset 'huge'; there is base, big"):
+        tfkit.from_config("transformer", preset="huge")
+    with pytest.raises(LookupError, match="no architecture or preset 'nope'"):
+        tfkit.from_config("nope")
+    with pytest.raises(TypeError, match="transformer has no field colour"):
+        tfkit.from_config("transformer", colour="red")
+    with pytest.raises(ValueError, match="Transformer has no head 'tail'"):
+        tfkit.from_config("transformer", head="tail", **SIZES)
+
+
+DAMAGE = {
+    "has no field colour": lambda d: edit_config(d, colour="red"),
+    "model_type 'nope' is none of": lambda d: edit_config(d, model_type="nope"),
+    "1 tensors missing: embed.weight": lambda d: edit_weights(d, lambda w: w.pop("embed.weight")),
+    "1 tensors unknown: strange": lambda d: edit_weights(d, lambda w: w.update(strange=torch.zeros(1))),
+    r"embed.weight is \[2\], the model's is \[11, 8\]": lambda d: edit_weights(
+        d, lambda w: w.update({"embed.weight": torch.zeros(2)})
+    ),
+    "damaged or cut off": lambda d: (d / "model.safetensors").write_bytes((d / "model.safetensors").read_bytes()[:-9]),
+    "config.json: not JSON": lambda d: (d / "config.json").write_text("{"),
+    "config.json: holds list": lambda d: (d / "config.json").write_text("[]"),
+    "model.safetensors: not found": lambda d: (d / "model.safetensors").unlink(),
+    "config.json: not found": lambda d: (d / "config.json").unlink(),
+}
+
+
+@pytest.mark.parametrize("message", list(DAMAGE))
+def test_damage_is_named_in_one_line(saved, message):
+    DAMAGE[message](saved)
+    with pytest.raises((ValueError, FileNotFoundError), match=message) as error:
+        tfkit.from_pretrained(saved)
+    assert "\n" not in str(error.value)
+
+
+def test_a_third_party_adds_one(monkeypatch):
+    mine = EntryPoint("mine", "tfkit.models.transformer", registry.GROUP)
+    monkeypatch.setattr(registry, "entry_points", lambda group: [mine] if group == registry.GROUP else [])
+    assert "mine" in tfkit.architectures()
+    assert tfkit.from_config("mine", **SIZES).config.d_model == 8
+
+
+def test_a_clash_is_an_error(monkeypatch):
+    theirs = EntryPoint("transformer", "elsewhere.transformer", registry.GROUP)
+    monkeypatch.setattr(registry, "entry_points", lambda group: [theirs])
+    with pytest.raises(ValueError, match="'transformer' is defined twice: by tfkit.models.transformer and elsewhere"):
+        tfkit.architectures()

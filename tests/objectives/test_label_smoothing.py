@@ -1,0 +1,26 @@
+import pytest
+import torch
+import torch.nn.functional as F
+
+from tfkit.objectives.causal_lm import causal_lm_loss
+from tfkit.objectives.label_smoothing import label_smoothed_loss, seq2seq_loss
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.6])
+def test_textbook_and_fused_agree(smoothing):
+    torch.manual_seed(0)
+    logits, targets = torch.randn(3, 5, 7, dtype=torch.float64), torch.randint(0, 7, (3, 5))
+    by_hand = label_smoothed_loss(logits, targets, smoothing, pad_id=0)
+    wanted = torch.full_like(logits, smoothing / 6).scatter(-1, targets[..., None], 1 - smoothing)
+    expected = -(wanted * logits.log_softmax(-1)).sum(-1)[targets != 0].mean()
+    torch.testing.assert_close(by_hand, expected)
+    fused = seq2seq_loss(logits, targets.masked_fill(targets == 0, -100), smoothing)
+    torch.testing.assert_close(fused.double(), expected, atol=1e-6, rtol=1e-6)
+
+
+def test_causal_lm():
+    torch.manual_seed(0)
+    logits, ids = torch.randn(2, 4, 7), torch.tensor([[3, 4, 5, 6], [2, 1, 0, 0]])
+    expected = F.cross_entropy(torch.cat([logits[0, :3], logits[1, :1]]), torch.tensor([4, 5, 6, 1]))
+    torch.testing.assert_close(causal_lm_loss(logits, ids, 0), expected)
+    assert causal_lm_loss(logits, ids * 0, 0) == 0

@@ -1,0 +1,114 @@
+"""Models from a name, from a directory, and to a directory: config.json and model.safetensors.
+
+What does not fit is never skipped: every error is one line that names the file, the field or the tensor.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, fields
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from .. import registry
+
+CONFIG, WEIGHTS = "config.json", "model.safetensors"
+
+
+def from_config(name: str, head: str | None = None, preset: str | None = None, **changes: Any) -> Any:
+    """A model with fresh weights: from_config("transformer", head="seq2seq_lm", preset="base", dropout=0.0).
+
+    name: an architecture, or a published size by its own name; changes: fields of the architecture's Config.
+    Raises LookupError for an unknown name or preset, ValueError for an unknown head, TypeError for an unknown field.
+    """
+    module, settings = registry.resolve(name, preset)
+    return module.MODEL(_config(module, {**settings, **changes}, name), head)
+
+
+def from_pretrained(directory: str | Path, head: str | None = None) -> Any:
+    """The model that `save_pretrained` wrote, in eval mode; head: another than the saved one.
+
+    Raises FileNotFoundError, or ValueError for a damaged file, an unknown field, missing, extra or misshapen tensors.
+    """
+    directory = Path(directory)
+    described = _read_config(directory / CONFIG)
+    kind = described.pop("model_type", None)
+    if kind not in registry.sources():
+        raise ValueError(f"{directory / CONFIG}: model_type {kind!r} is none of {', '.join(registry.sources())}")
+    saved_head = described.pop("head", None)
+    described.pop("architectures", None)
+    module = registry.load(kind)
+    try:
+        config = _config(module, described, kind)
+    except TypeError as error:
+        raise ValueError(f"{directory / CONFIG}: {error}") from None
+    model = module.MODEL(config, saved_head if head is None else head)
+    _fill(model, _read_weights(directory / WEIGHTS), directory / WEIGHTS)
+    return model.eval()
+
+
+def save_pretrained(model: Any, directory: str | Path) -> None:
+    """Write the model's config.json and model.safetensors; the directory is made where it is missing."""
+    directory = Path(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    described = {
+        "model_type": _architecture(model),
+        "architectures": [type(model).__name__],
+        "head": model.head,
+        **asdict(model.config),
+    }
+    weights = {name: tensor.contiguous() for name, tensor in model.state_dict().items()}
+    save_file(weights, directory / WEIGHTS, metadata={"format": "pt"})
+    (directory / CONFIG).write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
+
+
+def _architecture(model: Any) -> str:
+    for name, source in registry.sources().items():
+        if source.partition(":")[0] == type(model).__module__:
+            return name
+    raise ValueError(f"{type(model).__name__} is not a registered architecture: it could not be loaded again")
+
+
+def _config(module: ModuleType, settings: dict, name: str) -> Any:
+    known = [field.name for field in fields(module.Config)]
+    if unknown := sorted(settings.keys() - set(known)):
+        raise TypeError(f"{name} has no field {', '.join(unknown)}; there is {', '.join(known)}")
+    return module.Config(**settings)
+
+
+def _read_config(file: Path) -> dict:
+    if not file.is_file():
+        raise FileNotFoundError(f"{file}: not found; a model's directory holds {CONFIG} and {WEIGHTS}")
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{file}: not JSON ({error})") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"{file}: holds {type(found).__name__}, not an object")
+    return found
+
+
+def _read_weights(file: Path) -> dict[str, torch.Tensor]:
+    if not file.is_file():
+        raise FileNotFoundError(f"{file}: not found; a model's directory holds {CONFIG} and {WEIGHTS}")
+    try:
+        return load_file(file)
+    except SafetensorError as error:
+        raise ValueError(f"{file}: damaged or cut off ({error})") from None
+
+
+def _fill(model: torch.nn.Module, weights: dict[str, torch.Tensor], file: Path) -> None:
+    wanted = model.state_dict()
+    for what, names in (("missing", wanted.keys() - weights.keys()), ("unknown", weights.keys() - wanted.keys())):
+        if names:
+            shown = ", ".join(sorted(names)[:4]) + (", …" if len(names) > 4 else "")
+            raise ValueError(f"{file}: {len(names)} tensors {what}: {shown}")
+    for name, tensor in weights.items():
+        if tensor.shape != wanted[name].shape:
+            raise ValueError(f"{file}: {name} is {list(tensor.shape)}, the model's is {list(wanted[name].shape)}")
+    model.load_state_dict(weights)

@@ -1,0 +1,104 @@
+"""What every model shares at its boundary: outputs, heads, and errors that say what to do.
+
+**What decoding may count on**, of every model with an encoder and a decoder:
+`encode(input_ids, attention_mask)` -> `Output`, whose `rows(index)` repeats or picks sentences;
+`model(attention_mask=…, decoder_input_ids=the new ones, encoder_outputs=…, cache=…, use_cache=True)` -> `Output` with
+`logits` [B,T,V] and `cache`, which has `length` and `reorder(index)`. A cache is advanced in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import torch
+from torch import nn
+
+FIELDS = ("loss", "logits", "last_hidden_state", "encoder_last_hidden_state", "cache", "state")
+
+
+class Output(dict):
+    """What a model returns: by name (`out.logits`, `out["logits"]`) and by place (`out[0]`, `out[1:]`).
+
+    What was not computed is left out, and reads as None by attribute. The loss, if there is one, comes first.
+    """
+
+    def __init__(self, *args: Any, **fields: Any) -> None:
+        super().__init__({name: value for name, value in dict(*args, **fields).items() if value is not None})
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self or name in FIELDS:
+            return self.get(name)
+        raise AttributeError(f"this output has no {name!r}; it has {', '.join(self)}")
+
+    def __getitem__(self, key: Any) -> Any:
+        return super().__getitem__(key) if isinstance(key, str) else tuple(self.values())[key]
+
+    def rows(self, index: torch.Tensor) -> Output:
+        """The sentences that `index` int64 [N] names, in its order: every tensor's first dimension is picked from."""
+        return Output({k: v.index_select(0, index) if isinstance(v, torch.Tensor) else v for k, v in self.items()})
+
+
+class Model(nn.Module):
+    """A configuration, a head, and a place on disk. Raises ValueError for a head that it does not have."""
+
+    HEADS: ClassVar[tuple[str | None, ...]] = (None,)
+
+    def __init__(self, config: Any, head: str | None = None) -> None:
+        super().__init__()
+        if head not in self.HEADS:
+            raise ValueError(f"{type(self).__name__} has no head {head!r}; there is {', '.join(map(repr, self.HEADS))}")
+        self.config, self.head = config, head
+
+    def save_pretrained(self, directory: str | Path) -> None:
+        """Write config.json and model.safetensors; `tfkit.from_pretrained` reads them."""
+        from ..hub import save_pretrained
+
+        save_pretrained(self, directory)
+
+    def need_head(self, labels: torch.Tensor | None) -> None:
+        if labels is not None and self.head is None:
+            heads = ", ".join(repr(head) for head in self.HEADS if head)
+            raise ValueError(f"labels were given to a model without a head: make it with head={heads}")
+
+
+def check_ids(name: str, ids: torch.Tensor | None) -> torch.Tensor:
+    """ids, if they are integers [B,L]; otherwise one line that says what they are."""
+    if ids is None:
+        raise ValueError(f"{name} is missing")
+    if ids.is_floating_point() or ids.dtype == torch.bool or ids.dim() != 2:
+        raise ValueError(f"{name} must be integers [B,L]; got {ids.dtype} {list(ids.shape)}")
+    return ids
+
+
+def look_up(table: nn.Embedding, ids: torch.Tensor, name: str) -> torch.Tensor:
+    """Rows of an embedding. Only a failed look-up pays for finding out which id it was (a GPU asserts by itself)."""
+    try:
+        return table(ids)
+    except IndexError:
+        worst = ids.max().item() if ids.max() >= table.num_embeddings else ids.min().item()
+    raise ValueError(f"{name} holds {worst}, outside the vocabulary: ids go from 0 to {table.num_embeddings - 1}")
+
+
+def as_mask(name: str, mask: torch.Tensor | None, shape: Sequence[int]) -> torch.Tensor | None:
+    """A user's mask of ones and zeros, bool or integer, [B,L] -> bool [B,L]; None stays None: all are real."""
+    if mask is None:
+        return None
+    if mask.is_floating_point():
+        raise TypeError(f"{name} is {mask.dtype}: give bool or integers, 1 = a real token, 0 = padding")
+    if tuple(mask.shape) != tuple(shape):
+        raise ValueError(f"{name} has shape {list(mask.shape)}, its tokens have {list(shape)}")
+    return mask.bool()
+
+
+def decoder_ids(config: Any, decoder_input_ids: torch.Tensor | None, labels: torch.Tensor | None) -> torch.Tensor:
+    """What the decoder reads: what it is given, or the labels shifted right (-100 read as padding)."""
+    if decoder_input_ids is not None:
+        return check_ids("decoder_input_ids", decoder_input_ids)
+    if labels is None:
+        raise ValueError("give decoder_input_ids, or labels to shift right")
+    from ..nn import shift_right
+
+    labels = check_ids("labels", labels)
+    return shift_right(labels.masked_fill(labels == -100, config.pad_token_id), config.decoder_start_token_id)

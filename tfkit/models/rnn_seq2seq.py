@@ -1,0 +1,206 @@
+"""Sequence to sequence with recurrent networks (Sutskever et al. 2014; Cho et al. 2014), with or without attention
+(Bahdanau et al. 2015, arXiv:1409.0473; Luong et al. 2015, arXiv:1508.04025).
+
+Parent   none: where the story begins
+Differs  attention "none": one vector carries the whole sentence; "dot": each decoder state looks back at all encoder
+         states; "bahdanau": so does the state *before* each step, through a small network, and what it saw is read in.
+Trained  objectives.label_smoothing with smoothing 0
+With "none" and "dot" the decoder runs over all steps in one call; "bahdanau" cannot. The readout, tanh(W [c; s]), is
+Luong's for both; Bahdanau's own is a maxout layer. Padding must be on the right.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from .. import tracing
+from ..nn import attend, masked_softmax
+from ..objectives.label_smoothing import seq2seq_loss
+from ._base import Model, Output, as_mask, check_ids, decoder_ids, look_up
+
+CELLS = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    vocab_size: int = 30000
+    d_embed: int = 620
+    d_hidden: int = 1000
+    n_layers: int = 1
+    cell: str = "gru"
+    bidirectional: bool = True
+    attention: str = "bahdanau"
+    dropout: float = 0.0
+    label_smoothing: float = 0.0
+    pad_token_id: int = 0
+    decoder_start_token_id: int = 1
+    eos_token_id: int = 2
+
+
+PRESETS: dict[str, dict] = {
+    "rnnsearch": {},
+    "rnnencdec": {"bidirectional": False, "attention": "none"},
+    "sutskever2014": {
+        "vocab_size": 160000, "d_embed": 1000, "d_hidden": 1000, "n_layers": 4, "cell": "lstm",
+        "bidirectional": False, "attention": "none",
+    },
+}  # fmt: skip
+
+
+class NoAttention(nn.Module):
+    def __init__(self, d_hidden, d_memory):
+        super().__init__()
+
+    def readout(self, states, context):
+        return states
+
+
+class DotAttention(nn.Module):
+    """score(s, h) = s · W h; W because a bidirectional encoder's states are twice as wide."""
+
+    def __init__(self, d_hidden, d_memory):
+        super().__init__()
+        self.key = nn.Linear(d_memory, d_hidden, bias=False)
+        self.combine = nn.Linear(d_memory + d_hidden, d_hidden, bias=False)
+
+    def forward(self, states, keys, memory, mask):
+        """states [B,T,H], keys [B,S,H], memory [B,S,M], mask bool [B,S] or None -> context [B,T,M]"""
+        mask = None if mask is None else mask[:, None, None]
+        return attend(states[:, None], keys[:, None], memory[:, None], mask=mask, scale=1.0).squeeze(1)
+
+    def readout(self, states, context):
+        return torch.tanh(self.combine(torch.cat([context, states], -1)))
+
+
+class AdditiveAttention(DotAttention):
+    """score(s, h) = v · tanh(W s + U h)"""
+
+    def __init__(self, d_hidden, d_memory):
+        super().__init__(d_hidden, d_memory)
+        self.query = nn.Linear(d_hidden, d_hidden, bias=False)
+        self.score = nn.Linear(d_hidden, 1, bias=False)
+
+    def forward(self, states, keys, memory, mask):
+        hidden = torch.tanh(self.query(states)[:, :, None] + keys[:, None])  # [B,T,S,H]
+        scores = self.score(hidden).squeeze(-1)  # [B,T,S]
+        weights = scores.softmax(-1) if mask is None else masked_softmax(scores, mask[:, None])
+        tracing.note("weights", weights[:, None])  # as one head
+        return weights @ memory
+
+
+ATTENTIONS = {"none": NoAttention, "dot": DotAttention, "bahdanau": AdditiveAttention}
+
+
+class State:
+    """What a recurrent decoder remembers: a cache whose size does not grow. state [B,parts,layers,H] (LSTM: 2 parts)."""
+
+    def __init__(self, state, length=0):
+        self.state, self.length = state, length
+
+    def reorder(self, index):
+        self.state = self.state.index_select(0, index)
+
+
+def pick(what, name, table):
+    if name not in table:
+        raise ValueError(f"{what}={name!r}; there is {', '.join(table)}")
+    return table[name]
+
+
+class RNNSeq2Seq(Model):
+    HEADS = (None, "seq2seq_lm")
+
+    def __init__(self, config: Config, head=None):
+        super().__init__(config, head)
+        c, cell = config, pick("cell", config.cell, CELLS)
+        d_memory = c.d_hidden * (2 if c.bidirectional else 1)
+        self.src_embed = nn.Embedding(c.vocab_size, c.d_embed)
+        self.tgt_embed = nn.Embedding(c.vocab_size, c.d_embed)
+        self.drop = nn.Dropout(c.dropout)
+        self.encoder = cell(c.d_embed, c.d_hidden, c.n_layers, batch_first=True, bidirectional=c.bidirectional)
+        self.bridge = nn.ModuleList(nn.Linear(d_memory, c.d_hidden) for _ in range(2 if c.cell == "lstm" else 1))
+        self.attn = pick("attention", c.attention, ATTENTIONS)(c.d_hidden, d_memory)
+        fed = d_memory if c.attention == "bahdanau" else 0
+        self.decoder = cell(c.d_embed + fed, c.d_hidden, c.n_layers, batch_first=True)
+        self.out_proj = nn.Linear(c.d_hidden, c.vocab_size) if head else None
+
+    def encode(self, input_ids, attention_mask=None):
+        """input_ids [B,S], attention_mask [B,S] (padding on the right) -> Output with last_hidden_state [B,S,M] and
+        state [B,parts,layers,H], the decoder's first"""
+        batch, length = check_ids("input_ids", input_ids).shape
+        mask = as_mask("attention_mask", attention_mask, (batch, length))
+        x = self.drop(look_up(self.src_embed, input_ids, "input_ids"))
+        if mask is None:
+            memory, last = self.encoder(x)
+        else:
+            if (mask[:, 1:] & ~mask[:, :-1]).any():
+                raise ValueError("attention_mask: a recurrent encoder wants its padding on the right")
+            lengths = mask.sum(1).clamp(min=1).cpu()  # packed: the state stops at the last real token
+            packed = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+            memory, last = self.encoder(packed)
+            memory, _ = nn.utils.rnn.pad_packed_sequence(memory, batch_first=True, total_length=length)
+        return Output(last_hidden_state=memory, state=self.bridged(last, batch))
+
+    def bridged(self, last, batch):
+        """The encoder's last states, both directions side by side -> the decoder's first [B,parts,layers,H]"""
+        parts = last if isinstance(last, tuple) else (last,)
+        parts = [
+            p.unflatten(0, (self.config.n_layers, -1)).permute(2, 0, 1, 3).flatten(2) for p in parts
+        ]  # [B,layers,M]
+        return torch.stack([torch.tanh(w(p)) for w, p in zip(self.bridge, parts, strict=True)], 1)
+
+    def step(self, x, state):
+        """x [B,T,·], state [B,parts,layers,H] -> states [B,T,H], the new state"""
+        parts = tuple(part.transpose(0, 1).contiguous() for part in state.unbind(1))
+        states, last = self.decoder(x, parts if len(parts) == 2 else parts[0])
+        last = last if isinstance(last, tuple) else (last,)
+        return states, torch.stack([part.transpose(0, 1) for part in last], 1)
+
+    def decode(self, ids, memory, state, mask):
+        """ids [B,T], memory [B,S,M], mask bool [B,S] or None -> [B,T,H], the new state"""
+        x = self.drop(look_up(self.tgt_embed, ids, "decoder_input_ids"))
+        if self.config.attention == "none":
+            return self.step(x, state)
+        keys = self.attn.key(memory)
+        if self.config.attention == "dot":
+            states, state = self.step(x, state)
+            return self.attn.readout(states, self.attn(states, keys, memory, mask)), state
+        out = []
+        for y in x.split(1, dim=1):  # what step t reads depends on the state after step t - 1
+            context = self.attn(state[:, 0, -1:], keys, memory, mask)
+            states, state = self.step(torch.cat([y, context], -1), state)
+            out.append(self.attn.readout(states, context))
+        return torch.cat(out, 1), state
+
+    def forward(
+        self,
+        input_ids=None,
+        attention_mask=None,
+        decoder_input_ids=None,
+        labels=None,
+        *,
+        encoder_outputs=None,
+        cache=None,
+        use_cache=False,
+    ):
+        """input_ids [B,S], decoder_input_ids [B,T] or labels [B,T] (-100 is not counted) -> Output: loss, logits [B,T,V],
+        last_hidden_state [B,T,H], encoder_last_hidden_state [B,S,M], cache. Raises ValueError for what does not fit."""
+        self.need_head(labels)
+        ids = decoder_ids(self.config, decoder_input_ids, labels)
+        memory = self.encode(input_ids, attention_mask) if encoder_outputs is None else encoder_outputs
+        if not isinstance(memory, Output):
+            raise TypeError("encoder_outputs must be what encode() returned: it also holds the decoder's first state")
+        mask = as_mask("attention_mask", attention_mask, memory.last_hidden_state.shape[:2])
+        cache = State(memory.state) if cache is None else cache
+        x, state = self.decode(ids, memory.last_hidden_state, cache.state, mask)
+        cache.state, cache.length = state, cache.length + ids.size(1)
+        logits = self.out_proj(x) if self.head else None
+        loss = None if labels is None else seq2seq_loss(logits, labels, self.config.label_smoothing)
+        return Output(
+            loss=loss, logits=logits, last_hidden_state=x,
+            encoder_last_hidden_state=memory.last_hidden_state, cache=cache if use_cache else None,
+        )  # fmt: skip
+
+
+MODEL = RNNSeq2Seq

@@ -1,0 +1,143 @@
+"""The transformer (Vaswani et al. 2017, arXiv:1706.03762): attention is all you need.
+
+Parent   rnn_seq2seq
+Differs  no recurrence: self-attention in its place, and sinusoids to say where a token is; so training needs no loop
+         over time. One matrix is both embeddings and the output projection (3.4). Norm comes after the addition.
+Trained  objectives.label_smoothing, with smoothing 0.1 and the warm-up schedule; dropout on each sub-layer's output and
+         on the embeddings. (The paper's code also drops attention weights; the paper does not say so, nor do we.)
+"""
+
+from dataclasses import dataclass
+
+import torch.nn.functional as F
+from torch import nn
+
+from ..nn import Attention, Cache, FeedForward, sinusoidal_positions
+from ..objectives.label_smoothing import seq2seq_loss
+from ._base import Model, Output, as_mask, check_ids, decoder_ids, look_up
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    vocab_size: int = 37000
+    d_model: int = 512
+    n_layers: int = 6
+    n_heads: int = 8
+    d_ff: int = 2048
+    dropout: float = 0.1
+    label_smoothing: float = 0.1
+    max_length: int = 1024  # of the table of sinusoids; they are computed, not learned
+    pad_token_id: int = 0
+    decoder_start_token_id: int = 1
+    eos_token_id: int = 2
+
+
+PRESETS: dict[str, dict] = {
+    "base": {},
+    "big": {"d_model": 1024, "n_heads": 16, "d_ff": 4096, "dropout": 0.3},
+}
+
+
+class EncoderLayer(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.self_attn = Attention(c.d_model, c.n_heads)
+        self.ff = FeedForward(c.d_model, c.d_ff)
+        self.norm1, self.norm2 = nn.LayerNorm(c.d_model), nn.LayerNorm(c.d_model)
+        self.drop = nn.Dropout(c.dropout)
+
+    def forward(self, x, mask):
+        x = self.norm1(x + self.drop(self.self_attn(x, mask=mask)))
+        return self.norm2(x + self.drop(self.ff(x)))
+
+
+class DecoderLayer(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.self_attn = Attention(c.d_model, c.n_heads, causal=True)
+        self.cross_attn = Attention(c.d_model, c.n_heads)
+        self.ff = FeedForward(c.d_model, c.d_ff)
+        self.norm1, self.norm2, self.norm3 = (nn.LayerNorm(c.d_model) for _ in range(3))
+        self.drop = nn.Dropout(c.dropout)
+
+    def forward(self, x, memory, mask, memory_mask, cache):
+        x = self.norm1(x + self.drop(self.self_attn(x, mask=mask, cache=cache)))
+        x = self.norm2(x + self.drop(self.cross_attn(x, memory, mask=memory_mask, cache=cache)))
+        return self.norm3(x + self.drop(self.ff(x)))
+
+
+class Transformer(Model):
+    HEADS = (None, "seq2seq_lm")
+
+    def __init__(self, config: Config, head=None):
+        super().__init__(config, head)
+        self.embed = nn.Embedding(config.vocab_size, config.d_model)
+        self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_layers))
+        self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.n_layers))
+        self.drop = nn.Dropout(config.dropout)
+        positions = sinusoidal_positions(config.max_length, config.d_model)
+        self.register_buffer("positions", positions, persistent=False)
+        self.apply(self.start)
+
+    def start(self, module):
+        if isinstance(module, nn.Linear):
+            nn.init.xavier_uniform_(module.weight)
+            nn.init.zeros_(module.bias)
+        elif isinstance(module, nn.Embedding):  # times sqrt(d_model) on the way in, as it is on the way out
+            nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
+
+    def embedded(self, ids, name, past=0):
+        """ids [B,L] -> [B,L,E]"""
+        end = past + ids.size(1)
+        if end > self.config.max_length:
+            raise ValueError(f"{name} reaches position {end}, max_length is {self.config.max_length}")
+        x = look_up(self.embed, ids, name) * self.config.d_model**0.5
+        return self.drop(x + self.positions[past:end].to(x.dtype))
+
+    def encode(self, input_ids, attention_mask=None):
+        """input_ids [B,S], attention_mask [B,S] -> Output with last_hidden_state [B,S,E]"""
+        mask = as_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
+        mask = None if mask is None else mask[:, None, None]
+        x = self.embedded(input_ids, "input_ids")
+        for layer in self.encoder:
+            x = layer(x, mask)
+        return Output(last_hidden_state=x)
+
+    def decode(self, ids, memory, mask, memory_mask, cache):
+        """ids [B,T], memory [B,S,E], masks bool [B,T] and [B,S] or None -> [B,T,E]"""
+        mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
+        x = self.embedded(ids, "decoder_input_ids", 0 if cache is None else cache.length)
+        for layer in self.decoder:
+            x = layer(x, memory, mask, memory_mask, cache)
+        return x
+
+    def forward(
+        self,
+        input_ids=None,
+        attention_mask=None,
+        decoder_input_ids=None,
+        decoder_attention_mask=None,
+        labels=None,
+        *,
+        encoder_outputs=None,
+        cache=None,
+        use_cache=False,
+    ):
+        """input_ids [B,S], decoder_input_ids [B,T] or labels [B,T] (-100 is not counted) -> Output: loss, logits [B,T,V],
+        last_hidden_state [B,T,E], encoder_last_hidden_state [B,S,E], cache. With a cache, decoder_input_ids are the new
+        ones only; decoder_attention_mask covers all. Raises ValueError, TypeError for what does not fit."""
+        self.need_head(labels)
+        ids = decoder_ids(self.config, decoder_input_ids, labels)
+        memory = self.encode(input_ids, attention_mask) if encoder_outputs is None else encoder_outputs
+        memory = memory.last_hidden_state if isinstance(memory, Output) else memory
+        cache = Cache() if use_cache and cache is None else cache
+        past = 0 if cache is None else cache.length
+        mask = as_mask("decoder_attention_mask", decoder_attention_mask, (ids.size(0), past + ids.size(1)))
+        memory_mask = as_mask("attention_mask", attention_mask, memory.shape[:2])
+        x = self.decode(ids, memory, mask, memory_mask, cache)
+        logits = F.linear(x, self.embed.weight) if self.head else None
+        loss = None if labels is None else seq2seq_loss(logits, labels, self.config.label_smoothing)
+        return Output(loss=loss, logits=logits, last_hidden_state=x, encoder_last_hidden_state=memory, cache=cache)
+
+
+MODEL = Transformer

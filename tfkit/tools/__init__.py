@@ -1,0 +1,1 @@
+"""Reading aids for people at a terminal."""
