@@ -1,0 +1,51 @@
+"""A stranger's package: its wheel is built, installed beside the project, and used through the same doors as our own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PLUGIN = Path(__file__).parents[1] / "examples" / "plugin"
+SUBMISSIONS = PLUGIN / "src/tfkit_example/units/90-smoothing/submissions/smoothing.moving_average"
+
+
+@pytest.fixture(scope="module")
+def plugin(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment of a process that has the plugin installed."""
+    site = tmp_path_factory.mktemp("site")
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--target", str(site)]
+    subprocess.run([*pip, str(PLUGIN)], check=True, timeout=120)
+    return {**os.environ, "PYTHONPATH": str(site), "OMP_NUM_THREADS": "1"}
+
+
+def run(plugin: dict[str, str], *command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *command], env=plugin, capture_output=True, text=True, timeout=240)
+
+
+def test_architecture(plugin: dict[str, str]) -> None:
+    code = (
+        "import tfkit, torch; model = tfkit.from_config('bag_of_words', head='sequence_classification', num_labels=3);"
+        "print('bag_of_words' in tfkit.architectures(), list(model(input_ids=torch.tensor([[1, 2]])).logits.shape))"
+    )
+    done = run(plugin, "-c", code)
+    assert done.stdout.strip() == "True [1, 3]", done.stderr
+
+
+def test_exercise_is_listed(plugin: dict[str, str]) -> None:
+    listed = run(plugin, "-m", "autograder", "list").stdout
+    assert "smoothing.moving_average" in listed and "attention.scaled_dot_product" in listed
+
+
+@pytest.mark.parametrize("file", sorted(SUBMISSIONS.glob("*/*.py")), ids=lambda path: path.stem)
+def test_exercise_is_checked(plugin: dict[str, str], file: Path) -> None:
+    done = run(plugin, "-m", "autograder", "check", "smoothing.moving_average", str(file), "--json")
+    right = file.parent.name == "right"
+    assert done.returncode == (0 if right else 1), done.stderr
+    verdict = json.loads(done.stdout)
+    assert verdict["status"] == ("passed" if right else "failed")
+    assert verdict["misconception"] == (None if right else file.stem)
