@@ -144,6 +144,10 @@ class WarmBackend(Backend):
     def group(self, limits: Limits) -> Group:
         return Group(memory=(limits.memory_mb + 256) << 20, processes=limits.processes + 3)
 
+    def user(self) -> int | None:
+        """The user to become before the warm process starts, or None to stay who we are."""
+        return None
+
     def scratch(self) -> Path | None:
         """A folder of the host for one box to write in, or None where the box has its own."""
         return None
@@ -180,11 +184,12 @@ class WarmBackend(Backend):
             return self._control
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         descriptors = [theirs.fileno()]
-        command = self.command(theirs.fileno(), descriptors)
+        command, user = self.command(theirs.fileno(), descriptors), self.user()
         with theirs:
             self._process = subprocess.Popen(command, pass_fds=descriptors, stdin=subprocess.DEVNULL, cwd="/",
                                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment(),
-                                             start_new_session=True)  # fmt: skip
+                                             start_new_session=True, user=user, group=user,
+                                             extra_groups=None if user is None else [])  # fmt: skip
         for extra in descriptors[1:]:
             os.close(extra)
         ours.settimeout(START_S)

