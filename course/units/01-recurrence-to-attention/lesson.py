@@ -1,0 +1,356 @@
+# %% [markdown]
+# # 01 · From recurrence to attention
+#
+# **The question.** A network that reads a sentence word by word has to remember it. How much fits into one
+# memory, and what changes when the memory may be *looked up* instead?
+#
+# You build four functions: one recurrent step, an encoder made of such steps, the attention that was first added
+# to it, and the attention that replaced it. At the end you measure the bottleneck yourself.
+#
+# Shape letters, here and in every unit: `B` batch, `S` source length, `L` length, `Q`/`K` number of queries and
+# keys, `E` width of a word vector, `H` width of a hidden state, `D` width of a query or key.
+
+# %% role="setup"
+import math
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+# %% role="demo"
+import time
+
+import matplotlib.pyplot as plt
+
+import tfkit.nn as reference
+
+torch.manual_seed(0)
+torch.set_num_threads(1)  # small tensors: two threads would spend their time waiting for each other
+
+# %% [markdown]
+# ## 1 · One step of memory
+#
+# A recurrent network keeps a *state* `h`, a vector that stands for everything read so far. Reading one more word `x`
+# replaces it (Elman 1990):
+#
+# $$h_t = \tanh(x_t W_x + h_{t-1} W_h + b)$$
+#
+# In the code: `x [B,E]`, `h [B,H]`, `w_x [E,H]`, `w_h [H,H]`, `b [H]`. Three things to notice:
+# - the same weights serve every step, so any length of sentence will do;
+# - tanh keeps every number of the state between -1 and 1, so the state cannot explode;
+# - without tanh, a hundred steps would collapse into one matrix product.
+#
+# **Predict.** `x` is `[2,3]` and the state has width 5. What are the shapes of `w_x`, `w_h`, `b` and of the result?
+# Write them down, then build the step.
+
+# %% role="exercise" exercise="rnn.cell"
+
+# %% role="demo"
+try:
+    state = rnn_cell(torch.randn(2, 3), torch.zeros(2, 5), torch.randn(3, 5), torch.randn(5, 5), torch.zeros(5))
+    print("new state", tuple(state.shape), "between", state.min().item(), "and", state.max().item())
+except NotImplementedError:
+    print("Build rnn_cell first, then run this cell again.")
+
+# %% [markdown]
+# ## 2 · A whole sentence
+#
+# The encoder starts from an empty memory, $h_0 = 0$, and applies the step once per word. Keep **every** state: the last
+# one is a summary of the sentence, the others will be needed in section 3.
+#
+# Look at the loop you are about to write. Step `t` needs the result of step `t - 1`. However many processors you own,
+# a sentence of a thousand words takes a thousand steps one after the other, in training as well. Remember this line of
+# code; most of this course follows from getting rid of it.
+
+# %% role="exercise" exercise="rnn.encode"
+
+# %% [markdown]
+# **Predict.** We change one word, the fourth of eight. Which of the eight states change? And when we look at the
+# gradient of the *last* state, which words does it reach, and how strongly?
+
+# %% role="demo"
+def influence(encode, length=30, width=32):
+    """How strongly each word moves the last state: the norm of the gradient, per position."""
+    x = torch.randn(1, length, width, requires_grad=True)
+    w_x, w_h = torch.randn(width, width) / width**0.5, torch.randn(width, width) * 0.9 / width**0.5
+    encode(x, w_x, w_h, torch.zeros(width))[:, -1].sum().backward()
+    return x.grad.norm(dim=-1).squeeze(0)
+
+
+try:
+    x, weights = torch.randn(1, 8, 4), (torch.randn(4, 5), torch.randn(5, 5), torch.randn(5))
+    changed = x.clone()
+    changed[:, 3] += 1
+    difference = (rnn_encode(x, *weights) - rnn_encode(changed, *weights)).abs().sum(-1)
+    print("states moved by word 3:", (difference > 0).squeeze(0).tolist())
+except NotImplementedError:
+    print("Build rnn_encode first, then run this cell again.")
+
+# %% [markdown]
+# *Figure, in words: thirty words on the horizontal axis, on a logarithmic vertical axis the strength with which each
+# moves the last state. The line falls almost steadily from the last word to the first, over several powers of ten.*
+
+# %% role="demo"
+plt.figure(figsize=(6, 2.6))
+plt.semilogy(range(1, 31), influence(reference.rnn_encode), marker="o", markersize=3)
+plt.xlabel("position of the word")
+plt.ylabel("gradient reaching it")
+plt.title("What the last state remembers of each word")
+plt.show()
+
+# %% [markdown]
+# Each step multiplies the gradient by $W_h$ and by the slope of tanh, which is at most 1. Thirty steps, thirty factors:
+# the first word hardly counts any more (the *vanishing gradient*). LSTM and GRU cells widen this road; they do not
+# remove it.
+#
+# ## 3 · The bottleneck, and looking back
+#
+# The first neural translators (Sutskever et al. 2014) gave the decoder one thing only: the encoder's last state. A
+# sentence of five words and one of fifty had to pass through the same `H` numbers. That is the **bottleneck**, and
+# quality fell with length.
+#
+# Bahdanau et al. (2015) let the decoder look at *all* encoder states, at each word it writes, and decide by itself which
+# matter now. In its plainest form (Luong et al. 2015): the decoder's state is the **query**, the encoder's states are
+# the **keys**, and
+#
+# $$e_s = h^{\rm dec}\cdot h_s, \qquad a_s = \frac{\exp e_s}{\sum_{s'}\exp e_{s'}}, \qquad c = \sum_s a_s h_s$$
+#
+# - the *score* $e_s$ says how well state `s` answers the query,
+# - the *weights* $a$ share out one unit of attention,
+# - the *context* $c$ is the average of the states under these weights. `[B,H]` like one state, but freshly made for
+#   each query.
+#
+# Everything here has a gradient, so *where to look* is learned from the task alone. Picking the single best state
+# would not have one.
+#
+# **The mask.** Sentences in a batch differ in length, and the short ones are filled up with padding. `mask [B,S]` is True
+# where a word is real. A hidden word gets the score $-\infty$, because $\exp(-\infty)$ is exactly 0. (Unit 02 is about
+# why no other way will do.) A row in which *nothing* is real must give zeros, not NaN.
+
+# %% role="exercise" exercise="attention.attend"
+
+# %% [markdown]
+# **Predict.** Three states; the query equals the second, the third is padding. What do the weights sum to? Which is the
+# largest? Is the last one small, or zero?
+
+# %% role="demo"
+try:
+    keys = torch.tensor([[[2.0, 0.0], [0.0, 2.0], [0.0, 2.0]]])
+    context, weights = attend(keys[:, 1], keys, torch.tensor([[True, True, False]]))
+    print("weights", weights.tolist(), "sum", weights.sum().item())
+    print("context", context.tolist())
+    print("nothing to see:", attend(keys[:, 1], keys, torch.tensor([[False, False, False]]))[1].tolist())
+except NotImplementedError:
+    print("Build attend first, then run this cell again.")
+
+# %% [markdown]
+# ## 4 · Attention without recurrence
+#
+# Vaswani et al. (2017) asked: if attention brings every word within reach, what is the recurrence still for? Drop it.
+# Every position becomes a query, all at once, and keys and values become separate things:
+#
+# $$\mathrm{Attention}(Q, K, V) = \mathrm{softmax}\left(\frac{QK^\top}{\sqrt{d_k}}\right) V$$
+#
+# In the code: `q [...,Q,D]`, `k [...,K,D]`, `v [...,K,Dv]`; the leading `...` is any number of batch axes. Rows of the
+# weights `[...,Q,K]` are queries and sum to one. The mask broadcasts to `[...,Q,K]`.
+#
+# A *query* says what a position looks for, a *key* what a position can be found by, a *value* what it hands over.
+#
+# **Why divide by the square root of `D`?** Let the components of a query and a key be independent with mean 0 and
+# variance 1. Their dot product adds `D` such products, so its variance is `D` and its typical size $\sqrt D$. At `D = 512`
+# scores of ±20 are common, the softmax gives nearly all its weight to one key, and where it is that sure its gradient is
+# nearly zero: nothing is learned. Dividing by $\sqrt D$ (not by `D`) brings the variance back to 1 at every width.
+
+# %% role="exercise" exercise="attention.scaled_dot_product"
+
+# %% [markdown]
+# **Predict.** 64 random keys. With scores that are *not* scaled, how large is the largest weight at `D = 4`? At
+# `D = 1024`? And if one divided by `D`?
+#
+# *Figure, in words: width D from 4 to 1024 along the bottom, largest of 64 weights on the left axis. Without scaling the
+# curve climbs from about 0.2 to nearly 1. Divided by sqrt(D) it stays flat, near 0.1. Divided by D it sinks to 1/64,
+# where all keys get the same.*
+
+# %% role="demo"
+def largest_weight(width, divisor):
+    """Mean over 200 queries of the largest of their 64 weights."""
+    q, k = torch.randn(200, width), torch.randn(64, width)
+    return torch.softmax(q @ k.T / divisor, dim=-1).amax(-1).mean()
+
+
+widths = [4, 16, 64, 256, 1024]
+plt.figure(figsize=(6, 2.8))
+for name, divisor in [("not scaled", lambda d: 1), ("/ sqrt(D)", lambda d: d**0.5), ("/ D", lambda d: d)]:
+    plt.semilogx(widths, [largest_weight(d, divisor(d)) for d in widths], marker="o", label=name)
+plt.xlabel("width D")
+plt.ylabel("largest weight")
+plt.legend()
+plt.show()
+
+# %% [markdown]
+# ## 5 · Training is parallel, decoding is not
+#
+# With attention no position waits for another: the states of a whole sentence are three matrix products. In *training*
+# the right words are known, so all positions are computed at once. When the model *writes*, each word depends on the
+# one before, which does not exist yet: there, even a transformer goes word by word (unit 07).
+#
+# The price: the weights have `L × L` entries. Twice the length is four times the work.
+#
+# *Figure, in words: length from 16 to 1024 on the horizontal axis, milliseconds on the vertical, both logarithmic. The
+# recurrence grows in proportion to the length from the start. Attention is many times faster on short sentences and
+# grows faster on long ones, where its square shows.*
+
+# %% role="experiment"
+def milliseconds(function, *arguments, repeats=5):
+    """The fastest of a few runs: the others were disturbed by something."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        function(*arguments)
+        times.append(time.perf_counter() - start)
+    return 1000 * min(times)
+
+
+def compare_speed(encode, attention, width=64, lengths=(16, 64, 256, 1024)):
+    """Milliseconds of a recurrence and of an attention over the same sentence, per length."""
+    w_x, w_h, b = torch.randn(width, width) / 8, torch.randn(width, width) / 8, torch.zeros(width)
+    rows = []
+    for length in lengths:
+        x = torch.randn(1, length, width)
+        rows.append((length, milliseconds(encode, x, w_x, w_h, b), milliseconds(attention, x, x, x)))
+    return rows
+
+# %% role="experiment"
+try:
+    with torch.no_grad():
+        rows = compare_speed(rnn_encode, scaled_dot_product_attention)
+    for length, recurrence, attention in rows:
+        print(f"length {length:5d}   recurrence {recurrence:7.2f} ms   attention {attention:7.2f} ms")
+    lengths, recurrences, attentions = zip(*rows)
+    plt.figure(figsize=(6, 2.8))
+    plt.loglog(lengths, recurrences, marker="o", label="recurrence")
+    plt.loglog(lengths, attentions, marker="o", label="attention")
+    plt.xlabel("length")
+    plt.ylabel("milliseconds")
+    plt.legend()
+    plt.show()
+except NotImplementedError:
+    print("Build rnn_encode and scaled_dot_product_attention first, then run this cell again.")
+
+# %% [markdown]
+# ## 6 · Experiment: measure the bottleneck
+#
+# The task is to repeat a sequence of random letters, 2 to 12 of them. There is nothing to understand, only to
+# remember, which makes it a clean test of memory. Two models with the same encoder and the same decoder, made of *your*
+# functions:
+# - **fixed**: the decoder gets the encoder's last state, at every step;
+# - **attention**: the decoder looks back with your `attend`.
+#
+# Both are told the position of each letter (a learned vector per position), so that neither has to count.
+#
+# **Predict.** The curve of accuracy against length: where does *fixed* begin to fall? Does *attention* fall at all?
+
+# %% role="experiment"
+LETTERS, WIDTH, LONGEST, PAD = 20, 48, 12, 0
+
+
+class Copier(nn.Module):
+    """Encoder, decoder, and one of two ways from the one to the other."""
+
+    def __init__(self, looks_back):
+        super().__init__()
+        self.looks_back = looks_back
+        self.letters, self.places = nn.Embedding(LETTERS, WIDTH), nn.Embedding(LONGEST, WIDTH)
+        self.out = nn.Linear(2 * WIDTH, LETTERS)
+        small = lambda *shape: nn.Parameter(torch.randn(*shape) / WIDTH**0.5)
+        self.encoder = nn.ParameterList([small(WIDTH, WIDTH), small(WIDTH, WIDTH), small(WIDTH)])
+        self.decoder = nn.ParameterList([small(WIDTH, WIDTH), small(WIDTH, WIDTH), small(WIDTH)])
+
+    def forward(self, ids):
+        mask, places = ids != PAD, self.places.weight[: ids.size(1)]
+        states = rnn_encode(self.letters(ids) + places, *self.encoder)
+        last = states[torch.arange(len(ids)), mask.sum(1) - 1]
+        previous = torch.cat([torch.zeros_like(ids[:, :1]), ids[:, :-1]], dim=1)
+        wishes = rnn_encode(self.letters(previous) + places, *self.decoder)
+        reads = [attend(wish, states, mask)[0] if self.looks_back else last for wish in wishes.unbind(1)]
+        return self.out(torch.cat([wishes, torch.stack(reads, dim=1)], dim=-1))
+
+# %% role="experiment"
+def letters(batch, generator):
+    """Random sequences of 2 to 12 letters, filled up with padding."""
+    ids = torch.randint(1, LETTERS, (batch, LONGEST), generator=generator)
+    lengths = torch.randint(2, LONGEST + 1, (batch, 1), generator=generator)
+    return ids.masked_fill(torch.arange(LONGEST) >= lengths, PAD)
+
+
+def train_copier(looks_back, steps=400):
+    """Train one copier and return its accuracy per length, 2 to 12, on fresh sequences."""
+    torch.manual_seed(1)
+    generator, model = torch.Generator().manual_seed(2), Copier(looks_back)
+    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+    for step in range(steps):
+        ids = letters(64, generator)
+        loss = F.cross_entropy(model(ids).flatten(0, 1), ids.flatten(), ignore_index=PAD)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        if step % 100 == 0:
+            print(f"{'attention' if looks_back else 'fixed':9s} step {step:4d}   loss {loss.item():.2f}")
+    return accuracy_by_length(model, letters(2000, generator))
+
+# %% role="experiment"
+@torch.no_grad()
+def accuracy_by_length(model, ids):
+    """Share of letters repeated rightly, for each length from 2 to 12."""
+    hits = (model(ids).argmax(-1) == ids) & (ids != PAD)
+    lengths = (ids != PAD).sum(1)
+    return [(hits[lengths == n].sum() / (n * (lengths == n).sum())).item() for n in range(2, LONGEST + 1)]
+
+
+try:
+    results = {name: train_copier(name == "attention") for name in ("fixed", "attention")}
+except NotImplementedError:
+    results = {}
+    print("Build rnn_encode and attend first, then run this cell again.")
+
+# %% [markdown]
+# *Figure, in words: length 2 to 12 on the horizontal axis, share of letters repeated rightly on the vertical. The fixed
+# context falls steadily as sequences get longer; attention stays near 1 at every length.*
+
+# %% role="experiment"
+plt.figure(figsize=(6, 2.8))
+for name, accuracies in results.items():
+    plt.plot(range(2, LONGEST + 1), accuracies, marker="o", label=name)
+if results:
+    plt.ylim(0, 1.05)
+    plt.xlabel("length of the sequence")
+    plt.ylabel("letters repeated rightly")
+    plt.legend()
+    plt.show()
+
+# %% [markdown]
+# The two models differ in one line. One has to write a whole sequence into 48 numbers; the other leaves it where it is
+# and looks it up. With more steps the fixed model gets better, at the lengths it trains on; try `steps=2000`, and try
+# `LONGEST = 24`.
+#
+# ## Pitfalls
+# - `softmax(dim=...)`: the axis that sums to one is the axis of **keys**, the last one.
+# - `k.transpose(-2, -1)`, not `k.transpose(1, 2)`: count axes from the end, since leading axes come and go.
+# - The scale uses the width of the queries and keys, not of the values, and not the number of keys.
+# - `-1e9` instead of $-\infty$: a row with nothing to see becomes an average of everything that was hidden.
+# - Keep the state a function of the state before it: a stray `.detach()` gives right numbers and no learning.
+#
+# ## What real models changed
+# | | here | there |
+# |---|---|---|
+# | the cell | tanh | LSTM or GRU, which gate what is kept (the translators of 2014 to 2016) |
+# | the score | dot product | a small network on query and key (Bahdanau et al.); a matrix between them (Luong et al.) |
+# | the scale | 1/sqrt(D) | T5 has none: it folds it into the initial weights |
+# | the kernel | all `L × L` weights are written to memory | FlashAttention computes the same block by block and never stores them |
+#
+# ## Reading
+# - Sutskever, Vinyals, Le 2014, *Sequence to sequence learning with neural networks*, [arXiv:1409.3215](https://arxiv.org/abs/1409.3215)
+# - Bahdanau, Cho, Bengio 2015, *Neural machine translation by jointly learning to align and translate*, [arXiv:1409.0473](https://arxiv.org/abs/1409.0473)
+# - Luong, Pham, Manning 2015, *Effective approaches to attention-based neural machine translation*, [arXiv:1508.04025](https://arxiv.org/abs/1508.04025)
+# - Vaswani et al. 2017, *Attention is all you need*, section 3.2.1, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762)

@@ -1,0 +1,287 @@
+# %% [markdown]
+# # 02 · Masks
+#
+# **The question.** Attention lets every position look at every other. Which ones must it *not* look at, and how does one
+# forbid it so that nothing leaks?
+#
+# You build the two masks that every transformer needs, their combination, and the softmax that obeys them. At the end
+# you train a model with a mask that is wrong by one and watch it cheat.
+#
+# One rule, here and in every unit: a mask is boolean and **True = may attend**. It broadcasts to the scores
+# `[B,H,Q,K]`; rows are queries (who looks), columns are keys (who is looked at).
+
+# %% role="setup"
+import math
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from tfkit.nn import scaled_dot_product_attention
+
+# %% role="demo"
+import matplotlib.pyplot as plt
+
+import tfkit.nn as reference
+
+torch.manual_seed(0)
+torch.set_num_threads(1)  # small tensors: two threads would spend their time waiting for each other
+
+# %% [markdown]
+# ## 1 · Not the future
+#
+# In training, a decoder gets the whole target sentence at once, and every position predicts the word that comes next.
+# The next word is right there in the input, one column further on. Unless it is hidden, the model learns to copy it,
+# reaches a loss of nearly zero, and can do nothing when it has to write by itself.
+#
+# So position `i` may look at positions `0 … i`: itself and the past. This one mask is what makes training **parallel**:
+# `L` predictions, each with its own past, in one pass. A recurrent network would need `L` steps.
+#
+# May a position see *itself*? Yes. The decoder's input is shifted by one (unit 05): position `i` holds the word *before*
+# the one that it predicts.
+#
+# **Predict.** Write down the mask for `length = 4`, rows of True and False. How many True are there for length `L`?
+
+# %% role="exercise" exercise="masks.causal"
+
+# %% [markdown]
+# ## 2 · Not the padding
+#
+# Sentences in a batch have different lengths; the short ones are filled with `pad_id`. Nobody should look at the filling.
+# Hide **columns**: padding as something to be looked at. The rows of padding may do what they like, since nobody reads
+# their output, and emptying them would only invite trouble (section 4).
+#
+# Shape: `[B,1,1,S]`. The two axes of size 1 broadcast over heads and queries.
+#
+# **Predict.** What would happen with shape `[B,S]` against scores `[B,H,Q,K]` when `B = 4`, `Q = K = S = 4`? An error, or
+# something worse?
+
+# %% role="exercise" exercise="masks.padding"
+
+# %% role="demo"
+try:
+    ids = torch.tensor([[5, 6, 7, 0], [8, 0, 0, 0]])
+    mask = padding_mask(ids, pad_id=0)
+    print(tuple(mask.shape), "\n", mask.squeeze().int())
+    scores = torch.zeros(2, 3, 4, 4)
+    print("against the scores:", tuple((scores.bool() | mask).shape))
+except NotImplementedError:
+    print("Build padding_mask first, then run this cell again.")
+
+# %% [markdown]
+# A `[4,4]` mask is taken for `[Q,K]`: sentence 0's padding becomes query 0's, for every sentence. No error, just a
+# wrong model. Say all four axes.
+#
+# ## 3 · Both
+#
+# A decoder hides the future *and* the padding: a key is shown if it passes both tests. The result has one mask per
+# sentence: `[B,1,T,T]`. Padding is a matter of the columns alone, wherever it stands, in front as well.
+
+# %% role="exercise" exercise="masks.decoder"
+
+# %% [markdown]
+# *Figure, in words: three squares of 6 by 6, queries down, keys across, dark where looking is allowed. Left, causal: the
+# lower triangle with the diagonal. Middle, padding: the first four columns. Right, both: the lower triangle, cut off
+# after the fourth column.*
+
+# %% role="demo"
+ids = torch.tensor([[5, 6, 7, 8, 0, 0]])
+masks = {
+    "causal": reference.causal_mask(6),
+    "padding": reference.padding_mask(ids, 0)[0, 0].expand(6, 6),
+    "decoder": reference.decoder_mask(ids, 0)[0, 0],
+}
+figure, axes = plt.subplots(1, 3, figsize=(7, 2.5))
+for axis, (name, mask) in zip(axes, masks.items()):
+    axis.imshow(mask, cmap="Blues", vmin=0, vmax=1.3)
+    axis.set(title=name, xlabel="key", ylabel="query", xticks=range(6), yticks=range(6))
+figure.tight_layout()
+plt.show()
+
+# %% [markdown]
+# ## 4 · Minus infinity, before the softmax
+#
+# $$a_j = \frac{\exp s_j}{\sum_{j'} \exp s_{j'}}$$
+#
+# A hidden key must get weight 0 *and* must not take part in the sum below the line. Four ways that look alike:
+#
+# | | what happens |
+# |---|---|
+# | score 0 | zero is an ordinary score: exp(0) = 1, an ordinary share |
+# | weight 0 after the softmax | the hidden keys have already taken their share: the rest no longer sums to 1 |
+# | score -1e9 | fine, until a row has nothing to see: equal scores, equal shares, an average of what is hidden. And float16 ends at 65504 |
+# | score $-\infty$ | $\exp(-\infty) = 0$ exactly, above the line and below |
+#
+# One case is left. If **all** keys of a row are hidden, the sum is 0 and 0/0 is NaN; one NaN in one row makes every
+# gradient NaN, and training is over. Such rows are common (a batch filled up with empty sentences, a window of padding).
+# Their weights must be zeros.
+#
+# And repairing the result may not be enough: gradients flow through the division too, where zero times NaN is NaN again.
+# Make sure the bad number never comes up.
+
+# %% role="exercise" exercise="masks.softmax"
+
+# %% [markdown]
+# **Predict.** Scores 1, 2, 3, of which the last is hidden; and a second row with everything hidden. Both rows of weights,
+# please, and then the gradient: which entries are exactly 0?
+
+# %% role="demo"
+try:
+    scores = torch.tensor([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]], requires_grad=True)
+    mask = torch.tensor([[True, True, False], [False, False, False]])
+    weights = masked_softmax(scores, mask)
+    weights[:, 0].sum().backward()
+    print(weights.detach())
+    print("gradient", scores.grad)
+except NotImplementedError:
+    print("Build masked_softmax first, then run this cell again.")
+
+# %% [markdown]
+# **How much leaks?** 32 random scores, a growing part of them hidden. *Figure, in words: number of hidden keys from 0 to
+# 32 on the horizontal axis, weight that ends up where it must not, or gets lost, on the vertical. "Score 0" and "zeroed
+# after the softmax" rise along nearly the same line to 1. "-1e9" lies at 0 and jumps to 1 at the very end, where nothing
+# is left to see. Minus infinity, with empty rows set to zero, stays at 0 throughout.*
+
+# %% role="demo"
+def astray(weights, mask):
+    """Weight on hidden keys, or missing from the sum, on average over rows."""
+    missing = (1 - weights.sum(-1)).abs() if mask.any() else 0 * weights.sum(-1)
+    return ((weights * ~mask).sum(-1) + missing).mean().item()
+
+
+scores, curves = torch.randn(500, 32), {"score 0": [], "zeroed after": [], "-1e9": [], "-inf": []}
+for hidden in range(33):
+    mask = torch.arange(32) < 32 - hidden
+    curves["score 0"].append(astray(scores.masked_fill(~mask, 0).softmax(-1), mask))
+    after = scores.softmax(-1).masked_fill(~mask, 0)
+    curves["zeroed after"].append((1 - after.sum(-1)).mean().item())
+    curves["-1e9"].append(astray(scores.masked_fill(~mask, -1e9).softmax(-1), mask))
+    curves["-inf"].append(astray(reference.masked_softmax(scores, mask.expand(500, 32)), mask))
+plt.figure(figsize=(6, 2.8))
+for (name, values), style in zip(curves.items(), ("-", "--", "-.", ":")):
+    plt.plot(values, style, label=name)
+plt.xlabel("hidden keys, of 32")
+plt.ylabel("weight astray")
+plt.legend()
+plt.show()
+
+# %% [markdown]
+# ## 5 · Experiment: the cheat
+#
+# A chain of letters, where each letter makes the next more or less probable. The best that any honest model can do is
+# known: the chain's entropy, the uncertainty that is really there. We train one attention layer to predict the next
+# letter three times, with three masks:
+# - **causal**: yours;
+# - **one ahead**: the triangle is off by one, so position `i` sees `i + 1`, the answer;
+# - **no mask**: everything is visible.
+#
+# Afterwards each is tested as it will be used: with the future hidden, because at test time there is none.
+#
+# **Predict.** Which training curve looks best? Which model is best in the test? Can a loss below the entropy be good news?
+
+# %% role="experiment"
+LETTERS, LENGTH, WIDTH = 12, 24, 48
+CHAIN = torch.softmax(2 * torch.randn(LETTERS, LETTERS, generator=torch.Generator().manual_seed(3)), dim=-1)
+
+
+class OneLayer(nn.Module):
+    """One attention over letters and places, and a guess at the next letter."""
+
+    def __init__(self):
+        super().__init__()
+        self.letters, self.places = nn.Embedding(LETTERS, WIDTH), nn.Embedding(LENGTH, WIDTH)
+        self.q_proj, self.k_proj, self.v_proj = (nn.Linear(WIDTH, WIDTH) for _ in range(3))
+        self.out = nn.Linear(WIDTH, LETTERS)
+
+    def forward(self, ids, mask):
+        x = self.letters(ids) + self.places.weight[: ids.size(1)]
+        scores = self.q_proj(x) @ self.k_proj(x).transpose(-2, -1) / math.sqrt(WIDTH)
+        return self.out(x + masked_softmax(scores, mask) @ self.v_proj(x))
+
+
+def draw_chains(batch, generator):
+    """Sequences of LENGTH + 1 letters from the chain."""
+    ids = [torch.randint(0, LETTERS, (batch, 1), generator=generator)]
+    for _ in range(LENGTH):
+        ids.append(torch.multinomial(CHAIN[ids[-1].squeeze(1)], 1, generator=generator))
+    return torch.cat(ids, dim=1)
+
+# %% role="experiment"
+def train_layer(mask, honest, steps=400):
+    """Train with `mask`; return the training losses and the test loss with the future hidden."""
+    torch.manual_seed(1)
+    generator, model = torch.Generator().manual_seed(2), OneLayer()
+    optimizer, losses = torch.optim.Adam(model.parameters(), lr=3e-3), []
+    for _ in range(steps):
+        ids = draw_chains(32, generator)
+        loss = F.cross_entropy(model(ids[:, :-1], mask).flatten(0, 1), ids[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    ids = draw_chains(500, generator)
+    with torch.no_grad():
+        test = F.cross_entropy(model(ids[:, :-1], honest).flatten(0, 1), ids[:, 1:].flatten())
+    return losses, test.item()
+
+# %% role="experiment"
+def entropy():
+    """Uncertainty of the next letter, averaged over how often each letter comes up in long chains."""
+    often = torch.linalg.matrix_power(CHAIN, 64)[0]
+    return -(often.unsqueeze(1) * CHAIN * CHAIN.log()).sum().item()
+
+
+runs = {}
+try:
+    honest, everything = causal_mask(LENGTH), torch.ones(LENGTH, LENGTH, dtype=torch.bool)
+    for name, mask in (("causal", honest), ("one ahead", everything.tril(1)), ("no mask", everything)):
+        runs[name] = train_layer(mask, honest)
+        print(f"{name:10s} last training loss {runs[name][0][-1]:.2f}   test loss {runs[name][1]:.2f}")
+    print(f"entropy of the chain {entropy():.2f}   guessing blindly {math.log(LETTERS):.2f}")
+except NotImplementedError:
+    print("Build causal_mask and masked_softmax first, then run this cell again.")
+
+# %% [markdown]
+# *Figure, in words: training step on the horizontal axis, training loss on the vertical, and a dashed horizontal line at
+# the chain's entropy. The causal curve comes down to the line and stays there. The two others go on through it, toward
+# zero: they have found the answer in their input.*
+
+# %% role="experiment"
+if runs:
+    plt.figure(figsize=(6, 2.8))
+    for name, (losses, _) in runs.items():
+        plt.plot(losses, label=name)
+    plt.axhline(entropy(), linestyle="--", color="gray", label="entropy")
+    plt.xlabel("step")
+    plt.ylabel("training loss")
+    plt.legend()
+    plt.show()
+
+# %% [markdown]
+# A training loss that is too good is the most common sign of a wrong mask. The test: change a *later* word and see
+# whether an *earlier* output moves. The check under your exercises does just that.
+#
+# ## Pitfalls
+# - The wrong triangle: `triu` shows the future only. Rows are queries, columns are keys.
+# - `tril(-1)` hides a position from itself, and the first row is then empty.
+# - Hiding padding's rows instead of its columns.
+# - Taking 0 for the padding's number; each vocabulary has its own.
+# - Counting the real words and showing that many from the left: for decoding in batches, padding stands in front.
+# - Two conventions are about. `nn.MultiheadAttention` takes True for *hidden*;
+#   `F.scaled_dot_product_attention` takes True for *may attend*, as we do; transformers' models take 1 for real words.
+#
+# ## What real models changed
+# | | mask |
+# |---|---|
+# | BERT and its family | padding only: an encoder sees both sides |
+# | GPT and its family | causal; in batches, padding in front |
+# | T5, BART | an encoder without a causal mask, a decoder with one, and the encoder's padding hidden in cross-attention |
+# | Longformer, BigBird (unit 11) | a window and a few global positions, so that the cost grows with `L`, not its square |
+# | XLNet (unit 09) | any order of prediction, written as a mask |
+#
+# Fused kernels take `is_causal=True` instead of a mask and skip the hidden half altogether.
+#
+# ## Reading
+# - Vaswani et al. 2017, *Attention is all you need*, section 3.2.3, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762)
+# - Radford et al. 2019 and Devlin et al. 2019 for the two kinds of visibility; the latter: [arXiv:1810.04805](https://arxiv.org/abs/1810.04805)
+# - Dao et al. 2022, *FlashAttention*, [arXiv:2205.14135](https://arxiv.org/abs/2205.14135)
