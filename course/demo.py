@@ -1,0 +1,357 @@
+"""A whole class, from released notebooks to grades and feedback: `python -m course.demo [--dir demo]`.
+
+Runs the stock nbgrader commands, one after the other, on a course built from the lessons and on the notebooks of
+`mock_class`. What is there already is not done again, so it can be stopped and started at will. `python -m course.demo
+lab` opens the same course in JupyterLab, as a student sees it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from autograder.api import Exercise
+from autograder.nbgrader import config
+from course import exercises
+from course.build import build
+from course.mock_class import ALL, STUDENTS, Student, hand_in
+
+COURSE = "tfkit"
+OFFERED = "exchange/tfkit/outbound"
+
+
+class DemoError(RuntimeError):
+    """A step failed; the message says which, and where its log is."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the gradebook and the graded notebook say of one exercise of one student."""
+
+    score: float
+    max_score: float
+    manual: bool
+    misconception: str | None
+    reason: str
+
+
+class Demo:
+    """One course directory and the class that takes it."""
+
+    def __init__(self, root: Path, students: Sequence[Student] = STUDENTS, units: Sequence[str] = ALL) -> None:
+        self.root = root.resolve()
+        self.students = students
+        self.units = units
+        self.console = Console(highlight=False)
+        self.env = os.environ | {
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",  # nbgrader calls alembic
+            "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"),
+            "PYTHONUNBUFFERED": "1",
+        }
+
+    def run(self) -> int:
+        """Everything; 0 when each mock student got what they should."""
+        started = time.monotonic()
+        self.release()
+        self.hand_in()
+        for unit in self.units:
+            self.grade(unit)
+        outcomes = self.outcomes()
+        self.show(outcomes)
+        wrong = self.differences(outcomes)
+        for line in wrong:
+            self.console.print(f"[bold red]✗[/] {line}")
+        if not wrong:
+            self.console.print(f"[green]✓[/] all {len(outcomes)} outcomes are as they should be")
+        self.console.print(f"  in {time.monotonic() - started:.0f} s")
+        return 1 if wrong else 0
+
+    # ------------------------------------------------------------------ the steps
+
+    def release(self) -> None:
+        """Build the lessons, make the students' versions, put them into the exchange and into `student/`."""
+        self.step("building the course from its lessons")
+        self.root.mkdir(parents=True, exist_ok=True)
+        config.install(self.root)
+        build(self.root, list(self.units))
+        for unit in self.units:
+            released = self.root / "release" / unit / f"{unit}.ipynb"
+            if _older(released, self.root / "source" / unit / f"{unit}.ipynb"):
+                self.nbgrader("generate_assignment", unit, "--force")
+                self.nbgrader("release_assignment", unit, "--force")
+            elif not (self.root / OFFERED / unit).exists():
+                self.nbgrader("release_assignment", unit)
+            mine = self.root / "student" / unit / f"{unit}.ipynb"
+            if not mine.exists():
+                mine.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(released, mine)
+
+    def hand_in(self) -> None:
+        """Each student submits to the exchange, then the instructor collects."""
+        self.step(f"handing in the notebooks of {len(self.students)} students")
+        for student in self.students:
+            for unit in self._units(student):
+                inbox = self.root / "exchange" / COURSE / "inbound"
+                if not list(inbox.glob(f"{student.name}+{unit}+*")):
+                    home = self.root / "homes" / student.name
+                    hand_in(student, unit, self.root / "release", home)
+                    submit(self.root, home, student.name, unit)
+        for unit in self.units:
+            if any(not self._file("submitted", student, unit).exists() for student in self._takers(unit)):
+                self.nbgrader("collect", unit, "--ExchangeCollect.check_owner=False")  # all of them are one user here
+
+    def grade(self, unit: str) -> None:
+        """Autograde and write feedback; nbgrader itself passes over those that are done."""
+        takers = self._takers(unit)
+        left = [student for student in takers if not self._file("autograded", student, unit).exists()]
+        if left:
+            self.step(f"grading {unit}: {len(left)} of {len(takers)} students")
+            self.nbgrader("autograde", unit)
+        if any(not self._file("feedback", student, unit, "html").exists() for student in takers):
+            self.nbgrader("generate_feedback", unit)
+            self.nbgrader("release_feedback", unit)
+
+    def nbgrader(self, command: str, unit: str, *more: str) -> None:
+        """Run the stock command in the course directory; its progress is shown, all of its output is logged."""
+        log = self.root / "logs" / f"{command}-{unit}.log"
+        log.parent.mkdir(exist_ok=True)
+        started = time.monotonic()
+        self.console.print(f"  nbgrader {command} {unit}")
+        call = [sys.executable, "-m", "nbgrader", command, unit, *more]
+        with log.open("w", encoding="utf-8") as file:
+            process = subprocess.Popen(
+                call, cwd=self.root, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            )
+            try:
+                for line in process.stdout or ():
+                    file.write(line)
+                    self._echo(line)
+                code = process.wait()
+            finally:
+                process.kill()  # only Ctrl-C leaves it running
+        if code:
+            raise DemoError(f"nbgrader {command} {unit} failed; its output is in {log}")
+        self.console.print(f"    done in {time.monotonic() - started:.1f} s", style="dim")
+
+    def _echo(self, line: str) -> None:
+        if "BoxedExecute" in line or " · " in line:
+            self.console.print(f"    {line.split(']', 1)[-1].strip()}", markup=False, style="dim")
+        elif "could not be read" in line or "Removed" in line or "needs grading by hand" in line:
+            self.console.print(f"    {line.split(']', 1)[-1].strip()}", markup=False, style="yellow")
+
+    def step(self, text: str) -> None:
+        """Say what comes next."""
+        self.console.print(f"[bold]»[/] {text}")
+
+    # ------------------------------------------------------------------ the outcome
+
+    def outcomes(self) -> dict[tuple[str, str], Outcome]:
+        """(student, exercise) → what nbgrader's gradebook holds, with the words from the graded notebook."""
+        from nbgrader.api import Gradebook
+
+        found = {}
+        with Gradebook(f"sqlite:///{self.root / 'gradebook.db'}", COURSE) as gradebook:
+            for student in self.students:
+                for unit in self._units(student):
+                    said = verdicts(self._file("autograded", student, unit))
+                    for exercise in _of(unit):
+                        name = f"check-{exercise.id.replace('.', '-')}"
+                        grade = gradebook.find_grade(name, unit, unit, student.name)
+                        words = said.get(exercise.id, {})
+                        found[student.name, exercise.id] = Outcome(
+                            grade.score,
+                            grade.max_score,
+                            bool(grade.needs_manual_grade),
+                            words.get("misconception"),
+                            words.get("reason", ""),
+                        )
+        return found
+
+    def differences(self, outcomes: dict[tuple[str, str], Outcome]) -> list[str]:
+        """Where a mock student did not get what they should; empty when the graders told the truth."""
+        lines = []
+        for student in self.students:
+            for unit in self._units(student):
+                if not self._file("feedback", student, unit, "html").exists():
+                    lines.append(f"{student.name} has no feedback for {unit}")
+                for exercise in _of(unit):
+                    lines += _difference(student, exercise, outcomes[student.name, exercise.id])
+        return lines
+
+    def show(self, outcomes: dict[tuple[str, str], Outcome]) -> None:
+        """The table, the totals, and where things are."""
+        shown = [exercise for unit in self.units for exercise in _of(unit)]
+        self.console.print(_grid(self.students, shown, outcomes))
+        self.console.print(_legend(shown))
+        self.console.print(_mistakes(self.students, shown, outcomes))
+        self.console.print(self._totals())
+        self.console.print(f"feedback   {self.root / 'feedback'}/STUDENT/UNIT/UNIT.html")
+        self.console.print(f"gradebook  {self.root / 'gradebook.db'}")
+        self.console.print("the lab    make lab   (JupyterLab on this course, as a student sees it)")
+
+    def _totals(self) -> Table:
+        from nbgrader.api import Gradebook
+
+        table = Table(title="nbgrader's gradebook", title_justify="left")
+        for name in ("assignment", "handed in", "mean score", "out of"):
+            table.add_column(name, justify="left" if name == "assignment" else "right")
+        with Gradebook(f"sqlite:///{self.root / 'gradebook.db'}", COURSE) as gradebook:
+            for unit in self.units:
+                number = len(gradebook.assignment_submissions(unit))
+                mean, most = gradebook.average_assignment_score(unit), gradebook.find_assignment(unit).max_score
+                table.add_row(unit, str(number), f"{mean:.2f}", f"{most:g}")
+        return table
+
+    def _units(self, student: Student) -> list[str]:
+        return [unit for unit in student.units if unit in self.units]
+
+    def _takers(self, unit: str) -> list[Student]:
+        return [student for student in self.students if unit in student.units]
+
+    def _file(self, folder: str, student: Student, unit: str, ending: str = "ipynb") -> Path:
+        return self.root / folder / student.name / unit / f"{unit}.{ending}"
+
+
+def submit(root: Path, home: Path, student: str, unit: str) -> None:
+    """nbgrader's own `submit`, in this process: thirty commands would take a minute to start."""
+    from nbgrader.auth import Authenticator
+    from nbgrader.coursedir import CourseDirectory
+    from nbgrader.exchange.default.submit import ExchangeSubmit
+    from traitlets.config import Config
+
+    settings = Config()
+    settings.CourseDirectory = Config(course_id=COURSE, root=str(root), assignment_id=unit, student_id=student)
+    settings.Exchange = Config(
+        root=str(root / "exchange"), cache=str(root / "exchange" / "cache"), assignment_dir=str(home)
+    )
+    folder = CourseDirectory(config=settings)
+    ExchangeSubmit(coursedir=folder, authenticator=Authenticator(config=settings), config=settings).start()
+
+
+def verdicts(graded: Path) -> dict[str, dict]:
+    """Exercise → verdict, from the metadata of a graded notebook."""
+    cells = json.loads(graded.read_text(encoding="utf-8"))["cells"]
+    said = [cell["metadata"].get("tfkit", {}).get("verdict") for cell in cells]
+    return {verdict["exercise"]: verdict for verdict in said if verdict}
+
+
+def _difference(student: Student, exercise: Exercise, got: Outcome) -> list[str]:
+    want = student.expected(exercise)
+    where = f"{student.name} ({student.story}), {exercise.id}:"
+    if got.manual:
+        return [f"{where} could not be graded: {got.reason}"]
+    if want.passed:
+        return [] if got.score == got.max_score else [f"{where} {got.score:g} of {got.max_score:g}, but it is right"]
+    if got.score >= got.max_score:
+        return [f"{where} full marks, but it is wrong"]
+    if exercise.id in student.deeds and got.score > 0:
+        return [f"{where} earned {got.score:g} by a deed that is worth nothing"]
+    if want.misconception and got.misconception != want.misconception:
+        return [f"{where} named {got.misconception or 'nothing'}, but it is {want.misconception}"]
+    return []
+
+
+def _of(unit: str) -> list[Exercise]:
+    return [exercise for exercise in exercises() if exercise.unit == unit]
+
+
+def _numbers(shown: Iterable[Exercise]) -> dict[str, str]:
+    """Exercise → `05b`: its unit and its place in it."""
+    count: dict[str, int] = {}
+    names = {}
+    for exercise in shown:
+        unit = exercise.unit[:2]
+        names[exercise.id] = f"{unit}{'abcdefghij'[count.get(unit, 0)]}"
+        count[unit] = count.get(unit, 0) + 1
+    return names
+
+
+def _grid(students: Sequence[Student], shown: list[Exercise], outcomes: dict[tuple[str, str], Outcome]) -> Table:
+    table = Table(title="The class", title_justify="left", padding=(0, 0), pad_edge=False)
+    table.add_column("student")
+    for name in _numbers(shown).values():
+        table.add_column(name, justify="center", no_wrap=True)
+    table.add_column("total", justify="right")
+    for student in students:
+        row = [outcomes.get((student.name, exercise.id)) for exercise in shown]
+        total = sum(got.score for got in row if got), sum(got.max_score for got in row if got)
+        table.add_row(student.name, *(_mark(got) for got in row), f"{total[0]:g}/{total[1]:g}")
+    return table
+
+
+def _mark(got: Outcome | None) -> str:
+    if got is None:
+        return ""
+    if got.manual:
+        return "[yellow]?[/]"
+    if got.score == got.max_score:
+        return "[green]✓[/]"
+    return "[red]✗[/]" if got.score == 0 else f"[red]{got.score:.1f}[/]"
+
+
+def _legend(shown: list[Exercise]) -> str:
+    return "[dim]" + "  ".join(f"{number} {name}" for name, number in _numbers(shown).items()) + "[/]"
+
+
+def _mistakes(students: Sequence[Student], shown: list[Exercise], outcomes: dict[tuple[str, str], Outcome]) -> Table:
+    table = Table(title="What the graders named", title_justify="left")
+    for name in ("student", "what they did", "exercise", "score", "misconception, or what stopped it"):
+        table.add_column(name, overflow="fold")
+    for student in students:
+        for exercise in shown:
+            got = outcomes.get((student.name, exercise.id))
+            if got and (got.manual or got.score < got.max_score):
+                words = got.misconception or got.reason.strip().partition("\n")[0][:80]
+                table.add_row(student.name, student.story, exercise.id, f"{got.score:g}/{got.max_score:g}", words)
+    return table
+
+
+def _older(made: Path, source: Path) -> bool:
+    return not made.exists() or made.stat().st_mtime < source.stat().st_mtime
+
+
+def lab(root: Path, arguments: Sequence[str]) -> None:
+    """Replace this process by JupyterLab on the released notebooks. Does not return."""
+    demo = Demo(root)
+    demo.release()
+    home = demo.root / "student"
+    call = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={home}"]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        call.append("--allow-root")  # a container
+    os.chdir(home)
+    os.execve(sys.executable, [*call, *arguments], os.environ | {"PATH": demo.env["PATH"]})
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; 0 when every mock student got what they should."""
+    parser = argparse.ArgumentParser(prog="python -m course.demo", description="A class, from release to feedback.")
+    parser.add_argument("action", nargs="?", choices=("run", "lab"), default="run", help="run the class, or the lab")
+    parser.add_argument("--dir", type=Path, default=Path("demo"), help="the course directory (default: demo)")
+    options, more = parser.parse_known_args(arguments)
+    if options.action == "lab":
+        lab(options.dir, more)
+    if more:
+        parser.error(f"unknown: {' '.join(more)}")
+    try:
+        return Demo(options.dir).run()
+    except DemoError as error:
+        print(f"course.demo: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\ncourse.demo: stopped; run it again to go on from here", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,265 @@
+"""A class of invented students, who answer from the collected submissions, err, break things and cheat; and what each
+must get.
+
+Every deed is one function `(cells, …)` on the released notebook, so that what a student handed in can be read here.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_output
+
+from autograder.api import Exercise
+from course import exercises
+
+FIRST, MASKS, HEADS, LAYERS, DECODING = (
+    "01-recurrence-to-attention",
+    "02-masks",
+    "03-heads",
+    "05-transformer",
+    "07-decoding",
+)
+CORE = (FIRST, HEADS)
+ALL = (FIRST, MASKS, HEADS, LAYERS, DECODING)
+
+Deed = Callable[[NotebookNode, Exercise], None]
+
+
+@dataclass(frozen=True)
+class Student:
+    """One student: what they hand in, how they answer, what they get wrong (exercise → misconception or deed)."""
+
+    name: str
+    story: str
+    units: tuple[str, ...] = CORE
+    style: int = 0
+    wrong: dict[str, str] = field(default_factory=dict)  # exercise → stem of the wrong submission
+    deeds: dict[str, Deed] = field(default_factory=dict)  # exercise → what is done to its cell; it earns nothing
+    harmless: dict[str, Deed] = field(default_factory=dict)  # the same, but the answer stays right
+    corrupt: tuple[str, ...] = ()  # units whose file is no notebook
+
+    def expected(self, exercise: Exercise) -> Expected:
+        """What the gradebook must say of this exercise."""
+        if exercise.unit in self.corrupt or exercise.id in self.deeds:
+            return Expected(passed=False)
+        return Expected(passed=exercise.id not in self.wrong, misconception=self.wrong.get(exercise.id))
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The truth that the demo is held to."""
+
+    passed: bool
+    misconception: str | None = None
+
+
+def answer(nb: NotebookNode, exercise: Exercise) -> NotebookNode:
+    """The cell in which `exercise` is answered."""
+    wanted = f"solution-{exercise.id.replace('.', '-')}"
+    return next(cell for cell in nb.cells if cell.metadata.get("nbgrader", {}).get("grade_id") == wanted)
+
+
+def check_cell(nb: NotebookNode, exercise: Exercise) -> NotebookNode:
+    """The cell that carries the exercise's points."""
+    wanted = f"check-{exercise.id.replace('.', '-')}"
+    return next(cell for cell in nb.cells if cell.metadata.get("nbgrader", {}).get("grade_id") == wanted)
+
+
+def syntax_error(nb: NotebookNode, exercise: Exercise) -> None:
+    """The cell does not parse."""
+    cell = answer(nb, exercise)
+    cell.source = cell.source.replace("):", ")", 1) + "\n    return ((\n"
+
+
+def delete(nb: NotebookNode, exercise: Exercise) -> None:
+    """The cell is gone."""
+    nb.cells.remove(answer(nb, exercise))
+
+
+def _body(nb: NotebookNode, exercise: Exercise, line: str) -> None:
+    cell = answer(nb, exercise)
+    names = "\n".join(f"def {name}(*args, **kwargs):\n    {line}\n" for name in exercise.symbols)
+    cell.source = f"import os\nimport sys\nimport torch\n\n{names}"
+
+
+def endless_loop(nb: NotebookNode, exercise: Exercise) -> None:
+    """The function never returns."""
+    _body(nb, exercise, "while True: pass")
+
+
+def out_of_memory(nb: NotebookNode, exercise: Exercise) -> None:
+    """The function takes memory until there is none, and touches every page of it."""
+    _body(nb, exercise, "kept = [torch.ones(1 << 25) for _ in range(10_000)]")
+
+
+def dies(nb: NotebookNode, exercise: Exercise) -> None:
+    """The function ends the process with success."""
+    _body(nb, exercise, "os._exit(0)")
+
+
+def patched_torch(nb: NotebookNode, exercise: Exercise) -> None:
+    """Every comparison says yes, and the answer is zeros."""
+    cell = answer(nb, exercise)
+    call = "return [torch.zeros(1)] * 2" if len(exercise.symbols) == 1 else "return args[0]"
+    _body(nb, exercise, call)
+    cell.source += (
+        "\ntorch.allclose = torch.equal = lambda *a, **k: True\n"
+        "torch.testing.assert_close = lambda *a, **k: None\n"
+        "torch.Tensor.__eq__ = lambda self, other: torch.ones(())\n"
+    )
+
+
+def forged_score(nb: NotebookNode, exercise: Exercise) -> None:
+    """Prints a score, displays a score, and hands the check cell in with its outputs, points and tags rewritten."""
+    cell, check = answer(nb, exercise), check_cell(nb, exercise)
+    points = check.metadata.nbgrader["points"]
+    show = f"print({points})\nfrom IPython.display import display\ndisplay({points})\nsys.displayhook({points})\n"
+    _body(nb, exercise, "return 1.0")
+    cell.source += show + "1.0\n"
+    check.source = f"{points}"
+    check.outputs = [new_output("execute_result", data={"text/plain": f"{points}"}, execution_count=1)]
+    check.metadata["tags"] = ["skip-execution"]
+    check.metadata.nbgrader["points"] = 100.0
+    check.metadata["tfkit"] = {"role": "check", "exercise": exercise.id, "verdict": {"status": "passed", "score": 100}}
+
+
+def duplicated(nb: NotebookNode, exercise: Exercise) -> None:
+    """The check cell is there three times, as happens by copy and paste; the answer is right."""
+    check = check_cell(nb, exercise)
+    place = nb.cells.index(check)
+    for copy_number in range(2):
+        again = copy.deepcopy(check)
+        again.id = f"{check.id[:50]}-copy{copy_number}"
+        nb.cells.insert(place + 1, again)
+
+
+def warns(nb: NotebookNode, exercise: Exercise) -> None:
+    """Right, but it writes to stderr when the cell runs."""
+    cell = answer(nb, exercise)
+    noise = 'warnings.warn("this is slow")\nprint("hm", file=sys.stderr)'
+    cell.source = f"import sys\nimport warnings\n\n{cell.source}\n\n{noise}\n"
+
+
+def scripted(nb: NotebookNode, exercise: Exercise) -> None:
+    """Right, with a script in the notebook that would run in the instructor's browser."""
+    script = "<script>document.title = 'taken over'</script><img src=x onerror=\"document.title='taken over'\">"
+    nb.cells.insert(0, nbformat.v4.new_markdown_cell(f"I wonder {script}", id="mine-1"))
+    display = f"from IPython.display import HTML, display\ndisplay(HTML({script!r}))"
+    nb.cells.append(new_code_cell(display, id="mine-2"))
+
+
+STUDENTS: tuple[Student, ...] = (
+    Student("ada", "right, first style, all units", ALL, style=0),
+    Student("ben", "right, second style, all units", ALL, style=1),
+    Student("chen", "right, third style", (FIRST, MASKS, HEADS), style=2),
+    Student("dora", "divides by d", wrong={"attention.scaled_dot_product": "divided_by_d"}),
+    Student("emil", "NaN in empty rows", (FIRST, MASKS, HEADS), 1, wrong={"masks.softmax": "nan_on_empty_row"}),
+    Student("fatima", "one head", style=2, wrong={"attention.multi_head": "single_head"}),
+    Student(
+        "goran",
+        "two misconceptions",
+        (FIRST, HEADS, LAYERS),
+        wrong={"rnn.encode": "reads_backwards", "transformer.encoder_layer": "pre_norm"},
+    ),
+    Student("hana", "no length penalty", (FIRST, HEADS, DECODING), 1, wrong={"decoding.beam": "not_normalised"}),
+    Student("ivan", "syntax error", style=1, deeds={"rnn.cell": syntax_error}),
+    Student("jana", "deletes a cell", deeds={"attention.split_heads": delete}),
+    Student("kofi", "endless loop", style=2, deeds={"attention.attend": endless_loop}),
+    Student("lena", "out of memory", deeds={"attention.scaled_dot_product": out_of_memory}),
+    Student("marek", "os._exit", style=1, deeds={"rnn.encode": dies}),
+    Student("nora", "patches torch.allclose", deeds={"attention.scaled_dot_product": patched_torch}),
+    Student(
+        "otto", "forges scores", deeds={"attention.attend": forged_score, "attention.split_heads": forged_score}
+    ),
+    Student("petra", "right, warns on stderr", style=1, harmless={"rnn.cell": warns, "attention.multi_head": warns}),
+    Student("quinn", "right, copies cells, scripts", harmless={"rnn.encode": duplicated, "rnn.cell": scripted}),
+    Student("rosa", "hands in a broken file", corrupt=(HEADS,)),
+)
+
+
+def hand_in(student: Student, unit: str, released: Path, target: Path) -> Path:
+    """Write the student's notebook of `unit` to `target/<unit>/` and return its path; `released` must have the unit."""
+    source = released / unit / f"{unit}.ipynb"
+    if not source.exists():
+        raise FileNotFoundError(f"{source} is not released: run nbgrader generate_assignment {unit} first")
+    path = target / unit / f"{unit}.ipynb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(notebook(student, unit, source), encoding="utf-8")
+    return path
+
+
+def notebook(student: Student, unit: str, released: Path) -> str:
+    """The text of the file that the student hands in for `unit`."""
+    nb = nbformat.read(released, as_version=4)
+    here = [exercise for exercise in exercises() if exercise.unit == unit]
+    for exercise in here:
+        answer(nb, exercise).source = submission(student, exercise)
+    for exercise in here:
+        for deeds in (student.deeds, student.harmless):
+            if exercise.id in deeds:
+                deeds[exercise.id](nb, exercise)
+    text = nbformat.writes(nb)
+    return text[: len(text) // 2] if unit in student.corrupt else text
+
+
+def submission(student: Student, exercise: Exercise) -> str:
+    """The student's answer, from the unit's collection, as it would stand in the notebook."""
+    folder = _folder(exercise)
+    if exercise.id in student.wrong:
+        chosen = folder / "wrong" / f"{student.wrong[exercise.id]}.py"
+    else:
+        right = sorted((folder / "right").glob("*.py"))
+        chosen = right[student.style % len(right)]
+    return in_notebook(chosen.read_text(encoding="utf-8"), exercise)
+
+
+def in_notebook(text: str, exercise: Exercise) -> str:
+    """`text` without its docstring (it gives the error away), and without imports of what the same notebook defines."""
+    tree = ast.parse(text)
+    own = {name for other in exercises() if other.unit == exercise.unit for name in other.symbols}
+    if tree.body and isinstance(tree.body[0], ast.Expr) and isinstance(tree.body[0].value, ast.Constant):
+        drop = {tree.body[0].lineno: (tree.body[0].end_lineno or 1, "")}
+    else:
+        drop = {}
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tfkit"):
+            left = [alias for alias in node.names if alias.name not in own]
+            kept = ast.unparse(ast.ImportFrom(node.module, left, 0)) if left else ""
+            drop[node.lineno] = (node.end_lineno or node.lineno, kept)
+    return _replaced(text.splitlines(), drop).strip() + "\n"
+
+
+def _replaced(lines: list[str], drop: dict[int, tuple[int, str]]) -> str:
+    out, number = [], 1
+    while number <= len(lines):
+        if number in drop:
+            end, kept = drop[number]
+            out += [kept] if kept else []
+            number = end + 1
+        else:
+            out.append(lines[number - 1])
+            number += 1
+    return "\n".join(out)
+
+
+def _folder(exercise: Exercise) -> Path:
+    if exercise.folder is None:
+        raise ValueError(f"exercise {exercise.id} has no folder, so its submissions cannot be found")
+    return exercise.folder / "submissions" / exercise.id
+
+
+def describe() -> str:
+    """The class as JSON lines: name, story, units; for `python -m course.mock_class`."""
+    return "\n".join(json.dumps({"name": s.name, "story": s.story, "units": s.units}) for s in STUDENTS)
+
+
+if __name__ == "__main__":
+    print(describe())
