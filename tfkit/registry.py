@@ -1,4 +1,4 @@
-"""What there is: our own architectures by file name, other people's by entry point. Nothing is imported until asked for.
+"""What there is: our own architectures by file name, other people's by entry point. Nothing is imported unasked.
 
 A third party adds one with an entry point of group `tfkit.models` whose value is a module with the names that ours
 have: `Config`, `MODEL`, `PRESETS`. Two makers of one name are an error that names both.

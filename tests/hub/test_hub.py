@@ -95,5 +95,7 @@ def test_a_third_party_adds_one(monkeypatch):
 def test_a_clash_is_an_error(monkeypatch):
     theirs = EntryPoint("transformer", "elsewhere.transformer", registry.GROUP)
     monkeypatch.setattr(registry, "entry_points", lambda group: [theirs])
-    with pytest.raises(ValueError, match="'transformer' is defined twice: by tfkit.models.transformer and elsewhere"):
+    with pytest.raises(
+        ValueError, match="'transformer' is defined twice: by tfkit.models.transformer and by elsewhere"
+    ):
         tfkit.architectures()

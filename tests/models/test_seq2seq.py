@@ -10,9 +10,11 @@ from tfkit.nn import Seq2SeqTransformer, StaticCache
 
 TINY = {
     "transformer": {"d_model": 16, "n_layers": 2, "n_heads": 4, "d_ff": 32, "max_length": 64},
-    **{f"rnn_seq2seq-{cell}-{attention}": {"d_embed": 6, "d_hidden": 8, "n_layers": 2, "cell": cell, "attention": attention}
-       for cell in ("rnn", "gru", "lstm") for attention in ("none", "dot", "bahdanau")},
-}  # fmt: skip
+}
+for cell in ("rnn", "gru", "lstm"):
+    for attention in ("none", "dot", "bahdanau"):
+        SIZES = {"d_embed": 6, "d_hidden": 8, "n_layers": 2, "cell": cell, "attention": attention}
+        TINY[f"rnn_seq2seq-{cell}-{attention}"] = SIZES
 
 
 @pytest.fixture(autouse=True)
@@ -141,8 +143,8 @@ def test_bad_input_is_one_line(model):
 
 def test_training_learns_to_copy():
     """The path that training takes: dropout on, one loss, a hundred steps, and the loss is far below chance."""
-    model = tfkit.from_config("transformer", head="seq2seq_lm", vocab_size=12, label_smoothing=0.0, dropout=0.05,
-                              **{k: v for k, v in TINY["transformer"].items() if k != "d_model"}, d_model=32)  # fmt: skip
+    sizes = {**TINY["transformer"], "vocab_size": 12, "d_model": 32, "label_smoothing": 0.0, "dropout": 0.05}
+    model = tfkit.from_config("transformer", head="seq2seq_lm", **sizes)
     optimizer = torch.optim.Adam(model.parameters(), 3e-3)
     for _ in range(150):
         ids = torch.randint(3, 12, (32, 4))

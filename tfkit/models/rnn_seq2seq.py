@@ -93,7 +93,7 @@ ATTENTIONS = {"none": NoAttention, "dot": DotAttention, "bahdanau": AdditiveAtte
 
 
 class State:
-    """What a recurrent decoder remembers: a cache whose size does not grow. state [B,parts,layers,H] (LSTM: 2 parts)."""
+    """What a recurrent decoder remembers: a cache that does not grow. state [B,parts,layers,H] (LSTM: 2 parts)."""
 
     def __init__(self, state, length=0):
         self.state, self.length = state, length
@@ -145,10 +145,9 @@ class RNNSeq2Seq(Model):
     def bridged(self, last, batch):
         """The encoder's last states, both directions side by side -> the decoder's first [B,parts,layers,H]"""
         parts = last if isinstance(last, tuple) else (last,)
-        parts = [
-            p.unflatten(0, (self.config.n_layers, -1)).permute(2, 0, 1, 3).flatten(2) for p in parts
-        ]  # [B,layers,M]
-        return torch.stack([torch.tanh(w(p)) for w, p in zip(self.bridge, parts, strict=True)], 1)
+        split = (self.config.n_layers, -1)  # torch keeps [layers·directions,B,H]
+        rows = [part.unflatten(0, split).permute(2, 0, 1, 3).flatten(2) for part in parts]  # [B,layers,M] each
+        return torch.stack([torch.tanh(w(row)) for w, row in zip(self.bridge, rows, strict=True)], 1)
 
     def step(self, x, state):
         """x [B,T,·], state [B,parts,layers,H] -> states [B,T,H], the new state"""
@@ -184,7 +183,7 @@ class RNNSeq2Seq(Model):
         cache=None,
         use_cache=False,
     ):
-        """input_ids [B,S], decoder_input_ids [B,T] or labels [B,T] (-100 is not counted) -> Output: loss, logits [B,T,V],
+        """input_ids [B,S], decoder_input_ids [B,T] or labels [B,T] (-100: not counted) -> Output: loss, logits [B,T,V],
         last_hidden_state [B,T,H], encoder_last_hidden_state [B,S,M], cache. Raises ValueError for what does not fit."""
         self.need_head(labels)
         ids = decoder_ids(self.config, decoder_input_ids, labels)
@@ -195,7 +194,7 @@ class RNNSeq2Seq(Model):
         cache = State(memory.state) if cache is None else cache
         x, state = self.decode(ids, memory.last_hidden_state, cache.state, mask)
         cache.state, cache.length = state, cache.length + ids.size(1)
-        logits = self.out_proj(x) if self.head else None
+        logits = None if self.out_proj is None else self.out_proj(x)
         loss = None if labels is None else seq2seq_loss(logits, labels, self.config.label_smoothing)
         return Output(
             loss=loss, logits=logits, last_hidden_state=x,

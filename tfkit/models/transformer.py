@@ -9,6 +9,7 @@ Trained  objectives.label_smoothing, with smoothing 0.1 and the warm-up schedule
 
 from dataclasses import dataclass
 
+import torch
 import torch.nn.functional as F
 from torch import nn
 
@@ -68,6 +69,7 @@ class DecoderLayer(nn.Module):
 
 class Transformer(Model):
     HEADS = (None, "seq2seq_lm")
+    positions: torch.Tensor
 
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)
@@ -123,7 +125,7 @@ class Transformer(Model):
         cache=None,
         use_cache=False,
     ):
-        """input_ids [B,S], decoder_input_ids [B,T] or labels [B,T] (-100 is not counted) -> Output: loss, logits [B,T,V],
+        """input_ids [B,S], decoder_input_ids [B,T] or labels [B,T] (-100: not counted) -> Output: loss, logits [B,T,V],
         last_hidden_state [B,T,E], encoder_last_hidden_state [B,S,E], cache. With a cache, decoder_input_ids are the new
         ones only; decoder_attention_mask covers all. Raises ValueError, TypeError for what does not fit."""
         self.need_head(labels)
