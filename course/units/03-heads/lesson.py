@@ -1,0 +1,241 @@
+# %% [markdown]
+# # 03 · Many heads
+#
+# **The question.** A softmax shares out *one* unit of attention. What if a word has to look at two things at once: its
+# verb and its article, the previous word and the first?
+#
+# You build the split into heads and back, and then multi-head attention, the part that all models of this course
+# have in common. At the end you train one head against two, with the same number of parameters.
+#
+# New letters: `H` heads, `D = E / H` the width of one head. Head `h` is columns `h*D … (h+1)*D - 1`.
+
+# %% role="setup"
+import math
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from tfkit.nn import scaled_dot_product_attention, causal_mask, padding_mask, decoder_mask, masked_softmax
+
+# %% role="demo"
+import matplotlib.pyplot as plt
+
+import tfkit.nn as reference
+
+torch.manual_seed(0)
+torch.set_num_threads(1)  # small tensors: two threads would spend their time waiting for each other
+
+# %% [markdown]
+# ## 1 · Why one softmax is not enough
+#
+# Suppose a position needs words 2 and 7. One row of weights can give each a half, and the output is then the *average*
+# of two values. Which half came from where is lost: (a + b) / 2 is the same as (b + a) / 2.
+#
+# Two heads are two rows of weights. One looks at word 2, the other at word 7, each writes into its own columns, and
+# nothing is averaged away (Vaswani et al. 2017, 3.2.2):
+#
+# $$\mathrm{head}_h = \mathrm{Attention}(QW^Q_h, KW^K_h, VW^V_h), \qquad
+# \mathrm{MultiHead}(Q, K, V) = \mathrm{Concat}(\mathrm{head}_1, …, \mathrm{head}_H)\,W^O$$
+#
+# The paper writes a small matrix per head. In code, all heads' $W^Q_h$ stand side by side in one `[E,E]` matrix,
+# `q_proj`; one product serves all heads, and then the columns are cut into `H` pieces.
+#
+# **What does it cost?** Nothing: `H` heads of width `E/H` do as many multiplications as one head of width `E`. (The
+# weights take more memory: `H` times `L × L`.)
+#
+# ## 2 · Splitting and merging
+#
+# `split_heads` turns `x [B,L,E]` into `[B,H,L,D]`: the heads become a batch axis, so that the attention you already have
+# runs for all of them at once. `merge_heads` is the inverse.
+#
+# It takes two steps, *cut the last axis* and *move the head axis forward*, and the second cannot be left out.
+# `reshape` reads the numbers in the order in which they lie in memory. It does not know what an axis means.
+#
+# **Predict.** `x` is `[1,3,4]` with the numbers 0 to 11 in order, row by row. Two heads. Write down head 0. Then write
+# down what `x.reshape(1, 2, 3, 2)` would give instead. Both have shape `[1,2,3,2]`, and no error will tell them apart.
+
+# %% role="exercise" exercise="attention.split_heads"
+
+# %% role="demo"
+try:
+    x = torch.arange(12).reshape(1, 3, 4)
+    print("x\n", x[0])
+    print("head 0\n", split_heads(x, 2)[0, 0])
+    print("merged again, equal:", torch.equal(merge_heads(split_heads(x, 2)), x))
+    print("reshape alone\n", x.reshape(1, 2, 3, 2)[0, 0])
+except NotImplementedError:
+    print("Build split_heads and merge_heads first, then run this cell again.")
+
+# %% [markdown]
+# *Figure, in words: two grids of 6 positions down by 8 columns across, coloured by the head that each number goes to, two
+# heads. Left, cut and transposed: the left four columns are head 0 and the right four head 1, in every row. Right,
+# reshaped only: the upper three rows are head 0 and the lower three head 1. There, each head sees only half of the
+# sentence.*
+
+# %% role="demo"
+owner = torch.arange(48).reshape(1, 6, 8)
+right, wrong = torch.zeros(6, 8), torch.zeros(6, 8)
+for head in range(2):
+    right[torch.isin(owner[0], reference.split_heads(owner, 2)[0, head])] = head
+    wrong[torch.isin(owner[0], owner.reshape(1, 2, 6, 4)[0, head])] = head
+figure, axes = plt.subplots(1, 2, figsize=(6, 2.4))
+for axis, grid, title in zip(axes, (right, wrong), ("cut and transposed", "reshaped only")):
+    axis.imshow(grid, cmap="coolwarm", vmin=-0.3, vmax=1.3)
+    axis.set(title=title, xlabel="column", ylabel="position")
+figure.tight_layout()
+plt.show()
+
+# %% [markdown]
+# ## 3 · Multi-head attention
+#
+# Now the whole: project, split, attend, merge, project once more.
+#
+# - Four linear layers `q_proj`, `k_proj`, `v_proj`, `o_proj`, each `nn.Linear(d_model, d_model)`. The names matter: the
+#   check loads the reference's weights into your class.
+# - Queries, keys and values come from three arguments. In *self-attention* all three are the same sentence. In
+#   *cross-attention* the queries are the decoder's and the keys and values the encoder's: unit 01's look back,
+#   grown up.
+# - The scale is $1/\sqrt{D}$ with the width of **one head**, since that is how many products a score adds up.
+# - `o_proj` mixes the heads. Without it, what head 3 found would stay in head 3's columns.
+# - Return the weights of every head, `[B,H,Q,K]`; you will want to look at them.
+#
+# **Predict.** `d_model = 512`, 8 heads. How many parameters? How many with 1 head? With 16?
+
+# %% role="exercise" exercise="attention.multi_head"
+
+# %% role="demo"
+try:
+    for heads in (1, 8, 16):
+        layer = MultiHeadAttention(512, heads)
+        print(heads, "heads:", sum(p.numel() for p in layer.parameters()), "parameters")
+    query, memory = torch.randn(2, 5, 512), torch.randn(2, 7, 512)
+    output, weights = layer(query, memory, memory)
+    print("cross-attention: output", tuple(output.shape), "weights", tuple(weights.shape))
+except NotImplementedError:
+    print("Build MultiHeadAttention first, then run this cell again.")
+
+# %% [markdown]
+# **Predict.** The mask of unit 02 is `[B,1,T,T]`. Against which shape does it broadcast here? And: does attention know
+# the order of the words? We shuffle keys and values together; what happens to the output?
+
+# %% role="demo"
+try:
+    layer, x, order = MultiHeadAttention(16, 4), torch.randn(1, 6, 16), torch.randperm(6)
+    same = torch.allclose(layer(x, x, x)[0], layer(x, x[:, order], x[:, order])[0], atol=1e-6)
+    print("output unmoved when keys and values are shuffled:", same)
+    masked = layer(x, x, x, decoder_mask(torch.tensor([[5, 6, 7, 8, 0, 0]]), 0))[1]
+    print("weights of head 0 under the decoder's mask\n", masked[0, 0].detach().numpy().round(2))
+except NotImplementedError:
+    print("Build MultiHeadAttention first, then run this cell again.")
+
+# %% [markdown]
+# Attention is a look-up in a *set*: it does not know where things stand. The order has to be put into the vectors
+# themselves (unit 04).
+#
+# ## 4 · Experiment: two things at once
+#
+# Sequences of random letters. At each position the model must name two letters: the **previous** one and the **first** of
+# the sequence. One attention layer, then a linear layer that guesses both. We compare 1, 2 and 4 heads. All have the same
+# number of parameters, the same data, the same steps.
+#
+# **Predict.** What share will one head get right? Where will the heads of the other two look?
+
+# %% role="experiment"
+LETTERS, LENGTH, WIDTH = 48, 12, 32
+
+
+class TwoThings(nn.Module):
+    """Letters and places, one multi-head attention, a guess at two letters."""
+
+    def __init__(self, heads):
+        super().__init__()
+        self.letters, self.places = nn.Embedding(LETTERS, WIDTH), nn.Embedding(LENGTH, WIDTH)
+        self.attention = MultiHeadAttention(WIDTH, heads)
+        self.out = nn.Linear(WIDTH, 2 * LETTERS)
+
+    def forward(self, ids):
+        x = self.letters(ids) + self.places.weight[: ids.size(1)]
+        found, weights = self.attention(x, x, x, causal_mask(ids.size(1)))
+        return self.out(found).unflatten(-1, (2, LETTERS)), weights
+
+
+def questions(batch, generator):
+    """Letters [B,L] and what to find [B,L,2]: the previous letter (at the start: itself) and the first."""
+    ids = torch.randint(0, LETTERS, (batch, LENGTH), generator=generator)
+    previous = torch.cat([ids[:, :1], ids[:, :-1]], dim=1)
+    return ids, torch.stack([previous, ids[:, :1].expand_as(ids)], dim=-1)
+
+# %% role="experiment"
+def train_heads(heads, steps=500):
+    """Train, and return the share of positions with both letters right and the weights of one sequence."""
+    torch.manual_seed(1)
+    generator, model = torch.Generator().manual_seed(2), TwoThings(heads)
+    optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
+    for step in range(steps):
+        ids, wanted = questions(64, generator)
+        loss = F.cross_entropy(model(ids)[0].flatten(0, 2), wanted.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if step % 100 == 0:
+            print(f"{heads} heads   step {step:4d}   loss {loss.item():.2f}")
+    ids, wanted = questions(1000, generator)
+    with torch.no_grad():
+        guess, weights = model(ids)
+    both = (guess.argmax(-1) == wanted).all(-1)[:, 2:]
+    return both.float().mean().item(), weights[0]
+
+# %% role="experiment"
+try:
+    trained = {heads: train_heads(heads) for heads in (1, 2, 4)}
+    print({heads: f"{share:.0%} both right" for heads, (share, _) in trained.items()})
+except NotImplementedError:
+    trained = {}
+    print("Build MultiHeadAttention first, then run this cell again.")
+
+# %% [markdown]
+# *Figure, in words: the weights of one sequence as squares, queries down, keys across, one square for the model with one
+# head and two for the model with two. The single head gives part of its weight to the first column and part to the
+# diagonal below the main one. Of the two heads, one has the column, the other the diagonal.*
+
+# %% role="experiment"
+if trained:
+    maps = [("one head", trained[1][1][0])]
+    maps += [(f"two heads: {h}", trained[2][1][h]) for h in range(2)]
+    figure, axes = plt.subplots(1, 3, figsize=(8, 2.8))
+    for axis, (title, weights) in zip(axes, maps):
+        axis.imshow(weights, cmap="viridis", vmin=0, vmax=1)
+        axis.set(title=title, xlabel="key", ylabel="query")
+    figure.tight_layout()
+    plt.show()
+
+# %% [markdown]
+# One head does better than a coin toss. Look at its map: it gives the two places *unequal* shares, and 0.7 a + 0.3 b can
+# be told from 0.7 b + 0.3 a. It has to press two letters into one sum, though, and the more letters there are, the less
+# well that works. Two heads have nothing to press: each one has a row of weights of its own. Try `LETTERS = 16` and
+# `LETTERS = 200`.
+#
+# ## Pitfalls
+# - Reshaping without moving the axis: right shape, wrong content, no error. The same when merging.
+# - `view` after `transpose` fails: a transposed tensor does not lie in order. Use `reshape`, or `contiguous` first.
+# - Scaling by the width of the model instead of one head's.
+# - Forgetting `o_proj`: shapes fit, the model learns a little worse, and nobody notices. Except the check.
+# - Averaging the weights over the heads before using them: then many heads are one.
+# - A row with nothing to see has zero weights; what `o_proj` makes of its zeros is the bias.
+#
+# ## What real models changed
+# | | what | why |
+# |---|---|---|
+# | GPT-2 | q, k and v in one matrix of width `3E` | one large product is faster than three small ones |
+# | T5 | `H * D` need not be `E`; no biases | the head's width becomes a choice of its own |
+# | multi-query (Shazeer 2019), grouped-query (Ainslie et al. 2023) | all or some heads share keys and values | decoding reads the cache of keys and values again at every word (unit 07) |
+# | ALBERT | the same layer again and again | fewer parameters; heads are no place to save |
+# | many a trained model | heads can be cut off after training (Michel et al. 2019) | not every head learns something of its own |
+#
+# ## Reading
+# - Vaswani et al. 2017, *Attention is all you need*, section 3.2.2, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762)
+# - Clark et al. 2019, *What does BERT look at?*, [arXiv:1906.04341](https://arxiv.org/abs/1906.04341)
+# - Michel, Levy, Neubig 2019, *Are sixteen heads really better than one?*, [arXiv:1905.10650](https://arxiv.org/abs/1905.10650)
+# - Shazeer 2019, *Fast transformer decoding: one write-head is all you need*, [arXiv:1911.02150](https://arxiv.org/abs/1911.02150)
+# - Ainslie et al. 2023, *GQA*, [arXiv:2305.13245](https://arxiv.org/abs/2305.13245)
