@@ -109,6 +109,26 @@ plt.show()
 # sentence of five words and one of fifty had to pass through the same `H` numbers. That is the **bottleneck**, and
 # quality fell with length.
 #
+# *Figure, in words: two rows of five circles, the encoder's states, each fed by its left neighbour. On the left, only the
+# last circle has a line up to the decoder: the bottleneck. On the right every circle has one, thick or thin by its
+# weight, and the decoder takes the weighted sum.*
+
+# %% role="demo"
+figure, axes = plt.subplots(1, 2, figsize=(8, 2.3))
+for axis, title, widths in zip(axes, ("fixed context", "attention"), ((0, 0, 0, 0, 3), (0.5, 4, 1, 0.5, 1.5))):
+    for place, width in enumerate(widths):
+        if width:
+            axis.annotate("", (2, 0.9), (place, 0.15), arrowprops={"arrowstyle": "-", "lw": width, "color": "tab:orange"})
+        if place:
+            axis.annotate("", (place - 0.12, 0), (place - 0.88, 0), arrowprops={"arrowstyle": "->"})
+        axis.plot(place, 0, "o", markersize=20, color="tab:blue")
+        axis.text(place, 0, f"$h_{place + 1}$", color="white", ha="center", va="center")
+    axis.text(2, 1, "decoder", ha="center", va="center", bbox={"facecolor": "white"})
+    axis.set(title=title, xlim=(-0.5, 4.5), ylim=(-0.3, 1.25))
+    axis.axis("off")
+plt.show()
+
+# %% [markdown]
 # Bahdanau et al. (2015) let the decoder look at *all* encoder states, at each word it writes, and decide by itself which
 # matter now. In its plainest form (Luong et al. 2015): the decoder's state is the **query**, the encoder's states are
 # the **keys**, and
@@ -168,7 +188,7 @@ except NotImplementedError:
 # `D = 1024`? And if one divided by `D`?
 #
 # *Figure, in words: width D from 4 to 1024 along the bottom, largest of 64 weights on the left axis. Without scaling the
-# curve climbs from about 0.2 to nearly 1. Divided by sqrt(D) it stays flat, near 0.1. Divided by D it sinks to 1/64,
+# curve climbs from about 0.3 to nearly 1. Divided by sqrt(D) it stays flat, near 0.1. Divided by D it sinks to 1/64,
 # where all keys get the same.*
 
 # %% role="demo"
