@@ -1,0 +1,172 @@
+"""The server's routes: what they answer, what they refuse, and that nothing of a check stays behind."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+import textwrap
+
+import nbformat
+import pytest
+from tfkit_lab import check as engine
+from tfkit_lab import course
+from tornado.httpclient import HTTPClientError
+
+EXERCISE = "masks.causal"
+CELLS = [{"source": "def causal_mask(): ...", "role": "exercise", "exercise": EXERCISE}]
+
+
+@pytest.fixture
+def grader(monkeypatch, tmp_path):
+    """Puts a script in the autograder's place: what is tested here is the way there and back."""
+
+    def install(body: str) -> None:
+        script = tmp_path / "grader.py"
+        script.write_text("import json, os, sys, time, pathlib\n" + textwrap.dedent(body))
+        monkeypatch.setattr(engine, "COMMAND", (sys.executable, str(script)))
+
+    return install
+
+
+VERDICT = """
+cells = json.loads(pathlib.Path(sys.argv[2]).read_text())["cells"]
+print("a library's warning")
+print(json.dumps({"exercise": sys.argv[1], "status": "failed", "score": 0, "max_score": 1, "file": sys.argv[2],
+                  "checks": [], "misconception": "no_diagonal", "seen": cells}))
+sys.exit(1)
+"""
+
+
+def post(jp_fetch, body):
+    return jp_fetch("tfkit", "check", method="POST", body=body if isinstance(body, str) else json.dumps(body))
+
+
+async def test_a_check_answers_with_the_verdict_and_keeps_it(jp_fetch, jp_root_dir, grader):
+    grader(VERDICT)
+    answer = json.loads((await post(jp_fetch, {"exercise": EXERCISE, "cells": CELLS})).body)
+    assert answer["status"] == "failed" and answer["file"] == ""
+    assert answer["seen"][0]["metadata"]["tfkit"] == {"role": "exercise", "exercise": EXERCISE}
+    assert course.read_progress(jp_root_dir)[EXERCISE]["misconception"] == "no_diagonal"
+
+
+@pytest.mark.parametrize(
+    "body, words",
+    [
+        ("{", "no JSON"),
+        ([], "must be an object"),
+        ({"exercise": "--help", "cells": []}, "exercise's id"),
+        ({"exercise": "masks.causal\n", "cells": []}, "exercise's id"),
+        ({"exercise": EXERCISE, "cells": 3}, "must be a list"),
+        ({"exercise": EXERCISE, "cells": [3]}, r"cells\[0\]"),
+        ({"exercise": EXERCISE, "cells": [{"source": "", "role": 3}]}, "must be texts"),
+        ({"exercise": EXERCISE, "cells": [{"source": "x" * (engine.MAX_SOURCE + 1)}]}, "the limit is"),
+    ],
+)
+async def test_what_makes_no_sense_is_a_400_with_words(jp_fetch, body, words):
+    with pytest.raises(HTTPClientError) as caught:
+        await post(jp_fetch, body)
+    assert caught.value.code == 400
+    assert re.search(words, json.loads(caught.value.response.body)["message"])
+
+
+async def test_a_grader_that_breaks_is_told_in_its_own_words(jp_fetch, jp_root_dir, grader):
+    grader("sys.exit('autograder: no exercise named masks.causal')")
+    with pytest.raises(HTTPClientError) as caught:
+        await post(jp_fetch, {"exercise": EXERCISE, "cells": CELLS})
+    assert caught.value.code == 500
+    assert json.loads(caught.value.response.body)["message"] == "autograder: no exercise named masks.causal"
+    assert not (jp_root_dir / course.PROGRESS).exists()
+
+
+async def test_the_server_answers_while_a_check_runs_and_a_hang_up_ends_it(jp_fetch, grader, tmp_path):
+    pid = tmp_path / "pid"
+    grader(f"pathlib.Path({str(pid)!r}).write_text(str(os.getpid())); time.sleep(60)")
+    with pytest.raises(Exception, match="imeout"):
+        slow = post_with_timeout(jp_fetch)
+        running = asyncio.ensure_future(slow)
+        while not (pid.exists() and pid.read_text()):
+            await asyncio.sleep(0.05)
+        answer = await asyncio.wait_for(jp_fetch("tfkit", "course"), 5)
+        assert json.loads(answer.body) == {"units": []}
+        await running
+    for _ in range(100):
+        if not alive(int(pid.read_text())):
+            return
+        await asyncio.sleep(0.05)
+    pytest.fail("the check still runs after the browser hung up")
+
+
+def post_with_timeout(jp_fetch):
+    body = json.dumps({"exercise": EXERCISE, "cells": CELLS})
+    return jp_fetch("tfkit", "check", method="POST", body=body, request_timeout=3)
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def test_a_check_that_hangs_is_stopped(jp_fetch, grader, monkeypatch):
+    monkeypatch.setattr(engine, "SECONDS", 0.5)
+    grader("time.sleep(60)")
+    with pytest.raises(HTTPClientError) as caught:
+        await post(jp_fetch, {"exercise": EXERCISE, "cells": CELLS})
+    assert "no verdict after" in json.loads(caught.value.response.body)["message"]
+
+
+@pytest.mark.parametrize("route", ["course", "check"])
+async def test_strangers_are_turned_away(jp_fetch, route):
+    with pytest.raises(HTTPClientError) as caught:
+        await jp_fetch("tfkit", route, method="GET", headers={"Authorization": "token wrong"})
+    assert caught.value.code in (403, 405)
+
+
+def notebook(path, *exercises, title="Masks"):
+    cells = [nbformat.v4.new_markdown_cell(f"# {title}\nWhy.")]
+    for exercise, heading in exercises:
+        cells.append(nbformat.v4.new_markdown_cell(f"## {heading}"))
+        for role in ("exercise", "check"):
+            cell = nbformat.v4.new_code_cell("pass")
+            cell.metadata["tfkit"] = {"role": role, "exercise": exercise}
+            cells.append(cell)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+
+
+async def test_the_course_lists_units_exercises_and_states(jp_fetch, jp_root_dir):
+    notebook(jp_root_dir / "02-masks" / "02-masks.ipynb", (EXERCISE, "The future"), ("masks.padding", "Padding"))
+    notebook(jp_root_dir / "01-start" / "01.ipynb", ("rnn.cell", "A cell"), title="Start")
+    notebook(jp_root_dir / "plain.ipynb")
+    (jp_root_dir / "broken.ipynb").write_text("{")
+    course.record(jp_root_dir, {"exercise": EXERCISE, "status": "passed", "score": 2, "max_score": 2})
+    units = json.loads((await jp_fetch("tfkit", "course")).body)["units"]
+    assert [unit["title"] for unit in units] == ["Start", "Masks"]
+    assert units[1]["path"] == "02-masks/02-masks.ipynb"
+    states = {e["id"]: (e["title"], e["state"], e["score"]) for e in units[1]["exercises"]}
+    assert states == {EXERCISE: ("The future", "passed", 2), "masks.padding": ("Padding", "not_started", 0)}
+
+
+def test_copies_in_an_instructors_folder_are_not_units(tmp_path):
+    for folder in ("source", "release", "submitted/alice", "autograded/alice"):
+        notebook(tmp_path / folder / "02-masks" / "02-masks.ipynb", (EXERCISE, "The future"))
+    assert [unit["path"] for unit in course.units(tmp_path)] == ["source/02-masks/02-masks.ipynb"]
+
+
+def test_damaged_progress_is_no_progress(tmp_path):
+    (tmp_path / ".tfkit").mkdir()
+    (tmp_path / course.PROGRESS).write_text('{"exercises": [1, 2]}')
+    assert course.read_progress(tmp_path) == {}
+    course.record(tmp_path, {"exercise": EXERCISE, "status": "failed", "score": 0, "max_score": 1})
+    assert course.read_progress(tmp_path)[EXERCISE]["status"] == "failed"
+
+
+def test_the_server_side_loads_neither_torch_nor_widgets():
+    code = "import sys, tfkit_lab.handlers; sys.exit(any(m in sys.modules for m in ('torch', 'ipywidgets', 'tfkit')))"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

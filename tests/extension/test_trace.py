@@ -1,0 +1,116 @@
+"""Traces: what is refused, and the static forms of what is accepted."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import struct
+import zlib
+
+import pytest
+from tfkit_lab import trace as t
+from tfkit_lab.figure import figure, png
+
+
+def test_golden_traces_are_valid(trace):
+    t.validate(trace)
+
+
+@pytest.mark.parametrize(
+    "spoil, words",
+    [
+        (lambda x: x.update(schema="tfkit.trace/9"), "schema"),
+        (lambda x: x["nodes"][2].update(parent=7), r"nodes\[2\]"),
+        (lambda x: x["nodes"][1].update(state="lost"), "lost"),
+        (lambda x: x["path"].append(999), "node 999"),
+        (lambda x: x["attention"]["self"].update(rows=9), "attention.self.data holds"),
+        (lambda x: x["attention"]["cross"].update(data="AAAA"), "attention.cross.data"),
+        (lambda x: x.pop("steps"), "steps"),
+    ],
+)
+def test_a_spoiled_trace_is_refused_in_one_line(trace, spoil, words):
+    spoil(trace)
+    with pytest.raises(ValueError, match=words) as caught:
+        t.validate(trace)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_bomb_is_not_inflated(trace):
+    trace["attention"]["self"]["data"] = base64.b64encode(zlib.compress(bytes(10_000_000))).decode()
+    with pytest.raises(ValueError, match="its shape needs"):
+        t.validate(trace)
+
+
+def test_rows_of_a_head_are_probabilities(trace):
+    for row in t.weights(trace["attention"]["self"], 1, 3):
+        assert sum(row) / 255 == pytest.approx(1, abs=0.02)
+    assert [len(row) for row in t.weights(trace["attention"]["self"], 0, 0)] == list(range(1, len(trace["path"]) + 1))
+
+
+def test_tokens_so_far_begin_with_the_prompt_once(trace):
+    assert t.tokens_so_far(trace, 0) == ["<s>"]
+    assert t.tokens_so_far(trace, trace["best"])[0] == "<s>"
+    assert len(t.tokens_so_far(trace, trace["best"])) == len(trace["path"])
+
+
+def test_the_figure_escapes_and_runs_nothing(trace):
+    evil = "<script>alert(1)</script>"
+    trace["title"] = evil
+    trace["steps"][0]["topk"]["0"][0][0] = evil
+    found = figure(trace, 0, 0, 0)
+    assert "<script" not in found and found.count("&lt;script&gt;") == 2
+    assert "http" not in found and "onerror" not in found
+    assert found.count("<img alt=") == 2 and found.startswith("<figure") and found.endswith("</figure>")
+
+
+def test_the_figure_shows_the_step_it_is_asked_for(trace):
+    for step in range(len(trace["steps"])):
+        found = figure(trace, step, 1, 2)
+        node = t.focus(trace, step)
+        best = trace["steps"][step]["topk"][str(node)][0]
+        assert f"step {step + 1} of {len(trace['steps'])}" in found
+        assert f"{best[2]:.3f}" in found and "layer 2 head 3" in found
+
+
+def test_a_picture_is_dark_where_the_weight_is():
+    picture = png([bytes([0, 255]), bytes([64, 0])], 2)
+    assert struct.unpack(">II", picture[16:24]) == (2, 2)
+    start = picture.index(b"IDAT") + 4
+    assert zlib.decompressobj().decompress(picture[start:]) == bytes([0, 255, 0, 0, 127, 255])
+
+
+def test_the_widget_keeps_the_trace_and_stays_within_it(trace):
+    from tfkit_lab import Stepper
+
+    widget = Stepper(trace, step=99)
+    assert widget.step == len(trace["steps"]) - 1
+    bundle, _ = widget._repr_mimebundle_()
+    payload = bundle["application/vnd.tfkit.trace.v1+json"]
+    assert payload["trace"] == trace and payload["model_id"] == widget.model_id
+    assert bundle["text/html"].startswith("<figure")
+    assert "application/vnd.jupyter.widget-view+json" not in bundle  # exporters would prefer it to the figure
+    with pytest.raises(ValueError, match="not a tfkit trace"):
+        Stepper({"schema": "tfkit.trace/1"})
+
+
+def test_the_page_is_one_file_that_fetches_nothing(trace):
+    from tfkit_lab import to_html
+
+    trace["title"] = "</script><b>"
+    page = to_html(trace)
+    assert not re.search(r"(src|href)=|@import|https?://(?!www\.w3\.org)", page)
+    state = re.search(r'id="state">(.*?)</script>', page, re.DOTALL)
+    assert state and json.loads(state[1])["trace"] == trace
+
+
+def test_an_exported_notebook_shows_the_figure(trace):
+    import nbformat
+    from nbconvert import HTMLExporter
+    from tfkit_lab import Stepper
+
+    bundle, _ = Stepper(trace, step=1)._repr_mimebundle_()
+    output = nbformat.v4.new_output("display_data", data=bundle)
+    cell = nbformat.v4.new_code_cell("Stepper(trace)", outputs=[output])
+    page, _ = HTMLExporter().from_notebook_node(nbformat.v4.new_notebook(cells=[cell]))
+    assert "tfkit-static" in page and "step 2 of" in page
