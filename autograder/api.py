@@ -31,6 +31,7 @@ class Exercise:
     references: tuple[str, ...]
     checks: str  # name of the function in the unit's checks.py
     points: float = 1.0
+    given: tuple[str, ...] = ()  # further references that the box may import, from this unit on
     folder: Path | None = None  # the unit's folder, where checks.py and submissions/ are
 
 

@@ -1,4 +1,4 @@
-"""Names the misconception: which of an exercise's wrong answers gives the same answers as the student to every probe."""
+"""Names the misconception: which of an exercise's wrong answers says the same as the student to every probe."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def wrong_answers(exercise: Exercise) -> list[Path]:
 
 
 def diagnose(exercise: Exercise, findings: Sequence[Finding]) -> Misconception | None:
-    """The misconception whose answers equal the student's; where none does to all probes, to all core ones that failed."""
+    """The misconception that answers as the student does: to all probes, or else to all core ones that failed."""
     failed = [finding for finding in findings if finding.failed]
     if not failed:
         return None
@@ -77,7 +77,7 @@ def counterexample(exercise: Exercise, findings: Sequence[Finding]) -> dict[str,
     failed = [answer for finding in findings for answer in finding.failed]
     if not failed:
         return None
-    answer = min(failed, key=lambda one: (one.difference.where is None, one.probe.case.size()))
+    answer = min(failed, key=_simplicity)
     case, difference = answer.probe.case, answer.difference
     assert difference is not None
     return {
@@ -88,6 +88,11 @@ def counterexample(exercise: Exercise, findings: Sequence[Finding]) -> dict[str,
         "off_by": difference.by if difference.by is not None and difference.by < float("inf") else None,
         "message": difference.message,
     }
+
+
+def _simplicity(answer: Answer) -> tuple[bool, int]:
+    """Few numbers first; a wrong entry says more than an exception."""
+    return answer.difference is None or answer.difference.where is None, answer.probe.case.size()
 
 
 def _named_inputs(exercise: Exercise, case: Any) -> dict[str, Any]:
@@ -107,7 +112,11 @@ def _shown(value: Any) -> Any:
         if value.numel() > SHOWN:
             return f"{str(value.dtype).removeprefix('torch.')} tensor of shape {list(value.shape)}"
         return value.tolist() if not value.is_floating_point() else _rounded(value.tolist())
-    return value if isinstance(value, (bool, int, float, str, list, type(None))) else str(getattr(value, "shown", type(value).__name__))
+    return (
+        value
+        if isinstance(value, (bool, int, float, str, list, type(None)))
+        else str(getattr(value, "shown", type(value).__name__))
+    )
 
 
 def _rounded(tree: Any) -> Any:

@@ -26,7 +26,9 @@ def exercises() -> tuple[Exercise, ...]:
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         for exercise in point.load()():
             if exercise.id in found:
-                raise ValueError(f"two exercises are called {exercise.id}: units {found[exercise.id].unit} and {exercise.unit}")
+                raise ValueError(
+                    f"two exercises are called {exercise.id}: units {found[exercise.id].unit} and {exercise.unit}"
+                )
             found[exercise.id] = exercise
     return tuple(found.values())
 
@@ -46,6 +48,13 @@ def find(exercise_id: str) -> Exercise:
 def earlier(exercise: Exercise) -> list[Exercise]:
     """The exercises of all units before this one's."""
     return [other for other in exercises() if other.unit < exercise.unit]
+
+
+def given_references(exercise: Exercise) -> list[str]:
+    """What the box of this exercise may import: the references of earlier units, and what exercises up to here give."""
+    solved = [reference for other in earlier(exercise) for reference in other.references]
+    extra = [reference for other in exercises() if other.unit <= exercise.unit for reference in other.given]
+    return list(dict.fromkeys(solved + extra))
 
 
 def check_function(exercise: Exercise) -> Callable:

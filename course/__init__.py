@@ -1,4 +1,4 @@
-"""The course: each folder of `units/` holds a lesson, its exercises, their checks, and right and wrong answers to them."""
+"""The course: a folder of `units/` holds a lesson, its exercises, their checks, and right and wrong answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ def exercises() -> list[Exercise]:
 
 
 def _read(unit: Path) -> list[Exercise]:
-    spec = importlib.util.spec_from_file_location(f"course_{unit.name.replace('-', '_')}_exercises", unit / "exercises.py")
+    spec = importlib.util.spec_from_file_location(
+        f"course_{unit.name.replace('-', '_')}_exercises", unit / "exercises.py"
+    )
     if spec is None or spec.loader is None:
         raise ImportError(f"{unit / 'exercises.py'} cannot be loaded as Python")
     module = importlib.util.module_from_spec(spec)

@@ -18,14 +18,16 @@ class Tolerance:
 
     length: int = 16  # terms in the longest reduction, products of several for a stack of layers
     amplify: float = 1.0  # the largest score: exp turns an absolute error of a score into a relative one
+    eps: float = 0.0  # where a part is computed in a coarser type than the result has
     scale: float = 0.0  # size of the numbers that were summed, where they may cancel
 
     def bound(self, expected: Tensor) -> float:
         """The largest absolute difference allowed, for the whole tensor."""
         finite = expected[torch.isfinite(expected)]
         largest = max(self.scale, finite.abs().max().item() if finite.numel() else 0.0)
-        eps = torch.finfo(expected.dtype).eps
-        return FACTOR * eps * math.sqrt(self.length) * max(1.0, self.amplify) * largest + torch.finfo(torch.float32).tiny
+        eps = max(self.eps, torch.finfo(expected.dtype).eps)
+        relative = FACTOR * eps * math.sqrt(self.length) * max(1.0, self.amplify)
+        return relative * largest + torch.finfo(torch.float32).tiny
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,8 @@ class Raised:
     @property
     def what(self) -> str:
         """The exception's name, by which two failures are told apart."""
-        return self.message.removeprefix("GraderError: ").split(":")[0].strip() if self.kind == "exception" else self.kind
+        name = self.message.removeprefix("GraderError: ").split(":")[0].strip()
+        return name if self.kind == "exception" else self.kind
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,10 @@ class Difference:
     shape: tuple[int, ...] | None = None  # the expected one, of the tensor in question
 
 
-def compare(expected: Any, actual: Any, tolerance: Tolerance = Tolerance(), name: str = "the result") -> Difference | None:
+PLAIN = Tolerance()
+
+
+def compare(expected: Any, actual: Any, tolerance: Tolerance = PLAIN, name: str = "the result") -> Difference | None:
     """The first difference between two trees of tensors and plain values, or None."""
     if isinstance(actual, Raised):
         return _compare_raised(expected, actual)
@@ -76,8 +82,9 @@ def _compare_dict(expected: dict, actual: Any, tolerance: Tolerance, name: str) 
     if not isinstance(actual, dict):
         return Difference(f"{name} is {_kind(actual)} where a dict is expected")
     if set(expected) != set(actual):
-        missing, extra = sorted(set(expected) - set(actual), key=str), sorted(set(actual) - set(expected), key=str)
-        parts = [f"lacks {', '.join(map(str, missing))}"] * bool(missing) + [f"has an extra {', '.join(map(str, extra))}"] * bool(extra)
+        lacks = sorted(map(str, set(expected) - set(actual)))
+        extra = sorted(map(str, set(actual) - set(expected)))
+        parts = [f"lacks {', '.join(lacks)}"] * bool(lacks) + [f"has an extra {', '.join(extra)}"] * bool(extra)
         return Difference(f"{name} {' and '.join(parts)}")
     for key in expected:
         if found := compare(expected[key], actual[key], tolerance, f"{key}"):
@@ -143,8 +150,10 @@ def _how(expected: float, actual: float, by: float) -> str:
 
 
 def _kind(value: Any) -> str:
-    names = {type(None): "None (is a `return` missing?)", Tensor: "a tensor", list: "a list", tuple: "a tuple", dict: "a dict"}
-    return names.get(type(value), f"of type {type(value).__name__}")
+    if value is None:
+        return "None (is a `return` missing?)"
+    known = {Tensor: "a tensor", list: "a list", tuple: "a tuple", dict: "a dict"}
+    return known.get(type(value), f"of type {type(value).__name__}")
 
 
 def _dtype(value: Tensor) -> str:

@@ -1,4 +1,4 @@
-"""The language model that decoding is checked with, and searches for draws on which wrong ways part from the right one."""
+"""The language model that decoding is checked with, and the search for one on which wrong ways show."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ class TableModel:
     def __call__(self, prefix_ids: Tensor) -> Tensor:
         """ids [N,t] -> logits [N,V]; raises ValueError for anything else."""
         if not isinstance(prefix_ids, Tensor) or prefix_ids.dim() != 2 or prefix_ids.dtype != torch.int64:
-            what = f"{prefix_ids.dtype} {list(prefix_ids.shape)}" if isinstance(prefix_ids, Tensor) else type(prefix_ids).__name__
+            what = (
+                f"{prefix_ids.dtype} {list(prefix_ids.shape)}"
+                if isinstance(prefix_ids, Tensor)
+                else type(prefix_ids).__name__
+            )
             raise ValueError(f"step takes int64 ids of shape [N, t], not {what}")
         rows = [self._row(tuple(row)) for row in prefix_ids.tolist()]
         return torch.stack(rows) if rows else torch.zeros(0, self.vocab)
@@ -35,7 +39,9 @@ class TableModel:
         return self.rows[prefix]
 
 
-def search(draw, make: Callable[[int], TableModel], wanted: Callable[[TableModel], bool], tries: int = 300) -> TableModel:
+def search(
+    draw, make: Callable[[int], TableModel], wanted: Callable[[TableModel], bool], tries: int = 300
+) -> TableModel:
     """The first of `tries` random models for which `wanted` holds; the last one where none does."""
     for _ in range(tries):
         model = make(draw.integer(0, 2**31))

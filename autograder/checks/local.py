@@ -1,4 +1,4 @@
-"""Trusted code in this process behind the same methods as a boxed student: the references, and our own wrong answers."""
+"""Trusted code in this process behind a boxed student's methods: the references, and our own wrong answers."""
 
 from __future__ import annotations
 
@@ -118,7 +118,9 @@ def _watch(function: Callable, args: tuple, kwargs: dict) -> Watched:
         torch.set_grad_enabled(before["grad mode"])
 
 
-def _vjp(function: Callable, args: tuple, kwargs: dict, cotangents: list, parameters: dict | None = None) -> tuple[Any, list, dict]:
+def _vjp(
+    function: Callable, args: tuple, kwargs: dict, cotangents: list, parameters: dict | None = None
+) -> tuple[Any, list, dict]:
     args, kwargs = _copied(args), _copied(kwargs)
     floats = [arg for arg in args if isinstance(arg, Tensor) and arg.is_floating_point()]
     for arg in floats:
@@ -129,7 +131,9 @@ def _vjp(function: Callable, args: tuple, kwargs: dict, cotangents: list, parame
         value = function(*args, **kwargs)
         pairs = _paired(value, cotangents)
         outputs, seeds = [out for out, _ in pairs], [seed for _, seed in pairs]
-        grads = torch.autograd.grad(outputs, wanted, seeds, allow_unused=True) if pairs and wanted else [None] * len(wanted)
+        grads = (
+            torch.autograd.grad(outputs, wanted, seeds, allow_unused=True) if pairs and wanted else [None] * len(wanted)
+        )
     named = dict(zip(parameters, grads[len(floats) :], strict=True))
     return _detached(value), list(grads[: len(floats)]), named
 

@@ -81,6 +81,7 @@ class Case:
     method: str | None = None  # None: forward
     length: int = 16
     amplify: float = 1.0
+    eps: float = 0.0
     dtype: torch.dtype | None = None  # of a class's parameters, where not float32
     pick: Callable[[Any], Any] | None = None  # the graded part of the value
     keep: Tensor | None = None  # which positions of it are graded
@@ -88,7 +89,7 @@ class Case:
     @property
     def tolerance(self) -> Tolerance:
         """How exact an answer has to be."""
-        return Tolerance(self.length, self.amplify)
+        return Tolerance(self.length, self.amplify, self.eps)
 
     def value(self, subject: Any) -> Any:
         """What `subject` answers."""
@@ -121,7 +122,11 @@ class Case:
             _, grads, parameters = self.built(subject).vjp(self.method, self.args, self.kwargs, cotangents)
         floats = [arg for arg in self.args if isinstance(arg, Tensor) and arg.is_floating_point()]
         state = self.state or {}
-        by_name = {f"gradient of {name}": _or_zeros(parameters.get(name), value) for name, value in state.items() if value.is_floating_point()}
+        by_name = {
+            f"gradient of {name}": _or_zeros(parameters.get(name), value)
+            for name, value in state.items()
+            if value.is_floating_point()
+        }
         return {"gradient of input": [_or_zeros(grad, arg) for arg, grad in zip(floats, grads, strict=True)], **by_name}
 
     def to(self, change: Callable[[Tensor], Tensor]) -> Case:
@@ -130,7 +135,9 @@ class Case:
 
     def size(self) -> int:
         """Numbers in the inputs."""
-        return sum(leaf.numel() if isinstance(leaf, Tensor) else 1 for leaf in tree_flatten((self.args, self.kwargs))[0])
+        return sum(
+            leaf.numel() if isinstance(leaf, Tensor) else 1 for leaf in tree_flatten((self.args, self.kwargs))[0]
+        )
 
 
 def on_floats(tree: Any, change: Callable[[Tensor], Tensor]) -> Any:

@@ -34,17 +34,29 @@ def precision(cases: Cases, dtype: torch.dtype, weight: float = 1.0) -> Check:
 
 def gradients(cases: Cases, weight: float = 1.0) -> Check:
     """The vector-Jacobian product of every input and parameter, for a random vector; a NaN counts as wrong."""
-    return Check("gradients", lambda draw, reference: [_gradient(case, draw, reference) for case in cases(draw)], weight)
+    return Check(
+        "gradients", lambda draw, reference: [_gradient(case, draw, reference) for case in cases(draw)], weight
+    )
 
 
 def purity(cases: Cases, weight: float = 1.0) -> Check:
     """Arguments, random numbers and torch's global settings are as they were before the call."""
-    return Check("leaves no trace", lambda draw, _: [Probe(partial(_traces, case), case) for case in cases(draw)], weight, explain=_blame)
+    return Check(
+        "leaves no trace",
+        lambda draw, _: [Probe(partial(_traces, case), case) for case in cases(draw)],
+        weight,
+        explain=_blame,
+    )
 
 
 def parameters(cases: Cases, weight: float = 1.0) -> Check:
     """The state dict has the names and shapes of the exercise; nothing else can be loaded."""
-    return Check("parameter names and shapes", lambda draw, _: [Probe(partial(_shapes, case), case) for case in cases(draw)], weight, True)
+    return Check(
+        "parameter names and shapes",
+        lambda draw, _: [Probe(partial(_shapes, case), case) for case in cases(draw)],
+        weight,
+        True,
+    )
 
 
 def flow(cases: Cases, argument: int, name: str = "who sees whom", weight: float = 1.0) -> Check:
@@ -57,7 +69,12 @@ def function(cases: Cases, floats: bool = True) -> list[Check]:
     """All that is asked of a function. `floats`: its inputs are floating point, and it has gradients."""
     checks = [values(cases), purity(cases)]
     if floats:
-        checks += [precision(cases, torch.float64), precision(cases, torch.bfloat16), gradients(cases), contiguity(cases)]
+        checks += [
+            precision(cases, torch.float64),
+            precision(cases, torch.bfloat16),
+            gradients(cases),
+            contiguity(cases),
+        ]
     return checks
 
 
@@ -89,8 +106,10 @@ def _cast(case: Case, dtype: torch.dtype) -> Case:
 
 def _gradient(case: Case, draw: Draw, reference: Any) -> Probe:
     cotangents = _cotangents(case, draw, reference)
-    scale = max((t.abs().max().item() for t in float_leaves(case.gradients(reference, cotangents)) if t.numel()), default=0.0)
-    tolerance = Tolerance(16 * case.length, case.amplify, scale)  # a bias on the keys has a gradient of exactly zero
+    scale = max(
+        (t.abs().max().item() for t in float_leaves(case.gradients(reference, cotangents)) if t.numel()), default=0.0
+    )
+    tolerance = Tolerance(16 * case.length, case.amplify, case.eps, scale)  # a key bias has gradient zero
     return Probe(lambda subject: case.gradients(subject, cotangents), case, tolerance)
 
 
@@ -99,8 +118,9 @@ def _cotangents(case: Case, draw: Draw, reference: Any) -> list[Tensor]:
     seeds = []
     for out in float_leaves(case.value(reference)):
         seed = draw.normal(*out.shape).to(out.dtype).masked_fill(~out.isfinite(), 0.0)
-        graded = case.keep is not None and out.shape[:-1] == case.keep.shape
-        seeds.append(seed.masked_fill(~case.keep.unsqueeze(-1), 0.0) if graded else seed)
+        if case.keep is not None and out.shape[:-1] == case.keep.shape:
+            seed = seed.masked_fill(~case.keep.unsqueeze(-1), 0.0)
+        seeds.append(seed)
     return seeds
 
 
@@ -111,7 +131,7 @@ def _finite(case: Case, draw: Draw, reference: Any) -> Probe:
 
 
 def _scattered(case: Case) -> Case:
-    return case.to(lambda t: t.transpose(0, -1).contiguous().transpose(0, -1) if t.dim() > 1 else torch.stack([t, t], -1)[..., 0])
+    return case.to(lambda t: t.transpose(0, -1).contiguous().transpose(0, -1) if t.dim() > 1 else t)
 
 
 def _shapes(case: Case, subject: Any) -> dict[str, list[int]]:

@@ -1,4 +1,4 @@
-"""A student in this process: the methods of the boxed one, without the box, so that the whole corpus runs in seconds."""
+"""A student in this process: a boxed one's methods without the box, so that the whole corpus runs in seconds."""
 
 from autograder.checks.local import Local
 

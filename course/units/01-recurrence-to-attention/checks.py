@@ -35,9 +35,17 @@ def attend() -> list[Check]:
     """attention.attend"""
 
     def cases(draw: Draw, scale: float = 1.0):
-        for batch, length, hidden, empty in [(1, 2, 2, False), (1, 1, 3, False), (3, 5, 4, True), (2, 7, 6, False), (2, 1, 2, True)]:
+        for batch, length, hidden, empty in [
+            (1, 2, 2, False),
+            (1, 1, 3, False),
+            (3, 5, 4, True),
+            (2, 7, 6, False),
+            (2, 1, 2, True),
+        ]:
             args = (scale * draw.normal(batch, hidden), scale * draw.normal(batch, length, hidden))
-            yield Case("attend", (*args, draw.mask(batch, length, empty_row=empty)), length=hidden, amplify=_largest(*args))
+            yield Case(
+                "attend", (*args, draw.mask(batch, length, empty_row=empty)), length=hidden, amplify=_largest(*args)
+            )
 
     return [*function(cases), extremes(lambda draw: cases(draw, 50.0))]
 

@@ -42,7 +42,13 @@ def softmax() -> list[Check]:
     """masks.softmax"""
 
     def cases(draw: Draw, scale: float = 2.0):
-        for shape, empty in [((1, 1, 3), False), ((1, 2, 2), True), ((1, 1), False), ((2, 3, 4, 5), True), ((3, 6, 4), False)]:
+        for shape, empty in [
+            ((1, 1, 3), False),
+            ((1, 2, 2), True),
+            ((1, 1), False),
+            ((2, 3, 4, 5), True),
+            ((3, 6, 4), False),
+        ]:
             scores = scale * draw.normal(*shape)
             yield Case("masked_softmax", (scores, draw.mask(*shape, empty_row=empty)), length=shape[-1], amplify=scale)
         yield Case("masked_softmax", (scale * draw.normal(2, 3, 4, 4), draw.mask(2, 1, 1, 4)), amplify=scale)

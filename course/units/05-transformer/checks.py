@@ -1,5 +1,7 @@
 """What is asked of unit 05: draws, and the properties that every draw must have."""
 
+import torch
+
 from autograder.checks import Case, Check, Draw, flow, function, module
 
 SIZES = [(1, 2, 2, 4, 2, 3), (1, 1, 1, 2, 1, 4), (2, 3, 5, 8, 4, 6), (3, 5, 4, 6, 3, 12)]  # B, T, S, E, H, F
@@ -62,7 +64,11 @@ def seq2seq() -> list[Check]:
             pad, layers = [0, 2, 1, 3][place], 1 + place % 2
             src, tgt = _sentences(draw, batch, source, pad), _sentences(draw, batch, target, pad)
             init = (8, 9, width, heads, inner, layers, pad)
-            how = {"length": 256 * width * layers, "amplify": 8.0}
+            how = {
+                "length": 256 * width * layers,
+                "amplify": 8.0,
+                "eps": torch.finfo(torch.float32).eps,
+            }  # positions in float32
             yield draw.module("Seq2SeqTransformer", init, (src, tgt), keep=tgt != pad, **how)
             yield draw.module("Seq2SeqTransformer", init, (src,), method="encode", keep=src != pad, **how)
             memory = draw.normal(batch, source, width)

@@ -113,8 +113,11 @@ def kv_cache() -> list[Check]:
 
     def stepwise(draw: Draw, _):
         drawn = list(cases(draw))
-        cuts = [[1] * case.args[0].size(1) for case in drawn] + [[case.args[0].size(1) - 1, 1] for case in drawn]
-        return [Probe(partial(_stepwise, case, cut), case, case.tolerance) for case, cut in zip(drawn * 2, cuts, strict=True)]
+        cuts = [[1] * case.args[0].size(1) for case in drawn] + [[1, case.args[0].size(1) - 1] for case in drawn]
+        return [
+            Probe(partial(_stepwise, case, cut), case, case.tolerance)
+            for case, cut in zip(drawn * 2, cuts, strict=True)
+        ]
 
     def reused(draw: Draw, _):
         return [Probe(partial(_reused, case), case, case.tolerance) for case in cases(draw)]

@@ -1,0 +1,273 @@
+"""Grades one submission: for each exercise a fresh box, the student's cells in it, and the verdict out here."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import hmac
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from autograder import given, registry
+from autograder.api import CheckResult, Exercise, Limits, Verdict
+from autograder.checks.probe import Finding, examine
+from autograder.checks.reference import reference_of
+from autograder.diagnose import counterexample, diagnose
+from autograder.student import Cell, CellOutcome, Student, StudentError
+
+PUBLIC_KEY = b"public"  # without a course key anyone can draw the same inputs
+
+
+@dataclass(frozen=True)
+class Source:
+    """A cell to run, and whose answer it is."""
+
+    id: str
+    text: str
+    exercise: str | None = None
+    setup: bool = False
+
+
+@dataclass
+class Attempt:
+    """What one box showed."""
+
+    cells: list[CellOutcome]
+    findings: list[Finding] = field(default_factory=list)
+    missing: str = ""  # why there was nothing to examine
+
+    @property
+    def passed(self) -> bool:
+        """Every check, and something was examined."""
+        return not self.missing and not any(finding.failed for finding in self.findings)
+
+    @property
+    def outputs(self) -> dict[str, list[dict]]:
+        """Notebook outputs by cell."""
+        return {cell.id: cell.outputs for cell in self.cells}
+
+
+@dataclass
+class Grader:
+    """Grades exercises of one submission; remembers the cells that end a box, so that each is waited for once."""
+
+    sources: list[Source]
+    backend: Any
+    key: bytes | None = None
+    submission: str = ""
+    seed: int | None = None
+    device: str = "auto"
+    limits: Limits = Limits()
+    deadly: set[str] = field(default_factory=set)
+
+    def grade(self, exercise: Exercise) -> Verdict:
+        """The verdict; a failure of the grader's own is `not_graded`, with its reason."""
+        seed = seed_for(self.key, self.submission, exercise) if self.seed is None else self.seed
+        verdict = Verdict(
+            exercise=exercise.id,
+            status="not_graded",
+            score=0.0,
+            max_score=exercise.points,
+            seed=seed,
+            sandbox=self.backend.name,
+        )
+        if self.device == "cuda" and not _has_cuda():
+            return replace(verdict, device="cuda", reason="no CUDA device is here; grade with --device cpu")
+        try:
+            return self._grade(exercise, verdict)
+        except Exception as error:  # ours, whatever it is: the student must not pay for it
+            return replace(verdict, reason=f"the check failed, not the code: {type(error).__name__}: {error}")
+
+    def _grade(self, exercise: Exercise, verdict: Verdict) -> Verdict:
+        checks = registry.check_function(exercise)()
+        attempt = self._attempt(exercise, checks, verdict.seed, [])
+        before = self._earlier_answers(exercise)
+        if attempt.passed or not before:
+            return _judged(exercise, verdict, attempt)
+        second = self._attempt(exercise, checks, verdict.seed, before)
+        if second.passed:  # what is wrong belongs to an earlier exercise, and is paid for there
+            return _judged(exercise, verdict, replace(second, cells=attempt.cells))
+        # its own mistake shows best without the earlier ones
+        return _judged(exercise, verdict, attempt if second.missing else second)
+
+    def _earlier_answers(self, exercise: Exercise) -> list[Exercise]:
+        answered = {source.exercise for source in self._cells(exercise)} | {None}
+        same = [other for other in registry.exercises() if other.unit == exercise.unit]
+        order = [other.id for other in same]
+        before = same[: order.index(exercise.id)] if exercise.id in order else []
+        # a notebook's earlier exercises, answered or deleted; a plain file holds one exercise only
+        return before if answered != {None} else []
+
+    def _cells(self, exercise: Exercise) -> list[Source]:
+        """All cells up to the target's answer; without one, all of them."""
+        places = [n for n, source in enumerate(self.sources) if source.exercise == exercise.id]
+        return self.sources[: places[-1] + 1] if places else self.sources
+
+    def _attempt(self, exercise: Exercise, checks: Sequence, seed: int, override: list[Exercise]) -> Attempt:
+        with Student(self.backend, self.limits) as student:
+            attempt = Attempt(self._run_cells(student, exercise))
+            lost = next((cell for cell in attempt.cells if cell.lost), None)
+            if lost is not None:
+                attempt.missing = lost.error or "a cell ended the process"
+                return self._without(lost.id, exercise, checks, seed, override, attempt)
+            if override:
+                text, names = given.source(override)
+                student.bind(text, [name for name in names if name not in exercise.symbols])
+            attempt.missing = self._undefined(student, exercise, attempt.cells)
+            if not attempt.missing:
+                attempt.findings = examine(checks, student, reference_of(exercise), f"{seed}/{exercise.id}")
+            return attempt
+
+    def _without(
+        self, cell: str, exercise: Exercise, checks: Sequence, seed: int, override: list, was: Attempt
+    ) -> Attempt:
+        """Once more without the cell that ended the box, unless it is the answer itself or was left out already."""
+        own = {source.id for source in self.sources if source.exercise == exercise.id}
+        self.deadly.add(cell)
+        return was if cell in own else self._attempt(exercise, checks, seed, override)
+
+    def _run_cells(self, student: Student, exercise: Exercise) -> list[CellOutcome]:
+        student.give(given.modules(registry.given_references(exercise)))
+        own = {source.id for source in self.sources if source.exercise == exercise.id}
+        cells = [s for s in self._cells(exercise) if s.id not in self.deadly or s.id in own]
+        outcomes = student.run_cells([Cell(source.id, source.text) for source in cells])
+        self.deadly |= {cell.id for cell in outcomes if cell.timed_out}
+        return outcomes
+
+    def _undefined(self, student: Student, exercise: Exercise, cells: list[CellOutcome]) -> str:
+        for symbol in exercise.symbols:
+            if student.kind(symbol) is None:
+                what = "class" if symbol[:1].isupper() else "function"
+                return f"no {what} `{symbol}` is defined{self._because(exercise, cells)}"
+        return ""
+
+    def _because(self, exercise: Exercise, cells: list[CellOutcome]) -> str:
+        by_id = {cell.id: cell for cell in cells}
+        own = [source for source in self.sources if source.exercise in (exercise.id, None)]
+        for source in [s for s in own if s.exercise] + [s for s in own if not s.exercise]:
+            outcome = by_id.get(source.id)
+            if outcome is None or not outcome.error:
+                continue
+            return f": {_located(source.text, outcome)}"
+        return ""
+
+
+def _located(text: str, outcome: CellOutcome) -> str:
+    """The error of a cell, with its line where it is one of syntax."""
+    if outcome.timed_out:
+        return "its cell did not finish in time"
+    try:
+        ast.parse(text)
+    except SyntaxError as error:
+        return f"its cell has a syntax error in line {error.lineno} ({error.msg})"
+    except ValueError as error:  # a null byte
+        return f"its cell is no Python: {error}"
+    return f"its cell stopped with {outcome.error}"
+
+
+def _judged(exercise: Exercise, verdict: Verdict, attempt: Attempt) -> Verdict:
+    if attempt.missing:
+        checks: tuple[CheckResult, ...] = (CheckResult(name="defined", status="failed", message=attempt.missing),)
+        return replace(verdict, status="failed", checks=checks, reason=attempt.missing, outputs=attempt.outputs)
+    checks = tuple(
+        CheckResult(
+            name=finding.check.name,
+            status="failed" if finding.failed else "passed",
+            message=finding.message,
+            weight=finding.check.weight,
+        )
+        for finding in attempt.findings
+    )
+    found = diagnose(exercise, attempt.findings)
+    return replace(
+        verdict,
+        status="passed" if attempt.passed else "failed",
+        score=_score(exercise, attempt.findings),
+        checks=checks,
+        misconception=found.name if found else None,
+        hint=found.hint if found else None,
+        counterexample=counterexample(exercise, attempt.findings),
+        reason=_stopped(attempt.findings),
+        outputs=attempt.outputs,
+    )
+
+
+def _score(exercise: Exercise, findings: Sequence[Finding]) -> float:
+    """The passed share of the weights; nothing where a core check failed."""
+    if any(finding.failed and finding.check.core for finding in findings):
+        return 0.0
+    total = math.fsum(finding.check.weight for finding in findings)
+    passed = math.fsum(finding.check.weight for finding in findings if not finding.failed)
+    return exercise.points if passed == total else round(exercise.points * passed / total, 2)
+
+
+def _stopped(findings: Sequence[Finding]) -> str:
+    """Why the box ended before its time, if it did."""
+    for finding in findings:
+        for answer in finding.answers:
+            if getattr(answer.actual, "kind", None) in ("timeout", "memory", "crash"):
+                return answer.actual.message
+    return ""
+
+
+def seed_for(key: bytes | None, submission: str, exercise: Exercise) -> int:
+    """Unpredictable without the key, the same at every regrade."""
+    digest = hmac.new(key or PUBLIC_KEY, f"{submission}\0{exercise.id}".encode(), hashlib.sha256).digest()
+    return int.from_bytes(digest[:6], "big")
+
+
+def grade_source(exercise: Exercise, source: str, *, backend: Any, file: str = "", **how: Any) -> Verdict:
+    """Grade a plain Python source. Keywords as Grader's: key, submission, seed, device, limits."""
+    how.setdefault("submission", hashlib.sha256(source.encode()).hexdigest())
+    return replace(Grader([Source("source", source)], backend, **how).grade(exercise), file=file)
+
+
+def grade_notebook(
+    nb: Any,
+    exercises: Sequence[Exercise],
+    *,
+    backend: Any,
+    key: bytes | None = None,
+    student: str = "",
+    device: str = "auto",
+    progress: Callable[..., object] | None = None,
+    seed: int | None = None,
+    limits: Limits | None = None,
+) -> list[Verdict]:
+    """Grade these exercises of a notebook (a dict in nbformat 4). `progress` gets each verdict as it is there."""
+    grader = Grader(sources_of(nb), backend, key, student, seed, device, limits or Limits())
+    verdicts = []
+    for exercise in exercises:
+        verdicts.append(grader.grade(exercise))
+        if progress is not None:
+            progress(verdicts[-1])
+    return verdicts
+
+
+def sources_of(nb: Any) -> list[Source]:
+    """The cells that run in the box: set-up, answers, and what the student added; never demos or checks."""
+    sources = []
+    for place, cell in enumerate(nb["cells"]):
+        ours = cell.get("metadata", {}).get("tfkit") or {}
+        if (
+            cell.get("cell_type") != "code"
+            or ours.get("missing")
+            or ours.get("role") in ("demo", "experiment", "check")
+        ):
+            continue
+        text = cell.get("source", "")
+        text = "".join(text) if isinstance(text, list) else str(text)
+        exercise = ours.get("exercise") if ours.get("role") == "exercise" else None
+        sources.append(Source(str(cell.get("id", f"cell-{place}")), text, exercise, ours.get("role") == "setup"))
+    return sources
+
+
+def _has_cuda() -> bool:
+    import torch
+
+    return torch.cuda.is_available()
+
+
+__all__ = ["Grader", "StudentError", "grade_notebook", "grade_source", "seed_for", "sources_of"]
