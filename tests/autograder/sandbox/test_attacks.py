@@ -1,0 +1,272 @@
+"""Hostile code: every attack gets an error or nothing, and the grader goes on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from autograder.api import Limits
+from autograder.sandbox import SandboxError
+from autograder.sandbox.bubblewrap import Bubblewrap
+from autograder.student import Cell, Student, StudentError
+
+ROOT = Path(__file__).resolve().parents[3]
+LIMITS = Limits(wall_s=30, call_s=2, memory_mb=512, processes=16, output_bytes=20_000)
+
+
+@pytest.fixture(scope="module")
+def backend():
+    backend = Bubblewrap()
+    try:
+        backend.probe()
+    except SandboxError as error:
+        pytest.skip(f"this machine has no bubblewrap sandbox: {error}")
+    yield backend
+    backend.close()
+
+
+@pytest.fixture
+def student(backend):
+    with Student(backend, LIMITS) as student:
+        yield student
+
+
+def run(student, body, seconds=None):
+    """Runs `body` as a function `attack` and gives what it returns."""
+    lines = "\n".join("    " + line for line in body.strip().splitlines())
+    outcome = student.run_cells([Cell("attack", f"def attack():\n{lines}")], seconds)[0]
+    assert outcome.error is None, outcome.error
+    return student.call("attack")
+
+
+def stopped(student, body):
+    with pytest.raises(StudentError) as caught:
+        run(student, body)
+    return caught.value
+
+
+def test_the_library_cannot_be_patched_from_inside(student):
+    student.run_cells([Cell("a", "import torch\ntorch.allclose = lambda *a, **k: True\ndef f(x):\n    return x")])
+    assert not torch.allclose(torch.zeros(1), torch.ones(1))
+    assert "torch.allclose" in student.watch("f", 1).state_changed
+
+
+@pytest.mark.parametrize("name", ["tfkit", "autograder", "course", "tfkit_lab", "nbgrader", "transformers"])
+def test_the_project_cannot_be_imported(student, name):
+    error = stopped(student, f"import sys\nsys.meta_path[:] = [f for f in sys.meta_path if 'Given' not in repr(f)]\n"
+                             f"sys.path += [{str(ROOT)!r}, {sys.prefix!r}]\nimport {name}")  # fmt: skip
+    assert "No module named" in error.message
+
+
+def test_the_project_cannot_be_read(student):
+    places = [ROOT / "pyproject.toml", ROOT / "autograder" / "student.py", Path("/etc/passwd"), Path("/etc/hostname"),
+              Path.home() / ".ssh", ROOT / ".git", Path(sys.prefix) / "pyvenv.cfg", Path("/hostproc/self")]  # fmt: skip
+    body = f"import os\nreturn [p for p in {[str(p) for p in places]!r} if os.path.exists(p)]"
+    assert run(student, body) == []
+
+
+def test_nothing_outside_its_own_memory_can_be_written(student):
+    body = """
+import os
+made = []
+for place in ("/", "/usr", "/packages", "/packages/torch", "/inside", "/dev", "/etc", "/proc", "/proc/sys/kernel"):
+    try:
+        open(place + "/x", "w").close()
+        made.append(place)
+    except OSError:
+        pass
+open("/tmp/mine", "w").close()
+return made
+"""
+    assert run(student, body) == []
+
+
+def test_what_one_box_writes_the_next_does_not_see(backend):
+    for _ in range(2):
+        with Student(backend, LIMITS) as student:
+            body = """
+import os
+seen = [p for p in ("/tmp/x", "/box/x", "/dev/shm/x") if os.path.exists(p)]
+for p in ("/tmp/x", "/box/x", "/dev/shm/x"):
+    open(p, "w").close()
+return seen
+"""
+            assert run(student, body) == []
+
+
+def test_the_disk_is_bounded(student):
+    body = """
+n = 0
+try:
+    for i in range(1000):
+        with open(f"/tmp/{i}", "wb") as f:
+            n += f.write(bytes(8 << 20))
+except OSError:
+    return n
+"""
+    try:
+        assert run(student, body) <= 300 << 20
+    except StudentError as error:
+        assert error.kind in ("memory", "timeout")
+
+
+def test_the_network_is_unreachable(student):
+    body = """
+import socket
+found = []
+for family, address in ((socket.AF_INET, ("1.1.1.1", 53)), (socket.AF_INET, ("127.0.0.1", 22))):
+    try:
+        s = socket.socket(family, socket.SOCK_STREAM)
+        s.settimeout(0.3)
+        s.connect(address)
+        found.append(address)
+    except OSError:
+        pass
+try:
+    socket.socket(40, socket.SOCK_STREAM)  # AF_VSOCK, which no namespace confines
+    found.append("vsock")
+except OSError:
+    pass
+return found
+"""
+    assert run(student, body) == []
+
+
+def test_no_other_process_is_seen(student):
+    assert run(student, "import os\nreturn sorted(int(p) for p in os.listdir('/proc') if p.isdigit())") == [1, 2]
+
+
+def test_system_calls_that_namespaces_do_not_confine_are_refused(student):
+    body = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+done = []
+for name, args in (("unshare", (0x10000000,)), ("ptrace", (0, 0, 0, 0)), ("personality", (0x40000,)),
+                   ("mount", (None, b"/tmp", b"tmpfs", 0, None)), ("setns", (3, 0))):
+    if getattr(libc, name)(*args) != -1:
+        done.append(name)
+return done
+"""
+    assert run(student, body) == []
+
+
+def test_a_fork_bomb_is_held(student):
+    body = """
+import os, time
+n = 0
+while True:
+    try:
+        if os.fork() == 0:
+            time.sleep(100)
+    except OSError:
+        return n
+    n += 1
+"""
+    assert run(student, body) <= LIMITS.processes + 3
+
+
+def test_daemons_end_with_the_box(backend):
+    mark = f"daemon-{os.getpid()}"
+    with Student(backend, LIMITS) as student:
+        run(student, f"""
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.execv({os.path.realpath(sys.executable)!r}, ["{mark}", "-I", "-S", "-c", "import time; time.sleep(100)"])
+    os._exit(0)
+time.sleep(0.2)
+""")  # fmt: skip
+        assert mark in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+    time.sleep(0.3)
+    assert mark not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize("body, kind", [
+    ("return [bytearray(1 << 28) for _ in range(100)]", "memory"),
+    ("import torch\nreturn torch.ones(1 << 30)", "memory"),
+    ("import os\nos._exit(0)", "crash"),
+    ("import ctypes\nctypes.string_at(0)", "crash"),
+    ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "crash"),
+    ("while True:\n    pass", "timeout"),
+    ("import sys\nsys.exit(0)", "exception"),
+    ("def f():\n    return f()\nreturn f()", "exception"),
+])  # fmt: skip
+def test_each_end_has_its_reason(student, body, kind):
+    assert stopped(student, body).kind == kind
+
+
+def test_code_that_will_not_stop_is_ended(student):
+    body = """
+while True:
+    try:
+        while True:
+            pass
+    except BaseException:
+        pass
+"""
+    began = time.monotonic()
+    error = stopped(student, body)
+    assert error.kind == "timeout" and not student.alive
+    assert time.monotonic() - began < LIMITS.call_s + 4
+    with pytest.raises(StudentError, match="the box is gone"):
+        student.call("attack")
+
+
+def test_a_cell_that_ends_the_box_says_so(student):
+    outcomes = student.run_cells([Cell("a", "x = 1"), Cell("b", "import os; os._exit(7)"), Cell("c", "y = 1")])
+    assert [o.lost for o in outcomes] == [False, True]
+    assert "status 7" in outcomes[1].error
+
+
+FORGE = """
+import socket, struct, json, os, gc
+s = socket.socket(fileno=os.dup(200))
+{}
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("forged", [
+    "s.send(b'garbage' * 100)",
+    "s.send(struct.pack('<IQ', 1 << 30, 1 << 60))",
+    "s.send(struct.pack('<IQ', 2, 0) + b'[]')",
+    "h = b'[' * 100000; s.send(struct.pack('<IQ', len(h), 0) + h)",
+    "h = json.dumps({'v': {'d': []}, 't': [['f32', [1 << 20], 0, 4, 'cpu', None]]}).encode(); "
+    "s.send(struct.pack('<IQ', len(h), 4) + h + b'abcd')",
+    "h = json.dumps({'v': {'d': [['id', 99], ['ok', 1]]}, 't': []}).encode(); s.send(struct.pack('<IQ', len(h), 0) + h)",
+    "h = json.dumps({'v': {'c': 0}, 't': []}).encode(); s.send(struct.pack('<IQ', len(h), 0) + h)",
+])  # fmt: skip
+def test_forged_frames_are_protocol_errors(student, forged):
+    assert stopped(student, FORGE.format(forged)).kind == "protocol"
+
+
+def test_printing_does_not_reach_the_frames(student):
+    body = "import os\nos.write(1, b'x' * 1000)\nos.write(2, b'y' * 1000)\nprint('z')\nreturn 5"
+    assert run(student, body) == 5
+
+
+def test_outputs_are_capped(student):
+    outcome = student.run_cells([Cell("a", "for i in range(10**5):\n    print('spam' * 10)")])[0]
+    assert sum(len(str(item)) for item in outcome.outputs) < 2 * LIMITS.output_bytes
+    assert "cut off" in outcome.outputs[-1]["text"]
+
+
+def test_the_wall_ends_the_box(backend):
+    with Student(backend, Limits(wall_s=1.5, call_s=10)) as student, pytest.raises(StudentError) as caught:
+        student.run_cells([Cell("a", "import time\ndef f():\n    time.sleep(9)")])
+        student.call("f")
+    assert caught.value.kind == "timeout"
+
+
+def test_the_warm_process_is_replaced_when_it_dies(backend):
+    backend._process.kill()
+    backend._process.wait()
+    with Student(backend, LIMITS) as student:
+        assert student.ping() == torch.__version__

@@ -1,0 +1,83 @@
+"""The frame format: what goes in comes out, and nothing else is believed."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autograder.sandbox.inside import wire
+
+
+def through(value, **options):
+    head, *buffers = wire.Encoder().frame(value)
+    size, body_size = wire.HEAD.unpack(head[: wire.HEAD.size])
+    body = bytearray(b"".join(bytes(b) for b in buffers))
+    assert len(body) == body_size and len(head) == wire.HEAD.size + size
+    return wire.Decoder(**options).value(head[wire.HEAD.size :], body)
+
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text(max_size=4), inner), max_leaves=20,
+)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(PLAIN)
+def test_plain_values_survive(value):
+    try:
+        back = through(value)
+    except wire.WireError as error:
+        assert "deep" in str(error)
+        return
+    assert back == value and type(back) is type(value)
+
+
+@pytest.mark.parametrize("code", list(wire.DTYPES))
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 0, 5), (2, 3, 4)])
+def test_tensors_survive(code, shape):
+    dtype = getattr(torch, wire.DTYPES[code])
+    value = (torch.arange(math.prod(shape)).reshape(shape) % 2).to(dtype)
+    back = through([value, value])
+    assert back[0] is back[1] and back[0].dtype == dtype and torch.equal(back[0], value)
+
+
+def test_nan_and_infinity():
+    assert math.isnan(through(math.nan)) and through(-math.inf) == -math.inf
+
+
+@pytest.mark.parametrize("header, body", [
+    ({"v": 1}, b""),
+    ({"v": {"t": 0}, "t": []}, b""),
+    ({"v": {"t": 0}, "t": [["f32", [1], 0, 8, "cpu", None]]}, bytes(8)),
+    ({"v": {"t": 0}, "t": [["f32", [2], 0, 8, "cpu", None]]}, bytes(4)),
+    ({"v": {"t": 0}, "t": [["f32", [-2], 0, 8, "cpu", None]]}, bytes(8)),
+    ({"v": {"t": 0}, "t": [["object", [1], 0, 8, "cpu", None]]}, bytes(8)),
+    ({"v": {"t": 0}, "t": [["f32", [1], 0, 4, "meta", None]]}, bytes(8)),
+    ({"v": {"t": 0}, "t": [["f32", [True], 0, 4, "cpu", None]]}, bytes(8)),
+    ({"v": 0, "t": [["f32", [2], 0, 8, "cpu", None], ["f32", [2], 0, 8, "cpu", None]]}, bytes(8)),
+    ({"v": {"d": [[{"l": []}, 1]]}, "t": []}, b""),
+    ({"v": {"pickle": "x"}, "t": []}, b""),
+    ({"v": {"c": 0}, "t": []}, b""),
+])  # fmt: skip
+def test_lies_are_refused(header, body):
+    with pytest.raises(wire.WireError):
+        wire.Decoder().value(json.dumps(header).encode(), bytearray(body))
+
+
+def test_bools_are_made_of_truth_only():
+    header = {"v": {"t": 0}, "t": [["bool", [3], 0, 3, "cpu", None]]}
+    back = wire.Decoder().value(json.dumps(header).encode(), bytearray([0, 1, 7]))
+    assert back.view(torch.uint8).tolist() == [0, 1, 1]
+
+
+def test_strides_of_strangers_do_not_count():
+    value = torch.arange(6.0).reshape(2, 3).T
+    assert through(value, trusted=True).stride() == value.stride()
+    assert through(value).is_contiguous()
+    assert torch.equal(through(value, trusted=True), value)

@@ -1,0 +1,219 @@
+"""The conversation with a box: values, gradients, callbacks, errors. Runs on every backend that works here."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from autograder.api import Limits
+from autograder.sandbox import SandboxError
+from autograder.sandbox.bubblewrap import Bubblewrap
+from autograder.sandbox.plain import Subprocess
+from autograder.student import Cell, Student, StudentError
+
+CODE = """
+import random
+import torch
+from torch import nn
+
+def scale(x, by=2.0):
+    return x * by, x > 0
+
+def same(a, b):
+    return a is b
+
+def strides(x):
+    return x.stride()
+
+def broken(x):
+    raise ValueError("no such luck")
+
+def meddle(x):
+    x.add_(1)
+    torch.rand(1)
+    torch.set_default_dtype(torch.float64)
+    return x
+
+def use(step, n):
+    return [step(torch.tensor([i])) for i in range(n)]
+
+class Box:
+    pass
+
+def make():
+    return Box()
+
+def is_box(b):
+    return isinstance(b, Box)
+
+class Affine(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.lin = nn.Linear(width, width)
+    def forward(self, x):
+        return self.lin(x)
+    def twice(self, x):
+        return 2 * self.lin(x)
+"""
+
+
+@pytest.fixture(scope="module", params=[Subprocess, Bubblewrap], ids=lambda kind: kind.name)
+def backend(request):
+    backend = request.param()
+    try:
+        backend.probe()
+    except SandboxError as error:
+        pytest.skip(f"this machine has no such sandbox: {error}")
+    yield backend
+    backend.close()
+
+
+@pytest.fixture
+def student(backend):
+    with Student(backend, Limits(call_s=3)) as student:
+        assert student.run_cells([Cell("code", CODE)])[0].error is None
+        yield student
+
+
+def fails(kind, function, *args, **kwargs):
+    with pytest.raises(StudentError) as caught:
+        function(*args, **kwargs)
+    assert caught.value.kind == kind, caught.value
+    return caught.value
+
+
+def test_values_come_back_as_they_are(student):
+    x = torch.randn(3, 4, dtype=torch.float64)
+    out, positive = student.call("scale", x, by=-3.0)
+    assert torch.equal(out, x * -3.0) and out.dtype == torch.float64
+    assert positive.dtype == torch.bool and torch.equal(positive, x > 0)
+    half, _ = student.call("scale", x.to(torch.bfloat16))
+    assert half.dtype == torch.bfloat16
+
+
+def test_arguments_keep_identity_and_layout(student):
+    x = torch.randn(3, 4)
+    assert student.call("same", x, x) is True
+    assert student.call("same", x, x.clone()) is False
+    assert student.call("strides", x.T) == (1, 4)
+    assert student.call("strides", x[:, :1].expand(3, 4)) == (1, 0) or student.call("strides", x[:, :1].expand(3, 4))[1] == 0
+
+
+def test_kind_of_names(student):
+    assert student.kind("scale") == "function"
+    assert student.kind("Affine") == "class"
+    assert student.kind("nowhere") is None
+    fails("missing", student.call, "nowhere")
+
+
+def test_errors_carry_the_students_own_lines(student):
+    error = fails("exception", student.call, "broken", torch.ones(1))
+    assert "no such luck" in error.message
+    assert "broken" in error.traceback and "agent.py" not in error.traceback
+    assert student.call("same", 1, 2) is False  # the box lives on
+
+
+def test_vector_jacobian_products(student):
+    x, cotangent = torch.randn(2, 3), torch.randn(2, 3)
+    out, grads = student.vjp("scale", [x], {"by": 5.0}, [cotangent])
+    assert torch.equal(out[0], x * 5.0)
+    assert torch.allclose(grads[0], cotangent * 5.0)
+    assert student.vjp("make", [], {}, [None])[1] == []
+
+
+def test_watch_sees_what_else_changed(student):
+    clean = student.watch("scale", torch.ones(2))
+    assert not clean.rng_changed and clean.state_changed == []
+    assert torch.equal(clean.args_after[0], torch.ones(2))
+    assert 0 <= clean.wall_s < 3
+    dirty = student.watch("meddle", torch.ones(2))
+    assert dirty.rng_changed and "default dtype" in dirty.state_changed
+    assert torch.equal(dirty.args_after[0], torch.full((2,), 2.0))
+
+
+def test_watch_measures_memory(student):
+    student.run_cells([Cell("big", "def big(n):\n    x = torch.ones(n << 18)\n    return float(x[-1])")])
+    grown = student.watch("big", 64).peak_bytes
+    assert 50 << 20 < grown < 120 << 20
+
+
+def test_the_grader_is_called_back(student):
+    seen = []
+
+    def step(ids):
+        seen.append(int(ids))
+        return ids * 10
+
+    assert [int(t) for t in student.call("use", step, 3)] == [0, 10, 20]
+    assert seen == [0, 1, 2]
+
+
+def test_a_failing_callback_fails_in_the_students_code(student):
+    def step(ids):
+        raise RuntimeError("bad ids")
+
+    assert "bad ids" in fails("exception", student.call, "use", step, 1).message
+    assert len(student.callback_errors) == 1
+
+
+def test_objects_that_cannot_travel_can_be_handed_back(student):
+    box = student.call("make")
+    assert box.type_name == "__main__.Box"
+    assert student.call("is_box", box) is True
+
+
+def test_handles_load_strictly(student):
+    handle = student.build("Affine", 2)
+    assert handle.state_shapes() == {"lin.weight": (2, 2), "lin.bias": (2,)}
+    handle.load({"lin.weight": torch.eye(2), "lin.bias": torch.ones(2)})
+    assert handle(torch.zeros(1, 2)).tolist() == [[1.0, 1.0]]
+    assert handle.method("twice", torch.zeros(1, 2)).tolist() == [[2.0, 2.0]]
+    assert "lin.bias" in fails("exception", handle.load, {"lin.weight": torch.eye(2)}).message
+    fails("missing", handle.method, "thrice", torch.zeros(1, 2))
+    assert handle.to(torch.float64)(torch.zeros(1, 2, dtype=torch.float64)).dtype == torch.float64
+
+
+def test_gradients_of_parameters(student):
+    handle = student.build("Affine", 2)
+    out, grads, parameters = handle.vjp("twice", [torch.ones(1, 2)], {}, [torch.ones(1, 2)])
+    assert out.shape == (1, 2) and grads[0].shape == (1, 2)
+    assert parameters["lin.bias"].tolist() == [2.0, 2.0]
+
+
+def test_bound_names_and_given_modules(student):
+    student.give({"tfkit.nn.masks": "def full(n):\n    return [True] * n", "tfkit.nn": "from tfkit.nn.masks import full"})
+    outcome = student.run_cells([Cell("i", "from tfkit.nn import full\nprint(full(2))")])[0]
+    assert outcome.outputs[0]["text"] == "[True, True]\n"
+    student.bind("_n = 7\ndef scale(x):\n    return _n", ["scale"])
+    assert student.call("scale", 1) == 7
+
+
+def test_cells_show_what_a_notebook_shows(student):
+    outcome = student.run_cells([Cell("a", "%matplotlib inline\n%nosuchmagic\n!true\nprint('hi')\n41 + 1")])[0]
+    kinds = [item["output_type"] for item in outcome.outputs]
+    assert outcome.error is None and kinds[-1] == "execute_result" and "stream" in kinds
+    assert outcome.outputs[-1]["data"]["text/plain"] == "42"
+
+
+def test_a_failing_cell_does_not_stop_the_next(student):
+    first, second = student.run_cells([Cell("a", "1/0"), Cell("b", "later = 1")])
+    assert first.error.startswith("ZeroDivisionError") and not first.lost
+    assert first.outputs[-1]["output_type"] == "error"
+    assert second.error is None and student.kind("later") == "int"
+
+
+def test_an_endless_cell_is_interrupted_and_the_box_lives(student):
+    outcome = student.run_cells([Cell("a", "while True:\n    pass")], seconds=0.5)[0]
+    assert outcome.timed_out and not outcome.lost
+    assert student.kind("scale") == "function"
+
+
+def test_warnings_are_only_output(student):
+    outcome = student.run_cells([Cell("a", "import warnings, sys\nwarnings.warn('careful')\nprint('x', file=sys.stderr)")])[0]
+    assert outcome.error is None
+    assert any("careful" in item.get("text", "") for item in outcome.outputs)
+
+
+def test_usage_is_counted_outside(student):
+    usage = student.usage()
+    assert usage.wall_s > 0 and usage.cpu_s >= 0 and usage.peak_bytes >= 0
