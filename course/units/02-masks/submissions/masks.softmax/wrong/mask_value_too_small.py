@@ -4,6 +4,6 @@ import torch
 
 
 def masked_softmax(scores, mask):
-    weights = torch.softmax(scores.masked_fill(~mask, -1e3), dim=-1)
+    weights = torch.softmax(scores.masked_fill(~mask, -10.0), dim=-1)
     weights = weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
     return weights
