@@ -148,7 +148,7 @@ class Student:
         assert self._box is not None
         return self._box.usage()
 
-    # -- shared by functions and handles ---------------------------------------------------------------------------------
+    # -- shared by functions and handles ---------------------------------------------------------------------------
     def _call(self, target: list[Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         return self._ask("call", {"target": target, "args": list(args), "kwargs": kwargs})
 

@@ -109,9 +109,9 @@ class Backend(ABC):
 
     @abstractmethod
     def describe(self) -> dict[str, str]:
-        """What this backend holds and how: network, filesystem, processes, memory, time; `missing` says what it lacks."""
+        """What this backend holds and how: network, filesystem, processes, memory, time; and what is `missing`."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 (most have nothing to close)
         """Ends what the backend keeps warm."""
 
     def probe(self) -> None:

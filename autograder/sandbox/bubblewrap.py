@@ -61,7 +61,7 @@ def package_binds() -> dict[str, str]:
 
 
 def hidden_folders(shown: list[str]) -> list[str]:
-    """Folders below what is shown that may hold the project or what it grades with: every site-packages, our checkout."""
+    """Folders below what is shown that may hold the project or its tools: every site-packages, our checkout."""
     project = Path(__file__).resolve().parents[2]
     site = {sysconfig.get_paths(vars={"base": sys.base_prefix, "platbase": sys.base_prefix})[key]
             for key in ("purelib", "platlib")}  # fmt: skip
@@ -86,7 +86,8 @@ def readable_by_all(place: str) -> bool:
 
 def runs_as_root() -> bool:
     """Whether the boxes' user is the host's root: it is nobody's wherever nobody can read Python and the packages."""
-    return os.geteuid() == 0 and not all(map(readable_by_all, (os.path.realpath(sys.base_prefix), sys.prefix, str(INSIDE))))
+    needed = (os.path.realpath(sys.base_prefix), sys.prefix, str(INSIDE))
+    return os.geteuid() == 0 and not all(map(readable_by_all, needed))
 
 
 class Bubblewrap(WarmBackend):

@@ -96,7 +96,7 @@ def test_arguments_keep_identity_and_layout(student):
     assert student.call("same", x, x) is True
     assert student.call("same", x, x.clone()) is False
     assert student.call("strides", x.T) == (1, 4)
-    assert student.call("strides", x[:, :1].expand(3, 4)) == (1, 0) or student.call("strides", x[:, :1].expand(3, 4))[1] == 0
+    assert student.call("strides", x[:, :1].expand(3, 4))[1] == 0
 
 
 def test_kind_of_names(student):
@@ -181,7 +181,8 @@ def test_gradients_of_parameters(student):
 
 
 def test_bound_names_and_given_modules(student):
-    student.give({"tfkit.nn.masks": "def full(n):\n    return [True] * n", "tfkit.nn": "from tfkit.nn.masks import full"})
+    masks = "def full(n):\n    return [True] * n"
+    student.give({"tfkit.nn.masks": masks, "tfkit.nn": "from tfkit.nn.masks import full"})
     outcome = student.run_cells([Cell("i", "from tfkit.nn import full\nprint(full(2))")])[0]
     assert outcome.outputs[0]["text"] == "[True, True]\n"
     student.bind("_n = 7\ndef scale(x):\n    return _n", ["scale"])
@@ -209,7 +210,8 @@ def test_an_endless_cell_is_interrupted_and_the_box_lives(student):
 
 
 def test_warnings_are_only_output(student):
-    outcome = student.run_cells([Cell("a", "import warnings, sys\nwarnings.warn('careful')\nprint('x', file=sys.stderr)")])[0]
+    source = "import warnings, sys\nwarnings.warn('careful')\nprint('x', file=sys.stderr)"
+    outcome = student.run_cells([Cell("a", source)])[0]
     assert outcome.error is None
     assert any("careful" in item.get("text", "") for item in outcome.outputs)
 

@@ -1,4 +1,4 @@
-"""Answers the grader's requests in the student's process. It may be tampered with: the grader treats answers as data."""
+"""Answers the grader's requests in the student's process. It may be tampered with: its answers are only data."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ class Agent:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
-    # -- what the grader may ask ----------------------------------------------------------------------------------------
+    # -- what the grader may ask -----------------------------------------------------------------------------------
     def op_ping(self) -> str:
         return torch.__version__
 

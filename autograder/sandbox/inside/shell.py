@@ -32,7 +32,7 @@ class Outputs:
         if size > self.left:
             data, size = {"text/plain": f"[an output of {size} bytes was left out]"}, 0
         self.left -= size
-        plain = {str(mime): value if isinstance(value, (str, dict, list)) else str(value) for mime, value in data.items()}
+        plain = {str(mime): v if isinstance(v, (str, dict, list)) else str(v) for mime, v in data.items()}
         self.items.append({"output_type": kind, "data": plain, "metadata": {}, **more})
 
     def error(self, name: str, message: str, frames: list[str]) -> None:
@@ -63,7 +63,10 @@ class Stream(io.TextIOBase):
 
 
 class Publisher(DisplayPublisher):
-    def publish(self, data: Any, metadata: Any = None, **more: Any) -> None:
+    shell: Any
+
+    def publish(self, data: Any, metadata: Any = None, source: Any = None, *, transient: Any = None,
+                update: Any = False, **more: Any) -> None:  # fmt: skip
         self.shell.outputs.show("display_data", data)
 
     def clear_output(self, wait: bool = False) -> None:
@@ -71,6 +74,8 @@ class Publisher(DisplayPublisher):
 
 
 class Hook(DisplayHook):
+    shell: Any
+
     def start_displayhook(self) -> None:
         """Nothing to start: there is no terminal."""
 
@@ -93,7 +98,7 @@ class Shell(InteractiveShell):
 
     def init_history(self) -> None:
         super().init_history()
-        self.history_manager.enabled = False
+        self.history_manager.enabled = False  # type: ignore[union-attr]
 
     def enable_gui(self, gui: str | None = None) -> None:
         """No event loops here; `%matplotlib inline` asks for none."""

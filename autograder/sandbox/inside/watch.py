@@ -13,8 +13,8 @@ import torch
 
 
 def rng() -> tuple[Any, ...]:
-    kind, keys, *rest = numpy.random.get_state()
-    return torch.get_rng_state().numpy().tobytes(), random.getstate(), keys.tobytes(), tuple(rest)
+    legacy = repr(numpy.random.get_state(legacy=False)["state"]), numpy.random.get_state()[1].tobytes()  # type: ignore
+    return torch.get_rng_state().numpy().tobytes(), random.getstate(), *legacy
 
 
 def settings() -> dict[str, Any]:

@@ -50,7 +50,9 @@ class Encoder:
     """Turns one value into a header and buffers. `keep` names objects that cannot travel (a Ref or a Call)."""
 
     def __init__(self, keep: Callable[[Any], Ref | Call] | None = None) -> None:
-        self.keep, self.entries, self.buffers, self.size = keep, [], [], 0
+        self.keep, self.size = keep, 0
+        self.entries: list[Any] = []
+        self.buffers: list[Any] = []
         self.seen: dict[int, int] = {}  # one tensor passed twice arrives as one tensor
         self.alive: list[Any] = []  # an id is only unique while its object lives
 

@@ -184,7 +184,8 @@ def reseed() -> None:
 def load_siblings() -> dict[str, ModuleType]:
     """This folder as a package named `inside`: the box's path does not lead to the project that it belongs to."""
     folder = os.path.dirname(os.path.abspath(__file__))
-    spec = importlib.util.spec_from_file_location("inside", f"{folder}/__init__.py", submodule_search_locations=[folder])
+    start = f"{folder}/__init__.py"
+    spec = importlib.util.spec_from_file_location("inside", start, submodule_search_locations=[folder])
     assert spec is not None and spec.loader is not None
     package = importlib.util.module_from_spec(spec)
     sys.modules["inside"] = package

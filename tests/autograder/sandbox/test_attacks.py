@@ -240,7 +240,8 @@ os._exit(0)
     "h = b'[' * 100000; s.send(struct.pack('<IQ', len(h), 0) + h)",
     "h = json.dumps({'v': {'d': []}, 't': [['f32', [1 << 20], 0, 4, 'cpu', None]]}).encode(); "
     "s.send(struct.pack('<IQ', len(h), 4) + h + b'abcd')",
-    "h = json.dumps({'v': {'d': [['id', 99], ['ok', 1]]}, 't': []}).encode(); s.send(struct.pack('<IQ', len(h), 0) + h)",
+    "h = json.dumps({'v': {'d': [['id', 99], ['ok', 1]]}, 't': []}).encode(); "
+    "s.send(struct.pack('<IQ', len(h), 0) + h)",
     "h = json.dumps({'v': {'c': 0}, 't': []}).encode(); s.send(struct.pack('<IQ', len(h), 0) + h)",
 ])  # fmt: skip
 def test_forged_frames_are_protocol_errors(student, forged):

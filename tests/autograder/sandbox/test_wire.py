@@ -21,10 +21,12 @@ def through(value, **options):
     return wire.Decoder(**options).value(head[wire.HEAD.size :], body)
 
 
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 PLAIN = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(st.characters(exclude_categories=["Cs"])),
-    lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text(max_size=4), inner), max_leaves=20,
-)  # fmt: skip
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXT,
+    lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(TEXT, inner),
+    max_leaves=20,
+)
 
 
 @settings(max_examples=60, deadline=None)
