@@ -1,0 +1,45 @@
+"""Tolerances follow dtype and length; nothing that is not finite slips through."""
+
+import torch
+
+from autograder.checks.compare import Raised, Tolerance, compare
+
+
+def test_rounding_passes_and_a_small_error_does_not():
+    value = torch.linspace(0.1, 1, 16)
+    assert compare(value, value * (1 + 2e-7)) is None
+    assert compare(value, value + 1e-4) is not None
+
+
+def test_absolute_size_does_not_hide_errors():
+    value = torch.full((4,), 1e-6)
+    assert compare(value, torch.zeros(4)) is not None
+
+
+def test_float64_is_held_to_float64():
+    value = torch.ones(3, dtype=torch.float64)
+    assert compare(value, value + 1e-9) is not None
+
+
+def test_nan_is_never_right():
+    found = compare(torch.ones(2), torch.tensor([1.0, float("nan")]))
+    assert found is not None and found.where == (1,)
+
+
+def test_shape_dtype_kind():
+    assert "shape [2]" in compare(torch.ones(3), torch.ones(2)).message
+    assert "float64" in compare(torch.ones(2), torch.ones(2, dtype=torch.float64)).message
+    assert "return" in compare(torch.ones(2), None).message
+    assert compare(True, 1) is not None
+    assert compare([1, 2], [1, 2, 3]) is not None
+
+
+def test_exceptions_are_alike_by_name():
+    assert compare(Raised("exception", "TypeError: a"), Raised("exception", "TypeError: b")) is None
+    assert compare(torch.ones(1), Raised("timeout", "too slow")) is not None
+
+
+def test_longer_sums_and_larger_scores_may_err_more():
+    value = torch.ones(2)
+    assert Tolerance(64).bound(value) > Tolerance(16).bound(value)
+    assert Tolerance(16, 100.0).bound(value) > Tolerance(16).bound(value)

@@ -1,0 +1,98 @@
+"""Whole verdicts through the real box."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from autograder import registry, run
+from autograder.checks.corpus import answers
+from autograder.sandbox import choose
+
+ATTEND = registry.find("attention.attend")
+SPLIT = registry.find("attention.split_heads")
+HEADS = registry.find("attention.multi_head")
+
+
+def text(exercise, kind, name):
+    return next(path for path in answers(exercise, kind) if path.stem == name).read_text()
+
+
+def cell(source, exercise):
+    name = exercise.replace(".", "-")
+    return {
+        "cell_type": "code",
+        "id": f"solution-{name}",
+        "metadata": {"tfkit": {"role": "exercise", "exercise": exercise}},
+        "source": source,
+    }
+
+
+def test_right_and_wrong():
+    right = run.grade_source(ATTEND, text(ATTEND, "right", "einsum"), backend=choose())
+    assert (right.status, right.score) == ("passed", ATTEND.points)
+    wrong = run.grade_source(ATTEND, text(ATTEND, "wrong", "mask_inverted"), backend=choose())
+    assert (wrong.status, wrong.score, wrong.misconception) == ("failed", 0.0, "mask_inverted")
+    assert wrong.counterexample["inputs"].keys() == {"query", "keys", "mask"}
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("x = 1", "no function `attend` is defined"),
+        ("def attend(:\n  pass", "syntax error in line 1"),
+        ("from tfkit.nn import causal_mask", "ModuleNotFoundError"),
+        ("import os; os._exit(0)", ""),
+    ],
+)
+def test_what_cannot_be_examined_fails_with_its_reason(source, said):
+    verdict = run.grade_source(ATTEND, source, backend=choose())
+    assert (verdict.status, verdict.score) == ("failed", 0.0)
+    assert verdict.reason and said in verdict.reason
+
+
+def test_a_mistake_costs_its_own_exercise_only():
+    wrong_split = text(SPLIT, "wrong", "reshaped_without_transpose")
+    heads = text(HEADS, "right", "on_earlier_exercises")
+    notebook = {"cells": [cell(wrong_split, SPLIT.id), cell(heads, HEADS.id)]}
+    first, second = run.grade_notebook(notebook, [SPLIT, HEADS], backend=choose())
+    assert first.status == "failed" and first.misconception == "reshaped_without_transpose"
+    assert (second.status, second.score) == ("passed", HEADS.points)
+
+
+def test_our_own_crash_is_not_graded(monkeypatch):
+    monkeypatch.setattr(registry, "check_function", lambda exercise: lambda: 1 / 0)
+    verdict = run.grade_source(ATTEND, "x = 1", backend=choose())
+    assert verdict.status == "not_graded" and "ZeroDivisionError" in verdict.reason
+
+
+def test_seeds_differ_by_key_student_and_exercise():
+    seeds = {run.seed_for(key, who, what) for key in (None, b"k") for who in "ab" for what in (ATTEND, SPLIT)}
+    assert len(seeds) == 8
+    assert run.seed_for(b"k", "a", ATTEND) == run.seed_for(b"k", "a", ATTEND)
+
+
+def command(*arguments):
+    return subprocess.run([sys.executable, "-m", "autograder", *arguments], capture_output=True, text=True, timeout=120)
+
+
+def test_check_prints_one_object_a_file():
+    path = answers(ATTEND, "right")[0]
+    done = command("check", ATTEND.id, str(path), "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert {"file", "exercise", "status", "score", "max_score", "checks", "misconception", "counterexample", "seed",
+            "device", "sandbox"} <= found.keys()  # fmt: skip
+
+
+def test_bad_requests_are_one_line(tmp_path):
+    broken = tmp_path / "x.ipynb"
+    broken.write_text("{")
+    for arguments, said in [
+        (("check", "attention.atend", "x.py"), "did you mean attention.attend"),
+        (("check", ATTEND.id, "nowhere.py"), "there is no file nowhere.py"),
+        (("check", ATTEND.id, str(broken)), "no notebook"),
+    ]:
+        done = command(*arguments)
+        assert done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1
