@@ -131,6 +131,7 @@ def test_bad_input_is_one_line(model):
         "input_ids must be integers": {"input_ids": src.double()},
         "input_ids is missing": {"input_ids": None},
         "attention_mask has shape": {"attention_mask": torch.ones(3, 2, dtype=torch.bool)},
+        "decoder_input_ids has 2 rows, the encoder's output has 3": {"decoder_input_ids": tgt[:2]},
         "decoder_input_ids, or labels": {"decoder_input_ids": None},
     }
     for message, change in wrong.items():

@@ -16,6 +16,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from .. import registry
+from . import published
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 
@@ -40,29 +41,40 @@ def from_pretrained(directory: str | Path, head: str | None = None) -> Any:
     kind = described.pop("model_type", None)
     if kind not in registry.sources():
         raise ValueError(f"{directory / CONFIG}: model_type {kind!r} is none of {', '.join(registry.sources())}")
-    saved_head = described.pop("head", None)
-    described.pop("architectures", None)
     module = registry.load(kind)
     try:
-        config = _config(module, described, kind)
-    except TypeError as error:
+        settings, saved_head = published.read(module, described) if hasattr(module, "HF") else _own(described)
+        model = module.MODEL(_config(module, settings, kind), saved_head if head is None else head)
+    except (TypeError, ValueError) as error:
         raise ValueError(f"{directory / CONFIG}: {error}") from None
-    model = module.MODEL(config, saved_head if head is None else head)
-    _fill(model, _read_weights(directory / WEIGHTS), directory / WEIGHTS)
+    weights = _read_weights(directory / WEIGHTS)
+    if hasattr(module, "HF"):
+        try:
+            weights = module.HF.load(weights)
+        except ValueError as error:
+            raise ValueError(f"{directory / WEIGHTS}: {error}") from None
+    _fill(model, weights, directory / WEIGHTS)
     return model.eval()
+
+
+def _own(described: dict) -> tuple[dict, str | None]:
+    """Fields and head of a configuration in our own words."""
+    return {k: v for k, v in described.items() if k not in ("head", "architectures")}, described.get("head")
 
 
 def save_pretrained(model: Any, directory: str | Path) -> None:
     """Write the model's config.json and model.safetensors; the directory is made where it is missing."""
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
-    described = {
-        "model_type": _architecture(model),
-        "architectures": [type(model).__name__],
-        "head": model.head,
-        **asdict(model.config),
-    }
-    weights = {name: tensor.contiguous() for name, tensor in model.state_dict().items()}
+    kind, weights = _architecture(model), model.state_dict()
+    module = registry.load(kind)
+    if hasattr(module, "HF"):
+        described = {"model_type": kind, **published.write(module, asdict(model.config), model.head)}
+        weights = module.HF.dump(weights, headed=model.head is not None)
+    else:
+        own = {"architectures": [type(model).__name__], "head": model.head}
+        described = {"model_type": kind, **own, **asdict(model.config)}
+    weights = {name: tensor.contiguous() for name, tensor in weights.items()}
     save_file(weights, directory / WEIGHTS, metadata={"format": "pt"})
     (directory / CONFIG).write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
 

@@ -8,11 +8,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 FIELDS = ("loss", "logits", "last_hidden_state", "encoder_last_hidden_state", "cache", "state")
@@ -61,6 +63,25 @@ class Model(nn.Module):
         if labels is not None and self.head is None:
             heads = ", ".join(repr(head) for head in self.HEADS if head)
             raise ValueError(f"labels were given to a model without a head: make it with head={heads}")
+
+
+def activation(name: str) -> Callable[[torch.Tensor], torch.Tensor]:
+    """The function that a published configuration names. Raises ValueError with the known names."""
+    known: dict[str, Callable] = {
+        "relu": F.relu,
+        "gelu": F.gelu,
+        "gelu_new": partial(F.gelu, approximate="tanh"),
+        "silu": F.silu,
+        "tanh": torch.tanh,
+    }
+    if name not in known:
+        raise ValueError(f"activation {name!r} is none of {', '.join(known)}")
+    return known[name]
+
+
+def check_rows(ids: torch.Tensor, memory: torch.Tensor) -> None:
+    if ids.size(0) != memory.size(0):
+        raise ValueError(f"decoder_input_ids has {ids.size(0)} rows, the encoder's output has {memory.size(0)}")
 
 
 def check_ids(name: str, ids: torch.Tensor | None) -> torch.Tensor:

@@ -17,7 +17,7 @@ from torch import nn
 from .. import tracing
 from ..nn import attend, masked_softmax
 from ..objectives.label_smoothing import seq2seq_loss
-from ._base import Model, Output, as_mask, check_ids, decoder_ids, look_up
+from ._base import Model, Output, as_mask, check_ids, check_rows, decoder_ids, look_up
 
 CELLS = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 
@@ -190,6 +190,7 @@ class RNNSeq2Seq(Model):
         memory = self.encode(input_ids, attention_mask) if encoder_outputs is None else encoder_outputs
         if not isinstance(memory, Output):
             raise TypeError("encoder_outputs must be what encode() returned: it also holds the decoder's first state")
+        check_rows(ids, memory.last_hidden_state)
         mask = as_mask("attention_mask", attention_mask, memory.last_hidden_state.shape[:2])
         cache = State(memory.state) if cache is None else cache
         x, state = self.decode(ids, memory.last_hidden_state, cache.state, mask)

@@ -15,7 +15,7 @@ from torch import nn
 
 from ..nn import Attention, Cache, FeedForward, sinusoidal_positions
 from ..objectives.label_smoothing import seq2seq_loss
-from ._base import Model, Output, as_mask, check_ids, decoder_ids, look_up
+from ._base import Model, Output, as_mask, check_ids, check_rows, decoder_ids, look_up
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,6 +132,7 @@ class Transformer(Model):
         ids = decoder_ids(self.config, decoder_input_ids, labels)
         memory = self.encode(input_ids, attention_mask) if encoder_outputs is None else encoder_outputs
         memory = memory.last_hidden_state if isinstance(memory, Output) else memory
+        check_rows(ids, memory)
         cache = Cache() if use_cache and cache is None else cache
         past = 0 if cache is None else cache.length
         mask = as_mask("decoder_attention_mask", decoder_attention_mask, (ids.size(0), past + ids.size(1)))

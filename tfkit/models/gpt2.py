@@ -1,0 +1,146 @@
+"""GPT-2 (Radford et al. 2019, "Language Models are Unsupervised Multitask Learners").
+
+Parent   transformer (its decoder half)
+Differs  no encoder, so no cross-attention; learned positions; norm before each sub-layer and once more at the end;
+         GELU in its tanh form; the last layer of each sub-layer starts smaller, as the sum has 2·n_layers terms
+Trained  objectives.causal_lm
+"""
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from ..namemap import Fused, NameMap
+from ..nn import Attention, Cache, FeedForward
+from ..objectives.label_smoothing import seq2seq_loss
+from ._base import Model, Output, activation, as_mask, check_ids, look_up
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    vocab_size: int = 50257
+    d_model: int = 768
+    n_layers: int = 12
+    n_heads: int = 12
+    d_ff: int | None = None  # 4 · d_model unless given
+    max_length: int = 1024
+    activation: str = "gelu_new"
+    dropout: float = 0.1
+    embed_dropout: float = 0.1
+    attn_dropout: float = 0.1
+    eps: float = 1e-5
+    bos_token_id: int | None = 50256
+    eos_token_id: int | None = 50256
+    pad_token_id: int | None = None
+
+
+PRESETS: dict[str, dict] = {
+    "gpt2": {},
+    "gpt2-medium": {"d_model": 1024, "n_layers": 24, "n_heads": 16},
+    "gpt2-large": {"d_model": 1280, "n_layers": 36, "n_heads": 20},
+    "gpt2-xl": {"d_model": 1600, "n_layers": 48, "n_heads": 25},
+}
+
+
+class Block(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.norm1 = nn.LayerNorm(c.d_model, c.eps)
+        self.attn = Attention(c.d_model, c.n_heads, dropout=c.attn_dropout, causal=True)
+        self.norm2 = nn.LayerNorm(c.d_model, c.eps)
+        self.ff = FeedForward(c.d_model, c.d_ff or 4 * c.d_model, activation(c.activation))
+        self.drop = nn.Dropout(c.dropout)
+
+    def forward(self, x, mask, cache):
+        x = x + self.drop(self.attn(self.norm1(x), mask=mask, cache=cache))
+        return x + self.drop(self.ff(self.norm2(x)))
+
+
+class GPT2(Model):
+    HEADS = (None, "causal_lm")
+
+    def __init__(self, config: Config, head=None):
+        super().__init__(config, head)
+        c = config
+        self.embed = nn.Embedding(c.vocab_size, c.d_model)
+        self.position = nn.Embedding(c.max_length, c.d_model)
+        self.drop = nn.Dropout(c.embed_dropout)
+        self.layers = nn.ModuleList(Block(c) for _ in range(c.n_layers))
+        self.norm = nn.LayerNorm(c.d_model, c.eps)
+        self.apply(self.start)
+
+    def start(self, module):
+        if isinstance(module, (nn.Linear, nn.Embedding)):
+            nn.init.normal_(module.weight, std=0.02)
+        if isinstance(module, nn.Linear):
+            nn.init.zeros_(module.bias)
+        if isinstance(module, Block):
+            for last in (module.attn.o_proj, module.ff.down):
+                nn.init.normal_(last.weight, std=0.02 / (2 * self.config.n_layers) ** 0.5)
+
+    def embedded(self, ids, position_ids, past):
+        """ids [B,L] -> [B,L,E]"""
+        end = past + ids.size(1)
+        if end > self.config.max_length:
+            raise ValueError(f"input_ids reaches position {end}, max_length is {self.config.max_length}")
+        if position_ids is None:
+            position_ids = torch.arange(past, end, device=ids.device)
+        return self.drop(look_up(self.embed, ids, "input_ids") + look_up(self.position, position_ids, "position_ids"))
+
+    def forward(
+        self, input_ids=None, attention_mask=None, position_ids=None, labels=None, *, cache=None, use_cache=False
+    ):
+        """input_ids [B,L], labels [B,L] (shifted inside; -100: not counted) -> Output: loss, logits [B,L,V],
+        last_hidden_state [B,L,E], cache. With a cache, input_ids are the new ones only and attention_mask covers all.
+        Raises ValueError, TypeError for what does not fit."""
+        self.need_head(labels)
+        ids = check_ids("input_ids", input_ids)
+        cache = Cache() if use_cache and cache is None else cache
+        past = 0 if cache is None else cache.length
+        mask = as_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+        mask = None if mask is None else mask[:, None, None]
+        x = self.embedded(ids, position_ids, past)
+        for layer in self.layers:
+            x = layer(x, mask, cache)
+        x = self.norm(x)
+        logits = loss = None
+        if self.head:
+            logits = F.linear(x, self.embed.weight)
+            loss = None if labels is None else seq2seq_loss(logits[:, :-1], labels[:, 1:])
+        return Output(loss=loss, logits=logits, last_hidden_state=x, cache=cache)
+
+
+MODEL = GPT2
+
+HF = NameMap(
+    {
+        "wte": "embed",
+        "wpe": "position",
+        "h.{}.ln_1": "layers.{}.norm1",
+        "h.{}.attn.c_attn": Fused(("layers.{}.attn.q_proj", "layers.{}.attn.k_proj", "layers.{}.attn.v_proj")),
+        "h.{}.attn.c_proj": "layers.{}.attn.o_proj",
+        "h.{}.ln_2": "layers.{}.norm2",
+        "h.{}.mlp.c_fc": "layers.{}.ff.up",
+        "h.{}.mlp.c_proj": "layers.{}.ff.down",
+        "ln_f": "norm",
+    },
+    prefix="transformer.",
+    transposed=["h.{}.attn.c_attn", "h.{}.attn.c_proj", "h.{}.mlp.c_fc", "h.{}.mlp.c_proj"],  # "Conv1D": [in,out]
+    tied={"lm_head.weight": "wte.weight"},
+    constant=[r"h\.\d+\.attn\.(masked_)?bias"],
+)
+HF_HEADS = {"GPT2Model": None, "GPT2LMHeadModel": "causal_lm"}
+HF_FIELDS = {
+    "vocab_size": "vocab_size", "n_embd": "d_model", "n_layer": "n_layers", "n_head": "n_heads", "n_inner": "d_ff",
+    "n_positions": "max_length", "activation_function": "activation", "resid_pdrop": "dropout",
+    "embd_pdrop": "embed_dropout", "attn_pdrop": "attn_dropout", "layer_norm_epsilon": "eps",
+    "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
+}  # fmt: skip
+HF_FIXED = {
+    "scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False, "reorder_and_upcast_attn": False,
+    "add_cross_attention": False, "tie_word_embeddings": True,
+}  # fmt: skip
+HF_UNUSED = {"n_ctx", "initializer_range", "summary_activation", "summary_first_dropout", "summary_proj_to_labels",
+             "summary_type", "summary_use_proj"}  # fmt: skip

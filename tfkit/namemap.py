@@ -1,0 +1,102 @@
+"""Two-way, total maps between a published checkpoint's tensor names and ours.
+
+    NameMap({"h.{}.ln_1": "layers.{}.norm1"}, prefix="transformer.")      # .weight and .bias follow their stem
+
+Every tensor of theirs is mapped, known as a copy of another, or known as a constant, or it is an error; what is missing
+among ours is for the caller to see. `{}` stands for a number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+import torch
+
+Tensors = dict[str, torch.Tensor]
+
+
+class Fused(tuple):
+    """One tensor of theirs that is several of ours, one above the other: Fused(("q", "k", "v"))."""
+
+
+class NameMap:
+    """table: theirs -> ours, or Fused. prefix: before every name of the table when the checkpoint has a head.
+
+    heads: the same for what stands outside the prefix. transposed: stems whose weight they keep as [in,out].
+    tied: copies they may store, name -> whose copy it is. constant: patterns of stored buffers that hold no weights.
+    """
+
+    def __init__(
+        self,
+        table: Mapping[str, str | Fused],
+        *,
+        prefix: str = "",
+        heads: Mapping[str, str | Fused] | None = None,
+        transposed: Iterable[str] = (),
+        tied: Mapping[str, str] | None = None,
+        constant: Iterable[str] = (),
+    ) -> None:
+        self.table, self.prefix, self.heads = dict(table), prefix, dict(heads or {})
+        self.transposed, self.tied, self.constant = set(transposed), dict(tied or {}), tuple(constant)
+        rows = {**self.table, **self.heads}
+        self.rows = [(theirs, ours if isinstance(ours, Fused) else Fused((ours,))) for theirs, ours in rows.items()]
+
+    def load(self, theirs: Tensors) -> Tensors:
+        """Their tensors under our names. ValueError names what is not in the map, or a tied copy that differs."""
+        theirs = {name.removeprefix(self.prefix): tensor for name, tensor in theirs.items()}
+        found: Tensors = {}
+        unknown = []
+        for name, tensor in theirs.items():
+            if name in self.tied:
+                self.check_tied(name, theirs)
+            elif not any(re.fullmatch(pattern, name) for pattern in self.constant):
+                ours = self.ours(name, tensor)
+                found |= ours
+                unknown += [] if ours else [name]
+        if unknown:
+            raise ValueError(f"{len(unknown)} tensors not in the map: {', '.join(sorted(unknown)[:4])}")
+        return found
+
+    def ours(self, name: str, tensor: torch.Tensor) -> Tensors:
+        for template, names in self.rows:
+            if match := _pattern(template).fullmatch(name):
+                *numbers, end = match.groups()
+                tensor = self.turned(template, tensor)
+                parts = tensor.chunk(len(names))
+                return {n.format(*numbers) + end: part for n, part in zip(names, parts, strict=True)}
+        return {}
+
+    def turned(self, template: str, tensor: torch.Tensor) -> torch.Tensor:
+        return tensor.T if template in self.transposed and tensor.dim() == 2 else tensor
+
+    def check_tied(self, name: str, theirs: Tensors) -> None:
+        whose = self.tied[name]
+        if whose in theirs and not torch.equal(theirs[name], theirs[whose]):
+            raise ValueError(f"{name} differs from {whose}, and this architecture has one matrix for both")
+
+    def dump(self, ours: Tensors, *, headed: bool) -> Tensors:
+        """Our tensors under their names and in their layout, as a checkpoint with or without a head has them."""
+        parts: dict[tuple[str, str], dict[int, torch.Tensor]] = {}
+        for name, tensor in ours.items():
+            template, theirs, place = self.theirs(name)
+            parts.setdefault((template, theirs), {})[place] = tensor
+        found = {}
+        for (template, theirs), pieces in parts.items():
+            whole = torch.cat([pieces[place] for place in sorted(pieces)])
+            prefix = self.prefix if headed and template not in self.heads else ""
+            found[prefix + theirs] = self.turned(template, whole).contiguous()
+        return found
+
+    def theirs(self, name: str) -> tuple[str, str, int]:
+        """-> the row's template, their name, and which part of a fused tensor ours is"""
+        for template, names in self.rows:
+            for place, ours in enumerate(names):
+                if match := _pattern(ours).fullmatch(name):
+                    *numbers, end = match.groups()
+                    return template, template.format(*numbers) + end, place
+        raise ValueError(f"our tensor {name} is not in the map: it could not be saved")
+
+
+def _pattern(template: str) -> re.Pattern[str]:
+    return re.compile(re.escape(template).replace(r"\{\}", r"(\d+)") + r"((?:\.weight|\.bias)?)")
