@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -33,6 +34,7 @@ class BoxedExecute(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Grade every check cell of a rebuilt notebook. Our own failure is a verdict `not_graded`, no exception."""
         where = resources["nbgrader"]
+        name_answers(nb)
         wanted = wanted_exercises(nb)
         given_up = missing_answers(nb, wanted)
         found = {verdict.exercise: verdict for verdict in given_up}
@@ -44,7 +46,8 @@ class BoxedExecute(NbGraderPreprocessor):
         write_outputs(nb, list(found.values()))
         for cell in check_cells(nb):
             exercise = wanted[cell.id]
-            write_verdict(cell, (found.get(exercise.id) if exercise else None) or ungraded(cell, exercise))
+            verdict = (found.get(exercise.id) if exercise else None) or ungraded(cell, exercise)
+            write_verdict(cell, scaled(verdict, float(cell.metadata.nbgrader["points"])))
         return nb, resources
 
     def _grade(self, nb: NotebookNode, exercises: list[Exercise], where: dict) -> Sequence[Verdict]:
@@ -86,6 +89,15 @@ def check_cells(nb: NotebookNode) -> list[NotebookNode]:
     return [cell for cell in nb.cells if (cell.metadata.get("tfkit") or {}).get("role") == "check"]
 
 
+def name_answers(nb: NotebookNode) -> None:
+    """Write on each answer whose it is, by its grade id: the engine looks there."""
+    known = {"solution-" + exercise.id.replace(".", "-"): exercise.id for exercise in registry.exercises()}
+    for cell in nb.cells:
+        ours = cell.metadata.get("tfkit") or {}
+        if ours.get("role") == "exercise":
+            ours["exercise"] = known.get(cell.metadata.nbgrader["grade_id"], cell.metadata.nbgrader["grade_id"])
+
+
 def wanted_exercises(nb: NotebookNode) -> dict[str, Exercise | None]:
     """Check cell id → exercise, by the grade id `check-<exercise, dots as dashes>`; None where no course has it."""
     known = {"check-" + exercise.id.replace(".", "-"): exercise for exercise in registry.exercises()}
@@ -124,6 +136,12 @@ def ungraded_exercise(exercise: Exercise, reason: str) -> Verdict:
     return Verdict(exercise=exercise.id, status="not_graded", score=0.0, max_score=exercise.points, reason=reason)
 
 
+def scaled(verdict: Verdict, points: float) -> Verdict:
+    """The verdict in the points that this course gives for the cell, never outside 0 … points."""
+    share = verdict.score / verdict.max_score if verdict.max_score > 0 else 0.0
+    return replace(verdict, score=points * min(max(share, 0.0), 1.0), max_score=points)
+
+
 def write_verdict(cell: NotebookNode, verdict: Verdict) -> None:
     """Exactly one output that nbgrader reads as the score; for `not_graded` one that it cannot read as full marks."""
     cell.metadata["tfkit"] = {**cell.metadata["tfkit"], "exercise": verdict.exercise, "verdict": verdict.as_json()}
@@ -135,8 +153,8 @@ def write_verdict(cell: NotebookNode, verdict: Verdict) -> None:
             new_output("error", ename="NotGraded", evalue=verdict.reason, traceback=[line]),
         ]
         return
-    score = min(max(float(verdict.score), 0.0), float(cell.metadata.nbgrader["points"]))
-    cell.outputs = [new_output("execute_result", data={"text/plain": repr(score), **page}, execution_count=None)]
+    data = {"text/plain": repr(float(verdict.score)), **page}
+    cell.outputs = [new_output("execute_result", data=data, execution_count=None)]
 
 
 def write_outputs(nb: NotebookNode, verdicts: list[Verdict]) -> None:

@@ -1,0 +1,113 @@
+"""A course of one small unit, graded by the real nbgrader commands with an engine that only reads words."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from autograder.nbgrader import config
+
+HERE = Path(__file__).parent
+UNIT = "02-masks"
+IDS = ("masks.causal", "masks.padding", "masks.softmax")
+POINTS = 2.0
+
+
+class Course:
+    """A course directory and the commands run in it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def nbgrader(self, *arguments: str, code: int = 0) -> str:
+        """Run the stock command; its output."""
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        env = os.environ | {"PATH": path, "PYTHONPATH": str(HERE), "OMP_NUM_THREADS": "1"}
+        done = subprocess.run(
+            [sys.executable, "-m", "nbgrader", *arguments], cwd=self.root, env=env, capture_output=True, text=True
+        )
+        assert done.returncode == code, done.stderr
+        return done.stderr
+
+    def hand_in(self, student: str, nb: nbformat.NotebookNode | str) -> Path:
+        """Put a notebook, or the text of a broken one, where `nbgrader collect` would."""
+        path = self.root / "submitted" / student / UNIT / f"{UNIT}.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(nb if isinstance(nb, str) else nbformat.writes(nb), encoding="utf-8")
+        return path
+
+    def released(self) -> nbformat.NotebookNode:
+        """A fresh copy of what students get, each answer right."""
+        nb = nbformat.read(self.root / "release" / UNIT / f"{UNIT}.ipynb", as_version=4)
+        for exercise in IDS:
+            find(nb, f"solution-{exercise.replace('.', '-')}").source = "# right"
+        return nb
+
+    def graded(self, student: str) -> nbformat.NotebookNode:
+        """The autograded notebook."""
+        return nbformat.read(self.root / "autograded" / student / UNIT / f"{UNIT}.ipynb", as_version=4)
+
+    def page(self, student: str) -> str:
+        """The feedback page."""
+        return (self.root / "feedback" / student / UNIT / f"{UNIT}.html").read_text(encoding="utf-8")
+
+    def grades(self, student: str) -> dict[str, tuple[float, bool]]:
+        """Exercise → (score, needs a person), from nbgrader's own gradebook."""
+        from nbgrader.api import Gradebook
+
+        with Gradebook(f"sqlite:///{self.root / 'gradebook.db'}", "tfkit") as gradebook:
+            found = {}
+            for exercise in IDS:
+                grade = gradebook.find_grade("check-" + exercise.replace(".", "-"), UNIT, UNIT, student)
+                found[exercise] = (grade.score, bool(grade.needs_manual_grade))
+            return found
+
+
+def find(nb: nbformat.NotebookNode, grade_id: str) -> nbformat.NotebookNode:
+    """The first cell of that grade id."""
+    return next(cell for cell in nb.cells if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id)
+
+
+def _marked(grade_id: str, **flags: object) -> dict:
+    marks = {"grade": False, "solution": False, "locked": False, "task": False, "schema_version": 3}
+    return marks | {"grade_id": grade_id} | flags
+
+
+def source_notebook() -> nbformat.NotebookNode:
+    """A setup cell, then per exercise an answer and its check, as the course's build writes them."""
+    cells = [
+        new_markdown_cell("# Masks: $a < b$", id="text-1"),
+        new_code_cell("import torch", metadata={"nbgrader": _marked("setup-1", locked=True)}, id="setup-1"),
+        new_code_cell("plot()", metadata={"tfkit": {"role": "demo"}}, id="demo-1"),
+    ]
+    for exercise in IDS:
+        tail = exercise.replace(".", "-")
+        text = "def f():\n    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION"
+        check = _marked(f"check-{tail}", grade=True, locked=True, points=POINTS)
+        answer = _marked(f"solution-{tail}", solution=True)
+        cells.append(new_code_cell(text, id=f"solution-{tail}", metadata={"nbgrader": answer}))
+        cells.append(new_code_cell(f'check("{exercise}")', id=f"check-{tail}", metadata={"nbgrader": check}))
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return new_notebook(cells=cells, metadata={"kernelspec": kernel})
+
+
+@pytest.fixture(scope="session")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """The released course; each test hands in as students of its own names."""
+    root = tmp_path_factory.mktemp("course")
+    config.install(root)
+    with (root / config.CONFIG).open("a", encoding="utf-8") as file:
+        file.write('\nc.BoxedExecute.engine = "fake_engine.grade_notebook"\n')
+    source = root / "source" / UNIT / f"{UNIT}.ipynb"
+    source.parent.mkdir(parents=True)
+    source.write_text(json.dumps(source_notebook()), encoding="utf-8")
+    made = Course(root)
+    made.nbgrader("generate_assignment", UNIT)
+    return made

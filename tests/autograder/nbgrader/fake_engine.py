@@ -1,0 +1,31 @@
+"""Stands in for the engine where nbgrader's side is tested: the words in an answer decide what becomes of it."""
+
+from autograder.api import Verdict
+
+
+def grade_notebook(nb, exercises, *, backend, key, student, device, progress):
+    """`# right` in the answer earns its points, `# ours` is our failure, `# raise` is a crash of the grader."""
+    sources = {cell.id: cell.source for cell in nb.cells if cell.cell_type == "code"}
+    found = []
+    for exercise in exercises:
+        cell_id = "solution-" + exercise.id.replace(".", "-")
+        if "# raise" in sources[cell_id]:
+            raise RuntimeError("the engine broke")
+        status = "passed" if "# right" in sources[cell_id] else "failed"
+        status = "not_graded" if "# ours" in sources[cell_id] else status
+        outputs = {cell_id: [{"output_type": "stream", "name": "stderr", "text": "<b>careful</b>\n"}]}
+        score = exercise.points if status == "passed" else 0.0
+        found.append(
+            Verdict(
+                exercise=exercise.id,
+                status=status,
+                score=score,
+                max_score=exercise.points,
+                hint="Your scores are divided by d." if status == "failed" else None,
+                reason="a check crashed" if status == "not_graded" else "",
+                outputs=outputs,
+                sandbox="fake",
+            )
+        )
+        progress(found[-1])
+    return found

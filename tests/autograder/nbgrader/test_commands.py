@@ -1,0 +1,250 @@
+"""What the stock commands make of submissions that are right, broken and forged. One run grades the whole class."""
+
+import copy
+import os
+from html.parser import HTMLParser
+
+import nbformat
+import pytest
+from nbformat.v4 import new_markdown_cell, new_output
+
+from .conftest import IDS, POINTS, UNIT, Course, find
+
+FULL = {exercise: (POINTS, False) for exercise in IDS}
+SCRIPT = "<script>alert(1)</script><img src=x onerror=alert(2)>"
+
+
+def _answer(nb, exercise, text):
+    find(nb, f"solution-{exercise.replace('.', '-')}").source = text
+
+
+def _but(**changed):
+    names = {exercise.replace(".", "_"): exercise for exercise in IDS}
+    return FULL | {names[name]: grade for name, grade in changed.items()}
+
+
+def right(nb):
+    return _but()
+
+
+def wrong(nb):
+    _answer(nb, "masks.padding", "return 1 / d")
+    return _but(masks_padding=(0.0, False))
+
+
+def deleted(nb):
+    nb.cells.remove(find(nb, "solution-masks-causal"))
+    return _but(masks_causal=(0.0, False))
+
+
+def deleted_check(nb):
+    nb.cells.remove(find(nb, "check-masks-causal"))
+    return _but()
+
+
+def deleted_all(nb):
+    nb.cells.clear()
+    return {exercise: (0.0, False) for exercise in IDS}
+
+
+def duplicated(nb):
+    for grade_id in ("check-masks-causal", "setup-1", "solution-masks-softmax"):
+        again = copy.deepcopy(find(nb, grade_id))
+        again.id = f"{grade_id}-again"
+        nb.cells.insert(0, again)
+    return _but()
+
+
+def forged(nb):
+    """Every mark rewritten: points, outputs, tags, our own metadata, the solution flag on a test cell, extra keys."""
+    _answer(nb, "masks.softmax", "print(2.0)")
+    check = find(nb, "check-masks-softmax")
+    check.source = "2.0"
+    check.outputs = [new_output("execute_result", data={"text/plain": "2.0"}, execution_count=1)]
+    check.metadata["tags"] = ["skip-execution"]
+    check.metadata["tfkit"] = {"role": "demo", "verdict": {"status": "passed", "score": 100, "max_score": 1}}
+    check.metadata.nbgrader |= {"points": 1000.0, "solution": True, "locked": False, "extra": 1}
+    nb.metadata["tfkit"] = {"unreadable": "<script>alert(3)</script>"}
+    find(nb, "setup-1").source = "import torch; torch.allclose = lambda *a: True"
+    find(nb, "solution-masks-padding").metadata.nbgrader["grade_id"] = ["not", "a", "string"]
+    return _but(masks_softmax=(0.0, False), masks_padding=(0.0, False))
+
+
+def ours(nb):
+    _answer(nb, "masks.causal", "# ours")
+    return _but(masks_causal=(0.0, True))
+
+
+def grader_breaks(nb):
+    _answer(nb, "masks.padding", "# raise")
+    return {exercise: (0.0, True) for exercise in IDS}
+
+
+def scripts(nb):
+    nb.cells.append(new_markdown_cell(f"> quoted, $x<y$ {SCRIPT}"))
+    data = {"text/html": SCRIPT + "<b>bold</b>", "application/javascript": "alert(4)", "text/plain": "x"}
+    figure = {"text/html": "<figure>static</figure>", "application/vnd.tfkit.trace.v1+json": {"trace": {}}}
+    demo = next(cell for cell in nb.cells if cell.metadata.get("tfkit", {}).get("role") == "demo")
+    demo.outputs = [new_output("display_data", data=data), new_output("display_data", data=figure)]
+    nb.metadata["widgets"] = {"application/vnd.jupyter.widget-state+json": {"x": "</script><script>alert(5)"}}
+    return _but()
+
+
+CLASS = {f.__name__: f for f in (right, wrong, deleted, deleted_check, deleted_all, duplicated, forged, ours)}
+CLASS |= {f.__name__: f for f in (grader_breaks, scripts)}
+BROKEN = {
+    "cut_off": '{"cells": [',
+    "not_json": "hello",
+    "a_list": "[]",
+    "wrong_cells": '{"cells": [1, 2], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}',
+    "nested": "[" * 100_000,
+}
+
+
+@pytest.fixture(scope="module")
+def graded(course: Course):
+    """The class, graded once and with feedback; student → expected grades."""
+    expected = {}
+    for name, deed in CLASS.items():
+        nb = course.released()
+        expected[name] = deed(nb)
+        course.hand_in(name, nb)
+    for name, text in BROKEN.items():
+        course.hand_in(name, text)
+        expected[name] = {exercise: (0.0, False) for exercise in IDS}
+    _links(course, expected)
+    log = course.nbgrader("autograde", UNIT)
+    course.nbgrader("generate_feedback", UNIT)
+    return expected, log
+
+
+def _links(course: Course, expected: dict) -> None:
+    path = course.hand_in("linker", course.released())
+    secret = course.root / "secret.txt"
+    secret.write_text("the answers")
+    (path.parent / "notes.txt").symlink_to(secret)
+    os.mkfifo(path.parent / "pipe")
+    (path.parent / "folder").symlink_to(course.root)
+    expected["linker"] = FULL
+    path = course.hand_in("linked_notebook", "")
+    path.unlink()
+    path.symlink_to(course.root / "source" / UNIT / f"{UNIT}.ipynb")
+    expected["linked_notebook"] = {exercise: (0.0, False) for exercise in IDS}
+
+
+@pytest.mark.parametrize("student", [*CLASS, *BROKEN, "linker", "linked_notebook"])
+def test_gradebook_tells_the_truth(course, graded, student):
+    assert course.grades(student) == graded[0][student]
+
+
+@pytest.mark.parametrize("student", [*CLASS, *BROKEN])
+def test_every_check_cell_has_one_score_that_nbgrader_reads(course, graded, student):
+    from nbgrader.utils import determine_grade
+
+    nb = course.graded(student)
+    checks = [cell for cell in nb.cells if cell.metadata.get("nbgrader", {}).get("grade")]
+    assert len(checks) == len(IDS)
+    for cell in checks:
+        score, most = determine_grade(cell)
+        assert most == POINTS
+        if cell.metadata.tfkit.verdict["status"] != "not_graded":
+            assert [output.output_type for output in cell.outputs] == ["execute_result"]
+            assert score == cell.metadata.tfkit.verdict["score"]
+        else:
+            assert score == 0  # a stock SaveAutoGrades, put back by someone, must not read full marks
+
+
+def test_links_and_pipes_stay_out(course, graded):
+    for folder in ("submitted", "autograded", "feedback"):
+        found = {path.name for path in (course.root / folder / "linker" / UNIT).rglob("*")}
+        assert not found & {"notes.txt", "pipe", "folder"}
+
+
+def test_locked_cells_are_as_released(course, graded):
+    nb = course.graded("forged")
+    assert find(nb, "setup-1").source == "import torch"
+    assert find(nb, "check-masks-softmax").source == 'check("masks.softmax")'
+    assert find(nb, "check-masks-softmax").metadata.nbgrader["points"] == POINTS
+    assert not any("tags" in cell.metadata for cell in nb.cells)
+
+
+class Scripts(HTMLParser):
+    """Collects what a browser would run."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.inside, self.found = False, []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.inside = tag == "script"
+        for name, value in attrs:
+            if name.startswith("on") or (value or "").strip().lower().startswith("javascript:"):
+                self.found.append(f"{tag} {name}={value}")
+
+    def handle_endtag(self, tag):
+        self.inside = False
+
+    def handle_data(self, data):
+        if self.inside:
+            self.found.append(data)
+
+
+@pytest.mark.parametrize("student", [*CLASS, *BROKEN])
+def test_feedback_runs_nothing(course, graded, student):
+    page = course.page(student)
+    assert not [text for text in Scripts(page).found if "alert" in text]
+    assert "BEGIN HIDDEN" not in page
+
+
+def test_feedback_keeps_prose_and_static_figures(course, graded):
+    page = course.page("scripts")
+    assert "<figure>static</figure>" in page
+    assert "<b>bold</b>" in page
+    assert "<blockquote>" in page
+    assert "As handed in" in page
+
+
+def test_feedback_says_what_was_misunderstood(course, graded):
+    assert "Your scores are divided by d." in course.page("wrong")
+    assert "missing from what you handed in" in course.page("deleted")
+    assert "could not be read" in course.page("cut_off")
+    assert "not your mistake" in course.page("ours")
+
+
+def test_progress_names_student_and_exercise(graded):
+    _, log = graded
+    assert f"right · {UNIT}: ✓ masks.causal 1/1" in log
+    assert f"wrong · {UNIT}: ✗ masks.padding 0/1" in log
+    assert f"submitted/cut_off/{UNIT}/{UNIT}.ipynb could not be read" in log
+
+
+def test_stderr_costs_nothing_and_is_shown(course, graded):
+    assert "&lt;b&gt;careful" in course.page("right")
+
+
+def test_a_crash_leaves_no_old_grade(course, graded):
+    path = course.hand_in("later", course.released())
+    course.nbgrader("autograde", UNIT, "--student=later")
+    assert course.grades("later") == FULL
+    nb = course.released()
+    _answer(nb, "masks.causal", "# raise")
+    path.write_text(nbformat.writes(nb))
+    course.nbgrader("autograde", UNIT, "--student=later", "--force")
+    assert course.grades("later") == {exercise: (0.0, True) for exercise in IDS}
+
+
+def test_collect_does_not_follow_links(course):
+    nb = nbformat.writes(course.released())
+    (course.root / "secret2.txt").write_text("the answers")
+    course.nbgrader("release_assignment", UNIT)
+    inbound = course.root / "exchange" / "tfkit" / "inbound" / f"eve+{UNIT}+2026-01-01 10:00:00.000000 UTC"
+    inbound.mkdir(parents=True)
+    (inbound / f"{UNIT}.ipynb").write_text(nb)
+    (inbound / "timestamp.txt").write_text("2026-01-01 10:00:00.000000 UTC")
+    (inbound / "stolen.txt").symlink_to(course.root / "secret2.txt")
+    course.nbgrader("collect", UNIT, "--ExchangeCollect.check_owner=False")
+    assert {path.name for path in (course.root / "submitted" / "eve" / UNIT).iterdir()} == {
+        f"{UNIT}.ipynb",
+        "timestamp.txt",
+    }
