@@ -118,7 +118,7 @@ except NotImplementedError:
 # without residuals. Which bar is taller, and by how much?
 #
 # *Figure: two curves over the depth of the stack, gradient size on a logarithmic axis. With residuals the curve stays
-# about level; without them it falls by orders of magnitude.*
+# nearly level; without them it falls a hundredfold.*
 
 # %% role="demo"
 def gradient_at_input(depth, residual):
@@ -231,8 +231,8 @@ for name, rows in {"embedding": embedding, "position": sinusoidal_positions(100,
 # **Predict, then run: who can move whom?** We change one target input word and look at which logits move; then one source word.
 # Draw the two patterns before you run the cell.
 #
-# *Figure: two maps, changed word by moved logit. For target inputs a lower-left-free triangle: a change moves its own and later positions only. For source words
-# the whole square is filled.*
+# *Figure: two maps, changed word by moved logit. For target inputs only the triangle on and right of the diagonal is filled: a change moves its own and later positions only.
+# For source words the whole square is filled.*
 
 # %% role="demo"
 try:
@@ -313,18 +313,21 @@ print(tokenizer.encode(corpus.train[0].source).tokens, "→", tokenizer.encode(c
 # before you run it: which line would you have to change for a recurrent decoder?
 
 # %% role="experiment"
-def train(model, pairs, epochs, warmup=300, batch=64):
+from tfkit.train import PairBatches
+
+
+def train(model, pairs, epochs, warmup=300):
+    rows = [tuple([*tokenizer.encode(text).ids, END] for text in (pair.source, pair.target)) for pair in pairs]
+    batches = PairBatches(rows, tokens=1200, pad_id=PAD)  # sentences of like length together: little padding
     optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
     losses, step = [], 0
     for epoch in range(epochs):
-        for rows in torch.randperm(len(pairs)).split(batch):
-            src = to_ids([pairs[i].source for i in rows])
-            target = to_ids([pairs[i].target for i in rows])
+        for batch in batches(torch.Generator().manual_seed(epoch)):
             step += 1
             for group in optimizer.param_groups:
                 group["lr"] = noam_rate(step, D_MODEL, warmup)
-            logits = model(src, shift_right(target, START))
-            loss = F.cross_entropy(logits.transpose(1, 2), target, ignore_index=PAD, label_smoothing=0.1)
+            logits = model(batch.src, shift_right(batch.tgt, START))
+            loss = F.cross_entropy(logits.transpose(1, 2), batch.tgt, ignore_index=PAD, label_smoothing=0.1)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()

@@ -1,0 +1,142 @@
+"""The build: every notebook valid, the same bytes each time, solutions where nbgrader finds them and nowhere else."""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.apps import NbGraderAPI
+from traitlets.config import Config
+
+import course
+from course import build as builder
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("course")
+    return folder, builder.build(folder)
+
+
+def read(one):
+    return nbformat.read(one.path, as_version=4)
+
+
+def test_builds_every_unit_of_the_course(built):
+    assert [one.path.stem for one in built[1]] == builder.unit_names() == [unit.name for unit in course.units()]
+    for one in built[1]:
+        nbformat.validate(read(one))
+
+
+def test_each_exercise_has_its_cell_its_check_and_its_points(built):
+    points = {}
+    for one in built[1]:
+        cells = read(one).cells
+        for cell, after in zip(cells, cells[1:], strict=False):
+            marks = cell.metadata.get("tfkit", {})
+            if marks.get("role") == "exercise":
+                name = marks["exercise"]
+                assert after.source == f'check("{name}")' and after.metadata.tfkit.exercise == name
+                assert cell.metadata.nbgrader.solution and not cell.metadata.nbgrader.grade
+                points[name] = after.metadata.nbgrader.points
+    assert points == {exercise.id: exercise.points for exercise in course.exercises()}
+
+
+def test_cell_ids_are_unique_and_only_graded_roles_are_nbgraders(built):
+    for one in built[1]:
+        cells = read(one).cells
+        assert len({cell.id for cell in cells}) == len(cells)
+        for cell in cells:
+            role = cell.metadata.get("tfkit", {}).get("role")
+            assert ("nbgrader" in cell.metadata) == (role in ("setup", "exercise", "check")), cell.id
+
+
+def test_a_second_build_writes_nothing(built):
+    folder, first = built
+    bytes_before = {one.path: (one.path.read_bytes(), one.path.stat().st_mtime_ns) for one in first}
+    again = builder.build(folder)
+    assert not any(one.changed for one in again)
+    assert bytes_before == {one.path: (one.path.read_bytes(), one.path.stat().st_mtime_ns) for one in again}
+
+
+def test_the_solution_is_the_librarys_own_source():
+    for exercise in course.exercises():
+        text = builder.solution(exercise)
+        tree = ast.parse(text)
+        assert [node.name for node in tree.body] == list(exercise.symbols)
+        plain = "\n".join(line for line in text.splitlines() if "### " not in line)
+        for reference in exercise.references:
+            module, _, symbol = reference.partition(":")
+            library = ast.parse(builder._module_source(module)).body
+            (node,) = [n for n in library if getattr(n, "name", None) == symbol]
+            assert ast.unparse(node) in ast.unparse(ast.parse(plain))
+
+
+def test_release_has_no_solution_and_its_stubs_raise(built, tmp_path, monkeypatch):
+    # nbgrader calls alembic by name
+    monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    source, _ = built
+    shutil.copytree(source / "source", tmp_path / "source")
+    config = Config()
+    config.CourseDirectory.root = str(tmp_path)
+    config.CourseDirectory.db_url = f"sqlite:///{tmp_path / 'gradebook.db'}"
+    api = NbGraderAPI(config=config)
+    for name in builder.unit_names():
+        result = api.generate_assignment(name)
+        assert result["success"], result.get("log") or result.get("error")
+        released = nbformat.read(tmp_path / "release" / name / f"{name}.ipynb", as_version=4)
+        for cell in released.cells:
+            assert "BEGIN SOLUTION" not in cell.source
+            if cell.metadata.get("tfkit", {}).get("role") == "exercise":
+                _only_stubs(cell.source)
+
+
+def _only_stubs(text):
+    """Every function of the released cell does nothing but raise, after a docstring or `super().__init__()`."""
+    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+    assert functions
+    for function in functions:
+        *before, last = [ast.unparse(statement) for statement in function.body]
+        assert last.startswith("raise NotImplementedError"), text
+        assert all(line == "super().__init__()" or line[0] in "'\"" for line in before), text
+
+
+def test_every_code_cell_fits_a_screen(built):
+    long = [
+        (one.path.stem, cell.id)
+        for one in built[1]
+        for cell in read(one).cells
+        if cell.cell_type == "code"
+        and cell.metadata.tfkit.role in ("demo", "experiment")
+        and len(cell.source.splitlines()) > 30
+    ]
+    assert not long
+
+
+@pytest.mark.parametrize(
+    "lesson, message",
+    [
+        ("# %%\nx = 1\n", "role"),
+        ('# %% role="exercise" exercise="no.such"\n', "not an exercise of this unit"),
+        ('# %% role="exercise" exercise="masks.causal"\nx = 1\n', "must be empty"),
+        ("# %% [markdown]\n# words only\n", "has no exercise cell for masks.causal"),
+    ],
+)
+def test_a_faulty_lesson_is_named_in_one_line(tmp_path, lesson, message):
+    folder = tmp_path / "02-masks"
+    folder.mkdir()
+    (folder / "lesson.py").write_text(lesson)
+    with pytest.raises(builder.LessonError, match=message) as error:
+        builder.notebook(folder)
+    assert "\n" not in str(error.value)
+
+
+def test_an_unknown_unit_ends_the_command_with_one(tmp_path, capsys):
+    with pytest.raises(SystemExit) as stop:
+        builder.main([str(tmp_path), "--unit", "99-none"])
+    assert stop.value.code == 1 and "99-none" in capsys.readouterr().err
