@@ -1,0 +1,358 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # 07 · Decoding
+#
+# **The question.** A trained model gives probabilities for *one* next word. How do you get from there to a whole sentence, to a *good*
+# one, and without computing everything again for each word?
+#
+# You build the two searches that translate (greedy and beam), the two filters that make sampled text readable, and the cache
+# that makes all of it fast. At the end you step through your own search, forwards and backwards.
+
+# %% role="setup"
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from tfkit.nn import merge_heads, scaled_dot_product_attention, split_heads
+
+# %% [markdown]
+# ## The idea
+#
+# The model factorises the probability of a sentence from left to right:
+#
+# $$\log P(y_1 \dots y_n) = \sum_{t=1}^{n} \log P(y_t \mid y_1 \dots y_{t-1})$$
+#
+# In training all $y$ are known, so all terms are computed at once. Here nothing is known: the second term needs the first word to have been
+# *chosen*. There are $V^n$ sentences of length $n$, so nobody looks at all of them; decoding is a search in a tree, and each method
+# is a rule for which branches to follow.
+#
+# Everything you build takes one function: `step(prefix_ids[N,t]) -> logits[N,V]`, the scores of the next word for each of `N` prefixes.
+# Behind it may be a transformer or, as in the next cell, a little table. Its tree holds a lesson: the first word that looks best leads nowhere good.
+#
+# *Figure: a tree. From the start, "the" has probability 0.55 and "a" 0.45. After "the" the best continuation has 0.4, after "a" it has 0.9. So the best
+# first word, "the", gives 0.22 and the other one gives 0.41.*
+
+# %% role="demo"
+import matplotlib.pyplot as plt
+
+WORDS = ["<pad>", "<s>", "</s>", "the", "a", "cat", "dog", "bird"]
+NEXT = {"<s>": {"the": 0.55, "a": 0.45}, "the": {"cat": 0.4, "dog": 0.35, "bird": 0.25}, "a": {"cat": 0.05, "dog": 0.9, "bird": 0.05}}
+
+
+def toy_step(prefix_ids):
+    logits = torch.full((len(prefix_ids), len(WORDS)), -20.0)
+    for row, last in zip(logits, prefix_ids[:, -1].tolist()):
+        for word, probability in NEXT.get(WORDS[last], {"</s>": 1.0}).items():
+            row[WORDS.index(word)] = math.log(probability)
+    return logits
+
+
+fig, ax = plt.subplots(figsize=(6.5, 2.8))
+places = {"<s>": (0, 2.5), "the": (1, 4), "a": (1, 1)} | {f"the {w}": (2, 5 - i) for i, w in enumerate(WORDS[5:])} \
+    | {f"a {w}": (2, 2 - i) for i, w in enumerate(WORDS[5:])}
+for name, (x, y) in places.items():
+    parent = "<s>" if x == 1 else name.split()[0]
+    if x:
+        p = NEXT[parent][name.split()[-1]]
+        ax.plot([x - 0.85, x - 0.15], [places[parent][1], y], color="#888888", lw=5 * p)
+        ax.text(x - 0.3, y + 0.15, p, fontsize=8)
+    ax.text(x, y, name, ha="center", va="center", bbox={"fc": "#cfe3f5", "ec": "none"}, color="black")
+ax.set(xlim=(-0.3, 2.4), ylim=(-0.7, 5.6)), ax.axis("off")
+plt.show()
+
+# %% [markdown]
+# ## 1 · Greedy: the best word each time
+#
+# $$y_t = \arg\max_{w} P(w \mid y_1 \dots y_{t-1})$$
+#
+# Simple for one sentence. The work is in the batch: rows end at different times. A row that has emitted `end_id` keeps it and is filled with
+# `pad_id` from then on; when *all* rows are finished, stop, for each step is a pass through the whole model. Only *generated* words
+# can finish a row: in some models the start symbol is the end symbol.
+#
+# **Predict, then run.** What does greedy search answer on the tree above, and what probability does that sentence have?
+
+# %% role="exercise" exercise="decoding.greedy"
+
+# %% role="demo"
+def say(ids):
+    return " ".join(WORDS[i] for i in ids)
+
+
+try:
+    print(say(greedy_decode(toy_step, torch.tensor([1]), end_id=2, max_new_tokens=5, pad_id=0)[0].tolist()))
+except NotImplementedError:
+    print("Build greedy_decode first.")
+
+# %% [markdown]
+# ## 2 · Beam search: keep several hypotheses
+#
+# Keep the best `beam_size` beginnings instead of one. At each step *all* continuations of *all* live hypotheses compete for the places, by summed
+# log-probability. Those that end are set aside; the others go on.
+#
+# **Why a beam is not greedy `beam_size` times over.** The places are handed out among all: two good continuations may come from one hypothesis, and
+# another hypothesis may die out. A beam of one *is* greedy; a beam of $V^n$ is a complete search.
+#
+# **Length.** Each further word adds a negative log-probability, so the bare sum prefers short sentences. Hence the score
+#
+# $$score = \frac{\sum_t \log P(y_t)}{n^{\alpha}}, \qquad n = \text{number of generated words, the end included}$$
+#
+# `length_penalty` is $\alpha$: 0 is the bare sum, 1 the mean per word. During the search all live hypotheses have the same length, so the penalty matters only
+# when finished ones are ranked.
+#
+# **Predict, then run.** With two places, what does beam search answer on the tree? And what changes for $\alpha = 0$?
+
+# %% role="exercise" exercise="decoding.beam"
+
+# %% role="demo"
+try:
+    for beam_size in (1, 2, 4):
+        ids, score = beam_search(toy_step, start_id=1, end_id=2, beam_size=beam_size, max_new_tokens=5)[0]
+        print(f"beam {beam_size}: {say(ids):22} score {score:.3f}  probability {math.exp(score * (len(ids) - 1)):.3f}")
+except NotImplementedError:
+    print("Build beam_search first.")
+
+# %% [markdown]
+# ## 3 · Sampling, but not from everything
+#
+# A translation has a best answer; a story has not. The likeliest story is dull and repeats itself, so one *draws* the next word. But the tail of the
+# distribution, thousands of words with a tiny probability each, has a lot of probability *together*: every few words the draw lands
+# there, and the text derails. So the tail is cut off: a filter sets its logits to $-\infty$, whose probability is exactly 0. (Setting them to 0 would not
+# remove anything: a logit of 0 may be quite likely.)
+#
+# **Top-k** keeps a fixed number of words.
+
+# %% role="exercise" exercise="decoding.top_k"
+
+# %% [markdown]
+# **Top-p** (nucleus) keeps the smallest set of words whose probability reaches `p`, the word that crosses the line included: few words where the model is certain, many where it is not.
+#
+# **Predict, then run.** One certain and one uncertain distribution over 12 words, `k = 4`, `p = 0.8`: how many bars stay in each of the four panels?
+#
+# *Figure: four bar charts, certain and uncertain distribution above each other, top-k on the left, top-p on the right. Kept bars are blue, removed ones grey. Top-k
+# keeps four in both; top-p keeps one or two of the certain one and most of the uncertain one.*
+
+# %% role="exercise" exercise="decoding.top_p"
+
+# %% role="demo"
+torch.manual_seed(3)
+certain, uncertain = torch.randn(2, 12).sort(descending=True).values * torch.tensor([[3.0], [0.5]])
+try:
+    fig, axes = plt.subplots(2, 2, figsize=(7, 3.6), sharex=True)
+    for row, (name, logits) in zip(axes, {"certain": certain, "uncertain": uncertain}.items()):
+        for ax, (rule, kept) in zip(row, {"top-k, k = 4": top_k_filter(logits, 4), "top-p, p = 0.8": top_p_filter(logits, 0.8)}.items()):
+            colours = ["#2a6fb0" if value > -math.inf else "#cccccc" for value in kept.tolist()]
+            ax.bar(range(12), logits.softmax(-1), color=colours)
+            ax.set_title(f"{name}, {rule}", fontsize=9)
+    plt.tight_layout(), plt.show()
+except NotImplementedError:
+    plt.close("all")
+    print("Build top_k_filter and top_p_filter first.")
+
+# %% [markdown]
+# ## 4 · The cache: do not compute the past twice
+#
+# Step `t` needs attention of *one* new query over `t` keys and values. The keys and values of earlier words are the same as in the step before, for
+# the causal mask keeps the past from seeing the future: nothing that comes later can change them. So keep them.
+#
+# | for `n` words, one layer | without a cache | with it |
+# |---|---|---|
+# | rows through the projections | $1 + 2 + \dots + n = n(n+1)/2$ | $n$ |
+# | scores | about $n^3/3$ | about $n^2/2$ |
+# | memory kept | nothing | `2 · n · d_model` numbers |
+#
+# Your module takes the *new* positions only. Mind the mask: a chunk of several new positions after `past` cached ones may attend to all of the past and, within the
+# chunk, causally. And leave the cache you are given as it is: beam search continues one prefix in several ways.
+#
+# **Predict, then run.** Cache of 6 positions, chunk of 3: what shape has the mask, and which cells are False?
+
+# %% role="exercise" exercise="decoding.kv_cache"
+
+# %% role="demo"
+try:
+    torch.manual_seed(0)
+    attention, x = CachedSelfAttention(64, 4), torch.randn(1, 9, 64)
+    whole, _ = attention(x)
+    first, cache = attention(x[:, :6])
+    rest, _ = attention(x[:, 6:], cache)
+    print("largest difference:", (torch.cat([first, rest], 1) - whole).abs().max().item())
+except NotImplementedError:
+    print("Build CachedSelfAttention first.")
+
+# %% [markdown]
+# **What does it save?** The same words generated with and without a cache; the time of each step.
+#
+# *Figure: two curves of milliseconds per step over the length of the prefix. Without a cache the time grows with the length; with it, it stays nearly flat.*
+
+# %% role="experiment"
+import time
+
+try:
+    torch.manual_seed(0)
+    attention, x, cache = CachedSelfAttention(256, 4).eval(), torch.randn(1, 400, 256), None
+    with_cache, without = [], []
+    with torch.no_grad():
+        for t in range(1, 401):
+            start = time.perf_counter()
+            _, cache = attention(x[:, t - 1:t], cache)
+            middle = time.perf_counter()
+            attention(x[:, :t])
+            with_cache.append(1000 * (middle - start)), without.append(1000 * (time.perf_counter() - middle))
+    fig, ax = plt.subplots(figsize=(6, 2.8))
+    ax.plot(without, label="without a cache"), ax.plot(with_cache, label="with")
+    ax.set(xlabel="length of the prefix", ylabel="ms per step", ylim=(0, sorted(without)[-8])), ax.legend()
+    plt.show()
+except NotImplementedError:
+    print("Build CachedSelfAttention first.")
+
+# %% [markdown]
+# ## The experiment: decode with the model you trained
+#
+# The next cell loads the translator from the end of unit 05. If there is none, a smaller one is trained here and now, for about a minute and with the library's parts; it says so.
+
+# %% role="experiment"
+import json
+from pathlib import Path
+
+from safetensors.torch import load_file
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+from tfkit.data.translation import english_french
+from tfkit.nn import Seq2SeqTransformer, shift_right
+
+PAD, START, END = 0, 1, 2
+corpus = english_french()
+folder = Path("..") / "my-translator"
+
+
+def load_translator(folder):
+    model = Seq2SeqTransformer(**json.loads((folder / "config.json").read_text()))
+    model.load_state_dict(load_file(folder / "model.safetensors"))
+    return model.eval(), Tokenizer.from_file(str(folder / "tokenizer.json"))
+
+
+# %% role="experiment"
+def train_tokenizer(pairs):
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
+    tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace()
+    texts = [text for pair in pairs for text in (pair.source, pair.target)]
+    special = ["<pad>", "<s>", "</s>", "<unk>"]
+    tokenizer.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=1000, special_tokens=special, show_progress=False))
+    return tokenizer
+
+
+# %% role="experiment"
+def to_ids(tokenizer, sentences):
+    rows = [torch.tensor([*tokenizer.encode(text).ids, END]) for text in sentences]
+    return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD)
+
+
+def train_small(pairs, steps=400):
+    torch.manual_seed(0)
+    tokenizer = train_tokenizer(pairs)
+    model = Seq2SeqTransformer(1000, 1000, d_model=64, n_heads=4, d_ff=128, n_layers=2, pad_id=PAD)
+    nn.init.normal_(model.src_embed.weight, std=1 / 8), nn.init.normal_(model.tgt_embed.weight, std=1 / 8)
+    optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)
+    for step in range(steps):
+        batch = [pairs[i] for i in torch.randint(len(pairs), (32,)).tolist()]
+        src, target = (to_ids(tokenizer, [getattr(pair, side) for pair in batch]) for side in ("source", "target"))
+        loss = F.cross_entropy(model(src, shift_right(target, START)).transpose(1, 2), target, ignore_index=PAD)
+        optimizer.zero_grad(), loss.backward(), optimizer.step()
+        print(f"\rstep {step + 1}/{steps}, loss {loss.item():.2f}", end="", flush=True)
+    print()
+    return model.eval(), tokenizer
+
+
+# %% role="experiment"
+if (folder / "model.safetensors").exists():
+    translator, tokenizer = load_translator(folder)
+    print("this is the translator that you trained in unit 05")
+else:
+    print("no translator from unit 05 here: training a small one with the library's parts")
+    translator, tokenizer = train_small(corpus.train)
+
+# %% [markdown]
+# `step` for one sentence: the encoder runs **once**, then each call decodes the prefixes it is given.
+#
+# **Predict.** Does the translation with the higher score always read better?
+
+# %% role="experiment"
+def stepper_for(sentence):
+    src = to_ids(tokenizer, [sentence])
+    with torch.no_grad():
+        memory = translator.encode(src)
+
+    @torch.no_grad()
+    def step(prefix):
+        n = len(prefix)
+        return translator.decode(prefix, memory.expand(n, -1, -1), src.expand(n, -1))[:, -1]
+
+    return step
+
+
+for pair in corpus.test[:60:12]:
+    try:
+        step = stepper_for(pair.source)
+        greedy = greedy_decode(step, torch.tensor([START]), END, 30, PAD)[0].tolist()
+        best = beam_search(step, START, END, 4, 30, length_penalty=1.0)
+        print(f"{pair.source}\n  reference {pair.target}\n  greedy    {tokenizer.decode(greedy)}")
+        for ids, score in best[:2]:
+            print(f"  beam      {tokenizer.decode(ids)}   ({score:.2f})")
+    except NotImplementedError:
+        print("Build greedy_decode and beam_search first.")
+        break
+
+# %% [markdown]
+# **Step through it.** The search is recorded once; after that you walk through it in the browser, forwards and backwards, by button or arrow key: the likeliest next words, the tree of
+# hypotheses with those that were dropped, and where the chosen layer and head looked. Find the step at which greedy and beam part ways.
+#
+# *Figure: the stepper, with the next words' probabilities as bars, a tree of hypotheses and a map of attention, all for the step chosen.*
+
+# %% role="experiment"
+from tfkit.decode import Beam, Greedy, record
+from tfkit_lab import Stepper
+
+
+def recorded(sentence, strategy):
+    return record(translator, to_ids(tokenizer, [sentence]), token=tokenizer.id_to_token, strategy=strategy,
+                  start_id=START, end_id=END, max_new_tokens=25, title=sentence)
+
+
+sentence = corpus.test[12].source
+Stepper(recorded(sentence, Beam(4)))
+
+# %% role="experiment"
+Stepper(recorded(sentence, Greedy()))
+
+# %% [markdown]
+# ## Pitfalls
+#
+# - **A start symbol that is the end symbol** (BART, Marian): test generated words only, or every row is finished before it begins.
+# - **Raw logits in a beam.** Rows of logits from different prefixes have no common zero; only log-probabilities may be added up and compared.
+# - **Wider is not better.** With a very large beam translations get shorter and worse: the model's likeliest sentence is often the empty one (Stahlberg and Byrne 2019). Search errors had been hiding a fault of the model.
+# - **A cache written in place** is shared by all hypotheses that came from one prefix.
+# - **Filters take logits and return logits**, so that they can follow one another; softmax comes once, at the end.
+#
+# ## What real models changed
+#
+# | | here | elsewhere |
+# |---|---|---|
+# | length | $n^\alpha$ | GNMT: $((5+n)/6)^\alpha$; BART forbids an end before a minimal length |
+# | ended hypotheses | set aside, no early stop | transformers: stop when `beam_size` have ended (`early_stopping`) |
+# | repetition | nothing | CTRL divides the logits of words already used; n-gram blocking in summarisation |
+# | cache | grows by concatenation | allocated once (static), shared between heads (multi-query), paged (vLLM) |
+#
+# ## Read on
+#
+# - Wu et al. 2016, [Google's Neural Machine Translation System](https://arxiv.org/abs/1609.08144), section 7: beam search with length and coverage.
+# - Holtzman et al. 2020, [The Curious Case of Neural Text Degeneration](https://arxiv.org/abs/1904.09751): why sample, and why from the nucleus.
+# - Stahlberg and Byrne 2019, [On NMT Search Errors and Model Errors](https://arxiv.org/abs/1908.10090): what a complete search finds.
+# - Fan et al. 2018, [Hierarchical Neural Story Generation](https://arxiv.org/abs/1805.04833): top-k.
