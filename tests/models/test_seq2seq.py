@@ -229,3 +229,13 @@ def test_longer_than_the_table():
         model.encode(torch.ones(1, 65, dtype=torch.long))
     with pytest.raises(ValueError, match="without a head: make it with head='seq2seq_lm'"):
         model(torch.ones(1, 3, dtype=torch.long), labels=torch.ones(1, 3, dtype=torch.long))
+
+
+@torch.no_grad()
+def test_compiles_as_one_graph():
+    """The boundary's checks and the output object must not cut the graph."""
+    model = tfkit.from_config("transformer", head="seq2seq_lm", vocab_size=23, **TINY["transformer"]).eval()
+    src, tgt = batch()
+    compiled = torch.compile(model, fullgraph=True, backend="eager")
+    how = {"attention_mask": torch.ones_like(src), "labels": tgt}
+    torch.testing.assert_close(compiled(src, **how).loss, model(src, **how).loss)
