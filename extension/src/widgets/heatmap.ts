@@ -11,11 +11,7 @@ export interface IHeatmap {
 
 const SHOWN_ROWS = 64; // of the table; the largest weights first when there are more
 
-/** Ink of the theme, as canvas wants it. */
-function ink(node: HTMLElement): [number, number, number] {
-  const parts = getComputedStyle(node).color.match(/\d+/g) ?? ['0', '0', '0'];
-  return [Number(parts[0]), Number(parts[1]), Number(parts[2])];
-}
+const INK = [13, 42, 90]; // on white in every theme: a canvas is not repainted when the theme changes
 
 /** One pixel per weight, from clear to ink (square root: faint weights stay visible); rows of the future stay clear. */
 export function paint(pixels: Uint8ClampedArray, at: At, rows: number, columns: number, query: number, rgb: number[]): void {
@@ -100,6 +96,6 @@ function picture(canvas: HTMLCanvasElement, at: At, map: IAttention, query: numb
     return; // no canvas here (a test's DOM): the table says the same
   }
   const image = context.createImageData(map.cols, map.rows);
-  paint(image.data, at, map.rows, map.cols, query, ink(canvas));
+  paint(image.data, at, map.rows, map.cols, query, INK);
   context.putImageData(image, 0, 0);
 }

@@ -17,7 +17,7 @@ padding:0;list-style:none}
 .tfk .tfk-toks .tfk-source{background:none;border:1px solid var(--line)}
 .tfk .tfk-toks .tfk-now{background:none;border:2px solid var(--hot);font-weight:700}
 .tfk .tfk-row{display:flex;gap:20px;flex-wrap:wrap;align-items:flex-start}
-.tfk canvas{image-rendering:pixelated;border:1px solid var(--line);display:block}
+.tfk canvas{background:#fff;image-rendering:pixelated;border:1px solid var(--line);display:block}
 .tfk table{border-collapse:collapse;color:inherit;font-size:12px;border:0;margin:0}
 .tfk td,.tfk th{padding:1px 8px 1px 0;text-align:left;font-variant-numeric:tabular-nums;font-weight:400;border:0;background:none}
 .tfk thead th,.tfk caption{color:var(--soft);text-align:left}

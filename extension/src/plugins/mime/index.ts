@@ -3,7 +3,7 @@ import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application'
 import { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import { JSONObject } from '@lumino/coreutils';
-import { Widget } from '@lumino/widgets';
+import { Panel, Widget } from '@lumino/widgets';
 import { ITraceViews } from '../../shared/tokens';
 import { h } from '../../widgets/dom';
 import { RecordedModel } from '../../widgets/model';
@@ -22,14 +22,14 @@ interface IPayload {
   model_id?: string;
 }
 
-class TraceRenderer extends Widget implements IRenderMime.IRenderer {
+class TraceRenderer extends Panel implements IRenderMime.IRenderer {
   constructor(
     private _views: ITraceViews,
     private _panel: NotebookPanel
   ) {
     super();
     this.addClass('tfkit-Trace');
-    this.node.append(this._recorded, this._live);
+    this.addWidget(new Widget({ node: this._recorded }));
     this.node.addEventListener('tfkit:state', event => this._remember((event as CustomEvent<JSONObject>).detail));
   }
 
@@ -58,7 +58,6 @@ class TraceRenderer extends Widget implements IRenderMime.IRenderer {
     const wrong = problem(payload.trace);
     const view = this._views.find(payload.trace?.kind ?? '');
     this._cleanup?.();
-    this._live.hidden = true;
     if (wrong || !view) {
       const why = wrong ?? `no view draws traces of kind “${payload.trace?.kind}”`;
       this._recorded.replaceChildren(h('p', { role: 'alert' }, `This trace cannot be shown: ${why}.`));
@@ -75,14 +74,15 @@ class TraceRenderer extends Widget implements IRenderMime.IRenderer {
       return; // no widget manager on this page
     }
     const live = rendermime.createRenderer(WIDGET_VIEW);
-    Widget.attach(live, this._live);
+    live.hide();
+    this.addWidget(live);
     const data = { [WIDGET_VIEW]: { version_major: 2, version_minor: 0, model_id: modelId } };
     const drawn = appearance(live.node, PATIENCE_MS);
     void live.renderModel(rendermime.createModel ? rendermime.createModel({ data }) : ({ data, metadata: {}, trusted: true } as never));
     if ((await drawn) && !this.isDisposed) {
       this._cleanup?.();
       this._cleanup = undefined;
-      this._live.hidden = false;
+      live.show();
       this._watchLive(live);
     } else {
       live.dispose();
@@ -113,7 +113,6 @@ class TraceRenderer extends Widget implements IRenderMime.IRenderer {
   }
 
   private _recorded = h('div');
-  private _live = h('div', { hidden: true });
   private _model?: IRenderMime.IMimeModel;
   private _cleanup?: () => void;
   private _watch?: MutationObserver;

@@ -1,0 +1,17 @@
+"""The server of the browser tests: only this machine reaches it, and it shows only the prepared folder."""
+
+from pathlib import Path
+
+root = Path(__file__).parent / ".tmp" / "root"
+c = get_config()  # noqa: F821
+c.ServerApp.root_dir = str(root)
+c.ServerApp.ip = "127.0.0.1"
+c.ServerApp.port = 8899
+c.ServerApp.port_retries = 0
+c.ServerApp.allow_root = True
+c.ServerApp.open_browser = False
+c.IdentityProvider.token = "tests"
+c.LabApp.expose_app_in_browser = True
+c.LabApp.news_url = None
+c.LabApp.user_settings_dir = str(root.parent / "settings")
+c.LabApp.workspaces_dir = str(root.parent / "workspaces")

@@ -1,0 +1,155 @@
+const { readFileSync } = require('node:fs');
+const { join } = require('node:path');
+const { default: AxeBuilder } = require('@axe-core/playwright');
+const { expect, test } = require('@playwright/test');
+
+const UNIT = '02-masks/02-masks.ipynb';
+const EXERCISE = 'masks.causal';
+const SUBMISSIONS = join(__dirname, '../../../course/units/02-masks/submissions', EXERCISE);
+const shot = (page, name) => page.screenshot({ path: `screenshots/${name}.png` });
+
+async function lab(page, path) {
+  await page.goto(`http://127.0.0.1:8899/lab?token=tests&reset`);
+  await page.waitForFunction(() => window.jupyterapp);
+  await page.evaluate(() => window.jupyterapp.restored);
+  if (path) {
+    await page.evaluate(async p => {
+      const panel = await window.jupyterapp.commands.execute('docmanager:open', { path: p });
+      await panel.context.ready;
+      await panel.sessionContext.ready;
+    }, path);
+    await page.locator('.jp-NotebookPanel .jp-Cell').first().waitFor();
+  }
+}
+
+const command = (page, id, args = {}) => page.evaluate(([i, a]) => window.jupyterapp.commands.execute(i, a).then(() => null), [id, args]);
+
+/** Makes a cell the active one, by the role and exercise in its metadata, or by place. */
+const activate = (page, find) =>
+  page.evaluate(f => {
+    const { content } = window.jupyterapp.shell.currentWidget;
+    const index = content.widgets.findIndex((cell, i) => {
+      const meta = cell.model.getMetadata('tfkit') || {};
+      return typeof f === 'number' ? i === f : meta.role === f.role && meta.exercise === f.exercise;
+    });
+    content.activeCellIndex = index;
+    return content.scrollToItem(index, 'start').then(() => index);
+  }, find);
+
+const setSource = (page, source) =>
+  page.evaluate(s => window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.setSource(s), source);
+
+const stepper = page => page.locator('.tfk:visible').first();
+const said = page => stepper(page).locator('[role=status]');
+const chosen = (page, n) => expect(said(page)).toHaveText(new RegExp(`^Step ${n} of 6`));
+
+test('the course panel lists the units and opens an exercise', async ({ page }) => {
+  await lab(page);
+  await command(page, 'tfkit:show-course');
+  const panel = page.locator('#tfkit-course');
+  await expect(panel.locator('section')).toHaveCount(1);
+  const entry = panel.locator(`[data-exercise="${EXERCISE}"]`);
+  await expect(entry).toContainText('not started');
+  await entry.click();
+  await page.waitForFunction(() => window.jupyterapp.shell.currentWidget?.content?.activeCell?.model.getMetadata('tfkit')?.role === 'exercise');
+  const at = await page.evaluate(() => window.jupyterapp.shell.currentWidget.content.activeCell.model.getMetadata('tfkit'));
+  expect(at).toEqual({ role: 'exercise', exercise: EXERCISE });
+  await shot(page, 'course-panel');
+});
+
+test('Check says what is wrong with a wrong answer, and that a right one is right', async ({ page }) => {
+  await lab(page, UNIT);
+  await command(page, 'tfkit:show-course');
+  await activate(page, 0);
+  await expect(page.locator('.jp-cell-toolbar:visible').getByText('Check', { exact: true })).toHaveCount(0);
+  await activate(page, { role: 'exercise', exercise: EXERCISE });
+  const right = await page.evaluate(() => window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.getSource());
+  await setSource(page, readFileSync(join(SUBMISSIONS, 'wrong', process.env.WRONG || 'no_diagonal.py'), 'utf-8'));
+  const button = page.locator('.jp-cell-toolbar:visible').getByText('Check', { exact: true });
+  await button.click();
+  const verdict = page.locator('.tfkit-Verdict');
+  await expect(verdict).toHaveAttribute('data-state', 'failed', { timeout: 90000 });
+  await expect(verdict.locator('.tfkit-Hint').first()).not.toBeEmpty();
+  await expect(page.locator(`#tfkit-course [data-exercise="${EXERCISE}"]`)).toContainText('not yet right');
+  await shot(page, 'check-wrong');
+  const axe = await new AxeBuilder({ page }).include('.tfkit-Verdict').include('#tfkit-course').analyze();
+  expect(axe.violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 90)).join(' | ')}`)).toEqual([]);
+
+  await setSource(page, right);
+  await button.click();
+  await expect(verdict).toHaveAttribute('data-state', 'running');
+  await expect(verdict).toHaveAttribute('data-state', 'passed', { timeout: 90000 });
+  await expect(page.locator(`#tfkit-course [data-exercise="${EXERCISE}"]`)).toContainText('passed');
+  await shot(page, 'check-right');
+});
+
+test('the kernel works while a check runs, and the check can be cancelled', async ({ page }) => {
+  await lab(page, UNIT);
+  await activate(page, { role: 'exercise', exercise: EXERCISE });
+  await setSource(page, 'import time\nwhile True:\n    time.sleep(1)');
+  await page.locator('.jp-cell-toolbar:visible').getByText('Check', { exact: true }).click();
+  const verdict = page.locator('.tfkit-Verdict');
+  await expect(verdict).toHaveAttribute('data-state', 'running');
+  const answer = await page.evaluate(async () => {
+    const { kernel } = window.jupyterapp.shell.currentWidget.sessionContext.session;
+    return (await kernel.requestExecute({ code: '6 * 7' }).done).content.status;
+  });
+  expect(answer).toBe('ok');
+  await expect(verdict).toHaveAttribute('data-state', 'running');
+  await verdict.getByRole('button', { name: 'Cancel' }).click();
+  await expect(verdict).toHaveAttribute('data-state', 'cancelled');
+});
+
+test('the stepper goes both ways, tells the kernel, and reopens without one where it was left', async ({ page }) => {
+  await lab(page, 'stepper.ipynb');
+  await activate(page, 0);
+  await command(page, 'notebook:run-cell');
+  await chosen(page, 1);
+  const button = name => stepper(page).getByRole('button', { name, exact: true });
+  await expect(page.locator('.tfkit-Trace .jupyter-widgets-disconnected, .jupyter-widgets-error')).toHaveCount(0);
+  await expect(page.locator('.tfkit-Trace > div:last-child .tfk')).toBeVisible(); // the live one has taken over
+  await button('Step forward').click();
+  await button('Step forward').click();
+  await button('Step back').click();
+  await chosen(page, 2);
+  await stepper(page).focus();
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowLeft');
+  await chosen(page, 3);
+  await activate(page, 1);
+  await command(page, 'notebook:run-cell');
+  await expect(page.locator('.jp-Cell').nth(1).locator('.jp-OutputArea-output')).toHaveText('2');
+  await stepper(page).scrollIntoViewIfNeeded();
+  await shot(page, 'stepper-live');
+  const axe = await new AxeBuilder({ page }).include('.tfk').analyze();
+  expect(axe.violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 90)).join(' | ')}`)).toEqual([]);
+  await page.waitForTimeout(600); // the step is written to the document a moment after it is taken
+  await command(page, 'docmanager:save');
+  await command(page, 'kernelmenu:shutdown');
+  await chosen(page, 3);
+
+  await lab(page, 'stepper.ipynb');
+  await chosen(page, 3);
+  await expect(page.locator('body')).not.toContainText('model not found');
+  await stepper(page).focus();
+  await page.keyboard.press('Home');
+  await chosen(page, 1);
+  await page.keyboard.press('End');
+  await chosen(page, 6);
+  await command(page, 'apputils:change-theme', { theme: 'JupyterLab Dark' });
+  await shot(page, 'stepper-reopened-dark');
+});
+
+test('the exported page works from disk, with no network', async ({ page }) => {
+  const asked = [];
+  page.on('request', request => asked.push(request.url()));
+  page.on('pageerror', error => asked.push(String(error)));
+  await page.goto(`file://${join(__dirname, '../.tmp/root/page.html')}`);
+  await stepper(page).focus();
+  await page.keyboard.press('ArrowRight');
+  await chosen(page, 2);
+  await expect(page.locator('canvas').first()).toHaveAttribute('aria-label', /looks most at/);
+  expect(asked.filter(url => !url.startsWith('file:') && !url.startsWith('data:'))).toEqual([]);
+  await stepper(page).screenshot({ path: 'screenshots/page.png' });
+});
