@@ -1,0 +1,154 @@
+"""Traces: valid by the schema, true to the search, and with the attention that the model really paid."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import zlib
+from pathlib import Path
+
+import jsonschema
+import pytest
+import torch
+
+from tests.decode.test_generate import END, HOW, MODELS, SOURCES, START, plain, step_of
+from tfkit.decode import Beam, Greedy, Sample, beam_search, generate, record
+
+HERE = Path(__file__).parent
+SCHEMA = json.loads((HERE.parents[1] / "extension/tfkit_lab/trace.schema.json").read_text(encoding="utf-8"))
+NAMES = ["<pad>", "<s>", "</s>", "the", "▁cat", "▁sat", "▁on", "le", "▁chat", "▁est", "▁là", "é", "!"]
+STRATEGIES = [Greedy(), Beam(3), Sample(top_k=4)]
+
+
+def name(i):
+    return NAMES[i]
+
+
+def traced(model, strategy, **how):
+    return record(
+        model, SOURCES[0], token=name, strategy=strategy, start_id=START, end_id=END, max_new_tokens=6,
+        generator=torch.Generator().manual_seed(0), **how,
+    )  # fmt: skip
+
+
+def maps(packed):
+    """[L,H,Q,K], a triangle's other half zero."""
+    flat = torch.tensor(list(zlib.decompress(base64.b64decode(packed["data"])))) / 255
+    layers, heads, rows, cols = (packed[k] for k in ("layers", "heads", "rows", "cols"))
+    if not packed["triangle"]:
+        return flat.view(layers, heads, rows, cols)
+    out = torch.zeros(layers, heads, rows, cols)
+    row, col = torch.tril_indices(rows, cols)
+    out[:, :, row, col] = flat.view(layers, heads, -1)
+    return out
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda s: s.name)
+@pytest.mark.parametrize("model", MODELS)
+def test_valid_by_the_schema(model, strategy):
+    trace = traced(MODELS[model](), strategy)
+    jsonschema.Draft202012Validator(SCHEMA).validate(json.loads(json.dumps(trace, allow_nan=False)))
+    assert trace["source"] == [NAMES[i] for i in SOURCES[0].tolist()]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda s: s.name)
+def test_the_tree_hangs_together(strategy):
+    trace = traced(plain(), strategy)
+    nodes = trace["nodes"]
+    for step_number, step in enumerate(trace["steps"]):
+        assert len(step["chosen"]) + len(step["finished"]) <= strategy.width
+        assert set(step["topk"]) == set(step["entropy"]) == {str(i) for i in step["live"]}
+        for i in step["chosen"] + step["finished"]:
+            assert nodes[i]["step"] == step_number + 1 and nodes[i]["parent"] in step["live"]
+            assert nodes[i]["state"] == ("finished" if i in step["finished"] else "live")
+    for here, after in zip(trace["steps"], trace["steps"][1:], strict=False):
+        assert here["chosen"] == after["live"]
+    for node in nodes[1:]:
+        total, up = 0.0, node
+        while up["parent"] >= 0:
+            total, up = total + up["logp"], nodes[up["parent"]]
+        assert node["score"] == pytest.approx(strategy.score(total, node["step"]), rel=1e-9)
+
+
+@pytest.mark.parametrize("strategy", [Greedy(), Beam(3), Beam(2, length_penalty=0.0)], ids=str)
+def test_the_best_path_is_what_generate_returns(strategy):
+    model = plain(1)
+    trace = traced(model, strategy)
+    ids = generate(model, SOURCES[:1], strategy, **HOW)[0].tolist()
+    assert [trace["nodes"][i]["token_id"] for i in trace["path"]] == ids
+
+
+def test_a_beam_drops_what_it_had_no_room_for():
+    trace = traced(plain(), Beam(3))
+    states = [node["state"] for node in trace["nodes"]]
+    assert states.count("dropped") >= 3 * len(trace["steps"])
+
+
+def test_probabilities_and_entropy_are_the_model_s():
+    model = plain()
+    trace = traced(model, Greedy())
+    for i, step in zip(trace["path"], trace["steps"], strict=False):
+        prefix = [trace["nodes"][j]["token_id"] for j in trace["path"] if j <= i]
+        probs = step_of(model, SOURCES[:1])(torch.tensor([prefix])).softmax(-1)[0]
+        top = step["topk"][str(i)]
+        assert [p for *_, p in top] == pytest.approx(probs.sort(descending=True).values[:8].tolist(), rel=1e-4)
+        assert step["entropy"][str(i)] == pytest.approx(-(probs * probs.log()).sum().item(), rel=1e-4)
+        assert step["entropy"][str(i)] <= math.log(len(NAMES)) + 1e-9
+
+
+@pytest.mark.parametrize("model", ["by hand", "transformer"])
+def test_attention_rows_sum_to_one_and_look_only_back(model):
+    trace = traced(MODELS[model](), Greedy())
+    own, cross = maps(trace["attention"]["self"]), maps(trace["attention"]["cross"])
+    assert own.shape[:2] == cross.shape[:2] == (2, 4)
+    assert own.shape[2] == own.shape[3] == cross.shape[2] == len(trace["path"])
+    assert cross.shape[3] == len(trace["source"])
+    for weights in (own, cross):
+        assert (weights.sum(-1) - 1).abs().max() < weights.size(-1) * 0.5 / 255 + 1e-6
+    assert own[:, :, 0, 0].eq(1).all()
+
+
+def test_attention_is_that_of_the_model():
+    model = plain()
+    trace = traced(model, Greedy())
+    seen = []
+    hook = model.decoder[1].cross_attn.register_forward_hook(lambda m, a, out: seen.append(out[1]))
+    path = torch.tensor([[trace["nodes"][i]["token_id"] for i in trace["path"]]])
+    model(SOURCES[:1], path)
+    hook.remove()
+    assert (maps(trace["attention"]["cross"])[1] - seen[0][0]).abs().max() <= 0.5 / 255 + 1e-6
+
+
+def test_a_bare_step_function_gives_a_tree_without_attention():
+    step = step_of(plain(), SOURCES[:1])
+    trace = record(step, token=name, strategy=Beam(2), start_id=START, end_id=END, max_new_tokens=5)
+    best, score = beam_search(step, START, END, 2, 5)[0]
+    assert [trace["nodes"][i]["token_id"] for i in trace["path"]] == best
+    assert trace["nodes"][trace["best"]]["score"] == pytest.approx(score, rel=1e-9)
+    assert "attention" not in trace and trace["source"] is None
+
+
+def test_more_than_one_sentence_is_refused():
+    with pytest.raises(ValueError, match="one sentence"):
+        record(plain(), SOURCES, token=name, start_id=START, end_id=END)
+
+
+@pytest.mark.parametrize("kind", ["greedy", "beam"])
+def test_golden(kind):
+    """The trace that the front end is tested with; `python -m tests.decode.test_record` writes it anew."""
+    golden = json.loads((HERE / f"golden_{kind}.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(SCHEMA).validate(golden)
+    fresh = traced(plain(), Greedy() if kind == "greedy" else Beam(3), title="the cat sat")
+    assert set(fresh) == set(golden)
+    assert [n["token_id"] for n in fresh["nodes"]] == [n["token_id"] for n in golden["nodes"]]
+    assert fresh["path"] == golden["path"]
+    for kind in ("self", "cross"):
+        difference = maps(fresh["attention"][kind]) - maps(golden["attention"][kind])
+        assert difference.abs().max() <= 1.5 / 255
+
+
+if __name__ == "__main__":
+    for strategy in (Greedy(), Beam(3)):
+        text = json.dumps(traced(plain(), strategy, title="the cat sat"), ensure_ascii=False, indent=1)
+        (HERE / f"golden_{strategy.name}.json").write_text(text + "\n", encoding="utf-8")
