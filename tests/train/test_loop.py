@@ -1,0 +1,127 @@
+"""The training loop: it learns, resumes exactly, stops on nonsense and keeps what an interrupt leaves."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from tfkit.nn import Seq2SeqTransformer
+from tfkit.train import (
+    DivergedError,
+    PairBatches,
+    Seq2SeqLoss,
+    fit,
+    initialise,
+    load_weights,
+    mean_loss,
+    save_weights,
+)
+
+PAD, START, END = 0, 1, 2
+
+
+def copying(count=64):
+    """Pairs whose target is the source."""
+    generator = torch.Generator().manual_seed(0)
+    rows = [torch.randint(3, 10, (3 + i % 3,), generator=generator).tolist() + [END] for i in range(count)]
+    return PairBatches([(row, row) for row in rows], 64, PAD)
+
+
+def model(seed=0):
+    torch.manual_seed(seed)
+    return initialise(Seq2SeqTransformer(10, 10, 16, 2, 32, 1, PAD))
+
+
+def train(net, steps=8, loss=None, **how):
+    loss = loss or Seq2SeqLoss(START, PAD, word_dropout=0.1, unk_id=3)
+    return fit(net, copying(), loss, steps=steps, rate=lambda s: 5e-3, progress=False, **how)
+
+
+def test_it_learns():
+    net, loss = model(), Seq2SeqLoss(START, PAD)
+    before = mean_loss(net, copying(), loss)
+    history = train(net, 60, loss)
+    assert history.steps == len(history.losses) == 60 and history.tokens_per_second > 0
+    assert mean_loss(net, copying(), loss) < 0.75 * before
+
+
+def test_resumed_training_is_bit_for_bit_the_same(tmp_path):
+    whole, parts = model(), model()
+    train(whole, 8)
+    train(parts, 3, checkpoint=tmp_path / "state.safetensors")
+    torch.manual_seed(99)  # a new session draws from elsewhere
+    parts = model(seed=5)
+    history = train(parts, 8, checkpoint=tmp_path / "state.safetensors")
+    assert history.steps == 8 and len(history.losses) == 5
+    for name, value in whole.state_dict().items():
+        assert torch.equal(value, parts.state_dict()[name]), name
+
+
+def test_another_model_s_checkpoint_is_refused(tmp_path):
+    file = tmp_path / "state.safetensors"
+    train(model(), 1, checkpoint=file)
+    other = Seq2SeqTransformer(10, 10, 8, 2, 32, 1, PAD)
+    with pytest.raises(ValueError, match="another model's"):
+        train(other, 2, checkpoint=file)
+
+
+def test_a_loss_that_is_not_a_number_stops_with_a_reason():
+    with pytest.raises(DivergedError, match="nan at step 1 .*lower the rate"):
+        train(model(), 3, lambda net, batch: net(batch.src, batch.tgt).sum() * float("nan"))
+
+
+def test_an_interrupt_keeps_the_state(tmp_path):
+    calls, inner = [], Seq2SeqLoss(START, PAD)
+
+    def loss(net, batch):
+        calls.append(1)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return inner(net, batch)
+
+    history = train(model(), 8, loss, checkpoint=tmp_path / "s.safetensors")
+    assert history.interrupted and history.steps == 3 and (tmp_path / "s.safetensors").is_file()
+
+
+def test_no_batches_is_an_error():
+    with pytest.raises(ValueError, match="no batch"):
+        fit(model(), lambda g: [], Seq2SeqLoss(START, PAD), steps=1, rate=lambda s: 1.0, progress=False)
+    with pytest.raises(ValueError, match="no pairs"):
+        PairBatches([], 10, PAD)
+
+
+def test_progress_is_told_on_stdout(capsys):
+    fit(model(), copying(), Seq2SeqLoss(START, PAD), steps=2, rate=lambda s: 1e-3)
+    out, err = capsys.readouterr()
+    assert "loss" in out and "tokens/s" in out and err == ""
+
+
+def test_every_pair_comes_once_and_like_lengths_together():
+    batches = copying()
+    seen = list(batches(torch.Generator().manual_seed(0)))
+    rows = sorted(tuple(i for i in row if i != PAD) for batch in seen for row in batch.tgt.tolist())
+    assert rows == sorted(tuple(target) for _, target in batches.pairs)
+    assert all(batch.tgt.numel() <= 64 for batch in seen)
+    assert sum(b.tgt.eq(PAD).sum() for b in seen) < 0.1 * sum(b.tgt.numel() for b in seen)
+    assert batches(torch.Generator().manual_seed(0)).__next__().src.tolist() == seen[0].src.tolist()
+
+
+def test_word_dropout_spares_start_and_padding_and_evaluation():
+    loss = Seq2SeqLoss(START, PAD, word_dropout=0.99, unk_id=3)
+    ids = torch.tensor([[START, 5, 6, 7, 8, 9, PAD]])
+    assert loss.dropped(ids)[0, [0, -1]].tolist() == [START, PAD]
+    assert loss.dropped(ids).eq(3).any()
+    with pytest.raises(ValueError, match="unk_id"):
+        Seq2SeqLoss(START, PAD, word_dropout=0.5)
+
+
+def test_weights_go_to_disk_and_back(tmp_path):
+    net, other = model(0), model(1)
+    save_weights(net, tmp_path / "m.safetensors")
+    load_weights(other, tmp_path / "m.safetensors")
+    assert all(torch.equal(a, b) for a, b in zip(net.parameters(), other.parameters(), strict=True))
+    with pytest.raises(FileNotFoundError, match="save it there first"):
+        load_weights(other, tmp_path / "none.safetensors")
+    with pytest.raises(ValueError, match="another model's"):
+        load_weights(nn.Linear(2, 2), tmp_path / "m.safetensors")
