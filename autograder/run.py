@@ -84,7 +84,7 @@ class Grader:
         checks = registry.check_function(exercise)()
         attempt = self._attempt(exercise, checks, verdict.seed, [])
         before = self._earlier_answers(exercise)
-        if attempt.passed or not before:
+        if attempt.passed or attempt.missing or not before:
             return _judged(exercise, verdict, attempt)
         second = self._attempt(exercise, checks, verdict.seed, before)
         if second.passed:  # what is wrong belongs to an earlier exercise, and is paid for there

@@ -1,0 +1,26 @@
+"""`check()` in a notebook: what was run goes to the engine in another process, and the verdict comes back."""
+
+import pytest
+
+from autograder import notebook, registry
+from autograder.checks.corpus import answers
+
+CAUSAL = registry.find("masks.causal")
+
+
+def test_what_was_run_is_graded():
+    right = answers(CAUSAL, "right")[0].read_text()
+    history = ["", "from autograder import check", right, f'check("{CAUSAL.id}")']
+    found = notebook.verdict(CAUSAL.id, history)
+    assert found["status"] == "passed"
+    assert CAUSAL.id in notebook.as_html(found) or "passed" in notebook.as_html(found).lower()
+
+
+def test_the_last_definition_counts():
+    right, wrong = (answers(CAUSAL, kind)[0].read_text() for kind in ("right", "wrong"))
+    assert notebook.verdict(CAUSAL.id, [right, wrong])["status"] == "failed"
+
+
+def test_an_exercise_that_is_not_there():
+    with pytest.raises(notebook.CheckFailed, match="no exercise is called"):
+        notebook.verdict("masks.casual", ["x = 1"])
