@@ -115,13 +115,13 @@ def _is_vector(value: Any) -> bool:
 
 def _grid(rows: Any) -> str:
     """A small matrix as a table; what does not fit is an ellipsis."""
-    cell = "border:none;padding:1px 7px;text-align:right;font-family:monospace"
+    cell = "border:none;padding:1px 7px;text-align:right;font-family:monospace;color:inherit"
     lines = []
     for row in rows[:WIDEST]:
         shown = [_entry(x) for x in row[:WIDEST]] + (["…"] if len(row) > WIDEST else [])
         lines.append("<tr>" + "".join(f'<td style="{cell}">{x}</td>' for x in shown) + "</tr>")
     more = f'<tr><td style="{cell}">…</td></tr>' if len(rows) > WIDEST else ""
-    style = f"border-collapse:collapse;border:none;border-left:{LINE};border-right:{LINE};margin:0"
+    style = f"border-collapse:collapse;border:none;border-left:{LINE};border-right:{LINE};margin:0;color:inherit"
     return f'<table style="{style}"><tbody>{"".join(lines)}{more}</tbody></table>'
 
 
@@ -148,7 +148,7 @@ def number(x: float) -> str:
 
 
 def _table() -> str:
-    return "border-collapse:collapse;border:none;margin:6px 0;text-align:left;color:inherit"
+    return "border-collapse:collapse;border:none;margin:6px 0;text-align:left;font-size:100%;color:inherit"
 
 
 def _cell() -> str:
