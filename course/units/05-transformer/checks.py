@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.checks import Case, Check, Draw, flow, function, module
+from autograder.checks import Case, Check, Draw, flow, function, module, precision
 
 SIZES = [(1, 2, 2, 4, 2, 3), (1, 1, 1, 2, 1, 4), (2, 3, 5, 8, 4, 6), (3, 5, 4, 6, 3, 12)]  # B, T, S, E, H, F
 
@@ -74,7 +74,7 @@ def seq2seq() -> list[Check]:
             memory = draw.normal(batch, source, width)
             yield draw.module("Seq2SeqTransformer", init, (tgt, memory, src), method="decode", keep=tgt != pad, **how)
 
-    return module(cases)
+    return [*module(cases, floats=False), precision(cases, torch.bfloat16)]
 
 
 def _sentences(draw: Draw, batch: int, length: int, pad: int):
