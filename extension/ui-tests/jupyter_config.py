@@ -12,6 +12,5 @@ c.ServerApp.allow_root = True
 c.ServerApp.open_browser = False
 c.IdentityProvider.token = "tests"
 c.LabApp.expose_app_in_browser = True
-c.LabApp.news_url = None
 c.LabApp.user_settings_dir = str(root.parent / "settings")
 c.LabApp.workspaces_dir = str(root.parent / "workspaces")

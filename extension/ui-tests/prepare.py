@@ -1,4 +1,4 @@
-"""Makes the folder the browser tests open: a course unit as a student might hold it, and a notebook with a recorded run.
+"""Makes the folder the browser tests open: a course unit as a student holds it, and a notebook with a recorded run.
 
 Usage: prepare.py FOLDER (emptied first).
 """
@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 
 import nbformat
+from tfkit_lab import to_html
+
 from course.build import build
 
 GOLDEN = Path(__file__).parents[2] / "tests" / "extension" / "golden"
@@ -27,9 +29,10 @@ def main(root: Path) -> None:
     cells = [nbformat.v4.new_code_cell(source), nbformat.v4.new_code_cell("w.step")]
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=KERNEL), root / "stepper.ipynb")
     trace = json.loads((GOLDEN / "beam.json").read_text(encoding="utf-8"))
-    from tfkit_lab import to_html
-
     (root / "page.html").write_text(to_html(trace), encoding="utf-8")
+    quiet = root.parent / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
+    quiet.parent.mkdir(parents=True, exist_ok=True)
+    quiet.write_text('{"fetchNews": "false", "checkForUpdates": false}')
 
 
 if __name__ == "__main__":

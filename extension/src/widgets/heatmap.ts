@@ -6,7 +6,7 @@ type At = (row: number, column: number) => number;
 
 export interface IHeatmap {
   node: HTMLElement;
-  draw(state: { rows: string[]; columns: string[]; query: number; layer: number; head: number }): void;
+  draw(state: { rows: string[]; columns: string[]; query: number; layer: number; head: number; aside: boolean }): void;
 }
 
 const SHOWN_ROWS = 64; // of the table; the largest weights first when there are more
@@ -65,7 +65,8 @@ export function heatmap(title: string, map: IAttention): IHeatmap {
     const at = headMap(map, bytes, state.layer, state.head);
     const query = Math.min(state.query, map.rows - 1);
     const columns = state.columns.slice(0, map.triangle ? query + 1 : map.cols);
-    const words = `${title}, layer ${state.layer + 1} head ${state.head + 1}: “${shown(state.rows[query] ?? '')}” looks most at `;
+    const whose = state.aside ? ' of the best hypothesis' : '';
+    const words = `${title}${whose}, layer ${state.layer + 1} head ${state.head + 1}: “${shown(state.rows[query] ?? '')}” looks most at `;
     said.textContent = words + strongest(at, query, columns);
     canvas.setAttribute('aria-label', said.textContent);
     details.replaceChildren(details.firstChild as Node, table(rowTable(at, query, columns)));

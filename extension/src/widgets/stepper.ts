@@ -140,7 +140,7 @@ class Stepper {
     this._heads.value = String(this._head);
     this._drawTokens(node, taken?.token);
     this._drawCandidates(node, taken?.token_id);
-    this._drawMaps();
+    this._drawMaps(!this._trace.path.includes(node));
     this._drawBeam(node);
     this._live.textContent = taken
       ? `Step ${step + 1} of ${count}: chose ${shown(taken.token)}`
@@ -171,11 +171,11 @@ class Stepper {
     );
   }
 
-  private _drawMaps(): void {
+  private _drawMaps(aside: boolean): void {
     const rows = rowLabels(this._trace);
     const query = queryRow(this._trace, this.step);
     for (const [map, columns] of this._heatmaps) {
-      map.draw({ rows, columns, query, layer: this._layer, head: this._head });
+      map.draw({ rows, columns, query, layer: this._layer, head: this._head, aside });
     }
   }
 

@@ -61,10 +61,10 @@ test('Check says what is wrong with a wrong answer, and that a right one is righ
   await lab(page, UNIT);
   await command(page, 'tfkit:show-course');
   await activate(page, 0);
-  await expect(page.locator('.jp-cell-toolbar:visible').getByText('Check', { exact: true })).toHaveCount(0);
+  await expect(page.locator('.jp-cell-toolbar:visible').getByText('Check', { exact: true })).toBeHidden();
   await activate(page, { role: 'exercise', exercise: EXERCISE });
   const right = await page.evaluate(() => window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.getSource());
-  await setSource(page, readFileSync(join(SUBMISSIONS, 'wrong', process.env.WRONG || 'no_diagonal.py'), 'utf-8'));
+  await setSource(page, readFileSync(join(SUBMISSIONS, 'wrong', 'own_position_hidden.py'), 'utf-8'));
   const button = page.locator('.jp-cell-toolbar:visible').getByText('Check', { exact: true });
   await button.click();
   const verdict = page.locator('.tfkit-Verdict');
@@ -121,6 +121,7 @@ test('the stepper goes both ways, tells the kernel, and reopens without one wher
   await command(page, 'notebook:run-cell');
   await expect(page.locator('.jp-Cell').nth(1).locator('.jp-OutputArea-output')).toHaveText('2');
   await stepper(page).scrollIntoViewIfNeeded();
+  await stepper(page).screenshot({ path: 'screenshots/stepper.png' });
   await shot(page, 'stepper-live');
   const axe = await new AxeBuilder({ page }).include('.tfk').analyze();
   expect(axe.violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 90)).join(' | ')}`)).toEqual([]);
@@ -138,6 +139,8 @@ test('the stepper goes both ways, tells the kernel, and reopens without one wher
   await page.keyboard.press('End');
   await chosen(page, 6);
   await command(page, 'apputils:change-theme', { theme: 'JupyterLab Dark' });
+  await expect(page.locator('#jupyterlab-splash')).toHaveCount(0);
+  await page.waitForTimeout(1000); // the splash fades
   await shot(page, 'stepper-reopened-dark');
 });
 
