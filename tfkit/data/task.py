@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
@@ -23,14 +24,14 @@ from tfkit.train import History, PairBatches, Seq2SeqLoss, fit, linear_rate, pad
 
 @dataclass(frozen=True)
 class Recipe:
-    """What trains a translating model in a few minutes on two CPU cores; measured in docs/decisions."""
+    """Sizes and schedule for a few minutes on two CPU cores (docs/decisions/020: how they were chosen)."""
 
     vocab_size: int = 2000
     d_model: int = 192
     n_heads: int = 4
     d_ff: int = 768
     n_layers: int = 2
-    steps: int = 1200
+    steps: int = 600
     batch_tokens: int = 1500
     peak_rate: float = 1.5e-3
     warmup: int = 200
@@ -96,7 +97,7 @@ class TranslationTask:
         return translate
 
     @torch.no_grad()
-    def _greedy(self, model: nn.Module, rows: Sequence[Sequence[int]], max_new_tokens: int) -> list[str]:
+    def _greedy(self, model: Any, rows: Sequence[Sequence[int]], max_new_tokens: int) -> list[str]:
         was_training = model.training
         model.eval()
         src = pad(rows, self.tokenizer.pad_id).to(next(model.parameters()).device)

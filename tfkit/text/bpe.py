@@ -10,7 +10,7 @@ def learn_bpe(word_counts, num_merges):
     words = {word: [*word, "</w>"] for word in word_counts}
     merges = []
     for _ in range(num_merges):
-        pairs = {}
+        pairs: dict[tuple[str, str], int] = {}
         for word, symbols in words.items():
             for pair in zip(symbols, symbols[1:], strict=False):
                 pairs[pair] = pairs.get(pair, 0) + word_counts[word]

@@ -77,7 +77,7 @@ class BPETokenizer:
     def _shown(self, i: int) -> str:
         if i < len(SPECIALS):
             return SPECIALS[i]
-        raw = bytes(BYTES[letter] for letter in self.inner.id_to_token(i))
+        raw = bytes(BYTES[letter] for letter in self.inner.id_to_token(i) or "")
         return raw.decode("utf-8", errors="backslashreplace").replace(" ", "▁")
 
 
