@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from autograder.api import Exercise
@@ -28,6 +29,7 @@ from course.build import build
 from course.mock_class import ALL, STUDENTS, Student, hand_in
 
 COURSE = "tfkit"
+WIDTH = 110
 OFFERED = "exchange/tfkit/outbound"
 
 
@@ -54,6 +56,7 @@ class Demo:
         self.students = students
         self.units = units
         self.console = Console(highlight=False)
+        self.console.width = max(self.console.width, WIDTH)  # a pipe counts as 80, which squeezes twenty exercises
         self.env = os.environ | {
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",  # nbgrader calls alembic
             "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"),
@@ -71,7 +74,7 @@ class Demo:
         self.show(outcomes)
         wrong = self.differences(outcomes)
         for line in wrong:
-            self.console.print(f"[bold red]✗[/] {line}")
+            self.console.print(f"[bold red]✗[/] {escape(line)}")
         if not wrong:
             self.console.print(f"[green]✓[/] all {len(outcomes)} outcomes are as they should be")
         self.console.print(f"  in {time.monotonic() - started:.0f} s")
@@ -278,11 +281,11 @@ def _numbers(shown: Iterable[Exercise]) -> dict[str, str]:
 
 
 def _grid(students: Sequence[Student], shown: list[Exercise], outcomes: dict[tuple[str, str], Outcome]) -> Table:
-    table = Table(title="The class", title_justify="left", padding=(0, 0), pad_edge=False)
-    table.add_column("student")
+    table = Table(title="The class", title_justify="left", box=None, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column("student", no_wrap=True)
     for name in _numbers(shown).values():
         table.add_column(name, justify="center", no_wrap=True)
-    table.add_column("total", justify="right")
+    table.add_column("total", justify="right", no_wrap=True)
     for student in students:
         row = [outcomes.get((student.name, exercise.id)) for exercise in shown]
         total = sum(got.score for got in row if got), sum(got.max_score for got in row if got)
@@ -306,14 +309,15 @@ def _legend(shown: list[Exercise]) -> str:
 
 def _mistakes(students: Sequence[Student], shown: list[Exercise], outcomes: dict[tuple[str, str], Outcome]) -> Table:
     table = Table(title="What the graders named", title_justify="left")
-    for name in ("student", "what they did", "exercise", "score", "misconception, or what stopped it"):
-        table.add_column(name, overflow="fold")
+    for name in ("student", "what they did", "exercise", "score"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("misconception, or what stopped it", overflow="fold")
     for student in students:
         for exercise in shown:
             got = outcomes.get((student.name, exercise.id))
             if got and (got.manual or got.score < got.max_score):
                 words = got.misconception or got.reason.strip().partition("\n")[0][:80]
-                table.add_row(student.name, student.story, exercise.id, f"{got.score:g}/{got.max_score:g}", words)
+                table.add_row(student.name, student.story, exercise.id, f"{got.score:g}/{got.max_score:g}", escape(words))
     return table
 
 
