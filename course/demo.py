@@ -317,7 +317,8 @@ def _mistakes(students: Sequence[Student], shown: list[Exercise], outcomes: dict
             got = outcomes.get((student.name, exercise.id))
             if got and (got.manual or got.score < got.max_score):
                 words = got.misconception or got.reason.strip().partition("\n")[0][:80]
-                table.add_row(student.name, student.story, exercise.id, f"{got.score:g}/{got.max_score:g}", escape(words))
+                score = f"{got.score:g}/{got.max_score:g}"
+                table.add_row(student.name, student.story, exercise.id, score, escape(words))
     return table
 
 
