@@ -39,6 +39,7 @@ def from_pretrained(directory: str | Path, head: str | None = None) -> Any:
     directory = Path(directory)
     described = _read_config(directory / CONFIG)
     kind = described.pop("model_type", None)
+    kind = published.NAMES.get(kind, kind)
     if kind not in registry.sources():
         raise ValueError(f"{directory / CONFIG}: model_type {kind!r} is none of {', '.join(registry.sources())}")
     module = registry.load(kind)
@@ -69,7 +70,8 @@ def save_pretrained(model: Any, directory: str | Path) -> None:
     kind, weights = _architecture(model), model.state_dict()
     module = registry.load(kind)
     if hasattr(module, "HF"):
-        described = {"model_type": kind, **published.write(module, asdict(model.config), model.head)}
+        theirs = {ours: name for name, ours in published.NAMES.items()}.get(kind, kind)
+        described = {"model_type": theirs, **published.write(module, asdict(model.config), model.head)}
         weights = module.HF.dump(weights, headed=model.head is not None)
     else:
         own = {"architectures": [type(model).__name__], "head": model.head}

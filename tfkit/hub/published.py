@@ -9,6 +9,8 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
+# what they call an architecture, where it is not our file's name
+NAMES = {"openai-gpt": "gpt"}
 # what every published configuration may carry: provenance, and defaults of generation and of output formats
 COMMON = {
     "architectures", "transformers_version", "dtype", "torch_dtype", "_name_or_path", "use_cache",

@@ -72,6 +72,7 @@ def activation(name: str) -> Callable[[torch.Tensor], torch.Tensor]:
         "gelu": F.gelu,
         "gelu_new": partial(F.gelu, approximate="tanh"),
         "silu": F.silu,
+        "swish": F.silu,
         "tanh": torch.tanh,
     }
     if name not in known:

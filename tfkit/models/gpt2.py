@@ -60,6 +60,7 @@ class Block(nn.Module):
 
 class GPT2(Model):
     HEADS = (None, "causal_lm")
+    BLOCK = Block
 
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)
@@ -67,7 +68,7 @@ class GPT2(Model):
         self.embed = nn.Embedding(c.vocab_size, c.d_model)
         self.position = nn.Embedding(c.max_length, c.d_model)
         self.drop = nn.Dropout(c.embed_dropout)
-        self.layers = nn.ModuleList(Block(c) for _ in range(c.n_layers))
+        self.layers = nn.ModuleList(self.BLOCK(c) for _ in range(c.n_layers))
         self.norm = nn.LayerNorm(c.d_model, c.eps)
         self.apply(self.start)
 
@@ -80,14 +81,23 @@ class GPT2(Model):
             for last in (module.attn.o_proj, module.ff.down):
                 nn.init.normal_(last.weight, std=0.02 / (2 * self.config.n_layers) ** 0.5)
 
-    def embedded(self, ids, position_ids, past):
-        """ids [B,L] -> [B,L,E]"""
+    def positions(self, ids, given, past):
+        """Where the tokens are: as given int [B,L], or from `past` on -> int64 [B,L] or [L]"""
         end = past + ids.size(1)
         if end > self.config.max_length:
             raise ValueError(f"input_ids reaches position {end}, max_length is {self.config.max_length}")
-        if position_ids is None:
-            position_ids = torch.arange(past, end, device=ids.device)
-        return self.drop(look_up(self.embed, ids, "input_ids") + look_up(self.position, position_ids, "position_ids"))
+        return torch.arange(past, end, device=ids.device) if given is None else given
+
+    def hidden(self, ids, positions, mask, cache):
+        """ids [B,L], positions [B,L] or [L], mask bool [B,1,1,K] or None -> [B,L,E]"""
+        x = self.drop(look_up(self.embed, ids, "input_ids") + look_up(self.position, positions, "position_ids"))
+        for layer in self.layers:
+            x = layer(x, mask, cache)
+        return self.norm(x)
+
+    def score(self, x):
+        """x [B,L,E] -> logits [B,L,V]"""
+        return F.linear(x, self.embed.weight)
 
     def forward(
         self, input_ids=None, attention_mask=None, position_ids=None, labels=None, *, cache=None, use_cache=False
@@ -101,13 +111,10 @@ class GPT2(Model):
         past = 0 if cache is None else cache.length
         mask = as_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
         mask = None if mask is None else mask[:, None, None]
-        x = self.embedded(ids, position_ids, past)
-        for layer in self.layers:
-            x = layer(x, mask, cache)
-        x = self.norm(x)
+        x = self.hidden(ids, self.positions(ids, position_ids, past), mask, cache)
         logits = loss = None
         if self.head:
-            logits = F.linear(x, self.embed.weight)
+            logits = self.score(x)
             loss = None if labels is None else seq2seq_loss(logits[:, :-1], labels[:, 1:])
         return Output(loss=loss, logits=logits, last_hidden_state=x, cache=cache)
 

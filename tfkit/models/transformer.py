@@ -113,6 +113,13 @@ class Transformer(Model):
             x = layer(x, memory, mask, memory_mask, cache)
         return x
 
+    def score(self, x):
+        """x [B,T,E] -> logits [B,T,V]"""
+        return F.linear(x, self.embed.weight)
+
+    def loss(self, logits, labels):
+        return seq2seq_loss(logits, labels, self.config.label_smoothing)
+
     def forward(
         self,
         input_ids=None,
@@ -138,8 +145,8 @@ class Transformer(Model):
         mask = as_mask("decoder_attention_mask", decoder_attention_mask, (ids.size(0), past + ids.size(1)))
         memory_mask = as_mask("attention_mask", attention_mask, memory.shape[:2])
         x = self.decode(ids, memory, mask, memory_mask, cache)
-        logits = F.linear(x, self.embed.weight) if self.head else None
-        loss = None if labels is None else seq2seq_loss(logits, labels, self.config.label_smoothing)
+        logits = self.score(x) if self.head else None
+        loss = None if labels is None else self.loss(logits, labels)
         return Output(loss=loss, logits=logits, last_hidden_state=x, encoder_last_hidden_state=memory, cache=cache)
 
 

@@ -1,5 +1,6 @@
 """Label smoothing (Szegedy et al. 2016; Vaswani et al. 2017, 5.4): do not be surer than 1 - smoothing."""
 
+import torch
 import torch.nn.functional as F
 
 
@@ -23,7 +24,6 @@ def seq2seq_loss(logits, labels, smoothing=0.0):
     """
     vocab = logits.size(-1)
     shared = smoothing * vocab / (vocab - 1)
-    total = F.cross_entropy(
-        logits.flatten(0, 1).float(), labels.flatten(), ignore_index=-100, label_smoothing=shared, reduction="sum"
-    )
+    wide = logits.flatten(0, 1).to(torch.promote_types(logits.dtype, torch.float32))  # float64 stays what it is
+    total = F.cross_entropy(wide, labels.flatten(), ignore_index=-100, label_smoothing=shared, reduction="sum")
     return total / (labels != -100).sum().clamp(min=1)

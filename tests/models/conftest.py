@@ -1,0 +1,115 @@
+"""What the comparisons with transformers share: the same weights on both sides, by way of files, and ragged batches."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+import tfkit
+
+CLOSE = {torch.float32: {"rtol": 1e-4, "atol": 1e-5}, torch.float64: {"rtol": 1e-9, "atol": 1e-9}}
+
+
+class Double:
+    """torch, but wherever their code says float32 it means float64: their upcasts would cut our digits off."""
+
+    float32 = torch.float64
+
+    def __getattr__(self, name):
+        return getattr(torch, name)
+
+
+def shake(model):
+    """Fresh biases are zero and fresh norms one: that would hide a mix-up."""
+    torch.manual_seed(0)
+    for parameter in model.parameters():
+        parameter.data += 0.1 * torch.randn_like(parameter)
+    return model.eval()
+
+
+def ragged(rows=3, length=11, vocab=99, seed=1):
+    """-> ids [B,L], mask [B,L] of ones and zeros, labels [B,L]; padded on the right"""
+    ids = torch.randint(3, vocab, (rows, length), generator=torch.Generator().manual_seed(seed))
+    mask = (torch.arange(length) < length - 2 * torch.arange(rows)[:, None]).long()
+    return ids, mask, ids.masked_fill(mask == 0, -100)
+
+
+def same_loss_and_gradients(name, theirs, ours, expected, out, labels, dtype):
+    """Their own loss is computed in float32; so both losses are held against theirs in float64, from their logits."""
+    loss = F.cross_entropy(expected.flatten(0, 1), labels.flatten())
+    torch.testing.assert_close(out.loss, loss, **CLOSE[dtype])
+    (100 * loss).backward(), (100 * out.loss).backward()  # times 100: an absolute tolerance must not hide them
+    grads = {n: p.grad for n, p in ours.named_parameters()}
+    assert all(grad is not None for grad in grads.values()), [n for n, grad in grads.items() if grad is None]
+    grads = tfkit.registry.load(name).HF.dump(grads, headed=True)
+    close = {**CLOSE[dtype], "atol": 10 * CLOSE[dtype]["atol"]}
+    for parameter, grad in ((n, p.grad) for n, p in theirs.named_parameters()):
+        torch.testing.assert_close(grads[parameter], grad, **close, msg=lambda text, n=parameter: f"{n}: {text}")
+
+
+def same_causal(name, theirs, ours, dtype):
+    """Logits where a token is, the loss, and the gradient of every parameter."""
+    ids, mask, labels = ragged()
+    theirs, ours = theirs.to(dtype), ours.to(dtype)
+    expected, out = theirs(ids, attention_mask=mask).logits, ours(ids, mask, labels=labels)
+    torch.testing.assert_close(out.logits[mask == 1], expected[mask == 1], **CLOSE[dtype])
+    same_loss_and_gradients(name, theirs, ours, expected[:, :-1], out, labels[:, 1:], dtype)
+
+
+def same_seq2seq(name, theirs, ours, dtype):
+    ids, mask, _ = ragged(length=13, seed=2)
+    _, _, labels = ragged()
+    theirs, ours = theirs.to(dtype), ours.to(dtype)
+    expected = theirs(ids, attention_mask=mask, labels=labels)
+    out = ours(ids, mask, labels=labels)
+    real = labels != -100
+    torch.testing.assert_close(out.logits[real], expected.logits[real], **CLOSE[dtype])
+    torch.testing.assert_close(
+        out.encoder_last_hidden_state[mask == 1], expected.encoder_last_hidden_state[mask == 1], **CLOSE[dtype]
+    )
+    same_loss_and_gradients(name, theirs, ours, expected.logits, out, labels, dtype)
+
+
+def read(theirs, directory):
+    """Our model with their weights, from the files that they write."""
+    theirs.save_pretrained(directory)
+    return tfkit.from_pretrained(directory)
+
+
+def same_files(theirs, ours, directory):
+    """transformers reads what we write, and finds what it had."""
+    ours.save_pretrained(directory)
+    again = type(theirs).from_pretrained(directory)
+    for name, tensor in theirs.state_dict().items():
+        assert torch.equal(again.state_dict()[name], tensor), name
+    ids, mask, labels = ragged()
+    with torch.no_grad():
+        expected, found = (m(ids, attention_mask=mask, labels=labels).logits for m in (theirs, again.eval()))
+    assert torch.equal(found, expected)
+
+
+@torch.no_grad()
+def same_with_cache(ours, make_cache=lambda: None, **inputs):
+    """inputs: what is the same at each step; the decoder reads its ids in four parts."""
+    ids, _, _ = ragged()
+    place = "decoder_input_ids" if inputs else "input_ids"
+    cache, parts = make_cache(), []
+    for part in ids.split([4, 1, 1, 5], 1):
+        out = ours(**{place: part}, **inputs, cache=cache, use_cache=True)
+        cache = out.cache
+        parts.append(out.logits)
+    torch.testing.assert_close(torch.cat(parts, 1), ours(**{place: ids}, **inputs).logits, rtol=1e-4, atol=1e-5)
+
+
+def count(name, head):
+    with torch.device("meta"):
+        model = tfkit.from_config(name, head=head)
+    return sum(p.numel() for p in model.parameters())
+
+
+@pytest.fixture
+def parity():
+    """The helpers of this file."""
+    helpers = (Double, shake, ragged, same_causal, same_seq2seq, read, same_files, same_with_cache, count)
+    return SimpleNamespace(**{helper.__name__: helper for helper in helpers})

@@ -1,0 +1,73 @@
+"""GPT (Radford et al. 2018, "Improving Language Understanding by Generative Pre-Training").
+
+Parent   gpt2 (which came a year later, and moved the norms)
+Differs  norm after the addition, as in the transformer, and so none at the end; half as long
+Trained  objectives.causal_lm on books, then a task's own objective with the language model's beside it
+"""
+
+from dataclasses import dataclass
+
+from torch import nn
+
+from ..namemap import Fused, NameMap
+from . import gpt2
+from ._base import activation
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(gpt2.Config):
+    vocab_size: int = 40478
+    max_length: int = 512
+    activation: str = "gelu"  # this checkpoint's word for the tanh form
+    bos_token_id: int | None = None
+    eos_token_id: int | None = None
+
+
+PRESETS: dict[str, dict] = {"openai-gpt": {}}
+
+
+class Block(gpt2.Block):
+    def __init__(self, c):
+        super().__init__(c)
+        self.ff.activation = activation("gelu_new" if c.activation == "gelu" else c.activation)
+
+    def forward(self, x, mask, cache):
+        x = self.norm1(x + self.drop(self.attn(x, mask=mask, cache=cache)))
+        return self.norm2(x + self.drop(self.ff(x)))
+
+
+class GPT(gpt2.GPT2):
+    BLOCK = Block
+
+    def __init__(self, config: Config, head=None):
+        super().__init__(config, head)
+        self.norm = nn.Identity()
+
+
+MODEL = GPT
+
+HF = NameMap(
+    {
+        "tokens_embed": "embed",
+        "positions_embed": "position",
+        "h.{}.attn.c_attn": Fused(("layers.{}.attn.q_proj", "layers.{}.attn.k_proj", "layers.{}.attn.v_proj")),
+        "h.{}.attn.c_proj": "layers.{}.attn.o_proj",
+        "h.{}.ln_1": "layers.{}.norm1",
+        "h.{}.mlp.c_fc": "layers.{}.ff.up",
+        "h.{}.mlp.c_proj": "layers.{}.ff.down",
+        "h.{}.ln_2": "layers.{}.norm2",
+    },
+    prefix="transformer.",
+    transposed=["h.{}.attn.c_attn", "h.{}.attn.c_proj", "h.{}.mlp.c_fc", "h.{}.mlp.c_proj"],
+    tied={"lm_head.weight": "tokens_embed.weight"},
+    constant=[r"h\.\d+\.attn\.bias", "position_ids"],
+)
+HF_HEADS = {"OpenAIGPTModel": None, "OpenAIGPTLMHeadModel": "causal_lm"}
+HF_FIELDS = {
+    "vocab_size": "vocab_size", "n_embd": "d_model", "n_layer": "n_layers", "n_head": "n_heads",
+    "n_positions": "max_length", "afn": "activation", "resid_pdrop": "dropout", "embd_pdrop": "embed_dropout",
+    "attn_pdrop": "attn_dropout", "layer_norm_epsilon": "eps", "bos_token_id": "bos_token_id",
+    "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
+}  # fmt: skip
+HF_FIXED = {"tie_word_embeddings": True}
+HF_UNUSED = gpt2.HF_UNUSED | {"n_special", "predict_special_tokens"}
