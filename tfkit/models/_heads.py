@@ -1,0 +1,195 @@
+"""What stands on top of an encoder: one class per task, each a few lines over the states.
+
+A head is made from a configuration and called with what the encoder saw and the targets of its task; it returns fields
+of an `Output`. POOLED: it reads the first position through the encoder's pooler. TARGETS: the labels that it knows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from ._base import activation
+
+
+class Seen(NamedTuple):
+    """states [B,L,E]; pooled [B,E] or None; table [V,E], the embeddings; mask bool [B,L] or None; choices: per row."""
+
+    states: torch.Tensor
+    pooled: Any
+    table: torch.Tensor
+    mask: torch.Tensor | None
+    choices: int
+
+
+def cross_entropy(logits, labels, ignored=-100):
+    """logits [...,N], labels [...] -> scalar: the mean over the labels that are not `ignored`; over none it is 0."""
+    wide = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    total = F.cross_entropy(wide.flatten(0, -2), labels.flatten(), ignore_index=ignored, reduction="sum")
+    return total / (labels != ignored).sum().clamp(min=1)
+
+
+def label_loss(logits, labels, problem):
+    """logits [B,N] against classes [B], numbers [B] or [B,N], or yes-and-no [B,N], as the problem says, or the labels.
+
+    problem: "regression", "single_label_classification", "multi_label_classification" or None -> scalar
+    """
+    if problem is None:
+        one_class = "single_label_classification" if not labels.is_floating_point() else "multi_label_classification"
+        problem = "regression" if logits.size(-1) == 1 else one_class
+    if problem == "regression":
+        return F.mse_loss(logits, labels.reshape(logits.shape))
+    if problem == "single_label_classification":
+        return cross_entropy(logits, labels)
+    return F.binary_cross_entropy_with_logits(logits, labels)
+
+
+class Head(nn.Module):
+    POOLED: ClassVar[bool] = False
+    TARGETS: ClassVar[tuple[str, ...]] = ("labels",)
+
+    def __init__(self, c):
+        super().__init__()
+        self.drop = nn.Dropout(c.dropout if c.head_dropout is None else c.head_dropout)
+
+
+class Bare(Head):
+    """No head: the states alone."""
+
+    TARGETS = ()
+
+    def forward(self, seen):
+        return {"last_hidden_state": seen.states, "pooler_output": seen.pooled}
+
+
+class Pooled(Bare):
+    """No head, but the first position through the pooler too."""
+
+    POOLED = True
+
+
+class MaskedLM(Head):
+    """Which token was here? A layer, and then the embeddings themselves as the output matrix."""
+
+    def __init__(self, c, width=None, bend=None):
+        super().__init__(c)
+        width = width or c.d_model  # of the embeddings, where they are not as wide as the states
+        self.dense, self.norm = nn.Linear(c.d_model, width), nn.LayerNorm(width, c.eps)
+        self.bias = nn.Parameter(torch.zeros(c.vocab_size))
+        self.bend = activation(bend or c.activation)
+
+    def scores(self, seen):
+        return F.linear(self.norm(self.bend(self.dense(seen.states))), seen.table, self.bias)  # [B,L,V]
+
+    def forward(self, seen, labels=None):
+        logits = self.scores(seen)
+        loss = None if labels is None else cross_entropy(logits, labels)
+        return {"loss": loss, "logits": logits, "last_hidden_state": seen.states}
+
+
+class NextSentence(Head):
+    """Does the second sentence follow the first (0), or is it from elsewhere (1)?"""
+
+    POOLED = True
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.pair = nn.Linear(c.d_model, 2)
+
+    def forward(self, seen, labels=None):
+        logits = self.pair(seen.pooled)
+        return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
+
+
+class Pretraining(MaskedLM):
+    """Both at once, as the model was trained; the loss is the sum of what there are labels for."""
+
+    POOLED = True
+    TARGETS = ("labels", "next_sentence_label")
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.pair = nn.Linear(c.d_model, 2)
+
+    def forward(self, seen, labels=None, next_sentence_label=None):
+        words, pair = self.scores(seen), self.pair(seen.pooled)
+        return {
+            "loss": added(words, labels, pair, next_sentence_label),
+            "prediction_logits": words,
+            "seq_relationship_logits": pair,
+        }
+
+
+def added(words, labels, pair, pair_labels):
+    """The sum of two cross-entropies, of those whose labels are given."""
+    found = [cross_entropy(x, y) for x, y in ((words, labels), (pair, pair_labels)) if y is not None]
+    return sum(found) if found else None
+
+
+class SequenceClassification(Head):
+    """One label for the whole sequence, or a number, or several labels."""
+
+    POOLED = True
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.classifier = nn.Linear(c.d_model, c.num_labels)
+        self.problem = c.problem_type
+
+    def scores(self, seen):
+        return self.classifier(self.drop(seen.pooled))  # [B,N]
+
+    def forward(self, seen, labels=None):
+        logits = self.scores(seen)
+        return {"loss": None if labels is None else label_loss(logits, labels, self.problem), "logits": logits}
+
+
+class MultipleChoice(Head):
+    """Which of several continuations? Each is read alone and given one score."""
+
+    POOLED = True
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.classifier = nn.Linear(c.d_model, 1)
+
+    def scores(self, seen):
+        return self.classifier(self.drop(seen.pooled))
+
+    def forward(self, seen, labels=None):
+        logits = self.scores(seen).view(-1, seen.choices)  # [B,C]
+        return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
+
+
+class TokenClassification(Head):
+    """A label for every token."""
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.classifier = nn.Linear(c.d_model, c.num_labels)
+
+    def forward(self, seen, labels=None):
+        logits = self.classifier(self.drop(seen.states))  # [B,L,N]
+        return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
+
+
+class QuestionAnswering(Head):
+    """Where does the answer start, and where does it end? A position past the end means: not in this window."""
+
+    TARGETS = ("start_positions", "end_positions")
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.span = nn.Linear(c.d_model, 2)
+
+    def forward(self, seen, start_positions=None, end_positions=None):
+        start, end = self.span(seen.states).unbind(-1)  # [B,L] each
+        loss = None
+        if start_positions is not None and end_positions is not None:
+            outside = start.size(1)
+            pairs = ((start, start_positions), (end, end_positions))
+            loss = sum(cross_entropy(logits, at.clamp(0, outside), outside) for logits, at in pairs) / 2
+        return {"loss": loss, "start_logits": start, "end_logits": end}

@@ -1,0 +1,239 @@
+"""BERT (Devlin et al. 2018, arXiv:1810.04805): read in both directions, learn by filling in blanks.
+
+Parent   transformer (its encoder half)
+Differs  learned positions; a table that says which of two sentences a token is in; norm and dropout after the
+         embeddings; GELU; the first position, through a small layer (the pooler), stands for the whole sequence
+Trained  masked language modelling and next sentence, both at once (head "pretraining")
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from ..namemap import NameMap
+from ..nn import Attention, FeedForward
+from . import _heads as heads
+from ._base import Model, Output, activation, as_mask, check_ids, look_up
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    vocab_size: int = 30522
+    d_model: int = 768
+    n_layers: int = 12
+    n_heads: int = 12
+    d_ff: int = 3072
+    max_length: int = 512
+    n_types: int = 2
+    activation: str = "gelu"
+    dropout: float = 0.1
+    attn_dropout: float = 0.1
+    head_dropout: float | None = None  # as `dropout` unless given
+    eps: float = 1e-12
+    num_labels: int = 2  # as many as id2label has, where that is given
+    id2label: dict | None = None
+    problem_type: str | None = None
+    bos_token_id: int | None = None
+    eos_token_id: int | None = None
+    pad_token_id: int | None = 0
+
+    def __post_init__(self):
+        if self.id2label:
+            object.__setattr__(self, "num_labels", len(self.id2label))
+
+
+LARGE = {"d_model": 1024, "n_layers": 24, "n_heads": 16, "d_ff": 4096}
+PRESETS: dict[str, dict] = {
+    "bert-base-uncased": {},
+    "bert-large-uncased": LARGE,
+    "bert-base-cased": {"vocab_size": 28996},
+    "bert-large-cased": {"vocab_size": 28996, **LARGE},
+    "bert-base-multilingual-cased": {"vocab_size": 119547},
+}
+
+
+class Embeddings(nn.Module):
+    """Token, sentence and position, added, then normed; `width`: another than the model's."""
+
+    def __init__(self, c, width=None):
+        super().__init__()
+        width = width or c.d_model
+        self.tokens = nn.Embedding(c.vocab_size, width, padding_idx=c.pad_token_id)
+        self.positions = nn.Embedding(c.max_length, width)
+        self.types = nn.Embedding(c.n_types, width) if c.n_types else None
+        self.norm, self.drop = nn.LayerNorm(width, c.eps), nn.Dropout(c.dropout)
+
+    def place(self, ids):
+        """ids [B,L] -> position_ids [L]"""
+        if ids.size(1) > self.positions.num_embeddings:
+            raise ValueError(f"input_ids has length {ids.size(1)}, max_length is {self.positions.num_embeddings}")
+        return torch.arange(ids.size(1), device=ids.device)
+
+    def forward(self, ids, types, position_ids):
+        """ids and types [B,L], position_ids broadcastable to it or None -> [B,L,E]"""
+        x = look_up(self.tokens, ids, "input_ids")
+        if self.types is not None:
+            x = x + (self.types.weight[0] if types is None else look_up(self.types, types, "token_type_ids"))
+        position_ids = self.place(ids) if position_ids is None else position_ids
+        return self.drop(self.norm(x + look_up(self.positions, position_ids, "position_ids")))
+
+
+class Layer(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.attn = Attention(c.d_model, c.n_heads, dropout=c.attn_dropout)
+        self.norm1 = nn.LayerNorm(c.d_model, c.eps)
+        self.ff = FeedForward(c.d_model, c.d_ff, activation(c.activation))
+        self.norm2 = nn.LayerNorm(c.d_model, c.eps)
+        self.drop = nn.Dropout(c.dropout)
+
+    def forward(self, x, mask):
+        x = self.norm1(x + self.drop(self.attn(x, mask=mask)))
+        return self.norm2(x + self.drop(self.ff(x)))
+
+
+TASKS: dict[str | None, type[heads.Head]] = {
+    "sequence_classification": heads.SequenceClassification,
+    "token_classification": heads.TokenClassification,
+    "question_answering": heads.QuestionAnswering,
+    "multiple_choice": heads.MultipleChoice,
+}
+
+
+class BERT(Model):
+    TOPS: dict[str | None, type[heads.Head]] = {
+        None: heads.Pooled, "masked_lm": heads.MaskedLM, "pretraining": heads.Pretraining,
+        "next_sentence": heads.NextSentence, **TASKS,
+    }  # fmt: skip
+    HEADS = tuple(TOPS)
+    EMBEDDINGS: type[nn.Module] = Embeddings
+
+    def __init__(self, config: Config, head=None):
+        super().__init__(config, head)
+        self.build(config)
+        self.top = self.TOPS[head](config)
+        self.pooler = nn.Linear(config.d_model, config.d_model) if self.top.POOLED else None
+        self.apply(self.start)
+
+    def build(self, c):
+        self.embed = self.EMBEDDINGS(c)
+        self.layers = nn.ModuleList(Layer(c) for _ in range(c.n_layers))
+
+    @torch.no_grad()
+    def start(self, module):
+        if isinstance(module, (nn.Linear, nn.Embedding)):
+            nn.init.normal_(module.weight, std=0.02)
+        if isinstance(module, nn.Linear) and module.bias is not None:
+            nn.init.zeros_(module.bias)
+        if isinstance(module, nn.Embedding) and module.padding_idx is not None:
+            module.weight[module.padding_idx].zero_()
+
+    def encode(self, ids, mask, types, position_ids):
+        """ids, types [B,L], mask bool [B,L] or None -> [B,L,E]"""
+        mask = None if mask is None else mask[:, None, None]
+        x = self.embed(ids, types, position_ids)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x
+
+    def forward(
+        self, input_ids=None, attention_mask=None, token_type_ids=None, position_ids=None, labels=None, **targets
+    ):
+        """input_ids, attention_mask, token_type_ids [B,L] ([B,C,L] for multiple choice); labels as the head has them:
+        [B,L] (-100: not counted), [B]; next_sentence_label [B]; start_positions, end_positions [B] -> Output: loss,
+        logits, or what the head gives by another name. Raises ValueError, TypeError for what does not fit."""
+        targets = self.known({"labels": labels, **targets})
+        given = {"input_ids": input_ids, "token_type_ids": token_type_ids, "position_ids": position_ids}
+        choices = 1
+        if self.head == "multiple_choice":
+            choices, given, attention_mask = folded(given, attention_mask)
+        ids, types, position_ids = given.values()
+        check_ids("input_ids", ids)
+        if types is not None and types.shape != ids.shape:
+            raise ValueError(f"token_type_ids has shape {list(types.shape)}, input_ids has {list(ids.shape)}")
+        mask = as_mask("attention_mask", attention_mask, ids.shape)
+        x = self.encode(ids, mask, types, position_ids)
+        pooled = None if self.pooler is None else torch.tanh(self.pooler(x[:, 0]))
+        return Output(self.top(heads.Seen(x, pooled, self.embed.tokens.weight, mask, choices), **targets))
+
+    def known(self, targets):
+        """The targets that are given, if this head knows them all."""
+        found = {name: target for name, target in targets.items() if target is not None}
+        self.need_head(found.get("labels"))
+        if unknown := sorted(found.keys() - set(self.top.TARGETS)):
+            takes = ", ".join(self.top.TARGETS) or "none"
+            raise TypeError(f"{', '.join(unknown)}: not a target of head {self.head!r}, which takes {takes}")
+        return found
+
+
+def folded(given, mask):
+    """Tensors [B,C,L] as [B*C,L]: every choice is a row of its own -> choices, tensors, mask"""
+    ids = given["input_ids"]
+    if ids is None or ids.dim() != 3:
+        shape = None if ids is None else list(ids.shape)
+        raise ValueError(f"input_ids must be integers [B,C,L] for multiple choice; got {shape}")
+    flat = {name: t if t is None else t.flatten(0, 1) for name, t in given.items()}
+    return ids.size(1), flat, mask if mask is None else mask.flatten(0, 1)
+
+
+MODEL = BERT
+
+BODY = {
+    "embeddings.word_embeddings": "embed.tokens",
+    "embeddings.position_embeddings": "embed.positions",
+    "embeddings.token_type_embeddings": "embed.types",
+    "embeddings.LayerNorm": "embed.norm",
+    "encoder.layer.{}.attention.self.query": "layers.{}.attn.q_proj",
+    "encoder.layer.{}.attention.self.key": "layers.{}.attn.k_proj",
+    "encoder.layer.{}.attention.self.value": "layers.{}.attn.v_proj",
+    "encoder.layer.{}.attention.output.dense": "layers.{}.attn.o_proj",
+    "encoder.layer.{}.attention.output.LayerNorm": "layers.{}.norm1",
+    "encoder.layer.{}.intermediate.dense": "layers.{}.ff.up",
+    "encoder.layer.{}.output.dense": "layers.{}.ff.down",
+    "encoder.layer.{}.output.LayerNorm": "layers.{}.norm2",
+    "pooler.dense": "pooler",
+}
+TASK_NAMES = {"classifier": "top.classifier", "qa_outputs": "top.span"}
+CONSTANT = [r"embeddings\.(position|token_type)_ids"]
+
+
+def task_classes(name):
+    """Their classes of the tasks that every encoder learns -> our heads."""
+    return {name + "For" + "".join(word.title() for word in head.split("_")): head for head in TASKS if head}
+
+
+HF = NameMap(
+    BODY,
+    prefix="bert.",
+    heads={
+        "cls.predictions.transform.dense": "top.dense",
+        "cls.predictions.transform.LayerNorm": "top.norm",
+        "cls.predictions.bias": "top.bias",
+        "cls.seq_relationship": "top.pair",
+        **TASK_NAMES,
+    },
+    tied={
+        "cls.predictions.decoder.weight": "embeddings.word_embeddings.weight",
+        "cls.predictions.decoder.bias": "cls.predictions.bias",
+    },
+    constant=CONSTANT,
+)
+HF_HEADS = {
+    "BertModel": None, "BertForPreTraining": "pretraining", "BertForMaskedLM": "masked_lm",
+    "BertForNextSentencePrediction": "next_sentence", **task_classes("Bert"),
+}  # fmt: skip
+HF_FIELDS = {
+    "vocab_size": "vocab_size", "hidden_size": "d_model", "num_hidden_layers": "n_layers",
+    "num_attention_heads": "n_heads", "intermediate_size": "d_ff", "max_position_embeddings": "max_length",
+    "type_vocab_size": "n_types", "hidden_act": "activation", "hidden_dropout_prob": "dropout",
+    "attention_probs_dropout_prob": "attn_dropout", "classifier_dropout": "head_dropout", "layer_norm_eps": "eps",
+    "num_labels": "num_labels", "id2label": "id2label", "problem_type": "problem_type",
+    "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
+}  # fmt: skip
+HF_FIXED = {
+    "is_decoder": False, "add_cross_attention": False, "tie_word_embeddings": True,
+    "position_embedding_type": "absolute",
+}  # fmt: skip
+HF_UNUSED = {"initializer_range", "directionality", "pooler_fc_size", "pooler_num_attention_heads",
+             "pooler_num_fc_layers", "pooler_size_per_head", "pooler_type"}  # fmt: skip
