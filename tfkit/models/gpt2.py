@@ -48,10 +48,13 @@ class Block(nn.Module):
     def __init__(self, c):
         super().__init__()
         self.norm1 = nn.LayerNorm(c.d_model, c.eps)
-        self.attn = Attention(c.d_model, c.n_heads, dropout=c.attn_dropout, causal=True)
+        self.attn = self.attention(c)
         self.norm2 = nn.LayerNorm(c.d_model, c.eps)
         self.ff = FeedForward(c.d_model, c.d_ff or 4 * c.d_model, activation(c.activation))
         self.drop = nn.Dropout(c.dropout)
+
+    def attention(self, c):
+        return Attention(c.d_model, c.n_heads, dropout=c.attn_dropout, causal=True)
 
     def forward(self, x, mask, cache):
         x = x + self.drop(self.attn(self.norm1(x), mask=mask, cache=cache))
@@ -69,13 +72,13 @@ class GPT2(Model):
         self.position = nn.Embedding(c.max_length, c.d_model)
         self.drop = nn.Dropout(c.embed_dropout)
         self.layers = nn.ModuleList(self.BLOCK(c) for _ in range(c.n_layers))
-        self.norm = nn.LayerNorm(c.d_model, c.eps)
+        self.norm: nn.Module = nn.LayerNorm(c.d_model, c.eps)
         self.apply(self.start)
 
     def start(self, module):
         if isinstance(module, (nn.Linear, nn.Embedding)):
             nn.init.normal_(module.weight, std=0.02)
-        if isinstance(module, nn.Linear):
+        if isinstance(module, nn.Linear) and module.bias is not None:
             nn.init.zeros_(module.bias)
         if isinstance(module, Block):
             for last in (module.attn.o_proj, module.ff.down):

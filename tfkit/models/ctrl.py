@@ -1,0 +1,95 @@
+"""CTRL (Keskar et al. 2019, arXiv:1909.05858): a language model that is told what kind of text to write.
+
+Parent   gpt2
+Differs  computed positions: the sines of all speeds first, then the cosines (the transformer interleaves them), and
+         embeddings times sqrt(d_model) beside them; ReLU; the tied output has a bias; nothing is dropped in attention
+Trained  objectives.causal_lm; the first token of each text is a control code that names its source ("Wikipedia",
+         "Reviews", …), an ordinary word of the vocabulary
+"""
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from ..namemap import NameMap
+from ..nn import sinusoidal_positions
+from . import gpt2
+from ._base import look_up
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(gpt2.Config):
+    vocab_size: int = 246534
+    d_model: int = 1280
+    n_layers: int = 48
+    n_heads: int = 16
+    d_ff: int | None = 8192
+    max_length: int = 256
+    activation: str = "relu"
+    attn_dropout: float = 0.0
+    eps: float = 1e-6  # of the last norm; the layers' is 1e-6 always
+    bos_token_id: int | None = None
+    eos_token_id: int | None = None
+
+
+PRESETS: dict[str, dict] = {"ctrl": {}}
+
+
+class Block(gpt2.Block):
+    def __init__(self, c):
+        super().__init__(c)
+        self.norm1.eps = self.norm2.eps = 1e-6
+
+
+class CTRL(gpt2.GPT2):
+    BLOCK = Block
+    waves: torch.Tensor
+
+    def __init__(self, config: Config, head=None):
+        super().__init__(config, head)
+        del self.position
+        table = sinusoidal_positions(config.max_length, config.d_model)
+        self.register_buffer("waves", torch.cat([table[:, 0::2], table[:, 1::2]], dim=-1), persistent=False)
+        if head:
+            self.score_bias = nn.Parameter(torch.zeros(config.vocab_size))
+
+    def hidden(self, ids, positions, mask, cache):
+        x = look_up(self.embed, ids, "input_ids") * self.config.d_model**0.5
+        x = self.drop(x + self.waves[positions].to(x.dtype))
+        for layer in self.layers:
+            x = layer(x, mask, cache)
+        return self.norm(x)
+
+    def score(self, x):
+        return F.linear(x, self.embed.weight, self.score_bias)
+
+
+MODEL = CTRL
+
+HF = NameMap(
+    {
+        "w": "embed",
+        "h.{}.multi_head_attention.Wq": "layers.{}.attn.q_proj",
+        "h.{}.multi_head_attention.Wk": "layers.{}.attn.k_proj",
+        "h.{}.multi_head_attention.Wv": "layers.{}.attn.v_proj",
+        "h.{}.multi_head_attention.dense": "layers.{}.attn.o_proj",
+        "h.{}.ffn.0": "layers.{}.ff.up",
+        "h.{}.ffn.2": "layers.{}.ff.down",
+        "h.{}.layernorm1": "layers.{}.norm1",
+        "h.{}.layernorm2": "layers.{}.norm2",
+        "layernorm": "norm",
+    },
+    prefix="transformer.",
+    heads={"lm_head.bias": "score_bias"},
+    tied={"lm_head.weight": "w.weight"},
+)
+HF_HEADS = {"CTRLModel": None, "CTRLLMHeadModel": "causal_lm"}
+HF_FIELDS = {
+    "vocab_size": "vocab_size", "n_embd": "d_model", "n_layer": "n_layers", "n_head": "n_heads", "dff": "d_ff",
+    "n_positions": "max_length", "resid_pdrop": "dropout", "embd_pdrop": "embed_dropout", "layer_norm_epsilon": "eps",
+    "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
+}  # fmt: skip
+HF_FIXED = {"tie_word_embeddings": True}
+HF_UNUSED = gpt2.HF_UNUSED | {"attn_pdrop"}  # which the published file has, and their code does not read

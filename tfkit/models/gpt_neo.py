@@ -1,0 +1,90 @@
+"""GPT-Neo (Black et al. 2021, EleutherAI, doi:10.5281/zenodo.5297715): GPT-3 in the open.
+
+Parent   gpt3
+Differs  the scores are not divided by sqrt(d_head) (the weights learn it); queries,
+         keys and values without bias; which layers are local is said one by one, in attention_types
+Trained  objectives.causal_lm on the Pile
+"""
+
+from dataclasses import dataclass
+
+from torch import nn
+
+from ..namemap import NameMap
+from ..nn import Attention
+from . import gpt2, gpt3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(gpt3.Config):
+    d_model: int = 2048
+    n_layers: int = 24
+    n_heads: int = 16
+    attention_types: list | tuple = ((("global", "local"), 12),)  # patterns, and how often each is repeated
+    dropout: float = 0.0
+    embed_dropout: float = 0.0
+    attn_dropout: float = 0.0
+
+
+PRESETS: dict[str, dict] = {
+    "gpt-neo-125m": {
+        "d_model": 768, "n_layers": 12, "n_heads": 12, "attention_types": ((("global", "local"), 6),),
+    },
+    "gpt-neo-1.3B": {},
+    "gpt-neo-2.7B": {
+        "d_model": 2560, "n_layers": 32, "n_heads": 20, "attention_types": ((("global", "local"), 16),),
+    },
+}  # fmt: skip
+
+
+class Block(gpt3.Block):
+    def attention(self, c):
+        attn = Attention(c.d_model, c.n_heads, bias=False, scale=1.0, dropout=c.attn_dropout, causal=True)
+        attn.o_proj = nn.Linear(c.d_model, c.d_model)
+        return attn
+
+
+class GPTNeo(gpt3.GPT3):
+    BLOCK = Block
+
+    def __init__(self, config: Config, head=None):
+        super().__init__(config, head)
+        self.local()  # a pattern that does not fit is an error here, not later
+
+    def local(self):
+        kinds = [kind for pattern, times in self.config.attention_types for kind in list(pattern) * times]
+        if len(kinds) != self.config.n_layers or not set(kinds) <= {"global", "local"}:
+            raise ValueError(f"attention_types must name {self.config.n_layers} layers, global or local; got {kinds}")
+        return [kind == "local" for kind in kinds]
+
+
+MODEL = GPTNeo
+
+HF = NameMap(
+    {
+        "wte": "embed",
+        "wpe": "position",
+        "h.{}.ln_1": "layers.{}.norm1",
+        "h.{}.attn.attention.q_proj": "layers.{}.attn.q_proj",
+        "h.{}.attn.attention.k_proj": "layers.{}.attn.k_proj",
+        "h.{}.attn.attention.v_proj": "layers.{}.attn.v_proj",
+        "h.{}.attn.attention.out_proj": "layers.{}.attn.o_proj",
+        "h.{}.ln_2": "layers.{}.norm2",
+        "h.{}.mlp.c_fc": "layers.{}.ff.up",
+        "h.{}.mlp.c_proj": "layers.{}.ff.down",
+        "ln_f": "norm",
+    },
+    prefix="transformer.",
+    tied={"lm_head.weight": "wte.weight"},
+    constant=[r"h\.\d+\.attn\.attention\.(masked_)?bias"],
+)
+HF_HEADS = {"GPTNeoModel": None, "GPTNeoForCausalLM": "causal_lm"}
+HF_FIELDS = {
+    "vocab_size": "vocab_size", "hidden_size": "d_model", "num_layers": "n_layers", "num_heads": "n_heads",
+    "intermediate_size": "d_ff", "max_position_embeddings": "max_length", "attention_types": "attention_types",
+    "window_size": "window", "activation_function": "activation", "resid_dropout": "dropout",
+    "embed_dropout": "embed_dropout", "attention_dropout": "attn_dropout", "layer_norm_epsilon": "eps",
+    "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
+}  # fmt: skip
+HF_FIXED = {"tie_word_embeddings": True}
+HF_UNUSED = gpt2.HF_UNUSED | {"attention_layers", "classifier_dropout"}  # attention_types says the same
