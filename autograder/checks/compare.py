@@ -20,6 +20,7 @@ class Tolerance:
     amplify: float = 1.0  # the largest score: exp turns an absolute error of a score into a relative one
     eps: float = 0.0  # where a part is computed in a coarser type than the result has
     scale: float = 0.0  # size of the numbers that were summed, where they may cancel
+    spread: float = 0.0  # how far one rounding error in each input moves the reference: ill-conditioned inputs
 
     def bound(self, expected: Tensor) -> float:
         """The largest absolute difference allowed, for the whole tensor."""
@@ -27,7 +28,7 @@ class Tolerance:
         largest = max(self.scale, finite.abs().max().item() if finite.numel() else 0.0)
         eps = max(self.eps, torch.finfo(expected.dtype).eps)
         relative = FACTOR * eps * math.sqrt(self.length) * max(1.0, self.amplify)
-        return relative * largest + torch.finfo(torch.float32).tiny
+        return relative * largest + FACTOR * self.spread + torch.finfo(torch.float32).tiny
 
 
 @dataclass(frozen=True)

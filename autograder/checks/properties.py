@@ -18,18 +18,21 @@ Cases = Callable[[Draw], Iterable[Case]]
 
 def values(cases: Cases, name: str = "right values", weight: float = 3.0, core: bool = True) -> Check:
     """The same values as the reference, in float32."""
-    return Check(name, lambda draw, reference: [_value(case) for case in cases(draw)], weight, core)
+    return Check(name, lambda draw, reference: [_value(case, reference) for case in cases(draw)], weight, core)
 
 
 def contiguity(cases: Cases, weight: float = 1.0) -> Check:
     """The same values from inputs that are views with scattered memory."""
-    return Check("non-contiguous inputs", lambda draw, _: [_value(_scattered(case)) for case in cases(draw)], weight)
+    def probes(draw: Draw, reference: Any) -> list[Probe]:
+        return [_value(_scattered(case), reference) for case in cases(draw)]
+
+    return Check("non-contiguous inputs", probes, weight)
 
 
 def precision(cases: Cases, dtype: torch.dtype, weight: float = 1.0) -> Check:
     """Inputs (and parameters) in another dtype: the result has it too, and is as exact as it allows."""
     name = f"{str(dtype).removeprefix('torch.')} in, {str(dtype).removeprefix('torch.')} out"
-    return Check(name, lambda draw, _: [_value(_cast(case, dtype)) for case in cases(draw)], weight)
+    return Check(name, lambda draw, reference: [_value(_cast(case, dtype), reference) for case in cases(draw)], weight)
 
 
 def gradients(cases: Cases, weight: float = 1.0) -> Check:
@@ -91,13 +94,13 @@ def extremes(cases: Cases, weight: float = 1.0) -> Check:
 
     def probes(draw: Draw, reference: Any) -> list[Probe]:
         drawn = list(cases(draw))
-        return [_value(case) for case in drawn] + [_finite(case, draw, reference) for case in drawn]
+        return [_value(case, reference) for case in drawn] + [_finite(case, draw, reference) for case in drawn]
 
     return Check("enormous scores", probes, weight)
 
 
-def _value(case: Case) -> Probe:
-    return Probe(case.value, case, case.tolerance)
+def _value(case: Case, reference: Any) -> Probe:
+    return Probe(case.value, case, replace(case.tolerance, spread=_spread(case, lambda c: c.value(reference))))
 
 
 def _cast(case: Case, dtype: torch.dtype) -> Case:
@@ -106,11 +109,38 @@ def _cast(case: Case, dtype: torch.dtype) -> Case:
 
 def _gradient(case: Case, draw: Draw, reference: Any) -> Probe:
     cotangents = _cotangents(case, draw, reference)
-    scale = max(
-        (t.abs().max().item() for t in float_leaves(case.gradients(reference, cotangents)) if t.numel()), default=0.0
-    )
-    tolerance = Tolerance(16 * case.length, case.amplify, case.eps, scale)  # a key bias has gradient zero
+    grads = float_leaves(case.gradients(reference, cotangents))
+    scale = max((t.abs().max().item() for t in grads if t.numel()), default=0.0)  # a key bias has gradient zero
+    doubles = [seed.double() for seed in cotangents]
+    spread = _spread(case, lambda c: c.gradients(reference, doubles))
+    tolerance = Tolerance(16 * case.length, case.amplify, case.eps, scale, spread)
     return Probe(lambda subject: case.gradients(subject, cotangents), case, tolerance)
+
+
+def _spread(case: Case, answer: Callable[[Case], Any]) -> float:
+    """How far the reference's answer moves when every input moves by one rounding error of its dtype.
+
+    Any right answer may be that far off: sums that cancel, or a norm of two nearly equal numbers, amplify roundings.
+    """
+    given = float_leaves((case.args, case.kwargs)) or float_leaves(case.state or {})
+    if not given:
+        return 0.0
+    eps = torch.finfo(case.dtype or given[0].dtype).eps
+    still = _cast(case, torch.float64)
+    exact = float_leaves(answer(still))
+    generator = torch.Generator().manual_seed(0)
+    moved = [float_leaves(answer(_nudged(still, eps, generator))) for _ in range(2)]
+    gaps = [(one - other).abs() for leaves in moved for one, other in zip(exact, leaves, strict=True)]
+    return max((gap[gap.isfinite()].max().item() for gap in gaps if gap.isfinite().any()), default=0.0)
+
+
+def _nudged(case: Case, eps: float, generator: torch.Generator) -> Case:
+    """Each number times 1 + eps or 1 - eps."""
+
+    def nudge(value: Tensor) -> Tensor:
+        return value * (1 + eps * (2 * torch.randint(0, 2, value.shape, generator=generator) - 1))
+
+    return replace(case.to(nudge), state=on_floats(case.state, nudge))
 
 
 def _cotangents(case: Case, draw: Draw, reference: Any) -> list[Tensor]:

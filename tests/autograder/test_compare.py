@@ -43,3 +43,19 @@ def test_longer_sums_and_larger_scores_may_err_more():
     value = torch.ones(2)
     assert Tolerance(64).bound(value) > Tolerance(16).bound(value)
     assert Tolerance(16, 100.0).bound(value) > Tolerance(16).bound(value)
+
+
+def test_ill_conditioned_gradients_get_room():
+    """A layer norm of two nearly equal numbers: the seed is one on which float32 and float64 part in the fourth digit."""
+    from autograder.checks import properties
+    from autograder.checks.local import Local
+    from autograder.checks.probe import Case, Draw
+
+    def norm(x):
+        return torch.nn.functional.layer_norm(x, x.shape[-1:])
+
+    reference = Local({"norm": norm})
+    close = Case("norm", (torch.tensor([[0.5, 0.5 + 1e-5]]),))
+    far = Case("norm", (torch.tensor([[-0.5, 0.5]]),))
+    room = [properties._gradient(case, Draw(1), reference).tolerance.spread for case in (far, close)]
+    assert room[0] < 1e-6 < room[1]

@@ -17,7 +17,7 @@ def test_every_answer_is_judged_rightly(exercise):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10, 29))
+@pytest.mark.parametrize("seed", range(10, 12))
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
 def test_whatever_is_drawn(exercise, seed):
     assert judge(exercise, seed).complaints == []

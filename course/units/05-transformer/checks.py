@@ -4,7 +4,7 @@ import torch
 
 from autograder.checks import Case, Check, Draw, flow, function, module, precision
 
-SIZES = [(1, 2, 2, 4, 2, 3), (1, 1, 1, 2, 1, 4), (2, 3, 5, 8, 4, 6), (3, 5, 4, 6, 3, 12)]  # B, T, S, E, H, F
+SIZES = [(1, 2, 2, 4, 2, 3), (1, 1, 1, 4, 1, 4), (2, 3, 5, 8, 4, 6), (3, 5, 4, 6, 3, 12)]  # B, T, S, E, H, F
 
 
 def feed_forward() -> list[Check]:
