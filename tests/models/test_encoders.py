@@ -15,6 +15,11 @@ BERT_SIZES |= {"intermediate_size": 40, "max_position_embeddings": 40, "id2label
 BERT_SIZES |= {"attn_implementation": "eager"}
 
 
+ROBERTA_SIZES = {**BERT_SIZES, "pad_token_id": 1, "type_vocab_size": 1, "hidden_act": "relu"}
+DISTIL_SIZES = {"vocab_size": 61, "dim": 24, "n_layers": 3, "n_heads": 3, "hidden_dim": 40}
+DISTIL_SIZES |= {key: BERT_SIZES[key] for key in ("max_position_embeddings", "id2label", "attn_implementation")}
+
+
 @dataclass
 class Row:
     """An architecture, or an unusual configuration of it; counts: preset -> head, parameters."""
@@ -34,6 +39,12 @@ ROWS = {
         "bert", "BertConfig", BERT_SIZES | {"hidden_act": "gelu_new", "type_vocab_size": 4}, ("pretraining",)
     ),
     "bert-number": Row("bert", "BertConfig", {**BERT_SIZES, "id2label": {0: "a"}}, ("sequence_classification",)),
+    "roberta": Row("roberta", "RobertaConfig", ROBERTA_SIZES),
+    "roberta-types": Row("roberta", "RobertaConfig", ROBERTA_SIZES | {"type_vocab_size": 2}, ("masked_lm",)),
+    "xlm_roberta": Row(
+        "xlm_roberta", "XLMRobertaConfig", ROBERTA_SIZES, (None, "masked_lm", "sequence_classification")
+    ),
+    "distilbert": Row("distilbert", "DistilBertConfig", DISTIL_SIZES),
 }
 CASES = [(name, head) for name, row in ROWS.items() for head in row.modules()[1]]
 
@@ -102,9 +113,10 @@ def test_numbers_and_gradients(name, head, tmp_path):
     for key, tensor in expected.items():
         torch.testing.assert_close(out[key], tensor, rtol=1e-9, atol=1e-9)
     value(expected).backward(), value({key: out[key] for key in expected}).backward()
-    headed = head is not None
-    grads = registry.load(ROWS[name].kind).HF.dump({n: p.grad for n, p in ours.named_parameters()}, headed=headed)
+    names = registry.load(ROWS[name].kind).HF
+    grads = names.dump({n: p.grad for n, p in ours.named_parameters()}, headed=head is not None)
     for parameter, tensor in theirs.named_parameters():
+        parameter = names.prefix + names.tied[parameter] if parameter in names.tied else parameter
         torch.testing.assert_close(grads.pop(parameter), tensor.grad, rtol=1e-9, atol=1e-9, msg=parameter)
     assert not grads
     theirs, ours = theirs.float(), ours.float()
@@ -145,6 +157,14 @@ COUNTS = {
     "bert-base-cased": (None, 108_310_272),
     "bert-large-cased": (None, 333_579_264),
     "bert-base-multilingual-cased": (None, 177_853_440),
+    "roberta-base": ("masked_lm", 124_697_433),
+    "roberta-large": ("masked_lm", 355_412_057),
+    "distilroberta-base": ("masked_lm", 82_170_201),
+    "xlm-roberta-base": ("masked_lm", 278_295_186),
+    "xlm-roberta-large": ("masked_lm", 560_142_482),
+    "distilbert-base-uncased": (None, 66_362_880),
+    "distilbert-base-cased": (None, 65_190_912),
+    "distilbert-base-multilingual-cased": (None, 134_734_080),
 }
 
 

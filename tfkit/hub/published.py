@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 # what they call an architecture, where it is not our file's name
-NAMES = {"openai-gpt": "gpt"}
+NAMES = {"openai-gpt": "gpt", "xlm-roberta": "xlm_roberta"}
 # what every published configuration may carry: provenance, and defaults of generation and of output formats
 COMMON = {
     "architectures", "transformers_version", "dtype", "torch_dtype", "_name_or_path", "use_cache",

@@ -107,7 +107,7 @@ class BERT(Model):
         "next_sentence": heads.NextSentence, **TASKS,
     }  # fmt: skip
     HEADS = tuple(TOPS)
-    EMBEDDINGS: type[nn.Module] = Embeddings
+    EMBEDDINGS: type[Embeddings] = Embeddings
 
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)

@@ -1,0 +1,117 @@
+"""DistilBERT (Sanh et al. 2019, arXiv:1910.01108): half of BERT's layers, taught by BERT.
+
+Parent   bert
+Differs  half the layers, started from every second one of BERT's; no sentence types and no pooler; a classifier reads
+         the first position through a layer with ReLU
+Trained  distillation: BERT's soft predictions, masked language modelling, and the cosine between hidden states
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from ..namemap import NameMap
+from . import _heads as heads
+from . import bert
+from .bert import BERT
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(bert.Config):
+    n_layers: int = 6
+    n_types: int = 0
+    head_dropout: float | None = 0.2
+    span_dropout: float = 0.1
+
+
+PRESETS: dict[str, dict] = {
+    "distilbert-base-uncased": {},
+    "distilbert-base-cased": {"vocab_size": 28996},
+    "distilbert-base-multilingual-cased": {"vocab_size": 119547},
+}
+
+
+class Mixed(heads.Head):
+    """A layer with ReLU over the first position, in front of the classifier."""
+
+    POOLED = False
+    classifier: nn.Linear
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.mix = nn.Linear(c.d_model, c.d_model)
+
+    def scores(self, seen):
+        return self.classifier(self.drop(torch.relu(self.mix(seen.states[:, 0]))))
+
+
+class SequenceClassification(Mixed, heads.SequenceClassification):
+    pass
+
+
+class MultipleChoice(Mixed, heads.MultipleChoice):
+    pass
+
+
+class TokenClassification(heads.TokenClassification):
+    def __init__(self, c):
+        super().__init__(c)
+        self.drop = nn.Dropout(c.dropout)
+
+
+class QuestionAnswering(heads.QuestionAnswering):
+    def __init__(self, c):
+        super().__init__(c)
+        self.drop = nn.Dropout(c.span_dropout)
+
+    def forward(self, seen, start_positions=None, end_positions=None):
+        return super().forward(seen._replace(states=self.drop(seen.states)), start_positions, end_positions)
+
+
+class DistilBERT(BERT):
+    TOPS = {
+        None: heads.Bare, "masked_lm": heads.MaskedLM, "sequence_classification": SequenceClassification,
+        "token_classification": TokenClassification, "question_answering": QuestionAnswering,
+        "multiple_choice": MultipleChoice,
+    }  # fmt: skip
+    HEADS = tuple(TOPS)
+
+
+MODEL = DistilBERT
+
+HF = NameMap(
+    {
+        "embeddings.word_embeddings": "embed.tokens",
+        "embeddings.position_embeddings": "embed.positions",
+        "embeddings.LayerNorm": "embed.norm",
+        "transformer.layer.{}.attention.q_lin": "layers.{}.attn.q_proj",
+        "transformer.layer.{}.attention.k_lin": "layers.{}.attn.k_proj",
+        "transformer.layer.{}.attention.v_lin": "layers.{}.attn.v_proj",
+        "transformer.layer.{}.attention.out_lin": "layers.{}.attn.o_proj",
+        "transformer.layer.{}.sa_layer_norm": "layers.{}.norm1",
+        "transformer.layer.{}.ffn.lin1": "layers.{}.ff.up",
+        "transformer.layer.{}.ffn.lin2": "layers.{}.ff.down",
+        "transformer.layer.{}.output_layer_norm": "layers.{}.norm2",
+    },
+    prefix="distilbert.",
+    heads={
+        "vocab_transform": "top.dense",
+        "vocab_layer_norm": "top.norm",
+        "vocab_projector.bias": "top.bias",
+        "pre_classifier": "top.mix",
+        **bert.TASK_NAMES,
+    },
+    tied={"vocab_projector.weight": "embeddings.word_embeddings.weight"},
+    constant=bert.CONSTANT,
+)
+HF_HEADS = {"DistilBertModel": None, "DistilBertForMaskedLM": "masked_lm", **bert.task_classes("DistilBert")}
+HF_FIELDS = {
+    "vocab_size": "vocab_size", "dim": "d_model", "n_layers": "n_layers", "n_heads": "n_heads", "hidden_dim": "d_ff",
+    "max_position_embeddings": "max_length", "activation": "activation", "dropout": "dropout",
+    "attention_dropout": "attn_dropout", "seq_classif_dropout": "head_dropout", "qa_dropout": "span_dropout",
+    "num_labels": "num_labels", "id2label": "id2label", "problem_type": "problem_type",
+    "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
+}  # fmt: skip
+HF_FIXED = {"tie_word_embeddings": True}
+HF_UNUSED = {"initializer_range", "sinusoidal_pos_embds", "tie_weights_"}  # the sinusoids are in the file, as weights

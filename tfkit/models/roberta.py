@@ -1,0 +1,89 @@
+"""RoBERTa (Liu et al. 2019, arXiv:1907.11692): BERT, trained longer on more, with fewer tasks.
+
+Parent   bert
+Differs  no next-sentence task, so one sentence type; positions count from pad_token_id + 1 and skip padding, as fairseq
+         does; a classifier reads the first position through a layer of its own, with dropout before and after it
+Trained  masked language modelling alone, with masks drawn afresh each time
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from ..namemap import NameMap
+from . import _heads as heads
+from . import bert
+from .bert import BERT, HF_FIELDS, HF_FIXED, HF_UNUSED
+
+__all__ = ["HF_FIELDS", "HF_FIXED", "HF_UNUSED"]  # as BERT's
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(bert.Config):
+    bos_token_id: int | None = 0
+    eos_token_id: int | None = 2
+    pad_token_id: int = 1
+
+
+BASE = {"vocab_size": 50265, "max_length": 514, "n_types": 1, "eps": 1e-5}
+PRESETS: dict[str, dict] = {
+    "roberta-base": BASE,
+    "roberta-large": {**BASE, **bert.LARGE},
+    "distilroberta-base": {**BASE, "n_layers": 6},
+}
+
+
+class Embeddings(bert.Embeddings):
+    def __init__(self, c):
+        super().__init__(c)
+        self.positions.padding_idx = c.pad_token_id
+
+    def place(self, ids):
+        """ids [B,L] -> position_ids [B,L]; padding has its own position, which no token has"""
+        pad = self.positions.padding_idx
+        real = ids != pad
+        return real.cumsum(-1) * real + pad
+
+
+class SequenceClassification(heads.SequenceClassification):
+    POOLED = False
+
+    def __init__(self, c):
+        super().__init__(c)
+        del self.classifier
+        self.mix, self.score = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, c.num_labels)
+
+    def scores(self, seen):
+        return self.score(self.drop(torch.tanh(self.mix(self.drop(seen.states[:, 0])))))
+
+
+class MaskedLM(heads.MaskedLM):
+    def __init__(self, c):
+        super().__init__(c, bend="gelu")  # whatever the layers have
+
+
+class RoBERTa(BERT):
+    EMBEDDINGS = Embeddings
+    TOPS = {None: heads.Pooled, "masked_lm": MaskedLM, **bert.TASKS, "sequence_classification": SequenceClassification}
+    HEADS = tuple(TOPS)
+
+
+MODEL = RoBERTa
+
+
+HF = NameMap(
+    bert.BODY,
+    prefix="roberta.",
+    heads={
+        "lm_head.dense": "top.dense",
+        "lm_head.layer_norm": "top.norm",
+        "lm_head.bias": "top.bias",
+        "classifier.dense": "top.mix",
+        "classifier.out_proj": "top.score",
+        **bert.TASK_NAMES,
+    },
+    tied={"lm_head.decoder.weight": "embeddings.word_embeddings.weight", "lm_head.decoder.bias": "lm_head.bias"},
+    constant=bert.CONSTANT,
+)
+HF_HEADS = {"RobertaModel": None, "RobertaForMaskedLM": "masked_lm", **bert.task_classes("Roberta")}
