@@ -1,0 +1,226 @@
+"""T5 (Raffel et al. 2020, arXiv:1910.10683, "Exploring the Limits of Transfer Learning with … Text-to-Text").
+
+Parent   transformer
+Differs  no positions: a learned bias per head and bucket of distances on the scores, the same in all layers; scores not
+         divided by sqrt(d_kv); no biases; norm before each sub-layer and at the end, by the root mean square alone;
+         embeddings as they are, their copy at the output divided by sqrt(d_model). Version 1.1: a gated GELU in the
+         feed-forward, an output matrix of its own, undivided
+Trained  objectives.span_corruption, then many tasks as text to text
+"""
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from ..namemap import NameMap
+from ..nn import Attention, StaticCache, relative_bucket
+from ..objectives.label_smoothing import seq2seq_loss
+from . import transformer
+from ._base import Model, Output, activation, as_mask, check_ids, look_up
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    vocab_size: int = 32128
+    d_model: int = 512
+    d_kv: int = 64  # the width of a head, whatever d_model is
+    d_ff: int = 2048
+    n_layers: int = 6
+    n_decoder_layers: int | None = None  # as many unless given
+    n_heads: int = 8
+    n_buckets: int = 32
+    max_distance: int = 128
+    activation: str = "relu"  # or "gated-gelu", "gated-silu", …
+    dropout: float = 0.1
+    eps: float = 1e-6
+    tie_word_embeddings: bool = True
+    scale_decoder_outputs: bool | None = None  # as tie_word_embeddings unless given
+    pad_token_id: int = 0
+    decoder_start_token_id: int = 0
+    eos_token_id: int = 1
+
+    def __post_init__(self):
+        if self.scale_decoder_outputs is None:
+            object.__setattr__(self, "scale_decoder_outputs", self.tie_word_embeddings)
+
+
+V11 = {"activation": "gated-gelu", "tie_word_embeddings": False}
+PRESETS: dict[str, dict] = {
+    "t5-small": {},
+    "t5-base": {"d_model": 768, "d_ff": 3072, "n_layers": 12, "n_heads": 12},
+    "t5-large": {"d_model": 1024, "d_ff": 4096, "n_layers": 24, "n_heads": 16},
+    "t5-3b": {"d_model": 1024, "d_kv": 128, "d_ff": 16384, "n_layers": 24, "n_heads": 32},
+    "t5-11b": {"d_model": 1024, "d_kv": 128, "d_ff": 65536, "n_layers": 24, "n_heads": 128},
+    "t5-v1_1-small": {"d_ff": 1024, "n_layers": 8, "n_heads": 6, **V11},
+    "t5-v1_1-base": {"d_model": 768, "d_ff": 2048, "n_layers": 12, "n_heads": 12, **V11},
+    "t5-v1_1-large": {"d_model": 1024, "d_ff": 2816, "n_layers": 24, "n_heads": 16, **V11},
+}
+
+
+class FeedForward(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.up, self.down = nn.Linear(c.d_model, c.d_ff, bias=False), nn.Linear(c.d_ff, c.d_model, bias=False)
+        self.activation, self.drop = activation(c.activation), nn.Dropout(c.dropout)
+
+    def forward(self, x):
+        return self.down(self.drop(self.activation(self.up(x))))
+
+
+class Gated(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.gate, self.value = (nn.Linear(c.d_model, c.d_ff, bias=False) for _ in range(2))
+        self.down, self.drop = nn.Linear(c.d_ff, c.d_model, bias=False), nn.Dropout(c.dropout)
+        name = c.activation.removeprefix("gated-")
+        self.activation = activation("gelu_new" if name == "gelu" else name)  # its "gelu" is the tanh form
+
+    def forward(self, x):
+        return self.down(self.drop(self.activation(self.gate(x)) * self.value(x)))
+
+
+def feed_forward(c):
+    return (Gated if c.activation.startswith("gated-") else FeedForward)(c)
+
+
+def attention(c, causal=False):
+    return Attention(c.d_model, c.n_heads, d_head=c.d_kv, bias=False, scale=1.0, dropout=c.dropout, causal=causal)
+
+
+class EncoderLayer(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.self_attn, self.ff = attention(c), feed_forward(c)
+        self.norm1, self.norm2 = (nn.RMSNorm(c.d_model, c.eps) for _ in range(2))
+        self.drop = nn.Dropout(c.dropout)
+
+    def forward(self, x, mask, bias):
+        x = x + self.drop(self.self_attn(self.norm1(x), mask=mask, bias=bias))
+        return x + self.drop(self.ff(self.norm2(x)))
+
+
+class DecoderLayer(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.self_attn, self.cross_attn, self.ff = attention(c, causal=True), attention(c), feed_forward(c)
+        self.norm1, self.norm2, self.norm3 = (nn.RMSNorm(c.d_model, c.eps) for _ in range(3))
+        self.drop = nn.Dropout(c.dropout)
+
+    def forward(self, x, memory, mask, memory_mask, bias, cache):
+        x = x + self.drop(self.self_attn(self.norm1(x), mask=mask, bias=bias, cache=cache))
+        x = x + self.drop(self.cross_attn(self.norm2(x), memory, mask=memory_mask, cache=cache))
+        return x + self.drop(self.ff(self.norm3(x)))
+
+
+class T5(transformer.Transformer):
+    def __init__(self, config: Config, head=None):
+        Model.__init__(self, config, head)  # not the parent's: no part of its is left
+        c = config
+        self.embed = nn.Embedding(c.vocab_size, c.d_model)
+        self.encoder = nn.ModuleList(EncoderLayer(c) for _ in range(c.n_layers))
+        self.decoder = nn.ModuleList(DecoderLayer(c) for _ in range(c.n_decoder_layers or c.n_layers))
+        self.encoder_bias, self.decoder_bias = (nn.Embedding(c.n_buckets, c.n_heads) for _ in range(2))
+        self.encoder_norm, self.decoder_norm = (nn.RMSNorm(c.d_model, c.eps) for _ in range(2))
+        self.drop = nn.Dropout(c.dropout)
+        if head and not c.tie_word_embeddings:
+            self.lm_head = nn.Linear(c.d_model, c.vocab_size, bias=False)
+        self.apply(self.start)
+
+    def start(self, module):
+        if isinstance(module, nn.Linear):
+            nn.init.normal_(module.weight, std=module.in_features**-0.5)
+        if isinstance(module, Attention):  # no 1/sqrt(d_kv) in the scores: it is here
+            nn.init.normal_(module.q_proj.weight, std=(self.config.d_model * self.config.d_kv) ** -0.5)
+        if isinstance(module, nn.Embedding):
+            words = module.num_embeddings == self.config.vocab_size
+            nn.init.normal_(module.weight, std=1.0 if words else self.config.d_model**-0.5)
+
+    def bias(self, table, query, keys, bidirectional):
+        """query int64 [Q]: positions; keys: how many -> [1,H,Q,K], built once and used in every layer"""
+        c = self.config
+        distance = torch.arange(keys, device=query.device) - query[:, None]
+        bucket = relative_bucket(distance, bidirectional, c.n_buckets, c.max_distance)
+        return table(bucket).permute(2, 0, 1)[None]
+
+    def encode(self, input_ids, attention_mask=None):
+        mask = as_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
+        mask = None if mask is None else mask[:, None, None]
+        place = torch.arange(input_ids.size(1), device=input_ids.device)
+        bias = self.bias(self.encoder_bias, place, len(place), True)
+        x = self.drop(look_up(self.embed, input_ids, "input_ids"))
+        for layer in self.encoder:
+            x = layer(x, mask, bias)
+        return Output(last_hidden_state=self.drop(self.encoder_norm(x)))
+
+    def decode(self, ids, memory, mask, memory_mask, cache):
+        mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
+        past = 0 if cache is None else cache.length
+        place = torch.arange(past, past + ids.size(1), device=ids.device)
+        keys = cache.max_length if isinstance(cache, StaticCache) else past + ids.size(1)
+        bias = self.bias(self.decoder_bias, place, keys, False)
+        x = self.drop(look_up(self.embed, ids, "decoder_input_ids"))
+        for layer in self.decoder:
+            x = layer(x, memory, mask, memory_mask, bias, cache)
+        return self.drop(self.decoder_norm(x))
+
+    def score(self, x):
+        x = x * self.config.d_model**-0.5 if self.config.scale_decoder_outputs else x
+        return F.linear(x, self.embed.weight) if self.config.tie_word_embeddings else self.lm_head(x)
+
+    def loss(self, logits, labels):
+        return seq2seq_loss(logits, labels)
+
+
+MODEL = T5
+
+
+class Names(NameMap):
+    """Some checkpoints tie the output to the embeddings and some do not: one that differs is a matrix of its own."""
+
+    def load(self, theirs):
+        own = theirs.get("lm_head.weight")
+        if own is None or torch.equal(own, theirs.get("shared.weight", own)):
+            return super().load(theirs)
+        rest = {name: tensor for name, tensor in theirs.items() if name != "lm_head.weight"}
+        return super().load(rest) | {"lm_head.weight": own}
+
+
+def _layer(side, ours, theirs):
+    return {f"{side}.block.{{}}.layer.{theirs}": f"{side}.{{}}.{ours}"}
+
+
+def _side(side, ff):
+    table = {f"{side}.final_layer_norm": f"{side}_norm"}
+    table[f"{side}.block.0.layer.0.SelfAttention.relative_attention_bias"] = f"{side}_bias"
+    for letter in "qkvo":
+        table |= _layer(side, f"self_attn.{letter}_proj", f"0.SelfAttention.{letter}")
+        table |= _layer(side, f"cross_attn.{letter}_proj", f"1.EncDecAttention.{letter}") if ff == 2 else {}
+    for name, ours in {"wi": "up", "wi_0": "gate", "wi_1": "value", "wo": "down"}.items():
+        table |= _layer(side, f"ff.{ours}", f"{ff}.DenseReluDense.{name}")
+    for place in range(ff + 1):
+        table |= _layer(side, f"norm{place + 1}", f"{place}.layer_norm")
+    return table
+
+
+HF = Names(
+    {"shared": "embed", **_side("encoder", 1), **_side("decoder", 2)},
+    heads={"lm_head": "lm_head"},
+    tied=dict.fromkeys(
+        ["lm_head.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"], "shared.weight"
+    ),
+    constant=[r"decoder\.block\.0\.layer\.1\.EncDecAttention\.relative_attention_bias\.weight"],  # in old files; unused
+)
+HF_HEADS = {"T5Model": None, "T5ForConditionalGeneration": "seq2seq_lm", "T5WithLMHeadModel": "seq2seq_lm"}
+HF_FIELDS = {
+    "vocab_size": "vocab_size", "d_model": "d_model", "d_kv": "d_kv", "d_ff": "d_ff", "num_layers": "n_layers",
+    "num_decoder_layers": "n_decoder_layers", "num_heads": "n_heads", "relative_attention_num_buckets": "n_buckets",
+    "relative_attention_max_distance": "max_distance", "feed_forward_proj": "activation", "dropout_rate": "dropout",
+    "layer_norm_epsilon": "eps", "tie_word_embeddings": "tie_word_embeddings",
+    "scale_decoder_outputs": "scale_decoder_outputs", "pad_token_id": "pad_token_id",
+    "decoder_start_token_id": "decoder_start_token_id", "eos_token_id": "eos_token_id",
+}  # fmt: skip
+HF_FIXED = {"is_decoder": False}
+HF_UNUSED = {"initializer_factor", "classifier_dropout", "is_gated_act", "dense_act_fn", "n_positions", "output_past",
+             "bos_token_id"}  # fmt: skip
