@@ -1,4 +1,4 @@
-"""Which package may import which: read from the source with `ast`, so that a slip fails here and not in a student's lab."""
+"""Which package may import which: read from the source, so that a slip fails here and not in a student's lab."""
 
 from __future__ import annotations
 

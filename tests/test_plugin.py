@@ -1,4 +1,4 @@
-"""A stranger's package: its wheel is built, installed beside the project, and used through the same doors as our own."""
+"""A stranger's package: its wheel is built, installed, and used through the same doors as our own."""
 
 from __future__ import annotations
 

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import nbformat
-from tfkit_lab import to_html
 
 from course.build import build
+from tfkit_lab import to_html
 
 GOLDEN = Path(__file__).parents[2] / "tests" / "extension" / "golden"
 UNIT = "02-masks"

@@ -46,7 +46,7 @@ def test_longer_sums_and_larger_scores_may_err_more():
 
 
 def test_ill_conditioned_gradients_get_room():
-    """A layer norm of two nearly equal numbers: the seed is one on which float32 and float64 part in the fourth digit."""
+    """A layer norm of two nearly equal numbers amplifies roundings; one of two far apart does not."""
     from autograder.checks import properties
     from autograder.checks.local import Local
     from autograder.checks.probe import Case, Draw

@@ -12,9 +12,10 @@ import textwrap
 
 import nbformat
 import pytest
+from tornado.httpclient import HTTPClientError
+
 from tfkit_lab import check as engine
 from tfkit_lab import course
-from tornado.httpclient import HTTPClientError
 
 EXERCISE = "masks.causal"
 CELLS = [{"source": "def causal_mask(): ...", "role": "exercise", "exercise": EXERCISE}]

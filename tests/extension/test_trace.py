@@ -9,6 +9,7 @@ import struct
 import zlib
 
 import pytest
+
 from tfkit_lab import trace as t
 from tfkit_lab.figure import figure, png
 
@@ -107,6 +108,7 @@ def test_the_page_is_one_file_that_fetches_nothing(trace):
 def test_an_exported_notebook_shows_the_figure(trace):
     import nbformat
     from nbconvert import HTMLExporter
+
     from tfkit_lab import Stepper
 
     bundle, _ = Stepper(trace, step=1)._repr_mimebundle_()

@@ -102,7 +102,7 @@ def explain(error: BaseException) -> list[str]:
     text = f"{type(error).__name__}: {error}"
     kind = "exception"
     if isinstance(error, MemoryError) or "can't allocate memory" in text or "not enough memory" in text:
-        kind = "memory"
+        kind, text = "memory", "more memory was asked for than the box has"
     elif isinstance(error, Missing):
         kind, text = "missing", str(error)
     frames = [f for f in traceback.extract_tb(error.__traceback__) if "/inside/" not in f.filename]
@@ -138,7 +138,8 @@ class Agent:
                 frame = wire.Encoder(self.keep).frame(reply)
         except BaseException as error:
             kind, message, trace = explain(error)
-            kind = "timeout" if self.late else kind
+            if self.late:
+                kind, message = "timeout", f"it did not finish in {request['seconds']:g} s"
             frame = wire.Encoder().frame({"id": self.current, "err": [kind, message, trace]})
         wire.send(self.sock, frame)
 
