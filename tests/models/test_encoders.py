@@ -8,6 +8,7 @@ import torch
 
 import tfkit
 from tfkit import registry
+from tfkit.models import electra
 
 hf = pytest.importorskip("transformers")
 BERT_SIZES = {"vocab_size": 61, "hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 3}
@@ -18,6 +19,8 @@ BERT_SIZES |= {"attn_implementation": "eager"}
 ROBERTA_SIZES = {**BERT_SIZES, "pad_token_id": 1, "type_vocab_size": 1, "hidden_act": "relu"}
 DISTIL_SIZES = {"vocab_size": 61, "dim": 24, "n_layers": 3, "n_heads": 3, "hidden_dim": 40}
 DISTIL_SIZES |= {key: BERT_SIZES[key] for key in ("max_position_embeddings", "id2label", "attn_implementation")}
+
+SMALL = {"embedding_size": 10, **BERT_SIZES}
 
 
 @dataclass
@@ -30,7 +33,10 @@ class Row:
     heads: tuple | None = None
 
     def modules(self):
-        return registry.load(self.kind), [h for h in (self.heads or registry.load(self.kind).HF_HEADS.values())]
+        published = registry.load(self.kind).HF_HEADS.items()
+        return registry.load(self.kind), [
+            head for name, head in published if hasattr(hf, name) and head in (self.heads or dict(published).values())
+        ]
 
 
 ROWS = {
@@ -45,6 +51,20 @@ ROWS = {
         "xlm_roberta", "XLMRobertaConfig", ROBERTA_SIZES, (None, "masked_lm", "sequence_classification")
     ),
     "distilbert": Row("distilbert", "DistilBertConfig", DISTIL_SIZES),
+    "albert": Row("albert", "AlbertConfig", SMALL, None),
+    "albert-groups": Row(
+        "albert",
+        "AlbertConfig",
+        SMALL | {"num_hidden_layers": 5, "num_hidden_groups": 2, "inner_group_num": 2, "hidden_act": "gelu"},
+        ("masked_lm",),
+    ),
+    "electra": Row("electra", "ElectraConfig", SMALL),
+    "electra-wide": Row(
+        "electra",
+        "ElectraConfig",
+        SMALL | {"embedding_size": 24, "hidden_act": "relu"},
+        ("replaced_token", "masked_lm"),
+    ),
 }
 CASES = [(name, head) for name, row in ROWS.items() for head in row.modules()[1]]
 
@@ -110,6 +130,10 @@ def test_numbers_and_gradients(name, head, tmp_path):
     theirs, ours = pair(name, head, tmp_path)
     given = batch(name, head)
     expected, out = dict(theirs(**given)), ours(**given)
+    if head == "replaced_token":  # their loss falls to float32, with the labels; so: from their logits
+        real = given["attention_mask"] == 1
+        labels = given["labels"][real].double()
+        expected["loss"] = torch.nn.functional.binary_cross_entropy_with_logits(expected["logits"][real], labels)
     for key, tensor in expected.items():
         torch.testing.assert_close(out[key], tensor, rtol=1e-9, atol=1e-9)
     value(expected).backward(), value({key: out[key] for key in expected}).backward()
@@ -162,6 +186,13 @@ COUNTS = {
     "distilroberta-base": ("masked_lm", 82_170_201),
     "xlm-roberta-base": ("masked_lm", 278_295_186),
     "xlm-roberta-large": ("masked_lm", 560_142_482),
+    "albert-base-v2": ("masked_lm", 11_221_680),
+    "albert-large-v2": (None, 17_683_968),
+    "albert-xlarge-v2": (None, 58_724_864),
+    "albert-xxlarge-v2": (None, 222_595_584),
+    "electra-small-discriminator": (None, 13_483_008),
+    "electra-base-discriminator": (None, 108_891_648),
+    "electra-large-discriminator": (None, 334_092_288),
     "distilbert-base-uncased": (None, 66_362_880),
     "distilbert-base-cased": (None, 65_190_912),
     "distilbert-base-multilingual-cased": (None, 134_734_080),
@@ -223,3 +254,33 @@ def test_a_field_that_would_change_the_result_is_an_error(tmp_path):
     file.write_text(json.dumps({**json.loads(file.read_text()), "position_embedding_type": "relative_key"}))
     with pytest.raises(ValueError, match="position_embedding_type is 'relative_key'; only 'absolute'"):
         tfkit.from_pretrained(tmp_path)
+
+
+def test_the_order_of_sentences_alone(tmp_path):
+    """transformers has this task in pretraining only: the same weights, less the words' head."""
+    theirs, whole = pair("albert", "pretraining", tmp_path / "whole")
+    ours = tiny_like(whole, "sentence_order")
+    ours.save_pretrained(tmp_path / "order")
+    ours = tfkit.from_pretrained(tmp_path / "order").double()
+    given = batch("albert", "pretraining")
+    order = given.pop("sentence_order_label")
+    del given["labels"]
+    logits = ours(**given, labels=order).logits
+    torch.testing.assert_close(logits, theirs(**given).sop_logits, rtol=1e-6, atol=1e-6)
+
+
+def tiny_like(model, head):
+    other = type(model)(model.config, head).eval()
+    weights = model.state_dict()
+    other.load_state_dict({name: weights[name] for name in other.state_dict()})
+    return other
+
+
+def test_generator_and_discriminator_share_their_embeddings():
+    generator, discriminator = tiny("masked_lm", "electra", d_embed=4), tiny("replaced_token", "electra", d_embed=4)
+    electra.share_embeddings(generator, discriminator)
+    loss = generator(IDS, labels=IDS).loss + 50 * discriminator(IDS, labels=IDS % 2).loss
+    loss.backward()
+    assert generator.embed.tokens.weight is discriminator.embed.tokens.weight
+    with pytest.raises(ValueError, match=r"embed.tokens of generator and discriminator are \[20, 4\] and \[20, 8\]"):
+        electra.share_embeddings(generator, tiny(None, "electra", d_embed=8))

@@ -7,6 +7,7 @@ Trained  masked language modelling and next sentence, both at once (head "pretra
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import nn
@@ -93,6 +94,13 @@ class Layer(nn.Module):
         return self.norm2(x + self.drop(self.ff(x)))
 
 
+class Layers(nn.ModuleList):
+    """As many as the configuration says."""
+
+    def __init__(self, c):
+        super().__init__(Layer(c) for _ in range(c.n_layers))
+
+
 TASKS: dict[str | None, type[heads.Head]] = {
     "sequence_classification": heads.SequenceClassification,
     "token_classification": heads.TokenClassification,
@@ -108,17 +116,14 @@ class BERT(Model):
     }  # fmt: skip
     HEADS = tuple(TOPS)
     EMBEDDINGS: type[Embeddings] = Embeddings
+    LAYERS: Any = Layers
 
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)
-        self.build(config)
+        self.embed, self.layers = self.EMBEDDINGS(config), self.LAYERS(config)
         self.top = self.TOPS[head](config)
         self.pooler = nn.Linear(config.d_model, config.d_model) if self.top.POOLED else None
         self.apply(self.start)
-
-    def build(self, c):
-        self.embed = self.EMBEDDINGS(c)
-        self.layers = nn.ModuleList(Layer(c) for _ in range(c.n_layers))
 
     @torch.no_grad()
     def start(self, module):

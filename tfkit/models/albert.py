@@ -1,0 +1,154 @@
+"""ALBERT (Lan et al. 2019, arXiv:1909.11942): a BERT whose layers are all the same one.
+
+Parent   bert
+Differs  layers share their weights, in n_groups groups of group_size different layers; a narrow embedding table,
+         widened by a matrix (V·d_embed + d_embed·E in place of V·E); sentence order in place of next sentence
+Trained  masked language modelling of n-grams, and sentence order: were these two swapped? (head "pretraining")
+"""
+
+from dataclasses import dataclass
+
+from torch import nn
+
+from ..namemap import NameMap
+from . import _heads as heads
+from . import bert
+from .bert import BERT, Layer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(bert.Config):
+    vocab_size: int = 30000
+    d_embed: int = 128
+    d_model: int = 4096
+    n_heads: int = 64
+    n_groups: int = 1
+    group_size: int = 1
+    d_ff: int = 16384
+    activation: str = "gelu_new"
+    dropout: float = 0.0
+    attn_dropout: float = 0.0
+    head_dropout: float | None = 0.1
+    bos_token_id: int | None = 2
+    eos_token_id: int | None = 3
+
+
+BASE = {"d_model": 768, "n_heads": 12, "d_ff": 3072}
+LARGE = {"d_model": 1024, "n_layers": 24, "n_heads": 16, "d_ff": 4096}
+XLARGE = {"d_model": 2048, "n_layers": 24, "n_heads": 16, "d_ff": 8192}
+DROPS = {"dropout": 0.1, "attn_dropout": 0.1}
+PRESETS: dict[str, dict] = {  # the second version was trained longer and, but for the largest, without dropout
+    "albert-base-v1": {**BASE, **DROPS, "activation": "gelu"},
+    "albert-large-v1": {**LARGE, **DROPS, "activation": "gelu"},
+    "albert-xlarge-v1": {**XLARGE, **DROPS, "activation": "gelu"},
+    "albert-xxlarge-v1": {"activation": "gelu"},
+    "albert-base-v2": BASE,
+    "albert-large-v2": LARGE,
+    "albert-xlarge-v2": XLARGE,
+    "albert-xxlarge-v2": {},
+}
+
+
+class Embeddings(bert.Embeddings):
+    """A narrow table, and a matrix that widens what comes out."""
+
+    def __init__(self, c):
+        super().__init__(c, c.d_embed)
+        self.widen = nn.Linear(c.d_embed, c.d_model)
+
+    def forward(self, ids, types, position_ids):
+        return self.widen(super().forward(ids, types, position_ids))
+
+
+class Shared(nn.ModuleList):
+    """Groups of layers, each run n_layers / n_groups times in turn; iterated, they are as many as are run."""
+
+    def __init__(self, c):
+        super().__init__(nn.ModuleList(Layer(c) for _ in range(c.group_size)) for _ in range(c.n_groups))
+        self.runs = [int(i * c.n_groups / c.n_layers) for i in range(c.n_layers)]
+
+    def __iter__(self):
+        return (layer for run in self.runs for layer in self[run].children())
+
+
+class MaskedLM(heads.MaskedLM):
+    def __init__(self, c):
+        super().__init__(c, c.d_embed)
+
+
+class SentenceOrder(heads.NextSentence):
+    """Are these two sentences in the order in which they were written (0), or swapped (1)?"""
+
+    def forward(self, seen, labels=None):
+        return super().forward(seen._replace(pooled=self.drop(seen.pooled)), labels)
+
+
+class Pretraining(MaskedLM):
+    POOLED = True
+    TARGETS = ("labels", "sentence_order_label")
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.pair = nn.Linear(c.d_model, 2)
+
+    def forward(self, seen, labels=None, sentence_order_label=None):
+        words, order = self.scores(seen), self.pair(self.drop(seen.pooled))
+        loss = heads.added(words, labels, order, sentence_order_label)
+        return {"loss": loss, "prediction_logits": words, "sop_logits": order}
+
+
+class ALBERT(BERT):
+    TOPS = {
+        None: heads.Pooled, "masked_lm": MaskedLM, "pretraining": Pretraining, "sentence_order": SentenceOrder,
+        **bert.TASKS,
+    }  # fmt: skip
+    HEADS = tuple(TOPS)
+
+    EMBEDDINGS = Embeddings
+    LAYERS = Shared
+
+
+MODEL = ALBERT
+
+LAYER = "encoder.albert_layer_groups.{}.albert_layers.{}."
+HF = NameMap(
+    {
+        **{theirs: ours for theirs, ours in bert.BODY.items() if theirs.startswith("embeddings.")},
+        "encoder.embedding_hidden_mapping_in": "embed.widen",
+        LAYER + "attention.query": "layers.{}.{}.attn.q_proj",
+        LAYER + "attention.key": "layers.{}.{}.attn.k_proj",
+        LAYER + "attention.value": "layers.{}.{}.attn.v_proj",
+        LAYER + "attention.dense": "layers.{}.{}.attn.o_proj",
+        LAYER + "attention.LayerNorm": "layers.{}.{}.norm1",
+        LAYER + "ffn": "layers.{}.{}.ff.up",
+        LAYER + "ffn_output": "layers.{}.{}.ff.down",
+        LAYER + "full_layer_layer_norm": "layers.{}.{}.norm2",
+        "pooler": "pooler",
+    },
+    prefix="albert.",
+    heads={
+        "predictions.dense": "top.dense",
+        "predictions.LayerNorm": "top.norm",
+        "predictions.bias": "top.bias",
+        "sop_classifier.classifier": "top.pair",
+        **bert.TASK_NAMES,
+    },
+    tied={
+        "predictions.decoder.weight": "embeddings.word_embeddings.weight",
+        "predictions.decoder.bias": "predictions.bias",
+    },
+    constant=bert.CONSTANT,
+)
+HF_HEADS = {
+    "AlbertModel": None, "AlbertForPreTraining": "pretraining", "AlbertForMaskedLM": "masked_lm",
+    **bert.task_classes("Albert"),
+    "AlbertForSentenceOrder": "sentence_order",  # ours alone: transformers has it in pretraining only
+}  # fmt: skip
+HF_FIELDS = {
+    **bert.HF_FIELDS, "embedding_size": "d_embed", "num_hidden_groups": "n_groups", "inner_group_num": "group_size",
+    "classifier_dropout_prob": "head_dropout",
+}  # fmt: skip
+del HF_FIELDS["classifier_dropout"]
+HF_FIXED = {"tie_word_embeddings": True, "position_embedding_type": "absolute"}
+HF_UNUSED = {"initializer_range", "down_scale_factor", "gap_size", "net_structure_type", "num_memory_blocks",
+             "layers_to_keep", "inner_group"}  # fmt: skip
