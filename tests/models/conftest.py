@@ -102,6 +102,41 @@ def same_with_cache(ours, make_cache=lambda: None, **inputs):
     torch.testing.assert_close(torch.cat(parts, 1), ours(**{place: ids}, **inputs).logits, rtol=1e-4, atol=1e-5)
 
 
+@torch.no_grad()
+def same_greedy(theirs, ours):
+    """The same ids, for sentences of unequal length, from caches on both sides; end tokens out of reach, 12 steps."""
+    ids, mask, _ = ragged(seed=7)
+    settings = {"max_new_tokens": 12, "do_sample": False, "eos_token_id": None, "forced_eos_token_id": None}
+    expected = theirs.generate(ids, attention_mask=mask, **settings)
+    found = tfkit.generate(ours, ids, attention_mask=mask, end_id=-1, max_new_tokens=12)
+    assert torch.equal(found, expected)
+    assert found.unique().numel() > 3  # or the comparison would say little
+
+
+@torch.no_grad()
+def bfloat16_is_finite(ours):
+    ids, mask, labels = ragged()
+    out = ours.to(torch.bfloat16)(ids, mask, labels=labels)
+    assert out.logits.dtype == torch.bfloat16
+    assert out.logits.isfinite().all()
+    assert out.loss.isfinite()
+
+
+@torch.no_grad()
+def padding_and_future_change_nothing(ours):
+    """A row alone, without its padding, and with another last token: what comes before is as it was."""
+    ids, mask, _ = ragged()
+    together = ours(ids, mask).logits
+    short = int(mask[1].sum())
+    close = {"rtol": 1e-4, "atol": 1e-5}
+    torch.testing.assert_close(ours(ids[1:2, :short]).logits[0], together[1, :short], **close)
+    other = ids.clone()
+    other[0, -1] = (other[0, -1] + 1) % 99
+    changed = ours(other, mask).logits
+    torch.testing.assert_close(changed[0, :-1], together[0, :-1], **close)
+    assert not torch.allclose(changed[0, -1], together[0, -1])
+
+
 def count(name, head):
     with torch.device("meta"):
         model = tfkit.from_config(name, head=head)
@@ -110,6 +145,8 @@ def count(name, head):
 
 @pytest.fixture
 def parity():
-    """The helpers of this file."""
-    helpers = (Double, shake, ragged, same_causal, same_seq2seq, read, same_files, same_with_cache, count)
+    """The helpers of this file; and what is drawn from here on, first weights too, is the same each time."""
+    torch.manual_seed(0)
+    helpers = (Double, shake, ragged, same_causal, same_seq2seq, read, same_files, same_with_cache, count, same_greedy)
+    helpers += (bfloat16_is_finite, padding_and_future_change_nothing)
     return SimpleNamespace(**{helper.__name__: helper for helper in helpers})

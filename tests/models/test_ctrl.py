@@ -40,3 +40,11 @@ def test_cache_equals_no_cache(parity, ours, make_cache):
 @pytest.mark.parametrize(("name", "count"), [("ctrl", 1_637_964_550)])
 def test_published_sizes(parity, name, count):
     assert parity.count(name, "causal_lm") == count
+
+
+def test_padding_and_future_change_nothing(parity, ours):
+    parity.padding_and_future_change_nothing(ours)
+
+
+def test_bfloat16_is_finite(parity, ours):
+    parity.bfloat16_is_finite(ours)

@@ -77,3 +77,11 @@ def test_published_sizes(parity, name):
     expected = (50257 + 2048) * width + layers * layer + 2 * width
     assert parity.count(name, "causal_lm") == expected
     assert abs(expected / 1e9 / billions - 1) < 0.03
+
+
+def test_padding_and_future_change_nothing(parity, model):
+    parity.padding_and_future_change_nothing(model)
+
+
+def test_bfloat16_is_finite(parity, model):
+    parity.bfloat16_is_finite(model)
