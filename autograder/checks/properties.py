@@ -23,6 +23,7 @@ def values(cases: Cases, name: str = "right values", weight: float = 3.0, core: 
 
 def contiguity(cases: Cases, weight: float = 1.0) -> Check:
     """The same values from inputs that are views with scattered memory."""
+
     def probes(draw: Draw, reference: Any) -> list[Probe]:
         return [_value(_scattered(case), reference) for case in cases(draw)]
 
@@ -100,7 +101,7 @@ def extremes(cases: Cases, weight: float = 1.0) -> Check:
 
 
 def _value(case: Case, reference: Any) -> Probe:
-    return Probe(case.value, case, replace(case.tolerance, spread=_spread(case, lambda c: c.value(reference))))
+    return Probe(case.value, case, replace(case.tolerance, spread=_spread(case, lambda c, _: c.value(reference))))
 
 
 def _cast(case: Case, dtype: torch.dtype) -> Case:
@@ -109,38 +110,37 @@ def _cast(case: Case, dtype: torch.dtype) -> Case:
 
 def _gradient(case: Case, draw: Draw, reference: Any) -> Probe:
     cotangents = _cotangents(case, draw, reference)
-    grads = float_leaves(case.gradients(reference, cotangents))
-    scale = max((t.abs().max().item() for t in grads if t.numel()), default=0.0)  # a key bias has gradient zero
+    # a chain rule sums terms as large as the vector it starts from, and they may cancel: a key bias has gradient zero
+    sizes = [*float_leaves(case.gradients(reference, cotangents)), *cotangents]
+    scale = max((t.abs().max().item() for t in sizes if t.numel()), default=0.0)
     doubles = [seed.double() for seed in cotangents]
-    spread = _spread(case, lambda c: c.gradients(reference, doubles))
+    spread = _spread(case, lambda c, nudge: c.gradients(reference, list(map(nudge, doubles))))
     tolerance = Tolerance(16 * case.length, case.amplify, case.eps, scale, spread)
     return Probe(lambda subject: case.gradients(subject, cotangents), case, tolerance)
 
 
-def _spread(case: Case, answer: Callable[[Case], Any]) -> float:
+def _spread(case: Case, answer: Callable[[Case, Callable], Any]) -> float:
     """How far the reference's answer moves when every input moves by one rounding error of its dtype.
 
     Any right answer may be that far off: sums that cancel, or a norm of two nearly equal numbers, amplify roundings.
+    `answer` gets a case, and the function with which to move what else it brings.
     """
     given = float_leaves((case.args, case.kwargs)) or float_leaves(case.state or {})
     if not given:
         return 0.0
     eps = torch.finfo(case.dtype or given[0].dtype).eps
-    still = _cast(case, torch.float64)
-    exact = float_leaves(answer(still))
     generator = torch.Generator().manual_seed(0)
-    moved = [float_leaves(answer(_nudged(still, eps, generator))) for _ in range(2)]
-    gaps = [(one - other).abs() for leaves in moved for one, other in zip(exact, leaves, strict=True)]
-    return max((gap[gap.isfinite()].max().item() for gap in gaps if gap.isfinite().any()), default=0.0)
 
-
-def _nudged(case: Case, eps: float, generator: torch.Generator) -> Case:
-    """Each number times 1 + eps or 1 - eps."""
-
-    def nudge(value: Tensor) -> Tensor:
+    def nudge(value: Tensor) -> Tensor:  # each number times 1 + eps or 1 - eps
         return value * (1 + eps * (2 * torch.randint(0, 2, value.shape, generator=generator) - 1))
 
-    return replace(case.to(nudge), state=on_floats(case.state, nudge))
+    still = _cast(case, torch.float64)
+    exact = float_leaves(answer(still, lambda value: value))
+    gaps = []
+    for _ in range(2):
+        moved = answer(replace(still.to(nudge), state=on_floats(still.state, nudge)), nudge)
+        gaps += [(one - other).abs() for one, other in zip(exact, float_leaves(moved), strict=True)]
+    return max((gap[gap.isfinite()].max().item() for gap in gaps if gap.isfinite().any()), default=0.0)
 
 
 def _cotangents(case: Case, draw: Draw, reference: Any) -> list[Tensor]:
