@@ -316,7 +316,7 @@ def _mistakes(students: Sequence[Student], shown: list[Exercise], outcomes: dict
         for exercise in shown:
             got = outcomes.get((student.name, exercise.id))
             if got and (got.manual or got.score < got.max_score):
-                words = got.misconception or got.reason.strip().partition("\n")[0][:80]
+                words = got.misconception or got.reason.strip().partition("\n")[0][:80] or "wrong, in no way we know"
                 score = f"{got.score:g}/{got.max_score:g}"
                 table.add_row(student.name, student.story, exercise.id, score, escape(words))
     return table
