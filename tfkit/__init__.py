@@ -13,10 +13,11 @@ from typing import Any
 
 from .registry import architectures
 
-__all__ = ["architectures", "from_config", "from_pretrained", "generate", "trace"]
+__all__ = ["architectures", "from_config", "from_hf_config", "from_pretrained", "generate", "trace"]
 
 _LAZY = {
     "from_config": "tfkit.hub",
+    "from_hf_config": "tfkit.hub",
     "from_pretrained": "tfkit.hub",
     "generate": "tfkit.decode",
     "trace": "tfkit.tracing",

@@ -99,3 +99,33 @@ def test_a_clash_is_an_error(monkeypatch):
         ValueError, match="'transformer' is defined twice: by tfkit.models.transformer and by elsewhere"
     ):
         tfkit.architectures()
+
+
+PUBLISHED = {
+    "architectures": ["BertForMaskedLM"], "model_type": "bert", "vocab_size": 30, "hidden_size": 8,
+    "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16, "max_position_embeddings": 8,
+    "gradient_checkpointing": False, "pruned_heads": {}, "transformers_version": "4.6.0.dev0",
+}  # fmt: skip
+
+
+def test_from_a_published_description():
+    model = tfkit.from_hf_config(PUBLISHED)
+    assert (model.head, model.config.d_model, model.config.n_types) == ("masked_lm", 8, 2)
+    assert tfkit.from_hf_config(PUBLISHED, head="token_classification").head == "token_classification"
+    assert tfkit.from_hf_config({**PUBLISHED, "architectures": None}).head is None
+    assert PUBLISHED["model_type"] == "bert"  # what is given is not changed
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"model_type": "nope"}, "model_type 'nope' is none of"),
+        ({"architectures": ["BertLMHeadModel"]}, "architectures names 'BertLMHeadModel'"),
+        ({"pruned_heads": {"0": [1]}}, "pruned_heads is {'0': .1.}; only {} is implemented"),
+        ({"hidden_act": "swoosh"}, "activation 'swoosh' is none of"),
+        ({"novelty": 3}, "fields not understood: novelty"),
+    ],
+)
+def test_a_description_that_is_not_understood(change, message):
+    with pytest.raises(ValueError, match=message):
+        tfkit.from_hf_config({**PUBLISHED, **change})

@@ -31,6 +31,16 @@ def from_config(name: str, head: str | None = None, preset: str | None = None, *
     return module.MODEL(_config(module, {**settings, **changes}, name), head)
 
 
+def from_hf_config(config: dict[str, Any], head: str | None = None) -> Any:
+    """The model that a published config.json describes, with fresh weights; head: another than the one it names.
+
+    config: its fields, as json.load gives them: model_type says which architecture, architectures which head. Raises
+    ValueError for a model_type, class, field or value that is not understood.
+    """
+    module, settings, head = _understood(config, head)
+    return module.MODEL(settings, head)
+
+
 def from_pretrained(directory: str | Path, head: str | None = None) -> Any:
     """The model that `save_pretrained` wrote, in eval mode; head: another than the saved one.
 
@@ -38,14 +48,9 @@ def from_pretrained(directory: str | Path, head: str | None = None) -> Any:
     """
     directory = Path(directory)
     described = _read_config(directory / CONFIG)
-    kind = described.pop("model_type", None)
-    kind = published.NAMES.get(kind, kind)
-    if kind not in registry.sources():
-        raise ValueError(f"{directory / CONFIG}: model_type {kind!r} is none of {', '.join(registry.sources())}")
-    module = registry.load(kind)
     try:
-        settings, saved_head = published.read(module, described) if hasattr(module, "HF") else _own(described)
-        model = module.MODEL(_config(module, settings, kind), saved_head if head is None else head)
+        module, settings, head = _understood(described, head)
+        model = module.MODEL(settings, head)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{directory / CONFIG}: {error}") from None
     weights = _read_weights(directory / WEIGHTS)
@@ -58,9 +63,23 @@ def from_pretrained(directory: str | Path, head: str | None = None) -> Any:
     return model.eval()
 
 
-def _own(described: dict) -> tuple[dict, str | None]:
+def _understood(described: dict[str, Any], head: str | None) -> tuple[ModuleType, Any, str | None]:
+    """-> the architecture's module, its Config, and the head: the one asked for, or else the one described"""
+    described = dict(described)
+    kind = described.pop("model_type", None)
+    kind = published.NAMES.get(kind, kind)
+    if kind not in registry.sources():
+        raise ValueError(f"model_type {kind!r} is none of {', '.join(registry.sources())}")
+    module = registry.load(kind)
+    read = published.read if hasattr(module, "HF_HEADS") else _own
+    settings, head = getattr(module, "read_config", read)(module, described, head)
+    return module, _config(module, settings, kind), head
+
+
+def _own(_module: ModuleType, described: dict[str, Any], head: str | None) -> tuple[dict, str | None]:
     """Fields and head of a configuration in our own words."""
-    return {k: v for k, v in described.items() if k not in ("head", "architectures")}, described.get("head")
+    settings = {k: v for k, v in described.items() if k not in ("head", "architectures")}
+    return settings, described.get("head") if head is None else head
 
 
 def save_pretrained(model: Any, directory: str | Path) -> None:

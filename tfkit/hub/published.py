@@ -18,7 +18,7 @@ COMMON = {
     "return_dict", "output_attentions", "output_hidden_states", "id2label", "label2id", "problem_type",
     "gradient_checkpointing", "torchscript", "chunk_size_feed_forward", "is_encoder_decoder", "attn_implementation",
     "_attn_implementation_autoset", "_num_labels", "num_labels", "use_bfloat16", "tokenizer_class", "prefix",
-    "finetuning_task", "model_type", "pruned_heads", "tf_legacy_loss", "typical_p", "temperature", "top_k", "top_p",
+    "finetuning_task", "model_type", "tf_legacy_loss", "typical_p", "temperature", "top_k", "top_p",
     "max_length", "min_length", "num_beams", "num_beam_groups", "num_return_sequences", "do_sample", "early_stopping",
     "length_penalty", "repetition_penalty", "diversity_penalty", "no_repeat_ngram_size", "bad_words_ids",
     "encoder_no_repeat_ngram_size", "exponential_decay_length_penalty", "forced_bos_token_id", "forced_eos_token_id",
@@ -27,22 +27,31 @@ COMMON = {
 }  # fmt: skip
 
 
-def read(module: ModuleType, described: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
-    """-> our fields, and the head. Raises ValueError for a class, a field or a value that is not understood."""
+# what would change the result wherever it stands, so that it may only say that nothing is changed
+FIXED = {"pruned_heads": {}, "tie_encoder_decoder": False, "is_decoder": False, "add_cross_attention": False}
+
+
+def read(module: ModuleType, described: dict[str, Any], head: str | None = None) -> tuple[dict[str, Any], str | None]:
+    """-> our fields, and the head: the one asked for, or else the one that `architectures` names (a headless model
+    where it names none). Raises ValueError for a class, a field or a value that is not understood."""
     name = (described.get("architectures") or [next(iter(module.HF_HEADS))])[0]
-    if name not in module.HF_HEADS:
+    if head is None and name not in module.HF_HEADS:
         raise ValueError(f"architectures names {name!r}; understood are {', '.join(module.HF_HEADS)}")
-    for field, value in module.HF_FIXED.items():
-        if described.get(field, value) != value:
+    free = {*module.HF_FIELDS, *module.HF_UNUSED}
+    fixed = {**{field: value for field, value in FIXED.items() if field not in free}, **module.HF_FIXED}
+    for field, value in fixed.items():
+        if described.get(field) not in (None, value):
             raise ValueError(f"{field} is {described[field]!r}; only {value!r} is implemented")
     settings = {ours: described[theirs] for theirs, ours in module.HF_FIELDS.items() if theirs in described}
-    known = {*module.HF_FIELDS, *module.HF_FIXED, *module.HF_UNUSED, *COMMON}
+    known = {*module.HF_FIELDS, *fixed, *module.HF_UNUSED, *COMMON}
     if unknown := sorted(described.keys() - known):
         raise ValueError(f"fields not understood: {', '.join(unknown[:4])}")
-    return settings, module.HF_HEADS[name]
+    return settings, module.HF_HEADS[name] if head is None else head
 
 
 def write(module: ModuleType, settings: dict[str, Any], head: str | None) -> dict[str, Any]:
-    """The other way round: what transformers reads."""
-    name = next(name for name, its_head in module.HF_HEADS.items() if its_head == head)
-    return {"architectures": [name], **{theirs: settings[ours] for theirs, ours in module.HF_FIELDS.items()}}
+    """The other way round: what transformers reads. Raises ValueError for a head that they have no class for."""
+    names = [name for name, its_head in module.HF_HEADS.items() if its_head == head]
+    if not names:
+        raise ValueError(f"head {head!r} has no published class: it could not be saved in their layout")
+    return {"architectures": names[:1], **{theirs: settings[ours] for theirs, ours in module.HF_FIELDS.items()}}
