@@ -11,6 +11,7 @@ from .fused import Attention
 from .kernel import attend, attend_by_hand
 from .layers import DecoderLayer, EncoderLayer, Seq2SeqTransformer, shift_right
 from .masks import causal_mask, decoder_mask, masked_softmax, padding_mask
+from .multimodal import multimodal_inputs
 from .positions import apply_rotary, axial_positions, relative_bucket, relative_shift, sinusoidal_positions
 from .recurrent import rnn_cell, rnn_encode
 
@@ -32,6 +33,7 @@ __all__ = [
     "decoder_mask",
     "masked_softmax",
     "merge_heads",
+    "multimodal_inputs",
     "padding_mask",
     "relative_bucket",
     "relative_shift",

@@ -1,0 +1,15 @@
+"""Pictures among words: a region's features as one more token (Kiela et al. 2019, arXiv:1909.02950)."""
+
+import torch
+
+
+def multimodal_inputs(image_features, text_embeddings, w, b, segment, position):
+    """A sequence whose first N tokens are image regions: segment 0, then the text: segment 1.
+
+    image_features [B,N,F], text_embeddings [B,S,E], w [F,E] and b [E]: into the words' space, segment [2,E],
+    position [P,E], read from its first row on for the image, and again for the text -> [B,N+S,E]
+    """
+    image = image_features @ w + b  # [B,N,E]
+    image = image + segment[0] + position[: image.size(1)]
+    text = text_embeddings + segment[1] + position[: text_embeddings.size(1)]
+    return torch.cat([image, text], dim=1)
