@@ -7,9 +7,11 @@ have: `Config`, `MODEL`, `PRESETS`. Two makers of one name are an error that nam
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 GROUP = "tfkit.models"
 
@@ -55,3 +57,14 @@ def resolve(name: str, preset: str | None = None) -> tuple[ModuleType, dict]:
         if name in module.PRESETS and preset is None:
             return module, module.PRESETS[name]
     raise LookupError(f"no architecture or preset {name!r}; architectures are {', '.join(sources())}")
+
+
+def settle(part: Mapping[str, Any]) -> tuple[str, ModuleType, Any]:
+    """A model within a model, {"architecture": a name or a published size, **fields} -> its name, module and Config.
+
+    Raises LookupError for an unknown architecture, TypeError for an unknown field.
+    """
+    settings = dict(part)
+    module, preset = resolve(settings.pop("architecture"))
+    name = next(name for name, source in sources().items() if source == module.__name__)
+    return name, module, module.Config(**{**preset, **settings})

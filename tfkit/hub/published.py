@@ -1,13 +1,17 @@
 """A published config.json in our words, and back. A field that may change the result and is not understood is an error.
 
 A model's module says what it understands: HF_FIELDS (theirs -> ours), HF_FIXED (fields with the one value that it
-implements), HF_UNUSED (fields without effect on what a trained model computes), HF_HEADS (class name -> head).
+implements), HF_UNUSED (fields without effect on what a trained model computes), HF_HEADS (class name -> head); and if
+it is made of other models, HF_PARTS (the field that describes one -> what that one must say of itself).
 """
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from types import ModuleType
 from typing import Any
+
+from .. import registry
 
 # what they call an architecture, where it is not our file's name
 NAMES = {"openai-gpt": "gpt", "xlm-roberta": "xlm_roberta"}
@@ -43,7 +47,9 @@ def read(module: ModuleType, described: dict[str, Any], head: str | None = None)
         if described.get(field) not in (None, value):
             raise ValueError(f"{field} is {described[field]!r}; only {value!r} is implemented")
     settings = {ours: described[theirs] for theirs, ours in module.HF_FIELDS.items() if theirs in described}
-    known = {*module.HF_FIELDS, *fixed, *module.HF_UNUSED, *COMMON}
+    parts = getattr(module, "HF_PARTS", {})
+    settings |= {field: read_part(described[field], parts[field]) for field in parts if described.get(field)}
+    known = {*module.HF_FIELDS, *fixed, *module.HF_UNUSED, *parts, *COMMON}
     if unknown := sorted(described.keys() - known):
         raise ValueError(f"fields not understood: {', '.join(unknown[:4])}")
     return settings, module.HF_HEADS[name] if head is None else head
@@ -54,4 +60,33 @@ def write(module: ModuleType, settings: dict[str, Any], head: str | None) -> dic
     names = [name for name, its_head in module.HF_HEADS.items() if its_head == head]
     if not names:
         raise ValueError(f"head {head!r} has no published class: it could not be saved in their layout")
-    return {"architectures": names[:1], **{theirs: settings[ours] for theirs, ours in module.HF_FIELDS.items()}}
+    parts = {field: write_part(settings[field], wanted) for field, wanted in getattr(module, "HF_PARTS", {}).items()}
+    written = {theirs: settings[ours] for theirs, ours in module.HF_FIELDS.items()}
+    return {"architectures": names[:1], **written, **parts}
+
+
+def architecture(kind: Any) -> str:
+    """Our name of their model_type. Raises ValueError with those that there are."""
+    name = NAMES.get(kind, kind)
+    if name not in registry.sources():
+        raise ValueError(f"model_type {kind!r} is none of {', '.join(registry.sources())}")
+    return name
+
+
+def read_part(described: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
+    """A model within a model -> {"architecture": ours, **its fields}; what it must be, it says, or does not mention."""
+    described = {field: value for field, value in described.items() if field != "architectures"}
+    name = architecture(described.pop("model_type", None))
+    for field, value in wanted.items():
+        if (found := described.pop(field, value)) != value:
+            raise ValueError(f"{field} of the {name} inside is {found!r}; only {value!r} is implemented")
+    module = registry.load(name)
+    return {"architecture": name, **read(module, described)[0]}
+
+
+def write_part(part: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
+    """The other way round."""
+    name, module, config = registry.settle(part)
+    theirs = {ours: kind for kind, ours in NAMES.items()}.get(name, name)
+    described = write(module, asdict(config), next(iter(module.HF_HEADS.values())))
+    return {"model_type": theirs, **described, **wanted, "architectures": None}
