@@ -6,12 +6,15 @@ V vocabulary. A mask is boolean, True = may attend.
 
 from .attention import MultiHeadAttention, merge_heads, scaled_dot_product_attention, split_heads
 from .cache import Cache, CachedSelfAttention, StaticCache
+from .disentangled import disentangled_scores
+from .dynamic_conv import span_dynamic_conv
 from .feed_forward import FeedForward
 from .fused import Attention
 from .kernel import attend, attend_by_hand
 from .layers import DecoderLayer, EncoderLayer, Seq2SeqTransformer, shift_right
 from .masks import causal_mask, decoder_mask, masked_softmax, padding_mask
 from .multimodal import multimodal_inputs
+from .pooling import pool_sequence
 from .positions import apply_rotary, axial_positions, relative_bucket, relative_shift, sinusoidal_positions
 from .recurrent import rnn_cell, rnn_encode
 
@@ -30,6 +33,9 @@ __all__ = [
     "apply_rotary",
     "axial_positions",
     "causal_mask",
+    "disentangled_scores",
+    "pool_sequence",
+    "span_dynamic_conv",
     "decoder_mask",
     "masked_softmax",
     "merge_heads",

@@ -1,0 +1,16 @@
+"""Shorter sequences: neighbours averaged (Dai et al. 2020, Funnel-Transformer)."""
+
+import torch.nn.functional as F
+
+
+def pool_sequence(x, mask):
+    """Half as many positions: each is the mean of a pair, of those of the two that are real (Dai et al. 2020, 2.2).
+
+    x [B,L,E], mask bool [B,L], True = a real token -> (x [B,ceil(L/2),E], mask bool [B,ceil(L/2)])
+    Where neither is real: zeros, and not real. (The published code averages padding too; so does the model.)
+    """
+    if x.size(1) % 2:  # the last has no neighbour
+        x, mask = F.pad(x, (0, 0, 0, 1)), F.pad(mask, (0, 1))
+    pairs = x.masked_fill(~mask[..., None], 0.0).unflatten(1, (-1, 2))  # [B,L/2,2,E]
+    real = mask.unflatten(1, (-1, 2))  # [B,L/2,2]
+    return pairs.sum(2) / real.sum(2, keepdim=True).clamp(min=1), real.any(2)
