@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import torch
 
 Tensors = dict[str, torch.Tensor]
+OLD = {"gamma": "weight", "beta": "bias"}  # of a norm, in files that came from TensorFlow
 
 
 class Fused(tuple):
@@ -43,8 +45,9 @@ class NameMap:
         self.rows = [(theirs, ours if isinstance(ours, Fused) else Fused((ours,))) for theirs, ours in rows.items()]
 
     def load(self, theirs: Tensors) -> Tensors:
-        """Their tensors under our names. ValueError names what is not in the map, or a tied copy that differs."""
-        theirs = {name.removeprefix(self.prefix): tensor for name, tensor in theirs.items()}
+        """Their tensors under our names. ValueError names what is not in the map, stands twice, or is a tied copy that
+        differs."""
+        theirs = self.stripped(theirs)
         found: Tensors = {}
         unknown = []
         for name, tensor in theirs.items():
@@ -52,10 +55,27 @@ class NameMap:
                 self.check_tied(name, theirs)
             elif not any(re.fullmatch(pattern, name) for pattern in self.constant):
                 ours = self.ours(name, tensor)
+                if twice := ours.keys() & found.keys():
+                    raise ValueError(f"{name} is a second {min(twice)}: the file has two")
                 found |= ours
                 unknown += [] if ours else [name]
         if unknown:
             raise ValueError(f"{len(unknown)} tensors not in the map: {', '.join(sorted(unknown)[:4])}")
+        return found
+
+    def stripped(self, theirs: Tensors) -> Tensors:
+        """As a newly saved file without a head would name them."""
+        found: Tensors = {}
+        for name, tensor in theirs.items():
+            name = name.removeprefix(self.prefix)
+            stem, _, end = name.rpartition(".")
+            if end in OLD and not any(_pattern(template).fullmatch(name) for template, _ in self.rows):
+                name = f"{stem}.{OLD[end]}"
+            if name in found:
+                raise ValueError(
+                    f"{name} stands twice in the file, with and without {self.prefix!r} or under an old name"
+                )
+            found[name] = tensor
         return found
 
     def ours(self, name: str, tensor: torch.Tensor) -> Tensors:
@@ -63,6 +83,8 @@ class NameMap:
             if match := _pattern(template).fullmatch(name):
                 *numbers, end = match.groups()
                 tensor = self.turned(template, tensor)
+                if len(names) > 1 and (tensor.dim() == 0 or tensor.size(0) % len(names)):
+                    raise ValueError(f"{name} is {list(tensor.shape)}: it cannot be cut into {len(names)}")
                 parts = tensor.chunk(len(names))
                 return {n.format(*numbers) + end: part for n, part in zip(names, parts, strict=True)}
         return {}
@@ -88,6 +110,13 @@ class NameMap:
             found[prefix + theirs] = self.turned(template, whole).contiguous()
         return found
 
+    def their_name(self, name: str) -> str | None:
+        """What a file without a head calls our tensor, or None."""
+        try:
+            return self.theirs(name)[1]
+        except ValueError:
+            return None
+
     def theirs(self, name: str) -> tuple[str, str, int]:
         """-> the row's template, their name, and which part of a fused tensor ours is"""
         for template, names in self.rows:
@@ -96,6 +125,39 @@ class NameMap:
                     *numbers, end = match.groups()
                     return template, template.format(*numbers) + end, place
         raise ValueError(f"our tensor {name} is not in the map: it could not be saved")
+
+
+class Parts:
+    """The map of a model that is made of others: each part's own map, below the name that the part has.
+
+    parts: their name of the part -> ours, its map, and whether the part has a head. prefix: as in `NameMap`.
+    """
+
+    def __init__(self, parts: Mapping[str, tuple[str, Any, bool]], rest: NameMap, *, prefix: str = "") -> None:
+        self.parts, self.rest, self.prefix = dict(parts), rest, prefix
+
+    def load(self, theirs: Tensors) -> Tensors:
+        """As `NameMap.load`; what belongs to no part goes through `rest`."""
+        theirs = {name.removeprefix(self.prefix): tensor for name, tensor in theirs.items()}
+        found: Tensors = {}
+        for name, (ours, its, _) in self.parts.items():
+            below = its.load(_below(theirs, name + "."))
+            found |= {f"{ours}.{name}": tensor for name, tensor in below.items()}
+            theirs = {key: tensor for key, tensor in theirs.items() if not key.startswith(name + ".")}
+        return found | self.rest.load(theirs)
+
+    def dump(self, ours: Tensors, *, headed: bool) -> Tensors:
+        found: Tensors = {}
+        for name, (our_name, its, its_headed) in self.parts.items():
+            below = its.dump(_below(ours, our_name + "."), headed=its_headed)
+            found |= {f"{name}.{key}": tensor for key, tensor in below.items()}
+            ours = {key: tensor for key, tensor in ours.items() if not key.startswith(our_name + ".")}
+        prefix = self.prefix if headed else ""
+        return {prefix + key: tensor for key, tensor in found.items()} | self.rest.dump(ours, headed=headed)
+
+
+def _below(tensors: Tensors, stem: str) -> Tensors:
+    return {name.removeprefix(stem): tensor for name, tensor in tensors.items() if name.startswith(stem)}
 
 
 def _pattern(template: str) -> re.Pattern[str]:

@@ -53,11 +53,11 @@ class Model(nn.Module):
             raise ValueError(f"{type(self).__name__} has no head {head!r}; there is {', '.join(map(repr, self.HEADS))}")
         self.config, self.head = config, head
 
-    def save_pretrained(self, directory: str | Path) -> None:
-        """Write config.json and model.safetensors; `tfkit.from_pretrained` reads them."""
+    def save_pretrained(self, directory: str | Path, **how: Any) -> None:
+        """Write config.json and model.safetensors; `tfkit.from_pretrained` reads them. how: `max_shard_size`, bytes."""
         from ..hub import save_pretrained
 
-        save_pretrained(self, directory)
+        save_pretrained(self, directory, **how)
 
     def need_head(self, labels: torch.Tensor | None) -> None:
         if labels is not None and self.head is None:
