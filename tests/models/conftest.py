@@ -1,10 +1,13 @@
 """What the comparisons with transformers share: the same weights on both sides, by way of files, and ragged batches."""
 
+import weakref
 from types import SimpleNamespace
 
 import pytest
 import torch
 import torch.nn.functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 import tfkit
 
@@ -89,6 +92,78 @@ def same_files(theirs, ours, directory):
     assert torch.equal(found, expected)
 
 
+def value(out):
+    """The loss; or, of hidden states, something that depends on each of them."""
+    if out.get("loss") is not None:
+        return out["loss"]
+    return sum((x * torch.arange(x.numel(), dtype=x.dtype).view_as(x).cos()).sum() for x in out.values())
+
+
+def same_fields_and_gradients(name, theirs, ours, given, *, unused=(), without=()):
+    """All that they return, in float64 and float32, and the gradient of every parameter in float64.
+
+    unused: parameters of theirs that have no gradient on either side; without: fields of theirs not compared
+    """
+    theirs, ours = theirs.double(), ours.double()
+    expected, out = {k: x for k, x in theirs(**given).items() if k not in without}, ours(**given)
+    for key, tensor in expected.items():
+        torch.testing.assert_close(out[key], tensor, **CLOSE[torch.float64], msg=lambda text, n=key: f"{n}: {text}")
+    value(expected).backward(), value({key: out[key] for key in expected}).backward()
+    names = tfkit.registry.load(name).HF
+    grads = {n: p.grad for n, p in ours.named_parameters() if p.grad is not None}
+    grads = names.dump(grads, headed=ours.head is not None)
+    close = {"rtol": 1e-9, "atol": 1e-8}
+    for parameter, tensor in theirs.named_parameters():
+        if any(part in parameter for part in unused):
+            assert parameter not in grads and tensor.grad is None, parameter
+            continue
+        parameter = names.prefix + names.tied[parameter] if parameter in names.tied else parameter
+        torch.testing.assert_close(grads.pop(parameter), tensor.grad, **close, msg=lambda t, n=parameter: f"{n}: {t}")
+    assert not grads
+    theirs, ours = theirs.float(), ours.float()
+    given = {key: t.float() if t.is_floating_point() else t for key, t in given.items()}
+    out = ours(**given)
+    for key, tensor in theirs(**given).items():
+        if key not in without:
+            torch.testing.assert_close(out[key], tensor, **CLOSE[torch.float32])
+
+
+class Live(TorchDispatchMode):
+    """Counts the bytes of tensors that are alive at once, above what there was: `peak`."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen, self.now, self.peak = set(), 0, 0
+
+    def gone(self, key, size):
+        self.seen.discard(key)
+        self.now -= size
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **kwargs or {})
+        given = {t.untyped_storage()._cdata for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)}
+        for tensor in tree_leaves(out):
+            if isinstance(tensor, torch.Tensor):
+                self.count(tensor.untyped_storage(), given)
+        return out
+
+    def count(self, storage, given):
+        key, size = storage._cdata, storage.nbytes()
+        if key in self.seen or key in given:
+            return
+        self.seen.add(key)
+        weakref.finalize(storage, self.gone, key, size)
+        self.now += size
+        self.peak = max(self.peak, self.now)
+
+
+def peak_bytes(do):
+    """The most bytes of tensors that `do` had alive at once."""
+    with Live() as live:
+        do()
+    return live.peak
+
+
 @torch.no_grad()
 def same_with_cache(ours, make_cache=lambda: None, **inputs):
     """inputs: what is the same at each step; the decoder reads its ids in four parts."""
@@ -148,5 +223,5 @@ def parity():
     """The helpers of this file; and what is drawn from here on, first weights too, is the same each time."""
     torch.manual_seed(0)
     helpers = (Double, shake, ragged, same_causal, same_seq2seq, read, same_files, same_with_cache, count, same_greedy)
-    helpers += (bfloat16_is_finite, padding_and_future_change_nothing)
+    helpers += (bfloat16_is_finite, padding_and_future_change_nothing, same_fields_and_gradients, peak_bytes)
     return SimpleNamespace(**{helper.__name__: helper for helper in helpers})

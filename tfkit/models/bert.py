@@ -115,6 +115,7 @@ class BERT(Model):
         "next_sentence": heads.NextSentence, **TASKS,
     }  # fmt: skip
     HEADS = tuple(TOPS)
+    ALSO: tuple[str, ...] = ()  # what else a child's `encode` looks at: names of inputs
     EMBEDDINGS: type[Embeddings] = Embeddings
     LAYERS: Any = Layers
 
@@ -148,17 +149,18 @@ class BERT(Model):
         """input_ids, attention_mask, token_type_ids [B,L] ([B,C,L] for multiple choice); labels as the head has them:
         [B,L] (-100: not counted), [B]; next_sentence_label [B]; start_positions, end_positions [B] -> Output: loss,
         logits, or what the head gives by another name. Raises ValueError, TypeError for what does not fit."""
-        targets = self.known({"labels": labels, **targets})
         given = {"input_ids": input_ids, "token_type_ids": token_type_ids, "position_ids": position_ids}
+        given |= {name: targets.pop(name, None) for name in self.ALSO}
+        targets = self.known({"labels": labels, **targets})
         choices = 1
         if self.head == "multiple_choice":
             choices, given, attention_mask = folded(given, attention_mask)
-        ids, types, position_ids = given.values()
+        ids, types, position_ids, *also = given.values()
         check_ids("input_ids", ids)
         if types is not None and types.shape != ids.shape:
             raise ValueError(f"token_type_ids has shape {list(types.shape)}, input_ids has {list(ids.shape)}")
         mask = as_mask("attention_mask", attention_mask, ids.shape)
-        x = self.encode(ids, mask, types, position_ids)
+        x = self.encode(ids, mask, types, position_ids, *also)
         pooled = None if self.pooler is None else torch.tanh(self.pooler(x[:, 0]))
         return Output(self.top(heads.Seen(x, pooled, self.embed.tokens.weight, mask, choices), **targets))
 
