@@ -63,7 +63,8 @@ class DecoderLayer(nn.Module):
 
     def forward(self, x, memory, mask, memory_mask, cache):
         x = self.norm1(x + self.drop(self.self_attn(x, mask=mask, cache=cache)))
-        x = self.norm2(x + self.drop(self.cross_attn(x, memory, mask=memory_mask, cache=cache)))
+        if memory is not None:  # a decoder alone has none
+            x = self.norm2(x + self.drop(self.cross_attn(x, memory, mask=memory_mask, cache=cache)))
         return self.norm3(x + self.drop(self.ff(x)))
 
 
@@ -113,6 +114,20 @@ class Transformer(Model):
             x = layer(x, memory, mask, memory_mask, cache)
         return x
 
+    def decoder_ids(self, given, labels):
+        """What the decoder reads: ids [B,T] as given, or labels [B,T] shifted right"""
+        return decoder_ids(self.config, given, labels)
+
+    def states(self, input_ids, attention_mask, ids, decoder_attention_mask, encoder_outputs, cache):
+        """Everything below the head -> what the decoder makes of ids [B,T]: [B,T,E], and its memory [B,S,E]"""
+        memory = self.encode(input_ids, attention_mask) if encoder_outputs is None else encoder_outputs
+        memory = memory.last_hidden_state if isinstance(memory, Output) else memory
+        check_rows(ids, memory)
+        past = 0 if cache is None else cache.length
+        mask = as_mask("decoder_attention_mask", decoder_attention_mask, (ids.size(0), past + ids.size(1)))
+        memory_mask = as_mask("attention_mask", attention_mask, memory.shape[:2])
+        return self.decode(ids, memory, mask, memory_mask, cache), memory
+
     def score(self, x):
         """x [B,T,E] -> logits [B,T,V]"""
         return F.linear(x, self.embed.weight)
@@ -136,15 +151,9 @@ class Transformer(Model):
         last_hidden_state [B,T,E], encoder_last_hidden_state [B,S,E], cache. With a cache, decoder_input_ids are the new
         ones only; decoder_attention_mask covers all. Raises ValueError, TypeError for what does not fit."""
         self.need_head(labels)
-        ids = decoder_ids(self.config, decoder_input_ids, labels)
-        memory = self.encode(input_ids, attention_mask) if encoder_outputs is None else encoder_outputs
-        memory = memory.last_hidden_state if isinstance(memory, Output) else memory
-        check_rows(ids, memory)
+        ids = self.decoder_ids(decoder_input_ids, labels)
         cache = Cache() if use_cache and cache is None else cache
-        past = 0 if cache is None else cache.length
-        mask = as_mask("decoder_attention_mask", decoder_attention_mask, (ids.size(0), past + ids.size(1)))
-        memory_mask = as_mask("attention_mask", attention_mask, memory.shape[:2])
-        x = self.decode(ids, memory, mask, memory_mask, cache)
+        x, memory = self.states(input_ids, attention_mask, ids, decoder_attention_mask, encoder_outputs, cache)
         logits = self.score(x) if self.head else None
         loss = None if labels is None else self.loss(logits, labels)
         return Output(loss=loss, logits=logits, last_hidden_state=x, encoder_last_hidden_state=memory, cache=cache)
