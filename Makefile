@@ -10,7 +10,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 FRONT := $(shell find extension/src extension/schema extension/style extension/package.json extension/yarn.lock \
            extension/tsconfig.json -type f 2>/dev/null)
 
-.PHONY: help setup demo lab test test-slow test-ui check corpus clean
+.PHONY: help setup demo lab test test-slow test-ui check bench corpus clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -63,6 +63,9 @@ check: setup  ## lint and types, Python and TypeScript
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@cd extension && jlpm tsc --noEmit
+
+bench: setup  ## every architecture against transformers, as ratios; rewrites docs/benchmarks.md
+	@$(BIN)/python -m tfkit.tools.bench --write docs/benchmarks.md
 
 corpus: setup  ## what the checks catch of the collected misconceptions
 	@$(BIN)/autograder corpus --report

@@ -1,15 +1,13 @@
 """What the comparisons with transformers share: the same weights on both sides, by way of files, and ragged batches."""
 
-import weakref
 from types import SimpleNamespace
 
 import pytest
 import torch
 import torch.nn.functional as F
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 import tfkit
+from tfkit.tools.memory import peak_bytes
 
 CLOSE = {torch.float32: {"rtol": 1e-4, "atol": 1e-5}, torch.float64: {"rtol": 1e-9, "atol": 1e-9}}
 
@@ -126,42 +124,6 @@ def same_fields_and_gradients(name, theirs, ours, given, *, unused=(), without=(
     for key, tensor in theirs(**given).items():
         if key not in without:
             torch.testing.assert_close(out[key], tensor, **CLOSE[torch.float32])
-
-
-class Live(TorchDispatchMode):
-    """Counts the bytes of tensors that are alive at once, above what there was: `peak`."""
-
-    def __init__(self):
-        super().__init__()
-        self.seen, self.now, self.peak = set(), 0, 0
-
-    def gone(self, key, size):
-        self.seen.discard(key)
-        self.now -= size
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        out = func(*args, **kwargs or {})
-        given = {t.untyped_storage()._cdata for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)}
-        for tensor in tree_leaves(out):
-            if isinstance(tensor, torch.Tensor):
-                self.count(tensor.untyped_storage(), given)
-        return out
-
-    def count(self, storage, given):
-        key, size = storage._cdata, storage.nbytes()
-        if key in self.seen or key in given:
-            return
-        self.seen.add(key)
-        weakref.finalize(storage, self.gone, key, size)
-        self.now += size
-        self.peak = max(self.peak, self.now)
-
-
-def peak_bytes(do):
-    """The most bytes of tensors that `do` had alive at once."""
-    with Live() as live:
-        do()
-    return live.peak
 
 
 @torch.no_grad()

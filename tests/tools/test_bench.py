@@ -1,0 +1,53 @@
+"""The benchmark compares equal work: the two sides agree before they are timed; the floor counts what is multiplied."""
+
+import pytest
+import torch
+
+from tfkit.tools import bench
+from tfkit.tools.memory import peak_bytes
+
+pytest.importorskip("transformers")
+
+
+@pytest.mark.parametrize("row", bench.ROWS, ids=lambda row: row.name)
+def test_the_two_sides_agree(row, tmp_path):
+    theirs, ours = bench.pair(row, str(tmp_path), "cpu")
+    ids = torch.randint(3, bench.VOCAB, (2, 16))
+    bench._agree(row, theirs, ours, {"input_ids": ids, "labels": ids})
+
+
+def test_a_wrong_model_is_not_timed(tmp_path):
+    row = next(row for row in bench.ROWS if row.name == "gpt2")
+    theirs, ours = bench.pair(row, str(tmp_path), "cpu")
+    next(ours.parameters()).data.mul_(1.5)
+    ids = torch.randint(3, bench.VOCAB, (2, 16))
+    with pytest.raises(ValueError, match="gpt2: the logits differ"):
+        bench._agree(row, theirs, ours, {"input_ids": ids, "labels": ids})
+
+
+def test_the_floor_counts_products():
+    a, b = torch.ones(4, 5), torch.ones(5, 6)
+    with bench._Products() as products:
+        torch.nn.functional.linear(a @ b, torch.ones(7, 6), torch.ones(7))
+        torch.nn.functional.scaled_dot_product_attention(*(torch.ones(1, 2, 3, 8) for _ in range(3)))
+    assert products.seen[(4, 5), (5, 6)] == 1
+    assert products.seen[(4, 6), (6, 7)] == 1
+    assert sum(products.seen.values()) == 4
+
+
+def test_the_table_shows_ratios():
+    results = [bench.Result("bert", 256, {"forward": 1.25, "training step": 2.0, "greedy": None}, 1.1)]
+    assert "| bert | 256 | 1.25 | 2.00 |  |  |  | 1.10 |" in bench.table(results)
+
+
+def test_memory_counts_what_lives_at_once():
+    def one_after_the_other():
+        for _ in range(3):
+            torch.ones(1000).add(1)
+
+    def together():
+        kept = [torch.ones(1000) for _ in range(3)]
+        assert kept
+
+    assert 8000 <= peak_bytes(one_after_the_other) <= 12000
+    assert peak_bytes(together) == 12000

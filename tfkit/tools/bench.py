@@ -1,0 +1,246 @@
+"""`python -m tfkit.tools.bench`: each architecture against transformers, equal weights, one process, taking turns.
+
+Absolute times say more of the machine than of the code; so what is reported is ratios, theirs over ours (above 1: ours
+is faster), from medians of turns A B A B. Beside them stands how far ours is from the floor: the matrix products of
+that very forward pass, timed alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import statistics
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Console
+from rich.progress import Progress
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import tfkit
+from tfkit.decode import Beam, Greedy
+from tfkit.tools.bench_rows import HEADS, LAYERS, ROWS, VOCAB, D, Row
+from tfkit.tools.memory import peak_bytes
+
+NEW_TOKENS = 32
+
+
+@dataclass
+class Result:
+    """Ratios of one architecture at one length; None where it does not apply."""
+
+    name: str
+    length: int
+    ratios: dict[str, float | None] = field(default_factory=dict)
+    floor: float = 0.0  # ours over the matrix products alone
+
+
+def pair(row: Row, directory: str, device: str) -> tuple[Any, Any]:
+    """Their model and ours, with the same weights."""
+    import transformers
+
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    torch.manual_seed(0)
+    config = getattr(transformers, row.config)(**row.fields)
+    theirs = getattr(transformers, row.model)(config).eval()
+    theirs.save_pretrained(directory)
+    return theirs.to(device), tfkit.from_pretrained(directory).eval().to(device)
+
+
+def median_times(one: Callable[[], Any], other: Callable[[], Any], turns: int) -> tuple[float, float]:
+    """Seconds of each, medians of `turns` taken in turn, after one warm-up each."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for turn in range(turns + 1):
+        for call, seen in zip((one, other), times, strict=True):
+            _wait()
+            start = time.perf_counter()
+            call()
+            _wait()
+            if turn:
+                seen.append(time.perf_counter() - start)
+    return statistics.median(times[0]), statistics.median(times[1])
+
+
+def _wait() -> None:
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+
+
+def measure(row: Row, device: str, turns: int) -> Iterator[Result]:
+    """One result per length. Raises ValueError where the two do not agree: then a ratio would mean nothing."""
+    with tempfile.TemporaryDirectory() as directory:
+        theirs, ours = pair(row, directory, device)
+    for length in row.lengths:
+        ids = torch.randint(3, VOCAB, (4, length), generator=torch.Generator().manual_seed(length)).to(device)
+        inputs = {"input_ids": ids, "labels": ids}
+        _agree(row, theirs, ours, inputs)
+        result = Result(row.name, length)
+        forward = _forward(ours, inputs)
+        a, b = median_times(_forward(theirs, inputs), forward, turns)
+        result.ratios["forward"] = a / b
+        result.floor = b / floor(forward, turns)
+        a, b = median_times(_training(theirs, inputs), _training(ours, inputs), max(2, turns // 2))
+        result.ratios["training step"] = a / b
+        result.ratios["memory"] = _memory(theirs, inputs, device) / _memory(ours, inputs, device)
+        if row.generates and length == row.lengths[0]:
+            for name, beams in (("greedy", 1), ("beam 4", 4)):
+                one, other = _generating(theirs, ours, ids[:, :32], beams)
+                a, b = median_times(one, other, max(2, turns // 2))
+                result.ratios[name] = a / b
+        yield result
+
+
+def _agree(row: Row, theirs: Any, ours: Any, inputs: dict) -> None:
+    with torch.no_grad():
+        gap = (theirs(**inputs).logits - ours(**inputs).logits).abs().max().item()
+    if gap > 1e-3:
+        raise ValueError(f"{row.name}: the logits differ by {gap:.2g}")
+
+
+def _forward(model: Any, inputs: dict) -> Callable[[], torch.Tensor]:
+    @torch.no_grad()
+    def run() -> torch.Tensor:
+        return model(**inputs).logits
+
+    return run
+
+
+def _memory(model: Any, inputs: dict, device: str) -> int:
+    """The most bytes that one training step keeps beside the weights."""
+
+    def step() -> None:
+        model(**inputs).loss.backward()
+        model.zero_grad()
+
+    if device == "cpu":
+        return peak_bytes(step)
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    step()
+    return torch.cuda.max_memory_allocated() - before
+
+
+def _training(model: Any, inputs: dict) -> Callable[[], None]:
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-6)
+
+    def step() -> None:
+        model.train()
+        optimizer.zero_grad()
+        model(**inputs).loss.backward()
+        optimizer.step()
+        model.eval()
+
+    return step
+
+
+def _generating(theirs: Any, ours: Any, ids: torch.Tensor, beams: int) -> tuple[Callable, Callable]:
+    how = {"max_new_tokens": NEW_TOKENS, "min_new_tokens": NEW_TOKENS, "do_sample": False, "num_beams": beams}
+    mask = torch.ones_like(ids)
+    strategy = Greedy() if beams == 1 else Beam(beams)
+
+    def other() -> Any:
+        return tfkit.generate(ours, ids, attention_mask=mask, strategy=strategy, end_id=-1, max_new_tokens=NEW_TOKENS)
+
+    return lambda: theirs.generate(ids, attention_mask=mask, pad_token_id=0, eos_token_id=None, **how), other
+
+
+class _Products(TorchDispatchMode):
+    """Counts the matrix products of a run by their shapes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: Counter = Counter()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = func.overloadpacket.__name__
+        if name in ("mm", "bmm"):
+            self.seen[tuple(args[0].shape), tuple(args[1].shape)] += 1
+        elif name == "addmm":
+            self.seen[tuple(args[1].shape), tuple(args[2].shape)] += 1
+        elif "scaled_dot_product" in name:
+            q, k, v = (tuple(t.shape) for t in args[:3])
+            self.seen[q, (*k[:-2], k[-1], k[-2])] += 1
+            self.seen[(*q[:-1], k[-2]), v] += 1
+        return func(*args, **(kwargs or {}))
+
+
+def floor(run: Callable[[], Any], turns: int) -> float:
+    """Seconds that the matrix products of `run` take alone, at the same shapes."""
+    with _Products() as products:
+        device = run().device
+    total = 0.0
+    for (left, right), count in products.seen.items():
+        a, b = torch.randn(left, device=device), torch.randn(right, device=device)
+        seconds, _ = median_times(lambda a=a, b=b: a @ b, lambda: None, turns)  # type: ignore[misc]
+        total += count * seconds
+    return total
+
+
+COLUMNS = ("forward", "training step", "memory", "greedy", "beam 4")
+
+
+def table(results: list[Result]) -> str:
+    """The results as Markdown."""
+    head = ["", "tokens", *COLUMNS, "ours over its matrix products"]
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    for result in results:
+        cells = [f"{result.ratios[c]:.2f}" if result.ratios.get(c) else "" for c in COLUMNS]  # type: ignore[misc]
+        lines.append(f"| {result.name} | {result.length} | {' | '.join(cells)} | {result.floor:.2f} |")
+    return "\n".join(lines)
+
+
+def page(results: list[Result], device: str) -> str:
+    """docs/benchmarks.md."""
+    import transformers
+
+    cpu = f"{torch.get_num_threads()} threads, {platform.machine()} CPU"
+    kind = torch.cuda.get_device_name() if device == "cuda" else cpu
+    return f"""# Benchmarks
+
+Written by `make bench` on {date.today():%Y-%m-%d}: torch {torch.__version__}, transformers {transformers.__version__},
+{kind}.
+Each row: the same weights on both sides, 4 sequences, d = {D}, {LAYERS} layers, {HEADS} heads, float32, one process,
+taking turns.
+Numbers are **theirs over ours** (above 1: ours is faster, or needs less; memory is the peak of a training step beside
+the weights); generation makes {NEW_TOKENS} tokens from 32. The last
+column is our forward pass over the time of its own matrix products alone: 1 is the floor.
+
+{table(results)}
+"""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command; 1 where the two sides do not agree."""
+    parser = argparse.ArgumentParser(prog="python -m tfkit.tools.bench", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("names", nargs="*", help="architectures; all that have a row unless given")
+    parser.add_argument("--turns", type=int, default=7)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--write", type=Path, help="write the page there as well")
+    options = parser.parse_args(arguments)
+    rows = [row for row in ROWS if not options.names or row.name in options.names]
+    results: list[Result] = []
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True) as progress:
+        for row in progress.track(rows, description="measuring"):
+            try:
+                results += measure(row, options.device, options.turns)
+            except ValueError as error:
+                console.print(str(error))
+                return 1
+    print(table(results))
+    if options.write:
+        options.write.write_text(page(results, options.device), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

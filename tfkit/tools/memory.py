@@ -1,0 +1,48 @@
+"""How much memory a computation needs, by the tensors it keeps alive: the same number on every machine."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+
+class Live(TorchDispatchMode):
+    """Counts the bytes of tensors that are alive at once, above what there was: `peak`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[int] = set()
+        self.now = self.peak = 0
+
+    def gone(self, key: int, size: int) -> None:
+        self.seen.discard(key)
+        self.now -= size
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        out = func(*args, **kwargs or {})
+        given = {t.untyped_storage()._cdata for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)}
+        for tensor in tree_leaves(out):
+            if isinstance(tensor, torch.Tensor):
+                self.count(tensor.untyped_storage(), given)
+        return out
+
+    def count(self, storage: Any, given: set[int]) -> None:
+        key, size = storage._cdata, storage.nbytes()
+        if key in self.seen or key in given:
+            return
+        self.seen.add(key)
+        weakref.finalize(storage, self.gone, key, size)
+        self.now += size
+        self.peak = max(self.peak, self.now)
+
+
+def peak_bytes(do: Callable[[], Any]) -> int:
+    """The most bytes of tensors that `do` had alive at once."""
+    with Live() as live:
+        do()
+    return live.peak
