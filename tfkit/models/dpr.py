@@ -1,0 +1,104 @@
+"""DPR (Karpukhin et al. 2020, arXiv:2004.04906): find passages by inner products of dense vectors, not by words.
+
+Parent   bert
+Differs  the first position's state is the vector of the whole text, with no pooler, projected where projection_dim says
+         so. Three models: one reads questions, one reads passages (their vectors are a `retrieve.DenseIndex`), and a
+         reader says how relevant a passage is and where the answer starts and ends in it
+Trained  objectives.in_batch_contrastive, with one hard negative (a passage with the words, but not the answer) for each
+         question; the reader on spans, and on which of the passages has the answer
+"""
+
+from dataclasses import dataclass
+
+from torch import nn
+
+from ..namemap import NameMap
+from . import _heads as heads
+from . import bert
+from .bert import BERT, HF_FIXED, HF_UNUSED
+
+__all__ = ["HF_FIXED", "HF_UNUSED"]  # as BERT's
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(bert.Config):
+    projection_dim: int = 0  # 0: the state as it is
+
+
+PRESETS: dict[str, dict] = {
+    f"dpr-{model}-{data}-base": {}
+    for model in ("question_encoder", "ctx_encoder", "reader")
+    for data in ("single-nq", "multiset")
+}
+
+
+class Encoder(heads.Head):
+    """The vector of a text, and the states that it was one of."""
+
+    TARGETS = ()
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.project = nn.Linear(c.d_model, c.projection_dim) if c.projection_dim else nn.Identity()
+
+    def forward(self, seen):
+        return {"pooler_output": self.project(seen.states[:, 0]), "last_hidden_state": seen.states}  # [B,P], [B,L,E]
+
+
+class Reader(heads.QuestionAnswering):
+    """Where the answer is, in each passage [N,L], and how likely the passage is to have it [N]."""
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.relevance = nn.Linear(c.d_model, 1)
+        if c.projection_dim:
+            self.project = nn.Linear(c.d_model, c.projection_dim)  # in their files; a reader looks at the states
+
+    def forward(self, seen, start_positions=None, end_positions=None):
+        found = super().forward(seen, start_positions, end_positions)
+        return {**found, "relevance_logits": self.relevance(seen.states[:, 0]).squeeze(-1)}
+
+
+class DPR(BERT):
+    TOPS = {None: Encoder, "question_encoder": Encoder, "context_encoder": Encoder, "reader": Reader}
+    HEADS = tuple(TOPS)
+
+    def __init__(self, config: Config, head=None):
+        super().__init__(config, head or "question_encoder")
+
+    @property
+    def names(self):
+        """What their files call it: each of the three has a stem of its own."""
+        return MAPS[self.head]
+
+    def forward(self, *args, **given):
+        """As BERT's -> Output: pooler_output [B,P], last_hidden_state [B,L,E]; of a reader: loss, start_logits and
+        end_logits [N,L], relevance_logits [N]."""
+        return super().forward(*args, **given)
+
+
+MODEL = DPR
+
+
+def names(encoder, top=None):
+    body = {theirs: ours for theirs, ours in bert.BODY.items() if not theirs.startswith("pooler")}
+    return NameMap(
+        {f"{encoder}.bert_model.{theirs}": ours for theirs, ours in body.items()}
+        | {f"{encoder}.encode_proj": "top.project", **(top or {})},
+        constant=[f"{encoder}.bert_model.{old}" for old in (*bert.CONSTANT, r"pooler\.dense\.(weight|bias)")],
+    )
+
+
+MAPS: dict[str | None, NameMap] = {
+    "question_encoder": names("question_encoder"),
+    "context_encoder": names("ctx_encoder"),
+    "reader": names(
+        "span_predictor.encoder",
+        {"span_predictor.qa_outputs": "top.span", "span_predictor.qa_classifier": "top.relevance"},
+    ),
+}
+HF = MAPS["question_encoder"]
+HF_HEADS = {
+    "DPRQuestionEncoder": "question_encoder", "DPRContextEncoder": "context_encoder", "DPRReader": "reader",
+}  # fmt: skip
+HF_FIELDS = {**bert.HF_FIELDS, "projection_dim": "projection_dim"}

@@ -1,0 +1,6 @@
+"""Finding passages by their vectors, for DPR and RAG."""
+
+from .dense import DenseIndex
+from .retriever import Retrieved, Retriever
+
+__all__ = ["DenseIndex", "Retrieved", "Retriever"]

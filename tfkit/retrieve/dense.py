@@ -1,0 +1,67 @@
+"""An index of dense vectors: the rows with the largest inner products, exactly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+
+class DenseIndex:
+    """`vectors` [N,E], one per passage, searched by inner product.
+
+    backend: "torch", where the vectors are; "faiss", its exact index (`IndexFlatIP`), if the package is installed; or a
+    faiss index of your own, approximate perhaps, that was filled with the same vectors. chunk: how many passages torch
+    scores at once, so that memory is Q × chunk and not Q × N. Raises ValueError, or ImportError where faiss is missing.
+    """
+
+    def __init__(self, vectors: torch.Tensor, backend: Any = "torch", chunk: int = 65536) -> None:
+        if vectors.dim() != 2 or not vectors.is_floating_point() or not len(vectors):
+            raise ValueError(
+                f"vectors must be floating, [N,E] and not empty; got {vectors.dtype} {list(vectors.shape)}"
+            )
+        self.vectors, self.chunk = vectors.detach(), chunk
+        self.faiss = None if backend == "torch" else self.flat() if backend == "faiss" else backend
+
+    def flat(self) -> Any:
+        import faiss
+
+        index = faiss.IndexFlatIP(self.vectors.size(1))
+        index.add(self.vectors.float().cpu().numpy())
+        return index
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    @torch.no_grad()
+    def search(self, queries: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """queries [Q,E] -> (scores [Q,k], rows int64 [Q,k]), best first; which of equal ones is not said.
+
+        Raises ValueError for queries of another width, or a k that there are not enough passages for.
+        """
+        if queries.dim() != 2 or queries.size(1) != self.vectors.size(1):
+            raise ValueError(
+                f"queries must be [Q,{self.vectors.size(1)}] as the vectors are; got {list(queries.shape)}"
+            )
+        if not 1 <= k <= len(self):
+            raise ValueError(f"k={k}: there are {len(self)} passages to choose from")
+        if self.faiss is None:
+            return self.exact(queries.to(self.vectors), k)
+        scores, rows = self.faiss.search(queries.detach().float().cpu().numpy(), k)
+        return torch.from_numpy(scores).to(queries), torch.from_numpy(rows).to(queries.device)
+
+    def exact(self, queries: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """The best so far against the next chunk's, until all have been seen."""
+        scores = queries.new_empty(len(queries), 0)
+        rows = torch.empty(len(queries), 0, dtype=torch.int64, device=queries.device)
+        for start in range(0, len(self), self.chunk):
+            found = queries @ self.vectors[start : start + self.chunk].T  # [Q,chunk]
+            found, places = found.topk(min(k, found.size(1)))
+            scores, rows = torch.cat([scores, found], 1), torch.cat([rows, places + start], 1)
+            scores, order = scores.topk(min(k, scores.size(1)))
+            rows = rows.gather(1, order)
+        return scores, rows
+
+    def take(self, rows: torch.Tensor) -> torch.Tensor:
+        """rows int64 [...] -> their vectors [...,E]"""
+        return self.vectors[rows.to(self.vectors.device)]
