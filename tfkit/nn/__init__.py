@@ -17,6 +17,7 @@ from .multimodal import multimodal_inputs
 from .pooling import pool_sequence
 from .positions import apply_rotary, axial_positions, relative_bucket, relative_shift, sinusoidal_positions
 from .recurrent import rnn_cell, rnn_encode
+from .sliding_window import local_global_mask
 
 __all__ = [
     "Attention",
@@ -38,6 +39,7 @@ __all__ = [
     "span_dynamic_conv",
     "decoder_mask",
     "masked_softmax",
+    "local_global_mask",
     "merge_heads",
     "multimodal_inputs",
     "padding_mask",

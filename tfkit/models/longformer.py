@@ -1,0 +1,144 @@
+"""Longformer (Beltagy et al. 2020, arXiv:2004.05150): RoBERTa over whole documents.
+
+Parent   roberta
+Differs  a token sees `window` neighbours only, half on each side, so time and memory grow with the length and not with
+         its square; a few tokens are global: they see all and all see them, through projections of their own (queries,
+         keys and values), which start as copies of the local ones
+         Global are: what global_attention_mask says; else the first token for a classifier, the question for question
+         answering, the choice for multiple choice (these two are told by the three sep tokens in between), else none.
+Trained  masked language modelling, from RoBERTa's weights, whose position table is copied until it is long enough
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import nn
+
+from ..namemap import NameMap
+from ..nn import Attention, attend, merge_heads, split_heads
+from ..nn.sliding_window import sliding_attention, window_mask
+from . import bert, roberta
+from ._base import as_mask
+from .bert import HF_FIXED as BERT_FIXED
+from .roberta import RoBERTa
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(roberta.Config):
+    window: int | list | tuple = 512  # both sides together, the same for all layers or one each
+    sep_token_id: int = 2
+
+    def windows(self):
+        """One per layer. Raises ValueError for what is not an even number per layer."""
+        found = [self.window] * self.n_layers if isinstance(self.window, int) else list(self.window)
+        if len(found) != self.n_layers or any(width < 2 or width % 2 for width in found):
+            raise ValueError(f"window must be one even number, or one for each of {self.n_layers} layers; got {found}")
+        return found
+
+
+SIZE = {"vocab_size": 50265, "max_length": 4098, "n_types": 1, "eps": 1e-5}
+PRESETS: dict[str, dict] = {
+    "longformer-base-4096": SIZE,
+    "longformer-large-4096": {**SIZE, **bert.LARGE},
+}
+
+
+class Seen(NamedTuple):
+    """real bool [B,L]; local: reach -> `window_mask`; at int64 [B,G], found bool [B,G]: the global ones, or None."""
+
+    real: torch.Tensor
+    local: dict
+    at: torch.Tensor | None
+    found: torch.Tensor | None
+
+
+class WindowAttention(Attention):
+    def __init__(self, c, window):
+        super().__init__(c.d_model, c.n_heads, dropout=c.attn_dropout)
+        self.reach = window // 2
+        self.q_global, self.k_global, self.v_global = (nn.Linear(c.d_model, c.d_model) for _ in "qkv")
+
+    def forward(self, x, *, mask):  # type: ignore[override]
+        """x [B,L,E], mask: Seen -> [B,L,E]"""
+        q, k, v = (f(x).unflatten(-1, (self.n_heads, -1)) for f in (self.q_proj, self.k_proj, self.v_proj))
+        dropout, rows = self.dropout if self.training else 0.0, torch.arange(len(x), device=x.device)[:, None]
+        shared = None if mask.at is None else (k[rows, mask.at], v[rows, mask.at], mask.found)
+        out = sliding_attention(q, k, v, mask.local[self.reach], shared=shared, dropout=dropout)
+        if mask.at is not None:
+            look = self.all(x, x[rows, mask.at], mask.real, dropout)
+            look = torch.where(mask.found[..., None], look, out[rows, mask.at])
+            out = out.scatter(1, mask.at[..., None].expand_as(look), look)
+        return self.o_proj(out * mask.real[..., None])
+
+    def all(self, x, chosen, real, dropout):
+        """x [B,L,E], chosen [B,G,E], real bool [B,L] -> [B,G,E], from every position"""
+        q, k, v = self.q_global(chosen), self.k_global(x), self.v_global(x)
+        q, k, v = (split_heads(t, self.n_heads) for t in (q, k, v))
+        return merge_heads(attend(q, k, v, mask=real[:, None, None], dropout=dropout))
+
+
+class Layers(bert.Layers):
+    def __init__(self, c):
+        super().__init__(c)
+        for layer, window in zip(self, c.windows(), strict=True):
+            layer.attn = WindowAttention(c, window)
+
+
+class Longformer(RoBERTa):
+    ALSO = ("global_attention_mask",)
+    LAYERS = Layers
+
+    def encode(self, ids, mask, types, position_ids, marked=None):
+        """ids, types [B,L], mask bool [B,L] or None; marked [B,L] of ones and zeros: the global ones -> [B,L,E]"""
+        real = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
+        marked = self.usual(ids) if marked is None else as_mask("global_attention_mask", marked, ids.shape)
+        x = self.embed(ids, types, position_ids)
+        seen = self.seen(real, None if marked is None else marked & real)
+        for layer in self.layers:
+            x = layer(x, seen)
+        return x
+
+    def seen(self, real, marked):
+        reaches = {width // 2 for width in self.config.windows()}
+        local = real if marked is None else real & ~marked  # global keys are seen once, apart
+        most = 0 if marked is None else int(marked.sum(1).max())  # the only number that leaves the device
+        at = found = None
+        if marked is not None and most:
+            at = marked.byte().argsort(dim=1, descending=True, stable=True)[:, :most]  # [B,G]
+            found = marked.gather(1, at)
+        return Seen(real, {reach: window_mask(local, reach) for reach in reaches}, at, found)
+
+    def usual(self, ids):
+        """Who is global where nobody says so: bool [B,L] or None. ValueError where the sep tokens should say it."""
+        place = torch.arange(ids.size(1), device=ids.device).expand_as(ids)
+        if self.head == "sequence_classification":
+            return place == 0
+        if self.head not in ("question_answering", "multiple_choice"):
+            return None
+        sep = ids == self.config.sep_token_id
+        if (sep.sum(1) != 3).any():
+            three = f"exactly three sep tokens ({self.config.sep_token_id}) in each row"
+            raise ValueError(f"head {self.head!r} needs global_attention_mask, or {three}")
+        end = sep.byte().argmax(1, keepdim=True)  # of the question
+        return place < end if self.head == "question_answering" else place > end + 1
+
+
+MODEL = Longformer
+
+GLOBAL = {
+    f"encoder.layer.{{}}.attention.self.{name}_global": f"layers.{{}}.attn.{name[0]}_global"
+    for name in ("query", "key", "value")
+}
+HF = NameMap(
+    {**bert.BODY, **GLOBAL},
+    prefix="longformer.",
+    heads=roberta.HF.heads,
+    tied=roberta.HF.tied,
+    constant=bert.CONSTANT,
+)
+HF_HEADS = {"LongformerModel": None, "LongformerForMaskedLM": "masked_lm", **bert.task_classes("Longformer")}
+HF_FIELDS = {**bert.HF_FIELDS, "attention_window": "window", "sep_token_id": "sep_token_id"}
+del HF_FIELDS["classifier_dropout"]  # its heads drop what the layers drop
+HF_FIXED = BERT_FIXED
+HF_UNUSED = bert.HF_UNUSED | {"onnx_export", "attention_mode", "ignore_attention_mask", "classifier_dropout"}
