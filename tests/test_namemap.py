@@ -29,6 +29,12 @@ def test_there_and_back():
     assert all(torch.equal(back[name], tensor) for name, tensor in theirs().items())
 
 
+def test_a_copy_stands_for_what_was_not_stored():
+    found = theirs()
+    found["out.weight"] = found.pop("body.wte.weight")
+    assert torch.equal(MAP.load(found)["embed.weight"], found["out.weight"])
+
+
 def test_total():
     with pytest.raises(ValueError, match="1 tensors not in the map: strange.weight"):
         MAP.load({**theirs(), "body.strange.weight": torch.zeros(1)})

@@ -47,13 +47,11 @@ class NameMap:
     def load(self, theirs: Tensors) -> Tensors:
         """Their tensors under our names. ValueError names what is not in the map, stands twice, or is a tied copy that
         differs."""
-        theirs = self.stripped(theirs)
+        theirs = self.untied(self.stripped(theirs))
         found: Tensors = {}
         unknown = []
         for name, tensor in theirs.items():
-            if name in self.tied:
-                self.check_tied(name, theirs)
-            elif not any(re.fullmatch(pattern, name) for pattern in self.constant):
+            if not any(re.fullmatch(pattern, name) for pattern in self.constant):
                 ours = self.ours(name, tensor)
                 if twice := ours.keys() & found.keys():
                     raise ValueError(f"{name} is a second {min(twice)}: the file has two")
@@ -92,10 +90,13 @@ class NameMap:
     def turned(self, template: str, tensor: torch.Tensor) -> torch.Tensor:
         return tensor.T if template in self.transposed and tensor.dim() == 2 else tensor
 
-    def check_tied(self, name: str, theirs: Tensors) -> None:
-        whose = self.tied[name]
-        if whose in theirs and not torch.equal(theirs[name], theirs[whose]):
-            raise ValueError(f"{name} differs from {whose}, and this architecture has one matrix for both")
+    def untied(self, theirs: Tensors) -> Tensors:
+        """Without the copies; where only a copy was stored, it stands for what it is a copy of."""
+        found = {name: tensor for name, tensor in theirs.items() if name not in self.tied}
+        for name, whose in self.tied.items():
+            if name in theirs and not torch.equal(found.setdefault(whose, theirs[name]), theirs[name]):
+                raise ValueError(f"{name} differs from {whose}, and this architecture has one matrix for both")
+        return found
 
     def dump(self, ours: Tensors, *, headed: bool) -> Tensors:
         """Our tensors under their names and in their layout, as a checkpoint with or without a head has them."""

@@ -91,9 +91,9 @@ def same_files(theirs, ours, directory):
 
 
 def value(out):
-    """The loss; or, of hidden states, something that depends on each of them."""
-    if out.get("loss") is not None:
-        return out["loss"]
+    """The loss, or the sum of several; or, of hidden states, something that depends on each of them."""
+    if losses := [x for name, x in out.items() if name.endswith("loss") and x is not None]:
+        return sum(losses)
     return sum((x * torch.arange(x.numel(), dtype=x.dtype).view_as(x).cos()).sum() for x in out.values())
 
 

@@ -90,7 +90,7 @@ def test_published_sizes(name, count):
     [
         ({"scale_attn_by_inverse_layer_idx": True}, "scale_attn_by_inverse_layer_idx is True; only False"),
         ({"novelty": 3}, "fields not understood: novelty"),
-        ({"architectures": ["GPT2ForTokenClassification"]}, "architectures names 'GPT2ForTokenClassification'"),
+        ({"architectures": ["GPT2ForSomethingElse"]}, "architectures names 'GPT2ForSomethingElse'"),
         ({"activation_function": "swoosh"}, "activation 'swoosh' is none of"),
     ],
 )

@@ -64,6 +64,17 @@ class Model(nn.Module):
             heads = ", ".join(repr(head) for head in self.HEADS if head)
             raise ValueError(f"labels were given to a model without a head: make it with head={heads}")
 
+    def known(self, targets):
+        """The targets that are given, if the head knows them all (`top`, see `_heads`); TypeError names another."""
+        found = {name: target for name, target in targets.items() if target is not None}
+        self.need_head(found.get("labels"))
+        top = getattr(self, "top", None)
+        targets_of_head = ("labels",) if top is None else top.TARGETS
+        if unknown := sorted(found.keys() - set(targets_of_head)):
+            takes = ", ".join(targets_of_head) or "none"
+            raise TypeError(f"{', '.join(unknown)}: not a target of head {self.head!r}, which takes {takes}")
+        return found
+
 
 def activation(name: str) -> Callable[[torch.Tensor], torch.Tensor]:
     """The function that a published configuration names. Raises ValueError with the known names."""

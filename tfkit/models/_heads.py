@@ -6,6 +6,7 @@ of an `Output`. POOLED: it reads the first position through the encoder's pooler
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import torch
@@ -45,6 +46,32 @@ def label_loss(logits, labels, problem):
     if problem == "single_label_classification":
         return cross_entropy(logits, labels)
     return F.binary_cross_entropy_with_logits(logits, labels)
+
+
+def folded(given, mask):
+    """Tensors [B,C,L] as [B*C,L]: every choice is a row of its own -> choices, tensors, mask"""
+    ids = given["input_ids"]
+    if ids is None or ids.dim() != 3:
+        shape = None if ids is None else list(ids.shape)
+        raise ValueError(f"input_ids must be integers [B,C,L] for multiple choice; got {shape}")
+    flat = {name: t if t is None else t.flatten(0, 1) for name, t in given.items()}
+    return ids.size(1), flat, mask if mask is None else mask.flatten(0, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labels:
+    """What a Config says of a task's labels."""
+
+    num_labels: int = 2  # as many as id2label has, where that is given
+    id2label: dict | None = None
+    problem_type: str | None = None
+
+    def __post_init__(self):
+        if self.id2label:
+            object.__setattr__(self, "num_labels", len(self.id2label))
+
+
+LABEL_FIELDS = {"num_labels": "num_labels", "id2label": "id2label", "problem_type": "problem_type"}  # theirs -> ours
 
 
 class Head(nn.Module):
@@ -147,6 +174,27 @@ class SequenceClassification(Head):
         return {"loss": None if labels is None else label_loss(logits, labels, self.problem), "logits": logits}
 
 
+class LastToken(Head):
+    """One label for the whole text, read off the last real token, which alone has seen all of it."""
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.score = nn.Linear(c.d_model, c.num_labels, bias=False)
+        self.problem = c.problem_type
+
+    def forward(self, seen, labels=None):
+        logits = self.score(last(seen.states, seen.mask))  # [B,N]
+        return {"loss": None if labels is None else label_loss(logits, labels, self.problem), "logits": logits}
+
+
+def last(states, mask):
+    """states [B,L,E], mask bool [B,L] or None -> [B,E]: where the mask is last true; in a row without any, the first"""
+    if mask is None:
+        return states[:, -1]
+    place = (mask * torch.arange(mask.size(1), device=mask.device)).argmax(-1)  # [B]
+    return states[torch.arange(len(states), device=states.device), place]
+
+
 class MultipleChoice(Head):
     """Which of several continuations? Each is read alone and given one score."""
 
@@ -193,3 +241,25 @@ class QuestionAnswering(Head):
             pairs = ((start, start_positions), (end, end_positions))
             loss = sum(cross_entropy(logits, at.clamp(0, outside), outside) for logits, at in pairs) / 2
         return {"loss": loss, "start_logits": start, "end_logits": end}
+
+
+class DoubleHeads(Head):
+    """The language model, and beside it a choice between continuations, read at `mc_token_ids` (else the last)."""
+
+    TARGETS = ("labels", "mc_labels", "mc_token_ids")
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.choice, self.drop = nn.Linear(c.d_model, 1), nn.Dropout(c.choice_dropout)
+        self.bend = activation(c.choice_activation) if c.choice_activation else nn.Identity()
+
+    def forward(self, seen, labels=None, mc_labels=None, mc_token_ids=None):
+        """labels [B,C,L], shifted here; mc_labels [B], mc_token_ids [B,C] -> logits [B,C,L,V], mc_logits [B,C]"""
+        words = F.linear(seen.states, seen.table).unflatten(0, (-1, seen.choices))
+        at = seen.states[:, -1]
+        if mc_token_ids is not None:
+            at = seen.states[torch.arange(len(at), device=at.device), mc_token_ids.flatten()]
+        chosen = self.bend(self.choice(self.drop(at))).view(-1, seen.choices)
+        loss = None if labels is None else cross_entropy(words[..., :-1, :], labels[..., 1:])
+        mc_loss = None if mc_labels is None else cross_entropy(chosen, mc_labels)
+        return {"loss": loss, "mc_loss": mc_loss, "logits": words, "mc_logits": chosen}

@@ -19,7 +19,7 @@ from ._base import Model, Output, activation, as_mask, check_ids, look_up
 
 
 @dataclass(frozen=True, kw_only=True)
-class Config:
+class Config(heads.Labels):
     vocab_size: int = 30522
     d_model: int = 768
     n_layers: int = 12
@@ -32,16 +32,9 @@ class Config:
     attn_dropout: float = 0.1
     head_dropout: float | None = None  # as `dropout` unless given
     eps: float = 1e-12
-    num_labels: int = 2  # as many as id2label has, where that is given
-    id2label: dict | None = None
-    problem_type: str | None = None
     bos_token_id: int | None = None
     eos_token_id: int | None = None
     pad_token_id: int | None = 0
-
-    def __post_init__(self):
-        if self.id2label:
-            object.__setattr__(self, "num_labels", len(self.id2label))
 
 
 LARGE = {"d_model": 1024, "n_layers": 24, "n_heads": 16, "d_ff": 4096}
@@ -154,7 +147,7 @@ class BERT(Model):
         targets = self.known({"labels": labels, **targets})
         choices = 1
         if self.head == "multiple_choice":
-            choices, given, attention_mask = folded(given, attention_mask)
+            choices, given, attention_mask = heads.folded(given, attention_mask)
         ids, types, position_ids, *also = given.values()
         check_ids("input_ids", ids)
         if types is not None and types.shape != ids.shape:
@@ -163,25 +156,6 @@ class BERT(Model):
         x = self.encode(ids, mask, types, position_ids, *also)
         pooled = None if self.pooler is None else torch.tanh(self.pooler(x[:, 0]))
         return Output(self.top(heads.Seen(x, pooled, self.embed.tokens.weight, mask, choices), **targets))
-
-    def known(self, targets):
-        """The targets that are given, if this head knows them all."""
-        found = {name: target for name, target in targets.items() if target is not None}
-        self.need_head(found.get("labels"))
-        if unknown := sorted(found.keys() - set(self.top.TARGETS)):
-            takes = ", ".join(self.top.TARGETS) or "none"
-            raise TypeError(f"{', '.join(unknown)}: not a target of head {self.head!r}, which takes {takes}")
-        return found
-
-
-def folded(given, mask):
-    """Tensors [B,C,L] as [B*C,L]: every choice is a row of its own -> choices, tensors, mask"""
-    ids = given["input_ids"]
-    if ids is None or ids.dim() != 3:
-        shape = None if ids is None else list(ids.shape)
-        raise ValueError(f"input_ids must be integers [B,C,L] for multiple choice; got {shape}")
-    flat = {name: t if t is None else t.flatten(0, 1) for name, t in given.items()}
-    return ids.size(1), flat, mask if mask is None else mask.flatten(0, 1)
 
 
 MODEL = BERT
@@ -235,7 +209,7 @@ HF_FIELDS = {
     "num_attention_heads": "n_heads", "intermediate_size": "d_ff", "max_position_embeddings": "max_length",
     "type_vocab_size": "n_types", "hidden_act": "activation", "hidden_dropout_prob": "dropout",
     "attention_probs_dropout_prob": "attn_dropout", "classifier_dropout": "head_dropout", "layer_norm_eps": "eps",
-    "num_labels": "num_labels", "id2label": "id2label", "problem_type": "problem_type",
+    **heads.LABEL_FIELDS,
     "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
 }  # fmt: skip
 HF_FIXED = {

@@ -17,6 +17,7 @@ from ..namemap import NameMap
 from ..nn import sinusoidal_positions
 from . import gpt2
 from ._base import look_up
+from ._heads import LABEL_FIELDS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +45,8 @@ class Block(gpt2.Block):
 
 
 class CTRL(gpt2.GPT2):
+    TOPS = {"sequence_classification": gpt2.GPT2.TOPS["sequence_classification"]}
+    HEADS = (None, "causal_lm", *TOPS)
     BLOCK = Block
     waves: torch.Tensor
 
@@ -52,7 +55,7 @@ class CTRL(gpt2.GPT2):
         del self.position
         table = sinusoidal_positions(config.max_length, config.d_model)
         self.register_buffer("waves", torch.cat([table[:, 0::2], table[:, 1::2]], dim=-1), persistent=False)
-        if head:
+        if head == "causal_lm":
             self.score_bias = nn.Parameter(torch.zeros(config.vocab_size))
 
     def hidden(self, ids, positions, mask, cache):
@@ -82,14 +85,17 @@ HF = NameMap(
         "layernorm": "norm",
     },
     prefix="transformer.",
-    heads={"lm_head.bias": "score_bias"},
+    heads={"lm_head.bias": "score_bias", "classifier": "top.score"},
     tied={"lm_head.weight": "w.weight"},
 )
-HF_HEADS = {"CTRLModel": None, "CTRLLMHeadModel": "causal_lm"}
+HF_HEADS = {
+    "CTRLModel": None, "CTRLLMHeadModel": "causal_lm", "CTRLForSequenceClassification": "sequence_classification",
+}  # fmt: skip
 HF_FIELDS = {
     "vocab_size": "vocab_size", "n_embd": "d_model", "n_layer": "n_layers", "n_head": "n_heads", "dff": "d_ff",
     "n_positions": "max_length", "resid_pdrop": "dropout", "embd_pdrop": "embed_dropout", "layer_norm_epsilon": "eps",
     "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
+    **LABEL_FIELDS,
 }  # fmt: skip
 HF_FIXED = {"tie_word_embeddings": True}
-HF_UNUSED = gpt2.HF_UNUSED | {"attn_pdrop"}  # which the published file has, and their code does not read
+HF_UNUSED = gpt2.NO_CHOICE | {"attn_pdrop"}  # which the published file has, and their code does not read

@@ -37,6 +37,8 @@ class Block(gpt2.Block):
 
 
 class GPT(gpt2.GPT2):
+    TOPS = {head: gpt2.GPT2.TOPS[head] for head in ("double_heads", "sequence_classification")}
+    HEADS = (None, "causal_lm", *TOPS)
     BLOCK = Block
 
     def __init__(self, config: Config, head=None):
@@ -58,16 +60,16 @@ HF = NameMap(
         "h.{}.ln_2": "layers.{}.norm2",
     },
     prefix="transformer.",
+    heads=gpt2.TASK_NAMES,
     transposed=["h.{}.attn.c_attn", "h.{}.attn.c_proj", "h.{}.mlp.c_fc", "h.{}.mlp.c_proj"],
     tied={"lm_head.weight": "tokens_embed.weight"},
     constant=[r"h\.\d+\.attn\.bias", "position_ids"],
 )
-HF_HEADS = {"OpenAIGPTModel": None, "OpenAIGPTLMHeadModel": "causal_lm"}
-HF_FIELDS = {
-    "vocab_size": "vocab_size", "n_embd": "d_model", "n_layer": "n_layers", "n_head": "n_heads",
-    "n_positions": "max_length", "afn": "activation", "resid_pdrop": "dropout", "embd_pdrop": "embed_dropout",
-    "attn_pdrop": "attn_dropout", "layer_norm_epsilon": "eps", "bos_token_id": "bos_token_id",
-    "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
+HF_HEADS = {
+    "OpenAIGPTModel": None, "OpenAIGPTLMHeadModel": "causal_lm", "OpenAIGPTDoubleHeadsModel": "double_heads",
+    "OpenAIGPTForSequenceClassification": "sequence_classification",
 }  # fmt: skip
-HF_FIXED = {"tie_word_embeddings": True}
+HF_FIELDS = {**gpt2.HF_FIELDS, "afn": "activation"}
+del HF_FIELDS["activation_function"], HF_FIELDS["n_inner"]
+HF_FIXED = {"tie_word_embeddings": True, **gpt2.CHOICE}
 HF_UNUSED = gpt2.HF_UNUSED | {"n_special", "predict_special_tokens"}

@@ -15,11 +15,12 @@ from torch import nn
 from ..namemap import Fused, NameMap
 from ..nn import Attention, Cache, FeedForward
 from ..objectives.label_smoothing import seq2seq_loss
+from . import _heads as heads
 from ._base import Model, Output, activation, as_mask, check_ids, look_up
 
 
 @dataclass(frozen=True, kw_only=True)
-class Config:
+class Config(heads.Labels):
     vocab_size: int = 50257
     d_model: int = 768
     n_layers: int = 12
@@ -30,6 +31,9 @@ class Config:
     dropout: float = 0.1
     embed_dropout: float = 0.1
     attn_dropout: float = 0.1
+    head_dropout: float | None = 0.1  # of token classification
+    choice_dropout: float = 0.1  # of double heads
+    choice_activation: str | None = None
     eps: float = 1e-5
     bos_token_id: int | None = 50256
     eos_token_id: int | None = 50256
@@ -62,7 +66,11 @@ class Block(nn.Module):
 
 
 class GPT2(Model):
-    HEADS = (None, "causal_lm")
+    TOPS: dict[str | None, type[heads.Head]] = {
+        "double_heads": heads.DoubleHeads, "sequence_classification": heads.LastToken,
+        "token_classification": heads.TokenClassification, "question_answering": heads.QuestionAnswering,
+    }  # fmt: skip
+    HEADS = (None, "causal_lm", *TOPS)
     BLOCK = Block
 
     def __init__(self, config: Config, head=None):
@@ -73,6 +81,7 @@ class GPT2(Model):
         self.drop = nn.Dropout(c.embed_dropout)
         self.layers = nn.ModuleList(self.BLOCK(c) for _ in range(c.n_layers))
         self.norm: nn.Module = nn.LayerNorm(c.d_model, c.eps)
+        self.top = self.TOPS[head](c) if head in self.TOPS else None
         self.apply(self.start)
 
     def start(self, module):
@@ -103,27 +112,51 @@ class GPT2(Model):
         return F.linear(x, self.embed.weight)
 
     def forward(
-        self, input_ids=None, attention_mask=None, position_ids=None, labels=None, *, cache=None, use_cache=False
+        self,
+        input_ids=None,
+        attention_mask=None,
+        position_ids=None,
+        labels=None,
+        *,
+        cache=None,
+        use_cache=False,
+        **targets,
     ):
-        """input_ids [B,L], labels [B,L] (shifted inside; -100: not counted) -> Output: loss, logits [B,L,V],
-        last_hidden_state [B,L,E], cache. With a cache, input_ids are the new ones only and attention_mask covers all.
-        Raises ValueError, TypeError for what does not fit."""
-        self.need_head(labels)
+        """input_ids [B,L] ([B,C,L] for double heads), labels [B,L] (shifted inside; -100: not counted), or as the head
+        has them -> Output: loss, logits [B,L,V], last_hidden_state [B,L,E], cache. With a cache, input_ids are the new
+        ones only and attention_mask covers all. Raises ValueError, TypeError for what does not fit."""
+        targets, choices = self.known({"labels": labels, **targets}), 1
+        if self.head == "double_heads":
+            choices, given, attention_mask = heads.folded({"input_ids": input_ids}, attention_mask)
+            input_ids = given["input_ids"]
         ids = check_ids("input_ids", input_ids)
         cache = Cache() if use_cache and cache is None else cache
         past = 0 if cache is None else cache.length
-        mask = as_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
-        mask = None if mask is None else mask[:, None, None]
+        real = as_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+        mask = None if real is None else real[:, None, None]
         x = self.hidden(ids, self.positions(ids, position_ids, past), mask, cache)
+        if self.top is not None:
+            seen = heads.Seen(x, None, self.embed.weight, self.filled(ids, real), choices)
+            return Output(self.top(seen, **targets), cache=cache)
         logits = loss = None
         if self.head:
             logits = self.score(x)
             loss = None if labels is None else seq2seq_loss(logits[:, :-1], labels[:, 1:])
         return Output(loss=loss, logits=logits, last_hidden_state=x, cache=cache)
 
+    def filled(self, ids, real):
+        """Which of ids [B,L] are no padding, as the mask bool [B,K] or the ids themselves say -> bool [B,L] or None"""
+        pad = self.config.pad_token_id
+        real = real if real is None else real[:, -ids.size(1) :]
+        return real if pad is None else (ids != pad) & (True if real is None else real)
+
 
 MODEL = GPT2
 
+TASK_NAMES = {
+    "score": "top.score", "classifier": "top.classifier", "qa_outputs": "top.span",
+    "multiple_choice_head.summary": "top.choice",
+}  # fmt: skip
 HF = NameMap(
     {
         "wte": "embed",
@@ -137,20 +170,28 @@ HF = NameMap(
         "ln_f": "norm",
     },
     prefix="transformer.",
+    heads=TASK_NAMES,
     transposed=["h.{}.attn.c_attn", "h.{}.attn.c_proj", "h.{}.mlp.c_fc", "h.{}.mlp.c_proj"],  # "Conv1D": [in,out]
     tied={"lm_head.weight": "wte.weight"},
     constant=[r"h\.\d+\.attn\.(masked_)?bias"],
 )
-HF_HEADS = {"GPT2Model": None, "GPT2LMHeadModel": "causal_lm"}
+HF_HEADS = {
+    "GPT2Model": None, "GPT2LMHeadModel": "causal_lm", "GPT2DoubleHeadsModel": "double_heads",
+    "GPT2ForSequenceClassification": "sequence_classification", "GPT2ForTokenClassification": "token_classification",
+    "GPT2ForQuestionAnswering": "question_answering",
+}  # fmt: skip
 HF_FIELDS = {
     "vocab_size": "vocab_size", "n_embd": "d_model", "n_layer": "n_layers", "n_head": "n_heads", "n_inner": "d_ff",
     "n_positions": "max_length", "activation_function": "activation", "resid_pdrop": "dropout",
     "embd_pdrop": "embed_dropout", "attn_pdrop": "attn_dropout", "layer_norm_epsilon": "eps",
     "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
+    "classifier_dropout": "head_dropout", "summary_first_dropout": "choice_dropout",
+    "summary_activation": "choice_activation", **heads.LABEL_FIELDS,
 }  # fmt: skip
+CHOICE = {"summary_type": "cls_index", "summary_use_proj": True, "summary_proj_to_labels": True}
 HF_FIXED = {
     "scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False, "reorder_and_upcast_attn": False,
-    "add_cross_attention": False, "tie_word_embeddings": True,
+    "add_cross_attention": False, "tie_word_embeddings": True, **CHOICE,
 }  # fmt: skip
-HF_UNUSED = {"n_ctx", "initializer_range", "summary_activation", "summary_first_dropout", "summary_proj_to_labels",
-             "summary_type", "summary_use_proj"}  # fmt: skip
+HF_UNUSED = {"n_ctx", "initializer_range"}
+NO_CHOICE = HF_UNUSED | {"summary_activation", "summary_first_dropout", *CHOICE}  # of those without double heads

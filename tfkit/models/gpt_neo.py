@@ -13,6 +13,7 @@ from torch import nn
 from ..namemap import NameMap
 from ..nn import Attention
 from . import gpt2, gpt3
+from ._heads import LABEL_FIELDS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +46,8 @@ class Block(gpt3.Block):
 
 
 class GPTNeo(gpt3.GPT3):
+    TOPS = {head: top for head, top in gpt2.GPT2.TOPS.items() if head != "double_heads"}
+    HEADS = (None, "causal_lm", *TOPS)
     BLOCK = Block
 
     def __init__(self, config: Config, head=None):
@@ -75,16 +78,21 @@ HF = NameMap(
         "ln_f": "norm",
     },
     prefix="transformer.",
+    heads=gpt2.TASK_NAMES,
     tied={"lm_head.weight": "wte.weight"},
     constant=[r"h\.\d+\.attn\.attention\.(masked_)?bias"],
 )
-HF_HEADS = {"GPTNeoModel": None, "GPTNeoForCausalLM": "causal_lm"}
+HF_HEADS = {
+    "GPTNeoModel": None, "GPTNeoForCausalLM": "causal_lm", "GPTNeoForSequenceClassification": "sequence_classification",
+    "GPTNeoForTokenClassification": "token_classification", "GPTNeoForQuestionAnswering": "question_answering",
+}  # fmt: skip
 HF_FIELDS = {
     "vocab_size": "vocab_size", "hidden_size": "d_model", "num_layers": "n_layers", "num_heads": "n_heads",
     "intermediate_size": "d_ff", "max_position_embeddings": "max_length", "attention_types": "attention_types",
     "window_size": "window", "activation_function": "activation", "resid_dropout": "dropout",
     "embed_dropout": "embed_dropout", "attention_dropout": "attn_dropout", "layer_norm_epsilon": "eps",
     "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
+    "classifier_dropout": "head_dropout", **LABEL_FIELDS,
 }  # fmt: skip
 HF_FIXED = {"tie_word_embeddings": True}
-HF_UNUSED = gpt2.HF_UNUSED | {"attention_layers", "classifier_dropout"}  # attention_types says the same
+HF_UNUSED = gpt2.NO_CHOICE | {"attention_layers"}  # attention_types says the same

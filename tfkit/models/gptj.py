@@ -78,12 +78,14 @@ class Block(gpt2.Block):
 
 
 class GPTJ(gpt2.GPT2):
+    TOPS = {head: gpt2.GPT2.TOPS[head] for head in ("sequence_classification", "question_answering")}
+    HEADS = (None, "causal_lm", *TOPS)
     BLOCK = Block
 
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)
         del self.position
-        if head:
+        if head == "causal_lm":
             self.lm_head = nn.Linear(config.d_model, config.vocab_size)
             self.lm_head.apply(self.start)
 
@@ -114,10 +116,15 @@ HF = NameMap(
         "ln_f": "norm",
     },
     prefix="transformer.",
-    heads={"lm_head": "lm_head"},
+    heads={"lm_head": "lm_head", **gpt2.TASK_NAMES},
     constant=[r"h\.\d+\.attn\.(masked_)?bias"],
 )
-HF_HEADS = {"GPTJModel": None, "GPTJForCausalLM": "causal_lm"}
+HF_HEADS = {
+    "GPTJModel": None, "GPTJForCausalLM": "causal_lm", "GPTJForSequenceClassification": "sequence_classification",
+    "GPTJForQuestionAnswering": "question_answering",
+}  # fmt: skip
 HF_FIELDS = {**gpt2.HF_FIELDS, "rotary_dim": "rotary_dim"}
+for _unread in ("classifier_dropout", "summary_activation", "summary_first_dropout"):
+    del HF_FIELDS[_unread]
 HF_FIXED = {"tie_word_embeddings": False, "scale_attn_weights": True}
-HF_UNUSED = gpt2.HF_UNUSED | {"rotary"}
+HF_UNUSED = gpt2.NO_CHOICE | {"rotary"}
