@@ -1,5 +1,8 @@
 """In-batch contrastive learning (Karpukhin et al. 2020, arXiv:2004.04906, 3.2): others' answers are the wrong ones."""
 
+import torch
+import torch.distributed as dist
+import torch.distributed.nn.functional as between
 import torch.nn.functional as F
 
 
@@ -10,3 +13,14 @@ def in_batch_loss(questions, contexts, positives):
     """
     scores = questions @ contexts.T  # [B,C]
     return F.cross_entropy(scores, positives)
+
+
+def in_batch_loss_across_ranks(questions, contexts, positives):
+    """The same over the batches of all processes together: more wrong answers for the price of sending vectors.
+
+    questions [B,E], contexts [C,E], positives [B] of this process (B and C the same everywhere) -> scalar: the mean
+    over this process's questions. Gradients flow back to every process's contexts; as DDP averages gradients over
+    processes, they come out as those of one process with all questions.
+    """
+    everyone = torch.cat(between.all_gather(contexts))  # [ranks*C,E]
+    return in_batch_loss(questions, everyone, positives + dist.get_rank() * len(contexts))

@@ -1,0 +1,35 @@
+"""Gap sentences (Zhang et al. 2020, arXiv:1912.08777, 3.1): leave out the sentences that say most, and write them.
+It is so close to summarising that Pegasus needs few examples of that."""
+
+from collections import Counter
+
+
+def gap_sentences(sentences, chosen, mask):
+    """Each chosen sentence becomes one mask; the target is all of them, in the order of the document.
+
+    sentences: lists of tokens; chosen: their numbers -> (inputs, targets), two flat lists of tokens
+    """
+    inputs, targets = [], []
+    for number, sentence in enumerate(sentences):
+        if number in chosen:
+            inputs.append(mask)
+            targets += sentence
+        else:
+            inputs += sentence
+    return inputs, targets
+
+
+def principal_sentences(sentences, count):
+    """The sentences most like the rest of the document by ROUGE-1 F1, each judged on its own ("Ind-Orig").
+
+    sentences: lists of tokens -> numbers of the `count` best, in the order of the document
+    """
+    words = Counter(token for sentence in sentences for token in sentence)
+
+    def likeness(number):
+        own = Counter(sentences[number])
+        rest = words - own
+        return 2 * (own & rest).total() / max(1, own.total() + rest.total())
+
+    best = sorted(range(len(sentences)), key=likeness, reverse=True)[:count]
+    return sorted(best)

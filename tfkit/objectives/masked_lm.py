@@ -1,0 +1,50 @@
+"""Masked language modelling (Devlin et al. 2019, arXiv:1810.04805, 3.1): fill in the blanks from both sides.
+
+Drawn afresh each time it is RoBERTa's dynamic masking (Liu et al. 2019, arXiv:1907.11692, 4.1); with draws that are
+kept, or a generator seeded alike at every epoch, it is BERT's static one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from ._base import Batch, Draws, Objective, special, uniform
+from .label_smoothing import seq2seq_loss
+
+
+def mask_tokens(ids, special, mask_id, select_u, kind_u, random_ids, rate=0.15):
+    """Of the tokens chosen 80% become the mask, 10% another word and 10% stay, for at test time there are no masks.
+
+    ids, special (bool: never chosen), select_u, kind_u (uniform draws), random_ids [B,S] -> (inputs, labels) [B,S],
+    labels -100 where nothing was chosen
+    """
+    chosen = (select_u < rate) & ~special
+    masked = chosen & (kind_u < 0.8)
+    swapped = chosen & (kind_u >= 0.8) & (kind_u < 0.9)
+    inputs = torch.where(swapped, random_ids, ids.masked_fill(masked, mask_id))
+    return inputs, ids.masked_fill(~chosen, -100)
+
+
+@dataclass(frozen=True)
+class MaskedLM(Objective):
+    """`rate` of the tokens are to be found again; random words come from the whole vocabulary, as in BERT's code."""
+
+    mask_id: int
+    vocab_size: int
+    rate: float = 0.15
+
+    def draw(self, batch: Batch, generator: torch.Generator | None = None) -> Draws:
+        ids = batch["input_ids"]
+        random_ids = torch.randint(self.vocab_size, ids.shape, generator=generator, device=ids.device)
+        return {"select_u": uniform(ids, generator), "kind_u": uniform(ids, generator), "random_ids": random_ids}
+
+    def corrupt(self, batch: Batch, draws: Draws) -> Batch:
+        inputs, labels = mask_tokens(batch["input_ids"], special(batch), self.mask_id, **draws, rate=self.rate)
+        return {**batch, "input_ids": inputs, "labels": labels}
+
+    @staticmethod
+    def loss(logits, labels):
+        """logits [B,L,V], labels [B,L] -> scalar: the mean over the chosen; over none it is 0"""
+        return seq2seq_loss(logits, labels)

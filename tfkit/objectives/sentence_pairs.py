@@ -1,0 +1,27 @@
+"""Two sentences and a question about them: BERT's next sentence, ALBERT's order."""
+
+from itertools import pairwise
+
+
+def next_sentence_pairs(documents, is_next_u, random_pick):
+    """Next sentence prediction (Devlin et al. 2019, arXiv:1810.04805, 3.1): does b follow a, or come from elsewhere?
+
+    documents: lists of sentences; one uniform draw and one (document, sentence) for each consecutive pair, used or not
+    -> list of (a, b, is_next)
+    """
+    pairs = [pair for document in documents for pair in pairwise(document)]
+    result = []
+    for (a, b), u, (document, sentence) in zip(pairs, is_next_u, random_pick, strict=True):
+        is_next = u < 0.5
+        result.append((a, b if is_next else documents[document][sentence], is_next))
+    return result
+
+
+def sentence_order_pairs(documents, swap_u):
+    """Sentence order prediction (Lan et al. 2020, arXiv:1909.11942, 3.1): the same two sentences, perhaps swapped. The
+    topic no longer gives the answer away: coherence must.
+
+    documents: lists of sentences; one uniform draw for each consecutive pair -> list of (first, second, swapped)
+    """
+    pairs = [pair for document in documents for pair in pairwise(document)]
+    return [(b, a, True) if u < 0.5 else (a, b, False) for (a, b), u in zip(pairs, swap_u, strict=True)]

@@ -1,0 +1,96 @@
+"""Span corruption (Raffel et al. 2020, arXiv:1910.10683, 3.1.4): read a text with holes, write what was in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ._base import Batch, Draws, Objective, compact, ranks, real, uniform
+from .label_smoothing import seq2seq_loss
+
+
+def span_corruption(tokens, spans, sentinels):
+    """Each span leaves a sentinel behind; the target repeats the sentinel and says what was there.
+
+    tokens: a list; spans: [start, end) pairs, sorted, neither touching nor empty; sentinels: more than spans
+    -> (inputs, targets), lists; the targets end with the next sentinel.
+
+    In the usual example, "Thank you for inviting me to your party last week .", only "for inviting" and "last" are
+    dropped. The target is "<X> for inviting <Y> last <Z>": the final "." stands in the input, so it does not come
+    again after <Z>, as it does in some retellings.
+    """
+    inputs, targets, past = [], [], 0
+    for (start, end), sentinel in zip(spans, sentinels[: len(spans)], strict=True):
+        inputs += [*tokens[past:start], sentinel]
+        targets += [sentinel, *tokens[start:end]]
+        past = end
+    return [*inputs, *tokens[past:]], [*targets, sentinels[len(spans)]]
+
+
+@dataclass(frozen=True)
+class SpanCorruption(Objective):
+    """T5's own: `density` of the tokens in spans of `mean_span` on average, sentinels counting down from the first.
+
+    A row that ends in `eos_id` keeps it out of the spans; the labels end in the next sentinel and `eos_id`. Gives
+    input_ids, attention_mask [B,S] and labels [B,T].
+    """
+
+    first_sentinel: int
+    eos_id: int
+    pad_id: int = 0
+    density: float = 0.15
+    mean_span: float = 3.0
+
+    def draw(self, batch: Batch, generator: torch.Generator | None = None) -> Draws:
+        return {"noise_u": uniform(batch["input_ids"], generator), "clean_u": uniform(batch["input_ids"], generator)}
+
+    def corrupt(self, batch: Batch, draws: Draws) -> Batch:
+        ids, mask = batch["input_ids"], real(batch)
+        free = mask & (ids != self.eos_id)
+        noise = self.noise(free, **draws)
+        first = noise & ~torch.nn.functional.pad(noise, (1, 0))[:, :-1]
+        sentinel = self.first_sentinel - (first.cumsum(-1) - 1)
+        inputs, kept = compact(ids.where(~first, sentinel), mask & (first | ~noise), self.pad_id)
+        return {"input_ids": inputs, "attention_mask": kept, "labels": self.targets(ids, noise, first)}
+
+    def targets(self, ids: Tensor, noise: Tensor, first: Tensor) -> Tensor:
+        """What was in the holes: at each start a sentinel goes before its token, and one more ends the row."""
+        rows, spans = ids.size(0), first.sum(-1, keepdim=True)
+        sentinel = self.first_sentinel - (first.cumsum(-1) - 1)
+        pairs = torch.stack([sentinel, ids], -1).flatten(1)  # [B,2L]: a sentinel's place, then the token's
+        ends = torch.cat([self.first_sentinel - spans, torch.full_like(spans, self.eos_id)], 1)
+        keep = torch.stack([first, noise], -1).flatten(1)
+        keep = torch.cat([keep, keep.new_ones(rows, 2)], 1)
+        return compact(torch.cat([pairs, ends], 1), keep, -100)[0]
+
+    def noise(self, free: Tensor, noise_u: Tensor, clean_u: Tensor) -> Tensor:
+        """bool [B,L]: what is dropped. Rows alternate clean and noisy spans, clean first, all cuts equally likely."""
+        lengths = free.sum(-1)
+        dropped = (lengths * self.density).round().clamp(min=1).long().minimum((lengths - 1).clamp(min=0))
+        spans = (dropped / self.mean_span).round().clamp(min=1).long().minimum(lengths - dropped).minimum(dropped)
+        width = free.size(1)
+        clean, noisy = cut(lengths - dropped, spans, clean_u), cut(dropped, spans, noise_u)  # [B,L]: lengths of spans
+        ends = torch.stack([clean, noisy], -1).flatten(1).cumsum(-1)  # [B,2L]
+        place = torch.arange(width, device=free.device).expand(free.size(0), -1).contiguous()
+        inside = torch.searchsorted(ends, place, right=True)  # how many spans have ended before
+        # rows may begin with tokens that must not be touched: places count free tokens only
+        nth = (free.cumsum(-1) - 1).clamp(min=0)
+        return (inside % 2 == 1).gather(1, nth) & free
+
+    @staticmethod
+    def loss(logits, labels):
+        """logits [B,T,V], labels [B,T] -> scalar"""
+        return seq2seq_loss(logits, labels)
+
+
+def cut(totals: Tensor, parts: Tensor, u: Tensor) -> Tensor:
+    """Each total cut into so many parts, none empty, every way equally likely.
+
+    totals, parts [B] with parts <= totals, u uniform [B,L] -> int64 [B,L]: the parts' lengths, zeros behind them
+    """
+    place = torch.arange(u.size(1), device=u.device)
+    cuts = ranks(u, place < totals[:, None] - 1) < parts[:, None] - 1  # [B,L]: a part ends after this item
+    part = torch.nn.functional.pad(cuts, (1, 0))[:, :-1].cumsum(-1)  # the part each item lies in
+    return torch.zeros_like(part).scatter_add_(1, part, (place < totals[:, None]).long())
