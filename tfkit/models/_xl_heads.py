@@ -1,0 +1,118 @@
+"""Heads of XLM, FlauBERT and XLNet: a summary of states without a pooler; spans whose end depends on the start."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from . import _heads as heads
+from ._base import activation
+from ._heads import cross_entropy
+
+SUMMARIES = {"first": lambda x: x[:, 0], "last": lambda x: x[:, -1], "mean": lambda x: x.mean(1)}
+
+
+class SequenceClassification(heads.SequenceClassification):
+    POOLED = False
+
+    def __init__(self, c):
+        super().__init__(c)
+        if c.summary_type not in SUMMARIES:
+            raise ValueError(f"summary_type {c.summary_type!r} is none of {', '.join(SUMMARIES)}")
+        del self.classifier
+        self.drop, self.summary = nn.Dropout(c.summary_dropout), nn.Linear(c.d_model, c.num_labels)
+        self.pick = SUMMARIES[c.summary_type]
+        self.bend = activation(c.summary_activation) if c.summary_activation else nn.Identity()
+
+    def scores(self, seen):
+        return self.bend(self.summary(self.drop(self.pick(seen.states))))
+
+
+class MultipleChoice(SequenceClassification):
+    """The labels of each choice, weighed into one score."""
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.choose = nn.Linear(c.num_labels, 1)
+
+    def forward(self, seen, labels=None):
+        logits = self.choose(self.scores(seen)).view(-1, seen.choices)  # [B,C]
+        return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
+
+
+class BeamSpans(heads.Head):
+    """Where an answer starts, and, given that, where it ends; or that there is none.
+
+    Trained on the true start; asked without one, it goes on from the n_start best starts.
+    p_mask [B,L], 1 where no answer can be; cls_index [B]: the token that stands for the text, the last unless given.
+    """
+
+    TARGETS = ("start_positions", "end_positions", "is_impossible", "cls_index", "p_mask")
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.start = nn.Linear(c.d_model, 1)
+        self.end_mix, self.end_norm = nn.Linear(2 * c.d_model, c.d_model), nn.LayerNorm(c.d_model, c.eps)
+        self.end = nn.Linear(c.d_model, 1)
+        self.answer_mix, self.answer = nn.Linear(2 * c.d_model, c.d_model), nn.Linear(c.d_model, 1, bias=False)
+        self.n_start, self.n_end = c.n_start, c.n_end
+
+    def ends(self, x, starts, p_mask):
+        """x [B,L,E], states of the starts [B,N,E] -> logits [B,L,N]"""
+        here, there = self.end_mix.weight.chunk(2, 1)  # [E,2E] over both = two products, and no copy for every pair
+        mixed = F.linear(x, here)[:, :, None] + F.linear(starts, there, self.end_mix.bias)[:, None]  # [B,L,N,E]
+        logits = self.end(self.end_norm(mixed.tanh())).squeeze(-1)
+        return logits if p_mask is None else barred(logits, p_mask[..., None])
+
+    def answerable(self, x, start, cls_index):
+        """x [B,L,E], the start's state [B,E] -> logits [B]: above 0, there is no answer"""
+        text = x[:, -1] if cls_index is None else pick(x, cls_index[:, None])[:, 0]
+        return self.answer(self.answer_mix(torch.cat([start, text], -1)).tanh()).squeeze(-1)
+
+    def forward(self, seen, start_positions=None, end_positions=None, is_impossible=None, cls_index=None, p_mask=None):
+        x = seen.states
+        logits = self.start(x).squeeze(-1)  # [B,L]
+        logits = logits if p_mask is None else barred(logits, p_mask)
+        if start_positions is None or end_positions is None:
+            return self.searched(x, logits.softmax(-1), cls_index, p_mask)
+        start = pick(x, start_positions[:, None])  # [B,1,E]
+        end = self.ends(x, start, p_mask).squeeze(-1)
+        loss = (cross_entropy(logits, start_positions) + cross_entropy(end, end_positions)) / 2
+        if cls_index is not None and is_impossible is not None:
+            no = self.answerable(x, start[:, 0], cls_index)
+            loss = loss + F.binary_cross_entropy_with_logits(no, is_impossible.to(no.dtype)) / 2
+        return {"loss": loss}
+
+    def searched(self, x, chance, cls_index, p_mask):
+        """The best starts by chance [B,L], and the best ends for each: [B,n_end·n_start], the start varies fastest"""
+        top, at = chance.topk(min(self.n_start, x.size(1)), -1)
+        ends = self.ends(x, pick(x, at), p_mask).softmax(1)
+        end, end_at = ends.topk(min(self.n_end, x.size(1)), 1)  # [B,n_end,n_start]
+        expected = (chance[:, None] @ x).squeeze(1)
+        return {
+            "start_top_log_probs": top,  # chances, not logarithms: the names are older than the code
+            "start_top_index": at,
+            "end_top_log_probs": end.flatten(1),
+            "end_top_index": end_at.flatten(1),
+            "cls_logits": self.answerable(x, expected, cls_index),
+        }
+
+
+def pick(x, index):
+    """x [B,L,E], index int64 [B,N] -> [B,N,E]"""
+    return x.gather(1, index[..., None].expand(-1, -1, x.size(-1)))
+
+
+def barred(logits, p_mask):
+    return logits.masked_fill(p_mask.bool(), max(-1e30, torch.finfo(logits.dtype).min))
+
+
+NAMES = {
+    "sequence_summary.summary": "top.summary",
+    "logits_proj": "top.choose",
+    "qa_outputs.start_logits.dense": "top.start",
+    "qa_outputs.end_logits.dense_0": "top.end_mix",
+    "qa_outputs.end_logits.LayerNorm": "top.end_norm",
+    "qa_outputs.end_logits.dense_1": "top.end",
+    "qa_outputs.answer_class.dense_0": "top.answer_mix",
+    "qa_outputs.answer_class.dense_1": "top.answer",
+}

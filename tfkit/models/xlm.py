@@ -1,0 +1,214 @@
+"""XLM (Lample & Conneau 2019, arXiv:1901.07291): one encoder for many languages, drawn together by parallel sentences.
+
+Parent   bert
+Differs  every token's language is embedded too (`langs`), no sentence types; positions learned or sinusoids; no pooler;
+         the output matrix right on the states, or an adaptive softmax; states at padding are zeroed after each layer.
+         `causal` looks back only, and then padding is not hidden: it belongs on the right. Without a mask, as many
+         tokens count as are not pad_token_id.
+Trained  masked language modelling, or next-token prediction (causal, labels shifted beforehand), and translation
+         language modelling: masked words beside a translation, in which they may be looked up
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from ..namemap import NameMap
+from ..nn import sinusoidal_positions
+from . import _heads as heads
+from . import bert
+from ._base import look_up
+from ._xl_heads import NAMES, BeamSpans, MultipleChoice, SequenceClassification
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    vocab_size: int = 30145
+    d_model: int = 2048
+    n_layers: int = 12
+    n_heads: int = 16
+    max_length: int = 512
+    n_langs: int = 1
+    use_lang_emb: bool = True
+    sinusoidal: bool = False
+    causal: bool = False
+    asm: bool = False  # adaptive softmax: rare words, by frequency rank, share narrower matrices
+    asm_cutoffs: tuple[int, ...] = (8000, 20000)
+    asm_div_value: float = 4.0
+    gelu_activation: bool = True  # or ReLU
+    dropout: float = 0.1
+    attn_dropout: float = 0.1
+    summary_dropout: float = 0.1
+    summary_type: str = "first"  # what stands for a sequence: first, last, mean
+    summary_activation: str | None = None
+    eps: float = 1e-12
+    embed_std: float = 2048**-0.5
+    n_start: int = 5
+    n_end: int = 5
+    num_labels: int = 2
+    id2label: dict | None = None
+    problem_type: str | None = None
+    bos_token_id: int | None = 0
+    eos_token_id: int | None = 1
+    pad_token_id: int = 2
+    n_types: ClassVar[int] = 0
+    head_dropout: ClassVar[None] = None
+    d_ff = property(lambda c: 4 * c.d_model)
+    activation = property(lambda c: "gelu" if c.gelu_activation else "relu")
+
+    def __post_init__(self):
+        object.__setattr__(self, "num_labels", len(self.id2label or range(self.num_labels)))
+        object.__setattr__(self, "asm_cutoffs", tuple(self.asm_cutoffs))
+
+
+PAIR = {"d_model": 1024, "n_layers": 6, "n_heads": 8, "n_langs": 2}
+XNLI = {"vocab_size": 95000, "d_model": 1024, "n_heads": 8, "n_langs": 15}
+WIDE = {"vocab_size": 200000, "d_model": 1280, "n_layers": 16, "use_lang_emb": False}
+PRESETS: dict[str, dict] = {
+    "xlm-mlm-en-2048": {},
+    "xlm-mlm-ende-1024": {"vocab_size": 64699, **PAIR},
+    "xlm-mlm-enfr-1024": {"vocab_size": 64139, **PAIR},
+    "xlm-mlm-enro-1024": {"vocab_size": 64592, **PAIR},
+    "xlm-clm-ende-1024": {"vocab_size": 64699, **PAIR},  # published with causal false, though trained looking back
+    "xlm-clm-enfr-1024": {"vocab_size": 64139, **PAIR},
+    "xlm-mlm-xnli15-1024": XNLI,
+    "xlm-mlm-tlm-xnli15-1024": XNLI,
+    "xlm-mlm-17-1280": {"n_langs": 17, **WIDE},
+    "xlm-mlm-100-1280": {"n_langs": 100, **WIDE},
+}
+
+
+class Embeddings(bert.Embeddings):
+    def __init__(self, c):
+        super().__init__(c)
+        self.langs = nn.Embedding(c.n_langs, c.d_model) if c.n_langs > 1 and c.use_lang_emb else None
+
+    def forward(self, ids, types, position_ids, langs=None):
+        """ids, types, langs [B,L] -> [B,L,E]; types are looked up among the tokens, where their 0 and 1 are"""
+        x = look_up(self.tokens, ids, "input_ids")
+        x = x + look_up(self.positions, self.place(ids) if position_ids is None else position_ids, "position_ids")
+        if langs is not None and langs.shape != ids.shape:
+            raise ValueError(f"langs has shape {list(langs.shape)}, input_ids has {list(ids.shape)}")
+        if langs is not None and self.langs is not None:
+            x = x + look_up(self.langs, langs, "langs")
+        return self.drop(self.norm(x if types is None else x + look_up(self.tokens, types, "token_type_ids")))
+
+
+def adaptive_softmax(c):
+    return nn.AdaptiveLogSoftmaxWithLoss(c.d_model, c.vocab_size, c.asm_cutoffs, c.asm_div_value, head_bias=True)
+
+
+class MaskedLM(heads.MaskedLM):
+    def __init__(self, c):
+        heads.Head.__init__(self, c)  # no layer in between
+        self.words = adaptive_softmax(c) if c.asm else None
+        self.register_parameter("bias", None if c.asm else nn.Parameter(torch.zeros(c.vocab_size)))
+
+    def scores(self, seen):
+        """-> [B,L,V], of an adaptive softmax log-probabilities: whose cross-entropy is its loss"""
+        if self.words is None:
+            return F.linear(seen.states, seen.table, self.bias)
+        return self.words.log_prob(seen.states.flatten(0, 1)).unflatten(0, seen.states.shape[:2])
+
+
+class XLM(bert.BERT):
+    TOPS = {
+        None: heads.Bare, "masked_lm": MaskedLM, "sequence_classification": SequenceClassification,
+        "token_classification": heads.TokenClassification, "question_answering": heads.QuestionAnswering,
+        "beam_question_answering": BeamSpans, "multiple_choice": MultipleChoice,
+    }  # fmt: skip
+    HEADS = tuple(TOPS)
+    ALSO = ("langs",)
+    EMBEDDINGS = Embeddings
+
+    def __init__(self, config, head=None):
+        super().__init__(config, head)
+        if config.sinusoidal:
+            waves = sinusoidal_positions(config.max_length, config.d_model)
+            self.embed.positions.weight = nn.Parameter(waves, requires_grad=False)  # published files hold them
+        for layer in self.layers:
+            layer.attn.causal = config.causal
+
+    @torch.no_grad()
+    def start(self, module):
+        super().start(module)
+        if isinstance(module, nn.Embedding):  # the row of padding stays zero
+            module.weight.mul_(self.config.embed_std / 0.02)
+
+    def encode(self, ids, mask, types, position_ids, langs=None):
+        """ids, types, langs [B,L], mask bool [B,L] or None -> [B,L,E]"""
+        if mask is None:
+            length = (ids != self.config.pad_token_id).sum(1, keepdim=True)
+            mask = torch.arange(ids.size(1), device=ids.device) < length
+        real, seen = mask[..., None], None if self.config.causal else mask[:, None, None]
+        x = self.embed(ids, types, position_ids, langs) * real
+        for layer in self.layers:
+            x = layer(x, seen) * real
+        return x
+
+
+MODEL = XLM
+
+BODY = {
+    "embeddings": "embed.tokens",
+    "position_embeddings": "embed.positions",
+    "lang_embeddings": "embed.langs",
+    "layer_norm_emb": "embed.norm",
+    **{f"attentions.{{}}.{letter}_lin": f"layers.{{}}.attn.{letter}_proj" for letter in "qkv"},
+    "attentions.{}.out_lin": "layers.{}.attn.o_proj",
+    "layer_norm1.{}": "layers.{}.norm1",
+    "ffns.{}.lin1": "layers.{}.ff.up",
+    "ffns.{}.lin2": "layers.{}.ff.down",
+    "layer_norm2.{}": "layers.{}.norm2",
+}
+
+
+HF = NameMap(
+    BODY,
+    prefix="transformer.",
+    heads={
+        "pred_layer.proj.bias": "top.bias",
+        "pred_layer.proj.head": "top.words.head",
+        **{f"pred_layer.proj.tail.{{}}.{place}": f"top.words.tail.{{}}.{place}" for place in (0, 1)},
+        **NAMES,
+        **bert.TASK_NAMES,
+    },
+    tied={"pred_layer.proj.weight": "embeddings.weight"},
+    constant=["position_ids"],
+)
+
+
+def classes(name):
+    """Their classes -> our heads."""
+    spans = {f"{name}ForQuestionAnsweringSimple": "question_answering"}
+    spans[f"{name}ForQuestionAnswering"] = "beam_question_answering"
+    return {f"{name}Model": None, f"{name}WithLMHeadModel": "masked_lm", **bert.task_classes(name), **spans}
+
+
+HF_HEADS = classes("XLM")
+HF_FIELDS = {
+    "n_words": "vocab_size", "vocab_size": "vocab_size", "emb_dim": "d_model", "n_layers": "n_layers",
+    "n_heads": "n_heads", "max_position_embeddings": "max_length", "n_langs": "n_langs",
+    "use_lang_emb": "use_lang_emb", "sinusoidal_embeddings": "sinusoidal", "causal": "causal", "asm": "asm",
+    "asm_cutoffs": "asm_cutoffs", "asm_div_value": "asm_div_value", "gelu_activation": "gelu_activation",
+    "dropout": "dropout", "attention_dropout": "attn_dropout", "summary_first_dropout": "summary_dropout",
+    "summary_type": "summary_type", "summary_activation": "summary_activation", "layer_norm_eps": "eps",
+    "embed_init_std": "embed_std", "start_n_top": "n_start", "end_n_top": "n_end", "num_labels": "num_labels",
+    "id2label": "id2label", "problem_type": "problem_type", "bos_index": "bos_token_id", "eos_index": "eos_token_id",
+    "pad_index": "pad_token_id", "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id",
+    "pad_token_id": "pad_token_id",
+}  # fmt: skip
+HF_FIXED = {
+    "is_encoder": True, "tie_word_embeddings": True, "share_inout_emb": True, "summary_use_proj": True,
+    "summary_proj_to_labels": True,
+}  # fmt: skip
+HF_UNUSED = {  # the published files carry the whole command line that trained them
+    "init_std", "initializer_range", "unk_index", "mask_index", "mask_token_id", "lang_id", "id2lang", "lang2id",
+    "langs", "lgs", "same_enc_dec", "max_vocab", "min_count", "n_special", "use_proj", "amp", "bptt",
+    "clip_grad_norm", "encoder_only", "fp16", "group_by_size", "lg_sampling_factor", "max_batch_size", "mlm_steps",
+    "sample_alpha", "tokens_per_batch", "use_apex", "word_blank", "word_dropout", "word_keep", "word_mask",
+    "word_mask_keep_rand", "word_pred", "word_rand", "word_shuffle",
+}  # fmt: skip
