@@ -7,22 +7,27 @@ Trained  objectives.denoising: text infilling and shuffled sentences
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from ..namemap import NameMap
-from ..nn import Attention, FeedForward
+from ..nn import Attention, FeedForward, LayerDrop
 from ..objectives.label_smoothing import seq2seq_loss
-from . import transformer
-from ._base import Model, activation, look_up
+from . import _fairseq, transformer
+from ._base import Model, Output, activation, look_up
+from ._fairseq import FIELDS as HF_FIELDS
+from ._fairseq import UNUSED as HF_UNUSED
+from ._seq2seq import Labels, Tasks
+
+__all__ = ["HF_FIELDS", "HF_UNUSED"]
 
 OFFSET = 2  # the first rows of the table of positions are never read; fairseq kept them for padding
 
 
 @dataclass(frozen=True, kw_only=True)
-class Config:
+class Config(Labels):
     vocab_size: int = 50265
     d_model: int = 1024
     n_layers: int = 12
@@ -36,11 +41,14 @@ class Config:
     dropout: float = 0.1
     attn_dropout: float = 0.0
     ff_dropout: float = 0.0
+    layer_drop: float = 0.0  # in training: how often a layer of the encoder is left out
+    decoder_layer_drop: float = 0.0
     scale_embedding: bool = False
-    bos_token_id: int = 0
+    bos_token_id: int | None = 0
     pad_token_id: int = 1
     eos_token_id: int = 2
-    decoder_start_token_id: int = 2
+    decoder_start_token_id: int | None = 2
+    num_labels: int = 3
 
 
 PRESETS: dict[str, dict] = {
@@ -72,20 +80,44 @@ class DecoderLayer(transformer.DecoderLayer):
         self.drop = nn.Dropout(c.dropout)
 
 
-class BART(transformer.Transformer):
+class Positions(nn.Embedding):
+    """A learned vector for each position."""
+
+    def __init__(self, c):
+        super().__init__(c.max_length + OFFSET, c.d_model)
+
+    def forward(self, input, past=0):
+        """input [B,L]: the ids that come after `past` others -> broadcastable to [B,L,E]"""
+        return self.weight[past + OFFSET : past + OFFSET + input.size(1)]
+
+
+class BART(Tasks, transformer.Transformer):
+    HEADS = (None, "seq2seq_lm", "sequence_classification", "question_answering", "causal_lm")
+    ENCODER_LAYER: type[nn.Module] = EncoderLayer
+    DECODER_LAYER: type[nn.Module] = DecoderLayer
+    POSITIONS: type[nn.Module] = Positions
+    EMBED_NORM: Any = nn.LayerNorm  # right after the embeddings
+    FINAL_NORM: Any = nn.Identity  # after the last layer
+    REREADS = True  # without labels, too, the decoder reads the source
     final_logits_bias: torch.Tensor
+    encoder_final: nn.Module
+    decoder_final: nn.Module
 
     def __init__(self, config: Config, head=None):
         Model.__init__(self, config, head)  # not the parent's: each of its parts is another here
         c = config
+        alone = head == "causal_lm"
         self.embed = nn.Embedding(c.vocab_size, c.d_model, padding_idx=c.pad_token_id)
-        self.encoder = nn.ModuleList(EncoderLayer(c) for _ in range(c.n_layers))
-        self.decoder = nn.ModuleList(DecoderLayer(c) for _ in range(c.n_decoder_layers))
-        self.encoder_position, self.decoder_position = (nn.Embedding(c.max_length + OFFSET, c.d_model) for _ in "ab")
-        self.encoder_norm, self.decoder_norm = (nn.LayerNorm(c.d_model) for _ in range(2))
+        self.encoder = LayerDrop([self.ENCODER_LAYER(c) for _ in range(0 if alone else c.n_layers)], c.layer_drop)
+        self.decoder = LayerDrop([self.DECODER_LAYER(c) for _ in range(c.n_decoder_layers)], c.decoder_layer_drop)
+        for side in ["decoder"] if alone else ["encoder", "decoder"]:
+            self.add_module(f"{side}_position", self.POSITIONS(c))
+            self.add_module(f"{side}_norm", self.EMBED_NORM(c.d_model))
+            self.add_module(f"{side}_final", self.FINAL_NORM(c.d_model))
         self.drop = nn.Dropout(c.dropout)
-        if head:
+        if head == "seq2seq_lm":
             self.register_buffer("final_logits_bias", torch.zeros(1, c.vocab_size))  # not trained, but saved
+        self.make_top()
         self.apply(self.start)
 
     def start(self, module):
@@ -95,19 +127,29 @@ class BART(transformer.Transformer):
             nn.init.zeros_(module.bias)
 
     def embedded(self, ids, name, past=0):
+        side = "encoder" if name == "input_ids" else "decoder"
+        name = "input_ids" if self.head == "causal_lm" else name
         end = past + ids.size(1)
         if end > self.config.max_length:
             raise ValueError(f"{name} reaches position {end}, max_length is {self.config.max_length}")
-        encoder = name == "input_ids"
-        table, norm = (
-            (self.encoder_position, self.encoder_norm) if encoder else (self.decoder_position, self.decoder_norm)
-        )
-        scale = self.config.d_model**0.5 if self.config.scale_embedding else 1.0
-        x = look_up(self.embed, ids, name) * scale + table.weight[past + OFFSET : end + OFFSET]
-        return self.drop(norm(x))
+        x = look_up(self.table(side), ids, name)
+        x = x * self.config.d_model**0.5 if self.config.scale_embedding else x
+        return self.drop(getattr(self, f"{side}_norm")(x + getattr(self, f"{side}_position")(ids, past)))
+
+    def table(self, side):
+        """The embeddings of a side: one for both."""
+        return self.embed
+
+    def encode(self, input_ids, attention_mask=None):
+        out = super().encode(input_ids, attention_mask)
+        return Output(last_hidden_state=self.encoder_final(out.last_hidden_state))
+
+    def decode(self, ids, memory, mask, memory_mask, cache):
+        return self.decoder_final(super().decode(ids, memory, mask, memory_mask, cache))
 
     def score(self, x):
-        return F.linear(x, self.embed.weight) + self.final_logits_bias.to(x.dtype)
+        bias = self.final_logits_bias[0].to(x.dtype) if self.head == "seq2seq_lm" else None
+        return F.linear(x, self.table("decoder").weight, bias)
 
     def loss(self, logits, labels):
         return seq2seq_loss(logits, labels)
@@ -115,43 +157,9 @@ class BART(transformer.Transformer):
 
 MODEL = BART
 
-
-def _side(side, norms):
-    table = {f"{side}.embed_positions": f"{side}_position", f"{side}.layernorm_embedding": f"{side}_norm"}
-    parts = {"fc1": "ff.up", "fc2": "ff.down"} | {name: f"norm{place + 1}" for place, name in enumerate(norms)}
-    for theirs, ours in {"self_attn": "self_attn", "encoder_attn": "cross_attn"}.items():
-        parts |= {f"{theirs}.{letter}_proj": f"{ours}.{letter}_proj" for letter in "qkv"}
-        parts[f"{theirs}.out_proj"] = f"{ours}.o_proj"
-    return table | {f"{side}.layers.{{}}.{theirs}": f"{side}.{{}}.{ours}" for theirs, ours in parts.items()}
-
-
-HF = NameMap(
-    {
-        "shared": "embed",
-        **_side("encoder", ["self_attn_layer_norm", "final_layer_norm"]),
-        **_side("decoder", ["self_attn_layer_norm", "encoder_attn_layer_norm", "final_layer_norm"]),
-    },
-    prefix="model.",
-    heads={"final_logits_bias": "final_logits_bias"},
-    tied=dict.fromkeys(
-        ["lm_head.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"], "shared.weight"
-    ),
-    constant=[r"(encoder|decoder)\.version"],
-)
-HF_HEADS = {"BartModel": None, "BartForConditionalGeneration": "seq2seq_lm"}
-HF_FIELDS = {
-    "vocab_size": "vocab_size", "d_model": "d_model", "encoder_layers": "n_layers",
-    "decoder_layers": "n_decoder_layers",
-    "encoder_attention_heads": "n_heads", "decoder_attention_heads": "n_decoder_heads", "encoder_ffn_dim": "d_ff",
-    "decoder_ffn_dim": "d_decoder_ff", "max_position_embeddings": "max_length", "activation_function": "activation",
-    "dropout": "dropout", "attention_dropout": "attn_dropout", "activation_dropout": "ff_dropout",
-    "scale_embedding": "scale_embedding", "bos_token_id": "bos_token_id", "pad_token_id": "pad_token_id",
-    "eos_token_id": "eos_token_id", "decoder_start_token_id": "decoder_start_token_id",
+HF = _fairseq.Names()
+HF_HEADS = {
+    "BartModel": None, "BartForConditionalGeneration": "seq2seq_lm", "BartForCausalLM": "causal_lm",
+    "BartForSequenceClassification": "sequence_classification", "BartForQuestionAnswering": "question_answering",
 }  # fmt: skip
-HF_FIXED = {
-    "tie_word_embeddings": True, "is_decoder": False, "encoder_layerdrop": 0.0, "decoder_layerdrop": 0.0,
-    "add_bias_logits": False, "add_final_layer_norm": False, "normalize_before": False, "normalize_embedding": True,
-    "static_position_embeddings": False, "extra_pos_embeddings": OFFSET,
-}  # fmt: skip
-HF_UNUSED = {"num_hidden_layers", "init_std", "classifier_dropout", "classif_dropout", "output_past",
-             "force_bos_token_to_be_generated"}  # fmt: skip
+HF_FIXED = _fairseq.fixed(before=False, last=False, early=True, sinusoids=False)

@@ -17,12 +17,14 @@ from torch import nn
 from ..namemap import NameMap
 from ..nn import Attention, StaticCache, relative_bucket
 from ..objectives.label_smoothing import seq2seq_loss
+from . import _heads as heads
 from . import transformer
 from ._base import Model, Output, activation, as_mask, check_ids, look_up
+from ._seq2seq import LABEL_FIELDS, LABEL_NAMES, Labels, Tasks
 
 
 @dataclass(frozen=True, kw_only=True)
-class Config:
+class Config(Labels):
     vocab_size: int = 32128
     d_model: int = 512
     d_kv: int = 64  # the width of a head, whatever d_model is
@@ -42,6 +44,7 @@ class Config:
     eos_token_id: int = 1
 
     def __post_init__(self):
+        super().__post_init__()
         if self.scale_decoder_outputs is None:
             object.__setattr__(self, "scale_decoder_outputs", self.tie_word_embeddings)
 
@@ -114,18 +117,23 @@ class DecoderLayer(nn.Module):
         return x + self.drop(self.ff(self.norm3(x)))
 
 
-class T5(transformer.Transformer):
+class T5(Tasks, transformer.Transformer):
+    ENCODER_TOPS = {"encoder": heads.Bare, "token_classification": heads.TokenClassification}
+    HEADS = (None, "seq2seq_lm", *Tasks.TOPS, *ENCODER_TOPS)
+
     def __init__(self, config: Config, head=None):
         Model.__init__(self, config, head)  # not the parent's: no part of its is left
         c = config
         self.embed = nn.Embedding(c.vocab_size, c.d_model)
         self.encoder = nn.ModuleList(EncoderLayer(c) for _ in range(c.n_layers))
-        self.decoder = nn.ModuleList(DecoderLayer(c) for _ in range(c.n_decoder_layers or c.n_layers))
-        self.encoder_bias, self.decoder_bias = (nn.Embedding(c.n_buckets, c.n_heads) for _ in range(2))
-        self.encoder_norm, self.decoder_norm = (nn.RMSNorm(c.d_model, c.eps) for _ in range(2))
+        self.encoder_bias, self.encoder_norm = nn.Embedding(c.n_buckets, c.n_heads), nn.RMSNorm(c.d_model, c.eps)
+        if head not in self.ENCODER_TOPS:
+            self.decoder = nn.ModuleList(DecoderLayer(c) for _ in range(c.n_decoder_layers or c.n_layers))
+            self.decoder_bias, self.decoder_norm = nn.Embedding(c.n_buckets, c.n_heads), nn.RMSNorm(c.d_model, c.eps)
         self.drop = nn.Dropout(c.dropout)
-        if head and not c.tie_word_embeddings:
+        if head == "seq2seq_lm" and not c.tie_word_embeddings:
             self.lm_head = nn.Linear(c.d_model, c.vocab_size, bias=False)
+        self.make_top()
         self.apply(self.start)
 
     def start(self, module):
@@ -186,6 +194,10 @@ class Names(NameMap):
         rest = {name: tensor for name, tensor in theirs.items() if name != "lm_head.weight"}
         return super().load(rest) | {"lm_head.weight": own}
 
+    def dump(self, ours, *, headed):
+        """Only two of their classes keep what is below the head under a name of its own."""
+        return super().dump(ours, headed=any(name.startswith(("top.mix", "top.classifier")) for name in ours))
+
 
 def _layer(side, ours, theirs):
     return {f"{side}.block.{{}}.layer.{theirs}": f"{side}.{{}}.{ours}"}
@@ -204,15 +216,16 @@ def _side(side, ff):
     return table
 
 
-HF = Names(
-    {"shared": "embed", **_side("encoder", 1), **_side("decoder", 2)},
-    heads={"lm_head": "lm_head"},
-    tied=dict.fromkeys(
-        ["lm_head.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"], "shared.weight"
-    ),
-    constant=[r"decoder\.block\.0\.layer\.1\.EncDecAttention\.relative_attention_bias\.weight"],  # in old files; unused
-)
-HF_HEADS = {"T5Model": None, "T5ForConditionalGeneration": "seq2seq_lm", "T5WithLMHeadModel": "seq2seq_lm"}
+BODY = {"shared": "embed", **_side("encoder", 1), **_side("decoder", 2)}
+HEADED = {"lm_head": "lm_head", "classifier": "top.classifier", **LABEL_NAMES}
+TIED = dict.fromkeys(["lm_head.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"], "shared.weight")
+CONSTANT = [r"decoder\.block\.0\.layer\.1\.EncDecAttention\.relative_attention_bias\.weight"]  # in old files; unused
+HF = Names(BODY, prefix="transformer.", heads=HEADED, tied=TIED, constant=CONSTANT)
+HF_HEADS = {
+    "T5Model": None, "T5ForConditionalGeneration": "seq2seq_lm", "T5WithLMHeadModel": "seq2seq_lm",
+    "T5ForSequenceClassification": "sequence_classification", "T5ForQuestionAnswering": "question_answering",
+    "T5EncoderModel": "encoder", "T5ForTokenClassification": "token_classification",
+}  # fmt: skip
 HF_FIELDS = {
     "vocab_size": "vocab_size", "d_model": "d_model", "d_kv": "d_kv", "d_ff": "d_ff", "num_layers": "n_layers",
     "num_decoder_layers": "n_decoder_layers", "num_heads": "n_heads", "relative_attention_num_buckets": "n_buckets",
@@ -220,7 +233,8 @@ HF_FIELDS = {
     "layer_norm_epsilon": "eps", "tie_word_embeddings": "tie_word_embeddings",
     "scale_decoder_outputs": "scale_decoder_outputs", "pad_token_id": "pad_token_id",
     "decoder_start_token_id": "decoder_start_token_id", "eos_token_id": "eos_token_id",
+    **LABEL_FIELDS,
 }  # fmt: skip
 HF_FIXED = {"is_decoder": False}
-HF_UNUSED = {"initializer_factor", "classifier_dropout", "is_gated_act", "dense_act_fn", "n_positions", "output_past",
+HF_UNUSED = {"initializer_factor", "is_gated_act", "dense_act_fn", "n_positions", "output_past",
              "bos_token_id"}  # fmt: skip

@@ -8,6 +8,7 @@ Trained  objectives.label_smoothing, with smoothing 0.1 and the warm-up schedule
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -69,7 +70,7 @@ class DecoderLayer(nn.Module):
 
 
 class Transformer(Model):
-    HEADS = (None, "seq2seq_lm")
+    HEADS: ClassVar[tuple[str | None, ...]] = (None, "seq2seq_lm")
     positions: torch.Tensor
 
     def __init__(self, config: Config, head=None):

@@ -11,6 +11,7 @@ from .dynamic_conv import span_dynamic_conv
 from .feed_forward import FeedForward
 from .fused import Attention
 from .kernel import attend, attend_by_hand
+from .layer_drop import LayerDrop
 from .layers import DecoderLayer, EncoderLayer, Seq2SeqTransformer, shift_right
 from .masks import causal_mask, decoder_mask, masked_softmax, padding_mask
 from .multimodal import multimodal_inputs
@@ -29,6 +30,7 @@ __all__ = [
     "DecoderLayer",
     "EncoderLayer",
     "FeedForward",
+    "LayerDrop",
     "MultiHeadAttention",
     "Seq2SeqTransformer",
     "apply_rotary",

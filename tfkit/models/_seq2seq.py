@@ -1,0 +1,138 @@
+"""What published encoder-decoders have beside their language model: tasks, and the decoder on its own.
+
+For a task the decoder reads the source once more, shifted right, and the head reads the decoder.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+
+from ..nn import Cache
+from ..objectives.label_smoothing import seq2seq_loss
+from . import _heads as heads
+from ._base import Model, Output, as_mask, check_ids, check_rows
+from .bert import BERT
+from .roberta import SequenceClassification
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labels:
+    """What a task's head wants to know."""
+
+    head_dropout: float | None = 0.0
+    num_labels: int = 2  # as many as id2label has, where that is given
+    id2label: dict | None = None
+    problem_type: str | None = None
+
+    def __post_init__(self):
+        if self.id2label:
+            object.__setattr__(self, "num_labels", len(self.id2label))
+
+
+LABEL_FIELDS = {
+    "classifier_dropout": "head_dropout",
+    "num_labels": "num_labels",
+    "id2label": "id2label",
+    "problem_type": "problem_type",
+}
+LABEL_NAMES = {"classification_head.dense": "top.mix", "classification_head.out_proj": "top.score"}
+LABEL_NAMES |= {"qa_outputs": "top.span"}
+
+
+def at_last(x, ids, token):
+    """The state where each row of ids has `token` for the last time: x [B,L,E], ids [B,L] -> [B,1,E]"""
+    found = ids == token
+    place = (found * torch.arange(1, ids.size(1) + 1, device=ids.device)).amax(1) - 1
+    place = place.masked_fill(~found.any(1), ids.size(1))  # past the end: the look-up fails, and only that pays
+    try:
+        return x[torch.arange(len(ids), device=ids.device), place][:, None]
+    except IndexError:
+        raise ValueError(f"input_ids has a row without eos_token_id={token}, where a sequence is classified") from None
+
+
+class Tasks(Model):
+    """Comes before the architecture in a model's bases. TOPS: the heads that read the decoder; ENCODER_TOPS: those that
+    need the encoder alone."""
+
+    TOPS: ClassVar[dict[str | None, type[heads.Head]]] = {
+        "sequence_classification": SequenceClassification,
+        "question_answering": heads.QuestionAnswering,
+    }
+    ENCODER_TOPS: ClassVar[dict[str | None, type[heads.Head]]] = {}
+    REREADS = False
+    known: Any = BERT.known
+    embed: Any
+    encode: Any
+    decode: Any
+    decoder_ids: Any
+    states: Any
+    score: Any
+
+    def make_top(self):
+        """The head's own layers, if it has any; called once, at the end of __init__'s parts."""
+        tops = {**self.TOPS, **self.ENCODER_TOPS}
+        self.top: Any = tops[self.head](self.config) if self.head in tops else None
+
+    def forward(
+        self,
+        input_ids=None,
+        attention_mask=None,
+        decoder_input_ids=None,
+        decoder_attention_mask=None,
+        labels=None,
+        **given,
+    ):
+        """As the transformer's, with a language model on top or nothing. A task's labels: [B] or [B,N] for a sequence;
+        start_positions, end_positions [B]; [B,S] for tokens. head "causal_lm": see `alone`."""
+        if self.head == "causal_lm":
+            return self.alone(input_ids, attention_mask, labels, **given)
+        if self.REREADS and labels is None and decoder_input_ids is None:
+            decoder_input_ids = self.decoder_ids(None, input_ids)
+        if self.top is None:
+            ids = decoder_input_ids, decoder_attention_mask
+            return super().forward(input_ids, attention_mask, *ids, labels, **given)
+        reads = {"decoder_input_ids": decoder_input_ids, "decoder_attention_mask": decoder_attention_mask}
+        return self.task(input_ids, attention_mask, reads, {"labels": labels, **given})
+
+    def task(self, input_ids, attention_mask, reads, targets):
+        """reads: what the decoder is given, if anything -> Output with what the head on top gives"""
+        check_ids("input_ids", input_ids)
+        if self.head in self.ENCODER_TOPS:
+            targets, x, memory = self.known({**targets, **reads}), self.encode(input_ids, attention_mask)[0], None
+        else:
+            memory = targets.pop("encoder_outputs", None)
+            targets, ids = self.known(targets), self.decoder_ids(reads["decoder_input_ids"], input_ids)
+            x, memory = self.states(input_ids, attention_mask, ids, reads["decoder_attention_mask"], memory, None)
+        end = self.head == "sequence_classification"
+        states = at_last(x, input_ids, self.config.eos_token_id) if end else x
+        out = self.top(heads.Seen(states, None, self.embed.weight, None, 1), **targets)
+        return Output({**out, "last_hidden_state": x, "encoder_last_hidden_state": memory})
+
+    def alone(
+        self,
+        input_ids=None,
+        attention_mask=None,
+        labels=None,
+        *,
+        encoder_hidden_states=None,
+        encoder_attention_mask=None,
+        cache=None,
+        use_cache=False,
+    ):
+        """The decoder without its encoder: input_ids [B,L], labels [B,L], which are not shifted here, as upstream does
+        not; encoder_hidden_states [B,S,E]: someone else's, or none -> Output: loss, logits, last_hidden_state, cache"""
+        ids = check_ids("input_ids", input_ids)
+        cache = Cache() if use_cache and cache is None else cache
+        past = 0 if cache is None else cache.length
+        mask = as_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+        memory, memory_mask = encoder_hidden_states, None
+        if memory is not None:
+            check_rows(ids, memory)
+            memory_mask = as_mask("encoder_attention_mask", encoder_attention_mask, memory.shape[:2])
+        x = self.decode(ids, memory, mask, memory_mask, cache)
+        logits = self.score(x)
+        loss = None if labels is None else seq2seq_loss(logits, labels)
+        return Output(loss=loss, logits=logits, last_hidden_state=x, cache=cache)
