@@ -14,10 +14,10 @@ from typing import Any
 from .. import registry
 
 # what they call an architecture, where it is not our file's name
-NAMES = {"openai-gpt": "gpt", "xlm-roberta": "xlm_roberta"}
+NAMES = {"openai-gpt": "gpt", "xlm-roberta": "xlm_roberta", "encoder-decoder": "encoder_decoder"}
 # what every published configuration may carry: provenance, and defaults of generation and of output formats
 COMMON = {
-    "architectures", "transformers_version", "dtype", "torch_dtype", "_name_or_path", "use_cache",
+    "architectures", "transformers_version", "dtype", "torch_dtype", "_name_or_path", "_commit_hash", "use_cache",
     "task_specific_params",
     "return_dict", "output_attentions", "output_hidden_states", "id2label", "label2id", "problem_type",
     "gradient_checkpointing", "torchscript", "chunk_size_feed_forward", "is_encoder_decoder", "attn_implementation",
@@ -27,7 +27,7 @@ COMMON = {
     "length_penalty", "repetition_penalty", "diversity_penalty", "no_repeat_ngram_size", "bad_words_ids",
     "encoder_no_repeat_ngram_size", "exponential_decay_length_penalty", "forced_bos_token_id", "forced_eos_token_id",
     "begin_suppress_tokens", "suppress_tokens", "remove_invalid_values", "return_dict_in_generate", "output_scores",
-    "sep_token_id", "cross_attention_hidden_size",
+    "decoder_start_token_id", "sep_token_id", "cross_attention_hidden_size",
 }  # fmt: skip
 
 

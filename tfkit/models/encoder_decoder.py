@@ -1,0 +1,162 @@
+"""BERT2BERT (Rothe et al. 2019, arXiv:1907.12461): an encoder and a decoder that were trained apart, put together.
+
+Parent   transformer
+Differs  its halves are other models of this zoo: any encoder, and a decoder made of BERT, GPT-2 or a child of theirs:
+         causal, with cross-attention added, the only part that starts afresh. tie_encoder_decoder: both are one set of
+         weights but for that ("BERTShare"). A matrix between the two where their widths differ
+Trained  on pairs of sequences, from the weights of its parts: `from_parts`
+"""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import torch
+from torch import nn
+
+from .. import registry
+from ..namemap import NameMap, Parts
+from ..objectives.label_smoothing import seq2seq_loss
+from . import transformer
+from ._base import Model, Output
+from ._decoders import decoder, decoder_names
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """encoder, decoder: {"architecture": a name or a published size, **fields of its Config}"""
+
+    encoder: dict = field(default_factory=lambda: {"architecture": "bert"})
+    decoder: dict = field(default_factory=lambda: {"architecture": "bert"})
+    tie_encoder_decoder: bool = False
+    bos_token_id: int | None = None
+    pad_token_id: int | None = 0
+    decoder_start_token_id: int | None = 101
+    eos_token_id: int | None = 102
+
+
+ROBERTA = {"pad_token_id": 1, "decoder_start_token_id": 0, "eos_token_id": 2}
+
+
+def pair(encoder, decoder, **more):
+    return {"encoder": {"architecture": encoder}, "decoder": {"architecture": decoder}, **more}
+
+
+PRESETS: dict[str, dict] = {
+    "bert2bert": pair("bert-base-uncased", "bert-base-uncased"),
+    "bert-share": pair("bert-base-uncased", "bert-base-uncased", tie_encoder_decoder=True),
+    "roberta2roberta": pair("roberta-base", "roberta-base", **ROBERTA),
+    "roberta-share": pair("roberta-base", "roberta-base", tie_encoder_decoder=True, **ROBERTA),
+    "bert2gpt": pair("bert-base-uncased", "gpt2", decoder_start_token_id=50256, eos_token_id=50256),
+}
+
+
+class EncoderDecoder(transformer.Transformer):
+    encoder: Any
+    decoder: Any
+
+    def __init__(self, config: Config, head=None):
+        Model.__init__(self, config, head or "seq2seq_lm")
+        (_, reads, its), (_, writes, other) = registry.settle(config.encoder), registry.settle(config.decoder)
+        self.encoder, self.decoder = reads.MODEL(its), decoder(writes)(other)
+        self.project = nn.Linear(its.d_model, other.d_model) if its.d_model != other.d_model else None
+        shared = tie(self.encoder, self.decoder) if config.tie_encoder_decoder else ()
+        parts = {
+            "encoder": ("encoder", getattr(self.encoder, "names", reads.HF), False),
+            "decoder": ("decoder", decoder_names(writes), True),
+        }
+        self.names = Shared(parts, shared)
+
+    def encode(self, input_ids, attention_mask=None):
+        return Output(last_hidden_state=self.encoder(input_ids, attention_mask).last_hidden_state)
+
+    def decode(self, ids, memory, mask, memory_mask, cache):
+        if self.project is not None and not (cache is not None and cache.memory):  # what is cached is not read again
+            memory = self.project(memory)
+        mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
+        return self.decoder.decode(ids, memory, mask, memory_mask, cache)
+
+    def score(self, x):
+        return self.decoder.score(x)
+
+    def loss(self, logits, labels):
+        return seq2seq_loss(logits, labels)
+
+    def forward(
+        self,
+        input_ids=None,
+        attention_mask=None,
+        decoder_input_ids=None,
+        decoder_attention_mask=None,
+        labels=None,
+        **how,
+    ):
+        """As of transformer; with labels alone, what of them is padding is not looked at, wherever it stands."""
+        if decoder_input_ids is None and labels is not None:
+            decoder_input_ids = self.decoder_ids(None, labels)
+            if decoder_attention_mask is None:
+                decoder_attention_mask = decoder_input_ids != self.config.pad_token_id
+        return super().forward(input_ids, attention_mask, decoder_input_ids, decoder_attention_mask, labels, **how)
+
+
+MODEL = EncoderDecoder
+
+
+def tie(encoder, decoder):
+    """What both have becomes one parameter: all but cross-attention, and the head -> the names of what they share.
+
+    Raises ValueError where the two are not of one make and size.
+    """
+    source = dict(encoder.named_parameters())
+    shared = [name for name, _ in decoder.named_parameters() if not name.startswith("top.") and "cross_" not in name]
+    for name in shared:
+        if name not in source or source[name].shape != decoder.get_parameter(name).shape:
+            raise ValueError(f"tie_encoder_decoder: encoder and decoder must be of one make and size; {name} is not")
+        stem, _, last = name.rpartition(".")
+        setattr(decoder.get_submodule(stem), last, source[name])
+    return shared
+
+
+class Shared(Parts):
+    """Files may hold what is shared once, under either name, or twice; ours hold it twice, for all who read them."""
+
+    def __init__(self, parts, shared):
+        super().__init__(parts, HF)
+        self.shared = shared
+
+    def load(self, theirs):
+        found = super().load(theirs)
+        for name in self.shared:
+            copies = [found[key] for key in (f"encoder.{name}", f"decoder.{name}") if key in found]
+            if len(copies) == 2 and not torch.equal(*copies):
+                raise ValueError(f"{name} of encoder and decoder differ, and tie_encoder_decoder says they are one")
+            found |= {f"{half}.{name}": copies[0] for half in ("encoder", "decoder") if copies}
+        return found
+
+    def dump(self, ours, *, headed):
+        copies = {name: tensor.clone() for name, tensor in ours.items() if name.removeprefix("decoder.") in self.shared}
+        return super().dump({**ours, **copies}, headed=headed)
+
+
+def from_parts(encoder, decoder, **fields):
+    """A model with the weights of two that are trained: a headless one, and a language model (BERT's head "masked_lm",
+    GPT-2's "causal_lm"); cross-attention starts afresh. fields: of this Config. Raises ValueError as the model does."""
+
+    def part(model):
+        name = next(name for name, source in registry.sources().items() if source == type(model).__module__)
+        return {"architecture": name, **asdict(model.config)}
+
+    model = EncoderDecoder(Config(encoder=part(encoder), decoder=part(decoder), **fields))
+    model.encoder.load_state_dict(encoder.state_dict())
+    model.decoder.load_state_dict({**model.decoder.state_dict(), **decoder.state_dict()})
+    return model
+
+
+HF = NameMap({"enc_to_dec_proj": "project"})
+HF_PARTS = {"encoder": {}, "decoder": {"is_decoder": True, "add_cross_attention": True}}
+HF_HEADS = {"EncoderDecoderModel": "seq2seq_lm"}
+HF_FIELDS = {
+    name: name
+    for name in ("tie_encoder_decoder", "bos_token_id", "pad_token_id", "decoder_start_token_id", "eos_token_id")
+}
+HF_UNUSED = {"vocab_size", "tie_word_embeddings"}  # the decoder has its own
+HF_FIXED: dict = {}
