@@ -1,23 +1,26 @@
-"""XLM is the published XLM, with every head: same numbers, gradients, files and sizes."""
+"""XLM and FlauBERT are the published ones, with every head: same numbers, gradients, files and sizes."""
 
 import pytest
 import torch
 from torch import nn
 
 import tfkit
-from tfkit.models import xlm
+from tfkit import registry
+from tfkit.models.xlm import XLM
 
 hf = pytest.importorskip("transformers")
-KIND, PREFIX, HEADS = "xlm", "XLM", xlm.HF_HEADS
 SIZES = {"vocab_size": 61, "emb_dim": 24, "n_layers": 2, "n_heads": 3, "max_position_embeddings": 40, "n_langs": 3}
 UNUSUAL = {
-    "causal": ({"causal": True, "gelu_activation": False}, "masked_lm"),
-    "sinusoids": ({"sinusoidal_embeddings": True, "n_langs": 1}, "masked_lm"),
-    "no languages": ({"use_lang_emb": False, "n_heads": 2, "layer_norm_eps": 1e-6}, None),
-    "mean": ({"summary_type": "mean", "summary_activation": "tanh", "num_labels": 3}, "multiple_choice"),
-    "last": ({"summary_type": "last", "num_labels": 4}, "sequence_classification"),
+    "causal": ("xlm", {"causal": True, "gelu_activation": False}, "masked_lm"),
+    "sinusoids": ("xlm", {"sinusoidal_embeddings": True, "n_langs": 1}, "masked_lm"),
+    "no languages": ("xlm", {"use_lang_emb": False, "n_heads": 2, "layer_norm_eps": 1e-6}, None),
+    "mean": ("xlm", {"summary_type": "mean", "summary_activation": "tanh", "num_labels": 3}, "multiple_choice"),
+    "last": ("xlm", {"summary_type": "last", "num_labels": 4}, "sequence_classification"),
+    "pre-norm": ("flaubert", {"pre_norm": True, "layer_norm_eps": 1e-6}, "masked_lm"),
+    "pre-norm, causal": ("flaubert", {"pre_norm": True, "causal": True}, None),
 }
-CASES = {str(head): ({}, head) for head in xlm.XLM.HEADS} | UNUSUAL
+PLAIN = {f"{kind}-{head}": (kind, {}, head) for kind in ("xlm", "flaubert") for head in XLM.HEADS}
+CASES = PLAIN | UNUSUAL
 
 
 @pytest.fixture
@@ -27,10 +30,21 @@ def doubles(monkeypatch):
     monkeypatch.setattr(torch.Tensor, "float", lambda x: x if x.dim() == 4 else real(x))
 
 
-def pair(parity, directory, head, **more):
+class NoCache:
+    """What their pre-norm asks of a cache, which the one that they make has no longer."""
+
+    get_seq_length = staticmethod(lambda: 0)
+    __getitem__ = staticmethod(lambda layer: None)
+
+
+def pair(parity, directory, head, kind="xlm", **more):
     """Their model with no weight left at zero or one, and ours read from their files."""
-    their_class = getattr(hf, next(name for name, its_head in HEADS.items() if its_head == head))
+    heads = registry.load(kind).HF_HEADS
+    their_class = getattr(hf, next(name for name, its_head in heads.items() if its_head == head))
     theirs = parity.shake(their_class(getattr(hf, their_class.config_class.__name__)(**SIZES | more)))
+    if more.get("pre_norm"):
+        body = theirs.transformer if head else theirs
+        body.register_forward_pre_hook(lambda _, args, given: (args, given | {"cache": NoCache()}), with_kwargs=True)
     if more.get("sinusoidal_embeddings"):
         theirs.transformer.position_embeddings.weight.requires_grad_(False)
     return theirs, parity.read(theirs, directory)
@@ -57,11 +71,11 @@ def batch(head):
 @pytest.mark.parametrize("case", list(CASES))
 @pytest.mark.usefixtures("doubles")
 def test_numbers_and_gradients(parity, case, tmp_path):
-    more, head = CASES[case]
-    theirs, ours = pair(parity, tmp_path, head, **more)
+    kind, more, head = CASES[case]
+    theirs, ours = pair(parity, tmp_path, head, kind, **more)
     frozen = ("position_embeddings",) if more.get("sinusoidal_embeddings") else ()
     unused = ("lang_embeddings",) if more.get("use_lang_emb") is False else ()
-    parity.same_fields_and_gradients(KIND, theirs, ours, batch(head), unused=frozen + unused)
+    parity.same_fields_and_gradients(kind, theirs, ours, batch(head), unused=frozen + unused)
 
 
 @pytest.mark.usefixtures("doubles")
@@ -70,7 +84,7 @@ def test_spans_from_the_true_start(parity, tmp_path):
     given = batch("beam_question_answering")
     given |= {"start_positions": torch.tensor([1, 0, 3]), "end_positions": torch.tensor([4, 5, 7])}
     given["is_impossible"] = torch.tensor([0.0, 1.0, 0.0]).double()
-    parity.same_fields_and_gradients(KIND, theirs, ours, given)
+    parity.same_fields_and_gradients("xlm", theirs, ours, given)
     assert set(ours(given["input_ids"], end_positions=given["end_positions"])) >= {"start_top_index", "cls_logits"}
 
 
@@ -83,9 +97,10 @@ def test_without_a_mask_what_is_not_padding_counts(parity, tmp_path):
     torch.testing.assert_close(ours.double()(ids).last_hidden_state, expected, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("head", list(xlm.XLM.HEADS))
-def test_files_go_both_ways(parity, head, tmp_path):
-    theirs, ours = pair(parity, tmp_path / "theirs", head, num_labels=2)
+@pytest.mark.parametrize("case", list(CASES))
+def test_files_go_both_ways(parity, case, tmp_path):
+    kind, more, head = CASES[case]
+    theirs, ours = pair(parity, tmp_path / "theirs", head, kind, **more)
     ours.save_pretrained(tmp_path / "ours")
     again = type(theirs).from_pretrained(tmp_path / "ours")
     for key, tensor in theirs.state_dict().items():
@@ -98,7 +113,7 @@ def test_adaptive_softmax(tmp_path):
     """Their own cannot take a batch, so it is held against torch's; rare words cost fewer weights."""
     torch.manual_seed(0)
     sizes = {"vocab_size": 61, "d_model": 24, "n_layers": 1, "n_heads": 2, "n_langs": 3}
-    ours = tfkit.from_config(KIND, "masked_lm", **sizes, asm=True, asm_cutoffs=(8, 30), asm_div_value=2.0).double()
+    ours = tfkit.from_config("xlm", "masked_lm", **sizes, asm=True, asm_cutoffs=(8, 30), asm_div_value=2.0).double()
     given = batch("masked_lm")
     out = ours.eval()(**given)
     states, real = out.last_hidden_state.flatten(0, 1), given["labels"].flatten() != -100
@@ -111,6 +126,23 @@ def test_adaptive_softmax(tmp_path):
     assert all(p.grad is not None for p in ours.parameters())
     ours.float().save_pretrained(tmp_path)
     torch.testing.assert_close(tfkit.from_pretrained(tmp_path)(**given).logits, ours(**given).logits)
+
+
+@torch.no_grad()
+@pytest.mark.usefixtures("doubles")
+def test_layers_are_skipped_as_theirs(parity, tmp_path):
+    """The same draws decide, in training only."""
+    still = {"dropout": 0.0, "attention_dropout": 0.0, "layerdrop": 0.5, "n_layers": 6}
+    theirs, ours = (model.double().train() for model in pair(parity, tmp_path, None, "flaubert", **still))
+    ids, found = batch(None)["input_ids"], []
+    for seed in range(4):
+        torch.manual_seed(seed)
+        expected = theirs(ids).last_hidden_state
+        torch.manual_seed(seed)
+        found.append(ours(ids).last_hidden_state)
+        torch.testing.assert_close(found[-1], expected, rtol=1e-9, atol=1e-9)
+    assert not torch.allclose(found[0], found[1])
+    assert torch.equal(ours.eval()(ids).last_hidden_state, ours(ids).last_hidden_state)
 
 
 @torch.no_grad()
@@ -147,6 +179,9 @@ COUNTS = {
     "xlm-mlm-enro-1024": 142_312_528,
     "xlm-mlm-xnli15-1024": 249_071_384,
     "xlm-mlm-100-1280": 571_696_960,
+    "flaubert_base_uncased": 137_389_014,
+    "flaubert_base_cased": 138_301_817,
+    "flaubert_large_cased": 373_282_937,
 }
 
 
@@ -171,10 +206,10 @@ def test_what_does_not_fit_is_named(message):
     head, given = BAD[message]
     sizes = {"vocab_size": 61, "d_model": 8, "n_layers": 1, "n_heads": 2, "max_length": 40, "n_langs": 3}
     with pytest.raises((ValueError, TypeError), match=message) as error:
-        tfkit.from_config(KIND, head, **sizes)(**{"input_ids": IDS, **given})
+        tfkit.from_config("xlm", head, **sizes)(**{"input_ids": IDS, **given})
     assert "\n" not in str(error.value)
 
 
 def test_a_summary_that_is_not_there():
     with pytest.raises(ValueError, match="summary_type 'attn' is none of first, last, mean"):
-        tfkit.from_config(KIND, "sequence_classification", n_layers=1, d_model=8, n_heads=1, summary_type="attn")
+        tfkit.from_config("xlm", "sequence_classification", n_layers=1, d_model=8, n_heads=1, summary_type="attn")
