@@ -5,19 +5,25 @@ from tfkit.decode.filters import top_k_filter, top_p_filter
 from tfkit.decode.generate import generate
 from tfkit.decode.greedy import greedy_decode
 from tfkit.decode.record import record, trace_json
-from tfkit.decode.search import Step, search
-from tfkit.decode.strategies import Beam, Greedy, Sample
+from tfkit.decode.rules import Rules
+from tfkit.decode.search import Chain, Step, Strategy, Task
+from tfkit.decode.strategies import Beam, Diverse, Greedy, Sample, TextbookBeam
 
 __all__ = [
     "Beam",
+    "Chain",
+    "Diverse",
     "Greedy",
+    "Rules",
     "Sample",
     "Step",
+    "Strategy",
+    "Task",
+    "TextbookBeam",
     "beam_search",
     "generate",
     "greedy_decode",
     "record",
-    "search",
     "top_k_filter",
     "top_p_filter",
     "trace_json",

@@ -1,5 +1,5 @@
-"""One interface to whatever gives the next token's logits: tfkit's models with their caches, a hand-built
-encoder-decoder, or a bare step function."""
+"""One interface to whatever gives the next token's logits: a bare step function, a hand-built encoder-decoder, or (in
+`cached`) tfkit's models."""
 
 from __future__ import annotations
 
@@ -9,17 +9,34 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
+from tfkit.decode.cached import CausalDecoder, Seq2SeqDecoder
+
 
 class Decoder(Protocol):
+    """hidden [N,t,E]: the states behind the last call's logits, or None where they cannot be seen."""
+
+    hidden: Tensor | None
+
     def start(self, ids: Tensor) -> Tensor:
         """ids [B,t], the prompt -> logits [B,V] of what follows."""
 
-    def advance(self, index: Tensor, token: Tensor) -> Tensor:
-        """Go on from rows `index` [N] of the last call with `token` [N] -> logits [N,V]."""
+    def advance(self, index: Tensor | None, token: Tensor, since: int = 0) -> Tensor:
+        """Go on from rows `index` [N] of the last call (None: all, as they are) with `token` [N] -> logits [N,V].
+
+        Rows of one sentence stay together, in the order of the sentences. since: where as many rows stay as there
+        were, the first column in which one differs from the row that had its place."""
+
+    def extend(self, tokens: Tensor) -> Tensor:
+        """Go on with several tokens at once, [N,t] -> logits [N,t,V] after each of them."""
+
+    def rewind(self, count: int) -> None:
+        """Forget the last `count` tokens."""
 
 
 class StepDecoder:
     """`step(prefix [N,t]) -> logits [N,V]`, which sees the whole prefix each time."""
+
+    hidden: Tensor | None = None
 
     def __init__(self, step: Callable[[Tensor], Tensor]) -> None:
         self.step = step
@@ -29,9 +46,16 @@ class StepDecoder:
         self.ids = ids
         return self.step(ids)
 
-    def advance(self, index: Tensor, token: Tensor) -> Tensor:
-        self.ids = torch.cat([self.ids[index], token.unsqueeze(1)], dim=1)
+    def advance(self, index: Tensor | None, token: Tensor, since: int = 0) -> Tensor:
+        before = self.ids if index is None else self.ids[index]
+        self.ids = torch.cat([before, token.unsqueeze(1)], dim=1)
         return self.step(self.ids)
+
+    def extend(self, tokens: Tensor) -> Tensor:
+        return torch.stack([self.advance(None, token) for token in tokens.unbind(1)], dim=1)
+
+    def rewind(self, count: int) -> None:
+        self.ids = self.ids[:, : self.ids.size(1) - count]
 
 
 class PlainDecoder(StepDecoder):
@@ -44,56 +68,38 @@ class PlainDecoder(StepDecoder):
     def last(self, prefix: Tensor) -> Tensor:
         return self.model.decode(prefix, self.memory, self.src)[:, -1]
 
-    def advance(self, index: Tensor, token: Tensor) -> Tensor:
-        if len(index) != len(self.src):  # hypotheses of one sentence share its memory: only their number matters
-            self.src, self.memory = self.src[index], self.memory[index]
+    def advance(self, index: Tensor | None, token: Tensor, since: int = 0) -> Tensor:
+        if index is not None and len(index) != len(self.src):  # rows of one sentence share its memory: their number
+            self.src, self.memory = self.src[index], self.memory[index]  # alone matters
         return super().advance(index, token)
 
 
-class CachedDecoder:
-    """A tfkit encoder-decoder: only the new token goes in, the cache has the rest."""
-
-    def __init__(self, model: Any, input_ids: Tensor, attention_mask: Tensor | None = None) -> None:
-        if attention_mask is None:
-            real = input_ids != model.config.pad_token_id
-            attention_mask = None if bool(real.all()) else real
-        self.model, self.mask = model, attention_mask
-        self.encoded = model.encode(input_ids, attention_mask)
-        self.rows = len(input_ids)
-        self.cache: Any = None
-
-    def start(self, ids: Tensor) -> Tensor:
-        out = self.model(
-            attention_mask=self.mask,
-            decoder_input_ids=ids,
-            encoder_outputs=self.encoded,
-            cache=self.cache,
-            use_cache=True,
-        )
-        self.cache = out.cache
-        return out.logits[:, -1]
-
-    def advance(self, index: Tensor, token: Tensor) -> Tensor:
-        if len(index) != self.rows:
-            self.rows, self.encoded = len(index), self.encoded.rows(index)
-            self.mask = None if self.mask is None else self.mask[index]
-            self.cache.reorder(index)
-        elif not torch.equal(index, torch.arange(self.rows, device=index.device)):
-            self.cache.reorder(index)
-        return self.start(token.unsqueeze(1))
-
-
 def is_ours(model: Any) -> bool:
-    """A model of tfkit's, with a cache; otherwise a hand-built one, or a step function."""
-    return hasattr(model, "config") and hasattr(model.config, "decoder_start_token_id")
+    """A model of tfkit's, with a configuration and a head; otherwise a hand-built one, or a step function."""
+    return hasattr(model, "config") and hasattr(model, "head")
 
 
-def decoder_for(model: Any, input_ids: Tensor | None, attention_mask: Tensor | None = None) -> Decoder:
-    """The way to drive `model`. Raises TypeError for what is neither a model nor a function, or lacks its input."""
+def is_causal(model: Any) -> bool:
+    """A decoder alone: its source is the prompt."""
+    return is_ours(model) and not hasattr(model, "encode")
+
+
+def decoder_for(
+    model: Any, input_ids: Tensor | None, mask: Tensor | None = None, room: int = 0, static: bool = False
+) -> Decoder:
+    """The way to drive `model`; input_ids and mask: of the source; of a decoder alone, mask: of the prompts.
+
+    Raises TypeError for what is neither a model nor a function, or lacks its input or its head.
+    """
+    if is_ours(model) and model.head not in ("causal_lm", "seq2seq_lm"):
+        raise TypeError(f"{type(model).__name__} with head={model.head!r} predicts no next token: give it a LM head")
+    if is_causal(model):
+        return CausalDecoder(model, mask, room, static)
     if hasattr(model, "encode"):
         if input_ids is None:
             raise TypeError(f"{type(model).__name__} reads a source: give its ids [B,S]")
-        return CachedDecoder(model, input_ids, attention_mask) if is_ours(model) else PlainDecoder(model, input_ids)
+        ours = is_ours(model)
+        return Seq2SeqDecoder(model, input_ids, mask, room, static) if ours else PlainDecoder(model, input_ids)
     if callable(model) and not isinstance(model, torch.nn.Module):
         return StepDecoder(model)
     raise TypeError(

@@ -5,8 +5,6 @@ The form is `tfkit.trace/1`, which `tfkit_lab.Stepper` draws. Node 0 is the last
 
 from __future__ import annotations
 
-import base64
-import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import Any
@@ -14,11 +12,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from tfkit import tracing
-from tfkit.decode.decoders import decoder_for, is_ours
-from tfkit.decode.generate import evaluating, special_ids
-from tfkit.decode.search import Step, search
-from tfkit.decode.strategies import GREEDY, Strategy
+from tfkit.decode.decoders import is_causal
+from tfkit.decode.generate import evaluating, generate
+from tfkit.decode.maps import attention
+from tfkit.decode.rules import Rules
+from tfkit.decode.search import Step, Strategy
+from tfkit.decode.strategies import GREEDY
 
 TokenNames = Callable[[int], str | None]
 
@@ -36,26 +35,31 @@ def record(
     top: int = 8,
     source_token: TokenNames | None = None,
     generator: torch.Generator | None = None,
+    **settings: Any,
 ) -> dict[str, Any]:
     """Decode one sentence and keep everything there is to see of it, as a dict that `json.dumps` takes.
 
-    `model`: a tfkit encoder-decoder, one with `encode(src)` and `decode(tgt_in, memory, src)`, or a function
-    `step(prefix_ids[N,t]) -> logits[N,V]` (then without attention). source_ids [1,S] or [S]. `token(id)` names an id,
-    `source_token` those of the source where its vocabulary is another. `top`: how many likeliest tokens to keep.
+    `model`: a tfkit encoder-decoder or a decoder alone (source_ids are its prompt, and the trace has no source), one
+    with `encode(src)` and `decode(tgt_in, memory, src)`, or a function `step(prefix_ids[N,t]) -> logits[N,V]` (then
+    without attention). source_ids [1,S] or [S]. `token(id)` names an id, `source_token` those of the source where its
+    vocabulary is another. `top`: how many likeliest tokens to keep. settings: as `generate` takes them.
     Raises ValueError for more than one sentence.
     """
     source = source_ids.unsqueeze(0) if source_ids is not None and source_ids.dim() == 1 else source_ids
     if source is not None and len(source) != 1:
         raise ValueError(f"record shows one sentence, source_ids holds {len(source)}: give one row")
-    start, end, _ = special_ids(model, start_id, end_id, None)
-    prompt = torch.tensor([[start]], device=None if source is None else source.device)
-    with evaluating(model):
-        steps = list(search(decoder_for(model, source), prompt, strategy, end, max_new_tokens, generator))
-        trace = trace_json(steps, [start], strategy, token=token, title=title, top=top)
-        if source is not None and isinstance(model, nn.Module):
-            path = [trace["nodes"][i]["token_id"] for i in trace["path"]]
+    settings |= dict(start_id=start_id, end_id=end_id)
+    first = {name: given for name, given in settings.items() if name not in Rules.__dataclass_fields__}
+    prompt = generate(model, source, max_new_tokens=0, **first)
+    how: dict[str, Any] = dict(max_new_tokens=max_new_tokens, generator=generator, trace=True)
+    ids, steps = generate(model, source, strategy, **how, **settings)
+    trace = trace_json(steps, prompt[0].tolist(), strategy, token=token, title=title, top=top)
+    if isinstance(model, nn.Module):
+        source = None if is_causal(model) else source
+        if source is not None:
             trace["source"] = [_name(source_token or token, i) for i in source[0].tolist()]
-            trace["attention"] = attention(model, source, torch.tensor([path], device=source.device))
+        with evaluating(model):
+            trace["attention"] = attention(model, source, ids)
     return trace
 
 
@@ -95,6 +99,7 @@ class _Tree:
         self.strategy, self.token, self.top = strategy, token, top
         self.nodes: list[dict[str, Any]] = []
         self.steps: list[dict[str, Any]] = []
+        self.totals = [0.0]  # of each node, the sum of log-probabilities
         self.places = [self.node(-1, root_id, 0.0, 0.0, "live")]  # node id of each of the model's rows
 
     def node(self, parent: int, token_id: int, logp: float, score: float, state: str) -> int:
@@ -113,20 +118,22 @@ class _Tree:
         event: dict[str, Any] = dict(live=[self.places[p] for p in alive], chosen=[], finished=[], topk={}, entropy={})
         for place in alive:
             self.likeliest(event, str(self.places[place]), step.log_probs[0, place])
-        before, self.places = self.places, []
+        before, places = self.places, step.live[0].tolist()
         columns = [part[0].tolist() for part in (step.parent, step.token, step.total, step.ended)]
+        grown: dict[int, int] = {}  # candidate -> node
         for rank, (parent, token, total, ended) in enumerate(zip(*columns, strict=True)):
-            kept = rank < step.kept
             if total == -torch.inf:  # no continuation: an ended hypothesis' place, or a token that cannot be
-                self.places += [before[parent]] if kept else []
                 continue
-            state = "dropped" if not kept else "finished" if ended else "live"
-            score = self.strategy.score(total, len(self.steps) + 1)
-            node = self.node(before[parent], token, step.log_probs[0, parent, token].item(), score, state)
-            if kept:
-                self.places.append(node)
-                event["finished" if ended else "chosen"].append(node)
+            state = "finished" if ended else "live" if rank in places else "dropped"
+            grown[rank] = self.child(before[parent], token, step.log_probs[0, parent, token].item(), state)
+            if state != "dropped":
+                event["chosen" if state == "live" else "finished"].append(grown[rank])
+        self.places = [grown.get(rank, before[columns[0][rank]]) for rank in places]
         self.steps.append(event)
+
+    def child(self, parent: int, token: int, logp: float, state: str) -> int:
+        self.totals.append(self.totals[parent] + logp)
+        return self.node(parent, token, logp, self.strategy.score(self.totals[-1], len(self.steps) + 1), state)
 
     def likeliest(self, event: dict[str, Any], name: str, log_probs: Tensor) -> None:
         probs = log_probs.exp()
@@ -152,56 +159,3 @@ class _Tree:
 def _name(token: TokenNames, i: int) -> str:
     name = token(i)
     return f"#{i}" if name is None else name
-
-
-def attention(model: nn.Module, source: Tensor, ids: Tensor) -> dict[str, Any]:
-    """Packed maps `self` and `cross` of one forward over `ids` [1,T], those that the model shows; often both.
-
-    A tfkit model is traced; of another, submodules that return `(output, weights [1,H,Q,K])` are listened to: those
-    with "cross" in their name look at the source.
-    """
-    seen = _traced(model, source, ids) if is_ours(model) else _heard(model, source, ids)
-    crossing = lambda name: "self" not in name if is_ours(model) else "cross" in name
-    kinds = {
-        "self": [maps for name, maps in seen.items() if not crossing(name)],
-        "cross": [maps for name, maps in seen.items() if crossing(name)],
-    }
-    return {kind: pack(torch.cat(maps), triangle=kind == "self") for kind, maps in kinds.items() if maps}
-
-
-def _traced(model: Any, source: Tensor, ids: Tensor) -> dict[str, Tensor]:
-    encoded = model.encode(source)
-    with tracing.trace(model, keep=("*weights",)) as seen:
-        model(decoder_input_ids=ids, encoder_outputs=encoded)
-    return {name: torch.cat(seen.all(name), dim=-2) for name in seen}  # a recurrent decoder looks once a step
-
-
-def _heard(model: Any, source: Tensor, ids: Tensor) -> dict[str, Tensor]:
-    seen: dict[str, Tensor] = {}
-
-    def listen(name: str) -> Callable:
-        def hook(_module: nn.Module, _args: Any, out: Any) -> None:
-            if isinstance(out, tuple) and len(out) == 2 and isinstance(out[1], Tensor) and out[1].dim() == 4:
-                seen[name] = out[1].detach()
-
-        return hook
-
-    memory = model.encode(source)
-    handles = [module.register_forward_hook(listen(name)) for name, module in model.named_modules()]
-    try:
-        model.decode(ids, memory, source)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return seen
-
-
-def pack(weights: Tensor, triangle: bool) -> dict[str, Any]:
-    """weights [L,H,Q,K] -> bytes round(255 p), deflated, base64; `triangle`: only the lower one, diagonal included."""
-    layers, heads, rows, cols = weights.shape
-    levels = (weights.float() * 255).round().clamp(0, 255).to(torch.uint8).cpu()
-    if triangle:
-        row, col = torch.tril_indices(rows, cols)
-        levels = levels[:, :, row, col]
-    data = base64.b64encode(zlib.compress(levels.contiguous().numpy().tobytes(), 9)).decode()
-    return dict(layers=layers, heads=heads, rows=rows, cols=cols, triangle=triangle, data=data)

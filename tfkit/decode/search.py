@@ -1,81 +1,161 @@
-"""The one loop under every strategy: it yields each step as an event, for those who only want the text and those
-who want to watch."""
+"""What every strategy is given, what it tells those who watch, and the loop of those with one row a sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
 from tfkit.decode.decoders import Decoder
-from tfkit.decode.strategies import Strategy
+from tfkit.decode.rules import Applied
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Step:
-    """One step of B sentences: K hypotheses before it, C candidates, of which the first `kept` survive."""
+    """One new token of B sentences: K hypotheses before it, C candidates for the places after it."""
 
-    log_probs: Tensor  # [B,K,V]
+    scores: Tensor  # [B,K,V]: logits, after the rules; log-probabilities where `normal`
     totals: Tensor  # [B,K], -inf where a place is empty
-    parent: Tensor  # [B,C]
+    parent: Tensor  # [B,C]: which hypothesis the candidate continues
     token: Tensor  # [B,C]
-    total: Tensor  # [B,C]
-    ended: Tensor  # bool [B,C]
-    kept: int
+    total: Tensor  # [B,C]: -inf: not a continuation at all
+    live: Tensor  # [B,W]: which candidates take the places after the step
+    ended: Tensor  # bool [B,C]: set aside as finished
+    normal: bool = False
+
+    @cached_property
+    def log_probs(self) -> Tensor:
+        """[B,K,V], in float64; after rules of a beam they are what they are, not normalised again"""
+        return self.scores.double() if self.normal else self.scores.double().log_softmax(-1)
 
 
-@torch.no_grad()
-def search(
-    decoder: Decoder,
-    prompt: Tensor,
-    strategy: Strategy,
-    end_id: int | None,
-    max_new_tokens: int,
-    generator: torch.Generator | None = None,
-) -> Iterator[Step]:
-    """Decode `prompt` [B,t] and yield a `Step` per new token; stops when every hypothesis has ended."""
-    batch = len(prompt)
-    totals = torch.zeros(batch, 1, dtype=torch.float64, device=prompt.device)
-    logits = decoder.start(prompt) if max_new_tokens > 0 else None
-    for number in range(max_new_tokens):
-        assert logits is not None
-        log_probs = logits.double().log_softmax(-1).to(prompt.device).unflatten(0, (batch, -1))  # [B,K,V]
-        parent, token, total = strategy.choose(log_probs, totals, generator)
-        kept = min(strategy.width, parent.size(1))
-        ended = token == (-1 if end_id is None else end_id)
-        yield Step(log_probs, totals, parent, token, total, ended, kept)
-        first = torch.arange(batch, device=prompt.device).unsqueeze(1) * totals.size(1)
-        totals = total[:, :kept].masked_fill(ended[:, :kept], -torch.inf)
-        if number + 1 == max_new_tokens or bool((totals == -torch.inf).all()):
-            return
-        logits = decoder.advance((first + parent[:, :kept]).flatten(), token[:, :kept].flatten())
+@dataclass(eq=False)
+class Task:
+    """One run. make(model or None, rows): a fresh decoder, of another model, for some of the sentences; limit: of new
+    tokens; ends: the ids that end a row; watch: called with each Step, or None; returns: how many a sentence."""
+
+    make: Callable[..., Decoder]
+    prompt: Tensor  # [B,t]
+    limit: int
+    ends: Sequence[int] = ()
+    pad: int = 0
+    rules: Applied | None = None
+    generator: torch.Generator | None = None
+    watch: Callable[[Step], Any] | None = None
+    returns: int = 1
+    end_ids: Tensor = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ends = tuple(end for end in self.ends if end >= 0)
+        self.end_ids = torch.tensor(self.ends, dtype=torch.int64, device=self.prompt.device)
+
+    @cached_property
+    def decoder(self) -> Decoder:
+        return self.make()
+
+    def alone(self, row: int) -> Task:
+        """The same for one sentence."""
+        rows = slice(row, row + 1)
+        return replace(self, prompt=self.prompt[rows], make=lambda model=None: self.make(model, rows))
+
+    def is_end(self, token: Tensor) -> Tensor:
+        return token == self.ends[0] if len(self.ends) == 1 else torch.isin(token, self.end_ids)
+
+    def ruled(self, ids: Tensor, logits: Tensor) -> Tensor:
+        """ids [N,T], logits [N,V] -> scores [N,V], in float32 at least and where the ids are"""
+        scores = wide(logits).to(ids.device)
+        return scores if self.rules is None or self.rules.idle(ids.size(1)) else self.rules(ids, scores)
+
+    def buffer(self, rows: int) -> Tensor:
+        """Ids [B,rows,room]: the prompts, then padding."""
+        batch, length = self.prompt.shape
+        ids = self.prompt.new_full((batch, rows, length + self.limit), self.pad)
+        ids[:, :, :length] = self.prompt.unsqueeze(1)
+        return ids
 
 
-class Hypotheses:
-    """What a search has found so far, rebuilt from its steps: per sentence, `(new token ids, total)`."""
+class Strategy(Protocol):
+    """How to find a continuation; write your own in the same shape."""
 
-    def __init__(self, batch: int) -> None:
-        self.live: list[list[tuple[list[int], float]]] = [[([], 0.0)] for _ in range(batch)]
-        self.finished: list[list[tuple[list[int], float]]] = [[] for _ in range(batch)]
+    @property
+    def name(self) -> str: ...
+    @property
+    def width(self) -> int: ...
+    def run(self, task: Task) -> Tensor:
+        """-> ids [B·returns,T]: prompt, new tokens, padding"""
 
-    def add(self, step: Step) -> None:
-        columns = [part[:, : step.kept].tolist() for part in (step.parent, step.token, step.total, step.ended)]
-        for b, rows in enumerate(zip(*columns, strict=True)):
-            before, self.live[b] = self.live[b], []
-            for parent, token, total, ended in zip(*rows, strict=True):
-                grown = [*before[parent][0], token]
-                if ended and total > -torch.inf:
-                    self.finished[b].append((grown, total))
-                # an ended or empty place stays in the list, so that places and rows of the model agree
-                self.live[b].append((grown, -torch.inf if ended else total))
+    def score(self, total: float, generated: int) -> float:
+        """How good a hypothesis is, from its summed log-probability; for those who watch."""
 
-    def ranked(self, strategy: Strategy) -> list[list[tuple[list[int], float]]]:
-        """Per sentence `(new ids, score)`, best first: the finished, and what was unfinished at the limit."""
-        ranked = []
-        for finished, live in zip(self.finished, self.live, strict=True):
-            found = finished + [(ids, total) for ids, total in live if total > -torch.inf]
-            scored = [(ids, strategy.score(total, len(ids))) for ids, total in found]
-            ranked.append(sorted(scored, key=lambda pair: -pair[1])[: strategy.width])
-        return ranked
+
+def wide(logits: Tensor) -> Tensor:
+    """At least float32: sums of probabilities have few digits left in half precision."""
+    return logits if logits.dtype in (torch.float32, torch.float64) else logits.float()
+
+
+class Chain:
+    """One row a sentence: `pick(scores [B,V], generator) -> token [B]` decides, and there is no way back."""
+
+    width = 1
+
+    def pick(self, scores: Tensor, generator: torch.Generator | None) -> Tensor:
+        raise NotImplementedError(f"{type(self).__name__} must say how it picks a token")
+
+    def score(self, total: float, generated: int) -> float:
+        return total
+
+    def run(self, task: Task) -> Tensor:
+        rows = Rows(task)
+        if task.limit == 0:
+            return rows.ids
+        logits = task.decoder.start(task.prompt)
+        while True:
+            scores = task.ruled(rows.so_far, logits)
+            token = rows.put(scores, self.pick(scores, task.generator))
+            if rows.done:
+                return rows.so_far
+            logits = task.decoder.advance(None, token)
+
+
+class Rows:
+    """The ids of a chain: one row a sentence, padding behind what has ended."""
+
+    def __init__(self, task: Task) -> None:
+        self.task, self.end = task, task.prompt.size(1)
+        self.ids = task.buffer(1).squeeze(1)  # [B,room]
+        self.finished = torch.zeros(len(self.ids), dtype=torch.bool, device=self.ids.device)
+        self.totals = torch.zeros(len(self.ids), 1, dtype=torch.float64, device=self.ids.device)  # for the watcher
+
+    @property
+    def so_far(self) -> Tensor:
+        return self.ids[:, : self.end]
+
+    @property
+    def done(self) -> bool:
+        return self.end == self.ids.size(1) or (bool(self.task.ends) and bool(self.finished.all()))
+
+    def put(self, scores: Tensor, token: Tensor, others: Tensor | None = None) -> Tensor:
+        """scores [B,V], the token [B] chosen by them; others [B,C]: the candidates it was one of, the token first
+        -> token [B], padding where a row has ended"""
+        if self.task.watch:
+            self.tell(scores, token.unsqueeze(1) if others is None else others)
+        if self.task.ends:
+            token = token.masked_fill(self.finished, self.task.pad)
+            self.finished = self.finished | self.task.is_end(token)
+        self.ids[:, self.end] = token
+        self.end += 1
+        return token
+
+    def tell(self, scores: Tensor, tokens: Tensor) -> None:
+        """tokens [B,C], of which the first was taken"""
+        total = self.totals + scores.double().log_softmax(-1).gather(1, tokens)
+        first = torch.zeros_like(tokens[:, :1])
+        ended = self.task.is_end(tokens) & (torch.arange(tokens.size(1), device=tokens.device) == 0)
+        assert self.task.watch is not None
+        parent = torch.zeros_like(tokens)
+        self.task.watch(Step(scores.unsqueeze(1), self.totals, parent, tokens, total, first, ended))
+        self.totals = total.masked_fill(ended, -torch.inf)[:, :1]

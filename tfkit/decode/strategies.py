@@ -1,109 +1,119 @@
-"""How the next tokens are chosen: each strategy looks at all continuations and names the candidates, best first."""
+"""How a continuation is found: the strategies that `generate` and `record` take, as small frozen settings."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
 from tfkit.decode.filters import top_k_filter, top_p_filter
-
-
-class Candidates(NamedTuple):
-    """Continuations of each sentence, best first, all [B,C]; the first `width` survive the step."""
-
-    parent: Tensor  # the live hypothesis it continues
-    token: Tensor
-    total: Tensor  # summed log-probability, -inf: not a continuation at all
-
-
-class Strategy(Protocol):
-    """What `search` asks of a strategy; write your own in the same shape."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def width(self) -> int: ...
-    def choose(self, log_probs: Tensor, totals: Tensor, generator: torch.Generator | None) -> Candidates: ...
-    def score(self, total: float, generated: int) -> float: ...
+from tfkit.decode.groups import run_groups
+from tfkit.decode.hypotheses import Hypotheses, Textbook
+from tfkit.decode.search import Chain, Task
 
 
 @dataclass(frozen=True)
-class Greedy:
+class Greedy(Chain):
     """The likeliest token, each time."""
 
     name = "greedy"
-    width = 1
 
-    def choose(self, log_probs: Tensor, totals: Tensor, generator: torch.Generator | None = None) -> Candidates:
-        """log_probs [B,1,V], totals [B,1]"""
-        value, token = log_probs[:, 0].max(-1, keepdim=True)
-        return Candidates(torch.zeros_like(token), token, totals + value)
-
-    def score(self, total: float, generated: int) -> float:
-        return total
+    def pick(self, scores: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        """scores [B,V] -> [B]"""
+        return scores.argmax(-1)
 
 
 GREEDY = Greedy()
 
 
 @dataclass(frozen=True)
-class Beam:
-    """The best `size` of all continuations; score = sum of log-probabilities / generated ** length_penalty.
-
-    Ended hypotheses are set aside; no early stop. Candidates that just missed a place are named too, to be seen.
-    """
-
-    size: int = 4
-    length_penalty: float = 1.0
-    name = "beam"
-
-    def __post_init__(self) -> None:
-        if self.size < 1:
-            raise ValueError(f"Beam(size={self.size}): a beam holds at least one hypothesis")
-
-    @property
-    def width(self) -> int:
-        return self.size
-
-    def choose(self, log_probs: Tensor, totals: Tensor, generator: torch.Generator | None = None) -> Candidates:
-        """log_probs [B,K,V], totals [B,K]"""
-        vocab = log_probs.size(-1)
-        every = (totals.unsqueeze(-1) + log_probs).flatten(1)  # [B,K*V]
-        best = every.topk(min(2 * self.size, every.size(1)))
-        return Candidates(best.indices // vocab, best.indices % vocab, best.values)
-
-    def score(self, total: float, generated: int) -> float:
-        return total / max(generated, 1) ** self.length_penalty
-
-
-@dataclass(frozen=True)
-class Sample:
+class Sample(Chain):
     """A draw from the model's distribution: flatter or sharper by `temperature`, cut by `top_k`, then by `top_p`."""
 
     temperature: float = 1.0
     top_k: int | None = None
     top_p: float | None = None
     name = "sample"
-    width = 1
 
     def __post_init__(self) -> None:
         if self.temperature <= 0:
             raise ValueError(
                 f"Sample(temperature={self.temperature}): must be above 0; for no chance at all use Greedy()"
             )
+        if self.top_k is not None and self.top_k < 1:
+            raise ValueError(f"Sample(top_k={self.top_k}): at least one token must be left; None cuts nothing")
+        if self.top_p is not None and not 0 < self.top_p <= 1:
+            raise ValueError(f"Sample(top_p={self.top_p}): must be above 0 and at most 1")
 
-    def choose(self, log_probs: Tensor, totals: Tensor, generator: torch.Generator | None = None) -> Candidates:
-        """log_probs [B,1,V], totals [B,1]; the totals stay the model's own, whatever the cuts."""
-        logits = log_probs[:, 0] / self.temperature
-        if self.top_k is not None:
-            logits = top_k_filter(logits, min(self.top_k, logits.size(-1)))
+    def probabilities(self, scores: Tensor) -> Tensor:
+        """scores [...,V] -> [...,V]"""
+        logits = scores / self.temperature if self.temperature != 1 else scores
+        if self.top_k is not None and self.top_k < logits.size(-1):
+            logits = top_k_filter(logits, self.top_k)
         if self.top_p is not None and self.top_p < 1:
             logits = top_p_filter(logits, self.top_p)
-        token = torch.multinomial(logits.softmax(-1), 1, generator=generator)
-        return Candidates(torch.zeros_like(token), token, totals + log_probs[:, 0].gather(1, token))
+        return logits.softmax(-1)
+
+    def pick(self, scores: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        """scores [B,V] -> [B]"""
+        return torch.multinomial(self.probabilities(scores), 1, generator=generator).squeeze(1)
+
+
+@dataclass(frozen=True)
+class Beam:
+    """The best `size` hypotheses side by side; score = sum of log-probabilities / generated ** length_penalty.
+
+    The same as transformers' with num_beams=size. early_stopping: True: stop when `size` have ended; False: when the
+    best that goes on scores no better by now than the worst of them; "never": when it no longer could.
+    """
+
+    size: int = 4
+    length_penalty: float = 1.0
+    early_stopping: bool | str = False
+    name = "beam"
+    KEPT = Hypotheses
+
+    def __post_init__(self) -> None:
+        if self.size < 1:
+            raise ValueError(f"{type(self).__name__}(size={self.size}): a beam holds at least one hypothesis")
+        if self.early_stopping not in (True, False, "never"):
+            raise ValueError(f'early_stopping={self.early_stopping!r} is none of True, False, "never"')
+
+    @property
+    def width(self) -> int:
+        return self.size
+
+    def run(self, task: Task) -> Tensor:
+        return run_groups(task, [self.KEPT(task, self.size, self.length_penalty, self.early_stopping)])
 
     def score(self, total: float, generated: int) -> float:
-        return total
+        return total / max(generated, 1) ** self.length_penalty
+
+
+@dataclass(frozen=True)
+class TextbookBeam(Beam):
+    """Beam search as `beam_search` spells it out: a hypothesis that ends keeps its place for that step only, and there
+    is no early stop."""
+
+    KEPT = Textbook
+
+
+@dataclass(frozen=True)
+class Diverse(Beam):
+    """`groups` beams of size / groups hypotheses each, in turn; a token that hypotheses of earlier groups have just
+    taken loses `penalty` for each of them (Vijayakumar et al. 2016, arXiv:1610.02424, with Hamming diversity)."""
+
+    groups: int = 2
+    penalty: float = 0.5
+    name = "diverse"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.groups < 1 or self.size % self.groups:
+            raise ValueError(f"Diverse(size={self.size}, groups={self.groups}): groups must divide size")
+
+    def run(self, task: Task) -> Tensor:
+        places = self.size // self.groups
+        kept = [self.KEPT(task, places, self.length_penalty, self.early_stopping) for _ in range(self.groups)]
+        return run_groups(task, kept, self.penalty)

@@ -72,6 +72,17 @@ class Cache:
             buffer.reorder(index)
         self.memory = {m: (k.index_select(0, index), v.index_select(0, index)) for m, (k, v) in self.memory.items()}
 
+    def shuffle(self, index, since=0):
+        """`reorder` for rows that change places with rows of the same sentence, and agree on the first `since`
+        positions: only what comes after moves, and memory stays where it is."""
+        for buffer in self.grown.values():
+            buffer.shuffle(index, since)
+
+    def crop(self, length):
+        """Forget all but the first `length` positions: what was only guessed."""
+        for buffer in self.grown.values():
+            buffer.length = min(buffer.length, length)
+
 
 class StaticCache(Cache):
     """A cache of fixed size: every step has the same shapes, as a compiler or a CUDA graph wants them.
@@ -131,3 +142,7 @@ class _Buffer:
             new = old.new_zeros(len(index), *old.shape[1:])
             new[:, :, : self.length] = old[:, :, : self.length].index_select(0, index)
             setattr(self, name, new)
+
+    def shuffle(self, index, since):
+        for kept in (self.k[:, :, since : self.length], self.v[:, :, since : self.length]):
+            kept.copy_(kept.index_select(0, index))

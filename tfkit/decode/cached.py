@@ -1,0 +1,141 @@
+"""How tfkit's models are driven: with a cache only the new tokens go in; without one everything does, each time."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from tfkit.nn import StaticCache
+
+
+class ModelDecoder:
+    """What decoders with a source and without have in common.
+
+    room: the most positions there will be; static: a cache of that size from the start. Raises ValueError for a static
+    cache where the model has none at all.
+    """
+
+    hidden: Tensor | None = None
+
+    def __init__(self, model: Any, room: int, static: bool) -> None:
+        self.known = inspect.signature(model.forward).parameters
+        self.model, self.room, self.cached = model, room, "cache" in self.known
+        if static and not self.cached:
+            raise ValueError(f"{type(model).__name__} has no cache, so not a static one either")
+        self.rows, self.length = 0, 0
+        self.cache: Any = None
+        self.ids = torch.empty(0, 0, dtype=torch.int64)  # all of them, where they are read again
+
+    def inputs(self, ids: Tensor, past: int) -> dict[str, Any]:
+        """The arguments of the model that go with ids [N,t], which follow `past` others."""
+        raise NotImplementedError
+
+    def repeat(self, index: Tensor) -> None:
+        """Sentences get as many rows as `index` names them."""
+
+    def start(self, ids: Tensor) -> Tensor:
+        self.rows, self.ids = len(ids), ids[:, :0]
+        return self.extend(ids)[:, -1]
+
+    def advance(self, index: Tensor | None, token: Tensor, since: int = 0) -> Tensor:
+        if index is not None:
+            self.reorder(index, since)
+        return self.extend(token.unsqueeze(1))[:, -1]
+
+    def extend(self, tokens: Tensor) -> Tensor:
+        past, self.length = self.length, self.length + tokens.size(1)
+        if self.cached:
+            out = self.model(**self.inputs(tokens, past), cache=self.cache, use_cache=True)
+            self.cache, self.hidden = out.cache, out.last_hidden_state
+            return out.logits
+        self.ids = torch.cat([self.ids, tokens], 1)
+        out = self.model(**self.inputs(self.ids, 0))
+        self.hidden = None if out.last_hidden_state is None else out.last_hidden_state[:, past:]
+        return out.logits[:, past:]
+
+    def reorder(self, index: Tensor, since: int) -> None:
+        if len(index) != self.rows:
+            self.rows = len(index)
+            self.repeat(index)
+            since = 0
+        if not self.cached:
+            self.ids = self.ids[index]
+        elif since and hasattr(self.cache, "shuffle"):
+            self.cache.shuffle(index, since)
+        else:
+            self.cache.reorder(index)
+
+    def rewind(self, count: int) -> None:
+        self.length -= count
+        if not self.cached:
+            self.ids = self.ids[:, : self.length]
+        elif hasattr(self.cache, "crop"):
+            self.cache.crop(self.length)
+        else:
+            raise TypeError(f"{type(self.model).__name__} keeps a state that cannot forget its last {count} tokens")
+
+
+class CausalDecoder(ModelDecoder):
+    """A decoder alone. mask bool [B,t]: prompts of unequal length are padded on the left, and count from their first
+    real token; None: all is real."""
+
+    def __init__(self, model: Any, mask: Tensor | None, room: int, static: bool) -> None:
+        super().__init__(model, room, static)
+        self.mask = self.positions = None
+        if mask is not None:
+            self.mask = F.pad(mask, (0, room - mask.size(1)), value=True)  # bool [B,room]
+            self.positions = (self.mask.cumsum(1) - 1).clamp(min=0)
+        if static:
+            self.cache = StaticCache(room) if self.mask is None else Padded(room, self.mask)
+        self.hides = isinstance(self.cache, Padded)
+
+    def inputs(self, ids: Tensor, past: int) -> dict[str, Any]:
+        given: dict[str, Any] = {"input_ids": ids}
+        end = past + ids.size(1)
+        if self.mask is not None and not self.hides:
+            given["attention_mask"] = self.mask[:, :end]
+        if self.positions is not None and "position_ids" in self.known:
+            given["position_ids"] = self.positions[:, past:end]
+        return given
+
+    def repeat(self, index: Tensor) -> None:
+        if self.mask is not None and self.positions is not None:
+            self.mask, self.positions = self.mask[index], self.positions[index]
+
+
+class Seq2SeqDecoder(ModelDecoder):
+    """An encoder-decoder: the source is read once. mask bool [B,S], of the source; None: padding looks like it."""
+
+    def __init__(self, model: Any, input_ids: Tensor, mask: Tensor | None, room: int, static: bool) -> None:
+        super().__init__(model, room, static)
+        if mask is None:
+            real = input_ids != model.config.pad_token_id
+            mask = None if bool(real.all()) else real
+        self.mask, self.encoded = mask, model.encode(input_ids, mask)
+        self.cache = StaticCache(room) if static else None  # the model makes its own kind: states, where it has no keys
+
+    def inputs(self, ids: Tensor, past: int) -> dict[str, Any]:
+        return {"attention_mask": self.mask, "decoder_input_ids": ids, "encoder_outputs": self.encoded}
+
+    def repeat(self, index: Tensor) -> None:
+        self.encoded = self.encoded.rows(index)
+        self.mask = None if self.mask is None else self.mask[index]
+
+
+class Padded(StaticCache):
+    """A static cache that hides the padding of the prompts itself: to the model, all rows are full."""
+
+    def __init__(self, room: int, real: Tensor) -> None:
+        super().__init__(room)
+        self.real = real  # bool [B,room]
+
+    def visible(self, new: int, device: torch.device | None = None) -> Tensor:
+        return super().visible(new, device) & self.real[:, None, None]
+
+    def reorder(self, index: Tensor) -> None:
+        super().reorder(index)
+        self.real = self.real[index]

@@ -1,0 +1,84 @@
+"""The loop of all beams: groups of hypotheses side by side, each minding what those before it have just said."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from tfkit.decode.hypotheses import Hypotheses, rows_of
+from tfkit.decode.search import Task, wide
+
+
+def run_groups(task: Task, groups: list[Hypotheses], penalty: float = 0.0) -> Tensor:
+    """penalty: off the score of a token, for each hypothesis of an earlier group that has just taken it
+    -> ids [B·returns,T]"""
+    if not task.limit:
+        return task.prompt.repeat_interleave(task.returns, 0)
+    start = task.prompt.size(1)
+    ids = task.buffer(1)  # one row a sentence, which all groups share until the first step tells them apart
+    logits = task.decoder.start(task.prompt)
+    for end in range(start, start + task.limit):
+        scores = wide(logits).to(ids.device).unflatten(0, ids.shape[:2])  # [B,K,V]
+        parent, token = choose(task, groups, scores, ids[..., :end], penalty)
+        if end + 1 == start + task.limit or all(group.done for group in groups):
+            break
+        ids, index, since = moved(ids, parent, start, end)
+        ids[..., end] = token
+        logits = task.decoder.advance(index, token.flatten(), since)
+    return collect(task, groups)
+
+
+def choose(task: Task, groups: list[Hypotheses], scores: Tensor, ids: Tensor, penalty: float) -> tuple[Tensor, Tensor]:
+    """scores [B,K,V], ids [B,K,T] -> parent, token [B,W] of all groups"""
+    generated = ids.size(-1) + 1 - task.prompt.size(1)
+    width = 0 if generated == 1 else groups[0].places
+    parents: list[Tensor] = []
+    tokens: list[Tensor] = []
+    for place, group in enumerate(groups):
+        mine = slice(place * width, (place + 1) * width or None)
+        said, normal = judged(task, scores[:, mine], ids[:, mine], tokens, penalty)
+        parent, token = group.step(said, normal, ids[:, mine], generated)
+        parents.append(parent + place * width)
+        tokens.append(token)
+    return torch.cat(parents, 1), torch.cat(tokens, 1)
+
+
+def moved(ids: Tensor, parent: Tensor, start: int, end: int) -> tuple[Tensor, Tensor | None, int]:
+    """ids [B,K,room] of which `end` are filled, parent [B,W] -> the same for the next step [B,W,room], which of the
+    decoder's rows they are [B·W] (None: all, in order), and the first column in which one differs from the row that
+    stood in its place: beams agree on all but the last words, so little has to move."""
+    offset = torch.arange(len(ids), device=ids.device).unsqueeze(1) * ids.size(1)
+    index = (parent + offset).flatten()
+    new = ids.flatten(0, 1).index_select(0, index).unflatten(0, parent.shape)
+    if parent.size(1) != ids.size(1) or ids.device.type != "cpu":  # looking costs a GPU more than moving does
+        return new, index, start
+    differ = (new[..., start:end] != ids[..., start:end]).flatten(0, 1).any(0)
+    if not bool(differ.any()):
+        return new, None, end
+    return new, index, start + int(differ.byte().argmax())
+
+
+def judged(task: Task, scores: Tensor, ids: Tensor, said: list[Tensor], penalty: float) -> tuple[Tensor, bool]:
+    """scores [B,K,V], ids [B,K,T], said: tokens [B,·] of earlier groups -> scores, and whether they are
+    log-probabilities: penalties and rules need those."""
+    ruled = task.rules is not None and not task.rules.idle(ids.size(-1))
+    if not ruled and not (penalty and said):
+        return scores, False
+    scores = scores.log_softmax(-1)
+    if penalty and said:
+        words = torch.cat(said, 1)
+        times = torch.zeros_like(scores[:, 0]).scatter_add(1, words, torch.ones_like(words, dtype=scores.dtype))
+        scores = scores - penalty * times.unsqueeze(1)
+    if ruled and task.rules is not None:
+        scores = task.rules(ids.flatten(0, 1), scores.flatten(0, 1)).view_as(scores)
+    return scores, True
+
+
+def collect(task: Task, groups: list[Hypotheses]) -> Tensor:
+    """The best of all groups, cut to the longest -> ids [B·returns,T]"""
+    ids, scores, lengths = (
+        torch.cat([getattr(group, name) for group in groups], 1)
+        for name in ("ended_ids", "ended_scores", "ended_lengths")
+    )
+    best = scores.topk(task.returns).indices
+    return rows_of(ids, best).flatten(0, 1)[:, : int(lengths.gather(1, best).max())]

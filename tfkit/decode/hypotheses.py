@@ -1,0 +1,117 @@
+"""What a beam holds: hypotheses that go on, those that have ended, and when there is nothing better to hope for."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from tfkit.decode.search import Step, Task
+
+
+class Hypotheses:
+    """The hypotheses of one group: `places` of each sentence that go on, and the best that have ended.
+
+    Candidates are the best of all continuations; those among the best `places` that end are set aside with their
+    score, total / generated ** length_penalty; the best that do not end take the places. A sentence is closed when
+    no better end is to be hoped for, as transformers judges it: with early_stopping True as soon as `places` have
+    ended; with False, when the best place's score as of now is no better than the worst of those; with "never", when
+    its score at the limit, if it stayed as probable, would be no better.
+    """
+
+    def __init__(self, task: Task, places: int, length_penalty: float, early_stopping: bool | str) -> None:
+        self.task, self.places = task, places
+        self.length_penalty, self.early_stopping = length_penalty, early_stopping
+        batch, device = len(task.prompt), task.prompt.device
+        self.candidates = max(2, 1 + len(task.ends)) * places  # whatever ends, the places can be filled
+        self.totals = torch.zeros(batch, 1, device=device)  # [B,K]
+        self.ended_ids = task.buffer(places)  # [B,places,room]
+        self.ended_scores = torch.full((batch, places), -torch.inf, device=device)  # best first
+        self.ended_lengths = torch.full((batch, places), task.prompt.size(1), device=device)
+        self.closed = torch.zeros(batch, dtype=torch.bool, device=device)
+        self.first = torch.arange(places, device=device).expand(batch, -1)
+        self.some_ended = self.done = False
+
+    def step(self, scores: Tensor, normal: bool, ids: Tensor, generated: int) -> tuple[Tensor, Tensor]:
+        """scores [B,K,V], ids [B,K,T] so far, generated: tokens with this one -> parent, token [B,places]"""
+        parent, token, total = self.best(scores, normal)
+        ended = self.task.is_end(token) if self.task.ends else None
+        last = generated == self.task.limit
+        if last or (ended is not None and bool(ended.any())):
+            self.set_aside(ids, parent, token, self.final(total, None if last else ended, generated))
+        else:
+            ended = None
+        live = self.first if ended is None else self.survivors(total, ended, last)
+        if self.task.watch:
+            self.task.watch(Step(scores, self.totals, parent, token, total, live, self.is_final(total, ended), normal))
+        self.totals = (total if ended is None else total.masked_fill(ended, -torch.inf)).gather(1, live)
+        if self.some_ended:
+            self.close(generated)
+        return parent.gather(1, live), token.gather(1, live)
+
+    def best(self, scores: Tensor, normal: bool) -> tuple[Tensor, Tensor, Tensor]:
+        """scores [B,K,V] -> parent, token, total [B,C] of the best continuations"""
+        top = scores.topk(min(self.candidates, scores.size(-1)))  # of each row, then of all: never [B,K·V]
+        value = top.values if normal else top.values - scores.logsumexp(-1, keepdim=True)
+        every = (self.totals.unsqueeze(-1) + value).flatten(1)
+        found = every.topk(min(self.candidates, every.size(1)))
+        token = top.indices.flatten(1).gather(1, found.indices)
+        parent, total, lacking = found.indices // top.indices.size(-1), found.values, self.candidates - token.size(1)
+        if lacking > 0:  # a vocabulary of a few words
+            parent, token = F.pad(parent, (0, lacking)), F.pad(token, (0, lacking))
+            total = F.pad(total, (0, lacking), value=-torch.inf)
+        return parent, token, total
+
+    def survivors(self, total: Tensor, ended: Tensor, last: bool) -> Tensor:
+        """Which candidates take the places -> [B,places]; after the last step, the best: all are set aside."""
+        return self.first if last else total.masked_fill(ended, -torch.inf).topk(self.places).indices
+
+    def is_final(self, total: Tensor, ended: Tensor | None) -> Tensor:
+        """Which candidates end and count -> bool [B,C]"""
+        if ended is None:
+            return torch.zeros_like(total, dtype=torch.bool)
+        open_ = ~self.closed.unsqueeze(1) & (total > -torch.inf)
+        return ended & open_ & (torch.arange(total.size(1), device=total.device) < self.places)
+
+    def final(self, total: Tensor, ended: Tensor | None, generated: int) -> Tensor:
+        """The scores of the best candidates that end (ended None: of all, the limit is reached) -> [B,places]"""
+        scores = total[:, : self.places] / generated**self.length_penalty
+        out = self.closed.unsqueeze(1) if ended is None else self.closed.unsqueeze(1) | ~ended[:, : self.places]
+        return scores.masked_fill(out, -torch.inf)
+
+    def set_aside(self, ids: Tensor, parent: Tensor, token: Tensor, scores: Tensor) -> None:
+        """Keep the best of what had ended before and what ends now, scores [B,places]."""
+        end, parent = ids.size(-1), parent[:, : self.places]
+        new = torch.full_like(self.ended_ids, self.task.pad)
+        new[..., :end] = rows_of(ids, parent)
+        new[..., end] = token[:, : self.places]
+        lengths = torch.cat([self.ended_lengths, torch.full_like(parent, end + 1)], 1)
+        best = torch.cat([self.ended_scores, scores.to(self.ended_scores.dtype)], 1).topk(self.places)
+        self.ended_scores, self.ended_lengths = best.values, lengths.gather(1, best.indices)
+        self.ended_ids = rows_of(torch.cat([self.ended_ids, new], 1), best.indices)
+        self.some_ended = True
+
+    def close(self, generated: int) -> None:
+        """Close the sentences that are done."""
+        worst, hope = self.ended_scores[:, -1], self.totals[:, 0]
+        full, stuck = worst > -torch.inf, hope == -torch.inf
+        at = self.task.limit if self.early_stopping == "never" and self.length_penalty > 0 else generated
+        better = hope / at**self.length_penalty > worst if self.early_stopping is not True else ~full
+        self.closed = self.closed | (full & ~better) | stuck
+        self.done = bool(self.closed.all())
+
+
+class Textbook(Hypotheses):
+    """The same as `beam_search`: what ends keeps its place for that step only, and the beam grows narrower by it."""
+
+    def survivors(self, total: Tensor, ended: Tensor, last: bool) -> Tensor:
+        return self.first
+
+    def close(self, generated: int) -> None:
+        self.closed = (self.totals == -torch.inf).all(1)
+        self.done = bool(self.closed.all())
+
+
+def rows_of(ids: Tensor, index: Tensor) -> Tensor:
+    """ids [B,K,T], index [B,N] -> [B,N,T]"""
+    return ids.gather(1, index.unsqueeze(-1).expand(-1, -1, ids.size(-1)))

@@ -1,0 +1,110 @@
+"""What may not be said, and what must: repetition, length, bad words, forced first and last tokens.
+
+All rows at once; the names and the order in which the rules are applied are those of transformers' `generate`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+NEVER = -torch.inf
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """ids, as every rule sees them, include the prompt (an encoder-decoder's start token, a decoder's text).
+
+    Raises ValueError for a penalty that is not positive and for sizes below zero.
+    """
+
+    repetition_penalty: float = 1.0
+    no_repeat_ngram_size: int = 0
+    bad_words_ids: Sequence[Sequence[int]] = ()
+    min_length: int = 0
+    min_new_tokens: int = 0
+    forced_bos_token_id: int | None = None
+    forced_eos_token_id: int | None = None
+    suppress_tokens: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        if self.repetition_penalty <= 0:
+            raise ValueError(f"repetition_penalty={self.repetition_penalty}: must be above 0; 1 changes nothing")
+        for name in ("no_repeat_ngram_size", "min_length", "min_new_tokens"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name}={getattr(self, name)}: must not be below 0")
+        if any(len(word) == 0 for word in self.bad_words_ids):
+            raise ValueError("bad_words_ids holds an empty word: each is a list of at least one id")
+
+    def for_run(self, prompt: int, limit: int, ends: Sequence[int], device: torch.device) -> Applied:
+        """The same for prompts of `prompt` tokens and `limit` new ones."""
+        return Applied(self, prompt, limit, ends, device)
+
+
+class Applied:
+    """Rules with everything that one run needs, as tensors."""
+
+    def __init__(self, rules: Rules, prompt: int, limit: int, ends: Sequence[int], device: torch.device) -> None:
+        self.rules, self.last = rules, prompt + limit - 1
+        self.shortest = max(rules.min_length, prompt + rules.min_new_tokens if rules.min_new_tokens else 0)
+        as_ids = lambda ids: torch.tensor(list(ids), dtype=torch.int64, device=device)
+        self.ends, self.suppressed = as_ids(ends), as_ids(rules.suppress_tokens)
+        words = [list(word) for word in rules.bad_words_ids if list(word) not in [[end] for end in ends]]
+        self.words = [as_ids([w for w in words if len(w) == n]).view(-1, n) for n in sorted({len(w) for w in words})]
+        self.always = rules.repetition_penalty != 1 or rules.no_repeat_ngram_size or words or rules.suppress_tokens
+
+    def idle(self, length: int) -> bool:
+        """Whether nothing is to be done for ids of this length."""
+        ending = self.rules.forced_eos_token_id is not None and length == self.last
+        starting = self.rules.forced_bos_token_id is not None and length == 1
+        return not (self.always or ending or starting or length < self.shortest)
+
+    def __call__(self, ids: Tensor, scores: Tensor) -> Tensor:
+        """ids [N,T], scores [N,V] of the next token -> scores [N,V], a new tensor"""
+        rules, length = self.rules, ids.size(1)
+        if rules.repetition_penalty != 1:
+            scores = penalised(scores, ids, rules.repetition_penalty)
+        if rules.no_repeat_ngram_size and length + 1 >= rules.no_repeat_ngram_size:
+            scores = without_repeats(scores, ids, rules.no_repeat_ngram_size)
+        for words in self.words:
+            if length + 1 >= words.size(1):
+                scores = without_words(scores, ids, words)
+        if length < self.shortest and len(self.ends):
+            scores = scores.index_fill(1, self.ends, NEVER)
+        if rules.forced_bos_token_id is not None and length == 1:
+            scores = forced(scores, rules.forced_bos_token_id)
+        if rules.forced_eos_token_id is not None and length == self.last:
+            scores = forced(scores, rules.forced_eos_token_id)
+        return scores.index_fill(1, self.suppressed, NEVER) if len(self.suppressed) else scores
+
+
+def penalised(scores: Tensor, ids: Tensor, penalty: float) -> Tensor:
+    """What was said is less likely to be said again (Keskar et al. 2019, CTRL, 4.1)."""
+    seen = scores.gather(1, ids)
+    return scores.scatter(1, ids, torch.where(seen < 0, seen * penalty, seen / penalty))
+
+
+def ban(scores: Tensor, tokens: Tensor, banned: Tensor) -> Tensor:
+    """scores [N,V], tokens [N,M], banned bool [N,M]; a token that is named twice is banned if one of them is"""
+    values = torch.zeros_like(scores[:, :1]).expand(tokens.shape).masked_fill(~banned, torch.inf)
+    return scores.scatter_reduce(1, tokens, values.masked_fill(banned, NEVER), "amin")
+
+
+def without_repeats(scores: Tensor, ids: Tensor, size: int) -> Tensor:
+    """No n-gram twice: whatever followed the last n - 1 tokens before may not follow now."""
+    grams = ids.unfold(1, size, 1) if ids.size(1) >= size else ids.new_empty(len(ids), 0, size)  # [N,M,n]
+    recent = ids[:, ids.size(1) + 1 - size :].unsqueeze(1)  # [N,1,n-1]
+    return ban(scores, grams[..., -1], (grams[..., :-1] == recent).all(-1))
+
+
+def without_words(scores: Tensor, ids: Tensor, words: Tensor) -> Tensor:
+    """words [M,n]: where the first n - 1 have just been said, the last may not be."""
+    recent = ids[:, ids.size(1) + 1 - words.size(1) :].unsqueeze(1)  # [N,1,n-1]
+    return ban(scores, words[:, -1].expand(len(ids), -1), (recent == words[:, :-1]).all(-1))
+
+
+def forced(scores: Tensor, token: int) -> Tensor:
+    return torch.full_like(scores, NEVER).index_fill(1, torch.tensor([token], device=scores.device), 0.0)
