@@ -14,7 +14,12 @@ from typing import Any
 from .. import registry
 
 # what they call an architecture, where it is not our file's name
-NAMES = {"openai-gpt": "gpt", "xlm-roberta": "xlm_roberta", "encoder-decoder": "encoder_decoder"}
+NAMES = {
+    "openai-gpt": "gpt",
+    "xlm-roberta": "xlm_roberta",
+    "encoder-decoder": "encoder_decoder",
+    "transfo-xl": "transformer_xl",
+}
 # what every published configuration may carry: provenance, and defaults of generation and of output formats
 COMMON = {
     "architectures", "transformers_version", "dtype", "torch_dtype", "_name_or_path", "_commit_hash", "use_cache",

@@ -47,6 +47,7 @@ class Cache:
     def __init__(self):
         self.grown = {}  # module -> _Buffer
         self.memory = {}  # module -> (k, v)
+        self.kept = {}  # module -> what is the same for all rows and steps
 
     @property
     def length(self):

@@ -1,0 +1,239 @@
+"""Transformer-XL (Dai et al. 2019, arXiv:1901.02860): read on where the last segment ended.
+
+Parent   transformer (its decoder half)
+Differs  a memory: the states of earlier segments are keys too, without gradients; so positions are distances, and a
+         query meets them with biases of its own (u for content, v for distance); all queries may be held to the same
+         reach (same_length); rare words have narrow embeddings, at both ends (adaptive input and softmax)
+Trained  objectives.causal_lm, one segment after the other
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from ..namemap import Fused, NameMap
+from ..nn import Cache, FeedForward, StaticCache
+from ..nn.adaptive import AdaptiveEmbedding, AdaptiveSoftmax
+from ..nn.relative import RelativeAttention, bar, distance_waves
+from ._base import Model, Output, as_mask, check_ids, look_up
+from ._heads import label_loss
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    vocab_size: int = 267735
+    cutoffs: tuple[int, ...] = (20000, 40000, 200000)
+    div_val: int = 4  # by how much each cluster's embeddings are narrower
+    d_model: int = 1024
+    d_embed: int = 1024
+    n_layers: int = 18
+    n_heads: int = 16
+    d_head: int = 64
+    d_ff: int = 4096
+    mem_len: int = 1600
+    clamp_len: int = 1000  # distances beyond it look alike; none for 0 and less
+    same_length: bool = True
+    pre_norm: bool = False
+    untie_r: bool = True  # u and v for each layer, not once for all
+    tie_word_embeddings: bool = True
+    tie_projs: tuple[bool, ...] | None = None  # all but the first, unless given
+    dropout: float = 0.1
+    attn_dropout: float = 0.0
+    eps: float = 1e-5
+    num_labels: int = 2  # as many as id2label has, where that is given
+    id2label: dict | None = None
+    problem_type: str | None = None
+    pad_token_id: int | None = None
+    eos_token_id: int | None = 0
+
+    def __post_init__(self):
+        ties = self.tie_projs or [False] + [True] * len(self.cutoffs)
+        labels = len(self.id2label) if self.id2label else self.num_labels
+        for name, value in {"cutoffs": tuple(self.cutoffs), "tie_projs": tuple(ties), "num_labels": labels}.items():
+            object.__setattr__(self, name, value)  # lists, in a file
+
+
+PRESETS: dict[str, dict] = {"transfo-xl-wt103": {}}
+
+
+class Layer(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.attn = RelativeAttention(c.d_model, c.n_heads, d_head=c.d_head, dropout=c.attn_dropout)
+        self.ff = FeedForward(c.d_model, c.d_ff, F.relu, c.dropout)
+        self.norm1, self.norm2 = (nn.LayerNorm(c.d_model, c.eps) for _ in range(2))
+        self.drop, self.pre_norm = nn.Dropout(c.dropout), c.pre_norm
+
+    def forward(self, x, memory, *how):
+        """x [B,L,E], memory [B,M,E] -> [B,L,E]"""
+        source = torch.cat([memory, x], dim=1)
+        if self.pre_norm:
+            x = x + self.drop(self.attn(self.norm1(source), x.size(1), *how))
+            return x + self.drop(self.ff(self.norm2(x)))
+        x = self.norm1(x + self.drop(self.attn(source, x.size(1), *how)))
+        return self.norm2(x + self.drop(self.ff(x)))
+
+
+class TransformerXL(Model):
+    HEADS = (None, "causal_lm", "sequence_classification")
+
+    def __init__(self, config: Config, head=None):
+        super().__init__(config, head)
+        c = config
+        self.embed: Any = AdaptiveEmbedding(c.vocab_size, c.d_embed, c.d_model, c.cutoffs, c.div_val)
+        self.layers = nn.ModuleList(Layer(c) for _ in range(c.n_layers))
+        self.drop = nn.Dropout(c.dropout)
+        if head == "causal_lm":
+            self.top = AdaptiveSoftmax(self.embed, c.d_embed, c.tie_word_embeddings, c.tie_projs)
+        if head == "sequence_classification":
+            self.classifier = nn.Linear(c.d_embed, c.num_labels, bias=False)
+        attns: list[Any] = [layer.attn for layer in self.layers]
+        for attn in () if c.untie_r else attns[1:]:
+            attn.by_content, attn.by_distance = attns[0].by_content, attns[0].by_distance
+        for name, weight in self.named_parameters():
+            if "norm" not in name:
+                nn.init.zeros_(weight) if "bias" in name else nn.init.normal_(weight, std=0.02)
+
+    @property
+    def names(self):
+        """The map of tensor names: which are stored twice depends on what is tied."""
+        c, tied = self.config, {}
+        for i in range(len(c.cutoffs) + 1):
+            if c.tie_word_embeddings:
+                tied[f"crit.out_layers.{i}.weight"] = f"word_emb.emb_layers.{i}.weight"
+            if c.tie_projs[i]:
+                tied[f"crit.out_projs.{i}"] = f"word_emb.emb_projs.{0 if c.div_val == 1 else i}"
+        return Names(BODY, prefix=HF.prefix, heads=HF.heads, tied=tied, constant=HF.constant)
+
+    def recall(self, mems, ids):
+        """What each layer remembers [B,M,E]: as given [M,B,E], or zeros"""
+        c, (table, *_) = self.config, self.embed.tables
+        if mems is None:
+            return [table.weight.new_zeros(len(ids), c.mem_len, c.d_model)] * c.n_layers
+        wrong = [m for m in mems if m.dim() != 3 or m.shape[1:] != (len(ids), c.d_model)]
+        if wrong or len(mems) != c.n_layers:
+            shape = list(wrong[0].shape) if wrong else f"{len(mems)} tensors"
+            raise ValueError(f"mems must be {c.n_layers} tensors [M,{len(ids)},{c.d_model}]; got {shape}")
+        return [m.transpose(0, 1) for m in mems]
+
+    def hidden(self, ids, mems, real, cache):
+        """ids [B,L], mems or None, real bool [B,K] or None -> states [B,L,E], mems"""
+        c, (batch, new) = self.config, ids.shape
+        x = self.drop(look_up(self.embed, ids, "input_ids"))
+        if cache is None:
+            memory = self.recall(mems, ids)
+            keys = memory[0].size(1) + new
+        else:  # a state of zeros stands for as many of them as there should be
+            memory = [x.new_zeros(batch, 1, c.d_model)] * c.n_layers
+            keys = (c.mem_len or cache.length) + new
+        distances = torch.arange(keys - 1, -2, -1, device=ids.device)  # the last one is the future: see `bar`
+        waves = distance_waves(distances.clamp(max=c.clamp_len) if c.clamp_len > 0 else distances, c.d_model, x)
+        waves, barred, mask = self.drop(waves), None, None
+        if new > 1 or (c.same_length and keys > c.mem_len):
+            barred = bar(new, keys, c.mem_len if c.same_length else keys, x).repeat(batch, 1)[None]
+        if real is not None and real.size(1) == new:  # padding is as good as memory, so there is too much of that
+            excess = (real.cumsum(1) == 0).sum(1)
+            mask = (torch.arange(keys, device=ids.device) >= excess[:, None])[:, None, None]
+        after = []
+        for layer, before in zip(self.layers, memory, strict=True):
+            x = x if real is None else x * real[:, -new:, None]
+            after.append((before, x))
+            x = layer(x, before, waves, barred, mask, cache)
+        return self.drop(x), None if cache is not None or not c.mem_len else self.remember(after)
+
+    @torch.no_grad()
+    def remember(self, after):
+        """The latest mem_len states that each layer read, as the next segment will, [M,B,E] as transformers has them"""
+        return tuple(torch.cat(pair, dim=1)[:, -self.config.mem_len :].transpose(0, 1).detach() for pair in after)
+
+    def forward(self, input_ids=None, attention_mask=None, mems=None, labels=None, *, cache=None, use_cache=False):
+        """input_ids [B,L]; mems: what the last segment gave, per layer [M,B,E]; labels [B,L] (shifted inside; -100: not
+        counted) or [B] -> Output: loss, losses [B,L-1], logits [B,L,V] (log-probabilities; not beside a loss) or [B,N],
+        last_hidden_state, mems or, for decoding, cache. Raises ValueError, TypeError for what does not fit."""
+        self.need_head(labels)
+        ids = check_ids("input_ids", input_ids)
+        cache = Cache() if use_cache and cache is None else cache
+        if cache is not None and (mems is not None or isinstance(cache, StaticCache)):
+            raise ValueError("a growing cache is the memory: give neither mems with it nor a static one")
+        past = 0 if cache is None else cache.length
+        real = as_mask("attention_mask", attention_mask, (len(ids), past + ids.size(1)))
+        x, mems = self.hidden(ids, mems, real, cache)
+        return Output({**self.answer(x, ids, labels), "last_hidden_state": x, "mems": mems, "cache": cache})
+
+    def answer(self, x, ids, labels):
+        """What the head says of the states x [B,L,E]"""
+        if self.head == "sequence_classification":
+            pad = self.config.pad_token_id
+            last = -1 if pad is None else (ids != pad).sum(1) - 1
+            logits = self.classifier(x)[torch.arange(len(ids), device=ids.device), last]
+            loss = None if labels is None else label_loss(logits, labels, self.config.problem_type)
+            return {"loss": loss, "logits": logits}
+        if self.head is None or labels is None:
+            return {"logits": self.top(x, self.embed) if self.head else None}
+        losses = self.top.losses(x[:, :-1].flatten(0, 1), labels[:, 1:].flatten(), self.embed)
+        count = (labels[:, 1:] != -100).sum().clamp(min=1)
+        return {"loss": losses.sum() / count, "losses": losses.view(len(x), -1)}
+
+
+MODEL = TransformerXL
+
+
+class Names(NameMap):
+    """u and v may be stored once for all layers, and again for each."""
+
+    def load(self, theirs):
+        theirs = {name.removeprefix(self.prefix): tensor for name, tensor in theirs.items()}
+        shared = {name: theirs.pop(name) for name in ("r_w_bias", "r_r_bias") if name in theirs}
+        for layer in range(sum(name.endswith("dec_attn.o_net.weight") for name in theirs)):
+            theirs |= {f"layers.{layer}.dec_attn.{name}": tensor for name, tensor in shared.items()}
+        return super().load(theirs)
+
+
+LAYER: dict[str, Any] = {
+    "dec_attn.qkv_net": Fused(f"layers.{{}}.attn.{letter}_proj" for letter in "qkv"),
+    "dec_attn.o_net": "layers.{}.attn.o_proj",
+    "dec_attn.r_net": "layers.{}.attn.r_proj",
+    "dec_attn.r_w_bias": "layers.{}.attn.by_content",
+    "dec_attn.r_r_bias": "layers.{}.attn.by_distance",
+    "dec_attn.layer_norm": "layers.{}.norm1",
+    "pos_ff.CoreNet.0": "layers.{}.ff.up",
+    "pos_ff.CoreNet.3": "layers.{}.ff.down",
+    "pos_ff.layer_norm": "layers.{}.norm2",
+}
+BODY = {
+    "word_emb.emb_layers.{}": "embed.tables.{}",
+    "word_emb.emb_projs.{}": "embed.widen.{}.weight",
+    **{f"layers.{{}}.{theirs}": ours for theirs, ours in LAYER.items()},
+}
+HF = Names(
+    BODY,
+    prefix="transformer.",
+    heads={
+        "crit.cluster_weight": "top.clusters.weight",
+        "crit.cluster_bias": "top.clusters.bias",
+        "crit.out_layers.{}.weight": "top.weights.{}",
+        "crit.out_layers.{}.bias": "top.biases.{}",
+        "crit.out_projs.{}": "top.projections.{}.weight",
+        "score": "classifier",
+    },
+    constant=[r"pos_emb\.inv_freq"],
+)
+HF_HEADS = {
+    "TransfoXLModel": None, "TransfoXLLMHeadModel": "causal_lm",
+    "TransfoXLForSequenceClassification": "sequence_classification",
+}  # fmt: skip
+HF_FIELDS = {
+    "vocab_size": "vocab_size", "cutoffs": "cutoffs", "div_val": "div_val", "d_model": "d_model", "d_embed": "d_embed",
+    "n_layer": "n_layers", "n_head": "n_heads", "d_head": "d_head", "d_inner": "d_ff", "mem_len": "mem_len",
+    "clamp_len": "clamp_len", "same_length": "same_length", "pre_lnorm": "pre_norm", "untie_r": "untie_r",
+    "tie_word_embeddings": "tie_word_embeddings", "tie_projs": "tie_projs", "dropout": "dropout",
+    "dropatt": "attn_dropout", "layer_norm_epsilon": "eps", "num_labels": "num_labels", "id2label": "id2label",
+    "problem_type": "problem_type", "pad_token_id": "pad_token_id", "eos_token_id": "eos_token_id",
+}  # fmt: skip
+HF_FIXED = {
+    "adaptive": True, "attn_type": 0, "sample_softmax": -1, "tie_weight": True, "proj_share_all_but_first": True,
+}  # fmt: skip
+HF_UNUSED = {"init", "init_range", "init_std", "proj_init_std", "ext_len", "tgt_len", "trainer_compatible"}

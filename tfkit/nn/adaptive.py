@@ -1,0 +1,97 @@
+"""Big vocabularies: rare words get fewer numbers (Grave et al. 2017, arXiv:1609.04309; Baevski and Auli 2019).
+
+Words are sorted by how frequent they are and cut into clusters at `cutoffs`; each cluster is `div` times narrower than
+the one before it.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class AdaptiveEmbedding(nn.Module):
+    """One table and one matrix per cluster; with div=1 one table for all, and a matrix if it is not d_model wide."""
+
+    def __init__(self, vocab_size, d_embed, d_model, cutoffs, div):
+        super().__init__()
+        self.edges, self.div, self.num_embeddings = [0, *cutoffs, vocab_size], div, vocab_size
+        sizes = [vocab_size] if div == 1 else [b - a for a, b in zip(self.edges, self.edges[1:], strict=False)]
+        widths = [d_embed // div**i for i in range(len(sizes))]
+        self.tables = nn.ModuleList(nn.Embedding(n, width) for n, width in zip(sizes, widths, strict=True))
+        straight = div == 1 and d_embed == d_model
+        self.widen = nn.ModuleList(nn.Linear(w, d_model, bias=False) for w in ([] if straight else widths))
+        self.scale = d_model**0.5
+
+    def forward(self, ids):
+        """ids [B,L] -> [B,L,E]. Each cluster looks at all ids and keeps its own: shapes do not depend on the words.
+        Raises IndexError for an id outside the vocabulary."""
+        if self.div == 1:
+            x = self.tables[0](ids)
+            return (self.widen[0](x) if self.widen else x) * self.scale
+        last = len(self.tables) - 1
+        total: torch.Tensor | float = 0.0
+        for i, (table, widen) in enumerate(zip(self.tables, self.widen, strict=True)):
+            low, high = self.edges[i : i + 2]
+            place = ids - low
+            place = place if i == 0 else place.clamp(min=0)  # so a negative id fails in the first table,
+            place = place if i == last else place.clamp(max=high - low - 1)  # and one too large in the last
+            total = total + widen(table(place)) * ((ids >= low) & (ids < high))[..., None]
+        return total * self.scale
+
+
+class AdaptiveSoftmax(nn.Module):
+    """log p(word) = log p(cluster) + log p(word | cluster); the first cluster's words stand beside the clusters.
+
+    Output matrices are the embedding's tables (tied) or its own; so are the projections, tied one by one.
+    """
+
+    def __init__(self, embedding, d_embed, tied, tied_projections):
+        super().__init__()
+        self.edges, self.div, clusters = embedding.edges, embedding.div, len(embedding.edges) - 2
+        self.clusters = nn.Linear(d_embed, clusters) if clusters else None
+        shapes = [table.weight.shape for table in embedding.tables]
+        self.biases = nn.ParameterList(torch.zeros(shape[0]) for shape in shapes)
+        self.weights = nn.ParameterList([] if tied else [torch.empty(shape).normal_(std=0.02) for shape in shapes])
+        own = {}
+        for i, is_tied in enumerate(tied_projections[: clusters + 1] if embedding.widen else []):
+            if not is_tied:
+                width = d_embed // self.div**i
+                own[str(i)] = nn.Linear(width, embedding.widen[0].out_features, bias=False)
+        self.projections = nn.ModuleDict(own)
+
+    def scores(self, i, x, embedding):
+        """Logits of cluster i: x [N,E] -> [N, its words], and for the first one the clusters' beside them"""
+        if embedding.widen:
+            own = str(i) in self.projections
+            x = x @ (self.projections[str(i)] if own else embedding.widen[0 if self.div == 1 else i]).weight
+        weights = self.weights if len(self.weights) else [table.weight for table in embedding.tables]
+        low, high = self.edges[i : i + 2]
+        one_table = self.div == 1
+        weight = weights[0][low:high] if one_table else weights[i]
+        bias = self.biases[0][low:high] if one_table else self.biases[i]
+        if i == 0 and self.clusters is not None:
+            weight, bias = torch.cat([weight, self.clusters.weight]), torch.cat([bias, self.clusters.bias])
+        logits = F.linear(x, weight, bias)
+        return logits.to(torch.promote_types(logits.dtype, torch.float32))
+
+    def forward(self, x, embedding):
+        """x [...,E] -> log-probabilities [...,V]"""
+        first = self.edges[1]
+        head = self.scores(0, x, embedding).log_softmax(-1)
+        parts = [head[..., :first]]
+        for i in range(1, len(self.edges) - 1):
+            parts.append(head[..., first + i - 1, None] + self.scores(i, x, embedding).log_softmax(-1))
+        return torch.cat(parts, dim=-1)
+
+    def losses(self, x, labels, embedding):
+        """x [N,E], labels [N] -> -log p [N], 0 where the label is -100. A rare cluster is computed for its words alone:
+        that saves the time, and makes shapes depend on the labels."""
+        cluster = torch.bucketize(labels, torch.tensor(self.edges[1:-1], device=labels.device), right=True)
+        place = torch.where(cluster == 0, labels, self.edges[1] + cluster - 1)
+        total = F.cross_entropy(self.scores(0, x, embedding), place, reduction="none")
+        for i in range(1, len(self.edges) - 1):
+            rows = (cluster == i).nonzero().squeeze(1)
+            inside = labels[rows] - self.edges[i]
+            found = F.cross_entropy(self.scores(i, x[rows], embedding), inside, reduction="none")
+            total = total.index_add(0, rows, found)
+        return total

@@ -1,0 +1,96 @@
+"""Attention by content and by distance (Dai et al. 2019, arXiv:1901.02860, 3.3), its shift a view.
+
+A query meets every *distance* once, in one product; row i of that table, read from column Q-1-i on, is its scores by
+*position*. Nothing of the size of the scores is copied for that: it is the same memory, read with another stride.
+"""
+
+import torch
+from torch import nn
+
+from .attention import merge_heads, split_heads
+from .fused import Attention
+from .kernel import attend
+
+
+def distance_waves(distances, dim, like):
+    """A wave per distance, sines beside cosines: distances [R] -> [R,dim], of the dtype and device of `like`."""
+    wide = torch.promote_types(like.dtype, torch.float32)  # an angle of 1000 has no digits left in half precision
+    speed = 10000.0 ** (-torch.arange(0, dim, 2, dtype=wide, device=like.device) / dim)
+    angle = distances.to(wide)[:, None] * speed
+    return torch.cat([angle.sin(), angle.cos()], dim=-1).to(like.dtype)
+
+
+def skew(scores, batch, keys):
+    """Scores by distance, from far to near, as scores by position: a view. `relative_shift` is the same with copies.
+
+    scores [H,B*Q,R], contiguous, R > keys -> [B,H,Q,keys]; its element [i,j] is theirs [i, j+Q-1-i]. Where that is past
+    the end of row i it is the start of row i+1, which that row itself never reads: `bar` may write there.
+    """
+    heads, rows, reach = scores.shape
+    queries = rows // batch
+    strides = (queries * reach, rows * reach, reach - 1, 1)
+    return scores.as_strided((batch, heads, queries, keys), strides, scores.storage_offset() + queries - 1)
+
+
+def bar(queries, keys, seen, like):
+    """What a causal query may not see, to be added to the scores by distance: R = keys + 1, the last one the future.
+
+    seen: how many of the nearest positions each query sees, itself included -> [Q,R], -inf where it may not look
+    """
+    column = torch.arange(keys + 1, device=like.device)
+    future = torch.arange(queries - 1, -1, -1, device=like.device)[:, None]  # the wrapped part, see `skew`
+    barred = (column < future) | (column >= keys) | (column < keys - seen)
+    return like.new_zeros(queries, keys + 1).masked_fill(barred, float("-inf"))
+
+
+class RelativeAttention(Attention):
+    """Scores are (q + u)·k by content plus (q + v)·r by distance, where r is a wave through a projection of its own.
+
+    Beside `Attention`'s projections, without biases: r_proj; by_content (the paper's u) and by_distance (v), [H,D].
+    """
+
+    def __init__(self, d_model, n_heads, *, d_head=None, dropout=0.0):
+        super().__init__(d_model, n_heads, d_head=d_head, bias=False, dropout=dropout)
+        inner = self.q_proj.out_features
+        self.r_proj = nn.Linear(d_model, inner, bias=False)
+        self.by_content, self.by_distance = (nn.Parameter(torch.zeros(n_heads, inner // n_heads)) for _ in range(2))
+        self.scale = (inner // n_heads) ** -0.5
+
+    def far(self, waves, cache=None):
+        """waves [R,E], from far to near -> keys of the distances [H,D,R]; a cache keeps those that reach farthest."""
+        known = None if cache is None else cache.kept.get(self)
+        if known is None or known.size(2) < len(waves):
+            known = self.r_proj(waves).view(len(waves), self.n_heads, -1).permute(1, 2, 0)
+        if cache is not None:
+            cache.kept[self] = known
+        return known[:, :, known.size(2) - len(waves) :]
+
+    def distance_bias(self, q, far, keys, barred=None):
+        """q [B,H,Q,D], far [H,D,R], barred [1,B*Q,R] or None -> scaled scores [B,H,Q,keys], a view of [H,B*Q,R]"""
+        rows = ((q + self.by_distance[:, None]) * self.scale).transpose(0, 1).flatten(1, 2)
+        scores = torch.bmm(rows, far) if barred is None else torch.baddbmm(barred, rows, far)
+        return skew(scores, len(q), keys)
+
+    def look(self, q, k, v, bias, mask=None):
+        """q [B,H,Q,D], k, v [B,H,K,D], bias [B,H,Q,K], mask bool, broadcastable to it, or None -> [B,Q,E]"""
+        dropout = self.dropout if self.training else 0.0
+        out = attend(q + self.by_content[:, None], k, v, mask=mask, bias=bias, scale=self.scale, dropout=dropout)
+        return self.o_proj(merge_heads(out))
+
+    def forward(self, source, new, waves, barred=None, mask=None, cache=None):  # type: ignore[override]
+        """source [B,K,E]: the memory, and after it the `new` positions that look; waves [R,E] and barred [1,B*Q,R] as
+        `bar` counts; mask bool [B,1,1,K] or None. With a cache the memory is one blank state: the oldest of R - 1 - new
+        keys are that one, until there are as many others -> [B,new,E]"""
+        q = split_heads(self.q_proj(source[:, -new:]), self.n_heads)
+        k, v = (split_heads(proj(source), self.n_heads) for proj in (self.k_proj, self.v_proj))
+        if cache is not None:
+            blank, size = (k[:, :, :1], v[:, :, :1]), len(waves) - 1
+            k, v = cache.extend(self, k[:, :, -new:], v[:, :, -new:])
+            k, v = (filled(part[:, :, -size:], first, size) for part, first in zip((k, v), blank, strict=True))
+        return self.look(q, k, v, self.distance_bias(q, self.far(waves, cache), k.size(2), barred), mask)
+
+
+def filled(part, first, size):
+    """part [B,H,K,D], with `first` [B,H,1,D] before it as often as it takes -> [B,H,size,D]"""
+    lacking = size - part.size(2)
+    return torch.cat([first.expand(-1, -1, lacking, -1), part], dim=2) if lacking else part
