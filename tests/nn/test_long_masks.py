@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tfkit.nn import local_global_mask
+from tfkit.nn import bigbird_mask, local_global_mask
 
 
 @pytest.mark.parametrize(
@@ -15,3 +15,15 @@ def test_near_ones_and_global_ones(length, window, chosen):
     for i in range(length):
         for j in range(length):
             assert mask[i, j] == (abs(i - j) <= window // 2 or i in chosen or j in chosen)
+
+
+@pytest.mark.parametrize(("block", "window", "first", "many"), [(1, 3, 1, 2), (3, 1, 0, 1), (2, 5, 2, 0)])
+def test_blocks_near_first_and_drawn(block, window, first, many):
+    blocks = 6
+    drawn = torch.randint(blocks, (blocks, many), generator=torch.Generator().manual_seed(0))
+    mask = bigbird_mask(blocks * block, block, window, first, drawn)
+    assert mask.dtype == torch.bool and mask.shape == (blocks * block, blocks * block)
+    for i in range(blocks * block):
+        for j in range(blocks * block):
+            a, b = i // block, j // block
+            assert mask[i, j] == (abs(a - b) <= window // 2 or a < first or b < first or b in drawn[a].tolist())

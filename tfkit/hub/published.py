@@ -19,6 +19,7 @@ NAMES = {
     "xlm-roberta": "xlm_roberta",
     "encoder-decoder": "encoder_decoder",
     "transfo-xl": "transformer_xl",
+    "big_bird": "bigbird",
 }
 # what every published configuration may carry: provenance, and defaults of generation and of output formats
 COMMON = {

@@ -233,8 +233,11 @@ class QuestionAnswering(Head):
         super().__init__(c)
         self.span = nn.Linear(c.d_model, 2)
 
+    def scores(self, seen):
+        return self.span(seen.states)  # [B,L,2]
+
     def forward(self, seen, start_positions=None, end_positions=None):
-        start, end = self.span(seen.states).unbind(-1)  # [B,L] each
+        start, end = self.scores(seen).unbind(-1)  # [B,L] each
         loss = None
         if start_positions is not None and end_positions is not None:
             outside = start.size(1)

@@ -5,6 +5,7 @@ V vocabulary. A mask is boolean, True = may attend.
 """
 
 from .attention import MultiHeadAttention, merge_heads, scaled_dot_product_attention, split_heads
+from .block_sparse import bigbird_mask
 from .cache import Cache, CachedSelfAttention, StaticCache
 from .disentangled import disentangled_scores
 from .dynamic_conv import span_dynamic_conv
@@ -35,6 +36,7 @@ __all__ = [
     "Seq2SeqTransformer",
     "apply_rotary",
     "axial_positions",
+    "bigbird_mask",
     "causal_mask",
     "disentangled_scores",
     "pool_sequence",

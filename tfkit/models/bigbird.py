@@ -1,0 +1,241 @@
+"""BigBird (Zaheer et al. 2020, arXiv:2007.14062): BERT over long texts, as a few links between blocks reach everywhere.
+
+Parent   bert
+Differs  the text is cut into blocks; a block looks at itself and its neighbours, at the first and the last block, which
+         look at all, and at a few drawn at random: time and memory grow with the length and not with its square.
+         As published: each layer draws with its own number as seed, anew for each length, and only in training; at
+         other times the first block stands in for each block drawn, so that it counts that much more.
+         Short texts, and every causal model, use full attention. (The published causal model, on a long text, looks
+         ahead: its blocks are not causal. Ours never does.) Attention weights are dropped in full attention only.
+         Dropout comes before the norm of the embeddings; heads have layers of their own.
+Trained  masked language modelling and next sentence, from RoBERTa's weights
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from ..namemap import NameMap
+from ..nn import Attention, Cache, FeedForward, merge_heads, split_heads
+from ..nn.block_sparse import block_sparse_attention, block_table, drawn_blocks
+from . import _heads as heads
+from . import bert
+from ._base import Output, activation, check_ids, look_up
+from .bert import BERT
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(bert.Config):
+    vocab_size: int = 50358
+    max_length: int = 4096
+    activation: str = "gelu_new"
+    attention_type: str = "block_sparse"  # or "original_full"
+    block: int = 64
+    n_random: int = 3
+    qkv_bias: bool = True
+    rescale_embeddings: bool = False
+    is_decoder: bool | None = None  # as the head has it
+    bos_token_id: int | None = 1
+    eos_token_id: int | None = 2
+    sep_token_id: int = 66
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.attention_type not in ("block_sparse", "original_full"):
+            raise ValueError(f"attention_type is {self.attention_type!r}, not 'block_sparse' or 'original_full'")
+
+
+PRESETS: dict[str, dict] = {"bigbird-roberta-base": {}, "bigbird-roberta-large": bert.LARGE}
+OLD_PLAN = (1024, 3072, 4096)  # lengths, in tokens
+
+
+class Seen(NamedTuple):
+    """mask bool [B,1,1,K] or None, and cache: of full attention; real bool [B,N,W]: of block-sparse, None in full."""
+
+    mask: torch.Tensor | None
+    cache: Cache | None
+    real: torch.Tensor | None
+
+
+class Embeddings(bert.Embeddings):
+    def __init__(self, c):
+        super().__init__(c)
+        self.scale = c.d_model**0.5 if c.rescale_embeddings else 1.0
+
+    def forward(self, ids, types, position_ids):
+        x = look_up(self.tokens, ids, "input_ids") * self.scale
+        x = x + (self.types.weight[0] if types is None else look_up(self.types, types, "token_type_ids"))
+        position_ids = self.place(ids) if position_ids is None else position_ids
+        return self.norm(self.drop(x + look_up(self.positions, position_ids, "position_ids")))
+
+
+class SparseAttention(Attention):
+    def __init__(self, c, seed):
+        super().__init__(c.d_model, c.n_heads, bias=c.qkv_bias, dropout=c.attn_dropout, causal=c.is_decoder)
+        self.o_proj = nn.Linear(c.d_model, c.d_model)
+        self.config, self.seed = c, seed
+
+    def forward(self, x, *, mask):  # type: ignore[override]
+        """x [B,L,E], L a multiple of the block; mask: Seen -> [B,L,E]"""
+        if mask.real is None:
+            return super().forward(x, mask=mask.mask, cache=mask.cache)
+        q, k, v = (split_heads(f(x), self.n_heads) for f in (self.q_proj, self.k_proj, self.v_proj))
+        table, once = block_table(mask.real.size(1), self.drawn(mask.real) if self.training else None, x.device)
+        again = 0 if self.training else self.config.n_random
+        out = block_sparse_attention(q, k, v, mask.real, table, once, again=again)
+        return self.o_proj(merge_heads(out) * mask.real.view(*x.shape[:2], 1))
+
+    def drawn(self, real):
+        c, (blocks, block) = self.config, real.shape[1:]
+        last = 1024 // block if block < 512 else c.max_length // block
+        most = (c.max_length // block, last - 1) if blocks * block in OLD_PLAN else None
+        return drawn_blocks(self.seed, self.n_heads, blocks, c.n_random, most)
+
+
+class Layers(bert.Layers):
+    def __init__(self, c):
+        super().__init__(c)
+        for seed, layer in enumerate(self):
+            layer.attn = SparseAttention(c, seed)
+
+
+class MaskedLM(heads.MaskedLM):
+    POOLED = True  # for nothing, but the published files have it
+
+
+class CausalLM(MaskedLM):
+    def forward(self, seen, labels=None):
+        out = super().forward(seen)
+        if labels is not None:
+            out["loss"] = heads.cross_entropy(out["logits"][:, :-1], labels[:, 1:])
+        return out
+
+
+class TokenClassification(heads.TokenClassification):
+    POOLED = True
+
+
+class SequenceClassification(heads.SequenceClassification):
+    def __init__(self, c):
+        super().__init__(c)
+        del self.classifier
+        self.mix, self.score = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, c.num_labels)
+        self.bend = activation(c.activation)
+
+    def scores(self, seen):
+        return self.score(self.drop(self.bend(self.mix(self.drop(seen.states[:, 0])))))
+
+
+class QuestionAnswering(heads.QuestionAnswering):
+    """After one more feed-forward layer; an answer is not in the question (but its first token, which means: none)."""
+
+    TARGETS = ("question", "start_positions", "end_positions")
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.drop = nn.Dropout(c.dropout)
+        self.ff, self.last = FeedForward(c.d_model, c.d_ff, activation(c.activation)), nn.LayerNorm(c.d_model, c.eps)
+
+    def forward(self, seen, question=None, **positions):
+        return super().forward(seen._replace(mask=question), **positions)
+
+    def scores(self, seen):
+        x = self.last(seen.states + self.drop(self.ff(self.drop(seen.states))))
+        asked = F.pad(seen.mask[:, 1:], (1, 0))
+        return self.span(x) - 1e6 * asked[..., None]
+
+
+class BigBird(BERT):
+    ALSO = ("cache", "past_mask")
+    EMBEDDINGS, LAYERS = Embeddings, Layers
+    TOPS = {
+        None: heads.Pooled, "masked_lm": MaskedLM, "causal_lm": CausalLM, "pretraining": heads.Pretraining,
+        **bert.TASKS, "sequence_classification": SequenceClassification, "token_classification": TokenClassification,
+        "question_answering": QuestionAnswering,
+    }  # fmt: skip
+    HEADS = tuple(TOPS)
+
+    def __init__(self, config: Config, head=None):
+        causal = head == "causal_lm" if config.is_decoder is None else config.is_decoder
+        if causal != (head == "causal_lm") and head is not None:
+            raise ValueError(f"is_decoder is {causal}: head {head!r} needs {not causal}")
+        super().__init__(replace(config, is_decoder=causal), head)
+
+    def forward(
+        self, input_ids=None, attention_mask=None, token_type_ids=None, position_ids=None, labels=None, *,
+        question_lengths=None, cache=None, use_cache=False, **targets,
+    ):  # fmt: skip
+        """As BERT's, and question_lengths [B] or [B,1]: up to which token an answer may not be, with the first sep
+        token, unless given. With a cache, input_ids are the new ones only and attention_mask covers all."""
+        given: dict[str, Any] = {"labels": labels, **targets}
+        if question_lengths is not None or self.head == "question_answering":
+            given["question"] = asked = self.question(check_ids("input_ids", input_ids), question_lengths)
+            token_type_ids = (~asked).long() if token_type_ids is None else token_type_ids
+        if use_cache and not self.config.is_decoder:
+            raise ValueError("use_cache=True needs a causal model: is_decoder=True, or head='causal_lm'")
+        cache = Cache() if use_cache and cache is None else cache
+        if cache is not None and attention_mask is not None:
+            given["past_mask"], attention_mask = attention_mask.split([cache.length, input_ids.size(1)], 1)
+        out = super().forward(input_ids, attention_mask, token_type_ids, position_ids, cache=cache, **given)
+        return out if cache is None else Output(out, cache=cache)
+
+    def question(self, ids, lengths):
+        """-> bool [B,L]"""
+        if lengths is None:
+            lengths = (ids == self.config.sep_token_id).byte().argmax(-1) + 1
+        return torch.arange(ids.size(1), device=ids.device) < lengths.view(-1, 1)
+
+    def encode(self, ids, mask, types, position_ids, cache=None, past_mask=None):
+        c, length = self.config, ids.size(1)
+        if cache is not None and position_ids is None:
+            position_ids = self.new_positions(cache.length, ids)
+        x = self.embed(ids, types, position_ids)
+        if c.is_decoder or c.attention_type != "block_sparse" or length <= (5 + 2 * c.n_random) * c.block:
+            mask = mask if past_mask is None else torch.cat([past_mask.bool(), mask], 1)
+            seen = Seen(None if mask is None else mask[:, None, None], cache, None)
+        else:
+            real = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
+            x, real = F.pad(x, (0, 0, 0, -length % c.block)), F.pad(real, (0, -length % c.block))
+            seen = Seen(None, None, real.unflatten(1, (-1, c.block)))
+        for layer in self.layers:
+            x = layer(x, seen)
+        return x[:, :length]
+
+    def new_positions(self, past, ids):
+        end = past + ids.size(1)
+        if end > self.config.max_length:
+            raise ValueError(f"input_ids reaches position {end}, max_length is {self.config.max_length}")
+        return torch.arange(past, end, device=ids.device)
+
+
+MODEL = BigBird
+
+HF = NameMap(
+    {**{k: v for k, v in bert.BODY.items() if not k.startswith("pooler")}, "pooler": "pooler"},
+    prefix="bert.",
+    heads={
+        **{k: v for k, v in bert.HF.heads.items() if k != "qa_outputs"},
+        "classifier.dense": "top.mix",
+        "classifier.out_proj": "top.score",
+        "qa_classifier.intermediate.dense": "top.ff.up",
+        "qa_classifier.output.dense": "top.ff.down",
+        "qa_classifier.output.LayerNorm": "top.last",
+        "qa_classifier.qa_outputs": "top.span",
+    },
+    tied=bert.HF.tied,
+    constant=bert.CONSTANT,
+)
+HF_HEADS = {
+    "BigBirdModel": None, "BigBirdForMaskedLM": "masked_lm", "BigBirdForCausalLM": "causal_lm",
+    "BigBirdForPreTraining": "pretraining", **bert.task_classes("BigBird"),
+}  # fmt: skip
+HF_FIELDS = {
+    **bert.HF_FIELDS, "attention_type": "attention_type", "block_size": "block", "num_random_blocks": "n_random",
+    "use_bias": "qkv_bias", "rescale_embeddings": "rescale_embeddings", "is_decoder": "is_decoder",
+    "sep_token_id": "sep_token_id",
+}  # fmt: skip
+HF_FIXED = {field: value for field, value in bert.HF_FIXED.items() if field != "is_decoder"}
+HF_UNUSED = bert.HF_UNUSED

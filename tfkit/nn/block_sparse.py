@@ -1,0 +1,100 @@
+"""Attention in blocks: each to its neighbours, to the ends, and to a few drawn at random (Zaheer et al. 2020)."""
+
+from functools import lru_cache
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from .kernel import attend
+
+
+def bigbird_mask(length, block, window_blocks, global_blocks, random_blocks):
+    """Who may look at whom: near blocks at each other, the first ones at all and all at them, and some at random.
+
+    length: a multiple of block; window_blocks: both sides and itself; random_blocks int64 [length/block, r]: which
+    others each block looks at -> bool [L,L]
+    """
+    blocks = torch.arange(length // block)
+    near = (blocks[:, None] - blocks).abs() <= window_blocks // 2  # [N,N]
+    first = blocks < global_blocks
+    drawn = (random_blocks.to(blocks.device)[:, :, None] == blocks).any(1)
+    mask = near | first[:, None] | first | drawn
+    return mask.repeat_interleave(block, 0).repeat_interleave(block, 1)
+
+
+@lru_cache(maxsize=256)
+def drawn_blocks(seed, heads, blocks, many, most=None):
+    """The random blocks of the published code, drawn by numpy: int64 [heads, blocks - 2, many], without the two ends.
+
+    most: None, or (blocks of the longest sequence, blocks that may be drawn): lengths of 1024, 3072 and 4096 tokens
+    follow the older plan, which draws for the longest sequence and uses the beginning
+    """
+    draw = np.random.RandomState(seed)
+    if most is None:
+        rows = [[_row(draw, at, 2 * many + 5, many) for _ in range(heads)] for at in range(1, blocks)]
+        return torch.tensor(np.array(rows, np.int64).reshape(blocks - 1, heads, many)).transpose(0, 1)[:, : blocks - 2]
+    longest, last = most
+    rows = [[_old_row(draw, at, longest, last, many) for at in range(1, longest - 1)] for _ in range(heads)]
+    return torch.tensor(np.array(rows, np.int64).reshape(heads, longest - 2, many))[:, : blocks - 2]
+
+
+def _row(draw, at, end, many):
+    """`many` of the blocks 0 to end - 1, none of which `at` sees anyway."""
+    if not many:
+        return []
+    taken = {at - 1, at, at + 1, 0, end - 1} | ({end - 2} if at == 1 else set()) | ({1} if at == end - 2 else set())
+    return [block for block in draw.permutation(end) if block not in taken][:many]
+
+
+def _old_row(draw, at, blocks, last, many):
+    middle = np.arange(1, blocks - 1)
+    if at < blocks - 3:  # its last two rows forget to leave out what they see anyway
+        middle = np.concatenate([middle[: max(0, min(at - 2, last))], middle[at + 1 : last]])
+    else:
+        middle = middle[:last]
+    return draw.permutation(middle)[:many]
+
+
+def block_table(blocks, drawn=None, device=None):
+    """Which blocks each middle block looks at: the first, itself and its neighbours, the last, and those drawn.
+
+    drawn int64 [H,N-2,r] or None -> (int64 [H,N-2,5+r], or [1,N-2,5], and bool [N-2,5+r]: False for a second mention)
+    """
+    middle = torch.arange(1, blocks - 1, device=device)
+    ends = torch.zeros_like(middle), torch.full_like(middle, blocks - 1)
+    table = torch.stack([ends[0], middle - 1, middle, middle + 1, ends[1]], -1)[None]  # [1,N-2,5]
+    once = torch.ones_like(table[0], dtype=torch.bool)
+    once[0, 1] = once[-1, 3] = False  # the ends are their neighbours
+    if drawn is None:
+        return table, once
+    drawn = drawn.to(middle.device)
+    table = torch.cat([table.expand(len(drawn), -1, -1), drawn], -1)
+    return table, F.pad(once, (0, drawn.size(-1)), value=True)
+
+
+def block_sparse_attention(q, k, v, real, table, once, *, again=0):
+    """The two blocks at the ends look at all keys, and those in between where the table says.
+
+    q, k, v [B,H,L,D], L a multiple of the block; real bool [B,N,W]: keys that count; table, once from `block_table`;
+    again: how often more the first block counts for all but the ends -> [B,H,L,D]
+    """
+    batch, heads, length, width = q.shape
+    blocks, block = real.shape[1:]
+    q = q.unflatten(2, (blocks, block))  # [B,H,N,W,D]
+    ends = q[:, :, [0, -1]].flatten(2, 3)
+    ends = attend(ends, k, v, mask=real.view(batch, 1, 1, length)).unflatten(2, (2, block))
+    at = table + blocks * torch.arange(heads, device=q.device)[:, None, None]  # [H,N-2,M]
+    k, v = (_picked(x, at, block) for x in (k, v))  # [B,H·(N-2),M·W,D]
+    mask = (real[:, table] & once[..., None]).flatten(-2).expand(-1, heads, -1, -1).flatten(1, 2)[:, :, None]
+    bias = q.new_zeros(mask.size(-1)) if again else None
+    if bias is not None:
+        bias[:block] = torch.log1p(torch.tensor(float(again)))
+    middle = attend(q[:, :, 1:-1].flatten(1, 2), k, v, mask=mask, bias=bias).unflatten(1, (heads, -1))
+    return torch.cat([ends[:, :, :1], middle, ends[:, :, 1:]], 2).flatten(2, 3)
+
+
+def _picked(x, at, block):
+    """x [B,H,L,D], at int64 [H,N-2,M]: blocks, counted over all heads -> [B,H·(N-2),M·W,D]"""
+    rows = x.reshape(x.size(0), -1, block * x.size(-1))  # [B,H·N,W·D]
+    return rows.index_select(1, at.flatten()).view(x.size(0), at[..., 0].numel(), -1, x.size(-1))
