@@ -227,7 +227,7 @@ class TokenClassification(Head):
 class QuestionAnswering(Head):
     """Where does the answer start, and where does it end? A position past the end means: not in this window."""
 
-    TARGETS = ("start_positions", "end_positions")
+    TARGETS: ClassVar[tuple[str, ...]] = ("start_positions", "end_positions")
 
     def __init__(self, c):
         super().__init__(c)

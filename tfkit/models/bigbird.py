@@ -12,7 +12,7 @@ Trained  masked language modelling and next sentence, from RoBERTa's weights
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -61,6 +61,8 @@ class Seen(NamedTuple):
 
 
 class Embeddings(bert.Embeddings):
+    types: nn.Embedding
+
     def __init__(self, c):
         super().__init__(c)
         self.scale = c.d_model**0.5 if c.rescale_embeddings else 1.0
@@ -132,14 +134,14 @@ class SequenceClassification(heads.SequenceClassification):
 class QuestionAnswering(heads.QuestionAnswering):
     """After one more feed-forward layer; an answer is not in the question (but its first token, which means: none)."""
 
-    TARGETS = ("question", "start_positions", "end_positions")
+    TARGETS: ClassVar[tuple[str, ...]] = ("question", "start_positions", "end_positions")
 
     def __init__(self, c):
         super().__init__(c)
         self.drop = nn.Dropout(c.dropout)
         self.ff, self.last = FeedForward(c.d_model, c.d_ff, activation(c.activation)), nn.LayerNorm(c.d_model, c.eps)
 
-    def forward(self, seen, question=None, **positions):
+    def forward(self, seen, question=None, **positions):  # type: ignore[override]
         return super().forward(seen._replace(mask=question), **positions)
 
     def scores(self, seen):
