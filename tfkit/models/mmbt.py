@@ -1,0 +1,168 @@
+"""MMBT (Kiela et al. 2019, arXiv:1909.02950): pictures are words, once a matrix has brought them into the words' space.
+
+Parent   bert
+Differs  the first tokens are regions of a picture: [CLS], what an image encoder makes of each, [SEP]; then the text,
+         as a second segment whose positions start anew. The same layers read both. text_config: BERT, or a child with
+         its embeddings and a pooler; image_config: a `nn.ResNet`, or None for an encoder of your own, or none at all
+Trained  on the task alone, from BERT's weights and those of an image classifier; both are thawed after some epochs
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import nn
+
+from .. import registry
+from ..namemap import NameMap, Parts
+from ..nn.resnet import ResNet
+from . import _heads as heads
+from ._base import Model, Output, as_mask, check_ids, look_up
+from .bert import BERT
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """text_config: {"architecture": a name or a published size, **fields}; image_config: arguments of `nn.ResNet`"""
+
+    text_config: dict = field(default_factory=lambda: {"architecture": "bert"})
+    image_config: dict | None = field(default_factory=lambda: {"blocks": [3, 8, 36, 3]})
+    modal_hidden_size: int = 2048
+    num_labels: int = 2
+    problem_type: str | None = None
+
+
+PRESETS: dict[str, dict] = {"mmbt-base-uncased": {}}
+
+
+class MMBT(Model):
+    HEADS = (None, "sequence_classification")
+
+    def __init__(self, config: Config, head=None, images: nn.Module | None = None):
+        """images: an encoder of pictures, or of what you like, to [B,N,modal_hidden_size]; not in the config."""
+        super().__init__(config, head)
+        _, module, c = registry.settle(config.text_config)
+        self.text = module.MODEL(c)
+        self.images: Any = images or (ResNet(**config.image_config) if config.image_config else nn.Identity())
+        self.project = nn.Linear(config.modal_hidden_size, c.d_model)
+        nn.init.normal_(self.project.weight, std=0.02), nn.init.zeros_(self.project.bias)
+        c = replace(c, num_labels=config.num_labels, id2label=None, problem_type=config.problem_type, head_dropout=None)
+        self.top = heads.SequenceClassification(c) if head else heads.Pooled(c)
+        self.check()
+        self.names = Names(
+            {"transformer": ("text", module.HF, False), "modal_encoder.encoder": ("images", AsIs, False)}
+        )
+
+    def check(self):
+        text, width = self.text, getattr(self.images, "width", self.config.modal_hidden_size)
+        if not isinstance(text, BERT) or text.pooler is None or text.embed.types is None:
+            raise ValueError(f"{type(text).__name__} cannot read pictures: it needs BERT's embeddings, and a pooler")
+        if text.embed.tokens.embedding_dim != text.config.d_model:
+            raise ValueError(f"{type(text).__name__} has embeddings narrower than its layers: give one without")
+        if width != self.config.modal_hidden_size:
+            raise ValueError(f"modal_hidden_size is {self.config.modal_hidden_size}, and image_config gives {width}")
+
+    def picture(self, modal, start, end, types, positions):
+        """modal as `images` takes it; start, end int [B] or None; types, positions int [B,N] or None -> [B,N,E]"""
+        embed = self.text.embed
+        regions = self.images(modal)
+        if regions.dim() != 3 or regions.size(-1) != self.config.modal_hidden_size:
+            raise ValueError(f"the picture must give [B,N,{self.config.modal_hidden_size}]; got {list(regions.shape)}")
+        named = {"modal_start_tokens": start, "modal_end_tokens": end}
+        first, last = (t if t is None else look_up(embed.tokens, t, name).unsqueeze(1) for name, t in named.items())
+        x = torch.cat([part for part in (first, self.project(regions), last) if part is not None], 1)
+        positions = torch.arange(x.size(1), device=x.device) if positions is None else positions
+        x = x + look_up(embed.positions, positions, "modal_position_ids")
+        x = x + (embed.types.weight[0] if types is None else look_up(embed.types, types, "modal_token_type_ids"))
+        return embed.drop(embed.norm(x))
+
+    def forward(
+        self,
+        input_modal=None,
+        input_ids=None,
+        modal_start_tokens=None,
+        modal_end_tokens=None,
+        attention_mask=None,
+        token_type_ids=None,
+        modal_token_type_ids=None,
+        position_ids=None,
+        modal_position_ids=None,
+        labels=None,
+    ):
+        """input_modal [B,3,H,W], or what the image encoder takes; modal_start_tokens, modal_end_tokens int [B]: ids to
+        stand around it; input_ids, attention_mask, token_type_ids (1 unless given), position_ids [B,S]: of the text;
+        labels as of sequence classification -> Output: loss, logits; or last_hidden_state [B,N+S,E], pooler_output.
+        Raises ValueError, TypeError for what does not fit."""
+        self.need_head(labels)
+        ids = check_ids("input_ids", input_ids)
+        if input_modal is None or len(input_modal) != len(ids):
+            raise ValueError(f"input_modal must have {len(ids)} rows, as input_ids has; got {rows(input_modal)}")
+        mask = as_mask("attention_mask", attention_mask, ids.shape)
+        types = torch.ones_like(ids) if token_type_ids is None else token_type_ids
+        modal = self.picture(
+            input_modal, modal_start_tokens, modal_end_tokens, modal_token_type_ids, modal_position_ids
+        )
+        x = torch.cat([modal, self.text.embed(ids, types, position_ids)], 1)  # [B,N+S,E]
+        if mask is not None:
+            mask = torch.cat([mask.new_ones(modal.shape[:2]), mask], 1)
+        for layer in self.text.layers:
+            x = layer(x, mask if mask is None else mask[:, None, None])
+        seen = heads.Seen(x, torch.tanh(self.text.pooler(x[:, 0])), self.text.embed.tokens.weight, mask, 1)
+        return Output(self.top(seen, **({} if labels is None else {"labels": labels})))
+
+
+MODEL = MMBT
+
+
+def rows(tensor):
+    return "none" if tensor is None else len(tensor)
+
+
+class AsIs:
+    """The map of an image encoder: its names are its own."""
+
+    @staticmethod
+    def load(theirs):
+        return theirs
+
+    @staticmethod
+    def dump(ours, *, headed):
+        return ours
+
+
+SEEN_TWICE = {
+    f"modal_encoder.{name}": f"transformer.embeddings.{name}"
+    for name in (
+        "word_embeddings.weight", "position_embeddings.weight", "token_type_embeddings.weight", "LayerNorm.weight",
+        "LayerNorm.bias",
+    )
+}  # fmt: skip
+HF = NameMap(
+    {"modal_encoder.proj_embeddings": "project"},
+    prefix="mmbt.",
+    heads={"classifier": "top.classifier"},
+    tied=SEEN_TWICE,
+)
+
+
+class Names(Parts):
+    """Their modules have the embeddings twice, so their files do."""
+
+    def __init__(self, parts):
+        super().__init__(parts, HF, prefix="mmbt.")
+
+    def load(self, theirs):
+        return super().load(HF.untied({name.removeprefix(self.prefix): tensor for name, tensor in theirs.items()}))
+
+    def dump(self, ours, *, headed):
+        found = super().dump(ours, headed=headed)
+        prefix = self.prefix if headed else ""
+        twice = {prefix + name: found.get(prefix + whose) for name, whose in SEEN_TWICE.items()}
+        return found | {name: tensor.clone() for name, tensor in twice.items() if tensor is not None}
+
+
+HF_PARTS: dict[str, dict] = {"text_config": {}}
+HF_HEADS = {"MMBTModel": None, "MMBTForClassification": "sequence_classification"}
+HF_FIELDS = {name: name for name in ("image_config", "modal_hidden_size", "num_labels", "problem_type")}
+HF_FIXED: dict = {}
+HF_UNUSED: set[str] = set()

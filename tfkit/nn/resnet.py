@@ -1,0 +1,65 @@
+"""A residual convolutional network (He et al. 2015, arXiv:1512.03385) that turns a picture into a few vectors.
+
+Its tensors have the names that torchvision's checkpoints use; the last layer, which classifies, is left out.
+"""
+
+from itertools import pairwise
+
+import torch.nn.functional as F
+from torch import nn
+
+
+def conv(inner, outer, size, stride=1):
+    return nn.Conv2d(inner, outer, size, stride, padding=size // 2, bias=False)
+
+
+class Residual(nn.Module):
+    """x + f(x); f is three convolutions, the middle one narrow ("bottleneck"), or two. Where the shape changes, x goes
+    through one of its own. The step of 2 is in the 3×3 convolution, as it is in the weights that people have."""
+
+    def __init__(self, inner, width, stride, bottleneck):
+        super().__init__()
+        outer = 4 * width if bottleneck else width
+        shapes = [(inner, width, 1, 1), (width, width, 3, stride), (width, outer, 1, 1)]
+        shapes = shapes if bottleneck else [(inner, width, 3, stride), (width, width, 3, 1)]
+        self.depth = len(shapes)
+        for place, shape in enumerate(shapes, 1):
+            self.add_module(f"conv{place}", conv(*shape))
+            self.add_module(f"bn{place}", nn.BatchNorm2d(shape[1]))
+        self.downsample = None
+        if stride > 1 or inner != outer:
+            self.downsample = nn.Sequential(conv(inner, outer, 1, stride), nn.BatchNorm2d(outer))
+
+    def forward(self, x):
+        y = x
+        for place in range(1, self.depth + 1):
+            y = self.get_submodule(f"bn{place}")(self.get_submodule(f"conv{place}")(y))
+            y = F.relu(y) if place < self.depth else y
+        return F.relu(y + (x if self.downsample is None else self.downsample(x)))
+
+
+class ResNet(nn.Module):
+    """blocks: of each of the four stages; (3, 4, 6, 3) with bottleneck is ResNet-50, (3, 8, 36, 3) ResNet-152, and
+    (2, 2, 2, 2) without it ResNet-18. regions: rows and columns of the grid that the picture is averaged over."""
+
+    def __init__(self, blocks=(3, 4, 6, 3), width=64, bottleneck=True, regions=(3, 1)):
+        super().__init__()
+        self.regions = tuple(regions)
+        self.conv1, self.bn1 = conv(3, width, 7, 2), nn.BatchNorm2d(width)
+        widths = [width, *(width * 2**stage * (4 if bottleneck else 1) for stage in range(4))]
+        for stage, (count, (inner, outer)) in enumerate(zip(blocks, pairwise(widths), strict=True)):
+            made = [
+                Residual(outer if place else inner, width * 2**stage, 2 if stage and not place else 1, bottleneck)
+                for place in range(count)
+            ]
+            self.add_module(f"layer{stage + 1}", nn.Sequential(*made))
+        self.width = widths[-1]
+
+    def forward(self, pictures):
+        """pictures [B,3,H,W] -> [B,N,F]: a vector for each region, row by row"""
+        if pictures.dim() != 4 or pictures.size(1) != 3:
+            raise ValueError(f"pictures must be [B,3,H,W]; got {list(pictures.shape)}")
+        x = F.max_pool2d(F.relu(self.bn1(self.conv1(pictures))), 3, 2, padding=1)
+        for stage in range(1, 5):
+            x = self.get_submodule(f"layer{stage}")(x)
+        return F.adaptive_avg_pool2d(x, self.regions).flatten(2).mT
