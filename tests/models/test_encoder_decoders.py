@@ -7,6 +7,8 @@ import torch
 
 import tfkit
 from tfkit import registry
+from tfkit.hub import published
+from tfkit.models import m2m_100, mbart
 from tfkit.nn import StaticCache
 
 hf = pytest.importorskip("transformers")
@@ -36,14 +38,32 @@ class Row:
 
 
 LM = ("seq2seq_lm",)
+RELU = {"scale_embedding": True, "activation_function": "relu"}
+MARIAN_SIZES = BART_SIZES | {"pad_token_id": 98, "decoder_start_token_id": 98, "activation_function": "swish"}
 ROWS = {
     "bart": Row("bart", "BartConfig", BART_SIZES),
-    "bart-scaled": Row("bart", "BartConfig", BART_SIZES | {"scale_embedding": True, "activation_function": "relu"}, LM),
+    "bart-scaled": Row("bart", "BartConfig", BART_SIZES | RELU, LM),
     "bart-number": Row("bart", "BartConfig", {**BART_SIZES, "id2label": {0: "a"}}, ("sequence_classification",)),
+    "mbart": Row("mbart", "MBartConfig", BART_SIZES),
+    "mbart-scaled": Row("mbart", "MBartConfig", BART_SIZES | RELU, LM),
+    "marian": Row("marian", "MarianConfig", MARIAN_SIZES),
+    "marian-apart": Row(
+        "marian",
+        "MarianConfig",
+        MARIAN_SIZES | {"share_encoder_decoder_embeddings": False, "decoder_vocab_size": 105},
+        (None, "seq2seq_lm"),
+    ),
+    "pegasus": Row("pegasus", "PegasusConfig", BART_SIZES),
+    "pegasus-scaled": Row("pegasus", "PegasusConfig", BART_SIZES | RELU, LM),
+    "m2m_100": Row("m2m_100", "M2M100Config", BART_SIZES),
+    "m2m_100-plain": Row(
+        "m2m_100", "M2M100Config", BART_SIZES | {"scale_embedding": False, "activation_function": "gelu"}, LM
+    ),
     "t5": Row("t5", "T5Config", T5_SIZES),
     "t5-gated": Row("t5", "T5Config", T5_SIZES | {"feed_forward_proj": "gated-gelu"}, LM),
+    "mt5": Row("mt5", "MT5Config", T5_SIZES),
 }
-PLAIN = [name for name, row in ROWS.items() if name == row.kind]
+PLAIN = [*{row.kind for row in ROWS.values()}, "marian-apart"]
 CASES = [(name, head) for name, row in ROWS.items() for head in row.heads]
 WRITERS = [name for name, row in ROWS.items() if "seq2seq_lm" in row.heads]
 
@@ -58,6 +78,8 @@ def pair(parity, name, head, directory):
     theirs = getattr(hf, row.names[head])(config)
     fixed = {n: p.clone() for n, p in theirs.named_parameters() if not p.requires_grad}  # sinusoids
     theirs = parity.shake(theirs)
+    if row.kind == "mt5" and head == "seq2seq_lm":  # theirs ties what no published mT5 has tied
+        theirs.lm_head.weight = torch.nn.Parameter(torch.randn_like(theirs.lm_head.weight))
     for n, parameter in fixed.items():
         theirs.get_parameter(n).data.copy_(parameter)
     if hasattr(theirs, "final_logits_bias"):
@@ -149,7 +171,7 @@ def test_cache_equals_no_cache(parity, name, make_cache, tmp_path):
     parity.same_with_cache(ours, make_cache, **same)
 
 
-@pytest.mark.parametrize("name", [name for name, head in CASES if head == "causal_lm"])
+@pytest.mark.parametrize("name", [*(name for name, head in CASES if head == "causal_lm"), "marian-apart"])
 @torch.no_grad()
 def test_a_decoder_alone(parity, name, tmp_path):
     """Without anyone's memory; and what it reads may come in parts."""
@@ -164,6 +186,102 @@ TINY_BART = {"vocab_size": 20, "d_model": 8, "n_heads": 2, "d_ff": 8, "n_decoder
 TINY_BART |= {"n_layers": 1, "n_decoder_layers": 1, "max_length": 6}
 TINY_T5 = {"vocab_size": 20, "d_model": 8, "n_heads": 2, "d_ff": 8, "n_layers": 1}
 IDS = torch.tensor([[3, 4, 2]])
+
+
+@pytest.mark.parametrize("name", WRITERS)
+@torch.no_grad()
+def test_padding_the_order_of_rows_and_the_future_change_nothing(parity, name, tmp_path):
+    _, ours = pair(parity, name, "seq2seq_lm", tmp_path)
+    ours = ours.double()
+    ids, mask, tgt = batch(name, None).values()
+    logits = ours(ids, mask, tgt).logits
+    torch.testing.assert_close(ours(ids[1:2, :6], None, tgt[1:2]).logits, logits[1:2])
+    torch.testing.assert_close(ours(ids.flip(0), mask.flip(0), tgt.flip(0)).logits.flip(0), logits)
+    other = tgt.clone()
+    other[:, 5] = (other[:, 5] + 1) % 60 + 5
+    changed = ours(ids, mask, other).logits
+    torch.testing.assert_close(changed[:, :5], logits[:, :5])
+    assert not torch.allclose(changed[:, 5:], logits[:, 5:])
+
+
+@pytest.mark.parametrize("name", [name for name in WRITERS if name in PLAIN])
+@torch.no_grad()
+def test_bfloat16_is_finite(parity, name, tmp_path):
+    _, ours = pair(parity, name, "seq2seq_lm", tmp_path)
+    out = ours.bfloat16()(**batch(name, "seq2seq_lm"))
+    assert out.logits.dtype == torch.bfloat16
+    assert out.logits.isfinite().all()
+    assert out.loss.isfinite()
+
+
+@pytest.mark.parametrize("name", [name for name in WRITERS if name in PLAIN])
+def test_fields_that_a_file_leaves_out(name):
+    """They are as in their library, whose files name only what differs from it."""
+    row = ROWS[name]
+    theirs = getattr(hf, row.config)().to_dict() | {"architectures": [row.names["seq2seq_lm"]]}
+    settings, _ = published.read(registry.load(row.kind), theirs)
+    ours = registry.load(row.kind).Config()
+    filled = {"id2label", "n_decoder_layers", "decoder_vocab_size"}  # None says the same in ours
+    assert {key: getattr(ours, key) for key in settings.keys() - filled} == {
+        key: settings[key] for key in settings.keys() - filled
+    }
+
+
+COUNTS = {
+    "mbart-large-cc25": 610_851_840,
+    "mbart-large-50": 610_879_488,
+    "opus-mt-en-de": 73_886_208,  # theirs counts its two tables of sinusoids too: 74,410,496
+    "pegasus-large": 568_699_904,
+    "m2m100_418M": 483_905_536,
+    "m2m100_1.2B": 1_239_470_080,
+    "mt5-small": 300_176_768,
+    "mt5-base": 582_401_280,
+    "mt5-large": 1_229_581_312,
+    "mt5-xl": 3_742_619_648,
+    "mt5-xxl": 12_921_057_280,
+}
+
+
+@pytest.mark.parametrize("preset", list(COUNTS))
+def test_published_sizes(parity, preset):
+    assert parity.count(preset, "seq2seq_lm") == COUNTS[preset]
+
+
+def test_languages_have_their_tokens():
+    """As their tokenizers number them: ids that are published with the models, and nothing after the last."""
+    assert {code: mbart.language_id(code) for code in ("ar_AR", "en_XX", "ro_RO", "zh_CN", "sl_SI")} == {
+        "ar_AR": 250001,
+        "en_XX": 250004,
+        "ro_RO": 250020,
+        "zh_CN": 250025,
+        "sl_SI": 250052,
+    }
+    assert [m2m_100.language_id(code) for code in ("af", "en", "fr", "zh")] == [128004, 128022, 128028, 128102]
+    assert (len(set(mbart.LANGUAGES)), len(set(m2m_100.LANGUAGES))) == (52, 100)
+    for module in (mbart, m2m_100):
+        with pytest.raises(ValueError, match="language 'xx' is none of a"):
+            module.language_id("xx")
+
+
+def test_the_language_goes_to_the_front(parity):
+    """mBART's decoder starts with the last real label, wherever that is."""
+    model = tfkit.from_config("mbart", "seq2seq_lm", **TINY_BART).eval()
+    labels = torch.tensor([[5, 6, 2, 9], [5, 2, 8, -100]])
+    given = torch.tensor([[9, 5, 6, 2], [8, 5, 2, 8]])
+    source = torch.tensor([[4, 2], [3, 2]])
+    expected = model(source, decoder_input_ids=given).logits
+    torch.testing.assert_close(model(source, labels=labels).logits[1, :3], expected[1, :3])
+    torch.testing.assert_close(model(source, labels=labels).logits[0], expected[0])
+
+
+def test_sinusoids_in_a_file_must_be_sinusoids(parity, tmp_path):
+    theirs, _ = pair(parity, "pegasus", "seq2seq_lm", tmp_path / "theirs")
+    theirs.model.encoder.embed_positions.weight.data += 0.1
+    theirs.save_pretrained(tmp_path)
+    with pytest.raises(ValueError, match=r"encoder.embed_positions.weight holds other numbers than the sinusoids"):
+        tfkit.from_pretrained(tmp_path)
+
+
 BAD = {
     "input_ids reaches position 7, max_length is 6": ("bart", "causal_lm", {"input_ids": torch.ones(1, 7).long()}),
     "input_ids holds 20, outside the vocabulary": ("bart", "seq2seq_lm", {"input_ids": IDS + 16, "labels": IDS}),
@@ -203,7 +321,7 @@ def test_what_does_not_fit_is_named(message):
 
 def test_layers_are_left_out_in_training_only():
     torch.manual_seed(0)
-    model = tfkit.from_config("bart", **{**TINY_BART, "n_layers": 3, "dropout": 0.0, "layer_drop": 0.5})
+    model = tfkit.from_config("bart", **{**TINY_BART, "n_layers": 3, "dropout": 0.0, "layerdrop": 0.5})
     found = {len(list(model.encoder)) for _ in range(50)}
     assert found == {0, 1, 2, 3}
     assert len(list(model.eval().encoder)) == 3

@@ -23,6 +23,7 @@ def side(name):
 
 BODY = {"shared": "embed", **side("encoder"), **side("decoder")}
 TIED = dict.fromkeys(["lm_head.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"], "shared.weight")
+CONSTANT = [r"(encoder|decoder)\.version", r"(encoder|decoder)\.embed_positions\.weights"]  # in old files
 
 
 class Names(NameMap):
@@ -32,7 +33,7 @@ class Names(NameMap):
 
     def __init__(self):
         heads = {"final_logits_bias": "final_logits_bias", **LABEL_NAMES}
-        super().__init__(BODY, prefix="model.", heads=heads, tied=TIED, constant=[r"(encoder|decoder)\.version"])
+        super().__init__(BODY, prefix="model.", heads=heads, tied=TIED, constant=CONSTANT)
 
     def load(self, theirs):
         theirs = self.stripped(theirs)
@@ -53,9 +54,10 @@ FIELDS = {
     "encoder_attention_heads": "n_heads", "decoder_attention_heads": "n_decoder_heads", "encoder_ffn_dim": "d_ff",
     "decoder_ffn_dim": "d_decoder_ff", "max_position_embeddings": "max_length", "activation_function": "activation",
     "dropout": "dropout", "attention_dropout": "attn_dropout", "activation_dropout": "ff_dropout",
-    "encoder_layerdrop": "layer_drop", "decoder_layerdrop": "decoder_layer_drop", "scale_embedding": "scale_embedding",
+    "encoder_layerdrop": "layerdrop", "decoder_layerdrop": "decoder_layerdrop", "scale_embedding": "scale_embedding",
     "bos_token_id": "bos_token_id", "pad_token_id": "pad_token_id", "eos_token_id": "eos_token_id",
-    "decoder_start_token_id": "decoder_start_token_id", **LABEL_FIELDS,
+    "decoder_start_token_id": "decoder_start_token_id", "forced_bos_token_id": "forced_bos_token_id",
+    "forced_eos_token_id": "forced_eos_token_id", **LABEL_FIELDS,
 }  # fmt: skip
 UNUSED = {"num_hidden_layers", "init_std", "classif_dropout", "output_past", "is_decoder", "extra_pos_embeddings",
           "force_bos_token_to_be_generated"}  # fmt: skip

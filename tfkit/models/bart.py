@@ -7,7 +7,7 @@ Trained  objectives.denoising: text infilling and shuffled sentences
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -41,13 +41,15 @@ class Config(Labels):
     dropout: float = 0.1
     attn_dropout: float = 0.0
     ff_dropout: float = 0.0
-    layer_drop: float = 0.0  # in training: how often a layer of the encoder is left out
-    decoder_layer_drop: float = 0.0
+    layerdrop: float = 0.0  # in training: how often a layer of the encoder is left out
+    decoder_layerdrop: float = 0.0
     scale_embedding: bool = False
     bos_token_id: int | None = 0
     pad_token_id: int = 1
     eos_token_id: int = 2
     decoder_start_token_id: int | None = 2
+    forced_bos_token_id: int | None = None  # what a text must start and end with, when one is generated
+    forced_eos_token_id: int | None = 2
     num_labels: int = 3
 
 
@@ -92,12 +94,15 @@ class Positions(nn.Embedding):
 
 
 class BART(Tasks, transformer.Transformer):
-    HEADS = (None, "seq2seq_lm", "sequence_classification", "question_answering", "causal_lm")
+    HEADS: ClassVar[tuple[str | None, ...]] = (
+        None, "seq2seq_lm", "sequence_classification", "question_answering", "causal_lm",
+    )  # fmt: skip
     ENCODER_LAYER: type[nn.Module] = EncoderLayer
     DECODER_LAYER: type[nn.Module] = DecoderLayer
     POSITIONS: type[nn.Module] = Positions
     EMBED_NORM: Any = nn.LayerNorm  # right after the embeddings
     FINAL_NORM: Any = nn.Identity  # after the last layer
+    LOGITS_BIAS = True
     REREADS = True  # without labels, too, the decoder reads the source
     final_logits_bias: torch.Tensor
     encoder_final: nn.Module
@@ -108,14 +113,14 @@ class BART(Tasks, transformer.Transformer):
         c = config
         alone = head == "causal_lm"
         self.embed = nn.Embedding(c.vocab_size, c.d_model, padding_idx=c.pad_token_id)
-        self.encoder = LayerDrop([self.ENCODER_LAYER(c) for _ in range(0 if alone else c.n_layers)], c.layer_drop)
-        self.decoder = LayerDrop([self.DECODER_LAYER(c) for _ in range(c.n_decoder_layers)], c.decoder_layer_drop)
+        self.encoder = LayerDrop([self.ENCODER_LAYER(c) for _ in range(0 if alone else c.n_layers)], c.layerdrop)
+        self.decoder = LayerDrop([self.DECODER_LAYER(c) for _ in range(c.n_decoder_layers)], c.decoder_layerdrop)
         for side in ["decoder"] if alone else ["encoder", "decoder"]:
             self.add_module(f"{side}_position", self.POSITIONS(c))
             self.add_module(f"{side}_norm", self.EMBED_NORM(c.d_model))
             self.add_module(f"{side}_final", self.FINAL_NORM(c.d_model))
         self.drop = nn.Dropout(c.dropout)
-        if head == "seq2seq_lm":
+        if head == "seq2seq_lm" and self.LOGITS_BIAS:
             self.register_buffer("final_logits_bias", torch.zeros(1, c.vocab_size))  # not trained, but saved
         self.make_top()
         self.apply(self.start)
@@ -148,7 +153,7 @@ class BART(Tasks, transformer.Transformer):
         return self.decoder_final(super().decode(ids, memory, mask, memory_mask, cache))
 
     def score(self, x):
-        bias = self.final_logits_bias[0].to(x.dtype) if self.head == "seq2seq_lm" else None
+        bias = self.final_logits_bias[0].to(x.dtype) if self.LOGITS_BIAS and self.head == "seq2seq_lm" else None
         return F.linear(x, self.table("decoder").weight, bias)
 
     def loss(self, logits, labels):

@@ -1,0 +1,86 @@
+"""M2M-100 (Fan et al. 2020, arXiv:2010.11125): from each of 100 languages to each other, without English between.
+
+Parent   bart
+Differs  norm before each sub-layer and once more after the last, none after the embeddings, which are multiplied by
+         sqrt(d_model); ReLU; sinusoids in steps of their own (tensor2tensor's), which count from pad_token_id + 1 and
+         skip padding; layers left out in training; both sides begin with the token of their language: what the decoder
+         starts with is the end token, and then it is made to write the target's language
+Trained  translation of 7.5 billion pairs of sentences from the web, with back-translation
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from . import _fairseq, bart, mbart
+from .bart import BART, HF_FIELDS, HF_UNUSED
+
+__all__ = ["HF_FIELDS", "HF_UNUSED"]  # as BART's
+
+CODES = (
+    "af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl gu ha he hi hr ht hu hy "
+    "id ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt lv mg mk ml mn mr ms my ne nl no ns oc or pa pl ps pt ro ru "
+    "sd si sk sl so sq sr ss su sv sw ta th tl tn tr uk ur uz vi wo xh yi yo zh zu"
+)
+LANGUAGES = CODES.split()
+FIRST_LANGUAGE = 128004  # after the words
+
+
+def language_id(code):
+    """The token of a language: "en" -> 128022. Raises ValueError for one that was not among them."""
+    if code not in LANGUAGES:
+        raise ValueError(f"language {code!r} is none of {', '.join(LANGUAGES)}")
+    return FIRST_LANGUAGE + LANGUAGES.index(code)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(bart.Config):
+    vocab_size: int = 128112
+    activation: str = "relu"
+    attn_dropout: float = 0.1
+    layerdrop: float = 0.05
+    decoder_layerdrop: float = 0.05
+    scale_embedding: bool = True
+    forced_eos_token_id: int | None = None
+    num_labels: int = 2
+
+
+BIG = {"n_layers": 24, "n_decoder_layers": 24, "d_ff": 8192, "d_decoder_ff": 8192}
+PRESETS: dict[str, dict] = {"m2m100_418M": {}, "m2m100_1.2B": BIG}
+
+
+def sinusoids(length, dim):
+    """Sines left, cosines right, from 1 to 1/10000, both reached -> float32 [length,dim]. In float32, like fairseq's:
+    far positions have few digits, and what was trained has seen those."""
+    waves = torch.exp(torch.arange(dim // 2).float() * -(math.log(10000) / (dim // 2 - 1)))
+    angle = torch.arange(length).float()[:, None] * waves
+    return torch.cat([angle.sin(), angle.cos(), torch.zeros(length, dim % 2)], 1)
+
+
+class Positions(nn.Module):
+    table: torch.Tensor
+
+    def __init__(self, c):
+        super().__init__()
+        self.pad = c.pad_token_id
+        table = sinusoids(self.pad + 1 + c.max_length, c.d_model)
+        table[self.pad] = 0
+        self.register_buffer("table", table, persistent=False)
+
+    def forward(self, ids, past):
+        real = ids != self.pad
+        return self.table[(real.cumsum(1) + past) * real + self.pad]
+
+
+class M2M100(BART):
+    HEADS = (None, "seq2seq_lm")
+    ENCODER_LAYER, DECODER_LAYER, POSITIONS = mbart.EncoderLayer, mbart.DecoderLayer, Positions
+    EMBED_NORM, FINAL_NORM, LOGITS_BIAS, REREADS = nn.Identity, nn.LayerNorm, False, False
+
+
+MODEL = M2M100
+HF = _fairseq.Names()
+HF_HEADS = {"M2M100Model": None, "M2M100ForConditionalGeneration": "seq2seq_lm"}
+HF_FIXED = _fairseq.fixed(before=True, last=True, early=False, sinusoids=True)

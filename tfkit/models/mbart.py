@@ -1,0 +1,83 @@
+"""mBART (Liu et al. 2020, arXiv:2001.08210): BART in 25 languages at once; mBART-50 (Tang et al. 2020) in 50.
+
+Parent   bart
+Differs  norm before each sub-layer and once more after the last, while the one after the embeddings stays; embeddings
+         times sqrt(d_model) as published; a token says which language it is: the source ends with its own, and what
+         the decoder starts with is the last token of the target, which is the target's (mBART-50: both begin with it)
+Trained  objectives.multilingual_denoising, then pairs of languages
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from ..nn import shift_right
+from . import _fairseq, bart
+from ._base import check_ids
+from .bart import BART, HF, HF_FIELDS, HF_UNUSED
+
+__all__ = ["HF", "HF_FIELDS", "HF_UNUSED"]  # as BART's
+
+CODES = (
+    "ar_AR cs_CZ de_DE en_XX es_XX et_EE fi_FI fr_XX gu_IN hi_IN it_IT ja_XX kk_KZ ko_KR lt_LT lv_LV my_MM ne_NP nl_XX "
+    "ro_RO ru_RU si_LK tr_TR vi_VN zh_CN "  # mBART-50 has these too:
+    "af_ZA az_AZ bn_IN fa_IR he_IL hr_HR id_ID ka_GE km_KH mk_MK ml_IN mn_MN mr_IN pl_PL ps_AF pt_XX sv_SE sw_KE ta_IN "
+    "te_IN th_TH tl_XX uk_UA ur_PK xh_ZA gl_ES sl_SI"
+)
+LANGUAGES = CODES.split()
+FIRST_LANGUAGE = 250001  # after the words
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(bart.Config):
+    decoder_start_token_id: int | None = None  # a language, which only the caller knows
+    num_labels: int = 2
+
+
+CC25 = {"vocab_size": 250027, "scale_embedding": True}
+PRESETS: dict[str, dict] = {
+    "mbart-large-cc25": CC25,
+    "mbart-large-en-ro": {**CC25, "decoder_start_token_id": 250020},
+    "mbart-large-50": {**CC25, "vocab_size": 250054, "activation": "relu", "decoder_start_token_id": 2},
+}
+
+
+def language_id(code):
+    """The token of a language: "ro_RO" -> 250020. Raises ValueError for one that mBART-50 has not either."""
+    if code not in LANGUAGES:
+        raise ValueError(f"language {code!r} is none of {', '.join(LANGUAGES)}")
+    return FIRST_LANGUAGE + LANGUAGES.index(code)
+
+
+class EncoderLayer(bart.EncoderLayer):
+    def forward(self, x, mask):
+        x = x + self.drop(self.self_attn(self.norm1(x), mask=mask))
+        return x + self.drop(self.ff(self.norm2(x)))
+
+
+class DecoderLayer(bart.DecoderLayer):
+    def forward(self, x, memory, mask, memory_mask, cache):
+        x = x + self.drop(self.self_attn(self.norm1(x), mask=mask, cache=cache))
+        if memory is not None:
+            x = x + self.drop(self.cross_attn(self.norm2(x), memory, mask=memory_mask, cache=cache))
+        return x + self.drop(self.ff(self.norm3(x)))
+
+
+class MBART(BART):
+    ENCODER_LAYER, DECODER_LAYER, FINAL_NORM = EncoderLayer, DecoderLayer, nn.LayerNorm
+
+    def decoder_ids(self, given, labels):
+        """The last real label, the language, goes to the front of each row."""
+        if given is not None or labels is None:
+            return super().decoder_ids(given, labels)
+        pad = self.config.pad_token_id
+        labels = check_ids("labels", labels)
+        labels = labels.masked_fill(labels == -100, pad)
+        last = (labels != pad).sum(1, keepdim=True).clamp(min=1) - 1
+        return torch.cat([labels.gather(1, last), shift_right(labels, pad)[:, 1:]], 1)
+
+
+MODEL = MBART
+HF_HEADS = {name.replace("Bart", "MBart"): head for name, head in bart.HF_HEADS.items()}
+HF_FIXED = _fairseq.fixed(before=True, last=True, early=True, sinusoids=False)

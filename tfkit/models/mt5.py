@@ -1,0 +1,60 @@
+"""mT5 (Xue et al. 2020, arXiv:2010.11934): T5 in 101 languages.
+
+Parent   t5
+Differs  from T5 as published first: a gated GELU in the feed-forward and an output matrix of its own, undivided (as in
+         T5's version 1.1); from both: a vocabulary eight times as large, which is most of the small models
+Trained  objectives.span_corruption alone, no tasks mixed in; rare languages drawn more often than they occur
+"""
+
+from dataclasses import dataclass
+
+from . import t5
+from .t5 import T5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(t5.Config):
+    vocab_size: int = 250112
+    d_ff: int = 1024
+    n_layers: int = 8
+    n_heads: int = 6
+    activation: str = "gated-gelu"
+    tie_word_embeddings: bool = False  # always: what published configurations say of it is not read
+
+    def __post_init__(self):
+        if self.tie_word_embeddings:
+            raise ValueError("tie_word_embeddings is True: mT5 has an output matrix of its own")
+        super().__post_init__()
+
+
+PRESETS: dict[str, dict] = {
+    "mt5-small": {},
+    "mt5-base": {"d_model": 768, "d_ff": 2048, "n_layers": 12, "n_heads": 12},
+    "mt5-large": {"d_model": 1024, "d_ff": 2816, "n_layers": 24, "n_heads": 16},
+    "mt5-xl": {"d_model": 2048, "d_ff": 5120, "n_layers": 24, "n_heads": 32},
+    "mt5-xxl": {"d_model": 4096, "d_ff": 10240, "n_layers": 24, "n_heads": 64},
+}
+
+
+class MT5(T5):
+    """T5, with other sizes and what they ask for: see the Config."""
+
+
+MODEL = MT5
+
+
+class Names(t5.Names):
+    """transformers 5 calls every mT5 tied, and leaves the output matrix out where it equals the embeddings."""
+
+    def load(self, theirs):
+        found = super().load(theirs)
+        return {"lm_head.weight": found["embed.weight"].clone(), **found} if "embed.weight" in found else found
+
+
+HF = Names(t5.BODY, prefix=t5.HF.prefix, heads=t5.HEADED, tied=t5.TIED, constant=t5.CONSTANT)
+HF_HEADS = {name.replace("T5", "MT5"): head for name, head in t5.HF_HEADS.items() if "WithLM" not in name}
+HF_FIELDS = {
+    theirs: ours for theirs, ours in t5.HF_FIELDS.items() if "tie_word" not in theirs and "scale" not in theirs
+}
+HF_FIXED = t5.HF_FIXED
+HF_UNUSED = {*t5.HF_UNUSED, "tie_word_embeddings", "tokenizer_class"}

@@ -1,0 +1,48 @@
+"""Pegasus (Zhang et al. 2019, arXiv:1912.08777): trained to say what was left out, so it can summarise.
+
+Parent   bart
+Differs  norm before each sub-layer and once more after the last, none after the embeddings, which are multiplied by
+         sqrt(d_model) as published; sinusoids for positions, Marian's; padding is also the token that the decoder
+         starts with; ReLU as published
+Trained  objectives.gap_sentences: whole sentences, the telling ones, are masked and written down
+"""
+
+from dataclasses import dataclass
+
+from torch import nn
+
+from . import _fairseq, bart, marian, mbart
+from .bart import BART, HF_FIELDS, HF_UNUSED
+
+__all__ = ["HF_FIELDS", "HF_UNUSED"]  # as BART's
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(bart.Config):
+    bos_token_id: int | None = None
+    pad_token_id: int = 0
+    eos_token_id: int = 1
+    decoder_start_token_id: int | None = 0
+    forced_eos_token_id: int | None = 1
+    num_labels: int = 2
+
+
+LARGE = {
+    "vocab_size": 96103, "n_layers": 16, "n_decoder_layers": 16, "activation": "relu", "scale_embedding": True,
+    "attn_dropout": 0.1, "ff_dropout": 0.1, "bos_token_id": 0,
+}  # fmt: skip
+PRESETS: dict[str, dict] = {"pegasus-large": LARGE, "pegasus-xsum": {**LARGE, "max_length": 512}}
+
+
+class Pegasus(BART):
+    HEADS = (None, "seq2seq_lm", "causal_lm")
+    ENCODER_LAYER, DECODER_LAYER, POSITIONS = mbart.EncoderLayer, mbart.DecoderLayer, marian.Positions
+    EMBED_NORM, FINAL_NORM, REREADS = nn.Identity, nn.LayerNorm, False
+
+
+MODEL = Pegasus
+HF = marian.Sinusoids()
+HF_HEADS = {
+    "PegasusModel": None, "PegasusForConditionalGeneration": "seq2seq_lm", "PegasusForCausalLM": "causal_lm",
+}  # fmt: skip
+HF_FIXED = _fairseq.fixed(before=True, last=True, early=False, sinusoids=True)
