@@ -8,6 +8,7 @@ from tfkit.nn import StaticCache
 hf = pytest.importorskip("transformers")
 SIZES = {"vocab_size": 99, "d_model": 32, "encoder_layers": 2, "decoder_layers": 3, "encoder_attention_heads": 4}
 SIZES |= {"decoder_attention_heads": 2, "encoder_ffn_dim": 40, "decoder_ffn_dim": 48, "max_position_embeddings": 40}
+SIZES["forced_eos_token_id"] = None
 
 
 @pytest.fixture
