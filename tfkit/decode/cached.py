@@ -22,7 +22,7 @@ class ModelDecoder:
     hidden: Tensor | None = None
 
     def __init__(self, model: Any, room: int, static: bool) -> None:
-        self.known = inspect.signature(model.forward).parameters
+        self.known = arguments(type(model))
         self.model, self.room, self.cached = model, room, "cache" in self.known
         if static and not self.cached:
             raise ValueError(f"{type(model).__name__} has no cache, so not a static one either")
@@ -77,6 +77,18 @@ class ModelDecoder:
             self.cache.crop(self.length)
         else:
             raise TypeError(f"{type(self.model).__name__} keeps a state that cannot forget its last {count} tokens")
+
+
+def arguments(kind: type) -> set[str]:
+    """What a model's forward takes, by name: its own, and what that passes on to its parent's."""
+    known: set[str] = set()
+    for parent in kind.__mro__:
+        if "forward" in vars(parent):
+            found = inspect.signature(vars(parent)["forward"]).parameters
+            known |= set(found)
+            if not any(one.kind is one.VAR_KEYWORD for one in found.values()):
+                break
+    return known
 
 
 class CausalDecoder(ModelDecoder):

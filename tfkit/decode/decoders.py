@@ -81,7 +81,7 @@ def is_ours(model: Any) -> bool:
 
 def is_causal(model: Any) -> bool:
     """A decoder alone: its source is the prompt."""
-    return is_ours(model) and not hasattr(model, "encode")
+    return is_ours(model) and (model.head == "causal_lm" or not hasattr(model, "encode"))
 
 
 def decoder_for(
