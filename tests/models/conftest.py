@@ -116,7 +116,7 @@ def same_fields_and_gradients(name, theirs, ours, given, *, unused=(), without=(
     for key, tensor in expected.items():
         torch.testing.assert_close(out[key], tensor, **CLOSE[torch.float64], msg=lambda text, n=key: f"{n}: {text}")
     value(expected).backward(), value({key: out[key] for key in expected}).backward()
-    names = tfkit.registry.load(name).HF
+    names = names_of(name, ours)
     grads = {n: p.grad for n, p in ours.named_parameters() if p.grad is not None}
     grads = names.dump(grads, headed=ours.head is not None)
     close = {"rtol": 1e-9, "atol": 1e-8}

@@ -64,13 +64,18 @@ class Embeddings(nn.Module):
             raise ValueError(f"input_ids has length {ids.size(1)}, max_length is {self.positions.num_embeddings}")
         return torch.arange(ids.size(1), device=ids.device)
 
-    def forward(self, ids, types, position_ids):
+    def summed(self, ids, types, position_ids):
         """ids and types [B,L], position_ids broadcastable to it or None -> [B,L,E]"""
         x = look_up(self.tokens, ids, "input_ids")
         if self.types is not None:
             x = x + (self.types.weight[0] if types is None else look_up(self.types, types, "token_type_ids"))
-        position_ids = self.place(ids) if position_ids is None else position_ids
-        return self.drop(self.norm(x + look_up(self.positions, position_ids, "position_ids")))
+        if self.positions is not None:
+            x = x + look_up(self.positions, self.place(ids) if position_ids is None else position_ids, "position_ids")
+        return x
+
+    def forward(self, ids, types, position_ids):
+        """ids and types [B,L], position_ids broadcastable to it or None -> [B,L,E]"""
+        return self.drop(self.norm(self.summed(ids, types, position_ids)))
 
 
 class Layer(nn.Module):

@@ -1,0 +1,316 @@
+"""DeBERTa (He et al. 2020, arXiv:2006.03654): what a token says and where it stands are kept apart.
+
+Parent   bert
+Differs  scores are of content to content, content to distance ("c2p") and distance to content ("p2c"), where distances
+         have keys and queries of their own; so the embeddings need no positions. For filling in blanks these come in
+         late: the last layer is run `emd_steps` times, asked by its input plus absolute positions (the enhanced mask
+         decoder; the published models were trained with 2, and the published code runs them with 0). Padding is zero
+         after the embeddings. The pooler belongs to the classifier, with GELU and dropout.
+Trained  masked language modelling
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from ..namemap import NameMap
+from ..nn import attend, distance_windows, merge_heads, scores_by_distance, split_heads
+from . import _heads as heads
+from . import bert
+from ._base import activation, look_up
+from .bert import BERT
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(bert.Config):
+    vocab_size: int = 50265
+    n_types: int = 0
+    eps: float = 1e-7
+    d_embed: int | None = None  # as wide as the layers unless given
+    relative_attention: bool = False
+    pos_att_type: Sequence[str] | str | None = ()  # also "c2p|p2c"
+    max_relative_positions: int = -1  # max_length where it is below 1
+    position_biased_input: bool = True
+    talking_head: bool = False
+    pooler_dropout: float = 0.0
+    pooler_activation: str = "gelu"
+    emd_steps: int = 0
+    legacy: bool = True  # under which names the words' head is saved
+
+    def __post_init__(self):
+        super().__post_init__()
+        kinds = self.pos_att_type or ()
+        kinds = tuple(kind.strip() for kind in (kinds.lower().split("|") if isinstance(kinds, str) else kinds))
+        if wrong := sorted(set(kinds) - {"c2p", "p2c"}):
+            raise ValueError(f"pos_att_type holds {wrong[0]!r}: it takes 'c2p' and 'p2c'")
+        span = self.max_length if self.max_relative_positions < 1 else self.max_relative_positions
+        settled = {"pos_att_type": kinds, "d_embed": self.d_embed or self.d_model, "max_relative_positions": span}
+        for name, value in settled.items():
+            object.__setattr__(self, name, value)
+
+
+BASE = {"relative_attention": True, "pos_att_type": ("c2p", "p2c"), "position_biased_input": False}
+PRESETS: dict[str, dict] = {
+    "deberta-base": BASE,
+    "deberta-large": {**BASE, **bert.LARGE},
+    "deberta-xlarge": {**BASE, **bert.LARGE, "n_layers": 48},
+}
+
+
+class Embeddings(bert.Embeddings):
+    """Without positions, unless they are wanted at once; widened where they are narrower than the layers."""
+
+    def __init__(self, c):
+        super().__init__(c, c.d_embed)
+        if not c.position_biased_input:
+            del self.positions
+            self.register_module("positions", None)
+        narrow = c.d_embed != c.d_model
+        self.widen = nn.Linear(c.d_embed, c.d_model, bias=False) if narrow else nn.Identity()
+        self.norm = nn.LayerNorm(c.d_model, c.eps)
+
+    def forward(self, ids, types, position_ids, mask=None):
+        x = self.norm(self.widen(self.summed(ids, types, position_ids)))
+        return self.drop(x if mask is None else x * mask[..., None])
+
+
+def picked(table, rows):
+    """table [H,R,D], rows int64 [N,W] -> [H,N,W,D]"""
+    return table.index_select(1, rows.flatten()).unflatten(1, rows.shape)
+
+
+class Disentangled(nn.Module):
+    """Attention of tokens and of the distances between them."""
+
+    def __init__(self, c):
+        super().__init__()
+        if c.d_model % c.n_heads:
+            raise ValueError(f"n_heads={c.n_heads} does not divide d_model={c.d_model}")
+        self.n_heads, self.kinds = c.n_heads, c.pos_att_type if c.relative_attention else ()
+        self.scale = 1 / math.sqrt(c.d_model // c.n_heads * (1 + len(c.pos_att_type)))
+        self.dropout, self.drop_distances = c.attn_dropout, nn.Dropout(c.dropout)
+        self.project(c)
+        self.o_proj = nn.Linear(c.d_model, c.d_model)
+
+    def project(self, c):
+        """The layers from states, and from distances, to queries, keys and values."""
+        self.qkv_proj = nn.Linear(c.d_model, 3 * c.d_model, bias=False)
+        self.q_bias, self.v_bias = (nn.Parameter(torch.zeros(c.d_model)) for _ in range(2))
+        self.k_distance = nn.Linear(c.d_model, c.d_model, bias=False) if "c2p" in self.kinds else None
+        self.q_distance = nn.Linear(c.d_model, c.d_model) if "p2c" in self.kinds else None
+
+    def tokens(self, x, asking):
+        """-> q (of `asking`, where that is given), k, v [B,H,L,D]; a head's three stand side by side"""
+        bias = torch.stack([self.q_bias, torch.zeros_like(self.q_bias), self.v_bias])  # [3,E]
+        bias = bias.unflatten(1, (self.n_heads, -1)).transpose(0, 1).flatten()
+        q, k, v = split_heads(F.linear(x, self.qkv_proj.weight, bias), self.n_heads).chunk(3, -1)
+        if asking is not None:
+            q = split_heads(F.linear(asking, self.qkv_proj.weight, bias), self.n_heads).chunk(3, -1)[0]
+        return q, k, v
+
+    def of_distances(self, table):
+        """table [R,E] -> the distances' keys and queries [H,R,D], or None"""
+        both = (proj and split_heads(proj(table)[None], self.n_heads)[0] for proj in (self.k_distance, self.q_distance))
+        return tuple(both)
+
+    def bias(self, q, k, table, rows):
+        """q (scaled), k [B,H,L,D], table [R,E], rows: see `relative` -> what distance adds to the scores [B,H,L,L]"""
+        kr, qr = self.of_distances(self.drop_distances(table))
+        length, found = q.size(2), []
+        if "c2p" in self.kinds:
+            found.append(scores_by_distance(q, picked(kr, rows[0])).contiguous())
+        if "p2c" in self.kinds:  # seen from the key, the query is as far to the other side
+            back = scores_by_distance(k, picked(qr * self.scale, rows[1]))
+            found.append(back.permute(0, 1, 4, 5, 2, 3))
+        return sum(found[1:], found[0]).flatten(4).flatten(2, 3)[..., :length, :length]
+
+    def mix(self, q, k, v, mask, bias):
+        """q scaled -> [B,H,L,D]; as it was published, a query that is padding sees all positions alike"""
+        dropout = self.dropout if self.training else 0.0
+        seen = None if mask is None else mask[:, None, None]
+        out = attend(q, k, v, mask=seen, bias=bias, scale=1.0, dropout=dropout)
+        return out if mask is None else torch.where(mask[:, None, :, None], out, v.mean(2, keepdim=True))
+
+    def forward(self, x, mask, table, rows, asking=None):
+        """x, asking [B,L,E], mask bool [B,L] or None, table and rows as in `bias` -> [B,L,E]"""
+        q, k, v = self.tokens(x, asking)
+        q = q * self.scale
+        bias = self.bias(q, k, table, rows) if self.kinds else None
+        return self.o_proj(merge_heads(self.mix(q, k, v, mask, bias)))
+
+
+class TalkingHeads(Disentangled):
+    """Heads are mixed, before the softmax and after it (Shazeer et al. 2020)."""
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.talk, self.answer = (nn.Linear(c.n_heads, c.n_heads, bias=False) for _ in range(2))
+
+    def mix(self, q, k, v, mask, bias):
+        scores = q @ k.transpose(-2, -1)
+        scores = torch.einsum("bhqk,gh->bgqk", scores if bias is None else scores + bias, self.talk.weight)
+        if mask is not None:
+            both = mask[:, None, None] & mask[:, None, :, None]
+            scores = scores.masked_fill(~both, torch.finfo(scores.dtype).min)
+        weights = F.dropout(scores.softmax(-1), self.dropout, self.training)
+        return torch.einsum("bhqk,gh->bgqk", weights, self.answer.weight) @ v
+
+
+class Layer(bert.Layer):
+    ATTENTION: type[Disentangled] = Disentangled
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.attn = (TalkingHeads if c.talking_head else self.ATTENTION)(c)  # type: ignore[assignment]
+
+    def forward(self, x, mask, table, rows, asking=None):  # type: ignore[override]
+        x = self.norm1((x if asking is None else asking) + self.drop(self.attn(x, mask, table, rows, asking)))
+        return self.norm2(x + self.drop(self.ff(x)))
+
+
+class Layers(nn.ModuleList):
+    def __init__(self, c):
+        super().__init__(Layer(c) for _ in range(c.n_layers))
+
+
+class MaskedLM(heads.MaskedLM):
+    def __init__(self, c):
+        super().__init__(c, c.d_embed)
+
+
+class SequenceClassification(heads.SequenceClassification):
+    """The pooler is here, not in the encoder. Labels may be probabilities [B,N]."""
+
+    POOLED = False
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.pool, self.pool_drop = nn.Linear(c.d_model, c.d_model), nn.Dropout(c.pooler_dropout)
+        self.bend = activation(c.pooler_activation)
+
+    def scores(self, seen):
+        return self.classifier(self.drop(self.bend(self.pool(self.pool_drop(seen.states[:, 0])))))
+
+    def forward(self, seen, labels=None):
+        if labels is None or self.problem or labels.dim() == 1 or self.classifier.out_features == 1:
+            return super().forward(seen, labels)
+        logits = self.scores(seen)
+        return {"loss": F.cross_entropy(logits, labels.to(logits.dtype)), "logits": logits}
+
+
+class TokenClassification(heads.TokenClassification):
+    def __init__(self, c):
+        super().__init__(c)
+        self.drop = nn.Dropout(c.dropout)  # whatever the classifier of sequences has
+
+
+class DeBERTa(BERT):
+    TOPS = {
+        None: heads.Bare, "masked_lm": MaskedLM, "sequence_classification": SequenceClassification,
+        "token_classification": TokenClassification, "question_answering": heads.QuestionAnswering,
+    }  # fmt: skip
+    HEADS = tuple(TOPS)
+    EMBEDDINGS = Embeddings
+    LAYERS = Layers
+    PUBLISHED: dict = {}  # their names: set below
+
+    def __init__(self, config: Config, head=None):
+        super().__init__(config, head)
+        self.distances = self.table(config) if config.relative_attention else None
+        self.late = config.emd_steps if head == "masked_lm" and not config.position_biased_input else 0
+        if self.late:
+            self.late_positions = nn.Embedding(config.max_length, config.d_model)
+        self.names = names(config, type(self).PUBLISHED)
+        self.apply(self.start)
+
+    def table(self, c):
+        return nn.Embedding(2 * c.max_relative_positions, c.d_model)
+
+    def relative(self, length, device):
+        """-> the distances' embeddings [R,E]; and which each window has, seen from query, from key [N,W]"""
+        if self.distances is None:
+            return None, None
+        span = self.config.max_relative_positions
+        near = min(length, span)  # no other row is needed
+        right = distance_windows(length, device=device)
+        rows = [(near + distance).clamp(0, 2 * near - 1) for distance in (-right, right)]
+        return self.distances.weight[span - near : span + near], rows
+
+    def encode(self, ids, mask, types, position_ids):
+        x = below = self.embed(ids, types, position_ids, mask)
+        relative = self.relative(ids.size(1), ids.device)
+        for layer in self.layers:
+            below, x = x, layer(x, mask, *relative)
+        if self.late:
+            x = below + look_up(self.late_positions, torch.arange(ids.size(1), device=ids.device), "position_ids")
+        for _ in range(self.late):
+            x = self.layers[-1](below, mask, *relative, asking=x)
+        return x
+
+
+MODEL = DeBERTa
+
+BODY = {
+    **{theirs: ours for theirs, ours in bert.BODY.items() if ".self." not in theirs and ours != "pooler"},
+    "embeddings.embed_proj": "embed.widen",
+    "encoder.rel_embeddings": "distances",
+}
+SELF = "encoder.layer.{}.attention.self."
+DeBERTa.PUBLISHED = {
+    **BODY,
+    SELF + "in_proj": "layers.{}.attn.qkv_proj",
+    SELF + "q_bias": "layers.{}.attn.q_bias",
+    SELF + "v_bias": "layers.{}.attn.v_bias",
+    SELF + "pos_proj": "layers.{}.attn.k_distance",
+    SELF + "pos_q_proj": "layers.{}.attn.q_distance",
+    SELF + "head_logits_proj": "layers.{}.attn.talk",
+    SELF + "head_weights_proj": "layers.{}.attn.answer",
+}
+WORDS = {  # the words' head has two names: as transformers first had it, and as the published files do
+    "cls.predictions.transform.dense": "top.dense",
+    "cls.predictions.transform.LayerNorm": "top.norm",
+    "cls.predictions.bias": "top.bias",
+}, {
+    "lm_predictions.lm_head.dense": "top.dense",
+    "lm_predictions.lm_head.LayerNorm": "top.norm",
+    "lm_predictions.lm_head.bias": "top.bias",
+}  # fmt: skip
+
+
+def names(config, table):
+    """The map, which depends on what is done with positions and on the name of the words' head."""
+    first, second = WORDS if config.legacy else reversed(WORDS)
+    body, unread = dict(table), list(bert.CONSTANT)
+    if not config.position_biased_input:
+        body["embeddings.position_embeddings"] = "late_positions"
+    if not config.position_biased_input and not config.emd_steps:
+        unread.append(r"embeddings\.position_embeddings\.weight")  # in the published files, and not used
+    return NameMap(
+        body,
+        prefix="deberta.",
+        heads={**first, **second, "pooler.dense": "top.pool", **bert.TASK_NAMES},
+        tied=bert.HF.tied,
+        constant=[*unread, r"mask_predictions\..*"],
+    )
+
+
+HF = names(Config(), DeBERTa.PUBLISHED)
+HF_HEADS = {
+    "DebertaModel": None, "DebertaForMaskedLM": "masked_lm",
+    "DebertaForSequenceClassification": "sequence_classification",
+    "DebertaForTokenClassification": "token_classification", "DebertaForQuestionAnswering": "question_answering",
+}  # fmt: skip
+HF_FIELDS = {
+    **bert.HF_FIELDS, "cls_dropout": "head_dropout", "embedding_size": "d_embed",
+    "relative_attention": "relative_attention", "pos_att_type": "pos_att_type",
+    "max_relative_positions": "max_relative_positions", "position_biased_input": "position_biased_input",
+    "talking_head": "talking_head", "pooler_dropout": "pooler_dropout", "pooler_hidden_act": "pooler_activation",
+    "emd_steps": "emd_steps", "legacy": "legacy",
+}  # fmt: skip
+del HF_FIELDS["classifier_dropout"]
+HF_FIXED = {"tie_word_embeddings": True}
+HF_UNUSED = {"initializer_range", "pooler_hidden_size", "padding_idx", "pooler_size"}
