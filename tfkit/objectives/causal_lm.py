@@ -1,5 +1,10 @@
 """Predict the next token."""
 
+from __future__ import annotations
+
+import torch
+
+from ._base import Batch, Draws, Objective, real
 from .label_smoothing import seq2seq_loss
 
 
@@ -10,3 +15,13 @@ def causal_lm_loss(logits, ids, pad_id):
     """
     targets = ids[:, 1:].masked_fill(ids[:, 1:] == pad_id, -100)
     return seq2seq_loss(logits[:, :-1], targets)
+
+
+class CausalLM(Objective):
+    """Nothing is drawn and nothing changed: each token is the label of the one before (models shift by themselves)."""
+
+    def draw(self, batch: Batch, generator: torch.Generator | None = None) -> Draws:
+        return {}
+
+    def corrupt(self, batch: Batch, draws: Draws) -> Batch:
+        return {**batch, "labels": batch["input_ids"].masked_fill(~real(batch), -100)}

@@ -11,14 +11,15 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Batch:
-    """`src` [B,S] and `tgt` [B,T], int64, padded on the right; `tokens` that are not padding, of both."""
+    """`src` [B,S] and `tgt` [B,T], int64, padded on the right; `tokens` of both and `targets` that are not padding."""
 
     src: Tensor
     tgt: Tensor
     tokens: int
+    targets: int
 
     def to(self, device: torch.device | str) -> Batch:
-        return Batch(self.src.to(device), self.tgt.to(device), self.tokens)
+        return Batch(self.src.to(device), self.tgt.to(device), self.tokens, self.targets)
 
 
 def pad(rows: Sequence[Sequence[int]], pad_id: int) -> Tensor:
@@ -59,4 +60,5 @@ class PairBatches:
 
     def _batch(self, pairs: Sequence[tuple[list[int], list[int]]]) -> Batch:
         src, tgt = pad([s for s, _ in pairs], self.pad_id), pad([t for _, t in pairs], self.pad_id)
-        return Batch(src, tgt, sum(len(s) + len(t) for s, t in pairs))
+        targets = sum(len(t) for _, t in pairs)
+        return Batch(src, tgt, targets + sum(len(s) for s, _ in pairs), targets)

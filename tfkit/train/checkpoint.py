@@ -1,40 +1,116 @@
-"""The whole state of training in one safetensors file: weights, optimiser, step, random state."""
+"""The whole state of training: weights, optimiser, average, step, random state. One safetensors file; with many
+processes a folder, in which each writes its share (`torch.distributed.checkpoint`)."""
 
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from tfkit.train.world import ALONE, World
+
 MOMENTS = ("exp_avg", "exp_avg_sq", "step")
 
 
-def save_checkpoint(file: str | Path, model: nn.Module, optimizer: torch.optim.Optimizer, step: int) -> None:
-    """Write the state; the old file stays until the new one is whole."""
+def save_checkpoint(
+    file: str | Path,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    step: int,
+    average: nn.Module | None = None,
+    world: World = ALONE,
+) -> None:
+    """Write the state; the old one stays until the new one is whole."""
+    if world.size > 1:
+        return _save_shares(Path(file), _shared_state(model, optimizer, average, world, step), world)
     tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
     tensors["step"] = torch.tensor(step)
     tensors["rng"] = torch.get_rng_state()
     for name, parameter in model.named_parameters():
         state = optimizer.state[parameter]  # empty before the first step, and where no gradient ever came
         tensors |= {f"optimizer.{name}.{part}": state[part] for part in MOMENTS if part in state}
+    if average is not None:
+        tensors |= {f"average.{name}": value for name, value in average.state_dict().items()}
     _write(file, tensors)
 
 
-def load_checkpoint(file: str | Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> int:
-    """Put a saved state back -> the steps done; 0 when there is no file. Raises ValueError for another model's."""
+def load_checkpoint(
+    file: str | Path,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    average: nn.Module | None = None,
+    world: World = ALONE,
+) -> int:
+    """Put a saved state back -> the steps done; 0 when there is none. Raises ValueError for another model's."""
+    if world.size > 1:
+        return _load_shares(Path(file), model, optimizer, average, world)
+    if Path(file).is_dir():
+        raise ValueError(f"{file} was written by several processes: go on with as many, under torchrun")
     if not Path(file).is_file():
         return 0
     tensors = load_file(str(file))
-    _fill(model, {name[6:]: value for name, value in tensors.items() if name.startswith("model.")}, file)
+    _fill(model, _under("model.", tensors), file)
+    if average is not None:
+        _fill(average, _under("average.", tensors), file)
     for name, parameter in model.named_parameters():
         found = {part: tensors[key] for part in MOMENTS if (key := f"optimizer.{name}.{part}") in tensors}
         if found:
             optimizer.state[parameter] = {k: v if k == "step" else v.to(parameter.device) for k, v in found.items()}
     torch.set_rng_state(tensors["rng"])
     return int(tensors["step"])
+
+
+def _shared_state(
+    model: nn.Module, optimizer: torch.optim.Optimizer, average: nn.Module | None, world: World, step: int
+) -> dict[str, Any]:
+    from torch.distributed.checkpoint.state_dict import get_state_dict
+
+    weights, moments = get_state_dict(model, optimizer)
+    state = {"model": weights, "optimizer": moments, "step": torch.tensor(step)}
+    state[f"rng.{world.rank}"] = torch.get_rng_state()
+    if average is not None:
+        state["average"] = average.state_dict()
+    return state
+
+
+def _save_shares(folder: Path, state: dict[str, Any], world: World) -> None:
+    import torch.distributed.checkpoint as dcp
+
+    partial = folder.with_name(folder.name + ".part")
+    dcp.save(state, checkpoint_id=str(partial))
+    world.wait()
+    if world.rank == 0:  # two renames: whatever happens between, one whole state is there
+        old = folder.with_name(folder.name + ".old")
+        shutil.rmtree(old, ignore_errors=True)
+        if folder.exists():
+            os.replace(folder, old)
+        os.replace(partial, folder)
+        shutil.rmtree(old, ignore_errors=True)
+    world.wait()
+
+
+def _load_shares(
+    folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, average: nn.Module | None, world: World
+) -> int:
+    import torch.distributed.checkpoint as dcp
+    from torch.distributed.checkpoint.state_dict import set_state_dict
+
+    old = folder.with_name(folder.name + ".old")
+    folder = folder if folder.exists() or not old.exists() else old
+    if not folder.exists():
+        return 0
+    state = _shared_state(model, optimizer, average, world, 0)
+    dcp.load(state, checkpoint_id=str(folder))
+    set_state_dict(model, optimizer, model_state_dict=state["model"], optim_state_dict=state["optimizer"])
+    if average is not None:
+        average.load_state_dict(state["average"])
+    torch.set_rng_state(state[f"rng.{world.rank}"])
+    return int(state["step"])
 
 
 def save_weights(model: nn.Module, file: str | Path) -> None:
@@ -48,6 +124,10 @@ def load_weights(model: nn.Module, file: str | Path) -> nn.Module:
         raise FileNotFoundError(f"no weights at {file}: train the model and save it there first")
     _fill(model, load_file(str(file)), file)
     return model
+
+
+def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 
 def _fill(model: nn.Module, tensors: dict[str, Tensor], file: str | Path) -> None:

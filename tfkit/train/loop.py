@@ -1,22 +1,35 @@
-"""One training loop: AdamW, a schedule, clipping, progress, checkpoints that resume exactly."""
+"""One training loop: AdamW, a schedule, clipping, accumulation, progress, checkpoints that resume exactly; on one
+process or, with the same call, on many."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field, is_dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import save_file
 from torch import Tensor, nn
+from torch.optim.swa_utils import AveragedModel
 
 from tfkit.train.checkpoint import load_checkpoint, save_checkpoint
+from tfkit.train.metrics import Metrics
 from tfkit.train.progress import Progress
+from tfkit.train.world import ALONE, World
+
+Loss = Callable[[nn.Module, Any], Tensor]
+Batches = Callable[[torch.Generator], Iterable[Any]]
 
 
 class DivergedError(RuntimeError):
-    """The loss is not a number any more."""
+    """The loss is not a number any more; `batch` is what it was computed on, `file` where that is kept, if anywhere."""
+
+    batch: Any = None
+    file: Path | None = None
 
 
 @dataclass
@@ -31,93 +44,181 @@ class History:
 
 def fit(
     model: nn.Module,
-    batches: Callable[[torch.Generator], Iterable[Any]],
-    loss: Callable[[nn.Module, Any], Tensor],
+    batches: Batches,
+    loss: Loss,
     *,
     steps: int,
     rate: Callable[[int], float],
     clip: float = 1.0,
     weight_decay: float = 0.01,
+    accumulate: int = 1,
+    precision: torch.dtype = torch.float32,
+    average: AveragedModel | None = None,
+    world: World = ALONE,
     seed: int = 0,
     checkpoint: str | Path | None = None,
     save_every: int = 500,
+    log: str | Path | None = None,
     progress: bool = True,
 ) -> History:
     """Train `model` for `steps` steps in all; `batches(generator)` gives one pass over the data, and is asked again.
 
-    `rate(step)`, step from 1, is the learning rate. With `checkpoint` (a .safetensors file) the state is saved every
-    `save_every` steps, at the end and at Ctrl-C; if the file exists, training goes on from there as if it had never
-    stopped. An interrupt ends training, keeps the model as it is and returns. Raises DivergedError when the loss is not
-    finite, ValueError when a pass holds no batch.
+    `rate(step)`, step from 1, is the learning rate. A step learns from `accumulate` batches together, each weighed by
+    the targets in it, so that they count as one large batch; processes of a `world` likewise. `precision` bfloat16
+    computes under autocast, weights stay float32. `average` (torch's AveragedModel) follows the weights.
+
+    With `checkpoint` (a .safetensors file; a folder with many processes) the state is saved every `save_every` steps,
+    at the end and at Ctrl-C; if it exists, training goes on from there as if it had never stopped. `log` is a folder
+    for metrics.csv and TensorBoard. An interrupt ends training, keeps the model as it is and returns. Raises
+    DivergedError when the loss is not finite, its batch kept; ValueError when a pass holds no batch.
     """
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, weight_decay=weight_decay)
-    done = load_checkpoint(checkpoint, model, optimizer) if checkpoint else 0
+    done = load_checkpoint(checkpoint, model, optimizer, average, world) if checkpoint else 0
     if not done:
-        torch.manual_seed(seed)  # dropout draws from the global generator
+        torch.manual_seed(seed + world.rank)  # dropout draws from the global generator
+    step = Step(model, loss, optimizer, clip, precision, world)
     history = History(steps=done)
-    device = next(model.parameters()).device
+    metrics = Metrics(log, done) if log and world.rank == 0 else None
     model.train()
     try:
-        with Progress(steps, done, show=progress) as line:
-            for batch in _stream(batches, seed, done, steps):
-                batch = batch.to(device) if hasattr(batch, "to") else batch
-                value = _step(model, batch, loss, optimizer, rate(history.steps + 1), clip, history.steps + 1)
+        with Progress(steps, done, show=progress and world.rank == 0) as line:
+            for group in _stream(batches, seed, done, steps, accumulate):
+                values = step(group, rate(history.steps + 1), history.steps + 1, checkpoint)
                 history.steps += 1
-                history.losses.append(value)
-                line.advance(value, getattr(batch, "tokens", 0))
+                history.losses.append(values["loss"])
+                line.advance(values["loss"], int(world.sum(sum(map(count_tokens, group)))))
+                if average is not None:
+                    average.update_parameters(model)
+                if metrics:
+                    metrics.write(history.steps, {**values, "tokens_per_second": line.tokens_per_second})
                 if checkpoint and history.steps % save_every == 0:
-                    save_checkpoint(checkpoint, model, optimizer, history.steps)
+                    save_checkpoint(checkpoint, model, optimizer, history.steps, average, world)
     except KeyboardInterrupt:
         history.interrupted = True
+    finally:
+        if metrics:
+            metrics.close()
     history.tokens_per_second = line.tokens_per_second
     if checkpoint:
-        save_checkpoint(checkpoint, model, optimizer, history.steps)
+        save_checkpoint(checkpoint, model, optimizer, history.steps, average, world)
     return history
 
 
-def _stream(batches: Callable, seed: int, done: int, steps: int) -> Iterator[Any]:
-    """Batches number `done`, `done + 1`, … of the endless sequence of passes; each pass has a generator of its own."""
-    number, epoch = 0, 0
-    while number < steps:
-        before = number
+def _stream(batches: Batches, seed: int, done: int, steps: int, accumulate: int) -> Iterator[list[Any]]:
+    """Groups number `done`, `done + 1`, … of batches from the endless sequence of passes; see `_passes`."""
+    # those before were trained on already: they are drawn again and passed over
+    endless = islice(_passes(batches, seed), done * accumulate, None)
+    for _ in range(done, steps):
+        yield list(islice(endless, accumulate))
+
+
+def _passes(batches: Batches, seed: int) -> Iterator[Any]:
+    """Pass after pass over the data, each with a generator of its own."""
+    epoch = 0
+    while True:
+        batch = None
         for batch in batches(torch.Generator().manual_seed(1_000_003 * seed + epoch)):
-            if number >= steps:
-                return
-            if number >= done:  # those before were trained on already: they are drawn again and passed over
-                yield batch
-            number += 1
-        if number == before:
+            yield batch
+        if batch is None:
             raise ValueError("a pass over the data gave no batch: there is nothing to train on")
         epoch += 1
 
 
-def _step(
-    model: nn.Module, batch: Any, loss: Callable, optimizer: torch.optim.Optimizer, lr: float, clip: float, number: int
-) -> float:
-    optimizer.zero_grad(set_to_none=True)
-    value = loss(model, batch)
-    found = value.item()
-    if not math.isfinite(found):
-        raise DivergedError(
-            f"the loss is {found} at step {number} (learning rate {lr:.2g}): lower the rate or lengthen the warm-up; "
-            "if it is so at step 1, look for a softmax over an empty row or a division by zero"
-        )
-    value.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), clip)
-    for group in optimizer.param_groups:
-        group["lr"] = lr
-    optimizer.step()
-    return found
+@dataclass
+class Step:
+    """One update of the weights."""
+
+    model: nn.Module
+    loss: Loss
+    optimizer: torch.optim.Optimizer
+    clip: float
+    precision: torch.dtype
+    world: World
+
+    def __call__(self, batches: Sequence[Any], rate: float, number: int, keep: str | Path | None) -> dict[str, float]:
+        """-> the mean loss over all targets of all processes, the rate, the gradient's norm before it was clipped"""
+        self.optimizer.zero_grad(set_to_none=True)
+        targets = [count_targets(batch) for batch in batches]
+        total = self.world.sum(sum(targets))
+        found = 0.0
+        for i, batch in enumerate(batches):
+            # processes' gradients are averaged, so each counts `size` times its share
+            share = targets[i] * self.world.size / total if total else 1.0 / len(batches)
+            found += self.backward(batch, share, last=i == len(batches) - 1)
+        mean = self.world.sum(found) / self.world.size
+        if not math.isfinite(mean):
+            raise diverged(mean, rate, number, batches, keep)
+        norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.clip)
+        norm = getattr(norm, "full_tensor", lambda: norm)()  # of sharded gradients it comes in parts
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.optimizer.step()
+        return {"loss": mean, "rate": rate, "gradient_norm": norm.item()}
+
+    def backward(self, batch: Any, share: float, last: bool) -> float:
+        """Adds the gradient of one batch, its loss times `share`, which is returned."""
+        batch = moved(batch, self.world.device if self.world.size > 1 else next(self.model.parameters()).device)
+        device = next(self.model.parameters()).device.type
+        mixed = torch.autocast(device, self.precision, enabled=self.precision != torch.float32)
+        quiet = nullcontext() if last else getattr(self.model, "no_sync", nullcontext)()
+        with quiet:
+            with mixed:
+                value = self.loss(self.model, batch) * share
+            value.backward()
+        return value.item()
+
+
+def diverged(loss: float, rate: float, number: int, batches: Sequence[Any], keep: str | Path | None) -> DivergedError:
+    """The error, with the batch that led to it, beside the checkpoint if there is one."""
+    where = Path(f"{keep}.diverged.safetensors") if keep else None
+    if where:
+        where.parent.mkdir(parents=True, exist_ok=True)
+        tensors = {f"{i}.{k}": v for i, batch in enumerate(batches) for k, v in fields(batch).items()}
+        save_file({k: v.contiguous() for k, v in tensors.items() if isinstance(v, Tensor)}, str(where))
+    error = DivergedError(
+        f"the loss is {loss} at step {number} (learning rate {rate:.2g}): lower the rate or lengthen the warm-up; "
+        "if it is so at step 1, look for a softmax over an empty row or a division by zero"
+        + (f"; the batch is in {where}" if where else "")
+    )
+    error.batch, error.file = batches, where
+    return error
+
+
+def fields(batch: Any) -> dict[str, Any]:
+    """A batch by names."""
+    return batch if isinstance(batch, dict) else asdict(batch) if is_dataclass(batch) else {}  # type: ignore[arg-type]
+
+
+def moved(batch: Any, device: torch.device) -> Any:
+    """The batch on a device."""
+    if isinstance(batch, dict):
+        return {name: value.to(device) for name, value in batch.items()}
+    return batch.to(device) if hasattr(batch, "to") else batch
+
+
+def count_targets(batch: Any) -> int:
+    """How many predictions the mean loss of this batch is over; 1 where the batch does not say."""
+    if isinstance(batch, dict) and "labels" in batch:
+        return int((batch["labels"] != -100).sum())
+    return getattr(batch, "targets", 1)
+
+
+def count_tokens(batch: Any) -> int:
+    """Tokens that are not padding; 0 where the batch does not say."""
+    if isinstance(batch, dict):
+        return int(batch["attention_mask"].sum()) if "attention_mask" in batch else batch["input_ids"].numel()
+    return getattr(batch, "tokens", 0)
 
 
 @torch.no_grad()
-def mean_loss(model: nn.Module, batches: Callable[[torch.Generator], Iterable[Any]], loss: Callable) -> float:
-    """The loss over one pass, without learning from it; each batch counts by its tokens."""
+def mean_loss(model: nn.Module, batches: Batches, loss: Loss) -> float:
+    """The loss over one pass, without learning from it; each batch counts by its targets."""
     was_training = model.training
     model.eval()
     total, count = 0.0, 0
     device = next(model.parameters()).device
     for batch in batches(torch.Generator().manual_seed(0)):
-        total, count = total + loss(model, batch.to(device)).item() * batch.tokens, count + batch.tokens
+        targets = count_targets(batch)
+        total, count = total + loss(model, moved(batch, device)).item() * targets, count + targets
     model.train(was_training)
     return total / count

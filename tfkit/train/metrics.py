@@ -1,0 +1,51 @@
+"""What is written down while training goes: a CSV file, and TensorBoard's where it is installed."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+COLUMNS = ("step", "loss", "rate", "gradient_norm", "tokens_per_second")
+
+
+class Metrics:
+    """metrics.csv in `directory`, one line a step. After a resume, lines beyond the step resumed from are dropped."""
+
+    def __init__(self, directory: str | Path, done: int = 0) -> None:
+        directory = Path(directory)
+        directory.mkdir(parents=True, exist_ok=True)
+        kept = self._kept(directory / "metrics.csv", done)
+        self.file = (directory / "metrics.csv").open("w", newline="", encoding="utf-8")
+        self.lines = csv.writer(self.file)
+        self.lines.writerows([COLUMNS, *kept])
+        self.board = self._board(directory, done)
+
+    @staticmethod
+    def _kept(file: Path, done: int) -> list[list[str]]:
+        if not done or not file.is_file():
+            return []
+        with file.open(newline="", encoding="utf-8") as stream:
+            return [row for row in list(csv.reader(stream))[1:] if len(row) == len(COLUMNS) and int(row[0]) <= done]
+
+    @staticmethod
+    def _board(directory: Path, done: int) -> Any:
+        if importlib.util.find_spec("tensorboard") is None:
+            return None
+        from torch.utils.tensorboard import SummaryWriter
+
+        return SummaryWriter(str(directory), purge_step=done + 1)
+
+    def write(self, step: int, values: dict[str, float]) -> None:
+        """values: the columns but step."""
+        self.lines.writerow([step, *(f"{values[name]:.8g}" for name in COLUMNS[1:])])
+        self.file.flush()  # a killed run leaves all lines but the one in hand
+        if self.board is not None:
+            for name, value in values.items():
+                self.board.add_scalar(f"train/{name}", value, step)
+
+    def close(self) -> None:
+        self.file.close()
+        if self.board is not None:
+            self.board.close()
