@@ -86,7 +86,8 @@ def padded(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
     """int64 [B,L], `fill` behind the shorter rows."""
     lengths = torch.tensor([len(row) for row in rows], dtype=torch.int64)
     out = torch.full((len(rows), int(lengths.max()) if rows else 0), fill)
-    out[torch.arange(out.size(1)) < lengths[:, None]] = torch.tensor([i for row in rows for i in row], dtype=torch.int64)
+    flat = torch.tensor([i for row in rows for i in row], dtype=torch.int64)
+    out[torch.arange(out.size(1)) < lengths[:, None]] = flat
     return out
 
 

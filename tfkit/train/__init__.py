@@ -1,17 +1,22 @@
 """Training: schedules, batches, one loop."""
 
 from tfkit.train.batches import Batch, PairBatches, pad
+from tfkit.train.blocks import Blocks, write_rows
 from tfkit.train.checkpoint import load_checkpoint, load_weights, save_checkpoint, save_weights
 from tfkit.train.loop import DivergedError, History, fit, mean_loss
 from tfkit.train.losses import Seq2SeqLoss, initialise
+from tfkit.train.recompute import recompute
 from tfkit.train.schedules import linear_rate, noam_rate
+from tfkit.train.world import World
 
 __all__ = [
     "Batch",
+    "Blocks",
     "DivergedError",
     "History",
     "PairBatches",
     "Seq2SeqLoss",
+    "World",
     "fit",
     "initialise",
     "linear_rate",
@@ -20,6 +25,8 @@ __all__ = [
     "mean_loss",
     "noam_rate",
     "pad",
+    "recompute",
     "save_checkpoint",
     "save_weights",
+    "write_rows",
 ]

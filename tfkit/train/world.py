@@ -58,8 +58,7 @@ class World:
         if self.size == 1:
             return model
         if how == "ddp":
-            # a head may leave parameters without a gradient (a pooler beside a language model's head)
-            return nn.parallel.DistributedDataParallel(model, find_unused_parameters=True)
+            return nn.parallel.DistributedDataParallel(model)
         if how != "fsdp":
             raise ValueError(f"parallel={how!r}: choose ddp or fsdp")
         from torch.distributed.fsdp import fully_shard

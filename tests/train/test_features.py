@@ -1,0 +1,130 @@
+"""What training can be asked for: large batches in parts, mixed precision, averages, recomputation, records."""
+
+from __future__ import annotations
+
+import csv
+import re
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+
+import tfkit
+from tfkit.tools.memory import peak_bytes
+from tfkit.train import DivergedError, fit, recompute
+
+IDS = torch.randint(3, 50, (24, 12), generator=torch.Generator().manual_seed(0))
+
+
+def model(**changes):
+    torch.manual_seed(0)
+    sizes = {"vocab_size": 50, "d_model": 16, "n_layers": 2, "n_heads": 2, "max_length": 16}
+    return tfkit.from_config("gpt2", "causal_lm", **{**sizes, **changes})
+
+
+STILL = {"dropout": 0.0, "embed_dropout": 0.0, "attn_dropout": 0.0}
+
+
+def batches(size, lengths=None):
+    """Rows of IDS in their order; labels past each row's length are not scored."""
+    lengths = torch.tensor(lengths or [12] * len(IDS))
+
+    def once(generator):
+        for ids, n in zip(IDS.split(size), lengths.split(size), strict=True):
+            yield {"input_ids": ids, "labels": ids.masked_fill(torch.arange(12) >= n[:, None], -100)}
+
+    return once
+
+
+def train(net, data, steps=3, **how):
+    loss = how.pop("loss", lambda net, batch: net(**batch).loss)
+    return fit(net, data, loss, steps=steps, rate=lambda s: 1e-3, progress=False, **how)
+
+
+def same(one, other, **close):
+    for (name, a), (_, b) in zip(one.named_parameters(), other.named_parameters(), strict=True):
+        torch.testing.assert_close(a, b, msg=lambda text, n=name: f"{n}: {text}", **close)
+
+
+def test_accumulation_is_one_large_batch_however_ragged():
+    """The mean over all targets, not the mean of means: the halves differ in their numbers of targets."""
+    whole, parts = model(**STILL).double(), model(**STILL).double()
+    lengths = [12] * 4 + [3] * 4 + [5] * 8 + [12] * 8
+    # the shift leaves out the first of each row, so that shares by labels are right only up to it: score all but those
+    count = lambda net, batch: shifted(net, batch)
+    one = train(whole, batches(8, lengths), loss=count)
+    two = train(parts, batches(4, lengths), accumulate=2, loss=count)
+    assert one.losses == pytest.approx(two.losses, rel=1e-9)
+    same(whole, parts, rtol=1e-7, atol=1e-9)
+
+
+def shifted(net, batch):
+    """The mean over the labels that are there, without a shift."""
+    logits = net(input_ids=batch["input_ids"]).logits
+    return torch.nn.functional.cross_entropy(logits.flatten(0, 1), batch["labels"].flatten())
+
+
+def test_recomputation_gives_the_same_gradients_for_less_memory():
+    def gradients(net):
+        torch.manual_seed(1)  # dropout
+        net.train()
+        net(IDS, labels=IDS).loss.backward()
+
+    sizes = {"d_model": 32, "n_layers": 6}
+    plain, again = model(**sizes), recompute(model(**sizes))
+    used, less = peak_bytes(lambda: gradients(plain)), peak_bytes(lambda: gradients(again))
+    for a, b in zip(plain.parameters(), again.parameters(), strict=True):
+        torch.testing.assert_close(a.grad, b.grad)
+    assert less < 0.6 * used
+    with pytest.raises(ValueError, match=r"Linear has no nn\.ModuleList"):
+        recompute(torch.nn.Linear(2, 2))
+
+
+def test_bfloat16_computes_in_half_and_keeps_whole_weights():
+    seen = []
+    net = model()
+    net.layers[0].ff.register_forward_hook(lambda module, given, out: seen.append(out.dtype))
+    history = train(net, batches(8), steps=20, precision=torch.bfloat16)
+    assert set(seen) == {torch.bfloat16} and {p.dtype for p in net.parameters()} == {torch.float32}
+    assert history.losses[-1] < history.losses[0]
+
+
+def test_an_average_follows_the_weights_and_is_saved(tmp_path):
+    def averaged(net):
+        return AveragedModel(net, multi_avg_fn=get_ema_multi_avg_fn(0.5))
+
+    net = model()
+    expected = averaged(net)
+    train(net, batches(8), steps=4, average=expected)
+    first = model()
+    train(first, batches(8), steps=2, average=averaged(first), checkpoint=tmp_path / "s.safetensors")
+    again = model()
+    found = averaged(again)
+    train(again, batches(8), steps=4, average=found, checkpoint=tmp_path / "s.safetensors")
+    same(expected.module, found.module, rtol=0, atol=0)
+    assert not torch.equal(next(expected.module.parameters()), next(net.parameters()))
+
+
+def test_a_loss_that_is_not_a_number_leaves_its_batch(tmp_path):
+    calls = []
+
+    def loss(net, batch):
+        calls.append(1)
+        return net(**batch).loss * (float("nan") if len(calls) == 3 else 1.0)
+
+    with pytest.raises(DivergedError, match=r"nan at step 3 .*the batch is in .*diverged\.safetensors") as caught:
+        train(model(), batches(8), loss=loss, checkpoint=tmp_path / "s.safetensors")
+    kept = load_file(caught.value.file)
+    assert torch.equal(kept["0.input_ids"], IDS[16:24]) and torch.equal(caught.value.batch[0]["input_ids"], IDS[16:24])
+
+
+def test_metrics_are_written_and_a_resume_does_not_repeat_lines(tmp_path):
+    how = {"checkpoint": tmp_path / "s.safetensors", "log": tmp_path / "log"}
+    train(model(), batches(8), steps=2, **how)
+    train(model(), batches(8), steps=5, **how)
+    with (tmp_path / "log" / "metrics.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert [int(row["step"]) for row in rows] == [1, 2, 3, 4, 5]
+    assert all(float(row["gradient_norm"]) > 0 and float(row["rate"]) == 1e-3 for row in rows)
+    assert [p for p in (tmp_path / "log").iterdir() if re.match(r"events\.out\.tfevents", p.name)]

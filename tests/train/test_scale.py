@@ -1,0 +1,150 @@
+"""Training at scale: many processes equal one, a killed run goes on as if it had not been, nothing overlaps."""
+
+from __future__ import annotations
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import tfkit
+from tfkit.objectives.causal_lm import CausalLM
+from tfkit.objectives.masked_lm import MaskedLM
+from tfkit.train import Blocks, World, write_rows
+
+SIZES = ["d_model=16", "n_layers=2", "n_heads=2", "max_length=32"]
+STILL = ["dropout=0.0", "embed_dropout=0.0", "attn_dropout=0.0"]
+ALONE = [sys.executable, "-m", "tfkit.train"]
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+TWO = [*TORCHRUN, "-m", "tfkit.train"]
+QUIET = {**os.environ, "OMP_NUM_THREADS": "1", "TQDM_DISABLE": "1"}
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory):
+    file = tmp_path_factory.mktemp("text") / "code.txt"
+    file.write_text("\n".join(f.read_text() for f in sorted(Path(torch.__file__).parent.glob("optim/a*.py"))))
+    return file
+
+
+def command(text, out, *more, steps=6, name="gpt2", sizes=(*SIZES, *STILL)):
+    fixed = ["--vocabulary", "300", "--length", "32", "--batch", "8", "--steps", str(steps), "--warmup", "2"]
+    return [name, "--text", str(text), "--out", str(out), "--set", *sizes, *fixed, *more]
+
+
+def trained(how, arguments):
+    done = subprocess.run([*how, *arguments], capture_output=True, text=True, timeout=240, env=QUIET)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return losses(Path(arguments[arguments.index("--out") + 1]))
+
+
+def losses(out):
+    with (out / "metrics.csv").open() as stream:
+        return [float(row["loss"]) for row in csv.DictReader(stream)]
+
+
+def weights(out):
+    return tfkit.from_pretrained(out / "model").state_dict()
+
+
+@pytest.mark.parametrize("parallel", ["ddp", pytest.param("fsdp", marks=pytest.mark.slow)])
+def test_two_processes_learn_what_one_does(text, tmp_path, parallel):
+    """Masked LM, so that the halves of a batch differ in how many targets they have; accumulation over two batches."""
+    arguments = ("--objective", "masked_lm", "--accumulate", "2")
+    sizes = [*SIZES, "d_ff=32", *STILL[:1], "attn_dropout=0.0"]
+    one = trained(ALONE, command(text, tmp_path / "one", *arguments, name="bert", sizes=sizes))
+    two = trained(TWO, command(text, tmp_path / "two", *arguments, "--parallel", parallel, name="bert", sizes=sizes))
+    assert two == pytest.approx(one, rel=1e-5) and len(one) == 6 and one[-1] < one[0]
+    ours = weights(tmp_path / "two")
+    for name, value in weights(tmp_path / "one").items():
+        torch.testing.assert_close(ours[name], value, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_shares_of_a_checkpoint_are_gone_on_from(text, tmp_path):
+    more = ("--parallel", "fsdp", "--average", "0.9")
+    whole = trained(TWO, command(text, tmp_path / "whole", *more))
+    trained(TWO, command(text, tmp_path / "parts", *more, steps=3))
+    first = losses(tmp_path / "parts")
+    parts = trained(TWO, command(text, tmp_path / "parts", *more, "--peak", "0.001"))
+    assert len(first) == 3 and parts[:3] == first and len(parts) == 6
+    assert parts[3] == pytest.approx(whole[3], rel=0.01)  # the rate falls to another end: near, not equal
+    assert sorted(p.name for p in (tmp_path / "parts" / "state").glob("*.distcp")) == ["__0_0.distcp", "__1_0.distcp"]
+
+
+@pytest.mark.slow
+def test_kill_and_resume_is_as_if_nothing_had_happened(text, tmp_path):
+    more = ("--save-every", "5")
+    whole = trained(ALONE, command(text, tmp_path / "whole", *more, steps=60, sizes=SIZES))  # with dropout
+    arguments = command(text, tmp_path / "killed", *more, steps=60, sizes=SIZES)
+    process = subprocess.Popen([*ALONE, *arguments], env=QUIET, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    state, deadline = tmp_path / "killed" / "state.safetensors", time.monotonic() + 120
+    while not state.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert state.exists() and len(losses(tmp_path / "killed")) < 60, "it was to be killed on its way"
+    assert trained(ALONE, arguments) == whole
+    for name, value in weights(tmp_path / "whole").items():
+        assert torch.equal(value, weights(tmp_path / "killed")[name]), name
+
+
+def rows(tmp_path, count=10, length=4):
+    file = tmp_path / "rows.npy"
+    write_rows(file, [range(1, count * length)], length, 0)
+    return file
+
+
+def test_processes_share_a_pass_without_overlap(tmp_path):
+    file = rows(tmp_path, 12)
+    seen = [
+        [batch["input_ids"] for batch in Blocks(file, CausalLM(), 4, world=World(rank, 2))(torch.Generator())]
+        for rank in range(2)
+    ]
+    together = torch.cat([torch.cat(part) for part in seen])
+    assert sorted(together.flatten().tolist()) == list(range(48)) and len(seen[0]) == len(seen[1]) == 3
+
+
+def test_examples_do_not_depend_on_the_number_of_processes(tmp_path):
+    file, objective = rows(tmp_path, 12), MaskedLM(99, 100)
+    generator = lambda: torch.Generator().manual_seed(3)
+    whole = list(Blocks(file, objective, 4)(generator()))
+    halves = [list(Blocks(file, objective, 4, world=World(rank, 2))(generator())) for rank in range(2)]
+    for i, batch in enumerate(whole):
+        for name in ("input_ids", "labels"):
+            assert torch.equal(batch[name][0::2], halves[0][i][name])
+            assert torch.equal(batch[name][1::2], halves[1][i][name])
+
+
+def test_rows_stay_on_disk(tmp_path):
+    blocks = Blocks(rows(tmp_path), CausalLM(), 2)
+    assert isinstance(blocks.rows, np.memmap)
+
+
+def test_batches_that_cannot_be_are_errors(tmp_path):
+    with pytest.raises(ValueError, match="holds 10 rows, fewer than a batch of 16"):
+        Blocks(rows(tmp_path), CausalLM(), 16)
+    with pytest.raises(ValueError, match="batch of 3 rows cannot be shared evenly by 2"):
+        Blocks(rows(tmp_path), CausalLM(), 3, world=World(0, 2))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (["--set", "depth"], "--set depth: write FIELD=VALUE"),
+        (["--set", "colour=3"], "colour"),
+        (["--batch", "100000"], "fewer than a batch of 100000"),
+    ],
+)
+def test_a_request_that_cannot_be_met_says_why(text, tmp_path, change, message, capsys):
+    from tfkit.train.__main__ import main
+
+    assert main([*command(text, tmp_path / "out", steps=1), *change]) == 2
+    assert message in capsys.readouterr().err

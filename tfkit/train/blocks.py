@@ -1,0 +1,72 @@
+"""Rows of tokens on disk into batches of an objective, shared out among processes without overlap."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tfkit.text.vocabulary import packed
+from tfkit.train.world import ALONE, World
+
+
+class Objective(Protocol):
+    """See `tfkit.objectives`."""
+
+    def draw(self, batch: dict[str, Tensor], generator: torch.Generator | None = None) -> dict[str, Tensor]: ...
+
+    def corrupt(self, batch: dict[str, Tensor], draws: dict[str, Tensor]) -> dict[str, Tensor]: ...
+
+
+def write_rows(file: str | Path, documents: Iterable[Sequence[int]], length: int, end_id: int) -> None:
+    """Packs documents into full rows of `length` and keeps them as a .npy file, which is read without loading it."""
+    file = Path(file)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    partial = file.with_name(file.name + ".part")
+    with partial.open("wb") as stream:
+        np.save(stream, packed(documents, length, end_id).numpy().astype(np.int32))
+    os.replace(partial, file)
+
+
+class Blocks:
+    """Batches of `size` rows over all processes; this one gets every `world.size`-th row, and reads those alone.
+
+    All processes draw the same random numbers for the whole batch and use their own rows', so the examples do not
+    depend on how many processes there are. A last batch that would not be full is left out. Raises ValueError where
+    there are fewer rows than a batch has, or the batch cannot be shared out evenly.
+    """
+
+    def __init__(
+        self, file: str | Path, objective: Objective, size: int, special_ids: Sequence[int] = (), world: World = ALONE
+    ) -> None:
+        self.rows, self.objective, self.size, self.world = np.load(file, mmap_mode="r"), objective, size, world
+        self.special = torch.tensor(special_ids, dtype=torch.int64)
+        if len(self.rows) < size:
+            raise ValueError(f"{file} holds {len(self.rows)} rows, fewer than a batch of {size}")
+        if size % world.size:
+            raise ValueError(f"a batch of {size} rows cannot be shared evenly by {world.size} processes")
+
+    def __len__(self) -> int:
+        return len(self.rows) // self.size
+
+    def __call__(self, generator: torch.Generator) -> Iterator[dict[str, Tensor]]:
+        """One pass over the data in a fresh order."""
+        order = torch.randperm(len(self.rows), generator=generator)
+        shape_of_all = {"input_ids": torch.zeros(1, 1, dtype=torch.int64).expand(self.size, self.rows.shape[1])}
+        mine = slice(self.world.rank, None, self.world.size)
+        for i in range(len(self)):
+            draws = self.objective.draw(shape_of_all, generator)
+            ids = self.read(order[i * self.size : (i + 1) * self.size][mine])
+            batch = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+            batch["special_tokens_mask"] = torch.isin(ids, self.special).long()
+            given = self.objective.corrupt(batch, {name: value[mine] for name, value in draws.items()})
+            yield {name: value for name, value in given.items() if name != "special_tokens_mask"}
+
+    def read(self, index: Tensor) -> Tensor:
+        """index int64 [N] -> ids int64 [N,L]"""
+        return torch.from_numpy(self.rows[index.numpy()].astype(np.int64))
