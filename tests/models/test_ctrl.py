@@ -3,8 +3,6 @@
 import pytest
 import torch
 
-from tfkit.nn import StaticCache
-
 hf = pytest.importorskip("transformers")
 SIZES = {"vocab_size": 99, "n_embd": 32, "n_layer": 3, "n_head": 4, "n_positions": 40, "dff": 48}
 
@@ -30,21 +28,3 @@ def test_numbers_and_gradients(parity, theirs, ours, dtype, monkeypatch):
 
 def test_their_library_reads_our_files(parity, theirs, ours, tmp_path):
     parity.same_files(theirs, ours, tmp_path / "ours")
-
-
-@pytest.mark.parametrize("make_cache", [lambda: None, lambda: StaticCache(16)], ids=["growing", "static"])
-def test_cache_equals_no_cache(parity, ours, make_cache):
-    parity.same_with_cache(ours, make_cache)
-
-
-@pytest.mark.parametrize(("name", "count"), [("ctrl", 1_637_964_550)])
-def test_published_sizes(parity, name, count):
-    assert parity.count(name, "causal_lm") == count
-
-
-def test_padding_and_future_change_nothing(parity, ours):
-    parity.padding_and_future_change_nothing(ours)
-
-
-def test_bfloat16_is_finite(parity, ours):
-    parity.bfloat16_is_finite(ours)

@@ -3,8 +3,6 @@
 import pytest
 import torch
 
-from tfkit.nn import StaticCache
-
 hf = pytest.importorskip("transformers")
 SIZES = {"vocab_size": 99, "hidden_size": 32, "num_layers": 3, "num_heads": 4, "max_position_embeddings": 40}
 SIZES |= {"attention_types": [[["global", "local"], 1], [["local"], 1]], "window_size": 4, "bos_token_id": 1}
@@ -33,23 +31,3 @@ def test_numbers_and_gradients(parity, theirs, ours, dtype, monkeypatch):
 
 def test_their_library_reads_our_files(parity, theirs, ours, tmp_path):
     parity.same_files(theirs, ours, tmp_path / "ours")
-
-
-@pytest.mark.parametrize("make_cache", [lambda: None, lambda: StaticCache(16)], ids=["growing", "static"])
-def test_cache_equals_no_cache(parity, ours, make_cache):
-    parity.same_with_cache(ours, make_cache)
-
-
-@pytest.mark.parametrize(
-    ("name", "count"), [("gpt-neo-125m", 125_198_592), ("gpt-neo-1.3B", 1_315_575_808), ("gpt-neo-2.7B", 2_651_307_520)]
-)
-def test_published_sizes(parity, name, count):
-    assert parity.count(name, "causal_lm") == count
-
-
-def test_padding_and_future_change_nothing(parity, ours):
-    parity.padding_and_future_change_nothing(ours)
-
-
-def test_bfloat16_is_finite(parity, ours):
-    parity.bfloat16_is_finite(ours)

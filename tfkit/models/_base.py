@@ -68,8 +68,7 @@ class Model(nn.Module):
         """The targets that are given, if the head knows them all (`top`, see `_heads`); TypeError names another."""
         found = {name: target for name, target in targets.items() if target is not None}
         self.need_head(found.get("labels"))
-        top = getattr(self, "top", None)
-        targets_of_head = ("labels",) if top is None else top.TARGETS
+        targets_of_head = getattr(getattr(self, "top", None), "TARGETS", ("labels",))
         if unknown := sorted(found.keys() - set(targets_of_head)):
             takes = ", ".join(targets_of_head) or "none"
             raise TypeError(f"{', '.join(unknown)}: not a target of head {self.head!r}, which takes {takes}")

@@ -147,7 +147,7 @@ class QuestionAnswering(heads.QuestionAnswering):
     def scores(self, seen):
         x = self.last(seen.states + self.drop(self.ff(self.drop(seen.states))))
         asked = F.pad(seen.mask[:, 1:], (1, 0))
-        return self.span(x) - 1e6 * asked[..., None]
+        return self.span(x) - 1e6 * asked[..., None].to(x.dtype)
 
 
 class BigBird(BERT):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import torch
 
-from ..nn import Attention, StaticCache
+from ..nn import Attention
 from . import gpt2
 from ._base import look_up
 
@@ -43,9 +43,8 @@ def banded(mask, ids, cache, window):
     end = past + ids.size(1)
     if end <= window:
         return mask
-    keys = cache.max_length if isinstance(cache, StaticCache) else end
     query = torch.arange(past, end, device=ids.device)[:, None]
-    near = torch.arange(keys, device=ids.device) > query - window  # [Q,K]
+    near = torch.arange(end, device=ids.device) > query - window  # [Q,K]
     return near if mask is None else mask & near
 
 

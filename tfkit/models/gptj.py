@@ -57,9 +57,7 @@ class RotaryAttention(Attention):
         q, k, causal = turn(q, *rotation), turn(k, *rotation), self.causal
         if cache is not None:
             k, v = cache.extend(self, k, v)
-            visible = cache.visible(x.size(1), x.device)
-            if visible is not None:
-                mask, causal = visible if mask is None else mask & visible, False
+            mask, causal = cache.restrict(mask, causal, x.size(1), x.device)
         dropout = self.dropout if self.training else 0.0
         return self.o_proj(merge_heads(attend(q, k, v, mask=mask, causal=causal, dropout=dropout)))
 

@@ -64,6 +64,11 @@ class Cache:
         """Which keys the `new` latest positions may see, where the attention's causal flag does not say it: None."""
         return None
 
+    def restrict(self, mask, causal, new, device=None):
+        """mask bool [...,Q or 1,K] or None, over the positions so far, and the attention's causal flag -> the two with
+        which its `new` latest queries look at what `extend` gave."""
+        return mask, causal
+
     def new_buffer(self):
         return _Buffer()
 
@@ -102,6 +107,12 @@ class StaticCache(Cache):
         """-> bool [new, max_length]; asked after `extend`."""
         last = torch.arange(self.length - new, self.length, device=device)
         return torch.arange(self.max_length, device=device) <= last[:, None]
+
+    def restrict(self, mask, causal, new, device=None):
+        visible = self.visible(new, device)
+        if mask is not None:  # it ends where the text does
+            visible = visible & nn.functional.pad(mask, (0, self.max_length - mask.size(-1)))
+        return visible, False
 
 
 class _Buffer:

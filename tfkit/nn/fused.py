@@ -30,9 +30,7 @@ class Attention(nn.Module):
         k, v = self.keys_values(x, memory, cache)
         causal = self.causal
         if cache is not None and memory is None:
-            visible = cache.visible(x.size(1), x.device)
-            if visible is not None:
-                mask, causal = visible if mask is None else mask & visible, False
+            mask, causal = cache.restrict(mask, causal, x.size(1), x.device)
         dropout = self.dropout if self.training else 0.0
         out = attend(q, k, v, mask=mask, bias=bias, causal=causal, scale=self.scale, dropout=dropout)
         return self.o_proj(merge_heads(out))

@@ -1,0 +1,366 @@
+"""One row for each architecture: a tiny configuration, what it is given, and which laws do not hold for it, and why.
+
+A law that is not in `but` must hold. `test_laws.py` has the laws; a registered architecture without a row fails there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from tfkit import registry
+
+VOCAB, LABELS = 41, 3
+
+
+def drawn(rows: int, length: int, seed: int = 0) -> torch.Tensor:
+    """ids [B,L] of words: 0, 1 and 2 are left to padding and to the marks of begin and end"""
+    return torch.randint(3, VOCAB, (rows, length), generator=torch.Generator().manual_seed(seed))
+
+
+def nothing(_model: Any, _ids: torch.Tensor) -> dict[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """fields: of the tiny Config; head: the one that most laws look at; odd: changes that make widths and numbers odd;
+    more: further inputs for ids [B,L]; but: law -> why it does not hold; heads: all of them unless given;
+    untaught: heads whose loss is not of all that they say; still: pattern of parameters that rightly move nothing
+    under some head -> why; end: the id that ends every sentence; length: of the longest."""
+
+    fields: dict[str, Any]
+    odd: dict[str, Any] = field(default_factory=dict)
+    head: str | None = None
+    more: Callable[[Any, torch.Tensor], dict[str, Any]] = nothing
+    heads: tuple[str | None, ...] | None = None
+    but: dict[str, str] = field(default_factory=dict)
+    untaught: tuple[str, ...] = ()
+    still: dict[str, str] = field(default_factory=dict)
+    end: int | None = None
+    length: int = 9
+
+    causal = cached = False  # whether the laws of these names are about it at all
+
+    def inputs(self, model: Any, ids: torch.Tensor, mask: torch.Tensor | None = None) -> dict[str, Any]:
+        """What the model is called with, of sentences ids [B,L] (or choices, [B,C,L])."""
+        given = {"input_ids": ids} | ({} if mask is None else {"attention_mask": mask})
+        return given | self.more(model, ids)
+
+    def read(self, model: Any, ids: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
+        """-> what the main head makes of them, [B,L,·]"""
+        out = model(**self.inputs(model, ids, mask))
+        return out.last_hidden_state if out.logits is None else out.logits
+
+    def without_padding(self, out: torch.Tensor, length: int) -> torch.Tensor:
+        """A row [L,·] of `read`, less what stands for padding."""
+        return out[:length]
+
+
+class Encoder(Row):
+    """It reads in both directions."""
+
+
+class Decoder(Row):
+    causal = cached = True
+
+    def ahead(self, model: Any, ids: torch.Tensor) -> torch.Tensor:
+        """ids [B,L], later ones of which may change nothing before them -> [B,L,·]"""
+        return self.read(model, ids)
+
+    def step(self, model: Any, part: torch.Tensor, cache: Any, end: int, fixed: dict[str, Any]) -> Any:
+        """The next ids [B,t]; `end`: how many positions there are with them; fixed: what stays the same."""
+        mask = {name: mask[:, :end] for name, mask in fixed.items()}
+        return model(input_ids=part, cache=cache, use_cache=True, **mask)
+
+    def beginning(self, model: Any) -> dict[str, Any]:
+        mask = torch.ones(3, self.length, dtype=torch.long)
+        mask[1, :2] = 0  # padding on the left, as a batch of prompts has it
+        return {"attention_mask": mask}
+
+
+class Seq2Seq(Row):
+    """Its ids are the source; what is read off are the logits for a target of three words."""
+
+    causal = cached = True
+
+    def inputs(self, model: Any, ids: torch.Tensor, mask: torch.Tensor | None = None) -> dict[str, Any]:
+        given = super().inputs(model, ids, mask)
+        if model.head not in (None, "seq2seq_lm"):  # tasks that read the source alone
+            return given
+        return given | {"decoder_input_ids": drawn(1, 3, seed=5).expand(len(ids), 3)}
+
+    def without_padding(self, out: torch.Tensor, length: int) -> torch.Tensor:
+        return out
+
+    def ahead(self, model: Any, ids: torch.Tensor) -> torch.Tensor:
+        source = drawn(len(ids), 5, seed=6)
+        return model(**{**super().inputs(model, source), "decoder_input_ids": ids}).logits
+
+    def step(self, model: Any, part: torch.Tensor, cache: Any, end: int, fixed: dict[str, Any]) -> Any:
+        return model(decoder_input_ids=part, cache=cache, use_cache=True, **fixed)
+
+    def beginning(self, model: Any) -> dict[str, Any]:
+        source, mask = drawn(3, 5, seed=6), torch.ones(3, 5, dtype=torch.long)
+        mask[1, 3:] = 0
+        return {"encoder_outputs": model.encode(source, mask), "attention_mask": mask}
+
+
+class WithPicture(Row):
+    """A picture of three regions comes first; what is read off is the text after it."""
+
+    def read(self, model: Any, ids: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
+        return super().read(model, ids, mask)[:, 3:]
+
+
+def answers(names: tuple[str, ...], head: str | None, ids: torch.Tensor) -> dict[str, torch.Tensor]:
+    """What a head learns from, for ids [B,L] or [B,C,L]: each of its targets by name."""
+    classes = torch.arange(len(ids)) % 2
+    words = {"token_classification": ids % LABELS, "replaced_token": ids % 2}.get(str(head), ids)
+    whole = ("sequence_classification", "multiple_choice", "next_sentence", "sentence_order")
+    known = {
+        "labels": classes if head in whole else words,
+        "next_sentence_label": classes,
+        "sentence_order_label": classes,
+        "mc_labels": classes,
+        "mc_token_ids": (ids[..., 0] * 0 + ids.size(-1) - 1),
+        "start_positions": classes,
+        "end_positions": classes + 1,
+        "is_impossible": classes,
+        "cls_index": classes * 0 + ids.size(-1) - 1,
+        "p_mask": torch.zeros(ids.shape, dtype=torch.long),
+    }
+    return {name: known[name] for name in names if name != "question"}  # which BigBird finds by itself
+
+
+def choices(head: str | None) -> bool:
+    """Whether a head reads [B,C,L]."""
+    return head in ("multiple_choice", "double_heads")
+
+
+def first_is_global(_model: Any, ids: torch.Tensor) -> dict[str, Any]:
+    return {"global_attention_mask": torch.zeros_like(ids).index_fill(-1, torch.tensor([0]), 1)}
+
+
+def question(model: Any, ids: torch.Tensor) -> dict[str, Any]:
+    return {"question_lengths": torch.ones(len(ids))} if model.head == "question_answering" else {}
+
+
+def picture(model: Any, ids: torch.Tensor) -> dict[str, Any]:
+    draw = torch.Generator().manual_seed(7)
+    return {"input_modal": torch.randn(1, 3, 5, generator=draw).expand(len(ids), 3, 5).to(model.project.weight.dtype)}
+
+
+GPT = {"vocab_size": VOCAB, "d_model": 16, "n_layers": 2, "n_heads": 4, "max_length": 24, "num_labels": LABELS}
+BERT = {**GPT, "d_ff": 24}
+ODD = {"d_model": 15, "n_heads": 3, "n_layers": 1, "vocab_size": 43}
+SEQ2SEQ = {"vocab_size": VOCAB, "d_model": 16, "n_layers": 2, "n_heads": 4, "d_ff": 24}
+BART = {**SEQ2SEQ, "n_decoder_layers": 2, "n_decoder_heads": 4, "d_decoder_ff": 24, "max_length": 24}
+BART |= {"num_labels": LABELS}
+MARIAN = {"pad_token_id": 0, "decoder_start_token_id": 0, "eos_token_id": 2}
+T5 = {**SEQ2SEQ, "d_kv": 4, "n_buckets": 8, "num_labels": LABELS}
+ALONE = {r"decoder\.\d\.(cross_attn|norm2)": "a decoder alone has nothing to look across to"}
+GPT_XL = {"vocab_size": VOCAB, "cutoffs": (10, 20), "div_val": 2, "d_model": 16, "d_embed": 16, "n_heads": 4}
+GPT_XL |= {"d_head": 4, "d_ff": 24, "mem_len": 6, "clamp_len": 5, "num_labels": LABELS}
+
+ROWS: dict[str, Row] = {
+    "albert": Encoder(
+        fields={**BERT, "d_embed": 8, "n_groups": 2, "group_size": 2, "n_layers": 4}, head="masked_lm",
+        odd={**ODD, "n_layers": 3, "n_groups": 3, "d_embed": 7},
+    ),
+    "bart": Seq2Seq(
+        fields=BART, head="seq2seq_lm", end=2, odd={**ODD, "n_decoder_heads": 5},
+        still=ALONE,
+    ),
+    "bigbird": Encoder(
+        fields={**BERT, "max_length": 64, "block": 4, "n_random": 1}, head="masked_lm", more=question, length=37,
+        odd={**ODD, "block": 5},
+        still={"pooler": "the published files have one under heads that do not read it"},
+        but={"padding": "padding fills blocks up, and the last block, which all look at, is another one"},
+    ),
+    "bigbird-causal": Decoder(
+        fields={**BERT, "block": 4}, head="causal_lm", heads=("causal_lm",), odd=ODD,
+        still={"pooler": "as above"},
+    ),
+    "bert": Encoder(fields=BERT, head="masked_lm", odd=ODD),
+    "ctrl": Decoder(fields=GPT, head="causal_lm", odd={"d_model": 18, "n_heads": 3}),
+    "distilbert": Encoder(fields=BERT, head="masked_lm", odd=ODD),
+    "dpr": Encoder(fields=BERT, head=None, odd={**ODD, "projection_dim": 5}, untaught=("reader",)),
+    "electra": Encoder(fields={**BERT, "d_embed": 8}, head="replaced_token", odd={**ODD, "d_embed": 7}),
+    "encoder_decoder": Seq2Seq(
+        fields={"encoder": {"architecture": "bert", **BERT}, "decoder": {"architecture": "gpt2", **GPT},
+                "decoder_start_token_id": 1, "eos_token_id": 2},
+        head="seq2seq_lm", still={r"encoder\.pooler": "the decoder looks at the states"},
+        odd={"encoder": {"architecture": "roberta", **BERT, **ODD, "vocab_size": VOCAB}},
+    ),
+    "flaubert": Encoder(fields={**GPT, "pad_token_id": 0}, head="masked_lm", odd={**ODD, "pre_norm": True}),
+    "gpt": Decoder(fields=GPT, head="causal_lm", odd=ODD),
+    "gpt2": Decoder(fields=GPT, head="causal_lm", odd=ODD),
+    "gpt3": Decoder(fields={**GPT, "window": 4}, head="causal_lm", odd={**ODD, "d_head": 3, "window": 1}),
+    "gpt_neo": Decoder(
+        fields={**GPT, "window": 4, "attention_types": ((("global", "local"), 1),)}, head="causal_lm",
+        odd={**ODD, "window": 3, "attention_types": ((("local",), 1),)},
+    ),
+    "gptj": Decoder(fields={**GPT, "rotary_dim": 2}, head="causal_lm", odd={**ODD, "d_model": 18, "rotary_dim": None}),
+    "longformer": Encoder(
+        fields={**BERT, "max_length": 40, "n_types": 1, "window": 4}, head="masked_lm", more=first_is_global,
+        odd={**ODD, "window": 2},
+        but={"compile": "how many tokens are global decides a shape, which a graph cannot know beforehand"},
+        still={r"layers\.1\.attn\.[qkv]_proj": "a classifier reads the global token, which has projections of its own"},
+    ),
+    "m2m_100": Seq2Seq(fields={**BART, "pad_token_id": 0}, head="seq2seq_lm", odd={**ODD, "n_decoder_heads": 5}),
+    "marian": Seq2Seq(
+        fields={**BART, **MARIAN}, head="seq2seq_lm", odd={"d_model": 18, "n_heads": 3, "n_decoder_heads": 1},
+        still=ALONE,
+    ),
+    "mbart": Seq2Seq(
+        fields={**BART, "pad_token_id": 0}, head="seq2seq_lm", end=2, odd={**ODD, "n_decoder_heads": 5}, still=ALONE,
+    ),
+    "mmbt": WithPicture(
+        fields={"text_config": {"architecture": "bert", **BERT}, "image_config": None, "modal_hidden_size": 5},
+        head=None, more=picture, odd={"text_config": {"architecture": "bert", **BERT, **ODD}},
+    ),
+    "mt5": Seq2Seq(fields=T5, head="seq2seq_lm", end=1, odd={**ODD, "d_kv": 3}),
+    "pegasus": Seq2Seq(
+        fields=BART, head="seq2seq_lm", odd={"d_model": 18, "n_heads": 3, "n_decoder_heads": 1}, still=ALONE
+    ),
+    "rnn_seq2seq": Seq2Seq(
+        fields={"vocab_size": VOCAB, "d_embed": 6, "d_hidden": 8}, head="seq2seq_lm",
+        odd={"d_embed": 5, "d_hidden": 7, "n_layers": 3, "cell": "lstm", "attention": "dot"},
+        but={"static cache": "a recurrent state does not grow: there is nothing to make static",
+             "compile": "the compiler does not take torch's own recurrent layers"},
+    ),
+    "roberta": Encoder(fields={**BERT, "n_types": 1}, head="masked_lm", odd=ODD),
+    "t5": Seq2Seq(fields=T5, head="seq2seq_lm", end=1, odd={**ODD, "d_kv": 3}),
+    "transformer": Seq2Seq(fields=SEQ2SEQ, head="seq2seq_lm", odd={"d_model": 18, "n_heads": 3}),
+    "transformer_xl": Decoder(
+        fields={**GPT_XL, "n_layers": 2}, head="causal_lm",
+        odd={"d_model": 18, "n_heads": 3, "d_head": 5, "mem_len": 5},
+        but={"static cache": "its memory already has a fixed length",
+             "compile": "scores by distance are read with other strides, from a place that a graph cannot know"},
+    ),
+    "xlm": Encoder(fields={**GPT, "pad_token_id": 0}, head="masked_lm", odd=ODD),
+    "xlm_roberta": Encoder(fields={**BERT, "n_types": 1}, head="masked_lm", odd=ODD),
+}  # fmt: skip
+
+
+def kind(name: str) -> str:
+    """The architecture that a row, or a variant of it ("bigbird-causal"), is about."""
+    return name.partition("-")[0]
+
+
+def ours() -> set[str]:
+    """The architectures of this library, without those that other packages have registered."""
+    return {name for name, source in registry.sources().items() if source.startswith("tfkit.models.")}
+
+
+# Preset -> head, parameters, exactly. Of GPT-3, which was not published, test_gpt3.py has the formula.
+COUNTS: dict[str, tuple[str | None, int]] = {
+    "albert-base-v1": ("masked_lm", 11_221_680),
+    "albert-base-v2": ("masked_lm", 11_221_680),
+    "albert-large-v1": (None, 17_683_968),
+    "albert-large-v2": (None, 17_683_968),
+    "albert-xlarge-v1": (None, 58_724_864),
+    "albert-xlarge-v2": (None, 58_724_864),
+    "albert-xxlarge-v1": (None, 222_595_584),
+    "albert-xxlarge-v2": (None, 222_595_584),
+    "bart-base": ("seq2seq_lm", 139_420_416),
+    "bart-large": ("seq2seq_lm", 406_291_456),
+    "bart-large-cnn": ("seq2seq_lm", 406_290_432),
+    "base": ("seq2seq_lm", 63_082_496),
+    "bert-base-cased": (None, 108_310_272),
+    "bert-base-multilingual-cased": (None, 177_853_440),
+    "bert-base-uncased": (None, 109_482_240),
+    "bert-large-cased": (None, 333_579_264),
+    "bert-large-uncased": (None, 335_141_888),
+    "bert-share": ("seq2seq_lm", 138_471_738),
+    "bert2bert": ("seq2seq_lm", 247_363_386),
+    "bert2gpt": ("seq2seq_lm", 262_288_896),
+    "big": ("seq2seq_lm", 214_245_376),
+    "bigbird-roberta-base": (None, 127_468_800),
+    "bigbird-roberta-large": (None, 359_123_968),
+    "ctrl": ("causal_lm", 1_637_964_550),
+    "distilbert-base-cased": (None, 65_190_912),
+    "distilbert-base-multilingual-cased": (None, 134_734_080),
+    "distilbert-base-uncased": (None, 66_362_880),
+    "distilroberta-base": ("masked_lm", 82_170_201),
+    "dpr-ctx_encoder-multiset-base": ("context_encoder", 108_891_648),
+    "dpr-ctx_encoder-single-nq-base": ("context_encoder", 108_891_648),
+    "dpr-question_encoder-multiset-base": ("question_encoder", 108_891_648),
+    "dpr-question_encoder-single-nq-base": ("question_encoder", 108_891_648),
+    "dpr-reader-multiset-base": ("reader", 108_893_955),
+    "dpr-reader-single-nq-base": ("reader", 108_893_955),
+    "electra-base-discriminator": (None, 108_891_648),
+    "electra-base-generator": ("masked_lm", 33_740_602),
+    "electra-large-discriminator": (None, 334_092_288),
+    "electra-large-generator": ("masked_lm", 51_295_290),
+    "electra-small-discriminator": (None, 13_483_008),
+    "electra-small-generator": ("masked_lm", 13_546_682),
+    "flaubert_base_cased": ("masked_lm", 138_301_817),
+    "flaubert_base_uncased": ("masked_lm", 137_389_014),
+    "flaubert_large_cased": ("masked_lm", 373_282_937),
+    "gpt-j-6b": ("causal_lm", 6_050_882_784),
+    "gpt-neo-1.3B": ("causal_lm", 1_315_575_808),
+    "gpt-neo-125m": ("causal_lm", 125_198_592),
+    "gpt-neo-2.7B": ("causal_lm", 2_651_307_520),
+    "gpt2": ("causal_lm", 124_439_808),
+    "gpt2-large": ("causal_lm", 774_030_080),
+    "gpt2-medium": ("causal_lm", 354_823_168),
+    "gpt2-xl": ("causal_lm", 1_557_611_200),
+    "gpt3-13b": ("causal_lm", 12_936_488_380),
+    "gpt3-175b": ("causal_lm", 174_604_259_328),
+    "gpt3-2.7b": ("causal_lm", 2_651_553_280),
+    "gpt3-6.7b": ("causal_lm", 6_658_404_352),
+    "gpt3-large": ("causal_lm", 760_300_032),
+    "gpt3-medium": ("causal_lm", 355_871_744),
+    "gpt3-small": ("causal_lm", 125_226_240),
+    "gpt3-xl": ("causal_lm", 1_315_723_264),
+    "longformer-base-4096": (None, 148_659_456),
+    "longformer-large-4096": (None, 434_600_960),
+    "m2m100_1.2B": ("seq2seq_lm", 1_239_470_080),
+    "m2m100_418M": ("seq2seq_lm", 483_905_536),
+    "mbart-large-50": ("seq2seq_lm", 610_879_488),
+    "mbart-large-cc25": ("seq2seq_lm", 610_851_840),
+    "mbart-large-en-ro": ("seq2seq_lm", 610_851_840),
+    "mmbt-base-uncased": (None, 169_199_680),
+    "mt5-base": ("seq2seq_lm", 582_401_280),
+    "mt5-large": ("seq2seq_lm", 1_229_581_312),
+    "mt5-small": ("seq2seq_lm", 300_176_768),
+    "mt5-xl": ("seq2seq_lm", 3_742_619_648),
+    "mt5-xxl": ("seq2seq_lm", 12_921_057_280),
+    "openai-gpt": ("causal_lm", 116_534_784),
+    "opus-mt-en-de": ("seq2seq_lm", 73_886_208),
+    "pegasus-large": ("seq2seq_lm", 568_699_904),
+    "pegasus-xsum": ("seq2seq_lm", 568_699_904),
+    "rnnencdec": ("seq2seq_lm", 77_963_000),
+    "rnnsearch": ("seq2seq_lm", 95_830_000),
+    "roberta-base": ("masked_lm", 124_697_433),
+    "roberta-large": ("masked_lm", 355_412_057),
+    "roberta-share": ("seq2seq_lm", 153_654_873),
+    "roberta2roberta": ("seq2seq_lm", 277_709_913),
+    "sutskever2014": ("seq2seq_lm", 546_226_000),
+    "t5-11b": ("seq2seq_lm", 11_307_321_344),
+    "t5-3b": ("seq2seq_lm", 2_851_598_336),
+    "t5-base": ("seq2seq_lm", 222_903_552),
+    "t5-large": ("seq2seq_lm", 737_668_096),
+    "t5-small": ("seq2seq_lm", 60_506_624),
+    "t5-v1_1-base": ("seq2seq_lm", 247_577_856),
+    "t5-v1_1-large": ("seq2seq_lm", 783_150_080),
+    "t5-v1_1-small": ("seq2seq_lm", 76_961_152),
+    "transfo-xl-wt103": ("causal_lm", 285_205_322),
+    "xlm-clm-ende-1024": ("masked_lm", 142_422_203),
+    "xlm-clm-enfr-1024": ("masked_lm", 141_848_203),
+    "xlm-mlm-100-1280": ("masked_lm", 571_696_960),
+    "xlm-mlm-17-1280": ("masked_lm", 571_696_960),
+    "xlm-mlm-en-2048": ("masked_lm", 667_119_041),
+    "xlm-mlm-ende-1024": ("masked_lm", 142_422_203),
+    "xlm-mlm-enfr-1024": ("masked_lm", 141_848_203),
+    "xlm-mlm-enro-1024": ("masked_lm", 142_312_528),
+    "xlm-mlm-tlm-xnli15-1024": ("masked_lm", 249_071_384),
+    "xlm-mlm-xnli15-1024": ("masked_lm", 249_071_384),
+    "xlm-roberta-base": ("masked_lm", 278_295_186),
+    "xlm-roberta-large": ("masked_lm", 560_142_482),
+}

@@ -1,0 +1,233 @@
+"""The laws that hold for every architecture: one test for each law, over all rows of `table.py`."""
+
+import re
+
+import pytest
+import torch
+
+import tfkit
+from tests.models.table import COUNTS, ROWS, answers, choices, drawn, kind, ours
+from tfkit import registry
+from tfkit.nn import StaticCache
+
+LAWS = {
+    "batch", "bfloat16", "cache", "causality", "compile", "gradient", "odd sizes", "padding", "save and load",
+    "static cache", "tracing", "weights shown",
+}  # fmt: skip
+
+# a key's bias adds the same to all scores of a query, a choice's the same to all choices: softmax does not see them
+STILL = re.compile(r"k_proj\.bias|top\.classifier\.bias")
+
+
+def rows(law, applies=lambda row: True):
+    """The architectures that the law is about, less those whose row says why it does not hold."""
+    assert law in LAWS
+    return pytest.mark.parametrize("name", [n for n, row in ROWS.items() if applies(row) and law not in row.but])
+
+
+def heads(law):
+    """Those, with each of their heads."""
+    found = [
+        (name, head)
+        for name, row in ROWS.items()
+        for head in row.heads or registry.load(kind(name)).MODEL.HEADS
+        if law not in row.but
+    ]
+    return pytest.mark.parametrize(("name", "head"), found, ids=[f"{name}-{head}" for name, head in found])
+
+
+def make(name, head="main", dtype=torch.float64, **changes):
+    """A tiny model without zeros and ones where fresh biases and norms have them, which would hide a mix-up."""
+    row = ROWS[name]
+    torch.manual_seed(0)
+    head = row.head if head == "main" else head
+    model = tfkit.from_config(kind(name), head=head, **{**row.fields, **changes})
+    for parameter in model.parameters():
+        parameter.data += 0.1 * torch.randn_like(parameter)
+    return row, model.to(dtype).eval()
+
+
+def ragged(row, rows=3):
+    """ids [B,L], mask [B,L] of ones and zeros, and how long each sentence is; padded on the right"""
+    ids, lengths = drawn(rows, row.length), [row.length, row.length - 4, row.length - 2]
+    mask = torch.arange(row.length) < torch.tensor(lengths)[:, None]
+    return ids.masked_fill(~mask, 0), mask.long(), lengths
+
+
+def lesson(row, model):
+    """A batch with all that the model's head learns from."""
+    ids = drawn(3, row.length)
+    ids = ids if row.end is None else torch.cat([ids[:, :-1], torch.full((3, 1), row.end)], 1)
+    ids = torch.stack([ids, ids.flip(0)], 1) if choices(model.head) else ids
+    given = row.inputs(model, ids)
+    if model.head is None or model.head in row.untaught:
+        return given
+    top = getattr(model, "top", None)
+    targets = answers(getattr(top, "TARGETS", ("labels",)), model.head, ids)
+    if "decoder_input_ids" in given and "labels" in targets and model.head == "seq2seq_lm":
+        targets["labels"] = given.pop("decoder_input_ids")
+    return given | targets
+
+
+def value(out):
+    """What a gradient is taken of: the losses, or something that depends on each number that came out."""
+    losses = [tensor for name, tensor in out.items() if name.endswith("loss")]
+    floats = [t for t in out.values() if isinstance(t, torch.Tensor) and t.is_floating_point()]
+    wavy = lambda t: (t * torch.arange(t.numel(), dtype=t.dtype).view_as(t).cos()).sum()
+    return sum(losses) if losses else sum(wavy(t) for t in floats)
+
+
+def test_every_architecture_has_a_row_and_every_exception_a_reason():
+    assert {kind(name) for name in ROWS} == ours()
+    for name, row in ROWS.items():
+        assert set(row.but) <= LAWS, name
+        assert all(len(reason.split()) > 3 for reason in row.but.values()), name
+
+
+@rows("causality", lambda row: row.causal)
+@torch.no_grad()
+def test_the_future_moves_nothing_in_the_past(name):
+    row, model = make(name)
+    ids = drawn(2, row.length)
+    other = ids.clone()
+    other[:, 5] = ids[:, 5] % 30 + 4
+    before, after = row.ahead(model, ids), row.ahead(model, other)
+    torch.testing.assert_close(after[:, :5], before[:, :5])
+    assert not torch.allclose(after[:, 5], before[:, 5])
+
+
+def stepwise(row, model, cache=None):
+    """-> logits of a sentence decoded in four parts, and in one"""
+    ids, fixed, parts, end = drawn(3, row.length), row.beginning(model), [], 0
+    for part in ids.split([4, 1, 1, row.length - 6], 1):
+        end += part.size(1)
+        out = row.step(model, part, cache, end, fixed)
+        cache = out.cache
+        parts.append(out.logits)
+    assert cache.length == row.length
+    return torch.cat(parts, 1), row.step(model, ids, None, row.length, fixed).logits
+
+
+@rows("cache", lambda row: row.cached)
+@torch.no_grad()
+def test_a_cache_equals_none(name):
+    torch.testing.assert_close(*stepwise(*make(name)))
+
+
+@rows("static cache", lambda row: row.cached)
+@torch.no_grad()
+def test_a_static_cache_equals_none(name):
+    torch.testing.assert_close(*stepwise(*make(name), StaticCache(16)))
+
+
+@rows("padding")
+@torch.no_grad()
+def test_padding_changes_nothing(name):
+    row, model = make(name)
+    ids, mask, lengths = ragged(row)
+    together = row.read(model, ids, mask)
+    other = row.read(model, torch.where(mask == 1, ids, 3), mask)
+    for index, length in enumerate(lengths):
+        alone = row.read(model, ids[index : index + 1, :length])[0]
+        for padded in (together, other):
+            torch.testing.assert_close(row.without_padding(padded[index], length), alone)
+
+
+@rows("batch")
+@torch.no_grad()
+def test_the_order_of_rows_changes_nothing(name):
+    row, model = make(name)
+    ids, mask, _ = ragged(row)
+    turned = row.read(model, ids.flip(0), mask.flip(0)).flip(0)
+    torch.testing.assert_close(turned, row.read(model, ids, mask))
+
+
+@rows("tracing")
+@torch.no_grad()
+def test_tracing_changes_no_bit(name):
+    row, model = make(name)
+    ids, mask, _ = ragged(row)
+    plain = row.read(model, ids, mask)
+    with tfkit.trace(model) as t:
+        traced = row.read(model, ids, mask)
+    assert torch.equal(plain, traced)
+    assert any(key.endswith("weights") for key in t) == ("weights shown" not in row.but)
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
+
+
+@heads("gradient")
+def test_every_parameter_gets_a_gradient(name, head):
+    row, model = make(name, head)
+    value(model(**lesson(row, model))).backward()
+    assert not [n for n, p in model.named_parameters() if p.grad is not None and not p.grad.isfinite().all()]
+    still = [n for n, p in model.named_parameters() if p.grad is None or not p.grad.any()]
+    assert not [n for n in still if not STILL.search(n) and not any(re.match(pattern, n) for pattern in row.still)]
+
+
+@pytest.mark.slow
+@rows("compile")
+def test_compiles_as_one_graph(name):
+    """Forward and backward, whole; nothing at the boundary may cut the graph."""
+    row, model = make(name)
+    given = lesson(row, model)
+    expected = value(model(**given))
+    torch.compiler.reset()
+    out = value(torch.compile(model, fullgraph=True, backend="aot_eager")(**given))
+    torch.testing.assert_close(out, expected)
+    out.backward()
+    assert model.get_parameter(next(iter(dict(model.named_parameters())))).grad.any()
+
+
+@heads("bfloat16")
+def test_bfloat16_is_finite(name, head):
+    row, model = make(name, head, torch.bfloat16)
+    out = model(**lesson(row, model))
+    found = {key: tensor for key, tensor in out.items() if isinstance(tensor, torch.Tensor)}
+    assert all(tensor.isfinite().all() for tensor in found.values())
+    assert all(tensor.dtype == torch.bfloat16 for key, tensor in found.items() if "loss" not in key)
+    value(out).backward()
+    assert all(p.grad.isfinite().all() for p in model.parameters() if p.grad is not None)
+
+
+@heads("save and load")
+@torch.no_grad()
+def test_save_and_load(name, head, tmp_path):
+    row, model = make(name, head, torch.float32)
+    model.save_pretrained(tmp_path)
+    again, given = tfkit.from_pretrained(tmp_path), lesson(row, model)
+    assert again.head == model.head
+    for key, tensor in model.state_dict().items():
+        assert torch.equal(again.state_dict()[key], tensor), key
+    expected, found = model(**given), again(**given)
+    for key in expected:
+        if isinstance(expected[key], torch.Tensor):
+            assert torch.equal(found[key], expected[key]), key
+
+
+@rows("odd sizes")
+@torch.no_grad()
+def test_odd_sizes(name):
+    row, model = make(name, **ROWS[name].odd)
+    for shape in ((1, 1), (2, 7), (5, 3)):
+        ids = drawn(*shape)
+        out = row.read(model, ids)
+        assert out.isfinite().all()
+        for index in range(len(ids)):
+            torch.testing.assert_close(out[index], row.read(model, ids[index : index + 1])[0])
+
+
+def presets():
+    return {preset: name for name in sorted(ours()) for preset in registry.load(name).PRESETS}
+
+
+def test_every_preset_has_a_count():
+    assert set(COUNTS) == set(presets())
+
+
+@pytest.mark.parametrize("preset", COUNTS)
+def test_published_sizes(preset):
+    head, count = COUNTS[preset]
+    name = presets()[preset]
+    with torch.device("meta"):
+        model = tfkit.from_config(name, preset=preset, head=head)
+    assert sum(p.numel() for p in model.parameters()) == count
