@@ -108,23 +108,17 @@ class TransformerXL(Model):
                 tied[f"crit.out_projs.{i}"] = f"word_emb.emb_projs.{0 if c.div_val == 1 else i}"
         return Names(BODY, prefix=HF.prefix, heads=HF.heads, tied=tied, constant=HF.constant)
 
-    def recall(self, mems, ids):
-        """What each layer remembers [B,M,E]: as given [M,B,E], or zeros"""
-        c, (table, *_) = self.config, self.embed.tables
-        if mems is None:
-            return [table.weight.new_zeros(len(ids), c.mem_len, c.d_model)] * c.n_layers
-        wrong = [m for m in mems if m.dim() != 3 or m.shape[1:] != (len(ids), c.d_model)]
-        if wrong or len(mems) != c.n_layers:
-            shape = list(wrong[0].shape) if wrong else f"{len(mems)} tensors"
-            raise ValueError(f"mems must be {c.n_layers} tensors [M,{len(ids)},{c.d_model}]; got {shape}")
-        return [m.transpose(0, 1) for m in mems]
+    def nothing(self, ids):
+        """What each layer remembers before the first segment: zeros, which are as good as words"""
+        c, like = self.config, self.embed.tables[0].weight
+        return [like.new_zeros(len(ids), c.mem_len, c.d_model)] * c.n_layers
 
     def hidden(self, ids, mems, real, cache):
         """ids [B,L], mems or None, real bool [B,K] or None -> states [B,L,E], mems"""
         c, (batch, new) = self.config, ids.shape
         x = self.drop(look_up(self.embed, ids, "input_ids"))
         if cache is None:
-            memory = self.recall(mems, ids)
+            memory = self.nothing(ids) if mems is None else recalled(mems, ids, c)
             keys = memory[0].size(1) + new
         else:  # a state of zeros stands for as many of them as there should be
             memory = [x.new_zeros(batch, 1, c.d_model)] * c.n_layers
@@ -176,6 +170,15 @@ class TransformerXL(Model):
         losses = self.top.losses(x[:, :-1].flatten(0, 1), labels[:, 1:].flatten(), self.embed)
         count = (labels[:, 1:] != -100).sum().clamp(min=1)
         return {"loss": losses.sum() / count, "losses": losses.view(len(x), -1)}
+
+
+def recalled(mems, ids, c):
+    """mems, per layer [M,B,E] -> what each layer remembers [B,M,E], if these are the sentences of before"""
+    wrong = [m for m in mems if m.dim() != 3 or m.shape[1:] != (len(ids), c.d_model)]
+    if wrong or len(mems) != c.n_layers:
+        found = list(wrong[0].shape) if wrong else f"{len(mems)} tensors"
+        raise ValueError(f"mems must be {c.n_layers} tensors [M,{len(ids)},{c.d_model}]; got {found}")
+    return [m.transpose(0, 1) for m in mems]
 
 
 MODEL = TransformerXL

@@ -1,0 +1,326 @@
+"""XLNet (Yang et al. 2019, arXiv:1906.08237): predict in any order, and so read both ways without blanks in the text.
+
+Parent   transformer_xl
+Differs  an order is a mask (perm_mask), so distances go both ways; where words are predicted (target_mapping), a second
+         stream of states knows its place and not its word; scores also ask whether two words are of one segment;
+         no adaptive vocabulary; BERT's tasks. A target that may look at nothing, not even a memory, gathers zeros
+Trained  objectives.permutation_lm (head "masked_lm": labels are what stands at the targets)
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import nn
+
+from ..namemap import NameMap
+from ..nn import FeedForward, split_heads
+from ..nn.relative import RelativeAttention, distance_waves, skew
+from . import _heads as heads
+from . import _xl_heads, bert
+from ._base import Output, activation, as_mask, check_ids, look_up
+from .transformer_xl import recalled
+from .xlm import MaskedLM
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    vocab_size: int = 32000
+    d_model: int = 1024
+    n_layers: int = 24
+    n_heads: int = 16
+    d_ff: int = 4096
+    activation: str = "gelu"
+    attn_type: str = "bi"  # or "uni": look back only, whatever the order
+    same_length: bool = False  # "uni": each word as far as the others
+    bi_data: bool = False  # the second half of a batch is read backwards
+    clamp_len: int = -1  # distances beyond it look alike; none for 0 and less
+    mem_len: int | None = None  # how many states are remembered, all unless given
+    reuse_len: int | None = None  # of the new ones only so many, the first
+    use_mems_eval: bool = True
+    use_mems_train: bool = False
+    dropout: float = 0.1
+    summary_type: str = "last"  # what stands for a sequence: first, last, mean
+    summary_use_proj: bool = True
+    summary_activation: str | None = "tanh"
+    summary_dropout: float = 0.1
+    eps: float = 1e-12
+    n_start: int = 5
+    n_end: int = 5
+    num_labels: int = 2
+    id2label: dict | None = None
+    problem_type: str | None = None
+    bos_token_id: int | None = 1
+    eos_token_id: int | None = 2
+    pad_token_id: int | None = 5
+    head_dropout: ClassVar[float] = 0.0  # the states are through theirs already
+    asm: ClassVar[bool] = False
+
+    def __post_init__(self):
+        object.__setattr__(self, "num_labels", len(self.id2label or range(self.num_labels)))
+        if self.attn_type not in ("bi", "uni"):
+            raise ValueError(f"attn_type {self.attn_type!r} is neither 'bi' nor 'uni'")
+
+
+BASE = {"d_model": 768, "n_layers": 12, "n_heads": 12, "d_ff": 3072}
+PRESETS: dict[str, dict] = {"xlnet-base-cased": BASE, "xlnet-large-cased": {}}
+
+
+class TwoStreams(RelativeAttention):
+    """by_segment [H,D], segments [2,H,D] (the same, another): what a query asks of its segment, and the answers."""
+
+    def __init__(self, c):
+        super().__init__(c.d_model, c.n_heads, dropout=c.dropout)
+        shape = self.by_content.shape
+        self.by_segment, self.segments = nn.Parameter(torch.zeros(shape)), nn.Parameter(torch.zeros(2, *shape))
+
+    def forward(self, h, g, memory, waves, barred, same, mapping):  # type: ignore[override]
+        """h [B,L,E]; g [B,P,E], mapping [B,P,L]: which place each of g is at, or None; memory [B,M,E] or None; waves:
+        [R,E] per direction; barred: per stream [1,B*L,R] or None; same [B,1,L,K], 1 in one segment -> [B,L,E], [B,P,E]
+        """
+        source = h if memory is None else torch.cat([memory, h], dim=1)
+        k, v = (split_heads(proj(source), self.n_heads) for proj in (self.k_proj, self.v_proj))
+        keys = k, v, [self.far(each) for each in waves], same
+        attended = self.stream(self.q_proj(h), barred[0], *keys)
+        if g is None:
+            return attended, None
+        return attended, mapping @ self.stream(mapping.transpose(1, 2) @ self.q_proj(g), barred[1], *keys)
+
+    def stream(self, q, barred, k, v, far, same):
+        q, ways = split_heads(q, self.n_heads), len(far)
+        bars = [None] * ways if barred is None else barred.chunk(ways, dim=1)
+        each = zip(q.chunk(ways), far, bars, strict=True)
+        parts = [self.distance_bias(rows, waves, k.size(2), bar) for rows, waves, bar in each]
+        bias = parts[0] if ways == 1 else torch.cat(parts)
+        if same is not None:  # what all of a row have is lost in the softmax: the difference is enough
+            gap = torch.einsum("bhqd,hd->bhq", q + self.by_segment[:, None], self.segments[0] - self.segments[1])
+            bias = torch.addcmul(bias, gap[..., None] * self.scale, same)
+        return self.look(q, k, v, bias)
+
+
+class Layer(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.attn = TwoStreams(c)
+        self.ff = FeedForward(c.d_model, c.d_ff, activation(c.activation), c.dropout)
+        self.norm1, self.norm2 = (nn.LayerNorm(c.d_model, c.eps) for _ in range(2))
+        self.drop = nn.Dropout(c.dropout)
+
+    def forward(self, h, g, *how):
+        streams = zip((h, g), self.attn(h, g, *how), strict=True)
+        return [None if x is None else self.finish(x, attended) for x, attended in streams]
+
+    def finish(self, x, attended):
+        x = self.norm1(x + self.drop(attended))
+        return self.norm2(x + self.drop(self.ff(x)))
+
+
+class Layers(nn.ModuleList):
+    def __init__(self, c):
+        super().__init__(Layer(c) for _ in range(c.n_layers))
+
+
+class Embeddings(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.tokens = nn.Embedding(c.vocab_size, c.d_model)
+        self.blank = nn.Parameter(torch.zeros(1, 1, c.d_model))  # what the second stream knows of its word
+        self.drop = nn.Dropout(c.dropout)
+
+
+class Summary(heads.Head):
+    """One state, bent, in place of a pooler."""
+
+    POOLED = False
+
+    def __init__(self, c):
+        super().__init__(c)
+        if c.summary_type not in _xl_heads.SUMMARIES:
+            raise ValueError(f"summary_type {c.summary_type!r} is none of {', '.join(_xl_heads.SUMMARIES)}")
+        self.pick, self.drop = _xl_heads.SUMMARIES[c.summary_type], nn.Dropout(c.summary_dropout)
+        self.choose: Any = self._modules.pop("classifier")
+        self.summary = nn.Linear(c.d_model, c.d_model) if c.summary_use_proj else nn.Identity()
+        self.bend = activation(c.summary_activation) if c.summary_activation else nn.Identity()
+
+    def scores(self, seen):
+        return self.choose(self.drop(self.bend(self.summary(self.pick(seen.states)))))
+
+
+class SequenceClassification(Summary, heads.SequenceClassification):
+    """The labels of a text."""
+
+
+class MultipleChoice(Summary, heads.MultipleChoice):
+    """A score for each choice."""
+
+
+class XLNet(bert.BERT):
+    TOPS = {
+        None: heads.Bare, "masked_lm": MaskedLM, "sequence_classification": SequenceClassification,
+        "token_classification": heads.TokenClassification, "question_answering": heads.QuestionAnswering,
+        "beam_question_answering": _xl_heads.BeamSpans, "multiple_choice": MultipleChoice,
+    }  # fmt: skip
+    HEADS = tuple(TOPS)
+    EMBEDDINGS: Any = Embeddings
+    LAYERS: Any = Layers
+
+    def start(self, module):
+        super().start(module)
+        if isinstance(module, (TwoStreams, Embeddings)):
+            for parameter in module.parameters(recurse=False):
+                nn.init.normal_(parameter, std=0.02)
+
+    def masks(self, real, perm, ids, keys):
+        """real bool [B,L], perm [B,L,L], not 0 where i may not see j -> what each stream may see, bool [B,L,K] or None:
+        the first one sees its own word too"""
+        c, (batch, length), past, seen = self.config, ids.shape, keys - ids.size(1), None
+        at, key = torch.arange(length, device=ids.device)[:, None], torch.arange(keys, device=ids.device)
+        if c.attn_type == "uni":
+            seen = ((key <= at + past) & ((key >= at) | (not c.same_length)))[None]
+        if real is not None or perm is not None:
+            data = ids.new_ones(batch, length, length, dtype=torch.bool) if perm is None else perm == 0
+            data = data if real is None else data & real[:, None]
+            data = torch.cat([data.new_ones(batch, length, past), data], dim=2)
+            seen = data if seen is None else data & seen
+        return None if seen is None else seen | (key == at + past), seen
+
+    def barred(self, seen, ids, like):
+        """seen bool [B,L,K] or None -> -inf where not, among zeros, laid out as scores by distance are, [1,B*L,R]"""
+        if seen is None:
+            return None
+        (batch, length), keys = ids.shape, seen.size(2)
+        bars = like.new_zeros(1, batch * length, keys + length - 1)
+        skew(bars, batch, keys).masked_fill_(~seen[:, None], float("-inf"))
+        return bars
+
+    def waves(self, length, keys, like):
+        """What the distances from far back to far ahead look like, [R,E] per direction of reading"""
+        c = self.config
+        distances = torch.arange(keys - 1, -length, -1, device=like.device)
+        distances = distances.clamp(-c.clamp_len, c.clamp_len) if c.clamp_len > 0 else distances
+        ways = (distances, -distances) if c.bi_data else (distances,)
+        return [self.embed.drop(distance_waves(way, c.d_model, like)) for way in ways]
+
+    def encode(self, ids, real, types, perm, mapping, mems, keep):  # type: ignore[override]
+        """ids, types [B,L], real bool [B,L] or None, perm [B,L,L], mapping [B,P,L], mems -> [B,L,E] or [B,P,E], mems"""
+        embed: Any = self.embed
+        drop = embed.drop
+        h = drop(look_up(embed.tokens, ids, "input_ids"))
+        memory = [None] * len(self.layers) if mems is None else recalled(mems, ids, self.config)
+        g, same, past = None, None, 0 if mems is None else mems[0].size(0)
+        keys = past + ids.size(1)
+        if mapping is not None:
+            mapping, g = mapping.to(h.dtype), drop(embed.blank.expand(len(ids), mapping.size(1), -1))
+        if types is not None:
+            of_keys = torch.cat([types.new_zeros(len(ids), past), types], dim=1)
+            same = (types[:, :, None] == of_keys[:, None]).to(h.dtype)[:, None]
+        content, query = self.masks(real, perm, ids, keys)
+        bars = self.barred(content, ids, h), None if g is None else self.barred(query, ids, h)
+        waves, kept = self.waves(ids.size(1), keys, h), []
+        for layer, before in zip(self.layers, memory, strict=True):
+            kept += [self.remember(before, h)] if keep else []
+            h, g = layer(h, g, before, waves, bars, same, mapping)
+        return drop(h if g is None else g), tuple(kept) or None
+
+    @torch.no_grad()
+    def remember(self, before, h):
+        """What the next segment reads: the latest states of this layer's input, [M,B,E] as transformers has it"""
+        new = h[:, : self.config.reuse_len or None]
+        whole = new if before is None else torch.cat([before, new], dim=1)
+        return whole[:, -(self.config.mem_len or 0) :].transpose(0, 1).detach()
+
+    def forward(  # type: ignore[override]
+        self, input_ids=None, attention_mask=None, token_type_ids=None, mems=None, perm_mask=None, target_mapping=None,
+        labels=None, *, use_mems=None, **targets,
+    ):  # fmt: skip
+        """input_ids, attention_mask, token_type_ids [B,L] ([B,C,L] for multiple choice); mems: what the last segment
+        gave, per layer [M,B,E]; perm_mask [B,L,L]: not 0 where i may not see j; target_mapping [B,P,L]: 1 where target
+        p stands; labels and targets as the head has them ([B,P] for masked_lm; not shifted) -> Output: loss, logits, or
+        what the head gives by another name; mems. Raises ValueError, TypeError for what does not fit."""
+        c, choices, targets = self.config, 1, self.known({"labels": labels, **targets})
+        given = {"input_ids": input_ids, "types": token_type_ids, "perm": perm_mask, "targets": target_mapping}
+        if self.head == "multiple_choice":
+            choices, given, attention_mask = heads.folded(given, attention_mask)
+        ids, types, perm, mapping = given.values()
+        batch, length = check_ids("input_ids", ids).shape
+        wanted = {"token_type_ids": (types, "L"), "perm_mask": (perm, "LL"), "target_mapping": (mapping, "PL")}
+        sizes = {"L": length, "P": 0 if mapping is None else mapping.size(1)}
+        for name, (tensor, letters) in wanted.items():
+            shape = [batch, *(sizes[letter] for letter in letters)]
+            if tensor is not None and list(tensor.shape) != shape:
+                raise ValueError(f"{name} has shape {list(tensor.shape)}, beside these input_ids it must be {shape}")
+        if c.bi_data and batch % 2:
+            raise ValueError(f"input_ids has {batch} rows: of bi_data, half of them are read backwards")
+        real = as_mask("attention_mask", attention_mask, ids.shape)
+        keep = (c.use_mems_train if self.training else c.use_mems_eval) if use_mems is None else use_mems
+        x, mems = self.encode(ids, real, types, perm, mapping, mems, keep)
+        return Output(self.top(heads.Seen(x, None, self.embed.tokens.weight, real, choices), **targets), mems=mems)
+
+    def following(self, ids):
+        """ids [B,L] -> logits [B,V] of the next word, for decoding: a word is appended that none may see"""
+        ids = torch.nn.functional.pad(ids, (0, 1))
+        last = torch.zeros_like(ids[:, None])
+        last[:, :, -1] = 1
+        return self(ids, perm_mask=last.expand(-1, ids.size(1), -1), target_mapping=last, use_mems=False).logits[:, 0]
+
+
+MODEL = XLNet
+
+
+class Names(NameMap):
+    """Their matrices are [E,H,D], ours [H*D,E], and the last one turned."""
+
+    def load(self, theirs):
+        return super().load({name: t.flatten(1) if name[-2:] in MATRICES else t for name, t in theirs.items()})
+
+    def dump(self, ours, *, headed):
+        found = super().dump(ours, headed=headed)
+        for name in found:
+            if name[-2:] in MATRICES:
+                found[name] = found[name].unflatten(1, found[name[:-1] + "r_w_bias"].shape)
+        return found
+
+
+MATRICES = (".q", ".k", ".v", ".r", ".o")
+ATTENTION = {
+    **{letter: f"{letter}_proj.weight" for letter in "qkvro"},
+    "r_w_bias": "by_content", "r_r_bias": "by_distance", "r_s_bias": "by_segment", "seg_embed": "segments",
+}  # fmt: skip
+SPANS = {name.removeprefix("qa_outputs."): ours for name, ours in _xl_heads.NAMES.items() if name[:3] == "qa_"}
+HF = Names(
+    {
+        "word_embedding": "embed.tokens",
+        "mask_emb": "embed.blank",
+        **{f"layer.{{}}.rel_attn.{theirs}": f"layers.{{}}.attn.{ours}" for theirs, ours in ATTENTION.items()},
+        "layer.{}.rel_attn.layer_norm": "layers.{}.norm1",
+        "layer.{}.ff.layer_1": "layers.{}.ff.up",
+        "layer.{}.ff.layer_2": "layers.{}.ff.down",
+        "layer.{}.ff.layer_norm": "layers.{}.norm2",
+    },
+    prefix="transformer.",
+    heads={
+        "lm_loss.bias": "top.bias",
+        "sequence_summary.summary": "top.summary",
+        "logits_proj": "top.choose",
+        **SPANS,
+        **bert.TASK_NAMES,
+    },
+    transposed=[f"layer.{{}}.rel_attn.{letter}" for letter in "qkvr"],
+    tied={"lm_loss.weight": "word_embedding.weight"},
+)
+HF_HEADS = {
+    "XLNetModel": None, "XLNetLMHeadModel": "masked_lm", **bert.task_classes("XLNet"),
+    "XLNetForQuestionAnsweringSimple": "question_answering", "XLNetForQuestionAnswering": "beam_question_answering",
+}  # fmt: skip
+HF_FIELDS = {
+    "vocab_size": "vocab_size", "d_model": "d_model", "n_layer": "n_layers", "n_head": "n_heads", "d_inner": "d_ff",
+    "ff_activation": "activation", "attn_type": "attn_type", "same_length": "same_length", "bi_data": "bi_data",
+    "clamp_len": "clamp_len", "mem_len": "mem_len", "reuse_len": "reuse_len", "use_mems_eval": "use_mems_eval",
+    "use_mems_train": "use_mems_train", "dropout": "dropout", "summary_type": "summary_type",
+    "summary_use_proj": "summary_use_proj", "summary_activation": "summary_activation",
+    "summary_last_dropout": "summary_dropout", "layer_norm_eps": "eps", "start_n_top": "n_start",
+    "end_n_top": "n_end", **heads.LABEL_FIELDS,
+    "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
+}  # fmt: skip
+HF_FIXED = {"tie_word_embeddings": True, "untie_r": True}
+HF_UNUSED = {"initializer_range", "d_head", "init", "init_range", "init_std", "max_position_embeddings"}
