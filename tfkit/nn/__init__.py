@@ -9,16 +9,18 @@ from .block_sparse import bigbird_mask
 from .cache import Cache, CachedSelfAttention, StaticCache
 from .disentangled import disentangled_scores, distance_windows, scores_by_distance
 from .dynamic_conv import span_dynamic_conv
-from .feed_forward import FeedForward
+from .feed_forward import FeedForward, chunked_feed_forward
 from .fused import Attention
 from .kernel import attend, attend_by_hand
 from .layer_drop import LayerDrop
 from .layers import DecoderLayer, EncoderLayer, Seq2SeqTransformer, shift_right
+from .lsh import lsh_attention, lsh_buckets
 from .masks import causal_mask, decoder_mask, masked_softmax, padding_mask
 from .multimodal import multimodal_inputs
 from .pooling import pool_sequence
 from .positions import apply_rotary, axial_positions, relative_bucket, relative_shift, sinusoidal_positions
 from .recurrent import rnn_cell, rnn_encode
+from .reversible import ReversibleBlock, reversible
 from .sliding_window import local_global_mask
 
 __all__ = [
@@ -33,6 +35,7 @@ __all__ = [
     "FeedForward",
     "LayerDrop",
     "MultiHeadAttention",
+    "ReversibleBlock",
     "Seq2SeqTransformer",
     "apply_rotary",
     "axial_positions",
@@ -40,10 +43,13 @@ __all__ = [
     "distance_windows",
     "scores_by_distance",
     "causal_mask",
+    "chunked_feed_forward",
     "disentangled_scores",
     "pool_sequence",
     "span_dynamic_conv",
     "decoder_mask",
+    "lsh_attention",
+    "lsh_buckets",
     "masked_softmax",
     "local_global_mask",
     "merge_heads",
@@ -51,6 +57,7 @@ __all__ = [
     "padding_mask",
     "relative_bucket",
     "relative_shift",
+    "reversible",
     "rnn_cell",
     "rnn_encode",
     "scaled_dot_product_attention",

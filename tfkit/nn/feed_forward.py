@@ -1,5 +1,6 @@
 """The position-wise feed-forward network (Vaswani et al. 2017, 3.3)."""
 
+import torch
 import torch.nn.functional as F
 from torch import nn
 
@@ -20,3 +21,11 @@ class FeedForward(nn.Module):
     def forward(self, x):
         """x [B,L,E] -> [B,L,E]"""
         return self.down(self.dropout(self.activation(self.up(x))))
+
+
+def chunked_feed_forward(f, x, chunk):
+    """f on a few positions at a time, as it needs its width only where it works (Kitaev et al. 2020, section 3).
+
+    x [B,L,E], chunk: positions at a time -> f(x) [B,L,E]
+    """
+    return torch.cat([f(part) for part in x.split(chunk, dim=1)], dim=1)

@@ -40,16 +40,16 @@ def window_mask(real, reach):
     return near & (with_neighbours(real, 1, 1) & inside)[:, :, None]
 
 
-def sliding_attention(q, k, v, mask, *, shared=None, dropout=0.0):
-    """Every query over the keys within its window, in memory linear in L: three blocks of keys for a block of queries.
+def sliding_attention(q, k, v, mask, *, before=1, after=1, shared=None, dropout=0.0):
+    """Every query over the keys within its window, in memory linear in L: a few blocks of keys for a block of queries.
 
-    q, k, v [B,L,H,D], mask from `window_mask`; shared: (keys [B,G,H,D], values [B,G,H,D], real bool [B,G]) that all
-    queries see besides -> [B,L,H·D]
+    q, k, v [B,L,H,D], mask [B,N,W,(before+1+after)·W], as from `window_mask`; shared: (keys [B,G,H,D], values
+    [B,G,H,D], real bool [B,G]) that all queries see besides -> [B,L,H·D]
     """
     batch, length, heads, width = q.shape
     blocks, reach = mask.shape[1:3]
     q, k, v = (F.pad(x, (0, 0, 0, 0, 0, -length % reach)).unflatten(1, (blocks, reach)) for x in (q, k, v))
-    k, v = with_neighbours(k, 1, 1), with_neighbours(v, 1, 1)  # [B,N,3W,H,D]
+    k, v = with_neighbours(k, before, after), with_neighbours(v, before, after)  # [B,N,3W,H,D]
     if shared is not None:
         keys, values, found = (x[:, None].expand(-1, blocks, *x.shape[1:]) for x in shared)  # [B,N,G,...]
         k, v = torch.cat([keys, k], 2), torch.cat([values, v], 2)

@@ -1,0 +1,421 @@
+"""Reformer (Kitaev et al. 2020, arXiv:2001.04451): a language model for very long texts, in little memory.
+
+Parent   gpt2
+Differs  a position sees those whose vectors a random hash puts near it, in one or several rounds (queries are their own
+         keys), or, in other layers, those of its own chunk and its neighbours'; reversible layers, whose inputs are
+         computed again on the way back, so memory does not grow with depth; the feed-forward part in pieces (ff_chunk);
+         positions from two small tables; the two halves of the state are normed together, so heads see 2 · d_model
+         As published: chunks of hashed positions are cut without looking at the bucket, so a later token may move who
+         sees whom before it; chunks form a ring, which shows in layers that are not causal; nothing is hashed in a
+         text of one chunk. Each call hashes anew unless hash_seed is given; a cache keeps to its rotations.
+Trained  objectives.causal_lm; also masked language modelling
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from ..namemap import NameMap
+from ..nn import Cache, FeedForward, ReversibleBlock, attend, chunked_feed_forward, merge_heads, reversible, split_heads
+from ..nn.lsh import bucket_neighbours, hashed_attention, look_back, lsh_buckets, shared_bias, unit_keys
+from ..nn.sliding_window import sliding_attention, with_neighbours
+from . import _heads as heads
+from . import roberta
+from ._base import Model, activation, look_up
+from .gpt2 import GPT2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(heads.Labels):
+    vocab_size: int = 320
+    d_model: int = 256
+    d_head: int = 64
+    n_heads: int = 12
+    d_ff: int = 512
+    layers: tuple = ("local", "lsh") * 3
+    activation: str = "relu"
+    max_length: int = 4096
+    axial: bool = True
+    axial_shape: tuple = (64, 64)  # position p is row p // 64 of the first table beside row p % 64 of the second
+    axial_dims: tuple = (64, 192)
+    axial_std: float = 1.0
+    local_chunk: int = 64
+    local_before: int = 1
+    local_after: int = 0
+    lsh_chunk: int = 64
+    lsh_before: int = 1
+    lsh_after: int = 0
+    n_hashes: int = 1
+    n_buckets: int | list | tuple | None = None  # several: their product; None: as the length wants it
+    hash_seed: int | None = None
+    ff_chunk: int = 0  # positions at a time; 0: all
+    dropout: float = 0.05
+    local_dropout: float = 0.05
+    lsh_dropout: float = 0.0
+    head_dropout: float | None = None
+    eps: float = 1e-12
+    is_decoder: bool | None = None  # as the head has it
+    bos_token_id: int | None = None
+    eos_token_id: int | None = 2
+    pad_token_id: int | None = 0
+
+    def __post_init__(self):
+        super().__post_init__()
+        if not self.layers or set(self.layers) - {"local", "lsh"}:
+            raise ValueError(f"layers must be 'local' or 'lsh' each; got {list(self.layers)}")
+        if any(n % 2 for n in self.factors(0)):
+            raise ValueError(f"n_buckets must be even; got {self.n_buckets}")
+        if self.axial and (len(self.axial_dims) != 2 or sum(self.axial_dims) != self.d_model):
+            raise ValueError(f"axial_dims must be two that sum to {self.d_model}; got {list(self.axial_dims)}")
+
+    def factors(self, length):
+        """Of the number of buckets. As published, where none are given: a power of 2, near twice the chunks."""
+        if self.n_buckets is not None:
+            return [self.n_buckets] if isinstance(self.n_buckets, int) else list(self.n_buckets)
+        power = max((2 * (length // self.lsh_chunk)).bit_length() - 1, 1)
+        most = 2 * max(int((self.max_length // self.lsh_chunk) ** 0.5), self.lsh_chunk)
+        return [2**power] if 2**power <= most else [2 ** (power // 2), 2 ** (power - power // 2)]
+
+
+PRESETS: dict[str, dict] = {
+    "reformer-crime-and-punishment": {
+        "n_heads": 2, "axial_shape": (512, 1024), "max_length": 524288, "n_buckets": (64, 128), "is_decoder": True,
+    },
+    "reformer-enwik8": {
+        "vocab_size": 258, "d_model": 1024, "d_head": 128, "n_heads": 8, "d_ff": 4096, "max_length": 65536,
+        "layers": (("local",) * 2 + ("lsh",) + ("local",)) * 3, "axial_shape": (128, 512), "axial_dims": (256, 768),
+        "local_chunk": 128, "lsh_chunk": 256, "n_hashes": 4, "n_buckets": 512, "dropout": 0.2, "local_dropout": 0.2,
+        "lsh_dropout": 0.1, "is_decoder": True,
+    },
+}  # fmt: skip
+
+
+class Memory(Cache):
+    """Keys and values, and of hashed layers the buckets [B,H,R,T] and the seed of their rotations."""
+
+    def __init__(self, seeds):
+        super().__init__()
+        self.buckets: dict[nn.Module, torch.Tensor] = {}
+        self.seeds = seeds
+
+    def reorder(self, index):
+        super().reorder(index)
+        self.buckets = {module: buckets.index_select(0, index) for module, buckets in self.buckets.items()}
+
+
+class Seen(NamedTuple):
+    """real bool [B,K] or None; length, past: of the new and the old tokens; seeds: one a layer; kept: module ->
+    buckets, for the way back (a rounding may move a vector into another bucket), or None."""
+
+    real: torch.Tensor | None
+    length: int
+    past: int
+    cache: Memory | None
+    seeds: list
+    kept: dict | None
+
+
+class LocalAttention(nn.Module):
+    def __init__(self, c, index):
+        super().__init__()
+        inner = c.n_heads * c.d_head
+        self.q_proj, self.k_proj, self.v_proj = (nn.Linear(c.d_model, inner, bias=False) for _ in "qkv")
+        self.o_proj = nn.Linear(inner, c.d_model, bias=False)
+        self.config, self.n_heads, self.index = c, c.n_heads, index
+        self.chunk, self.before, self.after = c.local_chunk, c.local_before, c.local_after
+        self.dropout = c.local_dropout
+
+    def forward(self, x, seen):
+        """x [B,L,E] -> [B,L,E]"""
+        q, k, v = (f(x).unflatten(-1, (self.n_heads, -1)) for f in (self.q_proj, self.k_proj, self.v_proj))
+        if seen.cache is not None:
+            k, v = (t.transpose(1, 2) for t in (k, v))
+            old = seen.cache.extend(self, k[:, :, : seen.length], v[:, :, : seen.length])
+            k, v = (t.transpose(1, 2) for t in (old if seen.past else (k, v)))
+        if seen.past:
+            start = max(0, (seen.past // self.chunk - self.before) * self.chunk)
+            mask = None if seen.real is None else seen.real[:, None, None, start:]
+            q, k, v = (t.transpose(1, 2) for t in (q, k[:, start:], v[:, start:]))
+            return self.o_proj(merge_heads(attend(q, k, v, mask=mask)))
+        dropout = self.dropout if self.training else 0.0
+        whole = q.size(1) <= self.chunk
+        before, after = (0, 0) if whole else (self.before, self.after)
+        mask = self.mask(seen.real, q, q.size(1) if whole else self.chunk, before, after)
+        return self.o_proj(sliding_attention(q, k, v, mask, before=before, after=after, dropout=dropout))
+
+    def mask(self, real, q, chunk, before, after):
+        """-> bool [B,N,W,(before+1+after)·W]"""
+        at = torch.arange(q.size(1), device=q.device).view(1, -1, chunk)  # [1,N,W]
+        near = with_neighbours(at, before, after)
+        mask = torch.ones_like(near[:, :, None].expand(-1, -1, chunk, -1), dtype=torch.bool)
+        if self.config.is_decoder:
+            mask = at[..., None] >= near[:, :, None]
+        if real is not None:
+            mask = mask & with_neighbours(real.view(-1, *at.shape[1:]), before, after)[:, :, None]
+        return mask.expand(q.size(0), -1, -1, -1)
+
+
+class HashedAttention(nn.Module):
+    def __init__(self, c, index):
+        super().__init__()
+        inner = c.n_heads * c.d_head
+        self.qk_proj, self.v_proj = (nn.Linear(c.d_model, inner, bias=False) for _ in "qv")
+        self.o_proj = nn.Linear(inner, c.d_model, bias=False)
+        self.config, self.n_heads, self.index, self.chunk = c, c.n_heads, index, c.lsh_chunk
+
+    def forward(self, x, seen):
+        """x [B,L,E] -> [B,L,E]"""
+        qk, v = (split_heads(f(x), self.n_heads) for f in (self.qk_proj, self.v_proj))
+        out = self.step(qk, v, seen) if seen.past else self.read(qk, v, seen)
+        return self.o_proj(merge_heads(out))
+
+    def read(self, qk, v, seen):
+        c, length, buckets = self.config, qk.size(2), None
+        dropout = c.lsh_dropout if self.training else 0.0
+        if length > self.chunk:
+            buckets = self.hash(qk, seen, length)
+            how: dict[str, Any] = {"chunk": self.chunk, "before": c.lsh_before, "after": c.lsh_after}
+            how |= {"real": seen.real, "causal": c.is_decoder, "dropout": dropout}
+            out = hashed_attention(qk, v, buckets, **how)
+        else:
+            at = torch.arange(length, device=v.device)
+            bias = shared_bias(at, at, None if seen.real is None else seen.real[:, None], c.is_decoder, v.dtype)
+            out = attend(qk, unit_keys(qk), v, bias=bias, scale=1.0, dropout=dropout)
+        if seen.cache is not None:
+            seen.cache.extend(self, qk[:, :, : seen.length], v[:, :, : seen.length])
+            if buckets is not None:
+                seen.cache.buckets[self] = buckets[..., : seen.length]
+        return out
+
+    def hash(self, qk, seen, length):
+        """qk [B,H,L,D] -> buckets [B,H,R,L]; padding has one for itself, the last"""
+        if seen.kept is not None and self in seen.kept:
+            return seen.kept[self]
+        c, factors = self.config, self.config.factors(length)
+        draw = torch.Generator(qk.device).manual_seed(seen.seeds[self.index])
+        shape = (self.n_heads, c.d_head, c.n_hashes, sum(factors) // 2)
+        turns = torch.randn(shape, generator=draw, dtype=qk.dtype, device=qk.device).permute(0, 2, 1, 3)  # [H,R,D,·]
+        found = [lsh_buckets(qk.detach()[:, :, None], turn) for turn in turns.split([n // 2 for n in factors], -1)]
+        buckets, size = found[0], factors[0]
+        for more, factor in zip(found[1:], factors[1:], strict=True):
+            buckets, size = buckets + size * more, size * factor
+        if seen.real is not None:
+            buckets = buckets.masked_fill(~seen.real[:, None, None, -qk.size(2) :], size)
+        buckets = buckets.int()
+        if seen.kept is not None:
+            seen.kept[self] = buckets
+        return buckets
+
+    def step(self, qk, v, seen):
+        """One more token: qk, v [B,H,1,D] -> [B,H,1,D]"""
+        c, cache, total = self.config, seen.cache, seen.past + 1
+        keys, values = cache.extend(self, qk, v)
+        if self in cache.buckets:
+            buckets = torch.cat([cache.buckets[self], self.hash(qk, seen, total)], -1)
+            at = bucket_neighbours(buckets, self.chunk, c.lsh_before, c.lsh_after)
+            cache.buckets[self] = buckets
+        else:
+            at = torch.arange(total, device=v.device).expand(*keys.shape[:2], 1, -1)
+            if total >= self.chunk:
+                cache.buckets[self] = self.hash(keys, seen, total)
+        return look_back(qk, keys, values, at, seen.real)
+
+
+class Sublayer(nn.Module):
+    def __init__(self, c, inner):
+        super().__init__()
+        self.norm, self.inner, self.drop = nn.LayerNorm(c.d_model, c.eps), inner, nn.Dropout(c.dropout)
+
+    def forward(self, x, *context):
+        return self.drop(self.inner(self.norm(x), *context))
+
+
+class Wide(FeedForward):
+    def __init__(self, c):
+        super().__init__(c.d_model, c.d_ff, activation(c.activation), c.dropout)
+        self.chunk = c.ff_chunk
+
+    def bent(self, x):
+        return self.down(self.activation(self.dropout(self.up(x))))
+
+    def forward(self, x):
+        return chunked_feed_forward(self.bent, x, self.chunk) if self.chunk else self.bent(x)
+
+
+class AxialPositions(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        (rows, columns), (one, two) = c.axial_shape, c.axial_dims
+        self.tables = nn.ParameterList([torch.empty(rows, 1, one), torch.empty(1, columns, two)])
+        self.std, self.columns, self.dropout = c.axial_std, columns, c.dropout
+
+    def forward(self, at):
+        """at int64 [B,L] -> [B,L,E]; dropout drops all rows of a column at once"""
+        one, two = (table.flatten(0, 1) for table in self.tables)
+        x = torch.cat([F.embedding(at // self.columns, one), F.embedding(at % self.columns, two)], -1)
+        if self.training and self.dropout:
+            keep = F.dropout(x.new_ones(len(x), self.columns), self.dropout)
+            x = x * keep.gather(1, at % self.columns)[..., None]
+        return x
+
+
+class Positions(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.table, self.drop = nn.Embedding(c.max_length, c.d_model), nn.Dropout(c.dropout)
+
+    def forward(self, at):
+        return self.drop(self.table(at))
+
+
+class LM(heads.Head):
+    """One matrix for both: a causal model learns what comes next, another what was here."""
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.out, self.shift = nn.Linear(2 * c.d_model, c.vocab_size), c.is_decoder
+
+    def forward(self, seen, labels=None):
+        logits, loss = self.out(seen.states), None
+        if labels is not None:
+            now, then = (logits[:, :-1], labels[:, 1:]) if self.shift else (logits, labels)
+            loss = heads.cross_entropy(now, then)
+        return {"loss": loss, "logits": logits, "last_hidden_state": seen.states}
+
+
+class SequenceClassification(roberta.SequenceClassification):
+    def __init__(self, c):
+        super().__init__(c)
+        self.mix = nn.Linear(2 * c.d_model, c.d_model)
+
+
+class QuestionAnswering(heads.QuestionAnswering):
+    def __init__(self, c):
+        super().__init__(c)
+        self.span = nn.Linear(2 * c.d_model, 2)
+
+
+class Reformer(GPT2):
+    position: Any
+    TOPS = {
+        None: heads.Bare, "causal_lm": LM, "masked_lm": LM, "sequence_classification": SequenceClassification,
+        "question_answering": QuestionAnswering,
+    }  # fmt: skip
+    HEADS = tuple(TOPS)
+
+    def __init__(self, config: Config, head=None):
+        causal = head == "causal_lm" if config.is_decoder is None else config.is_decoder
+        if head in ("causal_lm", "masked_lm") and causal != (head == "causal_lm"):
+            raise ValueError(f"is_decoder is {causal}: head {head!r} needs {not causal}")
+        if causal and (config.local_after or config.lsh_after):
+            raise ValueError("a causal model sees no chunk after its own: local_after and lsh_after must be 0")
+        c = replace(config, is_decoder=causal)
+        Model.__init__(self, c, head)
+        self.embed, self.drop = nn.Embedding(c.vocab_size, c.d_model), nn.Dropout(c.dropout)
+        self.position = AxialPositions(c) if c.axial else Positions(c)
+        kinds = {"local": LocalAttention, "lsh": HashedAttention}
+        self.layers = nn.ModuleList(
+            ReversibleBlock(Sublayer(c, kinds[kind](c, at)), Sublayer(c, Wide(c))) for at, kind in enumerate(c.layers)
+        )
+        self.norm, self.top = nn.LayerNorm(2 * c.d_model, c.eps), self.TOPS[head](c)
+        chunks = [{"local": c.local_chunk, "lsh": c.lsh_chunk}[kind] for kind in set(c.layers)]
+        self.shortest, self.multiple = min(chunks), math.lcm(*chunks)
+        self.apply(self.start)
+
+    @torch.no_grad()
+    def start(self, module):
+        super().start(module)
+        if isinstance(module, AxialPositions):
+            for table in module.tables:
+                nn.init.normal_(table, std=module.std)
+
+    def forward(self, *given, cache=None, use_cache=False, **named):
+        if use_cache and not self.config.is_decoder:
+            raise ValueError("use_cache=True needs a causal model: is_decoder=True, or head='causal_lm'")
+        cache = Memory(self.seeds()) if use_cache and cache is None else cache
+        if not isinstance(cache, Memory | None):
+            raise TypeError(f"cache is a {type(cache).__name__}: this model makes its own, with use_cache=True")
+        return super().forward(*given, cache=cache, **named)
+
+    def seeds(self):
+        """Where each layer's rotations come from."""
+        c = self.config
+        return torch.randint(2**62, (len(c.layers),)).tolist() if c.hash_seed is None else [c.hash_seed] * len(c.layers)
+
+    def positions(self, ids, given, past):
+        c = self.config
+        end, most = past + ids.size(1), min(c.max_length, math.prod(c.axial_shape)) if c.axial else c.max_length
+        if end > most:
+            raise ValueError(f"input_ids reaches position {end}, there are {most}")
+        return (torch.arange(past, end, device=ids.device) if given is None else given).expand_as(ids)
+
+    def hidden(self, ids, positions, mask, cache):
+        length, past = ids.size(1), 0 if cache is None else cache.length
+        if past and length > 1:
+            raise ValueError(f"input_ids has {length} tokens: with a cache, one at a time")
+        real = None if mask is None else mask[:, 0, 0]
+        x = self.drop(look_up(self.embed, ids, "input_ids")) + self.position(positions)
+        if not past and length > self.shortest and (more := -length % self.multiple):
+            real = torch.ones_like(ids, dtype=torch.bool) if real is None else real
+            x, real = F.pad(x, (0, 0, 0, more)), F.pad(real, (0, more))
+        seeds = self.seeds() if cache is None else cache.seeds
+        seen = Seen(real, length, past, cache, seeds, {} if torch.is_grad_enabled() else None)
+        x = torch.cat(reversible(self.layers, x, x, (seen,)), -1)
+        return self.drop(self.norm(x))[:, :length]
+
+
+MODEL = Reformer
+
+LAYER = "encoder.layers.{}."
+HF = NameMap(
+    {
+        "embeddings.word_embeddings": "embed",
+        "embeddings.position_embeddings.weights.{}": "position.tables.{}",
+        "embeddings.position_embeddings.embedding": "position.table",
+        LAYER + "attention.layer_norm": "layers.{}.f.norm",
+        LAYER + "attention.self_attention.query_key": "layers.{}.f.inner.qk_proj",
+        LAYER + "attention.self_attention.query": "layers.{}.f.inner.q_proj",
+        LAYER + "attention.self_attention.key": "layers.{}.f.inner.k_proj",
+        LAYER + "attention.self_attention.value": "layers.{}.f.inner.v_proj",
+        LAYER + "attention.output.dense": "layers.{}.f.inner.o_proj",
+        LAYER + "feed_forward.layer_norm": "layers.{}.g.norm",
+        LAYER + "feed_forward.dense.dense": "layers.{}.g.inner.up",
+        LAYER + "feed_forward.output.dense": "layers.{}.g.inner.down",
+        "encoder.layer_norm": "norm",
+    },
+    prefix="reformer.",
+    heads={
+        "lm_head.bias": "top.out.bias",
+        "lm_head.decoder": "top.out",
+        "classifier.dense": "top.mix",
+        "classifier.out_proj": "top.score",
+        "qa_outputs": "top.span",
+    },
+    tied={"lm_head.decoder.bias": "lm_head.bias"},
+    constant=[r"encoder\.layers\.\d+\.attention\.self_attention\.(self_)?mask_value_float(16|32)"],
+)
+HF_HEADS = {
+    "ReformerModel": None, "ReformerModelWithLMHead": "causal_lm", "ReformerForMaskedLM": "masked_lm",
+    "ReformerForSequenceClassification": "sequence_classification",
+    "ReformerForQuestionAnswering": "question_answering",
+}  # fmt: skip
+HF_FIELDS = {
+    "vocab_size": "vocab_size", "hidden_size": "d_model", "attention_head_size": "d_head",
+    "num_attention_heads": "n_heads", "feed_forward_size": "d_ff", "attn_layers": "layers", "hidden_act": "activation",
+    "max_position_embeddings": "max_length", "axial_pos_embds": "axial", "axial_pos_shape": "axial_shape",
+    "axial_pos_embds_dim": "axial_dims", "axial_norm_std": "axial_std", "local_attn_chunk_length": "local_chunk",
+    "local_num_chunks_before": "local_before", "local_num_chunks_after": "local_after",
+    "lsh_attn_chunk_length": "lsh_chunk", "lsh_num_chunks_before": "lsh_before", "lsh_num_chunks_after": "lsh_after",
+    "num_hashes": "n_hashes", "num_buckets": "n_buckets", "hash_seed": "hash_seed",
+    "chunk_size_feed_forward": "ff_chunk", "hidden_dropout_prob": "dropout", "classifier_dropout": "head_dropout",
+    "local_attention_probs_dropout_prob": "local_dropout", "lsh_attention_probs_dropout_prob": "lsh_dropout",
+    "layer_norm_eps": "eps", "is_decoder": "is_decoder", **heads.LABEL_FIELDS,
+    "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
+}  # fmt: skip
+HF_FIXED = {"tie_word_embeddings": False, "add_cross_attention": False}
+HF_UNUSED = {"initializer_range", "chunk_size_lm_head", "num_hidden_layers", "num_chunks_before", "num_chunks_after",
+             "sinusoidal_pos_embds"}  # fmt: skip

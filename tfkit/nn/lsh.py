@@ -1,0 +1,127 @@
+"""Attention among those that a random hash puts together: near vectors get the same bucket (Kitaev et al. 2020)."""
+
+import torch
+import torch.nn.functional as F
+
+from .attention import scaled_dot_product_attention
+from .kernel import attend
+from .sliding_window import with_neighbours
+
+LAST_RESORT = -1e5  # the score of a position with itself: only where nothing else is there
+
+
+def lsh_buckets(vectors, rotations):
+    """Which of 2R directions a vector is nearest to, after a random rotation (section 2 of the paper).
+
+    vectors [B,L,D], rotations [D,R] -> int64 [B,L], from 0 to 2R - 1
+    """
+    turned = vectors @ rotations  # [B,L,R]
+    return torch.cat([turned, -turned], dim=-1).argmax(-1)
+
+
+def lsh_attention(qk, v, buckets):
+    """Causal attention within a bucket, where queries are their own keys, but of length one.
+
+    qk, v [B,L,D], buckets int64 [B,L] -> [B,L,D]
+    A query is nearest to itself, and would see little else: it sees itself only where nothing else is there.
+    """
+    same = buckets[:, :, None] == buckets[:, None, :]  # [B,L,L]
+    earlier = same.tril(-1)
+    alone = ~earlier.any(-1, keepdim=True)
+    itself = torch.eye(qk.size(1), dtype=torch.bool, device=qk.device)
+    return scaled_dot_product_attention(qk, F.normalize(qk, dim=-1), v, earlier | (alone & itself))[0]
+
+
+class Sorted(torch.autograd.Function):
+    """Rows in another order; the way back is the inverse order, not a sum.
+
+    x [B,H,1 or R,L,D], order and its inverse int64 [B,H,R,L] -> [B,H,R,L,D]
+    """
+
+    @staticmethod
+    def forward(ctx, x, order, inverse):
+        ctx.save_for_backward(inverse)
+        ctx.repeated = x.size(2) < order.size(2)
+        return _rows(x, order)
+
+    @staticmethod
+    def backward(ctx, grad):
+        grad = _rows(grad, *ctx.saved_tensors)
+        return grad.sum(2, keepdim=True) if ctx.repeated else grad, None, None
+
+
+def _rows(x, at):
+    """x [B,H,1 or R,L,D], at int64 [B,H,R,K] -> [B,H,R,K,D]"""
+    sets = torch.arange(x[..., 0, 0].numel(), device=x.device).view(x.shape[:3] + (1,)) * x.size(3)
+    return x.reshape(-1, x.size(-1)).index_select(0, (at + sets).flatten()).view(*at.shape, x.size(-1))
+
+
+def unit_keys(qk):
+    """Queries as keys: of length one, as nearly as the published code has it."""
+    return qk * (qk.square().mean(-1, keepdim=True) + 1e-6).rsqrt() * qk.size(-1) ** -0.5
+
+
+def hashed_attention(qk, v, buckets, *, chunk, before, after, real=None, causal=False, dropout=0.0):
+    """Sort by bucket, cut into chunks, and let each see itself and its neighbours; in each round of hashing anew.
+
+    qk, v [B,H,L,D], buckets int64 [B,H,R,L], L a multiple of chunk, real bool [B,L] or None: keys that count
+    -> [B,H,L,D]. A long bucket is cut, and a chunk may hold many: it is the published code that does not look closer.
+    """
+    batch, heads, rounds, length = buckets.shape
+    order = buckets.argsort(dim=-1, stable=True)
+    inverse = torch.empty_like(order).scatter_(-1, order, torch.arange(length, device=v.device).expand_as(order))
+    sets = (batch * heads, rounds * length // chunk, chunk)  # [B·H,N,W]
+    at = order.view(sets)
+    q, values = (Sorted.apply(x[:, :, None], order, inverse).view(*sets, -1) for x in (qk, v))
+    near, keys, values = (with_neighbours(x, before, after) for x in (at, unit_keys(q), values))
+    if real is not None:
+        real = real[:, None, None].expand(-1, heads, rounds, -1).gather(-1, order)
+        real = with_neighbours(real.view(sets), before, after)
+    bias = shared_bias(at, near, real, causal, q.dtype)
+    if rounds == 1:
+        out = attend(q, keys, values, bias=bias, scale=1.0, dropout=dropout).view(batch, heads, 1, length, -1)
+        return Sorted.apply(out, inverse, order)[:, :, 0]
+    out, weight = (x.reshape(*order.shape, -1) for x in weighed(q, keys, values, bias, dropout))
+    out, weight = (Sorted.apply(x, inverse, order) for x in (out, weight))
+    return (out * weight.softmax(2)).sum(2)
+
+
+def shared_bias(at, near, real, causal, dtype):
+    """What to add to the scores of queries that are their own keys: itself last, and what is hidden never.
+
+    at [...,Q] and near [...,K]: where queries and keys stand; real bool [...,K] or None -> [...,Q,K]
+    """
+    at, near = at[..., None], near[..., None, :]
+    bias = torch.zeros(torch.broadcast_shapes(at.shape, near.shape), dtype=dtype, device=at.device)
+    if causal:
+        bias.masked_fill_(at < near, float("-inf"))
+    if real is not None:
+        bias = bias.masked_fill(~real[..., None, :], float("-inf"))
+    return bias.masked_fill(at == near, max(LAST_RESORT, torch.finfo(dtype).min / 2))
+
+
+def weighed(q, k, v, bias, dropout=0.0):
+    """Attention, and how much it weighs against that of other rounds -> [...,Q,D], log of the sum [...,Q,1]"""
+    scores = q @ k.transpose(-2, -1) + bias
+    return F.dropout(scores.softmax(-1), dropout, dropout > 0) @ v, scores.logsumexp(-1, keepdim=True)
+
+
+def bucket_neighbours(buckets, chunk, before, after):
+    """Who the last position sees, once all are sorted and cut into chunks: buckets [B,H,R,T] -> int64 [B,H,R,K]"""
+    order = buckets.argsort(dim=-1, stable=True)
+    place = (buckets <= buckets[..., -1:]).sum(-1, keepdim=True) - 1  # the last one stands last in its bucket
+    start = (place // chunk - before) * chunk
+    window = start + torch.arange((before + 1 + after) * chunk, device=buckets.device)
+    return order.gather(-1, window % buckets.size(-1))
+
+
+def look_back(qk, keys, values, at, real=None):
+    """The last position over the keys `at`, several rounds put together.
+
+    qk [B,H,1,D], keys (queries as they were) and values [B,H,T,D], at int64 [B,H,R,K], real bool [B,T] -> [B,H,1,D]
+    """
+    k, v = (_rows(x[:, :, None].expand(-1, -1, at.size(2), -1, -1), at) for x in (keys, values))
+    last = torch.full_like(at[..., :1], keys.size(2) - 1)
+    real = None if real is None else real[:, None, None].expand(*at.shape[:3], -1).gather(-1, at)
+    out, weight = weighed(qk[:, :, None], unit_keys(k), v, shared_bias(last, at, real, False, qk.dtype))
+    return (out * weight.softmax(2)).sum(2)
