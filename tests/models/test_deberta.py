@@ -14,7 +14,7 @@ hf = pytest.importorskip("transformers")
 SIZES = {"vocab_size": 61, "hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 3, "intermediate_size": 40}
 SIZES |= {"max_position_embeddings": 40, "id2label": {0: "a", 1: "b", 2: "c"}, "relative_attention": True}
 SIZES |= {"pos_att_type": "c2p|p2c", "position_biased_input": False}
-CLASSES = {"deberta": "Deberta"}
+CLASSES = {"deberta": "Deberta", "deberta_v2": "DebertaV2"}
 ODD = {
     "p2c-talking": (
         "deberta",
@@ -24,6 +24,15 @@ ODD = {
         },
     ),
     "c2p-new-names": ("deberta", {"pos_att_type": ["c2p"], "legacy": False}),
+    "v2-buckets-conv": (
+        "deberta_v2",
+        {
+            "position_buckets": 8, "norm_rel_ebd": "layer_norm", "share_att_key": True, "conv_kernel_size": 3,
+            "conv_act": "gelu", "conv_groups": 2, "type_vocab_size": 2,
+        },
+    ),
+    "v2-c2p": ("deberta_v2", {"pos_att_type": "c2p", "conv_kernel_size": 5, "position_biased_input": True}),
+    "v2-absolute": ("deberta_v2", {"relative_attention": False, "position_biased_input": True, "legacy": False}),
     "absolute": ("deberta", {"relative_attention": False, "position_biased_input": True, "pos_att_type": []}),
 }  # fmt: skip
 CASES = [(kind, head) for kind in CLASSES for head in tfkit.registry.load(kind).MODEL.HEADS]
@@ -104,7 +113,8 @@ def test_unusual_configurations(parity, exact, name, tmp_path):
 @pytest.mark.parametrize("kind", list(CLASSES))
 def test_several_blocks_of_distances(parity, exact, kind, tmp_path):
     """Longer than a block, and than the relative positions go."""
-    theirs, ours = pair(parity, kind, "masked_lm", tmp_path, max_relative_positions=50)
+    more = {"position_buckets": 32, "share_att_key": True} if kind == "deberta_v2" else {}
+    theirs, ours = pair(parity, kind, "masked_lm", tmp_path, max_relative_positions=50, **more)
     exact()
     parity.same_fields_and_gradients(kind, theirs, ours, batch("masked_lm", length=131))
 
@@ -187,7 +197,11 @@ def test_the_enhanced_mask_decoder(parity, tmp_path):
         )
 
 
-COUNTS = {"deberta-base": 138_601_728}
+COUNTS = {
+    "deberta-base": 138_601_728, "deberta-large": 405_163_008, "deberta-xlarge": 757_804_032,
+    "deberta-v2-xlarge": 884_593_152, "deberta-v3-xsmall": 70_682_112, "deberta-v3-small": 141_304_320,
+    "deberta-v3-base": 183_831_552, "deberta-v3-large": 434_012_160, "mdeberta-v3-base": 278_218_752,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("preset", list(COUNTS))

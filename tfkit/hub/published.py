@@ -20,6 +20,7 @@ NAMES = {
     "encoder-decoder": "encoder_decoder",
     "transfo-xl": "transformer_xl",
     "big_bird": "bigbird",
+    "deberta-v2": "deberta_v2",
 }
 # what every published configuration may carry: provenance, and defaults of generation and of output formats
 COMMON = {

@@ -12,6 +12,7 @@ Trained  masked language modelling
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -114,8 +115,11 @@ class Disentangled(nn.Module):
 
     def of_distances(self, table):
         """table [R,E] -> the distances' keys and queries [H,R,D], or None"""
-        both = (proj and split_heads(proj(table)[None], self.n_heads)[0] for proj in (self.k_distance, self.q_distance))
+        both = (proj and split_heads(proj(table)[None], self.n_heads)[0] for proj in self.reading())
         return tuple(both)
+
+    def reading(self):
+        return self.k_distance, self.q_distance
 
     def bias(self, q, k, table, rows):
         """q (scaled), k [B,H,L,D], table [R,E], rows: see `relative` -> what distance adds to the scores [B,H,L,L]"""
@@ -182,6 +186,16 @@ class MaskedLM(heads.MaskedLM):
         super().__init__(c, c.d_embed)
 
 
+class Pooler(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.dense, self.drop = nn.Linear(c.d_model, c.d_model), nn.Dropout(c.pooler_dropout)
+        self.bend = activation(c.pooler_activation)
+
+    def forward(self, states):
+        return self.bend(self.dense(self.drop(states[:, 0])))
+
+
 class SequenceClassification(heads.SequenceClassification):
     """The pooler is here, not in the encoder. Labels may be probabilities [B,N]."""
 
@@ -189,11 +203,10 @@ class SequenceClassification(heads.SequenceClassification):
 
     def __init__(self, c):
         super().__init__(c)
-        self.pool, self.pool_drop = nn.Linear(c.d_model, c.d_model), nn.Dropout(c.pooler_dropout)
-        self.bend = activation(c.pooler_activation)
+        self.pool = Pooler(c)
 
     def scores(self, seen):
-        return self.classifier(self.drop(self.bend(self.pool(self.pool_drop(seen.states[:, 0])))))
+        return self.classifier(self.drop(self.pool(seen.states)))
 
     def forward(self, seen, labels=None):
         if labels is None or self.problem or labels.dim() == 1 or self.classifier.out_features == 1:
@@ -215,7 +228,7 @@ class DeBERTa(BERT):
     }  # fmt: skip
     HEADS = tuple(TOPS)
     EMBEDDINGS = Embeddings
-    LAYERS = Layers
+    LAYERS: Any = Layers
     PUBLISHED: dict = {}  # their names: set below
 
     def __init__(self, config: Config, head=None):
@@ -234,11 +247,17 @@ class DeBERTa(BERT):
         """-> the distances' embeddings [R,E]; and which each window has, seen from query, from key [N,W]"""
         if self.distances is None:
             return None, None
-        span = self.config.max_relative_positions
-        near = min(length, span)  # no other row is needed
+        span, near = self.distances.num_embeddings // 2, self.near(length)
         right = distance_windows(length, device=device)
-        rows = [(near + distance).clamp(0, 2 * near - 1) for distance in (-right, right)]
+        rows = [(near + self.bucket(distance)).clamp(0, 2 * near - 1) for distance in (-right, right)]
         return self.distances.weight[span - near : span + near], rows
+
+    def near(self, length):
+        """Up to which distance embeddings are needed for a text of this length."""
+        return min(length, self.config.max_relative_positions)
+
+    def bucket(self, distance):
+        return distance
 
     def encode(self, ids, mask, types, position_ids):
         x = below = self.embed(ids, types, position_ids, mask)
@@ -292,7 +311,7 @@ def names(config, table):
     return NameMap(
         body,
         prefix="deberta.",
-        heads={**first, **second, "pooler.dense": "top.pool", **bert.TASK_NAMES},
+        heads={**first, **second, "pooler.dense": "top.pool.dense", **bert.TASK_NAMES},
         tied=bert.HF.tied,
         constant=[*unread, r"mask_predictions\..*"],
     )

@@ -1,0 +1,162 @@
+"""DeBERTa V2 and V3 (He et al. 2021, arXiv:2111.09543; V2: github.com/microsoft/DeBERTa).
+
+Parent   deberta
+Differs  far distances share buckets, ever wider ones; distances are projected by the same matrices as tokens
+         (`share_att_key`), and normed; queries, keys and values have a layer each; beside the first layer, a
+         convolution over the embeddings (V2 only)
+Trained  V2: masked language modelling. V3: replaced-token detection, as ELECTRA, with embeddings of which the
+         discriminator only learns a difference
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from ..nn import split_heads
+from . import _heads as heads
+from . import bert, deberta
+from ._base import activation
+from .deberta import HF_FIXED, SELF, DeBERTa, Disentangled, names
+
+__all__ = ["HF_FIXED"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(deberta.Config):
+    vocab_size: int = 128100
+    d_model: int = 1536
+    n_layers: int = 24
+    n_heads: int = 24
+    d_ff: int = 6144
+    position_buckets: int = -1
+    norm_rel_ebd: str = "none"  # or "layer_norm"
+    share_att_key: bool = False
+    conv_kernel_size: int = 0
+    conv_groups: int = 1
+    conv_activation: str = "tanh"
+
+
+BOTH = {**deberta.BASE, "position_buckets": 256, "norm_rel_ebd": "layer_norm", "share_att_key": True}
+V2 = {**BOTH, "conv_kernel_size": 3, "conv_activation": "gelu"}
+BASE = {**BOTH, "d_model": 768, "n_layers": 12, "n_heads": 12, "d_ff": 3072}
+PRESETS: dict[str, dict] = {
+    "deberta-v2-xlarge": V2,
+    "deberta-v2-xxlarge": {**V2, "n_layers": 48},
+    "deberta-v3-xsmall": {**BASE, "d_model": 384, "n_heads": 6, "d_ff": 1536},
+    "deberta-v3-small": {**BASE, "n_layers": 6},
+    "deberta-v3-base": BASE,
+    "deberta-v3-large": {**BOTH, **bert.LARGE},
+    "mdeberta-v3-base": {**BASE, "vocab_size": 251000},
+}
+
+
+class Attention(Disentangled):
+    def project(self, c):
+        self.q_proj, self.k_proj, self.v_proj = (nn.Linear(c.d_model, c.d_model) for _ in range(3))
+        own = () if c.share_att_key else self.kinds
+        self.k_distance = nn.Linear(c.d_model, c.d_model) if "c2p" in own else None
+        self.q_distance = nn.Linear(c.d_model, c.d_model) if "p2c" in own else None
+        self.shared = c.share_att_key
+
+    def tokens(self, x, asking):
+        pairs = ((self.q_proj, x if asking is None else asking), (self.k_proj, x), (self.v_proj, x))
+        return [split_heads(proj(states), self.n_heads) for proj, states in pairs]
+
+    def reading(self):
+        return (self.k_proj, self.q_proj) if self.shared else super().reading()
+
+
+class Layer(deberta.Layer):
+    ATTENTION = Attention
+
+
+class FirstLayer(Layer):
+    """A convolution beside it: both look at the embeddings."""
+
+    def __init__(self, c):
+        super().__init__(c)
+        size, self.bend = c.conv_kernel_size, activation(c.conv_activation)
+        self.conv = nn.Conv1d(c.d_model, c.d_model, size, padding=(size - 1) // 2, groups=c.conv_groups)
+        self.norm3 = nn.LayerNorm(c.d_model, c.eps)
+
+    def forward(self, x, mask, table, rows, asking=None):  # type: ignore[override]
+        near = self.conv(x.transpose(1, 2)).transpose(1, 2)
+        real = 1 if mask is None else mask[..., None]
+        near = self.bend(self.drop(near * real))
+        return self.norm3(super().forward(x, mask, table, rows, asking) + near) * real
+
+
+class Layers(nn.ModuleList):
+    def __init__(self, c):
+        super().__init__((Layer if i or c.conv_kernel_size < 1 else FirstLayer)(c) for i in range(c.n_layers))
+
+
+class MultipleChoice(heads.MultipleChoice):
+    POOLED = False
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.pool = deberta.Pooler(c)
+
+    def scores(self, seen):
+        return self.classifier(self.drop(self.pool(seen.states)))
+
+
+class DeBERTaV2(DeBERTa):
+    TOPS = {**DeBERTa.TOPS, "multiple_choice": MultipleChoice}
+    HEADS = tuple(TOPS)
+    LAYERS = Layers
+
+    def __init__(self, config: Config, head=None):
+        super().__init__(config, head)
+        normed = config.relative_attention and "layer_norm" in config.norm_rel_ebd
+        self.norm_distances = nn.LayerNorm(config.d_model, config.eps) if normed else nn.Identity()
+
+    def table(self, c):
+        return nn.Embedding(2 * (c.position_buckets if c.position_buckets > 0 else c.max_relative_positions), c.d_model)
+
+    def relative(self, length, device):
+        table, rows = super().relative(length, device)
+        return None if table is None else self.norm_distances(table), rows
+
+    def near(self, length):
+        buckets = self.config.position_buckets
+        return super().near(length) if buckets < 1 or length <= buckets // 2 else buckets
+
+    def bucket(self, distance):
+        """As many as the table has rows to a side: the near half of them one distance each, then ever wider."""
+        buckets, furthest = self.config.position_buckets, self.config.max_relative_positions
+        if buckets < 1:
+            return distance
+        middle = buckets // 2
+        far = distance.abs().clamp(min=middle) / middle
+        far = torch.log(far) / torch.log(torch.tensor((furthest - 1) / middle, device=distance.device)) * (middle - 1)
+        return torch.where(distance.abs() <= middle, distance, (far.ceil().long() + middle) * distance.sign())
+
+
+MODEL = DeBERTaV2
+
+DeBERTaV2.PUBLISHED = {
+    **deberta.BODY,
+    SELF + "query_proj": "layers.{}.attn.q_proj",
+    SELF + "key_proj": "layers.{}.attn.k_proj",
+    SELF + "value_proj": "layers.{}.attn.v_proj",
+    SELF + "pos_key_proj": "layers.{}.attn.k_distance",
+    SELF + "pos_query_proj": "layers.{}.attn.q_distance",
+    "encoder.LayerNorm": "norm_distances",
+    "encoder.conv.conv": "layers.0.conv",
+    "encoder.conv.LayerNorm": "layers.0.norm3",
+}
+HF = names(Config(), DeBERTaV2.PUBLISHED)
+HF_HEADS = {
+    **{name.replace("Deberta", "DebertaV2"): head for name, head in deberta.HF_HEADS.items()},
+    "DebertaV2ForMultipleChoice": "multiple_choice",
+}
+HF_FIELDS = {
+    **deberta.HF_FIELDS, "position_buckets": "position_buckets", "norm_rel_ebd": "norm_rel_ebd",
+    "share_att_key": "share_att_key", "conv_kernel_size": "conv_kernel_size", "conv_groups": "conv_groups",
+    "conv_act": "conv_activation",
+}  # fmt: skip
+del HF_FIELDS["talking_head"]
+HF_UNUSED = {*deberta.HF_UNUSED, "attention_head_size"}  # which must be as it is without
