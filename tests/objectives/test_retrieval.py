@@ -4,7 +4,13 @@ import pytest
 import torch
 
 from tfkit.objectives.in_batch_contrastive import in_batch_loss
-from tfkit.objectives.rag_marginals import rag_sequence_log_probs, rag_token_log_probs
+from tfkit.objectives.rag_marginals import (
+    rag_sequence_log_probs,
+    rag_sequence_loss,
+    rag_token_log_probs,
+    rag_token_loss,
+    rag_token_marginals,
+)
 
 
 def test_in_batch_loss():
@@ -49,3 +55,23 @@ def test_one_document_makes_them_one():
     logits, scores, targets = draws()
     one = logits[:, :1], scores[:, :1], targets
     torch.testing.assert_close(rag_token_log_probs(*one), rag_sequence_log_probs(*one))
+
+
+PAIRS = [(rag_token_loss, rag_token_log_probs), (rag_sequence_loss, rag_sequence_log_probs)]
+
+
+@pytest.mark.parametrize(("loss", "log_probs"), PAIRS)
+def test_the_losses_leave_out_what_is_not_real(loss, log_probs):
+    logits, scores, targets = draws()
+    real = torch.tensor([[True, True, True, False], [True, True, True, True]])
+    found = loss(logits, scores, targets, real)
+    torch.testing.assert_close(found[:1], -log_probs(logits[:1, :, :3], scores[:1], targets[:1, :3]))
+    torch.testing.assert_close(found[1:], -log_probs(logits[1:], scores[1:], targets[1:]))
+
+
+def test_marginals_are_distributions():
+    logits, scores, targets = draws()
+    marginals = rag_token_marginals(logits, scores)
+    torch.testing.assert_close(marginals.exp().sum(-1), torch.ones(2, 4).double())
+    right = marginals.gather(-1, targets.unsqueeze(-1)).sum((1, 2))
+    torch.testing.assert_close(right, rag_token_log_probs(logits, scores, targets))

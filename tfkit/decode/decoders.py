@@ -91,7 +91,7 @@ def decoder_for(
 
     Raises TypeError for what is neither a model nor a function, or lacks its input or its head.
     """
-    if is_ours(model) and model.head not in ("causal_lm", "seq2seq_lm"):
+    if is_ours(model) and model.head not in ("causal_lm", "seq2seq_lm", "rag_token"):
         raise TypeError(f"{type(model).__name__} with head={model.head!r} predicts no next token: give it a LM head")
     if is_causal(model):
         return CausalDecoder(model, mask, room, static)

@@ -27,3 +27,39 @@ def target_log_probs(token_logits, targets):
     log_probs = token_logits.log_softmax(-1)
     index = targets[:, None, :, None].expand(-1, log_probs.size(1), -1, -1)  # [B,D,T,1]
     return log_probs.gather(-1, index).squeeze(-1)
+
+
+def rag_token_marginals(token_logits, doc_scores):
+    """token_logits [B,D,T,V], doc_scores [B,D] -> log-probabilities [B,T,V] of each token, whichever the document."""
+    documents = doc_scores.log_softmax(-1)[:, :, None, None]
+    return torch.logsumexp(token_logits.log_softmax(-1) + documents, 1)
+
+
+def rag_token_loss(token_logits, doc_scores, targets, real, smoothing=0.0):
+    """RAG-token for training: what `real` bool [B,T] does not name is not counted -> [B], summed over tokens.
+
+    smoothing: that share of the loss looks at all words, as in fairseq.
+    """
+    documents = doc_scores.log_softmax(-1).unsqueeze(-1)  # [B,D,1]
+    right = torch.logsumexp(documents + target_log_probs(token_logits, targets), 1)  # [B,T]
+    loss = -right.masked_fill(~real, 0.0).sum(-1)
+    if not smoothing:
+        return loss
+    every = rag_token_marginals(token_logits, doc_scores).sum(-1).masked_fill(~real, 0.0).sum(-1)
+    return (1 - smoothing) * loss - smoothing / token_logits.size(-1) * every
+
+
+def rag_sequence_loss(token_logits, doc_scores, targets, real, smoothing=0.0, counted=None):
+    """RAG-sequence for training; counted bool [B,T]: where the right token counts, as `real` unless given -> [B].
+
+    A target of one token alone is weighted by its documents too (the published code forgets them then).
+    """
+    documents, hidden = doc_scores.log_softmax(-1), ~real.unsqueeze(1)
+    uncounted = hidden if counted is None else ~counted.unsqueeze(1)
+    right = target_log_probs(token_logits, targets).masked_fill(uncounted, 0.0).sum(-1)  # [B,D]
+    loss = -torch.logsumexp(documents + right, -1)
+    if not smoothing:
+        return loss
+    vocab = token_logits.size(-1)
+    every = token_logits.log_softmax(-1).sum(-1).masked_fill(hidden, 0.0).sum(-1)  # [B,D]
+    return (1 - smoothing) * loss - smoothing / vocab * torch.logsumexp(every + vocab * documents, -1)

@@ -1,0 +1,212 @@
+"""RAG (Lewis et al. 2020, arXiv:2005.11401): look it up, then write; what is known is in an index, not in weights.
+
+Parent   bart, and dpr, which finds for it
+Differs  a question encoder finds n_docs passages in an index (`retriever`, see `tfkit.retrieve`); the generator reads
+         each with the question, and the passages are summed over, by how well each fits: at every token (head
+         "rag_token") or once for the whole answer ("rag_sequence"). Their scores train the question encoder; the index
+         stays as it is. Logits, unless marginalised, have a row for every question's every passage
+Trained  objectives.rag_marginals. As published: labels begin with a start symbol that is read, not predicted; the loss
+         is one number a question, or the sum of them (reduce_loss)
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+
+from .. import registry
+from ..namemap import NameMap, Parts
+from ..nn import Cache
+from ..objectives.rag_marginals import rag_sequence_loss, rag_token_loss, rag_token_marginals
+from ._base import Model, Output, as_mask, check_ids
+
+SPECIAL = "bos_token_id", "pad_token_id", "eos_token_id", "decoder_start_token_id"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """question_encoder, generator: {"architecture": a name or a published size, **fields of its Config}"""
+
+    question_encoder: dict = field(default_factory=lambda: {"architecture": "dpr"})
+    generator: dict = field(default_factory=lambda: {"architecture": "bart-large"})
+    n_docs: int = 5
+    label_smoothing: float = 0.0
+    reduce_loss: bool = False
+    exclude_bos_score: bool = False  # of rag_sequence: where each answer begins with bos, it is not counted
+    do_marginalize: bool = False
+    do_deduplication: bool = True
+    max_combined_length: int = 300
+    title_sep: str = " / "
+    doc_sep: str = " // "
+    bos_token_id: int | None = None  # these four: the generator's, unless given
+    pad_token_id: int | None = None
+    eos_token_id: int | None = None
+    decoder_start_token_id: int | None = None
+
+
+PRESETS: dict[str, dict] = {f"rag-{kind}-{data}": {} for kind in ("token", "sequence") for data in ("base", "nq")}
+
+
+class Documents:
+    """The generator's cache, to which a row is one passage, for those to whom a row is a question."""
+
+    def __init__(self, rows, n_docs):
+        self.rows, self.n_docs = rows, n_docs
+
+    @property
+    def length(self):
+        return self.rows.length
+
+    def spread(self, index):
+        return (index.unsqueeze(1) * self.n_docs + torch.arange(self.n_docs, device=index.device)).flatten()
+
+    def reorder(self, index):
+        self.rows.reorder(self.spread(index))
+
+    def shuffle(self, index, since=0):
+        self.rows.shuffle(self.spread(index), since)
+
+    def crop(self, length):
+        self.rows.crop(length)
+
+
+class RAG(Model):
+    HEADS = (None, "rag_token", "rag_sequence")
+
+    def __init__(self, config: Config, head=None, retriever=None):
+        (_, asks, its), (_, writes, other) = map(registry.settle, (config.question_encoder, config.generator))
+        unset: dict[str, Any] = {name: getattr(other, name, None) for name in SPECIAL if getattr(config, name) is None}
+        super().__init__(replace(config, **unset), head)
+        self.question_encoder, self.generator = asks.MODEL(its), writes.MODEL(other, "seq2seq_lm")
+        self.retriever: Any = retriever
+        models = {"question_encoder": (self.question_encoder, asks), "generator": (self.generator, writes)}
+        names = {name: (name, getattr(model, "names", module.HF), True) for name, (model, module) in models.items()}
+        self.names = Parts(names, HF, prefix="rag.")
+
+    def find(self, input_ids, attention_mask=None, n_docs=None):
+        """input_ids, attention_mask [B,S]: of questions -> dict: context_input_ids, context_attention_mask [B·D,L],
+        doc_scores [B,D], retrieved_doc_ids [B,D], question_encoder_last_hidden_state [B,P], one vector each"""
+        if self.retriever is None:
+            raise ValueError("set `retriever`, or give context_input_ids, context_attention_mask and doc_scores")
+        mask = as_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
+        question = self.question_encoder(input_ids, mask).pooler_output
+        got = self.retriever(question.detach(), input_ids, mask, n_docs or self.config.n_docs)
+        return {
+            "context_input_ids": got.ids.flatten(0, 1),
+            "context_attention_mask": got.mask.flatten(0, 1),
+            "doc_scores": (got.vectors @ question.unsqueeze(-1)).squeeze(-1),
+            "retrieved_doc_ids": got.rows,
+            "question_encoder_last_hidden_state": question,
+        }
+
+    def read(self, context_input_ids, context_attention_mask, doc_scores, **_):
+        """What `find` gives -> Output: last_hidden_state [B,D,L,E], mask [B,D,L], doc_scores [B,D]"""
+        ids, mask, scores = check_ids("context_input_ids", context_input_ids), context_attention_mask, doc_scores
+        if scores is None or scores.dim() != 2 or scores.numel() != len(ids):
+            found = "none" if scores is None else list(scores.shape)
+            raise ValueError(f"doc_scores must be [B,D], for {len(ids)} rows of context_input_ids; got {found}")
+        mask = as_mask("context_attention_mask", torch.ones_like(ids) if mask is None else mask, ids.shape)
+        parts = {"last_hidden_state": self.generator.encode(ids, mask).last_hidden_state, "mask": mask}
+        return Output({name: part.unflatten(0, scores.shape) for name, part in parts.items()}, doc_scores=scores)
+
+    def encode(self, input_ids, attention_mask=None):
+        """Questions [B,S] -> what the generator made of the passages found: a row each, as of `read`"""
+        return self.read(**self.find(input_ids, attention_mask))
+
+    def write(self, ids, mask, seen, cache, use_cache):
+        """ids [B,T], mask [B,K] or None, what `read` gave, cache: `Documents` -> the generator's Output, B·D rows"""
+        docs = seen["doc_scores"].size(1)
+        if len(ids) != len(seen["mask"]):
+            raise ValueError(f"decoder_input_ids has {len(ids)} rows, and there are {len(seen['mask'])} questions")
+        return self.generator(
+            attention_mask=seen["mask"].flatten(0, 1),
+            decoder_input_ids=ids.repeat_interleave(docs, 0),
+            decoder_attention_mask=None if mask is None else mask.repeat_interleave(docs, 0),
+            encoder_outputs=Output(last_hidden_state=seen.last_hidden_state.flatten(0, 1)),
+            cache=None if cache is None else cache.rows,
+            use_cache=use_cache,
+        )
+
+    def loss(self, logits, scores, labels, exclude_bos):
+        """logits [B,D,T,V], doc_scores [B,D], labels [B,T], which begin with what is read first -> [B]"""
+        c = self.config
+        targets = torch.cat([labels[:, 1:], labels.new_full((len(labels), 1), c.pad_token_id)], 1)
+        real = targets != c.pad_token_id
+        if self.head == "rag_token":
+            return rag_token_loss(logits, scores, targets, real, c.label_smoothing)
+        counted = real.clone()
+        if exclude_bos:
+            counted[:, 0] &= ~(targets[:, 0] == c.bos_token_id).all()
+        return rag_sequence_loss(logits, scores, targets, real, c.label_smoothing, counted)
+
+    def setting(self, name, given):
+        """What is given, or else what the configuration says."""
+        return getattr(self.config, name) if given is None else given
+
+    def forward(
+        self,
+        input_ids=None,
+        attention_mask=None,
+        decoder_input_ids=None,
+        decoder_attention_mask=None,
+        context_input_ids=None,
+        context_attention_mask=None,
+        doc_scores=None,
+        labels=None,
+        *,
+        encoder_outputs=None,
+        cache=None,
+        use_cache=False,
+        n_docs=None,
+        do_marginalize=None,
+        reduce_loss=None,
+        exclude_bos_score=None,
+    ):
+        """input_ids [B,S] for the retriever; or context_input_ids, context_attention_mask [B·D,L] and doc_scores [B,D];
+        or encoder_outputs, as of `encode`; decoder_input_ids or labels [B,T] (-100 and padding: not counted) -> Output:
+        loss [B] or scalar, logits [B·D,T,V] (of rag_token with a cache, or do_marginalize: log-probabilities [B,T,V]),
+        doc_scores [B,D], cache, what was found. Raises ValueError, TypeError for what does not fit."""
+        self.need_head(labels)
+        found: dict = {}
+        if encoder_outputs is None:
+            given = {"context_input_ids": context_input_ids, "context_attention_mask": context_attention_mask}
+            retrieves = context_input_ids is None
+            found = self.find(input_ids, attention_mask, n_docs) if retrieves else {**given, "doc_scores": doc_scores}
+            encoder_outputs = self.read(**found)
+        scores, loss = encoder_outputs["doc_scores"], None
+        if labels is not None:
+            labels = check_ids("labels", labels).masked_fill(labels == -100, self.config.pad_token_id)
+        ids = check_ids("decoder_input_ids", labels if decoder_input_ids is None else decoder_input_ids)
+        if use_cache and not isinstance(cache, Documents):
+            cache = Documents(Cache() if cache is None else cache, scores.size(1))
+        logits = self.write(ids, decoder_attention_mask, encoder_outputs, cache, use_cache).logits
+        each = logits.unflatten(0, scores.shape)  # [B,D,T,V]
+        if labels is not None:
+            loss = self.loss(each, scores, labels, self.setting("exclude_bos_score", exclude_bos_score))
+            loss = loss.sum() if self.setting("reduce_loss", reduce_loss) else loss
+        if self.head == "rag_token" and (use_cache or self.setting("do_marginalize", do_marginalize)):
+            logits = rag_token_marginals(each, scores)
+        found |= {"doc_scores": scores, "generator_enc_last_hidden_state": encoder_outputs[0].flatten(0, 1)}
+        return Output(loss=loss, logits=logits, **found, cache=cache)
+
+
+MODEL = RAG
+
+HF = NameMap({})
+HF_PARTS: dict[str, dict] = {"question_encoder": {}, "generator": {}}
+HF_HEADS = {"RagModel": None, "RagTokenForGeneration": "rag_token", "RagSequenceForGeneration": "rag_sequence"}
+HF_FIELDS = {name: name for name in Config.__dataclass_fields__ if name not in HF_PARTS}
+HF_FIXED: dict = {}
+HF_UNUSED = {
+    "vocab_size",
+    "output_retrieved",
+    "retrieval_vector_size",
+    "retrieval_batch_size",
+    "dataset",
+    "dataset_split",
+    "dataset_revision",
+    "index_name",
+    "index_path",
+    "passages_path",
+    "use_dummy_dataset",
+}  # of their index

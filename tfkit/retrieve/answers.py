@@ -1,0 +1,47 @@
+"""Answers of RAG-sequence: the best of what the passages suggest, judged by all of them (Lewis et al. 2020, 2.5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..decode import Beam, generate
+from ..decode.generate import evaluating
+
+
+def answers(
+    model: Any,
+    input_ids: Tensor,
+    strategy: Any = None,
+    *,
+    attention_mask: Tensor | None = None,
+    returns: int = 1,
+    **how: Any,
+) -> Tensor:
+    """A beam for each passage; then every hypothesis is scored with all passages of its question ("thorough decoding").
+
+    model: RAG with head "rag_sequence" and a retriever; input_ids, attention_mask [B,S]: questions; strategy: Beam(4)
+    unless given; returns: how many answers, best first; how: of `generate` -> ids [B·returns,T], padded.
+    Raises ValueError where there are fewer different hypotheses than `returns`.
+    """
+    strategy = strategy or Beam(4)
+    with evaluating(model):
+        found = model.find(input_ids, attention_mask)
+        passages, real, scores = (found[f] for f in ("context_input_ids", "context_attention_mask", "doc_scores"))
+        tried = generate(model.generator, passages, strategy, attention_mask=real, returns=strategy.width, **how)
+        by_question, seen = tried.unflatten(0, (len(scores), -1)), model.read(**found)
+        numbers = torch.arange(len(scores), device=scores.device).split(1)
+        return torch.cat([chosen(model, by_question[i[0]], seen.rows(i), returns) for i in numbers])
+
+
+def chosen(model: Any, tried: Tensor, seen: Any, returns: int) -> Tensor:
+    """tried [N,T], the hypotheses of one question; seen: what the generator made of its passages -> the best of them"""
+    if model.config.do_deduplication:
+        tried = tried.unique(dim=0)
+    if len(tried) < returns:
+        raise ValueError(f"returns={returns}: there are {len(tried)} different answers")
+    every = seen.rows(torch.zeros(len(tried), dtype=torch.int64, device=tried.device))
+    loss = model(encoder_outputs=every, labels=tried, exclude_bos_score=True, reduce_loss=False).loss
+    return tried[loss.topk(returns, largest=False).indices]
