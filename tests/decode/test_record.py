@@ -13,12 +13,27 @@ import pytest
 import torch
 
 from tests.decode.test_generate import END, HOW, MODELS, SOURCES, START, plain, step_of
-from tfkit.decode import Beam, Greedy, Sample, beam_search, generate, record
+from tests.decode.test_strategies import causal
+from tfkit.decode import (
+    Beam,
+    Contrastive,
+    Diverse,
+    Greedy,
+    Sample,
+    Speculative,
+    TextbookBeam,
+    beam_search,
+    generate,
+    record,
+)  # fmt: skip
 
 HERE = Path(__file__).parent
 SCHEMA = json.loads((HERE.parents[1] / "extension/tfkit_lab/trace.schema.json").read_text(encoding="utf-8"))
 NAMES = ["<pad>", "<s>", "</s>", "the", "▁cat", "▁sat", "▁on", "le", "▁chat", "▁est", "▁là", "é", "!"]
-STRATEGIES = [Greedy(), Beam(3), Sample(top_k=4)]
+STRATEGIES = [
+    Greedy(), Beam(3), Sample(top_k=4), TextbookBeam(3), Diverse(4, groups=2, penalty=3.0), Speculative(plain(2), 3),
+]  # fmt: skip
+NAMED = [*STRATEGIES, Contrastive(3)]
 
 
 def name(i):
@@ -44,12 +59,40 @@ def maps(packed):
     return out
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda s: s.name)
+def valid(trace):
+    jsonschema.Draft202012Validator(SCHEMA).validate(json.loads(json.dumps(trace, allow_nan=False)))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES[:3], ids=lambda s: s.name)
 @pytest.mark.parametrize("model", MODELS)
 def test_valid_by_the_schema(model, strategy):
     trace = traced(MODELS[model](), strategy)
-    jsonschema.Draft202012Validator(SCHEMA).validate(json.loads(json.dumps(trace, allow_nan=False)))
+    valid(trace)
     assert trace["source"] == [NAMES[i] for i in SOURCES[0].tolist()]
+
+
+@pytest.mark.parametrize("strategy", NAMED, ids=lambda s: type(s).__name__)
+def test_a_decoder_alone(strategy):
+    """Its prompt is no source; the path is what generate returns; it looks at itself only, and back."""
+    model, prompt = causal(), torch.tensor([5, 6, 7, 3])
+    strategy = Speculative(causal(seed=1), 3) if strategy.name == "speculative" else strategy
+    how = dict(end_id=END, max_new_tokens=6)
+    draw = lambda: torch.Generator().manual_seed(0)
+    trace = record(model, prompt, token=name, strategy=strategy, generator=draw(), **how)
+    valid(trace)
+    ids = generate(model, prompt[None], strategy, generator=draw(), **how)[0].tolist()
+    assert ids == prompt.tolist() + [trace["nodes"][i]["token_id"] for i in trace["path"]][1:]
+    assert trace["source"] is None and trace["prompt"] == [NAMES[i] for i in prompt]
+    assert set(trace["attention"]) == {"self"} and trace["attention"]["self"]["rows"] == len(ids)
+
+
+def test_speculation_shows_what_was_refused():
+    trace = traced(plain(), Speculative(plain(2), 3))
+    valid(trace)
+    assert trace["settings"] == {"draft": "Seq2SeqTransformer", "tokens": 3, "base": {"name": "greedy"}}
+    assert sum(node["state"] == "dropped" for node in trace["nodes"]) > 0
+    chain = [trace["nodes"][i]["token_id"] for i in trace["path"]]
+    assert chain == generate(plain(), SOURCES[:1], **HOW)[0].tolist()
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda s: s.name)

@@ -1,21 +1,25 @@
 """Turning logits into text: greedy and beam search, truncated sampling, and a record of how it went."""
 
 from tfkit.decode.beam import beam_search
+from tfkit.decode.contrastive import Contrastive
 from tfkit.decode.filters import top_k_filter, top_p_filter
 from tfkit.decode.generate import generate
 from tfkit.decode.greedy import greedy_decode
 from tfkit.decode.record import record, trace_json
 from tfkit.decode.rules import Rules
 from tfkit.decode.search import Chain, Step, Strategy, Task
+from tfkit.decode.speculative import Speculative
 from tfkit.decode.strategies import Beam, Diverse, Greedy, Sample, TextbookBeam
 
 __all__ = [
     "Beam",
     "Chain",
+    "Contrastive",
     "Diverse",
     "Greedy",
     "Rules",
     "Sample",
+    "Speculative",
     "Step",
     "Strategy",
     "Task",

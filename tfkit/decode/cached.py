@@ -125,8 +125,8 @@ class Seq2SeqDecoder(ModelDecoder):
     def __init__(self, model: Any, input_ids: Tensor, mask: Tensor | None, room: int, static: bool) -> None:
         super().__init__(model, room, static)
         if mask is None:
-            real = input_ids != model.config.pad_token_id
-            mask = None if bool(real.all()) else real
+            mask = input_ids != model.config.pad_token_id
+        mask = None if bool(mask.all()) else mask  # without one, attention is faster
         self.mask, self.encoded = mask, model.encode(input_ids, mask)
         self.cache = StaticCache(room) if static else None  # the model makes its own kind: states, where it has no keys
 

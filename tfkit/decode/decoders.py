@@ -84,6 +84,12 @@ def is_causal(model: Any) -> bool:
     return is_ours(model) and (model.head == "causal_lm" or not hasattr(model, "encode"))
 
 
+def need_words(model: Any) -> None:
+    """Raises TypeError for a model of ours that predicts no tokens."""
+    if is_ours(model) and model.head not in ("causal_lm", "seq2seq_lm", "rag_token"):
+        raise TypeError(f"{type(model).__name__} with head={model.head!r} predicts no next token: give it a LM head")
+
+
 def decoder_for(
     model: Any, input_ids: Tensor | None, mask: Tensor | None = None, room: int = 0, static: bool = False
 ) -> Decoder:
@@ -91,8 +97,7 @@ def decoder_for(
 
     Raises TypeError for what is neither a model nor a function, or lacks its input or its head.
     """
-    if is_ours(model) and model.head not in ("causal_lm", "seq2seq_lm", "rag_token"):
-        raise TypeError(f"{type(model).__name__} with head={model.head!r} predicts no next token: give it a LM head")
+    need_words(model)
     if is_causal(model):
         return CausalDecoder(model, mask, room, static)
     if hasattr(model, "encode"):

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from tfkit.decode.decoders import Decoder, decoder_for, is_causal, is_ours
+from tfkit.decode.decoders import Decoder, decoder_for, is_causal, is_ours, need_words
 from tfkit.decode.prompts import Ids, Rows, as_rows, prompts, special_ids
 from tfkit.decode.rules import Rules
 from tfkit.decode.search import Step, Strategy, Task
@@ -45,6 +45,7 @@ def generate(
     `trace=True` returns (ids, list of Step). Raises TypeError for a model it cannot drive or a rule it does not know,
     ValueError for a missing id.
     """
+    need_words(model)
     start, ends, pad = special_ids(model, start_id, end_id, pad_id)
     steps: list[Step] = []
     with evaluating(model):
@@ -60,7 +61,9 @@ def generate(
 
         applied = rules_of(model, rules).for_run(prompt.size(1), limit, ends, prompt.device)
         watch = steps.append if trace else None
-        ids = strategy.run(Task(make, prompt, limit, ends, pad, applied, generator, watch, returns))
+        real = mask if is_causal(model) else None
+        ids = strategy.run(Task(make, prompt, limit, ends, pad, applied, generator, watch, returns, real))
+    ids = ids.clone()
     return (ids, steps) if trace else ids
 
 
@@ -86,12 +89,15 @@ def rules_of(model: Any, given: dict[str, Any]) -> Rules:
 
 @contextmanager
 def evaluating(model: Any) -> Iterator[None]:
-    """Dropout off and no gradients inside; the model's mode comes back."""
+    """Dropout off and no gradients inside; the model's mode comes back.
+
+    Our own models run in inference mode, a fifth faster where steps are small; tensors made in it may not be trained
+    with, so what is kept must be cloned outside. Other people's models may keep tensors themselves."""
     was = model.training if isinstance(model, nn.Module) else False
     if was:
         model.eval()
     try:
-        with torch.no_grad():
+        with torch.inference_mode() if is_ours(model) else torch.no_grad():
             yield
     finally:
         if was:

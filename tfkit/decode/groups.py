@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from tfkit.decode.hypotheses import Hypotheses, rows_of
-from tfkit.decode.search import Task, wide
+from tfkit.decode.search import Step, Task, wide
 
 
 def run_groups(task: Task, groups: list[Hypotheses], penalty: float = 0.0) -> Tensor:
@@ -40,7 +40,22 @@ def choose(task: Task, groups: list[Hypotheses], scores: Tensor, ids: Tensor, pe
         parent, token = group.step(said, normal, ids[:, mine], generated)
         parents.append(parent + place * width)
         tokens.append(token)
+    if task.watch:
+        task.watch(together([group.seen for group in groups if group.seen is not None]))
     return torch.cat(parents, 1), torch.cat(tokens, 1)
+
+
+def together(steps: list[Step]) -> Step:
+    """One event of what the groups did, their hypotheses and candidates side by side."""
+    if len(steps) == 1:
+        return steps[0]
+    places, candidates = steps[0].totals.size(1), steps[0].token.size(1)
+    side_by_side = lambda parts: torch.cat(list(parts), 1)
+    scores, totals = side_by_side(s.log_probs for s in steps), side_by_side(s.totals for s in steps)
+    parent = side_by_side(s.parent + g * places for g, s in enumerate(steps))
+    token, total = side_by_side(s.token for s in steps), side_by_side(s.total for s in steps)
+    live = side_by_side(s.live + g * candidates for g, s in enumerate(steps))
+    return Step(scores, totals, parent, token, total, live, side_by_side(s.ended for s in steps), normal=True)
 
 
 def moved(ids: Tensor, parent: Tensor, start: int, end: int) -> tuple[Tensor, Tensor | None, int]:

@@ -31,6 +31,7 @@ class Hypotheses:
         self.closed = torch.zeros(batch, dtype=torch.bool, device=device)
         self.first = torch.arange(places, device=device).expand(batch, -1)
         self.some_ended = self.done = False
+        self.seen: Step | None = None  # the last step, where someone watches
 
     def step(self, scores: Tensor, normal: bool, ids: Tensor, generated: int) -> tuple[Tensor, Tensor]:
         """scores [B,K,V], ids [B,K,T] so far, generated: tokens with this one -> parent, token [B,places]"""
@@ -43,7 +44,8 @@ class Hypotheses:
             ended = None
         live = self.first if ended is None else self.survivors(total, ended, last)
         if self.task.watch:
-            self.task.watch(Step(scores, self.totals, parent, token, total, live, self.is_final(total, ended), normal))
+            final = self.is_final(total, ended)
+            self.seen = Step(scores, self.totals, parent, token, total, live, final, normal)
         self.totals = (total if ended is None else total.masked_fill(ended, -torch.inf)).gather(1, live)
         if self.some_ended:
             self.close(generated)

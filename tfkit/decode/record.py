@@ -6,7 +6,7 @@ The form is `tfkit.trace/1`, which `tfkit_lab.Stepper` draws. Node 0 is the last
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import torch
@@ -81,7 +81,7 @@ def trace_json(
         "schema": "tfkit.trace/1",
         "kind": "decoding",
         "strategy": strategy.name,
-        "settings": asdict(strategy) if is_dataclass(strategy) and not isinstance(strategy, type) else {},
+        "settings": _settings(strategy),
         "title": title,
         "source": None,
         "prompt": [_name(token, i) for i in prompt_ids],
@@ -114,8 +114,12 @@ class _Tree:
         return len(self.nodes) - 1
 
     def add(self, step: Step) -> None:
+        if step.totals.size(1) > len(self.places):  # groups of hypotheses that all start from one
+            self.places *= step.totals.size(1)
         alive = [place for place, total in enumerate(step.totals[0].tolist()) if total > -torch.inf]
-        event: dict[str, Any] = dict(live=[self.places[p] for p in alive], chosen=[], finished=[], topk={}, entropy={})
+        event: dict[str, Any] = dict(
+            live=list(dict.fromkeys(self.places[p] for p in alive)), chosen=[], finished=[], topk={}, entropy={}
+        )
         for place in alive:
             self.likeliest(event, str(self.places[place]), step.log_probs[0, place])
         before, places = self.places, step.live[0].tolist()
@@ -154,6 +158,21 @@ class _Tree:
             chain.append(node)
             node = self.nodes[node]["parent"]
         return chain[::-1]
+
+
+def _settings(strategy: Strategy) -> dict[str, Any]:
+    """What it was told, as JSON takes it; of a model the name."""
+    if not is_dataclass(strategy):
+        return {}
+    given = {field.name: getattr(strategy, field.name) for field in fields(strategy)}
+    return {
+        name: value
+        if isinstance(value, bool | int | float | str | None)
+        else _settings(value) | {"name": value.name}
+        if is_dataclass(value)
+        else type(value).__name__
+        for name, value in given.items()
+    }
 
 
 def _name(token: TokenNames, i: int) -> str:

@@ -47,6 +47,7 @@ class Task:
     generator: torch.Generator | None = None
     watch: Callable[[Step], Any] | None = None
     returns: int = 1
+    real: Tensor | None = None  # bool [B,t], of the prompts; None: all
     end_ids: Tensor = field(init=False)
 
     def __post_init__(self) -> None:
@@ -60,7 +61,8 @@ class Task:
     def alone(self, row: int) -> Task:
         """The same for one sentence."""
         rows = slice(row, row + 1)
-        return replace(self, prompt=self.prompt[rows], make=lambda model=None: self.make(model, rows))
+        real = None if self.real is None else self.real[rows]
+        return replace(self, prompt=self.prompt[rows], real=real, make=lambda model=None: self.make(model, rows))
 
     def is_end(self, token: Tensor) -> Tensor:
         return token == self.ends[0] if len(self.ends) == 1 else torch.isin(token, self.end_ids)

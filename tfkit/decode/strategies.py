@@ -19,6 +19,10 @@ class Greedy(Chain):
 
     name = "greedy"
 
+    def probabilities(self, scores: Tensor) -> Tensor:
+        """scores [...,V] -> [...,V], one where the likeliest is"""
+        return torch.zeros_like(scores).scatter(-1, scores.argmax(-1, keepdim=True), 1.0)
+
     def pick(self, scores: Tensor, generator: torch.Generator | None = None) -> Tensor:
         """scores [B,V] -> [B]"""
         return scores.argmax(-1)

@@ -1,0 +1,74 @@
+"""Contrastive search: likely, but unlike what was said (Su et al. 2022, "A Contrastive Framework for Neural Text
+Generation", arXiv:2202.06417)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from tfkit.decode.search import Rows, Task
+
+
+@dataclass(frozen=True)
+class Contrastive:
+    """Of the `size` likeliest tokens the one with the most (1 - alpha) · probability - alpha · likeness, where likeness
+    is the largest cosine between the state it leads to and the states before. Raises TypeError for what shows none."""
+
+    size: int = 4
+    alpha: float = 0.6
+    name = "contrastive"
+    width = 1
+
+    def __post_init__(self) -> None:
+        if self.size < 1 or not 0 <= self.alpha <= 1:
+            raise ValueError(f"{self}: size must be 1 at least, alpha from 0 to 1")
+
+    def score(self, total: float, generated: int) -> float:
+        return total
+
+    def run(self, task: Task) -> Tensor:
+        rows, decoder = Rows(task), task.decoder
+        if task.limit == 0:
+            return rows.ids
+        batch = torch.arange(len(task.prompt), device=task.prompt.device)
+        logits, index, since = decoder.start(task.prompt), batch, 0
+        before = Before(decoder.hidden, task.real)
+        while True:
+            scores = task.ruled(rows.so_far, logits)
+            probs, tokens = scores.softmax(-1).topk(self.size)  # [B,size]
+            logits = decoder.advance(index.repeat_interleave(self.size), tokens.flatten(), since)
+            states = before.last(decoder.hidden).unflatten(0, tokens.shape)  # [B,size,E]
+            order = ((1 - self.alpha) * probs - self.alpha * before.likeness(states)).argsort(1, descending=True)
+            rows.put(scores, tokens.gather(1, order)[:, 0], tokens.gather(1, order))
+            if rows.done:
+                return rows.so_far
+            index, since = batch * self.size + order[:, 0], rows.end - 1
+            before.add(states[batch, order[:, 0]])
+            logits = logits.index_select(0, index)
+
+
+class Before:
+    """The states so far, [B,t,E], all of length one; real bool [B,t]: those that are no padding."""
+
+    def __init__(self, hidden: Tensor | None, real: Tensor | None) -> None:
+        if hidden is None:
+            raise TypeError("contrastive search compares hidden states, and this model shows none: give one of tfkit's")
+        self.states = F.normalize(hidden, dim=-1)
+        self.real = torch.ones(hidden.shape[:2], dtype=torch.bool, device=hidden.device) if real is None else real
+
+    def last(self, hidden: Tensor | None) -> Tensor:
+        """[N,t,E] -> [N,E]"""
+        assert hidden is not None
+        return F.normalize(hidden[:, -1], dim=-1)
+
+    def likeness(self, states: Tensor) -> Tensor:
+        """states [B,k,E] -> [B,k]"""
+        return (states @ self.states.mT).masked_fill(~self.real[:, None], -1.0).amax(-1)
+
+    def add(self, state: Tensor) -> None:
+        """state [B,E]"""
+        self.states = torch.cat([self.states, state[:, None]], 1)
+        self.real = F.pad(self.real, (0, 1), value=True)

@@ -1,0 +1,109 @@
+"""Speculative decoding: a small model guesses, the large one reads all guesses at once (Leviathan et al. 2022,
+arXiv:2211.17192). What comes out is distributed as if the large one had written alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from tfkit.decode.decoders import Decoder
+from tfkit.decode.search import Rows, Task
+from tfkit.decode.strategies import GREEDY, Greedy, Sample
+
+
+@dataclass(frozen=True)
+class Speculative:
+    """draft: a model of the same kind and vocabulary; tokens: how many it guesses at a time; base: what is decoded,
+    `Greedy()` or a `Sample`. Sentences are decoded one by one: how many guesses are right differs.
+
+    A guess x is kept with probability min(1, p(x) / q(x)), p the model's and q the draft's; in the place of the first
+    that is not comes a draw from max(p - q, 0), normalised; after guesses that are all kept, a draw from p.
+    """
+
+    draft: Any
+    tokens: int = 4
+    base: Greedy | Sample = GREEDY
+    name = "speculative"
+    width = 1
+
+    def __post_init__(self) -> None:
+        if self.tokens < 1:
+            raise ValueError(f"Speculative(tokens={self.tokens}): the draft must guess one token at least")
+
+    def score(self, total: float, generated: int) -> float:
+        return total
+
+    def run(self, task: Task) -> Tensor:
+        found = [self.alone(task.alone(row)) for row in range(len(task.prompt))]
+        longest = max(ids.size(1) for ids in found)
+        return torch.cat([F.pad(ids, (0, longest - ids.size(1)), value=task.pad) for ids in found])
+
+    def alone(self, task: Task) -> Tensor:
+        rows, model, draft = Rows(task), Reader(task.decoder), Reader(task.make(self.draft))
+        while not rows.done:
+            start = rows.end
+            ids, guessed = self.guess(task, draft, rows)
+            scores, likely = self.judge(task, model, ids, start)
+            if guessed.size(1) != likely.size(1):
+                raise ValueError(
+                    f"the draft knows {guessed.size(1)} tokens, the model {likely.size(1)}: give it the same"
+                )
+            kept, instead = settle(likely, guessed, ids[0, start:], task.generator)
+            for place in range(kept):
+                rows.put(scores[place : place + 1], ids[:, start + place])
+            if not rows.done:
+                refused = ids[:, start + kept : start + kept + 1]
+                rows.put(scores[kept : kept + 1], instead, torch.cat([instead[:, None], refused], 1))
+            model.keep(start + kept)
+            draft.keep(start + kept)
+        return rows.so_far
+
+    def guess(self, task: Task, draft: Reader, rows: Rows) -> tuple[Tensor, Tensor]:
+        """-> ids [1,T+n] with n guesses behind, and the distributions [n,V] that they are from"""
+        ids, guessed = rows.so_far, []
+        for _ in range(min(self.tokens, rows.ids.size(1) - rows.end - 1)):
+            guessed.append(self.base.probabilities(task.ruled(ids, draft.read(ids)[-1:])))
+            token = torch.multinomial(guessed[-1], 1, generator=task.generator)
+            ids = torch.cat([ids, token], 1)
+            if task.ends and bool(task.is_end(token)):
+                break
+        return ids, torch.cat(guessed) if guessed else torch.zeros(0, draft.read(ids).size(-1), device=ids.device)
+
+    def judge(self, task: Task, model: Reader, ids: Tensor, start: int) -> tuple[Tensor, Tensor]:
+        """ids [1,T+n], T = start -> scores and probabilities [n+1,V]: of each guess and of what follows them"""
+        first = [model.read(ids[:, :start])] if model.length == 0 else []
+        logits = torch.cat([*first, model.read(ids)]) if not first or ids.size(1) > start else first[0]
+        scores = [task.ruled(ids[:, : start + n], row[None]) for n, row in enumerate(logits)]
+        return torch.cat(scores), self.base.probabilities(torch.cat(scores))
+
+
+class Reader:
+    """A decoder of one row that knows how far it has read."""
+
+    def __init__(self, decoder: Decoder) -> None:
+        self.decoder, self.length = decoder, 0
+
+    def read(self, ids: Tensor) -> Tensor:
+        """ids [1,T] -> logits [t,V] after those that were not yet read; after the last only, the first time"""
+        done, self.length = self.length, ids.size(1)
+        return self.decoder.extend(ids[:, done:])[0] if done else self.decoder.start(ids)
+
+    def keep(self, length: int) -> None:
+        """Forget what comes after."""
+        if self.length > length:
+            self.decoder.rewind(self.length - length)
+            self.length = length
+
+
+def settle(p: Tensor, q: Tensor, guesses: Tensor, generator: torch.Generator | None) -> tuple[int, Tensor]:
+    """p [n+1,V], q [n,V], guesses [n] -> how many are kept, and the token [1] that comes after them"""
+    place = torch.arange(len(guesses), device=p.device)
+    chance = p[place, guesses] / q[place, guesses]
+    draws = torch.rand(len(guesses), generator=generator, device=p.device, dtype=p.dtype)
+    kept = int((draws < chance).long().cumprod(0).sum())
+    rest = (p[kept] - q[kept]).clamp(min=0) if kept < len(guesses) else p[kept]
+    return kept, torch.multinomial(rest if bool(rest.any()) else p[kept], 1, generator=generator)
