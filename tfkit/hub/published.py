@@ -1,8 +1,9 @@
 """A published config.json in our words, and back. A field that may change the result and is not understood is an error.
 
 A model's module says what it understands: HF_FIELDS (theirs -> ours), HF_FIXED (fields with the one value that it
-implements), HF_UNUSED (fields without effect on what a trained model computes), HF_HEADS (class name -> head); and if
-it is made of other models, HF_PARTS (the field that describes one -> what that one must say of itself).
+implements), HF_UNUSED (fields without effect on what a trained model computes), HF_UNSAID (what a file means that does
+not say it, where our default is another), HF_HEADS (class name -> head); and if it is made of other models, HF_PARTS
+(the field that describes one -> what that one must say of itself).
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ def read(module: ModuleType, described: dict[str, Any], head: str | None = None)
     for field, value in fixed.items():
         if described.get(field) not in (None, value):
             raise ValueError(f"{field} is {described[field]!r}; only {value!r} is implemented")
-    settings = {ours: described[theirs] for theirs, ours in module.HF_FIELDS.items() if theirs in described}
+    settings = dict(getattr(module, "HF_UNSAID", {}))
+    settings |= {ours: described[theirs] for theirs, ours in module.HF_FIELDS.items() if theirs in described}
     parts = getattr(module, "HF_PARTS", {})
     settings |= {field: read_part(described[field], parts[field]) for field in parts if described.get(field)}
     known = {*module.HF_FIELDS, *fixed, *module.HF_UNUSED, *parts, *COMMON}

@@ -22,11 +22,14 @@ from .positions import apply_rotary, axial_positions, relative_bucket, relative_
 from .recurrent import rnn_cell, rnn_encode
 from .reversible import ReversibleBlock, reversible
 from .sliding_window import local_global_mask
+from .streams import StreamAttention, plan_streams
 
 __all__ = [
     "Attention",
     "Cache",
     "StaticCache",
+    "StreamAttention",
+    "plan_streams",
     "attend",
     "attend_by_hand",
     "CachedSelfAttention",

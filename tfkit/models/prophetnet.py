@@ -1,0 +1,221 @@
+"""ProphetNet (Qi et al. 2020, arXiv:2001.04063): predict the next n words at once, so as to plan ahead.
+
+Parent   transformer
+Differs  BART's layers and learned positions, counted from pad_token_id + 1. The decoder runs 1 + n streams through the
+         same weights (nn.streams): the main one reads the words; predicting stream s has no words, only the next
+         position and an embedding of s, and looks at the main stream up to s words back, and at itself. Heads: seq2seq,
+         the decoder alone (causal_lm, labels not shifted), the encoder alone.
+Trained  every stream on the same word, of which stream s has not seen the s words before. `eps` smooths the labels.
+
+transformers, since it put the batch first, pairs the buckets' scores with the rows of other positions, later ones too;
+not while it decodes word by word, when its streams also see all words. `paired` = False computes that, and is what a
+config.json means that does not say otherwise; the paper, caches and causality want True.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from ..namemap import NameMap
+from ..nn import Cache, StaticCache, StreamAttention, plan_streams
+from ..objectives.label_smoothing import seq2seq_loss
+from . import bart, transformer
+from ._base import Model, Output, as_mask, check_ids, look_up
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    vocab_size: int = 30522
+    d_model: int = 1024
+    n_layers: int = 12
+    n_heads: int = 16
+    d_ff: int = 4096
+    n_decoder_layers: int = 12
+    n_decoder_heads: int = 16
+    d_decoder_ff: int = 4096
+    max_length: int = 512
+    ngram: int = 2  # how many streams predict
+    n_buckets: int = 32
+    max_distance: int = 128
+    paired: bool = True
+    cross_attention: bool = True
+    activation: str = "gelu"
+    dropout: float = 0.1
+    attn_dropout: float = 0.1
+    ff_dropout: float = 0.1
+    eps: float = 0.0
+    disable_ngram_loss: bool = False  # only the next word is learned
+    bos_token_id: int = 102
+    pad_token_id: int = 0
+    eos_token_id: int = 102
+    decoder_start_token_id: int = 102
+
+
+PRESETS: dict[str, dict] = {"prophetnet-large-uncased": {}}
+
+
+class DecoderLayer(bart.DecoderLayer):
+    def __init__(self, c):
+        super().__init__(c)
+        self.self_attn = StreamAttention(c.d_model, c.n_decoder_heads, c.n_buckets, c.attn_dropout)
+        if not c.cross_attention:
+            del self.cross_attn, self.norm2
+
+
+class ProphetNet(transformer.Transformer):
+    HEADS: ClassVar = (None, "seq2seq_lm", "causal_lm", "encoder")
+
+    def __init__(self, config: Config, head=None):
+        Model.__init__(self, config, head)  # not the parent's: some parts are missing from some heads
+        c = config
+        self.embed = nn.Embedding(c.vocab_size, c.d_model, padding_idx=c.pad_token_id)
+        self.drop = nn.Dropout(c.dropout)
+        if head != "causal_lm":
+            self.encoder = nn.ModuleList(bart.EncoderLayer(c) for _ in range(c.n_layers))
+            self.encoder_position, self.encoder_norm = self.places(), nn.LayerNorm(c.d_model)
+        if head != "encoder":
+            self.decoder = nn.ModuleList(DecoderLayer(c) for _ in range(c.n_decoder_layers))
+            self.decoder_position, self.decoder_norm = self.places(), nn.LayerNorm(c.d_model)
+            self.ngram_embed = nn.Embedding(c.ngram, c.d_model)
+        self.apply(self.start)
+
+    def start(self, module):
+        if isinstance(module, (nn.Linear, nn.Embedding)):
+            nn.init.normal_(module.weight, std=0.02)
+        if isinstance(module, nn.Linear):
+            nn.init.zeros_(module.bias)
+
+    @property
+    def names(self):
+        return HF_ENCODER if self.head == "encoder" else HF
+
+    def places(self):
+        return nn.Embedding(self.config.max_length, self.config.d_model, padding_idx=self.config.pad_token_id)
+
+    def embedded(self, ids, name, past=0):
+        """ids [B,L] -> [B,L,E] of the encoder, [B,(1+N)L,E] of the decoder's streams"""
+        c, (rows, new) = self.config, ids.shape
+        first, end = past + c.pad_token_id + 1, past + new
+        words = look_up(self.embed, ids, name)
+        if name == "input_ids" and self.head != "causal_lm":
+            if end > c.max_length:
+                raise ValueError(f"{name} reaches position {end}, max_length is {c.max_length}")
+            place = torch.arange(first, first + new, device=ids.device).clamp(max=c.max_length - 1)  # the last but one
+            return self.drop(self.encoder_norm(words + self.encoder_position(place)))
+        if first + new >= c.max_length:  # a stream predicts at the next position
+            room = c.max_length - c.pad_token_id - 2
+            raise ValueError(f"{name} reaches position {end}; max_length {c.max_length} leaves room for {room}")
+        place = self.decoder_position.weight[first : first + new + 1]
+        streams = place[1:] + self.ngram_embed.weight.roll(1, 0)[:, None]  # [N,L,E]; the first stream has the last row
+        streams = streams.flatten(0, 1).expand(rows, -1, -1)
+        return self.drop(self.decoder_norm(torch.cat([words + place[:-1], streams], 1)))
+
+    def decode(self, ids, memory, mask, memory_mask, cache):
+        """-> the states of all streams [B,(1+N)T,E], the main one first"""
+        c, past, new = self.config, 0 if cache is None else cache.length, ids.size(1)
+        keys = cache.max_length if isinstance(cache, StaticCache) else past + new
+        x = self.embedded(ids, "input_ids" if self.head == "causal_lm" else "decoder_input_ids", past)
+        how = {"buckets": c.n_buckets, "max_distance": c.max_distance, "paired": c.paired}
+        streams = plan_streams(x[:, :new], c.ngram, past, keys, mask, **how)
+        memory_mask = None if memory_mask is None else memory_mask[:, None, None]
+        for layer in self.decoder:
+            x = layer(x, memory, streams, memory_mask, cache)
+        return x
+
+    def loss(self, logits, labels):
+        """logits [B,N,T,V], labels [B,T]: every stream has the same"""
+        logits = logits[:, :1] if self.config.disable_ngram_loss else logits
+        labels, vocab = labels[:, None].expand(logits.shape[:3]), logits.size(-1)
+        return seq2seq_loss(logits.flatten(1, 2), labels.flatten(1), self.config.eps * (vocab - 1) / vocab)
+
+    def forward(
+        self, input_ids=None, attention_mask=None, decoder_input_ids=None, decoder_attention_mask=None, labels=None, *,
+        encoder_outputs=None, cache=None, use_cache=False,
+    ):  # fmt: skip
+        """As the parent's; the decoder alone reads input_ids, and encoder_outputs [B,S,E] if it has cross-attention
+        -> Output: loss, logits [B,T,V] of the next word, logits_ngram [B,N-1,T,V] of the others,
+        last_hidden_state [B,T,E], last_hidden_state_ngram [B,NT,E], encoder_last_hidden_state [B,S,E], cache."""
+        if self.head == "encoder":
+            return self.encode(input_ids, attention_mask)
+        self.need_head(labels)
+        cache = Cache() if use_cache and cache is None else cache
+        if self.head == "causal_lm":
+            ids, memory = check_ids("input_ids", input_ids), encoder_outputs
+            past = 0 if cache is None else cache.length
+            mask = as_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+            x = self.decode(ids, memory, mask, None, cache)
+        else:
+            ids = self.decoder_ids(decoder_input_ids, labels)
+            x, memory = self.states(input_ids, attention_mask, ids, decoder_attention_mask, encoder_outputs, cache)
+        found = Output(last_hidden_state=x[:, : ids.size(1)], last_hidden_state_ngram=x[:, ids.size(1) :])
+        return Output(self.scored(x[:, ids.size(1) :], labels) | found, encoder_last_hidden_state=memory, cache=cache)
+
+    def scored(self, x, labels):
+        """x [B,NT,E], labels [B,T] or None -> the fields of the head"""
+        if not self.head:
+            return {}
+        logits = F.linear(x, self.embed.weight).unflatten(1, (self.config.ngram, -1))  # [B,N,T,V]
+        loss = None if labels is None else self.loss(logits, labels)
+        return {"loss": loss, "logits": logits[:, 0], "logits_ngram": logits[:, 1:] if self.config.ngram > 1 else None}
+
+
+MODEL = ProphetNet
+
+
+def _side(side, norms):
+    parts = {"feed_forward.intermediate": "ff.up", "feed_forward.output": "ff.down"}
+    parts |= {f"{name}_layer_norm": f"norm{place}" for place, name in enumerate(norms, 1)}
+    parts["self_attn.relative_pos_embeddings"] = "self_attn.relative"
+    for attention in ("self_attn", "cross_attn"):
+        names = {"query": "q", "key": "k", "value": "v", "out": "o"}
+        parts |= {f"{attention}.{theirs}_proj": f"{attention}.{ours}_proj" for theirs, ours in names.items()}
+    table = {"position_embeddings": f"{side}_position", "embeddings_layer_norm": f"{side}_norm"}
+    return table | {f"layers.{{}}.{theirs}": f"{side}.{{}}.{ours}" for theirs, ours in parts.items()}
+
+
+ENCODER = _side("encoder", ["self_attn", "feed_forward"])
+DECODER = _side("decoder", ["self_attn", "cross_attn", "feed_forward"]) | {"ngram_embeddings": "ngram_embed"}
+COPIES = ["lm_head.weight", "encoder.word_embeddings.weight", "decoder.word_embeddings.weight"]
+
+
+class Names(NameMap):
+    """Of the table of words, older files have a copy only."""
+
+    def load(self, theirs):
+        theirs = self.stripped(theirs)
+        found = next((theirs[name] for name in ("word_embeddings.weight", *COPIES) if name in theirs), None)
+        return super().load(theirs if found is None else {**theirs, "word_embeddings.weight": found})
+
+
+HF = Names(
+    {
+        "word_embeddings": "embed",
+        **{f"encoder.{theirs}": ours for theirs, ours in ENCODER.items()},
+        **{f"decoder.{theirs}": ours for theirs, ours in DECODER.items()},
+    },
+    prefix="prophetnet.",
+    tied=dict.fromkeys(COPIES, "word_embeddings.weight"),
+)
+HF_ENCODER = NameMap({"word_embeddings": "embed", **ENCODER})  # published on its own, it has no "encoder." before it
+HF_HEADS = {
+    "ProphetNetModel": None, "ProphetNetForConditionalGeneration": "seq2seq_lm", "ProphetNetForCausalLM": "causal_lm",
+    "ProphetNetEncoder": "encoder",
+}  # fmt: skip
+HF_FIELDS = {
+    "vocab_size": "vocab_size", "hidden_size": "d_model", "num_encoder_layers": "n_layers",
+    "num_encoder_attention_heads": "n_heads", "encoder_ffn_dim": "d_ff", "num_decoder_layers": "n_decoder_layers",
+    "num_decoder_attention_heads": "n_decoder_heads", "decoder_ffn_dim": "d_decoder_ff",
+    "max_position_embeddings": "max_length", "ngram": "ngram", "num_buckets": "n_buckets",
+    "relative_max_distance": "max_distance", "paired": "paired", "add_cross_attention": "cross_attention",
+    "activation_function": "activation", "dropout": "dropout", "attention_dropout": "attn_dropout",
+    "activation_dropout": "ff_dropout", "eps": "eps", "disable_ngram_loss": "disable_ngram_loss",
+    "bos_token_id": "bos_token_id", "pad_token_id": "pad_token_id", "eos_token_id": "eos_token_id",
+    "decoder_start_token_id": "decoder_start_token_id",
+}  # fmt: skip
+HF_UNSAID = {"paired": False}  # what a file means that does not say
+HF_FIXED = {"tie_word_embeddings": True, "encoder_layerdrop": 0.0, "decoder_layerdrop": 0.0}
+HF_UNUSED = {"init_std", "is_decoder", "encoder_max_position_embeddings", "decoder_max_position_embeddings",
+             "output_past", "num_hidden_layers"}  # fmt: skip
