@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import tfkit
-from tfkit.nn import StaticCache, plan_streams
+from tfkit.nn import StaticCache, StreamAttention, plan_streams
 
 hf = pytest.importorskip("transformers")
 theirs_module = pytest.importorskip("transformers.models.prophetnet.modeling_prophetnet")
@@ -164,6 +164,27 @@ def test_no_stream_sees_what_it_predicts(paired):
         one, two = before.logits_ngram[:, s - 1], after.logits_ngram[:, s - 1]
         torch.testing.assert_close(one[:, : 5 + s], two[:, : 5 + s])
         assert not torch.allclose(one[:, 5 + s], two[:, 5 + s])
+
+
+@pytest.mark.parametrize("head", ["seq2seq", "decoder"])
+def test_few_rows_at_a_time_are_all_rows(parity, pair, monkeypatch, head):
+    head, more = CASES[head]
+    _, ours = pair(head, **more)
+    given, found = ints(batch(parity, head, torch.float64)), []
+    for chunk in (128, 3):
+        monkeypatch.setattr(StreamAttention, "CHUNK", chunk)
+        out = ours.double()(**given)
+        found.append((out.logits, out.logits_ngram, *torch.autograd.grad(out.loss, ours.parameters())))
+    torch.testing.assert_close(*found)
+
+
+def test_tracing_changes_nothing(parity, paired):
+    ours = paired("causal_lm", **ALONE)
+    ids = parity.ragged()[0]
+    with tfkit.trace(ours) as t:
+        traced = ours(ids).logits
+    torch.testing.assert_close(ours(ids).logits, traced)
+    assert t["decoder.0.self_attn.weights"].shape == (3, 2, 22, 12)  # two streams' rows, all keys and the own one
 
 
 @torch.no_grad()

@@ -10,13 +10,14 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from .. import tracing
 from .fused import Attention
 from .kernel import attend
 from .positions import relative_bucket
 
 
 class Streams(NamedTuple):
-    """What all layers share. table [buckets,K+2]: one-hot, the bucket of each distance, from far to near.
+    """What all layers share. table [buckets,·]: one-hot, the bucket of each distance to max_distance, nearest last.
 
     main_seen, seen, bool: where the main stream [·,1,T,K] and the others [·,1,N,T,K+1] may look; beside [K+1]: the
     scores where those may not, -inf, but 0 in the last place, which stands for the query's own key.
@@ -29,6 +30,15 @@ class Streams(NamedTuple):
     seen: torch.Tensor
     beside: torch.Tensor
 
+    def rows(self, first, end):
+        """The same for these rows, with no keys behind the last of them."""
+        new, keys = self.main_seen.shape[-2:]
+        keys -= new - end
+        seen = self.seen[..., first:end, : keys + 1]
+        return self._replace(
+            main_seen=self.main_seen[..., first:end, :keys], seen=seen, beside=self.beside[-keys - 1 :]
+        )
+
 
 def plan_streams(x, n, past, keys, mask, *, buckets, max_distance, paired=True):
     """x [B,T,E]: the new words; past: how many came before; keys: how many there may be; mask bool [B,·] or None.
@@ -36,7 +46,7 @@ def plan_streams(x, n, past, keys, mask, *, buckets, max_distance, paired=True):
     not paired: as transformers computes it, see tfkit.models.prophetnet -> `Streams`
     """
     new, device = x.size(1), x.device
-    distance = past + new - torch.arange(keys + 2, device=device)
+    distance = past + new - torch.arange(max(0, past + new - max_distance), keys + 2, device=device)
     table = F.one_hot(relative_bucket(-distance, False, buckets, max_distance), buckets).T.to(x.dtype)
     place, key = torch.arange(past, past + new, device=device)[:, None], torch.arange(keys, device=device)
     back = torch.arange(n, device=device)[:, None, None] * (paired or not past)
@@ -48,17 +58,21 @@ def plan_streams(x, n, past, keys, mask, *, buckets, max_distance, paired=True):
     return Streams(n, paired, table, main_seen, F.pad(seen, (0, 1)), beside)
 
 
-def by_key(scores, table):
-    """scores [...,T,buckets], table [buckets,W] -> [...,T,W-1]: by distance, each row one further right: by key.
+def by_key(scores, table, width):
+    """scores [...,T,buckets] -> [...,T,width]: by distance, each row one further right than the last: by key.
 
-    The last W-1-K columns and what lies in a row's future hold anything."""
-    new, width = scores.size(-2), table.size(1)
-    flat = (scores @ table).flatten(-2)  # [...,T·W]: read from T-1 on in rows of W-1, without a copy
-    return flat[..., new - 1 : new - 1 + new * (width - 1)].unflatten(-1, (new, width - 1))
+    All that is beyond the table is in the last bucket. What lies in a row's future holds anything.
+    """
+    new, near = scores.size(-2), table[:, max(0, table.size(1) - width - 1) :]
+    far = scores[..., -1:].expand(*scores.shape[:-1], width + 1 - near.size(1))
+    flat = torch.cat([far, scores @ near], -1).flatten(-2)  # [...,T·(width+1)]: from T-1 on, read in rows of width
+    return flat[..., new - 1 : new - 1 + new * width].unflatten(-1, (new, width))
 
 
 class StreamAttention(Attention):
     """Self-attention of all streams: keys and values are the main one's, and each predicting query's own."""
+
+    CHUNK = 128  # rows at a time: none computes much of the future that it may not see
 
     def __init__(self, d_model, n_heads, buckets, dropout=0.0):
         super().__init__(d_model, n_heads, dropout=dropout)
@@ -66,38 +80,47 @@ class StreamAttention(Attention):
 
     def forward(self, x, memory=None, *, mask=None, bias=None, cache=None):
         """x [B,(1+N)T,E], the main stream first; mask: the `Streams` -> [B,(1+N)T,E]"""
-        new = x.size(1) // (1 + mask.n)
-        projections = self.q_proj, self.k_proj, self.v_proj
-        q, k, v = (p(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for p in projections)  # [B,H,(1+N)T,D]
-        main_k, main_v = k[:, :, :new], v[:, :, :new]
+        streams = mask.n + 1
+        projections = (p(x).unflatten(-1, (self.n_heads, -1)) for p in (self.q_proj, self.k_proj, self.v_proj))
+        q, k, v = (p.transpose(1, 2).unflatten(2, (streams, -1)) for p in projections)  # [B,H,1+N,T,D]
+        scores = self.by_bucket(self.relative(x).unflatten(1, (streams, -1)), mask.paired)
+        new, main_k, main_v = q.size(3), k[:, :, 0], v[:, :, 0]
         if cache is not None:
             main_k, main_v = cache.extend(self, main_k, main_v)
-        scores = self.relative(x).unflatten(-1, (-1, self.n_heads)).unflatten(1, (1 + mask.n, -1))
-        bias = by_key(scores[:, 0].permute(0, 3, 1, 2), mask.table[:, 1:])
-        dropout = self.dropout if self.training else 0.0
-        read = attend(q[:, :, :new], main_k, main_v, mask=mask.main_seen, bias=bias, dropout=dropout)
-        own = q[:, :, new:], k[:, :, new:], v[:, :, new:]
-        predicted = self.predict(*own, main_k, main_v, self.by_bucket(scores[:, 1:], mask.paired), mask, dropout)
-        return self.o_proj(torch.cat([read, predicted], 2).transpose(1, 2).flatten(2))
+        whole = main_k.size(2) > new or tracing.recorder() is not None
+        out = []
+        for first in range(0, new, new if whole else self.CHUNK):
+            end = new if whole else min(first + self.CHUNK, new)
+            rows, seen = slice(first, end), mask.rows(first, end)
+            keys = seen.main_seen.size(-1)
+            part = (t[..., rows, :] for t in (q, k, v, scores))
+            out.append(self.read(*part, main_k[:, :, :keys], main_v[:, :, :keys], seen))
+        return self.o_proj(torch.cat(out, 3).flatten(2, 3).transpose(1, 2).flatten(2))
 
     def by_bucket(self, scores, paired):
-        """scores [B,N,T,buckets,H] -> [B,H,N,T,buckets]"""
+        """scores [B,1+N,T,buckets·H] -> [B,H,1+N,T,buckets]"""
+        scores = scores.unflatten(-1, (-1, self.n_heads)).permute(0, 4, 1, 2, 3)
         if paired:
-            return scores.permute(0, 4, 1, 2, 3)
-        batch, n, new, buckets, heads = scores.shape
-        return scores.permute(0, 2, 1, 4, 3).reshape(batch, n, heads, new, buckets).transpose(1, 2)
+            return scores
+        others = scores[:, :, 1:].permute(0, 3, 2, 1, 4)  # [B,T,N,H,buckets]
+        batch, new, n, heads, buckets = others.shape
+        return torch.cat([scores[:, :, :1], others.reshape(batch, n, heads, new, buckets).transpose(1, 2)], 2)
 
-    def predict(self, q, own_k, own_v, k, v, scores, streams, dropout):
-        """q, own_k, own_v [B,H,NT,D], k, v [B,H,K,D], scores [B,H,N,T,buckets] -> [B,H,NT,D]
+    def read(self, q, own_k, own_v, scores, k, v, streams):
+        """q, own_k, own_v [B,H,1+N,T,D], scores [B,H,1+N,T,buckets], k, v [B,H,K,D] -> [B,H,1+N,T,D]
 
-        All queries at once: softmax sees differences only, so each row is taken relative to its query's own score, and
-        one key of zeros can stand for the own key of all. What it weighs comes out in a column of its own.
+        All predicting queries at once: softmax sees differences only, so each row is taken relative to its query's own
+        score, and one key of zeros can stand for the own key of all. What it weighs comes out in a column of its own.
         """
-        own = (q * own_k).sum(-1, keepdim=True) * q.size(-1) ** -0.5
-        bias = by_key(scores - scores[..., :1] - own.unflatten(2, scores.shape[2:4]), streams.table)
-        bias = torch.where(streams.seen, bias, streams.beside).flatten(2, 3)  # [B,H,NT,K+1]
-        width, room = q.size(-1), (0, 8, 0, 1)  # the kernel wants keys as wide as values, and widths of whole registers
+        dropout, width, keys = self.dropout if self.training else 0.0, q.size(-1), k.size(2)
+        bias = by_key(scores[:, :, 0], streams.table, keys)
+        main = attend(q[:, :, 0], k, v, mask=streams.main_seen, bias=bias, dropout=dropout)
+        q, own_k, own_v, scores = (t[:, :, 1:] for t in (q, own_k, own_v, scores))
+        own = (q * own_k).sum(-1, keepdim=True) * width**-0.5 + scores[..., :1]
+        bias = torch.where(streams.seen, by_key(scores - own, streams.table, keys + 1), streams.beside)
+        room = (0, 8, 0, 1)  # the kernel wants keys as wide as values, and widths of whole registers
         v = F.pad(v, room)
         v[:, :, -1, width] = 1.0
-        out = attend(F.pad(q, room[:2]), F.pad(k, room), v, bias=bias, scale=width**-0.5, dropout=dropout)
-        return out[..., :width] + out[..., width : width + 1] * own_v
+        q, bias = F.pad(q.flatten(2, 3), room[:2]), bias.flatten(2, 3)
+        out = attend(q, F.pad(k, room), v, bias=bias, scale=width**-0.5, dropout=dropout).unflatten(2, own.shape[2:4])
+        return torch.cat([main[:, :, None], out[..., :width] + out[..., width : width + 1] * own_v], 2)
