@@ -227,6 +227,11 @@ ROWS: dict[str, Row] = {
     "pegasus": Seq2Seq(
         fields=BART, head="seq2seq_lm", odd={"d_model": 18, "n_heads": 3, "n_decoder_heads": 1}, still=ALONE
     ),
+    "prophetnet": Seq2Seq(
+        fields={**SEQ2SEQ, "n_decoder_layers": 2, "n_decoder_heads": 4, "d_decoder_ff": 24, "max_length": 24,
+                "n_buckets": 8, "decoder_start_token_id": 1, "eos_token_id": 2},
+        head="seq2seq_lm", odd={**ODD, "n_decoder_heads": 5, "ngram": 3}, untaught=("encoder",), still=ALONE,
+    ),
     "rnn_seq2seq": Seq2Seq(
         fields={"vocab_size": VOCAB, "d_embed": 6, "d_hidden": 8}, head="seq2seq_lm",
         odd={"d_embed": 5, "d_hidden": 7, "n_layers": 3, "cell": "lstm", "attention": "dot"},
@@ -335,6 +340,7 @@ COUNTS: dict[str, tuple[str | None, int]] = {
     "opus-mt-en-de": ("seq2seq_lm", 73_886_208),
     "pegasus-large": ("seq2seq_lm", 568_699_904),
     "pegasus-xsum": ("seq2seq_lm", 568_699_904),
+    "prophetnet-large-uncased": ("seq2seq_lm", 391_321_600),
     "rnnencdec": ("seq2seq_lm", 77_963_000),
     "rnnsearch": ("seq2seq_lm", 95_830_000),
     "roberta-base": ("masked_lm", 124_697_433),

@@ -139,7 +139,7 @@ class ProphetNet(transformer.Transformer):
         -> Output: loss, logits [B,T,V] of the next word, logits_ngram [B,N-1,T,V] of the others,
         last_hidden_state [B,T,E], last_hidden_state_ngram [B,NT,E], encoder_last_hidden_state [B,S,E], cache."""
         if self.head == "encoder":
-            return self.encode(input_ids, attention_mask)
+            return self.encoded(input_ids, attention_mask, decoder_input_ids, labels)
         self.need_head(labels)
         cache = Cache() if use_cache and cache is None else cache
         if self.head == "causal_lm":
@@ -152,6 +152,11 @@ class ProphetNet(transformer.Transformer):
             x, memory = self.states(input_ids, attention_mask, ids, decoder_attention_mask, encoder_outputs, cache)
         found = Output(last_hidden_state=x[:, : ids.size(1)], last_hidden_state_ngram=x[:, ids.size(1) :])
         return Output(self.scored(x[:, ids.size(1) :], labels) | found, encoder_last_hidden_state=memory, cache=cache)
+
+    def encoded(self, input_ids, attention_mask, decoder_input_ids, labels):
+        if labels is not None or decoder_input_ids is not None:
+            raise TypeError("head 'encoder' takes input_ids and attention_mask: it has no decoder and learns nothing")
+        return self.encode(input_ids, attention_mask)
 
     def scored(self, x, labels):
         """x [B,NT,E], labels [B,T] or None -> the fields of the head"""

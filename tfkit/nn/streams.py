@@ -93,8 +93,8 @@ class StreamAttention(Attention):
             end = new if whole else min(first + self.CHUNK, new)
             rows, seen = slice(first, end), mask.rows(first, end)
             keys = seen.main_seen.size(-1)
-            part = (t[..., rows, :] for t in (q, k, v, scores))
-            out.append(self.read(*part, main_k[:, :, :keys], main_v[:, :, :keys], seen))
+            own = q[..., rows, :], k[..., rows, :], v[..., rows, :], scores[..., rows, :]
+            out.append(self.read(*own, main_k[:, :, :keys], main_v[:, :, :keys], seen))
         return self.o_proj(torch.cat(out, 3).flatten(2, 3).transpose(1, 2).flatten(2))
 
     def by_bucket(self, scores, paired):
