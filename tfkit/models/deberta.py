@@ -18,6 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from .. import tracing
 from ..namemap import NameMap
 from ..nn import attend, distance_windows, merge_heads, scores_by_distance, split_heads
 from . import _heads as heads
@@ -134,10 +135,19 @@ class Disentangled(nn.Module):
 
     def mix(self, q, k, v, mask, bias):
         """q scaled -> [B,H,L,D]; as it was published, a query that is padding sees all positions alike"""
-        dropout = self.dropout if self.training else 0.0
-        seen = None if mask is None else mask[:, None, None]
-        out = attend(q, k, v, mask=seen, bias=bias, scale=1.0, dropout=dropout)
-        return out if mask is None else torch.where(mask[:, None, :, None], out, v.mean(2, keepdim=True))
+        # the fused kernel knows no gradient of a bias; but it shows its weights to a trace
+        if bias is None or not bias.requires_grad or tracing.recorder() is not None:
+            seen = None if mask is None else mask[:, None, None]
+            out = attend(q, k, v, mask=seen, bias=bias, scale=1.0, dropout=self.dropout if self.training else 0.0)
+            return out if mask is None else torch.where(mask[:, None, :, None], out, v.mean(2, keepdim=True))
+        scores = q @ k.transpose(-2, -1)
+        return self.weights(scores.add_(bias), mask) @ v
+
+    def weights(self, scores, mask):
+        if mask is not None:
+            both = mask[:, None, None] & mask[:, None, :, None]
+            scores = scores.masked_fill_(~both, torch.finfo(scores.dtype).min)
+        return F.dropout(scores.softmax(-1), self.dropout, self.training)
 
     def forward(self, x, mask, table, rows, asking=None):
         """x, asking [B,L,E], mask bool [B,L] or None, table and rows as in `bias` -> [B,L,E]"""
@@ -157,11 +167,7 @@ class TalkingHeads(Disentangled):
     def mix(self, q, k, v, mask, bias):
         scores = q @ k.transpose(-2, -1)
         scores = torch.einsum("bhqk,gh->bgqk", scores if bias is None else scores + bias, self.talk.weight)
-        if mask is not None:
-            both = mask[:, None, None] & mask[:, None, :, None]
-            scores = scores.masked_fill(~both, torch.finfo(scores.dtype).min)
-        weights = F.dropout(scores.softmax(-1), self.dropout, self.training)
-        return torch.einsum("bhqk,gh->bgqk", weights, self.answer.weight) @ v
+        return torch.einsum("bhqk,gh->bgqk", self.weights(scores, mask), self.answer.weight) @ v
 
 
 class Layer(bert.Layer):
