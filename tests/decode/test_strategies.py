@@ -178,6 +178,41 @@ def test_models_without_a_cache_still_work(strategy):
         generate(NoCache(model), PROMPTS, static_cache=True, **how)
 
 
+OTHERS = {  # with caches of their own kinds, or none
+    "transformer_xl": dict(cutoffs=[], d_embed=16, n_layers=2, d_head=4, mem_len=32),
+    "xlnet": dict(n_layers=2),
+    "reformer": dict(layers=["local"] * 2, d_head=4, axial=False, max_length=64),
+}
+KINDS = [Greedy(), Beam(3), Speculative(causal(seed=2))]
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("strategy", KINDS, ids=lambda s: s.name)
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_memories(name, strategy):
+    """Rows together as each alone, and as read anew for every word."""
+    torch.manual_seed(0)
+    head = "masked_lm" if name == "xlnet" else "causal_lm"
+    model = tfkit.from_config(name, head=head, vocab_size=V, d_model=16, n_heads=4, d_ff=16, **OTHERS[name]).eval()
+    for parameter in model.parameters():
+        parameter.data += 0.3 * torch.randn_like(parameter)
+    how = dict(max_new_tokens=6, end_id=-1, pad_id=PAD)
+    given = [prompt[:3] for prompt in (PROMPTS[0], PROMPTS[2])] if name == "reformer" else PROMPTS
+    if strategy.name == "speculative" and name == "reformer":
+        with pytest.raises((TypeError, ValueError), match="cannot forget|one at a time"):
+            generate(model, given, strategy, **how)
+        return
+    found = generate(model, given, strategy, **how)
+    for row, prompt in zip(found.tolist(), given, strict=True):
+        alone = generate(model, [prompt], strategy, **how)
+        assert row == [PAD] * (len(row) - alone.size(1)) + alone[0].tolist()
+        read = model.following if name == "xlnet" else lambda ids: model(ids).logits[:, -1]
+        slow = torch.tensor([prompt])
+        for _ in range(6 if strategy.name != "beam" else 0):
+            slow = torch.cat([slow, read(slow).argmax(-1, keepdim=True)], 1)
+        assert strategy.name == "beam" or torch.equal(alone, slow)
+
+
 @pytest.mark.parametrize("strategy", [Greedy(), Beam(3)], ids=str)
 def test_prompts_of_unequal_length_are_as_if_alone(strategy):
     model = causal()

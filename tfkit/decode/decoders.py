@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from tfkit.decode.cached import CausalDecoder, Seq2SeqDecoder
@@ -74,6 +75,28 @@ class PlainDecoder(StepDecoder):
         return super().advance(index, token)
 
 
+class TextDecoder(StepDecoder):
+    """A model of ours that says what follows a whole text, `following(ids, mask) -> logits`, and keeps nothing of it.
+
+    mask bool [B,t]: of prompts that are padded on the left, or None."""
+
+    def __init__(self, model: Any, mask: Tensor | None) -> None:
+        super().__init__(self.last)
+        self.model, self.mask = model, mask
+
+    def last(self, prefix: Tensor) -> Tensor:
+        return self.model.following(prefix, self.mask)
+
+    def advance(self, index: Tensor | None, token: Tensor, since: int = 0) -> Tensor:
+        if self.mask is not None:
+            self.mask = F.pad(self.mask if index is None else self.mask[index], (0, 1), value=True)
+        return super().advance(index, token)
+
+    def rewind(self, count: int) -> None:
+        super().rewind(count)
+        self.mask = None if self.mask is None else self.mask[:, : self.ids.size(1)]
+
+
 def is_ours(model: Any) -> bool:
     """A model of tfkit's, with a configuration and a head; otherwise a hand-built one, or a step function."""
     return hasattr(model, "config") and hasattr(model, "head")
@@ -81,12 +104,17 @@ def is_ours(model: Any) -> bool:
 
 def is_causal(model: Any) -> bool:
     """A decoder alone: its source is the prompt."""
-    return is_ours(model) and (model.head == "causal_lm" or not hasattr(model, "encode"))
+    return is_ours(model) and (model.head == "causal_lm" or tells(model) or not hasattr(model, "encode"))
+
+
+def tells(model: Any) -> bool:
+    """Whether it says what follows a whole text, by itself."""
+    return hasattr(model, "following") and model.head == "masked_lm"
 
 
 def need_words(model: Any) -> None:
     """Raises TypeError for a model of ours that predicts no tokens."""
-    if is_ours(model) and model.head not in ("causal_lm", "seq2seq_lm", "rag_token"):
+    if is_ours(model) and model.head not in ("causal_lm", "seq2seq_lm", "rag_token") and not tells(model):
         raise TypeError(f"{type(model).__name__} with head={model.head!r} predicts no next token: give it a LM head")
 
 
@@ -98,6 +126,8 @@ def decoder_for(
     Raises TypeError for what is neither a model nor a function, or lacks its input or its head.
     """
     need_words(model)
+    if tells(model) and not static:
+        return TextDecoder(model, mask)
     if is_causal(model):
         return CausalDecoder(model, mask, room, static)
     if hasattr(model, "encode"):

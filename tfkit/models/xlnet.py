@@ -256,12 +256,15 @@ class XLNet(bert.BERT):
         x, mems = self.encode(ids, real, types, perm, mapping, mems, keep)
         return Output(self.top(heads.Seen(x, None, self.embed.tokens.weight, real, choices), **targets), mems=mems)
 
-    def following(self, ids):
-        """ids [B,L] -> logits [B,V] of the next word, for decoding: a word is appended that none may see"""
+    def following(self, ids, attention_mask=None):
+        """ids, attention_mask [B,L] -> logits [B,V] of the next word, for decoding: a word is appended that none may
+        see"""
         ids = torch.nn.functional.pad(ids, (0, 1))
+        real = None if attention_mask is None else torch.nn.functional.pad(attention_mask, (0, 1), value=1)
         last = torch.zeros_like(ids[:, None])
         last[:, :, -1] = 1
-        return self(ids, perm_mask=last.expand(-1, ids.size(1), -1), target_mapping=last, use_mems=False).logits[:, 0]
+        perm = last.expand(-1, ids.size(1), -1)
+        return self(ids, real, perm_mask=perm, target_mapping=last, use_mems=False).logits[:, 0]
 
 
 MODEL = XLNet
