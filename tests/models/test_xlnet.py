@@ -184,6 +184,30 @@ def test_a_target_that_sees_nothing_knows_nothing(parity, tmp_path):
     assert not torch.allclose(scores[~at], others[~at])
 
 
+def test_gradients_are_finite_where_nothing_is_seen(parity, tmp_path):
+    _, ours = pair(parity, tmp_path, "masked_lm")
+    given = batch("masked_lm")
+    ours(given["input_ids"], **permuted(targets=11), labels=given["labels"]).loss.backward()
+    assert all(p.grad.isfinite().all() for p in ours.parameters() if p.grad is not None)
+
+
+@pytest.mark.parametrize("more", [{}, {"bi_data": True}], ids=str)
+def test_blocks_of_queries_change_nothing(parity, tmp_path, more, monkeypatch):
+    """Cut into blocks or not, with a memory, segments, padding and an order: the same numbers and gradients."""
+    _, ours = pair(parity, tmp_path, "masked_lm", use_mems_eval=True, **more)
+    ours, ids, found = ours.double(), torch.randint(6, 61, (4, 12)), []
+    given = {"attention_mask": torch.arange(12) < torch.tensor([[12], [9], [11], [10]]), "token_type_ids": ids % 2}
+    given |= permuted(length=12) | {"mems": ours(ids[:, :5]).mems}
+    for block in (256, 4, 3):
+        monkeypatch.setattr("tfkit.models.xlnet.BLOCK", block)
+        ours.zero_grad()
+        out = ours(ids, **given, labels=ids[:, :3])
+        out.loss.backward()
+        found.append([out.logits, *(p.grad for p in ours.parameters())])
+    torch.testing.assert_close(found[1], found[0])
+    torch.testing.assert_close(found[2], found[0])
+
+
 @torch.no_grad()
 def test_padding_and_segments_elsewhere_change_nothing(parity, tmp_path):
     _, ours = pair(parity, tmp_path, "masked_lm")

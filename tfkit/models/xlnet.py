@@ -15,7 +15,7 @@ from torch import nn
 
 from ..namemap import NameMap
 from ..nn import FeedForward, split_heads
-from ..nn.relative import RelativeAttention, distance_waves, skew
+from ..nn.relative import RelativeAttention, distance_waves
 from . import _heads as heads
 from . import _xl_heads, bert
 from ._base import Output, activation, as_mask, check_ids, look_up
@@ -66,6 +66,9 @@ BASE = {"d_model": 768, "n_layers": 12, "n_heads": 12, "d_ff": 3072}
 PRESETS: dict[str, dict] = {"xlnet-base-cased": BASE, "xlnet-large-cased": {}}
 
 
+BLOCK = 256  # queries
+
+
 class TwoStreams(RelativeAttention):
     """by_segment [H,D], segments [2,H,D] (the same, another): what a query asks of its segment, and the answers."""
 
@@ -74,28 +77,35 @@ class TwoStreams(RelativeAttention):
         shape = self.by_content.shape
         self.by_segment, self.segments = nn.Parameter(torch.zeros(shape)), nn.Parameter(torch.zeros(2, *shape))
 
-    def forward(self, h, g, memory, waves, barred, same, mapping):  # type: ignore[override]
+    def forward(self, h, g, memory, waves, seen, same, mapping, last):  # type: ignore[override]
         """h [B,L,E]; g [B,P,E], mapping [B,P,L]: which place each of g is at, or None; memory [B,M,E] or None; waves:
-        [R,E] per direction; barred: per stream [1,B*L,R] or None; same [B,1,L,K], 1 in one segment -> [B,L,E], [B,P,E]
-        """
+        [R,E] per direction; seen: per stream bool [B,L,K] or None; same [B,L,K], 1 in one segment; last: where there is
+        a second stream, nobody reads on in the first -> [B,L,E], [B,P,E]"""
         source = h if memory is None else torch.cat([memory, h], dim=1)
         k, v = (split_heads(proj(source), self.n_heads) for proj in (self.k_proj, self.v_proj))
         keys = k, v, [self.far(each) for each in waves], same
-        attended = self.stream(self.q_proj(h), barred[0], *keys)
+        attended = None if last and g is not None else self.stream(self.q_proj(h), seen[0], *keys)
         if g is None:
             return attended, None
-        return attended, mapping @ self.stream(mapping.transpose(1, 2) @ self.q_proj(g), barred[1], *keys)
+        return attended, mapping @ self.stream(mapping.transpose(1, 2) @ self.q_proj(g), seen[1], *keys)
 
-    def stream(self, q, barred, k, v, far, same):
-        q, ways = split_heads(q, self.n_heads), len(far)
-        bars = [None] * ways if barred is None else barred.chunk(ways, dim=1)
-        each = zip(q.chunk(ways), far, bars, strict=True)
-        parts = [self.distance_bias(rows, waves, k.size(2), bar) for rows, waves, bar in each]
-        bias = parts[0] if ways == 1 else torch.cat(parts)
+    def stream(self, q, seen, k, v, far, same):
+        """Queries go in blocks: each meets only the distances that it has. All blocks at once, as if they were heads"""
+        (batch, length, _), keys = q.shape, k.size(2)
+        count = next(n for n in range(max(length // BLOCK, 1), 0, -1) if length % n == 0)
+        q = split_heads(q, self.n_heads).reshape(batch, self.n_heads * count, length // count, -1)
+        reach = keys + length // count - 1
+        far = [f.unfold(2, reach, length // count).flip(2).permute(0, 2, 1, 3).flatten(0, 1) for f in far]
+        parts = [self.distance_bias(rows, f, keys) for rows, f in zip(q.chunk(len(far)), far, strict=True)]
+        bias = (parts[0] if len(far) == 1 else torch.cat(parts)).unflatten(1, (self.n_heads, count))
         if same is not None:  # what all of a row have is lost in the softmax: the difference is enough
-            gap = torch.einsum("bhqd,hd->bhq", q + self.by_segment[:, None], self.segments[0] - self.segments[1])
-            bias = torch.addcmul(bias, gap[..., None] * self.scale, same)
-        return self.look(q, k, v, bias)
+            asked = self.asked(q, self.by_segment).unflatten(1, (self.n_heads, count)) * self.scale
+            gap = torch.einsum("bhnqd,hd->bhnq", asked, self.segments[0] - self.segments[1])
+            bias = torch.addcmul(bias, gap[..., None], same.unflatten(1, (count, -1))[:, None])
+        if seen is not None:
+            bias = bias.masked_fill(~seen.unflatten(1, (count, -1))[:, None], float("-inf"))
+        k, v = (x if count == 1 else x.repeat_interleave(count, dim=1) for x in (k, v))
+        return self.look(q, k, v, bias.flatten(1, 2))
 
 
 class Layer(nn.Module):
@@ -108,7 +118,7 @@ class Layer(nn.Module):
 
     def forward(self, h, g, *how):
         streams = zip((h, g), self.attn(h, g, *how), strict=True)
-        return [None if x is None else self.finish(x, attended) for x, attended in streams]
+        return [None if attended is None else self.finish(x, attended) for x, attended in streams]
 
     def finish(self, x, attended):
         x = self.norm1(x + self.drop(attended))
@@ -182,16 +192,7 @@ class XLNet(bert.BERT):
             data = data if real is None else data & real[:, None]
             data = torch.cat([data.new_ones(batch, length, past), data], dim=2)
             seen = data if seen is None else data & seen
-        return None if seen is None else seen | (key == at + past), seen
-
-    def barred(self, seen, ids, like):
-        """seen bool [B,L,K] or None -> -inf where not, among zeros, laid out as scores by distance are, [1,B*L,R]"""
-        if seen is None:
-            return None
-        (batch, length), keys = ids.shape, seen.size(2)
-        bars = like.new_zeros(1, batch * length, keys + length - 1)
-        skew(bars, batch, keys).masked_fill_(~seen[:, None], float("-inf"))
-        return bars
+        return None if seen is None else seen | (key == at + past), seen if seen is None else seen.expand(batch, -1, -1)
 
     def waves(self, length, keys, like):
         """What the distances from far back to far ahead look like, [R,E] per direction of reading"""
@@ -213,13 +214,11 @@ class XLNet(bert.BERT):
             mapping, g = mapping.to(h.dtype), drop(embed.blank.expand(len(ids), mapping.size(1), -1))
         if types is not None:
             of_keys = torch.cat([types.new_zeros(len(ids), past), types], dim=1)
-            same = (types[:, :, None] == of_keys[:, None]).to(h.dtype)[:, None]
-        content, query = self.masks(real, perm, ids, keys)
-        bars = self.barred(content, ids, h), None if g is None else self.barred(query, ids, h)
-        waves, kept = self.waves(ids.size(1), keys, h), []
+            same = (types[:, :, None] == of_keys[:, None]).to(h.dtype)
+        seen, waves, kept = self.masks(real, perm, ids, keys), self.waves(ids.size(1), keys, h), []
         for layer, before in zip(self.layers, memory, strict=True):
             kept += [self.remember(before, h)] if keep else []
-            h, g = layer(h, g, before, waves, bars, same, mapping)
+            h, g = layer(h, g, before, waves, seen, same, mapping, layer is self.layers[-1])
         return drop(h if g is None else g), tuple(kept) or None
 
     @torch.no_grad()

@@ -65,17 +65,22 @@ class RelativeAttention(Attention):
             cache.kept[self] = known
         return known[:, :, known.size(2) - len(waves) :]
 
+    def asked(self, q, bias):
+        """q [B,H,Q,D] with the head's bias of [H,D]; the heads of q may be cut into blocks of queries, one by one"""
+        return q + bias.repeat_interleave(q.size(1) // self.n_heads, dim=0)[:, None]
+
     def distance_bias(self, q, far, keys, barred=None):
         """q [B,H,Q,D], far [H,D,R], barred [1,B*Q,R] or None -> scaled scores [B,H,Q,keys], a view of [H,B*Q,R]"""
-        rows = ((q + self.by_distance[:, None]) * self.scale).transpose(0, 1).flatten(1, 2)
+        rows = (self.asked(q, self.by_distance) * self.scale).transpose(0, 1).flatten(1, 2)
         scores = torch.bmm(rows, far) if barred is None else torch.baddbmm(barred, rows, far)
         return skew(scores, len(q), keys)
 
     def look(self, q, k, v, bias, mask=None):
         """q [B,H,Q,D], k, v [B,H,K,D], bias [B,H,Q,K], mask bool, broadcastable to it, or None -> [B,Q,E]"""
         dropout = self.dropout if self.training else 0.0
-        out = attend(q + self.by_content[:, None], k, v, mask=mask, bias=bias, scale=self.scale, dropout=dropout)
-        return self.o_proj(merge_heads(out))
+        q = self.asked(q, self.by_content)
+        out = attend(q, k, v, mask=mask, bias=bias, scale=self.scale, dropout=dropout)
+        return self.o_proj(merge_heads(out.reshape(len(q), self.n_heads, -1, out.size(-1))))
 
     def forward(self, source, new, waves, barred=None, mask=None, cache=None):  # type: ignore[override]
         """source [B,K,E]: the memory, and after it the `new` positions that look; waves [R,E] and barred [1,B*Q,R] as
