@@ -149,6 +149,10 @@ def question(model: Any, ids: torch.Tensor) -> dict[str, Any]:
     return {"question_lengths": torch.ones(len(ids))} if model.head == "question_answering" else {}
 
 
+def second_segment(_model: Any, ids: torch.Tensor) -> dict[str, Any]:
+    return {"token_type_ids": (torch.arange(ids.size(-1)) > 1).long().expand(ids.shape)}
+
+
 def picture(model: Any, ids: torch.Tensor) -> dict[str, Any]:
     draw = torch.Generator().manual_seed(7)
     return {"input_modal": torch.randn(1, 3, 5, generator=draw).expand(len(ids), 3, 5).to(model.project.weight.dtype)}
@@ -164,6 +168,7 @@ MARIAN = {"pad_token_id": 0, "decoder_start_token_id": 0, "eos_token_id": 2}
 T5 = {**SEQ2SEQ, "d_kv": 4, "n_buckets": 8, "num_labels": LABELS}
 ALONE = {r"decoder\.\d\.(cross_attn|norm2)": "a decoder alone has nothing to look across to"}
 GPT_XL = {"vocab_size": VOCAB, "cutoffs": (10, 20), "div_val": 2, "d_model": 16, "d_embed": 16, "n_heads": 4}
+XLNET = {**SEQ2SEQ, "num_labels": LABELS}
 GPT_XL |= {"d_head": 4, "d_ff": 24, "mem_len": 6, "clamp_len": 5, "num_labels": LABELS}
 
 ROWS: dict[str, Row] = {
@@ -244,11 +249,15 @@ ROWS: dict[str, Row] = {
     "transformer_xl": Decoder(
         fields={**GPT_XL, "n_layers": 2}, head="causal_lm",
         odd={"d_model": 18, "n_heads": 3, "d_head": 5, "mem_len": 5},
-        but={"static cache": "its memory already has a fixed length",
-             "compile": "scores by distance are read with other strides, from a place that a graph cannot know"},
+        but={"static cache": "its memory already has a fixed length"},
     ),
     "xlm": Encoder(fields={**GPT, "pad_token_id": 0}, head="masked_lm", odd=ODD),
     "xlm_roberta": Encoder(fields={**BERT, "n_types": 1}, head="masked_lm", odd=ODD),
+    "xlnet": Encoder(
+        fields=XLNET, head="masked_lm", more=second_segment,
+        odd={"d_model": 18, "n_heads": 3, "attn_type": "uni", "clamp_len": 2},
+        still={r"embed\.blank": "the second stream starts there, and is read where targets are named"},
+    ),
 }  # fmt: skip
 
 
@@ -369,4 +378,6 @@ COUNTS: dict[str, tuple[str | None, int]] = {
     "xlm-mlm-xnli15-1024": ("masked_lm", 249_071_384),
     "xlm-roberta-base": ("masked_lm", 278_295_186),
     "xlm-roberta-large": ("masked_lm", 560_142_482),
+    "xlnet-base-cased": (None, 116_718_336),
+    "xlnet-large-cased": (None, 360_268_800),
 }

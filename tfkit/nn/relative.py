@@ -23,13 +23,14 @@ def distance_waves(distances, dim, like):
 def skew(scores, batch, keys):
     """Scores by distance, from far to near, as scores by position: a view. `relative_shift` is the same with copies.
 
-    scores [H,B*Q,R], contiguous, R > keys -> [B,H,Q,keys]; its element [i,j] is theirs [i, j+Q-1-i]. Where that is past
-    the end of row i it is the start of row i+1, which that row itself never reads: `bar` may write there.
+    scores [H,B*Q,R], a tensor of its own and no view, R > keys -> [B,H,Q,keys]; its element [i,j] is theirs
+    [i, j+Q-1-i]. Where that is past the end of row i it is the start of row i+1, which that row itself never reads:
+    `bar` may write there.
     """
     heads, rows, reach = scores.shape
     queries = rows // batch
     strides = (queries * reach, rows * reach, reach - 1, 1)
-    return scores.as_strided((batch, heads, queries, keys), strides, scores.storage_offset() + queries - 1)
+    return scores.as_strided((batch, heads, queries, keys), strides, queries - 1)
 
 
 def bar(queries, keys, seen, like):
