@@ -31,14 +31,32 @@ class Row:
     lengths: tuple[int, ...] = (256, 1024)
 
 
+T5 = {
+    "d_model": D, "d_kv": D // HEADS, "d_ff": 4 * D, "num_layers": LAYERS, "num_heads": HEADS, "vocab_size": VOCAB,
+    "decoder_start_token_id": 0,
+}  # fmt: skip
+XLM = {
+    "emb_dim": D, "n_layers": LAYERS, "n_heads": HEADS, "n_words": VOCAB, "max_position_embeddings": 2048,
+    "pad_index": 2, "n_langs": 1,
+}  # fmt: skip
+LONG = {**BERT, "max_position_embeddings": 4098}
+
 ROWS = [
     Row("bert", "BertConfig", "BertForMaskedLM", BERT),
     Row("roberta", "RobertaConfig", "RobertaForMaskedLM", {**BERT, "max_position_embeddings": 2050}),
+    Row("xlm_roberta", "XLMRobertaConfig", "XLMRobertaForMaskedLM", {**BERT, "max_position_embeddings": 2050}),
     Row("distilbert", "DistilBertConfig", "DistilBertForMaskedLM",
         {"dim": D, "n_layers": LAYERS, "n_heads": HEADS, "hidden_dim": 4 * D, "vocab_size": VOCAB,
          "max_position_embeddings": 2048}),
     Row("albert", "AlbertConfig", "AlbertForMaskedLM", {**BERT, "embedding_size": 64}),
     Row("electra", "ElectraConfig", "ElectraForMaskedLM", {**BERT, "embedding_size": 64}),
+    Row("xlm", "XLMConfig", "XLMWithLMHeadModel", XLM),
+    Row("flaubert", "FlaubertConfig", "FlaubertWithLMHeadModel", XLM),
+    Row("deberta", "DebertaConfig", "DebertaForMaskedLM",
+        {**BERT, "relative_attention": True, "pos_att_type": ["c2p", "p2c"]}),
+    Row("longformer", "LongformerConfig", "LongformerForMaskedLM", {**LONG, "attention_window": 256},
+        lengths=(1024, 4096)),
+    Row("bigbird", "BigBirdConfig", "BigBirdForMaskedLM", LONG, lengths=(1024, 4096)),
     Row("gpt", "OpenAIGPTConfig", "OpenAIGPTLMHeadModel", GPT, generates=True),
     Row("gpt2", "GPT2Config", "GPT2LMHeadModel", GPT, generates=True),
     Row("gpt_neo", "GPTNeoConfig", "GPTNeoForCausalLM",
@@ -47,7 +65,12 @@ ROWS = [
     Row("gptj", "GPTJConfig", "GPTJForCausalLM", {**GPT, "rotary_dim": 16}, generates=True),
     Row("ctrl", "CTRLConfig", "CTRLLMHeadModel", {**GPT, "dff": 4 * D}, generates=True),
     Row("bart", "BartConfig", "BartForConditionalGeneration", BART, seq2seq=True, generates=True),
-    Row("t5", "T5Config", "T5ForConditionalGeneration",
-        {"d_model": D, "d_kv": D // HEADS, "d_ff": 4 * D, "num_layers": LAYERS, "num_heads": HEADS, "vocab_size": VOCAB,
-         "decoder_start_token_id": 0}, seq2seq=True, generates=True),
+    Row("mbart", "MBartConfig", "MBartForConditionalGeneration", BART, seq2seq=True, generates=True),
+    Row("marian", "MarianConfig", "MarianMTModel",
+        {**BART, "pad_token_id": 1, "decoder_start_token_id": 1, "eos_token_id": 0, "forced_eos_token_id": 0},
+        seq2seq=True, generates=True),
+    Row("pegasus", "PegasusConfig", "PegasusForConditionalGeneration", BART, seq2seq=True, generates=True),
+    Row("m2m_100", "M2M100Config", "M2M100ForConditionalGeneration", BART, seq2seq=True, generates=True),
+    Row("t5", "T5Config", "T5ForConditionalGeneration", T5, seq2seq=True, generates=True),
+    Row("mt5", "MT5Config", "MT5ForConditionalGeneration", T5, seq2seq=True, generates=True),
 ]  # fmt: skip
