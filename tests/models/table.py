@@ -170,6 +170,9 @@ ALONE = {r"decoder\.\d\.(cross_attn|norm2)": "a decoder alone has nothing to loo
 GPT_XL = {"vocab_size": VOCAB, "cutoffs": (10, 20), "div_val": 2, "d_model": 16, "d_embed": 16, "n_heads": 4}
 XLNET = {**SEQ2SEQ, "num_labels": LABELS}
 GPT_XL |= {"d_head": 4, "d_ff": 24, "mem_len": 6, "clamp_len": 5, "num_labels": LABELS}
+REFORMER = {"vocab_size": VOCAB, "d_model": 16, "d_head": 4, "n_heads": 2, "d_ff": 24, "layers": ("local", "lsh")}
+REFORMER |= {"max_length": 32, "axial_shape": (4, 8), "axial_dims": (6, 10), "local_chunk": 4, "lsh_chunk": 4}
+REFORMER |= {"n_buckets": 4, "hash_seed": 3, "num_labels": LABELS}
 
 ROWS: dict[str, Row] = {
     "albert": Encoder(
@@ -236,6 +239,22 @@ ROWS: dict[str, Row] = {
         fields={**SEQ2SEQ, "n_decoder_layers": 2, "n_decoder_heads": 4, "d_decoder_ff": 24, "max_length": 24,
                 "n_buckets": 8, "decoder_start_token_id": 1, "eos_token_id": 2},
         head="seq2seq_lm", odd={**ODD, "n_decoder_heads": 5, "ngram": 3}, untaught=("encoder",), still=ALONE,
+    ),
+    "reformer": Encoder(
+        fields=REFORMER, head="masked_lm", length=13,
+        odd={"d_model": 15, "d_head": 3, "n_heads": 3, "axial_dims": (7, 8), "layers": ("lsh",), "n_buckets": 6},
+        but={
+            "compile": "the way back computes inputs again, and hashes are drawn from a generator",
+            "padding": "chunks form a ring in which padding takes up room",
+        },
+        still={r"top\.span\.bias": "the same at all places"},
+    ),
+    "reformer-causal": Decoder(
+        fields={**REFORMER, "lsh_chunk": 16}, head="causal_lm", heads=("causal_lm",), odd={"axial": False},
+        but={
+            "compile": "as above",
+            "static cache": "its cache keeps buckets beside keys and values, and makes its own",
+        },
     ),
     "rnn_seq2seq": Seq2Seq(
         fields={"vocab_size": VOCAB, "d_embed": 6, "d_hidden": 8}, head="seq2seq_lm",
@@ -352,6 +371,8 @@ COUNTS: dict[str, tuple[str | None, int]] = {
     "prophetnet-large-uncased": ("seq2seq_lm", 391_321_600),
     "rnnencdec": ("seq2seq_lm", 77_963_000),
     "rnnsearch": ("seq2seq_lm", 95_830_000),
+    "reformer-crime-and-punishment": ("causal_lm", 2_748_224),
+    "reformer-enwik8": ("causal_lm", 149_182_722),
     "roberta-base": ("masked_lm", 124_697_433),
     "roberta-large": ("masked_lm", 355_412_057),
     "roberta-share": ("seq2seq_lm", 153_654_873),

@@ -355,8 +355,10 @@ class Reformer(GPT2):
 
     def hidden(self, ids, positions, mask, cache):
         length, past = ids.size(1), 0 if cache is None else cache.length
-        if past and length > 1:
-            raise ValueError(f"input_ids has {length} tokens: with a cache, one at a time")
+        if past and length > 1:  # a step looks back from one place: there is no other way
+            steps = ((ids[:, [at]], positions[:, [at]], past + at + 1) for at in range(length))
+            parts = [self.hidden(i, p, None if mask is None else mask[..., :end], cache) for i, p, end in steps]
+            return torch.cat(parts, 1)
         real = None if mask is None else mask[:, 0, 0]
         x = self.drop(look_up(self.embed, ids, "input_ids")) + self.position(positions)
         if not past and length > self.shortest and (more := -length % self.multiple):
