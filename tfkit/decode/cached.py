@@ -39,17 +39,18 @@ class ModelDecoder:
 
     def start(self, ids: Tensor) -> Tensor:
         self.rows, self.ids = len(ids), ids[:, :0]
-        return self.extend(ids)[:, -1]
+        last = {"logits_to_keep": 1} if "logits_to_keep" in self.known else {}  # a long prompt has many
+        return self.extend(ids, **last)[:, -1]
 
     def advance(self, index: Tensor | None, token: Tensor, since: int = 0) -> Tensor:
         if index is not None:
             self.reorder(index, since)
         return self.extend(token.unsqueeze(1))[:, -1]
 
-    def extend(self, tokens: Tensor) -> Tensor:
+    def extend(self, tokens: Tensor, **how: Any) -> Tensor:
         past, self.length = self.length, self.length + tokens.size(1)
         if self.cached:
-            out = self.model(**self.inputs(tokens, past), cache=self.cache, use_cache=True)
+            out = self.model(**self.inputs(tokens, past), cache=self.cache, use_cache=True, **how)
             self.cache, self.hidden = out.cache, out.last_hidden_state
             return out.logits
         self.ids = torch.cat([self.ids, tokens], 1)

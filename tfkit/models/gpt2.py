@@ -120,11 +120,13 @@ class GPT2(Model):
         *,
         cache=None,
         use_cache=False,
+        logits_to_keep=0,
         **targets,
     ):
         """input_ids [B,L] ([B,C,L] for double heads), labels [B,L] (shifted inside; -100: not counted), or as the head
         has them -> Output: loss, logits [B,L,V], last_hidden_state [B,L,E], cache. With a cache, input_ids are the new
-        ones only and attention_mask covers all. Raises ValueError, TypeError for what does not fit."""
+        ones only and attention_mask covers all; logits_to_keep: how many at the end are wanted, 0: all. Raises
+        ValueError, TypeError for what does not fit."""
         targets, choices = self.known({"labels": labels, **targets}), 1
         if self.head == "double_heads":
             choices, given, attention_mask = heads.folded({"input_ids": input_ids}, attention_mask)
@@ -140,7 +142,7 @@ class GPT2(Model):
             return Output(self.top(seen, **targets), cache=cache)
         logits = loss = None
         if self.head:
-            logits = self.score(x)
+            logits = self.score(x[:, -logits_to_keep:])
             loss = None if labels is None else seq2seq_loss(logits[:, :-1], labels[:, 1:])
         return Output(loss=loss, logits=logits, last_hidden_state=x, cache=cache)
 

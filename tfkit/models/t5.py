@@ -165,13 +165,25 @@ class T5(Tasks, transformer.Transformer):
     def decode(self, ids, memory, mask, memory_mask, cache):
         mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
         past = 0 if cache is None else cache.length
-        place = torch.arange(past, past + ids.size(1), device=ids.device)
-        keys = cache.max_length if isinstance(cache, StaticCache) else past + ids.size(1)
-        bias = self.bias(self.decoder_bias, place, keys, False)
+        static = isinstance(cache, StaticCache)
+        if past and ids.size(1) == 1 and not static:
+            bias = self.next_bias(cache, past)
+        else:
+            place = torch.arange(past, past + ids.size(1), device=ids.device)
+            bias = self.bias(self.decoder_bias, place, cache.max_length if static else past + len(place), False)
         x = self.drop(look_up(self.embed, ids, "decoder_input_ids"))
         for layer in self.decoder:
             x = layer(x, memory, mask, memory_mask, bias, cache)
         return self.drop(self.decoder_norm(x))
+
+    def next_bias(self, cache, past):
+        """Of one token behind `past` others -> [1,H,1,past+1]: the end of a longer row, which the cache keeps"""
+        row = cache.kept.get(self)
+        if row is None or row.size(-1) <= past:
+            room = max(64, 2 * past + 2)
+            last = torch.tensor([room - 1], device=self.decoder_bias.weight.device)
+            row = cache.kept[self] = self.bias(self.decoder_bias, last, room, False)
+        return row[..., row.size(-1) - past - 1 :]
 
     def score(self, x):
         x = x * self.config.d_model**-0.5 if self.config.scale_decoder_outputs else x
