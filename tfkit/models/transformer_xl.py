@@ -123,20 +123,27 @@ class TransformerXL(Model):
         else:  # a state of zeros stands for as many of them as there should be
             memory = [x.new_zeros(batch, 1, c.d_model)] * c.n_layers
             keys = (c.mem_len or cache.length) + new
-        distances = torch.arange(keys - 1, -2, -1, device=ids.device)  # the last one is the future: see `bar`
-        waves = distance_waves(distances.clamp(max=c.clamp_len) if c.clamp_len > 0 else distances, c.d_model, x)
-        waves, barred, mask = self.drop(waves), None, None
-        if new > 1 or (c.same_length and keys > c.mem_len):
-            barred = bar(new, keys, c.mem_len if c.same_length else keys, x).repeat(batch, 1)[None]
-        if real is not None and real.size(1) == new:  # padding is as good as memory, so there is too much of that
-            excess = (real.cumsum(1) == 0).sum(1)
-            mask = (torch.arange(keys, device=ids.device) >= excess[:, None])[:, None, None]
+        how = *self.reach(ids, keys, real, x), cache
         after = []
         for layer, before in zip(self.layers, memory, strict=True):
             x = x if real is None else x * real[:, -new:, None]
             after.append((before, x))
-            x = layer(x, before, waves, barred, mask, cache)
+            x = layer(x, before, *how)
         return self.drop(x), None if cache is not None or not c.mem_len else self.remember(after)
+
+    def reach(self, ids, keys, real, like):
+        """How far a word may look, of `keys` positions: waves per distance [R,E], what is barred by distance [1,B*L,R]
+        or None, and by place, bool [B,1,1,K] or None"""
+        c, (batch, new) = self.config, ids.shape
+        distances = torch.arange(keys - 1, -2, -1, device=ids.device)  # the last one is the future: see `bar`
+        waves = distance_waves(distances.clamp(max=c.clamp_len) if c.clamp_len > 0 else distances, c.d_model, like)
+        barred = mask = None
+        if new > 1 or (c.same_length and keys > c.mem_len):
+            barred = bar(new, keys, c.mem_len if c.same_length else keys, like).repeat(batch, 1)[None]
+        if real is not None and real.size(1) == new:  # padding is as good as memory, so there is too much of that
+            excess = (real.cumsum(1) == 0).sum(1)
+            mask = (torch.arange(keys, device=ids.device) >= excess[:, None])[:, None, None]
+        return self.drop(waves), barred, mask
 
     @torch.no_grad()
     def remember(self, after):

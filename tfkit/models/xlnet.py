@@ -66,7 +66,7 @@ BASE = {"d_model": 768, "n_layers": 12, "n_heads": 12, "d_ff": 3072}
 PRESETS: dict[str, dict] = {"xlnet-base-cased": BASE, "xlnet-large-cased": {}}
 
 
-BLOCK = 256  # queries
+BLOCK = 256  # queries that are looked at together
 
 
 class TwoStreams(RelativeAttention):
@@ -186,13 +186,15 @@ class XLNet(bert.BERT):
         c, (batch, length), past, seen = self.config, ids.shape, keys - ids.size(1), None
         at, key = torch.arange(length, device=ids.device)[:, None], torch.arange(keys, device=ids.device)
         if c.attn_type == "uni":
-            seen = ((key <= at + past) & ((key >= at) | (not c.same_length)))[None]
+            seen = ((key <= at + past) & ((key >= at) | (not c.same_length))).expand(batch, -1, -1)
         if real is not None or perm is not None:
             data = ids.new_ones(batch, length, length, dtype=torch.bool) if perm is None else perm == 0
             data = data if real is None else data & real[:, None]
             data = torch.cat([data.new_ones(batch, length, past), data], dim=2)
             seen = data if seen is None else data & seen
-        return None if seen is None else seen | (key == at + past), seen if seen is None else seen.expand(batch, -1, -1)
+        if seen is None:
+            return None, None
+        return seen | (key == at + past), seen
 
     def waves(self, length, keys, like):
         """What the distances from far back to far ahead look like, [R,E] per direction of reading"""
@@ -228,6 +230,20 @@ class XLNet(bert.BERT):
         whole = new if before is None else torch.cat([before, new], dim=1)
         return whole[:, -(self.config.mem_len or 0) :].transpose(0, 1).detach()
 
+    def check(self, ids, types, perm, mapping):
+        """One line for what does not fit the ids [B,L]"""
+        (batch, length), targets = ids.shape, 0 if mapping is None else mapping.size(1)
+        wanted = {
+            "token_type_ids": (types, [batch, length]),
+            "perm_mask": (perm, [batch, length, length]),
+            "target_mapping": (mapping, [batch, targets, length]),
+        }
+        for name, (tensor, shape) in wanted.items():
+            if tensor is not None and list(tensor.shape) != shape:
+                raise ValueError(f"{name} has shape {list(tensor.shape)}, beside these input_ids it must be {shape}")
+        if self.config.bi_data and batch % 2:
+            raise ValueError(f"input_ids has {batch} rows: of bi_data, half of them are read backwards")
+
     def forward(  # type: ignore[override]
         self, input_ids=None, attention_mask=None, token_type_ids=None, mems=None, perm_mask=None, target_mapping=None,
         labels=None, *, use_mems=None, **targets,
@@ -241,15 +257,7 @@ class XLNet(bert.BERT):
         if self.head == "multiple_choice":
             choices, given, attention_mask = heads.folded(given, attention_mask)
         ids, types, perm, mapping = given.values()
-        batch, length = check_ids("input_ids", ids).shape
-        wanted = {"token_type_ids": (types, "L"), "perm_mask": (perm, "LL"), "target_mapping": (mapping, "PL")}
-        sizes = {"L": length, "P": 0 if mapping is None else mapping.size(1)}
-        for name, (tensor, letters) in wanted.items():
-            shape = [batch, *(sizes[letter] for letter in letters)]
-            if tensor is not None and list(tensor.shape) != shape:
-                raise ValueError(f"{name} has shape {list(tensor.shape)}, beside these input_ids it must be {shape}")
-        if c.bi_data and batch % 2:
-            raise ValueError(f"input_ids has {batch} rows: of bi_data, half of them are read backwards")
+        self.check(check_ids("input_ids", ids), types, perm, mapping)
         real = as_mask("attention_mask", attention_mask, ids.shape)
         keep = (c.use_mems_train if self.training else c.use_mems_eval) if use_mems is None else use_mems
         x, mems = self.encode(ids, real, types, perm, mapping, mems, keep)
