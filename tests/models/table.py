@@ -164,6 +164,8 @@ ODD = {"d_model": 15, "n_heads": 3, "n_layers": 1, "vocab_size": 43}
 SEQ2SEQ = {"vocab_size": VOCAB, "d_model": 16, "n_layers": 2, "n_heads": 4, "d_ff": 24}
 BART = {**SEQ2SEQ, "n_decoder_layers": 2, "n_decoder_heads": 4, "d_decoder_ff": 24, "max_length": 24}
 BART |= {"num_labels": LABELS}
+PROPHET = {**SEQ2SEQ, "n_decoder_layers": 2, "n_decoder_heads": 4, "d_decoder_ff": 24, "max_length": 24}
+PROPHET |= {"n_buckets": 8, "decoder_start_token_id": 1, "eos_token_id": 2}
 MARIAN = {"pad_token_id": 0, "decoder_start_token_id": 0, "eos_token_id": 2}
 T5 = {**SEQ2SEQ, "d_kv": 4, "n_buckets": 8, "num_labels": LABELS}
 ALONE = {r"decoder\.\d\.(cross_attn|norm2)": "a decoder alone has nothing to look across to"}
@@ -236,9 +238,8 @@ ROWS: dict[str, Row] = {
         fields=BART, head="seq2seq_lm", odd={"d_model": 18, "n_heads": 3, "n_decoder_heads": 1}, still=ALONE
     ),
     "prophetnet": Seq2Seq(
-        fields={**SEQ2SEQ, "n_decoder_layers": 2, "n_decoder_heads": 4, "d_decoder_ff": 24, "max_length": 24,
-                "n_buckets": 8, "decoder_start_token_id": 1, "eos_token_id": 2},
-        head="seq2seq_lm", odd={**ODD, "n_decoder_heads": 5, "ngram": 3}, untaught=("encoder",), still=ALONE,
+        fields=PROPHET, head="seq2seq_lm", odd={**ODD, "n_decoder_heads": 5, "ngram": 3}, untaught=("encoder",),
+        still=ALONE,
     ),
     "reformer": Encoder(
         fields=REFORMER, head="masked_lm", length=13,
@@ -271,6 +272,10 @@ ROWS: dict[str, Row] = {
         but={"static cache": "its memory already has a fixed length"},
     ),
     "xlm": Encoder(fields={**GPT, "pad_token_id": 0}, head="masked_lm", odd=ODD),
+    "xlm_prophetnet": Seq2Seq(
+        fields={**PROPHET, "ngram": 1}, head="seq2seq_lm", odd={**ODD, "n_decoder_heads": 3}, untaught=("encoder",),
+        still=ALONE,
+    ),
     "xlm_roberta": Encoder(fields={**BERT, "n_types": 1}, head="masked_lm", odd=ODD),
     "xlnet": Encoder(
         fields=XLNET, head="masked_lm", more=second_segment,
@@ -401,4 +406,5 @@ COUNTS: dict[str, tuple[str | None, int]] = {
     "xlm-roberta-large": ("masked_lm", 560_142_482),
     "xlnet-base-cased": (None, 116_718_336),
     "xlnet-large-cased": (None, 360_268_800),
+    "xprophetnet-large-wiki100-cased": ("seq2seq_lm", 616_079_360),
 }

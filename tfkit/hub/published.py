@@ -18,6 +18,7 @@ from .. import registry
 NAMES = {
     "openai-gpt": "gpt",
     "xlm-roberta": "xlm_roberta",
+    "xlm-prophetnet": "xlm_prophetnet",
     "encoder-decoder": "encoder_decoder",
     "transfo-xl": "transformer_xl",
     "big_bird": "bigbird",

@@ -183,27 +183,28 @@ def _side(side, norms):
 
 ENCODER = _side("encoder", ["self_attn", "feed_forward"])
 DECODER = _side("decoder", ["self_attn", "cross_attn", "feed_forward"]) | {"ngram_embeddings": "ngram_embed"}
-COPIES = ["lm_head.weight", "encoder.word_embeddings.weight", "decoder.word_embeddings.weight"]
+COPIES = [
+    f"{place}.weight" for place in ("word_embeddings", "decoder.word_embeddings", "encoder.word_embeddings", "lm_head")
+]
 
 
 class Names(NameMap):
-    """Of the table of words, older files have a copy only."""
+    """words: which copy of the table of words is written; of a file that is read, any will do."""
+
+    def __init__(self, words="word_embeddings"):
+        sides = {f"encoder.{theirs}": ours for theirs, ours in ENCODER.items()}
+        sides |= {f"decoder.{theirs}": ours for theirs, ours in DECODER.items()}
+        tied = {copy: f"{words}.weight" for copy in COPIES if copy != f"{words}.weight"}
+        super().__init__({words: "embed", **sides}, prefix="prophetnet.", tied=tied)
+        self.words = f"{words}.weight"
 
     def load(self, theirs):
         theirs = self.stripped(theirs)
-        found = next((theirs[name] for name in ("word_embeddings.weight", *COPIES) if name in theirs), None)
-        return super().load(theirs if found is None else {**theirs, "word_embeddings.weight": found})
+        found = [theirs[name] for name in (self.words, *COPIES) if name in theirs]
+        return super().load({**theirs, self.words: found[0]} if found else theirs)
 
 
-HF = Names(
-    {
-        "word_embeddings": "embed",
-        **{f"encoder.{theirs}": ours for theirs, ours in ENCODER.items()},
-        **{f"decoder.{theirs}": ours for theirs, ours in DECODER.items()},
-    },
-    prefix="prophetnet.",
-    tied=dict.fromkeys(COPIES, "word_embeddings.weight"),
-)
+HF = Names()
 HF_ENCODER = NameMap({"word_embeddings": "embed", **ENCODER})  # published on its own, it has no "encoder." before it
 HF_HEADS = {
     "ProphetNetModel": None, "ProphetNetForConditionalGeneration": "seq2seq_lm", "ProphetNetForCausalLM": "causal_lm",
