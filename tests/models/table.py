@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from tfkit import registry
+from tfkit.retrieve import DenseIndex, Retriever
 
 VOCAB, LABELS = 41, 3
 
@@ -107,6 +108,31 @@ class Seq2Seq(Row):
         source, mask = drawn(3, 5, seed=6), torch.ones(3, 5, dtype=torch.long)
         mask[1, 3:] = 0
         return {"encoder_outputs": model.encode(source, mask), "attention_mask": mask}
+
+
+class WithPassages(Seq2Seq):
+    """Its ids are questions, for which passages are found outside: two each. What is read off is of both."""
+
+    def inputs(self, model: Any, ids: torch.Tensor, mask: torch.Tensor | None = None) -> dict[str, Any]:
+        self.open(model)
+        found = model.find(ids, mask)
+        given = {name: found[name] for name in ("context_input_ids", "context_attention_mask", "doc_scores")}
+        return given | {"decoder_input_ids": drawn(1, self.length, seed=5).expand(len(ids), self.length)}
+
+    def open(self, model: Any) -> None:
+        """Give it an index of five passages."""
+        vectors = torch.randn(5, model.question_encoder.config.d_model, generator=torch.Generator().manual_seed(8))
+        model.retriever = Retriever(DenseIndex(vectors), drawn(5, 3, seed=9).tolist())
+
+    def read(self, model: Any, ids: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
+        return super().read(model, ids, mask).unflatten(0, (len(ids), -1)).flatten(1, 2)
+
+    def ahead(self, model: Any, ids: torch.Tensor) -> torch.Tensor:
+        return model(**{**self.inputs(model, drawn(len(ids), 5, seed=6)), "decoder_input_ids": ids}).logits
+
+    def beginning(self, model: Any) -> dict[str, Any]:
+        self.open(model)
+        return super().beginning(model)
 
 
 class WithPicture(Row):
@@ -257,6 +283,13 @@ ROWS: dict[str, Row] = {
             "static cache": "its cache keeps buckets beside keys and values, and makes its own",
         },
     ),
+    "rag": WithPassages(
+        fields={"question_encoder": {"architecture": "dpr", **BERT}, "generator": {"architecture": "bart", **BART},
+                "n_docs": 2, "reduce_loss": True},
+        head="rag_token",
+        odd={"question_encoder": {"architecture": "dpr", **BERT, **ODD, "vocab_size": VOCAB},
+             "generator": {"architecture": "t5", **T5, "d_model": 15, "n_heads": 3}, "bos_token_id": 1},
+    ),
     "rnn_seq2seq": Seq2Seq(
         fields={"vocab_size": VOCAB, "d_embed": 6, "d_hidden": 8}, head="seq2seq_lm",
         odd={"d_embed": 5, "d_hidden": 7, "n_layers": 3, "cell": "lstm", "attention": "dot"},
@@ -374,6 +407,10 @@ COUNTS: dict[str, tuple[str | None, int]] = {
     "pegasus-large": ("seq2seq_lm", 568_699_904),
     "pegasus-xsum": ("seq2seq_lm", 568_699_904),
     "prophetnet-large-uncased": ("seq2seq_lm", 391_321_600),
+    "rag-sequence-base": ("rag_sequence", 515_183_104),
+    "rag-sequence-nq": ("rag_sequence", 515_183_104),
+    "rag-token-base": ("rag_token", 515_183_104),
+    "rag-token-nq": ("rag_token", 515_183_104),
     "rnnencdec": ("seq2seq_lm", 77_963_000),
     "rnnsearch": ("seq2seq_lm", 95_830_000),
     "reformer-crime-and-punishment": ("causal_lm", 2_748_224),

@@ -116,7 +116,7 @@ def test_the_retriever_is_in_the_loop(parity, head, tmp_path):
     theirs = made(parity, head)
     ours = with_index(parity.read(theirs, tmp_path))
     ids, mask = questions(parity)
-    out = ours(ids, mask, labels=LABELS, reduce_loss=True)
+    out = ours(ids, mask, labels=LABELS, reduce_loss=True, output_retrieved=True)
     out.loss.backward()
     vector = theirs.question_encoder(ids, attention_mask=mask).pooler_output
     scores = (vector @ ours.retriever.index.vectors.T).topk(DOCS)

@@ -34,6 +34,7 @@ class Config:
     reduce_loss: bool = False
     exclude_bos_score: bool = False  # of rag_sequence: where each answer begins with bos, it is not counted
     do_marginalize: bool = False
+    output_retrieved: bool = False  # the passages, as the generator read them, and their numbers in the index, too
     do_deduplication: bool = True
     max_combined_length: int = 300
     title_sep: str = " / "
@@ -161,11 +162,12 @@ class RAG(Model):
         do_marginalize=None,
         reduce_loss=None,
         exclude_bos_score=None,
+        output_retrieved=None,
     ):
         """input_ids [B,S] for the retriever; or context_input_ids, context_attention_mask [B·D,L] and doc_scores [B,D];
         or encoder_outputs, as of `encode`; decoder_input_ids or labels [B,T] (-100 and padding: not counted) -> Output:
         loss [B] or scalar, logits [B·D,T,V] (of rag_token with a cache, or do_marginalize: log-probabilities [B,T,V]),
-        doc_scores [B,D], cache, what was found. Raises ValueError, TypeError for what does not fit."""
+        doc_scores [B,D], cache; with output_retrieved what was found. ValueError, TypeError: what does not fit."""
         self.need_head(labels)
         found: dict = {}
         if encoder_outputs is None:
@@ -186,6 +188,8 @@ class RAG(Model):
             loss = loss.sum() if self.setting("reduce_loss", reduce_loss) else loss
         if self.head == "rag_token" and (use_cache or self.setting("do_marginalize", do_marginalize)):
             logits = rag_token_marginals(each, scores)
+        if not self.setting("output_retrieved", output_retrieved):
+            found = {name: found[name] for name in found.keys() & {"question_encoder_last_hidden_state"}}
         found |= {"doc_scores": scores, "generator_enc_last_hidden_state": encoder_outputs[0].flatten(0, 1)}
         return Output(loss=loss, logits=logits, **found, cache=cache)
 
@@ -198,15 +202,6 @@ HF_HEADS = {"RagModel": None, "RagTokenForGeneration": "rag_token", "RagSequence
 HF_FIELDS = {name: name for name in Config.__dataclass_fields__ if name not in HF_PARTS}
 HF_FIXED: dict = {}
 HF_UNUSED = {
-    "vocab_size",
-    "output_retrieved",
-    "retrieval_vector_size",
-    "retrieval_batch_size",
-    "dataset",
-    "dataset_split",
-    "dataset_revision",
-    "index_name",
-    "index_path",
-    "passages_path",
-    "use_dummy_dataset",
-}  # of their index
+    "vocab_size", "retrieval_vector_size", "retrieval_batch_size", "dataset", "dataset_split", "dataset_revision",
+    "index_name", "index_path", "passages_path", "use_dummy_dataset",
+}  # fmt: skip
