@@ -227,26 +227,6 @@ def test_fields_that_a_file_leaves_out(name):
     }
 
 
-COUNTS = {
-    "mbart-large-cc25": 610_851_840,
-    "mbart-large-50": 610_879_488,
-    "opus-mt-en-de": 73_886_208,  # theirs counts its two tables of sinusoids too: 74,410,496
-    "pegasus-large": 568_699_904,
-    "m2m100_418M": 483_905_536,
-    "m2m100_1.2B": 1_239_470_080,
-    "mt5-small": 300_176_768,
-    "mt5-base": 582_401_280,
-    "mt5-large": 1_229_581_312,
-    "mt5-xl": 3_742_619_648,
-    "mt5-xxl": 12_921_057_280,
-}
-
-
-@pytest.mark.parametrize("preset", list(COUNTS))
-def test_published_sizes(parity, preset):
-    assert parity.count(preset, "seq2seq_lm") == COUNTS[preset]
-
-
 def test_languages_have_their_tokens():
     """As their tokenizers number them: ids that are published with the models, and nothing after the last."""
     assert {code: mbart.language_id(code) for code in ("ar_AR", "en_XX", "ro_RO", "zh_CN", "sl_SI")} == {

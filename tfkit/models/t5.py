@@ -88,8 +88,8 @@ def feed_forward(c):
     return (Gated if c.activation.startswith("gated-") else FeedForward)(c)
 
 
-def attention(c, causal=False):
-    return Attention(c.d_model, c.n_heads, d_head=c.d_kv, bias=False, scale=1.0, dropout=c.dropout, causal=causal)
+def attention(c):
+    return Attention(c.d_model, c.n_heads, d_head=c.d_kv, bias=False, scale=1.0, dropout=c.dropout)
 
 
 class EncoderLayer(nn.Module):
@@ -99,22 +99,27 @@ class EncoderLayer(nn.Module):
         self.norm1, self.norm2 = (nn.RMSNorm(c.d_model, c.eps) for _ in range(2))
         self.drop = nn.Dropout(c.dropout)
 
-    def forward(self, x, mask, bias):
-        x = x + self.drop(self.self_attn(self.norm1(x), mask=mask, bias=bias))
+    def forward(self, x, bias):
+        x = x + self.drop(self.self_attn(self.norm1(x), bias=bias))
         return x + self.drop(self.ff(self.norm2(x)))
 
 
 class DecoderLayer(nn.Module):
     def __init__(self, c):
         super().__init__()
-        self.self_attn, self.cross_attn, self.ff = attention(c, causal=True), attention(c), feed_forward(c)
+        self.self_attn, self.cross_attn, self.ff = attention(c), attention(c), feed_forward(c)
         self.norm1, self.norm2, self.norm3 = (nn.RMSNorm(c.d_model, c.eps) for _ in range(3))
         self.drop = nn.Dropout(c.dropout)
 
-    def forward(self, x, memory, mask, memory_mask, bias, cache):
-        x = x + self.drop(self.self_attn(self.norm1(x), mask=mask, bias=bias, cache=cache))
+    def forward(self, x, memory, memory_mask, bias, cache):
+        x = x + self.drop(self.self_attn(self.norm1(x), bias=bias, cache=cache))
         x = x + self.drop(self.cross_attn(self.norm2(x), memory, mask=memory_mask, cache=cache))
         return x + self.drop(self.ff(self.norm3(x)))
+
+
+def without_padding(bias, mask):
+    """bias [1,H,Q,K], mask bool [B,K] or None -> [1 or B,H,Q,K], with -inf where padding is"""
+    return bias if mask is None else bias.masked_fill(~mask[:, None, None], float("-inf"))
 
 
 class T5(Tasks, transformer.Transformer):
@@ -145,35 +150,38 @@ class T5(Tasks, transformer.Transformer):
             words = module.num_embeddings == self.config.vocab_size
             nn.init.normal_(module.weight, std=1.0 if words else self.config.d_model**-0.5)
 
-    def bias(self, table, query, keys, bidirectional):
-        """query int64 [Q]: positions; keys: how many -> [1,H,Q,K], built once and used in every layer"""
-        c = self.config
-        distance = torch.arange(keys, device=query.device) - query[:, None]
-        bucket = relative_bucket(distance, bidirectional, c.n_buckets, c.max_distance)
-        return table(bucket).permute(2, 0, 1)[None]
+    def bias(self, side, past, queries, keys):
+        """For `queries` positions after `past` others, and `keys` keys -> [1,H,Q,K]
+
+        Built once, used in every layer. It depends on the distance alone, so each distance is looked up once; in the
+        decoder's it also says which keys are in the future: -inf."""
+        c, table = self.config, self.encoder_bias if side == "encoder" else self.decoder_bias
+        distance = torch.arange(1 - past - queries, keys - past, device=table.weight.device)
+        bias = table(relative_bucket(distance, side == "encoder", c.n_buckets, c.max_distance)).T  # [H,Q+K-1]
+        if side == "decoder":
+            bias = bias.masked_fill(distance > 0, float("-inf"))
+        return bias.unfold(1, keys, 1).flip(1)[None]  # the first window is the last query's
 
     def encode(self, input_ids, attention_mask=None):
         mask = as_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
-        mask = None if mask is None else mask[:, None, None]
-        place = torch.arange(input_ids.size(1), device=input_ids.device)
-        bias = self.bias(self.encoder_bias, place, len(place), True)
+        bias = without_padding(self.bias("encoder", 0, input_ids.size(1), input_ids.size(1)), mask)
         x = self.drop(look_up(self.embed, input_ids, "input_ids"))
         for layer in self.encoder:
-            x = layer(x, mask, bias)
+            x = layer(x, bias)
         return Output(last_hidden_state=self.drop(self.encoder_norm(x)))
 
     def decode(self, ids, memory, mask, memory_mask, cache):
-        mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
+        memory_mask = memory_mask if memory_mask is None else memory_mask[:, None, None]
         past = 0 if cache is None else cache.length
-        static = isinstance(cache, StaticCache)
-        if past and ids.size(1) == 1 and not static:
+        if past and ids.size(1) == 1 and not isinstance(cache, StaticCache):
             bias = self.next_bias(cache, past)
         else:
-            place = torch.arange(past, past + ids.size(1), device=ids.device)
-            bias = self.bias(self.decoder_bias, place, cache.max_length if static else past + len(place), False)
+            keys = cache.max_length if isinstance(cache, StaticCache) else past + ids.size(1)
+            bias = self.bias("decoder", past, ids.size(1), keys)
+        bias = without_padding(bias, mask)
         x = self.drop(look_up(self.embed, ids, "decoder_input_ids"))
         for layer in self.decoder:
-            x = layer(x, memory, mask, memory_mask, bias, cache)
+            x = layer(x, memory, memory_mask, bias, cache)
         return self.drop(self.decoder_norm(x))
 
     def next_bias(self, cache, past):
@@ -181,8 +189,7 @@ class T5(Tasks, transformer.Transformer):
         row = cache.kept.get(self)
         if row is None or row.size(-1) <= past:
             room = max(64, 2 * past + 2)
-            last = torch.tensor([room - 1], device=self.decoder_bias.weight.device)
-            row = cache.kept[self] = self.bias(self.decoder_bias, last, room, False)
+            row = cache.kept[self] = self.bias("decoder", room - 1, 1, room)
         return row[..., row.size(-1) - past - 1 :]
 
     def score(self, x):
