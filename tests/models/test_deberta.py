@@ -124,13 +124,13 @@ def test_the_fast_scores_are_the_lessons(length, k, block):
     torch.manual_seed(0)
     qc, kc = (torch.randn(2, 3, length, 4, dtype=torch.float64, requires_grad=True) for _ in range(2))
     qr, kr = (torch.randn(3, 2 * k, 4, dtype=torch.float64, requires_grad=True) for _ in range(2))
-    right = distance_windows(length, block)
+    right = distance_windows(length, block=block)
 
     def picked(table, distance):
         return table[:, (k + distance).clamp(0, 2 * k - 1)]
 
     def whole(scores):
-        return scores.flatten(4).flatten(2, 3)[..., :length, :length]
+        return scores.flatten(2, 3)[..., :length, :length]
 
     # as the paper has it: seen from the key, to the other side; the published models use one side for both
     fast = whole(scores_by_distance(qc, picked(kr, -right)))

@@ -20,7 +20,7 @@ from torch import nn
 
 from .. import tracing
 from ..namemap import NameMap
-from ..nn import attend, distance_windows, merge_heads, scores_by_distance, split_heads
+from ..nn import attend, distance_windows, merge_heads, picked, scores_by_distance, split_heads
 from . import _heads as heads
 from . import bert
 from ._base import activation, look_up
@@ -80,9 +80,9 @@ class Embeddings(bert.Embeddings):
         return self.drop(x if mask is None else x * mask[..., None])
 
 
-def picked(table, rows):
-    """table [H,R,D], rows int64 [N,W] -> [H,N,W,D]"""
-    return table.index_select(1, rows.flatten()).unflatten(1, rows.shape)
+def in_blocks(scores):
+    """[B,H,N,T,N*T] -> [B,H,N,T,N,T]"""
+    return scores.unflatten(4, scores.shape[2:4])
 
 
 class Disentangled(nn.Module):
@@ -127,9 +127,9 @@ class Disentangled(nn.Module):
         kr, qr = self.of_distances(self.drop_distances(table))
         length, found = q.size(2), []
         if "c2p" in self.kinds:
-            found.append(scores_by_distance(q, picked(kr, rows[0])).contiguous())
+            found.append(in_blocks(scores_by_distance(q, picked(kr, rows[0])).contiguous()))
         if "p2c" in self.kinds:  # seen from the key, the query is as far to the other side
-            back = scores_by_distance(k, picked(qr * self.scale, rows[1]))
+            back = in_blocks(scores_by_distance(k, picked(qr * self.scale, rows[1])))
             found.append(back.permute(0, 1, 4, 5, 2, 3))
         return sum(found[1:], found[0]).flatten(4).flatten(2, 3)[..., :length, :length]
 

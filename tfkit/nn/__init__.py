@@ -7,7 +7,7 @@ V vocabulary. A mask is boolean, True = may attend.
 from .attention import MultiHeadAttention, merge_heads, scaled_dot_product_attention, split_heads
 from .block_sparse import bigbird_mask
 from .cache import Cache, CachedSelfAttention, StaticCache
-from .disentangled import disentangled_scores, distance_windows, scores_by_distance
+from .disentangled import disentangled_scores, distance_windows, picked, scores_by_distance
 from .dynamic_conv import span_dynamic_conv
 from .feed_forward import FeedForward, chunked_feed_forward
 from .fused import Attention
@@ -44,6 +44,7 @@ __all__ = [
     "axial_positions",
     "bigbird_mask",
     "distance_windows",
+    "picked",
     "scores_by_distance",
     "causal_mask",
     "chunked_feed_forward",

@@ -21,28 +21,35 @@ def disentangled_scores(qc, kc, qr, kr, k):
     return scores / math.sqrt(3 * width)
 
 
-def distance_windows(length, block=64, device=None):
-    """How far to the right the keys are that a block of queries meets, the last query's farthest left one first.
+def distance_windows(queries, keys=None, shift=1, block=64, device=None):
+    """How far to the right of it the keys are that a query meets, for blocks of queries, from the farthest left on.
 
-    -> int64 [N,W], N blocks of T <= `block` queries, W = N*T + T-1: query t of block n meets key j in column j + T-1-t
+    keys: N*T unless given; shift: of how many keys one query takes the place
+    -> int64 [N,W]: N blocks of T <= `block` queries; query t of block n meets key j in column j + shift*(T-1-t)
     """
-    count = -(-length // block)
-    size = -(-length // count)
-    columns = torch.arange(count * size + size - 1, device=device) - (size - 1)
-    return columns - torch.arange(0, count * size, size, device=device)[:, None]
+    count = -(-queries // block)
+    size = -(-queries // count)
+    keys = count * size if keys is None else keys
+    columns = torch.arange(keys + shift * (size - 1), device=device) - shift * (size - 1)
+    return columns - torch.arange(0, shift * count * size, shift * size, device=device)[:, None]
 
 
-def scores_by_distance(x, table):
-    """x_i · table[j-i], for all i and j: half the products and half the memory of scoring each distance for each i.
+def scores_by_distance(x, table, shift=1):
+    """x_i · table[j - shift*i], for all i and j: half the products and half the memory of each distance for each i.
 
-    x [B,H,L,D], table [H,N,W,D]: of the distances in `distance_windows` -> [B,H,N,T,N,T], a view; N*T >= L
+    x [B,H,Q,D], table [H,N,W,D]: of the distances in `distance_windows` -> [B,H,N,T,K], a view; N*T >= Q
     """
-    batch, heads, length, width = x.shape
+    batch, heads, queries, width = x.shape
     count, columns = table.shape[1:3]
-    size = (columns + 1) // (count + 1)
-    x = F.pad(x, (0, 0, 0, count * size - length)).view(batch, heads, count, size, width)
+    size = -(-queries // count)
+    x = F.pad(x, (0, 0, 0, count * size - queries)).view(batch, heads, count, size, width)
     x = x.permute(1, 2, 0, 3, 4).reshape(heads, count, batch * size, width)
     scores = x @ table.transpose(-2, -1)  # [H,N,B*T,W]
-    row = columns - 1  # each query's row starts one earlier in its own: so rows move left without being copied
-    strides = (size * columns, count * batch * size * columns, batch * size * columns, row, size, 1)
-    return scores.as_strided((batch, heads, count, size, count, size), strides, size - 1)
+    first = shift * (size - 1)  # each query's row starts `shift` earlier in its own: rows move without being copied
+    strides = (size * columns, count * batch * size * columns, batch * size * columns, columns - shift, 1)
+    return scores.as_strided((batch, heads, count, size, columns - first), strides, first)
+
+
+def picked(table, rows):
+    """table [H,R,D], rows int64 [N,W] -> [H,N,W,D]"""
+    return table.index_select(1, rows.flatten()).unflatten(1, rows.shape)

@@ -1,0 +1,326 @@
+"""Funnel-Transformer (Dai et al. 2020, arXiv:2006.03236): a text need not stay as long as it was.
+
+Parent   bert
+Differs  layers stand in blocks; before each but the first, neighbours are pooled into one (the first token stays apart:
+         `separate_cls`), in the queries first, so that the shorter sequence looks at the longer one; a decoder repeats
+         the last states to the full length, adds those of the first block, and runs a few layers more (not for heads
+         that read one vector, nor for "base"). Positions are distances, by waves; sentence types: the same, or another.
+         `attention_type` "factorized" is the same scores by another route; it drops other numbers while it trains.
+Trained  replaced-token detection, as ELECTRA, or masked language modelling
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from ..namemap import NameMap
+from ..nn import FeedForward, attend, distance_windows, merge_heads, picked, scores_by_distance, split_heads
+from ..nn.relative import distance_waves
+from . import _heads as heads
+from . import bert, electra
+from ._base import activation, look_up
+from .bert import BERT
+
+CLS = 2  # the sentence type of the first token, which belongs to both sentences
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(heads.Labels):
+    vocab_size: int = 30522
+    block_sizes: Sequence[int] = (4, 4, 4)
+    block_repeats: Sequence[int] | None = None  # each layer runs once, unless given
+    n_decoder_layers: int = 2
+    d_model: int = 768
+    n_heads: int = 12
+    d_head: int = 64
+    d_ff: int = 3072
+    activation: str = "gelu_new"
+    dropout: float = 0.1
+    attn_dropout: float = 0.1
+    ff_dropout: float = 0.0
+    head_dropout: float | None = None
+    eps: float = 1e-9
+    pooling_type: str = "mean"  # or "max"
+    attention_type: str = "relative_shift"
+    separate_cls: bool = True
+    truncate_seq: bool = True
+    pool_q_only: bool = True
+    bos_token_id: int | None = None
+    eos_token_id: int | None = None
+    pad_token_id: int | None = None
+
+    def __post_init__(self):
+        super().__post_init__()
+        repeats = tuple(self.block_repeats or (1 for _ in self.block_sizes))
+        object.__setattr__(self, "block_repeats", repeats)
+        object.__setattr__(self, "block_sizes", tuple(self.block_sizes))
+        if len(repeats) != len(self.block_sizes):
+            raise ValueError(f"block_repeats has {len(repeats)} numbers, block_sizes has {len(self.block_sizes)}")
+        for name, known in (("pooling_type", ("mean", "max")), ("attention_type", ("relative_shift", "factorized"))):
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name} is {getattr(self, name)!r}; it may be {' or '.join(known)}")
+
+
+LARGE = {"d_model": 1024, "n_heads": 16, "d_ff": 4096}
+PRESETS: dict[str, dict] = {
+    "funnel-transformer/small": {},
+    "funnel-transformer/medium": {"block_sizes": (6, 3, 3), "block_repeats": (1, 2, 2)},
+    "funnel-transformer/intermediate": {"block_sizes": (6, 6, 6)},
+    "funnel-transformer/large": {"block_sizes": (8, 8, 8), **LARGE},
+    "funnel-transformer/xlarge": {"block_sizes": (10, 10, 10), **LARGE},
+}
+
+
+class Embeddings(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.tokens = nn.Embedding(c.vocab_size, c.d_model, padding_idx=c.pad_token_id)
+        self.norm, self.drop = nn.LayerNorm(c.d_model, c.eps), nn.Dropout(c.dropout)
+
+    def forward(self, ids):
+        return self.drop(self.norm(look_up(self.tokens, ids, "input_ids")))
+
+
+class Place(NamedTuple):
+    """Who looks at whom: waves [R,E] of the distances, rows [N,W]: which of them each window has, shift: keys a query;
+    same [B,Q,K], one where two are of one sentence, or None: all are; mask bool [B,1,1,K] or None."""
+
+    waves: torch.Tensor
+    rows: torch.Tensor
+    shift: int
+    same: torch.Tensor | None
+    mask: torch.Tensor | None
+
+
+class Attention(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        inner = c.n_heads * c.d_head
+        self.n_heads, self.scale, self.dropout, self.apart = c.n_heads, c.d_head**-0.5, c.attn_dropout, c.separate_cls
+        self.q_proj = nn.Linear(c.d_model, inner, bias=False)
+        self.k_proj, self.v_proj, self.o_proj = (
+            nn.Linear(*pair) for pair in ((c.d_model, inner), (c.d_model, inner), (inner, c.d_model))
+        )
+        self.by_content, self.by_distance, self.by_type = (
+            nn.Parameter(0.1 * torch.rand(c.n_heads, c.d_head)) for _ in range(3)
+        )
+        self.waves = nn.Parameter(0.1 * torch.rand(c.d_model, c.n_heads, c.d_head))
+        self.types = nn.Parameter(0.1 * torch.rand(2, c.n_heads, c.d_head))  # another sentence, the same
+
+    def bias(self, q, place):
+        """q [B,H,Q,D] -> scaled scores by distance and sentence [B,H,Q,K], but for what is the same for all keys"""
+        length = q.size(2)
+        real = (torch.arange(length, device=q.device) > 0)[:, None] if self.apart else 1
+        table = torch.einsum("re,ehd->hrd", place.waves, self.waves * self.scale)
+        table = picked(table, place.rows)
+        far = scores_by_distance((q + self.by_distance[:, None]) * real, table, place.shift)  # [B,H,N,T,K]
+        kinds = torch.einsum("bhqd,shd->bhqs", (q + self.by_type[:, None]) * real, self.types * self.scale)
+        other, same = kinds.unbind(-1)  # [B,H,Q]
+        if self.apart:  # the first key has neither place nor sentence: it is lower by what is left out of all others
+            first = same if place.same is None else other
+            first = F.pad(-first, (0, far[0, 0, :, :, 0].numel() - length)).view(*far.shape[:4], 1)
+            far = torch.cat([first, far[..., 1:]], -1)
+        far = far.flatten(2, 3)[:, :, :length]
+        if place.same is None:
+            return far
+        return far.addcmul((same - other)[..., None], place.same[:, None].to(far.dtype))
+
+    def forward(self, x, memory, place):
+        """x [B,Q,E], memory [B,K,E] -> [B,Q,E]"""
+        q, k, v = (split_heads(y, self.n_heads) for y in (self.q_proj(x), self.k_proj(memory), self.v_proj(memory)))
+        dropout = self.dropout if self.training else 0.0
+        content, bias = q + self.by_content[:, None], self.bias(q, place)
+        out = attend(content, k, v, mask=place.mask, bias=bias, scale=self.scale, dropout=dropout)
+        return self.o_proj(merge_heads(out))
+
+
+class Layer(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.attn, self.norm1 = Attention(c), nn.LayerNorm(c.d_model, c.eps)
+        self.ff = FeedForward(c.d_model, c.d_ff, activation(c.activation), c.ff_dropout)
+        self.norm2, self.drop = nn.LayerNorm(c.d_model, c.eps), nn.Dropout(c.dropout)
+
+    def forward(self, x, memory, place):
+        x = self.norm1(x + self.drop(self.attn(x, memory, place)))
+        return self.norm2(x + self.drop(self.ff(x)))
+
+
+class Blocks(nn.ModuleList):
+    def __init__(self, c):
+        super().__init__(nn.ModuleList(Layer(c) for _ in range(size)) for size in c.block_sizes)
+
+
+class MaskedLM(heads.Head):
+    """The embeddings as the output matrix, at once."""
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.bias = nn.Parameter(torch.zeros(c.vocab_size))
+
+    def forward(self, seen, labels=None):
+        logits = F.linear(seen.states, seen.table, self.bias)
+        loss = None if labels is None else heads.cross_entropy(logits, labels)
+        return {"loss": loss, "logits": logits, "last_hidden_state": seen.states}
+
+
+class SequenceClassification(electra.SequenceClassification):
+    def scores(self, seen):
+        return self.score(self.drop(torch.tanh(self.mix(seen.states[:, 0]))))
+
+
+class MultipleChoice(heads.MultipleChoice):
+    POOLED = False
+
+    def __init__(self, c):
+        super().__init__(c)
+        del self.classifier
+        self.mix, self.score = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, 1)
+
+    scores = SequenceClassification.scores
+
+
+class Funnel(BERT):
+    TOPS = {
+        None: heads.Bare, "base": heads.Bare, "masked_lm": MaskedLM, "replaced_token": electra.ReplacedToken,
+        **bert.TASKS, "sequence_classification": SequenceClassification, "multiple_choice": MultipleChoice,
+    }  # fmt: skip
+    HEADS = tuple(TOPS)
+    SHORT = ("base", "sequence_classification", "multiple_choice")
+    EMBEDDINGS = Embeddings  # type: ignore[assignment]
+    LAYERS = Blocks
+
+    def __init__(self, config: Config, head=None):
+        super().__init__(config, head)  # type: ignore[arg-type]
+        if head not in self.SHORT:
+            self.decoder = nn.ModuleList(Layer(config) for _ in range(config.n_decoder_layers))
+            self.decoder.apply(self.start)
+        self.names = BASE_HF if head == "base" else HF
+        self.drop = nn.Dropout(config.dropout)
+
+    def place(self, block, q_types, types, mask, queries, x, pooled=False):
+        """As the layers of this block see it, or its first, from the pooled positions."""
+        shift, stride = 1 + pooled, 2 ** (block - pooled)
+        windows = distance_windows(queries, x.size(1), shift, device=x.device)
+        first = -shift * (-(-queries // len(windows)) * len(windows) - 1)  # of the last window, the farthest left
+        steps = torch.arange(first, x.size(1), device=x.device)
+        origin = -stride if pooled and self.config.separate_cls else 0  # the first token is taken to stand before
+        waves = self.drop(distance_waves(origin - stride * steps, self.config.d_model, x))
+        same = None
+        if types is not None:
+            same = (q_types[:, :, None] == types[:, None]) | (q_types == CLS)[:, :, None] | (types == CLS)[:, None]
+            same = same & (torch.arange(x.size(1), device=x.device) > 0) if self.config.separate_cls else same
+        return Place(waves, windows - first, shift, same, None if mask is None else mask[:, None, None])
+
+    def apart(self, x):
+        """[B,L,...] -> the same, with the first of them twice, so that no other shares a pair with it"""
+        if not self.config.separate_cls:
+            return x
+        return torch.cat([x[:, :1], x[:, :-1] if self.config.truncate_seq else x], 1)
+
+    def shorter(self, x, types, mask):
+        """Half of each. Padding is pooled with the rest, as it was published; where it took part, none may look."""
+        pool = F.avg_pool2d if self.config.pooling_type == "mean" else F.max_pool2d
+        x = pool(self.apart(x)[:, None], (2, 1), ceil_mode=True)[:, 0]
+        types = None if types is None else self.apart(types)[:, ::2]
+        if mask is not None:
+            mask = self.apart(mask)
+            mask = F.pad(mask, (0, mask.size(1) % 2), value=True).unflatten(1, (-1, 2)).all(-1)
+        return x, types, mask
+
+    def longer(self, x, length):
+        """Each state as often as positions were pooled into it -> [B,length,E]"""
+        times = 2 ** (len(self.config.block_sizes) - 1)
+        if not self.config.separate_cls or times == 1:
+            return x.repeat_interleave(times, 1)[:, :length]
+        rest = x[:, 1:].repeat_interleave(times, 1)
+        rest = F.pad(rest, (0, 0, 0, times - 1)) if self.config.truncate_seq else rest
+        return torch.cat([x[:, :1], rest[:, : length - 1]], 1)
+
+    def encode(self, ids, mask, types, position_ids):
+        if position_ids is not None:
+            raise ValueError("position_ids were given: this model knows distances only")
+        if types is None and not self.config.separate_cls:
+            types = torch.zeros_like(ids)
+        x, c, whole = self.embed(ids), self.config, (types, mask)
+        for number, (block, repeats) in enumerate(zip(self.layers, c.block_repeats, strict=True)):
+            runs = [layer for layer in block for _ in range(repeats)]
+            if number and x.size(1) > 1 + c.separate_cls:
+                short, q_types, q_mask = self.shorter(x, types, mask)
+                if c.pool_q_only:
+                    place = self.place(number, q_types, types, mask, short.size(1), x, pooled=True)
+                    short = runs.pop(0)(short, x, place)
+                x, types, mask = short, q_types, q_mask
+            place = self.place(number, types, types, mask, x.size(1), x)
+            for run, layer in enumerate(runs, 1):
+                x = layer(x, x, place)
+                if number == 0 and run == c.block_sizes[0]:
+                    first = x
+        if self.head in self.SHORT:
+            return x
+        x = self.longer(x, ids.size(1)) + first
+        place = self.place(0, whole[0], *whole, x.size(1), x)
+        for layer in self.decoder:
+            x = layer(x, x, place)
+        return x
+
+
+MODEL = Funnel
+
+
+class BaseNames(NameMap):
+    """The states of the blocks alone have no prefix, though they are a head of ours."""
+
+    def dump(self, ours, *, headed):
+        return super().dump(ours, headed=False)
+
+
+def _layer(theirs, ours):
+    attn = {
+        "q_head": "q_proj", "k_head": "k_proj", "v_head": "v_proj", "post_proj": "o_proj", "r_w_bias": "by_content",
+        "r_r_bias": "by_distance", "r_s_bias": "by_type", "r_kernel": "waves", "seg_embed": "types",
+    }  # fmt: skip
+    table = {f"{theirs}.attention.{name}": f"{ours}.attn.{part}" for name, part in attn.items()}
+    return table | {
+        f"{theirs}.attention.layer_norm": f"{ours}.norm1",
+        f"{theirs}.ffn.linear_1": f"{ours}.ff.up",
+        f"{theirs}.ffn.linear_2": f"{ours}.ff.down",
+        f"{theirs}.ffn.layer_norm": f"{ours}.norm2",
+    }
+
+
+BODY = {
+    "embeddings.word_embeddings": "embed.tokens",
+    "embeddings.layer_norm": "embed.norm",
+    **_layer("encoder.blocks.{}.{}", "layers.{}.{}"),
+    **_layer("decoder.layers.{}", "decoder.{}"),
+}
+TOP_NAMES = {
+    "lm_head.bias": "top.bias",
+    "discriminator_predictions.dense": "top.look",
+    "discriminator_predictions.dense_prediction": "top.replaced",
+    "classifier.linear_hidden": "top.mix",
+    "classifier.linear_out": "top.score",
+    **bert.TASK_NAMES,
+}
+TIED = {"lm_head.weight": "embeddings.word_embeddings.weight"}
+HF, BASE_HF = (kind(BODY, prefix="funnel.", heads=TOP_NAMES, tied=TIED) for kind in (NameMap, BaseNames))
+HF_HEADS = {
+    "FunnelModel": None, "FunnelBaseModel": "base", "FunnelForMaskedLM": "masked_lm",
+    "FunnelForPreTraining": "replaced_token", **bert.task_classes("Funnel"),
+}  # fmt: skip
+HF_FIELDS = {
+    **heads.LABEL_FIELDS, "vocab_size": "vocab_size", "block_sizes": "block_sizes", "block_repeats": "block_repeats",
+    "num_decoder_layers": "n_decoder_layers", "d_model": "d_model", "n_head": "n_heads", "d_head": "d_head",
+    "d_inner": "d_ff", "hidden_act": "activation", "hidden_dropout": "dropout", "attention_dropout": "attn_dropout",
+    "activation_dropout": "ff_dropout", "layer_norm_eps": "eps", "pooling_type": "pooling_type",
+    "attention_type": "attention_type", "separate_cls": "separate_cls", "truncate_seq": "truncate_seq",
+    "pool_q_only": "pool_q_only", "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id",
+    "pad_token_id": "pad_token_id",
+}  # fmt: skip
+HF_FIXED = {"tie_word_embeddings": True}
+HF_UNUSED = {"initializer_range", "initializer_std", "max_position_embeddings", "type_vocab_size", "rel_attn_type"}
