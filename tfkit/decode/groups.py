@@ -68,9 +68,10 @@ def moved(ids: Tensor, parent: Tensor, start: int, end: int) -> tuple[Tensor, Te
     if parent.size(1) != ids.size(1) or ids.device.type != "cpu":  # looking costs a GPU more than moving does
         return new, index, start
     differ = (new[..., start:end] != ids[..., start:end]).flatten(0, 1).any(0)
-    if not bool(differ.any()):
+    first = int(differ.byte().argmax()) if len(differ) else 0
+    if first == 0 and not bool(differ[:1].any()):
         return new, None, end
-    return new, index, start + int(differ.byte().argmax())
+    return new, index, start + first
 
 
 def judged(task: Task, scores: Tensor, ids: Tensor, said: list[Tensor], penalty: float) -> tuple[Tensor, bool]:

@@ -53,12 +53,11 @@ class Hypotheses:
 
     def best(self, scores: Tensor, normal: bool) -> tuple[Tensor, Tensor, Tensor]:
         """scores [B,K,V] -> parent, token, total [B,C] of the best continuations"""
-        top = scores.topk(min(self.candidates, scores.size(-1)))  # of each row, then of all: never [B,K·V]
-        value = top.values if normal else top.values - scores.logsumexp(-1, keepdim=True)
-        every = (self.totals.unsqueeze(-1) + value).flatten(1)
+        every = scores if normal else scores.log_softmax(-1)
+        every = (every + self.totals.unsqueeze(-1)).flatten(1)  # [B,K·V]
         found = every.topk(min(self.candidates, every.size(1)))
-        token = top.indices.flatten(1).gather(1, found.indices)
-        parent, total, lacking = found.indices // top.indices.size(-1), found.values, self.candidates - token.size(1)
+        parent, token = found.indices // scores.size(-1), found.indices % scores.size(-1)
+        total, lacking = found.values, self.candidates - token.size(1)
         if lacking > 0:  # a vocabulary of a few words
             parent, token = F.pad(parent, (0, lacking)), F.pad(token, (0, lacking))
             total = F.pad(total, (0, lacking), value=-torch.inf)

@@ -106,6 +106,14 @@ class Memory(Cache):
         super().reorder(index)
         self.buckets = {module: buckets.index_select(0, index) for module, buckets in self.buckets.items()}
 
+    def shuffle(self, index, since=0):
+        super().shuffle(index, since)
+        self.buckets = {module: buckets.index_select(0, index) for module, buckets in self.buckets.items()}
+
+    def crop(self, length):
+        super().crop(length)
+        self.buckets = {module: buckets[..., :length] for module, buckets in self.buckets.items()}
+
 
 class Seen(NamedTuple):
     """real bool [B,K] or None; length, past: of the new and the old tokens; seeds: one a layer; kept: module ->
