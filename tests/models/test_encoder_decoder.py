@@ -13,7 +13,9 @@ BERT = {"vocab_size": 99, "hidden_size": 24, "num_hidden_layers": 2, "num_attent
 BERT |= {"max_position_embeddings": 40}
 GPT2 = {"vocab_size": 99, "n_embd": 24, "n_layer": 2, "n_head": 2, "n_positions": 40}
 DISTIL = {"vocab_size": 99, "dim": 24, "n_layers": 2, "n_heads": 2, "hidden_dim": 40, "max_position_embeddings": 40}
+BART = {"vocab_size": 99, "d_model": 32, "decoder_layers": 2, "decoder_attention_heads": 4, "decoder_ffn_dim": 40}
 KINDS = {
+    "bart": (hf.BartConfig, BART | {"max_position_embeddings": 40}),
     "bert": (hf.BertConfig, BERT),
     "wide": (hf.BertConfig, BERT | {"hidden_size": 36, "hidden_act": "relu", "num_attention_heads": 2}),
     "roberta": (hf.RobertaConfig, BERT | {"pad_token_id": 1, "type_vocab_size": 1}),
@@ -21,7 +23,16 @@ KINDS = {
     "distilbert": (hf.DistilBertConfig, DISTIL),
     "gpt2": (hf.GPT2Config, GPT2),
 }
-PAIRS = ["bert bert", "wide bert", "bert wide", "roberta roberta", "bert electra", "distilbert gpt2", "wide gpt2"]
+PAIRS = [
+    "bert bert",
+    "wide bert",
+    "bert wide",
+    "roberta roberta",
+    "bert electra",
+    "distilbert gpt2",
+    "wide gpt2",
+    "bert bart",
+]
 
 
 def made(parity, pair):
@@ -65,14 +76,14 @@ def test_labels_with_a_gap(parity, theirs, ours):
 
 
 @pytest.mark.filterwarnings("ignore:Version v4.12.0")
-@pytest.mark.parametrize("theirs", ["bert wide", "roberta roberta", "distilbert gpt2"], indirect=True)
+@pytest.mark.parametrize("theirs", ["bert bart", "roberta roberta", "distilbert gpt2"], indirect=True)
 def test_their_library_reads_our_files(parity, theirs, ours, tmp_path):
     parity.same_files(theirs, ours, tmp_path / "ours")
     again = tfkit.from_pretrained(tmp_path / "ours").config
     assert registry.settle(again.decoder) == registry.settle(ours.config.decoder)
 
 
-@pytest.mark.parametrize("theirs", ["bert wide", "roberta roberta", "bert gpt2"], indirect=True)
+@pytest.mark.parametrize("theirs", ["bert wide", "roberta roberta", "bert gpt2", "bert bart"], indirect=True)
 @pytest.mark.parametrize("make_cache", [lambda: None, lambda: StaticCache(16)], ids=["growing", "static"])
 def test_cache_equals_no_cache(parity, ours, make_cache):
     ids, mask, _ = parity.ragged(seed=5)
@@ -154,7 +165,7 @@ def tiny(encoder="bert", decoder="bert", **more):
 
 IDS = torch.tensor([[3, 4, 5]])
 BAD = {
-    "ALBERT cannot be a decoder: give BERT or GPT-2": lambda: tiny(decoder="albert"),
+    "ALBERT cannot be a decoder: give BERT, GPT-2, BART": lambda: tiny(decoder="albert"),
     "tie_encoder_decoder: encoder and decoder must be of one make and size; embed.weight is not": lambda: tiny(
         encoder="roberta", decoder="gpt2", tie_encoder_decoder=True
     ),

@@ -14,7 +14,7 @@ from torch import nn
 from ..namemap import Fused, NameMap
 from ..nn import Attention
 from . import _heads as heads
-from . import bert, gpt2
+from . import bart, bert, gpt2
 from ._base import look_up
 
 
@@ -57,7 +57,8 @@ class BERTDecoder(bert.BERT):
         return model.LAYERS is bert.Layers and "masked_lm" in model.TOPS and model.encode is bert.BERT.encode
 
     def decode(self, ids, memory, mask, memory_mask, cache):
-        """ids [B,T], memory [B,S,E], masks bool [B,1,1,K] and [B,1,1,S] or None -> [B,T,E]"""
+        """ids [B,T], memory [B,S,E], masks bool [B,K] and [B,S] or None -> [B,T,E]"""
+        mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
         past = 0 if cache is None else cache.length
         if past + ids.size(1) > self.config.max_length:
             end = past + ids.size(1)
@@ -103,6 +104,7 @@ class GPT2Decoder(gpt2.GPT2):
 
     def decode(self, ids, memory, mask, memory_mask, cache):
         """As of BERT"""
+        mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
         positions = self.positions(ids, None, 0 if cache is None else cache.length)
         x = look_up(self.embed, ids, "decoder_input_ids") + look_up(self.position, positions, "position_ids")
         x = self.drop(x)
@@ -111,7 +113,21 @@ class GPT2Decoder(gpt2.GPT2):
         return self.norm(x)
 
 
-PARENTS: dict[Any, Any] = {bert.BERT: BERTDecoder, gpt2.GPT2: GPT2Decoder}
+class BARTDecoder(bart.BART):
+    """One half of it is what is wanted, as it is."""
+
+    CROSS: dict[str, str | Fused] = {}
+    TRANSPOSED = CONSTANT = ()
+
+    def __init__(self, config):
+        super().__init__(config, "causal_lm")
+
+    @classmethod
+    def fits(cls, model):
+        return "causal_lm" in model.HEADS
+
+
+PARENTS: dict[Any, Any] = {bert.BERT: BERTDecoder, gpt2.GPT2: GPT2Decoder, bart.BART: BARTDecoder}
 
 
 def decoder(module: ModuleType) -> Any:
@@ -119,12 +135,16 @@ def decoder(module: ModuleType) -> Any:
     for parent, made in PARENTS.items():
         if issubclass(module.MODEL, parent) and made.fits(module.MODEL):
             return type(f"{module.MODEL.__name__}Decoder", (made, module.MODEL), {})
-    raise ValueError(f"{module.MODEL.__name__} cannot be a decoder: give BERT or GPT-2, or a child with their layers")
+    raise ValueError(
+        f"{module.MODEL.__name__} cannot be a decoder: give BERT, GPT-2, BART, or a child with their layers"
+    )
 
 
 def decoder_names(module: ModuleType) -> NameMap:
     """The architecture's own map, and what cross-attention adds."""
     own, made = module.HF, decoder(module)
+    if not made.CROSS:
+        return own
     return NameMap(
         {**own.table, **made.CROSS}, prefix=own.prefix, heads=own.heads, tied=own.tied,
         transposed=[*own.transposed, *made.TRANSPOSED], constant=[*own.constant, *made.CONSTANT],

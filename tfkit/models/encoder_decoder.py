@@ -1,9 +1,9 @@
 """BERT2BERT (Rothe et al. 2019, arXiv:1907.12461): an encoder and a decoder that were trained apart, put together.
 
 Parent   transformer
-Differs  its halves are other models of this zoo: any encoder, and a decoder made of BERT, GPT-2 or a child of theirs:
-         causal, with cross-attention added, the only part that starts afresh. tie_encoder_decoder: both are one set of
-         weights but for that ("BERTShare"). A matrix between the two where their widths differ
+Differs  its halves are other models of this zoo: any encoder, and a decoder made of BERT, GPT-2, BART or a child of
+         theirs: causal, with cross-attention, which is the only part that starts afresh. tie_encoder_decoder: both are
+         one set of weights but for that ("BERTShare"). A matrix between the two where their widths differ
 Trained  on pairs of sequences, from the weights of its parts: `from_parts`
 """
 
@@ -72,7 +72,6 @@ class EncoderDecoder(transformer.Transformer):
     def decode(self, ids, memory, mask, memory_mask, cache):
         if self.project is not None and not (cache is not None and cache.memory):  # what is cached is not read again
             memory = self.project(memory)
-        mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
         return self.decoder.decode(ids, memory, mask, memory_mask, cache)
 
     def score(self, x):
