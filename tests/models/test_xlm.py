@@ -17,7 +17,7 @@ UNUSUAL = {
     "mean": ("xlm", {"summary_type": "mean", "summary_activation": "tanh", "num_labels": 3}, "multiple_choice"),
     "last": ("xlm", {"summary_type": "last", "num_labels": 4}, "sequence_classification"),
     "pre-norm": ("flaubert", {"pre_norm": True, "layer_norm_eps": 1e-6}, "masked_lm"),
-    "pre-norm, causal": ("flaubert", {"pre_norm": True, "causal": True}, None),
+    "pre-norm, causal": ("flaubert", {"pre_norm": True, "causal": True, "layerdrop": 0.5}, None),
 }
 PLAIN = {f"{kind}-{head}": (kind, {}, head) for kind in ("xlm", "flaubert") for head in XLM.HEADS}
 CASES = PLAIN | UNUSUAL

@@ -9,9 +9,7 @@ Trained  masked language modelling, on 71 GB of French text
 
 from dataclasses import dataclass
 
-import torch
-from torch import nn
-
+from ..nn import LayerDrop
 from . import bert, xlm
 from .xlm import HF, HF_FIXED, HF_UNUSED
 
@@ -34,30 +32,16 @@ PRESETS: dict[str, dict] = {
 }  # fmt: skip
 
 
-class Layer(bert.Layer):
-    def __init__(self, c):
-        super().__init__(c)
-        self.skipped = c.layerdrop
-
+class PreNormLayer(bert.Layer):
     def forward(self, x, mask):
-        if self.training and self.skipped and torch.rand(()) < self.skipped:
-            return x
-        return self.read(x, mask)
-
-    def read(self, x, mask):
-        return super().forward(x, mask)
-
-
-class PreNormLayer(Layer):
-    def read(self, x, mask):
         x = x + self.drop(self.attn(self.norm1(x), mask=mask))
         return x + self.drop(self.ff(self.norm2(x)))
 
 
 class FlauBERT(xlm.XLM):
     def LAYERS(self, c):
-        layer = PreNormLayer if c.pre_norm else Layer
-        return nn.ModuleList(layer(c) for _ in range(c.n_layers))
+        layer = PreNormLayer if c.pre_norm else bert.Layer
+        return LayerDrop([layer(c) for _ in range(c.n_layers)], c.layerdrop)
 
 
 MODEL = FlauBERT

@@ -129,7 +129,7 @@ class XLM(bert.BERT):
         if config.sinusoidal:
             waves = sinusoidal_positions(config.max_length, config.d_model)
             self.embed.positions.weight = nn.Parameter(waves, requires_grad=False)  # published files hold them
-        for layer in self.layers:
+        for layer in self.layers.children():  # all: a list that drops layers would miss some
             layer.attn.causal = config.causal
 
     @torch.no_grad()
