@@ -103,7 +103,8 @@ class TwoStreams(RelativeAttention):
             gap = torch.einsum("bhnqd,hd->bhnq", asked, self.segments[0] - self.segments[1])
             bias = torch.addcmul(bias, gap[..., None], same.unflatten(1, (count, -1))[:, None])
         if seen is not None:
-            bias = bias.masked_fill(~seen.unflatten(1, (count, -1))[:, None], float("-inf"))
+            fill = bias.masked_fill if same is None else bias.masked_fill_  # the sum is nobody else's, the view is
+            bias = fill(~seen.unflatten(1, (count, -1))[:, None], float("-inf"))
         k, v = (x if count == 1 else x.repeat_interleave(count, dim=1) for x in (k, v))
         return self.look(q, k, v, bias.flatten(1, 2))
 
