@@ -187,6 +187,7 @@ def picture(model: Any, ids: torch.Tensor) -> dict[str, Any]:
 GPT = {"vocab_size": VOCAB, "d_model": 16, "n_layers": 2, "n_heads": 4, "max_length": 24, "num_labels": LABELS}
 BERT = {**GPT, "d_ff": 24}
 ODD = {"d_model": 15, "n_heads": 3, "n_layers": 1, "vocab_size": 43}
+DEBERTA = {**BERT, "relative_attention": True, "pos_att_type": ("c2p", "p2c"), "position_biased_input": False}
 SEQ2SEQ = {"vocab_size": VOCAB, "d_model": 16, "n_layers": 2, "n_heads": 4, "d_ff": 24}
 BART = {**SEQ2SEQ, "n_decoder_layers": 2, "n_decoder_heads": 4, "d_decoder_ff": 24, "max_length": 24}
 BART |= {"num_labels": LABELS}
@@ -195,6 +196,7 @@ PROPHET |= {"n_buckets": 8, "decoder_start_token_id": 1, "eos_token_id": 2}
 MARIAN = {"pad_token_id": 0, "decoder_start_token_id": 0, "eos_token_id": 2}
 T5 = {**SEQ2SEQ, "d_kv": 4, "n_buckets": 8, "num_labels": LABELS}
 ALONE = {r"decoder\.\d\.(cross_attn|norm2)": "a decoder alone has nothing to look across to"}
+OF_OTHERS = "it is made of other models, which it finds by name when it runs"
 GPT_XL = {"vocab_size": VOCAB, "cutoffs": (10, 20), "div_val": 2, "d_model": 16, "d_embed": 16, "n_heads": 4}
 XLNET = {**SEQ2SEQ, "num_labels": LABELS}
 GPT_XL |= {"d_head": 4, "d_ff": 24, "mem_len": 6, "clamp_len": 5, "num_labels": LABELS}
@@ -222,14 +224,26 @@ ROWS: dict[str, Row] = {
         still={"pooler": "as above"},
     ),
     "bert": Encoder(fields=BERT, head="masked_lm", odd=ODD),
+    "convbert": Encoder(
+        fields={**BERT, "d_embed": 8, "n_groups": 2, "conv_kernel_size": 3}, head="masked_lm",
+        odd={**ODD, "d_embed": 7, "n_groups": 1, "n_heads": 4, "d_model": 20, "head_ratio": 4},
+        but={"padding": "a convolution reads what stands for padding, as published"},
+        still={r"layers\.1\.norm2\.bias": "the choices are weighed by straight lines: it lifts all of them alike"},
+    ),
     "ctrl": Decoder(fields=GPT, head="causal_lm", odd={"d_model": 18, "n_heads": 3}),
+    "deberta": Encoder(fields=DEBERTA, head="masked_lm", odd={**ODD, "d_embed": 7, "talking_head": True}),
+    "deberta_v2": Encoder(
+        fields={**DEBERTA, "position_buckets": 4, "norm_rel_ebd": "layer_norm", "share_att_key": True,
+                "conv_kernel_size": 3},
+        head="masked_lm", odd={**ODD, "conv_groups": 3},
+    ),
     "distilbert": Encoder(fields=BERT, head="masked_lm", odd=ODD),
     "dpr": Encoder(fields=BERT, head=None, odd={**ODD, "projection_dim": 5}, untaught=("reader",)),
     "electra": Encoder(fields={**BERT, "d_embed": 8}, head="replaced_token", odd={**ODD, "d_embed": 7}),
     "encoder_decoder": Seq2Seq(
         fields={"encoder": {"architecture": "bert", **BERT}, "decoder": {"architecture": "gpt2", **GPT},
                 "decoder_start_token_id": 1, "eos_token_id": 2},
-        head="seq2seq_lm", still={r"encoder\.pooler": "the decoder looks at the states"},
+        head="seq2seq_lm", but={"flat form": OF_OTHERS}, still={r"encoder\.pooler": "the decoder looks at the states"},
         odd={"encoder": {"architecture": "roberta", **BERT, **ODD, "vocab_size": VOCAB}},
     ),
     "flaubert": Encoder(fields={**GPT, "pad_token_id": 0}, head="masked_lm", odd={**ODD, "pre_norm": True}),
@@ -257,7 +271,8 @@ ROWS: dict[str, Row] = {
     ),
     "mmbt": WithPicture(
         fields={"text_config": {"architecture": "bert", **BERT}, "image_config": None, "modal_hidden_size": 5},
-        head=None, more=picture, odd={"text_config": {"architecture": "bert", **BERT, **ODD}},
+        head=None, more=picture, but={"flat form": OF_OTHERS},
+        odd={"text_config": {"architecture": "bert", **BERT, **ODD}},
     ),
     "mt5": Seq2Seq(fields=T5, head="seq2seq_lm", end=1, odd={**ODD, "d_kv": 3}),
     "pegasus": Seq2Seq(
@@ -279,14 +294,14 @@ ROWS: dict[str, Row] = {
     "reformer-causal": Decoder(
         fields={**REFORMER, "lsh_chunk": 16}, head="causal_lm", heads=("causal_lm",), odd={"axial": False},
         but={
-            "compile": "as above",
+            "compile": "as above: the way back computes inputs again",
             "static cache": "its cache keeps buckets beside keys and values, and makes its own",
         },
     ),
     "rag": WithPassages(
         fields={"question_encoder": {"architecture": "dpr", **BERT}, "generator": {"architecture": "bart", **BART},
                 "n_docs": 2, "reduce_loss": True},
-        head="rag_token",
+        head="rag_token", but={"flat form": OF_OTHERS},
         odd={"question_encoder": {"architecture": "dpr", **BERT, **ODD, "vocab_size": VOCAB},
              "generator": {"architecture": "t5", **T5, "d_model": 15, "n_heads": 3}, "bos_token_id": 1},
     ),
@@ -353,7 +368,19 @@ COUNTS: dict[str, tuple[str | None, int]] = {
     "big": ("seq2seq_lm", 214_245_376),
     "bigbird-roberta-base": (None, 127_468_800),
     "bigbird-roberta-large": (None, 359_123_968),
+    "conv-bert-base": (None, 105_680_520),
+    "conv-bert-medium-small": (None, 17_475_888),
+    "conv-bert-small": (None, 13_143_768),
     "ctrl": ("causal_lm", 1_637_964_550),
+    "deberta-base": (None, 138_601_728),
+    "deberta-large": (None, 405_163_008),
+    "deberta-v2-xlarge": (None, 884_593_152),
+    "deberta-v2-xxlarge": (None, 1_564_549_632),
+    "deberta-v3-base": (None, 183_831_552),
+    "deberta-v3-large": (None, 434_012_160),
+    "deberta-v3-small": (None, 141_304_320),
+    "deberta-v3-xsmall": (None, 70_682_112),
+    "deberta-xlarge": (None, 757_804_032),
     "distilbert-base-cased": (None, 65_190_912),
     "distilbert-base-multilingual-cased": (None, 134_734_080),
     "distilbert-base-uncased": (None, 66_362_880),
@@ -396,6 +423,7 @@ COUNTS: dict[str, tuple[str | None, int]] = {
     "mbart-large-50": ("seq2seq_lm", 610_879_488),
     "mbart-large-cc25": ("seq2seq_lm", 610_851_840),
     "mbart-large-en-ro": ("seq2seq_lm", 610_851_840),
+    "mdeberta-v3-base": (None, 278_218_752),
     "mmbt-base-uncased": (None, 169_199_680),
     "mt5-base": ("seq2seq_lm", 582_401_280),
     "mt5-large": ("seq2seq_lm", 1_229_581_312),

@@ -1,25 +1,79 @@
+"""The reading aids say what there is, and say it in a line where there is not."""
+
+import subprocess
+import sys
+
+import pytest
 from typer.testing import CliRunner
 
+from tfkit import registry
 from tfkit.tools.cli import app
 
 run = CliRunner()
 
 
-def test_list_and_family():
-    listed = run.invoke(app, ["list"])
-    assert listed.exit_code == 0
-    assert {"rnn_seq2seq", "transformer"} <= {row.split()[0] for row in listed.stdout.splitlines()}
-    assert "  transformer" in run.invoke(app, ["family"]).stdout.splitlines()
+def shown(*arguments):
+    result = run.invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_list_names_every_architecture_with_its_title():
+    lines = {row.split()[0]: row for row in shown("list").splitlines()}
+    assert lines.keys() >= set(registry.architectures())
+    assert "Devlin et al. 2018" in lines["bert"]
+
+
+def test_family_has_everyone_once_below_the_parent():
+    rows = shown("family").splitlines()
+    names = [row.lstrip("│├└─ ").split()[0] for row in rows]
+    assert sorted(names) == registry.architectures()
+    depth = {name: len(row) - len(row.lstrip("│├└─ ")) for name, row in zip(names, rows, strict=True)}
+    assert depth["rnn_seq2seq"] < depth["transformer"] < depth["bert"] < depth["roberta"] < depth["xlm_roberta"]
 
 
 def test_anatomy():
-    shown = run.invoke(app, ["anatomy", "transformer", "--preset", "base", "--head", "seq2seq_lm"])
-    assert shown.exit_code == 0
-    assert "63,082,496" in shown.stdout.splitlines()[0]
-    assert "weight[2048, 512]" in run.invoke(app, ["anatomy", "transformer", "--depth", "4"]).stdout
+    rows = shown("anatomy", "transformer", "--preset", "base", "--head", "seq2seq_lm").splitlines()
+    assert "63,082,496" in rows[1]
+    assert any("0 … 5  (6 alike)" in row for row in rows)
+    assert any("weight[2048, 512]" in row for row in rows)
+    assert len(shown("anatomy", "gpt2", "--depth", "0").splitlines()) == 2
 
 
-def test_anatomy_of_nothing():
-    shown = run.invoke(app, ["anatomy", "nope"])
-    assert shown.exit_code == 2
-    assert "no architecture or preset 'nope'" in shown.output
+def test_diff_of_parent_and_child():
+    text = shown("diff", "bert", "roberta")
+    assert "no next-sentence task" in text
+    assert "[50265, 768]" in text
+    assert "return real.cumsum(-1) * real + pad" in text
+    assert "class Layer(" not in text  # which is the same
+    assert "def " not in shown("diff", "bert", "roberta", "--brief")
+
+
+def test_diff_with_oneself_is_nothing():
+    assert shown("diff", "gpt2", "gpt2").split()[3:] == ["configuration:", "the", "same", "modules:", "the", "same"]
+
+
+def test_flatten_runs_alone(tmp_path):
+    file = tmp_path / "flat.py"
+    assert shown("flatten", "roberta", "-o", str(file)).startswith(str(file))
+    assert file.read_text() == shown("flatten", "roberta")
+    use = "import sys; sys.path.insert(0, sys.argv[1]); sys.modules['tfkit'] = None; import flat; print(flat.PRESETS)"
+    done = subprocess.run([sys.executable, "-I", "-c", use, str(tmp_path)], capture_output=True, text=True, timeout=120)
+    assert "roberta-base" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["anatomy", "nope"], "tfkit anatomy: no architecture or preset 'nope'"),
+        (["anatomy", "bert", "--head", "tail"], "tfkit anatomy: BERT has no head 'tail'"),
+        (["flatten", "nope"], "tfkit flatten: no architecture 'nope'"),
+        (["flatten", "encoder_decoder"], "tfkit flatten: it is made of other models"),
+        (["diff", "bert", "nope"], "tfkit diff: no architecture 'nope'"),
+    ],
+)
+def test_what_is_not_there_is_said_in_a_line(arguments, message):
+    result = run.invoke(app, arguments)
+    assert result.exit_code == 2
+    assert result.output.startswith(message)
+    assert result.output.count("\n") == 1

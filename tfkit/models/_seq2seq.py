@@ -14,7 +14,6 @@ from ..nn import Cache
 from ..objectives.label_smoothing import seq2seq_loss
 from . import _heads as heads
 from ._base import Model, Output, as_mask, check_ids, check_rows
-from .bert import BERT
 from .roberta import SequenceClassification
 
 
@@ -63,7 +62,6 @@ class Tasks(Model):
     }
     ENCODER_TOPS: ClassVar[dict[str | None, type[heads.Head]]] = {}
     REREADS = False
-    known: Any = BERT.known
     embed: Any
     encode: Any
     decode: Any

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
 
 from .. import registry
 
 app = typer.Typer(help="Readable reference models.", no_args_is_help=True, add_completion=False)
+NAME = typer.Argument(help="an architecture")
 
 
 @app.callback()
@@ -17,25 +26,46 @@ def main() -> None:
     """Readable reference models."""
 
 
+def console() -> Console:
+    """On a terminal as wide as it is; into a file or a pipe, no line is broken."""
+    found = Console()
+    return found if found.is_terminal else Console(width=200)
+
+
+def refuse(command: str, error: Exception) -> typer.Exit:
+    typer.echo(f"tfkit {command}: {error.args[0]}", err=True)
+    return typer.Exit(2)
+
+
 @app.command("list")
 def list_architectures() -> None:
     """The architectures, one a line, each with the first line of its file."""
-    for name, title in titles().items():
-        typer.echo(f"{name:<16} {title}")
+    table = Table.grid(padding=(0, 2))
+    for name, doc in docstrings().items():
+        table.add_row(Text(name, style="bold"), Text(doc.partition("\n")[0]))
+    console().print(table)
 
 
 @app.command()
 def family() -> None:
-    """The tree of parents."""
-    parents = {name: stated(doc, "Parent").split()[0].rstrip(":") for name, doc in docstrings().items()}
+    """The tree of parents, and what each child does differently."""
+    docs = docstrings()
+    parents = {name: (stated(doc, "Parent").split() or ["none"])[0].rstrip(":,") for name, doc in docs.items()}
 
-    def show(name: str, depth: int) -> None:
-        typer.echo("  " * depth + name)
+    def grow(tree: Tree, name: str) -> None:
         for child in (child for child, parent in parents.items() if parent == name):
-            show(child, depth + 1)
+            grow(tree.add(label(child, docs[child])), child)
 
+    out = console()
     for name in (name for name, parent in parents.items() if parent not in parents):
-        show(name, 0)
+        tree = Tree(label(name, docs[name]))
+        grow(tree, name)
+        out.print(tree)
+
+
+def label(name: str, doc: str) -> Text:
+    text = Text(name, style="bold", no_wrap=True, overflow="ellipsis")
+    return text.append("  " + stated(doc, "Differs").partition(";")[0], style="not bold dim")
 
 
 @app.command()
@@ -43,7 +73,7 @@ def anatomy(
     name: Annotated[str, typer.Argument(help="an architecture, or a published size by its own name")],
     preset: Annotated[str | None, typer.Option(help="a size of that architecture")] = None,
     head: Annotated[str | None, typer.Option(help="such as seq2seq_lm")] = None,
-    depth: Annotated[int, typer.Option(help="how deep to look")] = 3,
+    depth: Annotated[int, typer.Option(help="how deep to look")] = 4,
 ) -> None:
     """The tree of modules with shapes and parameter counts. No memory is taken for weights."""
     import torch
@@ -54,19 +84,73 @@ def anatomy(
         with torch.device("meta"):
             model = from_config(name, head=head, preset=preset)
     except (LookupError, ValueError) as error:
-        typer.echo(f"tfkit anatomy: {error.args[0]}", err=True)
-        raise typer.Exit(2) from None
-    for path, module in model.named_modules():
-        level = path.count(".") + 1 if path else 0
-        if level <= depth:
-            typer.echo(line(path, module, level))
+        raise refuse("anatomy", error) from None
+    table = Table("module", "parameters", "class", "weights", box=None, padding=(0, 2, 0, 0))
+    table.columns[1].justify = "right"
+    for row in parts(type(model).__name__, model, depth):
+        table.add_row(*row)
+    console().print(table)
 
 
-def line(path: str, module, level: int) -> str:
+def parts(name: str, module, depth: int, indent: str = "") -> Iterator[tuple[str, str, str, str]]:
+    """A module and what is in it, a row each: name, parameters, class, shapes. Neighbours that are alike are one."""
     count = sum(p.numel() for p in module.parameters())
-    shapes = " ".join(f"{n}{list(p.shape)}" for n, p in module.named_parameters(recurse=False))
-    label = "  " * level + (path.rpartition(".")[2] or type(module).__name__)
-    return f"{label:<32} {count:>13,}  {type(module).__name__:<20} {shapes}".rstrip()
+    shapes = "  ".join(f"{n}{list(p.shape)}" for n, p in module.named_parameters(recurse=False))
+    yield indent + name, f"{count:,}", type(module).__name__, shapes.replace("[", r"\[")
+    if depth > 0:
+        for _, alike in groupby(module.named_children(), key=lambda child: repr(child[1])):
+            (first, child), *more = alike
+            title = first if not more else f"{first} … {more[-1][0]}  ({len(more) + 1} alike)"
+            yield from parts(title, child, depth - 1, indent + "  ")
+
+
+@app.command()
+def flatten(
+    name: Annotated[str, NAME],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="write it there")] = None,
+) -> None:
+    """The whole architecture as one file that runs alone, with torch."""
+    from .flatten import flatten as flat
+
+    try:
+        text = flat(name)
+    except (LookupError, ValueError) as error:
+        raise refuse("flatten", error) from None
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        output.write_text(text, encoding="utf-8")
+        typer.echo(f"{output}: {len(text.splitlines())} lines")
+
+
+@app.command()
+def diff(
+    one: Annotated[str, NAME],
+    other: Annotated[str, NAME],
+    brief: Annotated[bool, typer.Option(help="without the code")] = False,
+) -> None:
+    """What differs between two architectures: what their authors say, configuration, modules, code."""
+    from . import compare
+
+    docs, out = docstrings(), console()
+    try:
+        for name in (one, other):
+            registry.load(name)
+        rewritten = [] if brief else compare.rewritten(one, other)
+        tables = {"configuration": compare.settings, "modules": compare.modules}
+        changes = {title: compare.changed(look(one), look(other)) for title, look in tables.items()}
+    except (LookupError, ValueError) as error:
+        raise refuse("diff", error) from None
+    out.print(Text(f"{one} → {other}", style="bold"))
+    if stated(docs.get(other, ""), "Parent").startswith(one):
+        out.print(Text(section(docs[other], "Differs")))
+    for title, rows in changes.items():
+        table = Table(title, one, other, title_justify="left", box=None, padding=(0, 2, 0, 0))
+        for key, a, b in rows:
+            table.add_row(*(Text("–" if cell is None else cell) for cell in (key, a, b)))
+        out.print("", table if rows else Text(f"{title}: the same", style="dim"), sep="\n")
+    for title, text, language in rewritten:
+        out.print("", Text(title, style="bold"), Syntax(text, language, background_color="default"), sep="\n")
 
 
 def docstrings() -> dict[str, str]:
@@ -82,11 +166,15 @@ def docstrings() -> dict[str, str]:
     return found
 
 
-def titles() -> dict[str, str]:
-    return {name: doc.partition("\n")[0] for name, doc in docstrings().items()}
-
-
 def stated(doc: str, what: str) -> str:
-    """The text after a docstring's `Parent`, `Differs` or `Trained`; "none" where it says nothing."""
+    """The line after a docstring's `Parent`, `Differs` or `Trained`; "none" where it says nothing."""
     lines = [row.removeprefix(what).strip() for row in doc.splitlines() if row.startswith(what + " ")]
     return lines[0] if lines else "none"
+
+
+def section(doc: str, what: str) -> str:
+    """The same with the lines that go on from it."""
+    rows = doc.splitlines()
+    start = next(i for i, row in enumerate(rows) if row.startswith(what + " "))
+    end = next((i for i in range(start + 1, len(rows)) if not rows[i].startswith(" ")), len(rows))
+    return " ".join(row.removeprefix(what).strip() for row in rows[start:end])

@@ -1,0 +1,80 @@
+"""What differs between two architectures: their configurations, their modules and their code."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from dataclasses import MISSING, fields
+from typing import Any
+
+from .. import registry
+from .flatten import ROOTS, Symbol, found_in, needed, parsed
+
+Change = tuple[str, Any, Any]  # a name, what the one has, what the other has; None: nothing
+
+
+def changed(one: dict[str, Any], other: dict[str, Any]) -> list[Change]:
+    """What is not the same under the same name, in the order of the first."""
+    return [(key, one.get(key), other.get(key)) for key in {**one, **other} if one.get(key) != other.get(key)]
+
+
+def settings(name: str) -> dict[str, str]:
+    """The fields of an architecture's Config, with their defaults."""
+    found = {}
+    for field in fields(registry.load(name).Config):
+        default = field.default if field.default_factory is MISSING else field.default_factory()
+        found[field.name] = "needed" if default is MISSING else repr(default)
+    return found
+
+
+def modules(name: str) -> dict[str, str]:
+    """Path -> class and shapes of every module with weights of its own, in the first published size (or the default);
+    numbered paths that are alike are one. No memory is taken for weights."""
+    import torch
+
+    module = registry.load(name)
+    preset: dict = next(iter(module.PRESETS.values()), {})
+    with torch.device("meta"):
+        model = module.MODEL(module.Config(**preset))
+    found: dict[str, str] = {}
+    for path, part in model.named_modules():
+        shapes = ", ".join(f"{n} {list(p.shape)}" for n, p in part.named_parameters(recurse=False))
+        if shapes:
+            found[re.sub(r"\b\d+\b", "*", path) or "(itself)"] = f"{type(part).__name__}: {shapes}"
+    return found
+
+
+def code(name: str) -> dict[Symbol, str]:
+    """Every part that the architecture is made of, as it is written. Raises ValueError as `flatten` does."""
+    first = registry.sources()[name]
+    symbols = needed([found for root in ROOTS if (found := found_in(first, root))])
+    return {symbol: source(symbol) for symbol in symbols if symbol[1] not in ("PRESETS", "MODEL")}
+
+
+def source(symbol: Symbol) -> str:
+    module = parsed(symbol[0])
+    parts = [ast.get_source_segment(module.text, statement) or "" for statement in module.symbols[symbol[1]]]
+    return "\n".join(parts)
+
+
+def rewritten(one: str, other: str) -> list[tuple[str, str, str]]:
+    """Title, text and language of every part that only one of two architectures has: a diff where both have one of
+    that name, the part itself where the other has none."""
+    left, right = code(one), code(other)
+    gone = {symbol[1]: (symbol[0], text) for symbol, text in left.items() if symbol not in right}
+    new = {symbol[1]: (symbol[0], text) for symbol, text in right.items() if symbol not in left}
+    found = []
+    for name in {**gone, **new}:
+        if name in gone and name in new:
+            (a, before), (b, after) = gone[name], new[name]
+            lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=2))[2:]
+            found.append((f"{name}: {stem(a)} → {stem(b)}", "\n".join(lines), "diff"))
+        else:
+            place, text = gone.get(name) or new[name]
+            found.append((f"{name}: {stem(place)} ({one if name in gone else other} alone)", text, "python"))
+    return found
+
+
+def stem(module: str) -> str:
+    return module.removeprefix("tfkit.").removeprefix("models.")

@@ -1,0 +1,298 @@
+"""One architecture as one file: every part that it is made of, in the order in which it is needed, with torch alone.
+
+The source is copied, comments and all; only names are changed, where two parts have the same one (BERT's Embeddings and
+RoBERTa's), and what serves other ends is left out: tracing, files, the map of a checkpoint's names.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from .. import registry
+
+PACKAGE = "tfkit"
+ROOTS = ("Config", "PRESETS", "MODEL")
+LEFT_OUT = {"save_pretrained", "names", "self.names"}  # what is about files
+
+
+@dataclass
+class Module:
+    """A file: its symbols, what it imports from this library, and what from elsewhere."""
+
+    name: str
+    text: str
+    symbols: dict[str, list[ast.stmt]] = field(default_factory=dict)
+    inner: dict[str, tuple[str, str]] = field(default_factory=dict)  # alias -> module, and a symbol or module in it
+    outer: dict[str, str] = field(default_factory=dict)  # alias -> the import that gives it
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Characters of a file, from start to end, and what stands there instead."""
+
+    start: int
+    end: int
+    text: str
+
+
+Symbol = tuple[str, str]  # module, name
+
+
+@cache
+def parsed(name: str) -> Module:
+    """The module of a dotted name, read but not run."""
+    spec = find_spec(name)
+    if spec is None or spec.origin is None:
+        raise LookupError(f"no source of {name}")
+    text = Path(spec.origin).read_text(encoding="utf-8")
+    module = Module(name, text)
+    package = name if spec.submodule_search_locations is not None else name.rpartition(".")[0]
+    for statement in ast.parse(text).body:
+        if isinstance(statement, (ast.Import, ast.ImportFrom)):
+            imported(module, statement, package)
+        for symbol in defined(statement):
+            module.symbols.setdefault(symbol, []).append(statement)
+    return module
+
+
+def defined(statement: ast.stmt) -> list[str]:
+    """The names that a statement at the top of a file makes."""
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        return [statement.name]
+    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+        return []
+    return [n.id for target in targets if target for n in ast.walk(target) if isinstance(n, ast.Name)]
+
+
+def imported(module: Module, statement: ast.Import | ast.ImportFrom, package: str) -> None:
+    """Note what an import brings under which name."""
+    source = getattr(statement, "module", None) or ""
+    if level := getattr(statement, "level", 0):
+        source = ".".join([*package.split(".")[: len(package.split(".")) - level + 1], *filter(None, [source])])
+    for alias in statement.names:
+        name = alias.asname or alias.name.partition(".")[0]
+        if source.partition(".")[0] == PACKAGE:
+            module.inner[name] = source, alias.name
+        elif source != "__future__":
+            whole = alias.name + (f" as {alias.asname}" if alias.asname else "")
+            module.outer[name] = f"from {source} import {whole}" if source else f"import {whole}"
+
+
+@cache
+def found_in(module: str, name: str) -> Symbol | None:
+    """Where a symbol of this library is really defined, through all who hand it on; None for a module, or nothing."""
+    here = parsed(module)
+    if name in here.symbols:
+        return module, name
+    source, symbol = here.inner.get(name, (module, name))
+    return found_in(source, symbol) if (source, symbol) != (module, name) else None
+
+
+class Uses(ast.NodeVisitor):
+    """The uses of names in one statement that mean something at the top of a file: symbols, with their places."""
+
+    def __init__(self, module: Module) -> None:
+        self.module, self.local = module, [set[str]()]
+        self.inner: list[tuple[ast.expr, Symbol]] = []
+        self.outer: set[str] = set()
+        self.cut: list[ast.stmt] = []
+        self.off: list[ast.Compare] = []
+
+    def meant(self, name: str) -> bool:
+        return not any(name in scope for scope in self.local)
+
+    def visit(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Compare) and watched(node):
+            self.off.append(node)
+        elif isinstance(node, ast.stmt) and self.left_out(node):
+            self.cut.append(node)
+        elif isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            self.scope(node)
+        else:
+            super().visit(node)
+
+    def left_out(self, node: ast.stmt) -> bool:
+        if isinstance(node, ast.ImportFrom) and len(self.local) > 1:  # an import inside a function
+            imported(self.module, node, self.module.name.rpartition(".")[0])
+            return True
+        made = {getattr(node, "name", ""), *map(ast.unparse, getattr(node, "targets", ()))}
+        if len(self.local) > 1 and made & LEFT_OUT:
+            return True
+        return (isinstance(node, ast.If) and watched(node.test)) or (isinstance(node, ast.Expr) and watched(node.value))
+
+    def scope(self, node: ast.AST) -> None:
+        """A function's own names hide those at the top."""
+        for outside in (*getattr(node, "decorator_list", ()), *defaults(node)):
+            self.visit(outside)
+        own = {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)}
+        own |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        own |= {n.name for n in ast.walk(node) if isinstance(n, (ast.FunctionDef, ast.ClassDef)) and n is not node}
+        self.local.append(own)
+        for child in ast.iter_child_nodes(node):
+            if child not in getattr(node, "decorator_list", ()):
+                self.visit(child)
+        self.local.pop()
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        """What a class's body names is known in that body, and not in its methods."""
+        own = {name for statement in node.body for name in defined(statement)}
+        for outside in (*node.decorator_list, *node.bases, *node.keywords):
+            self.visit(outside)
+        for statement in node.body:
+            self.local.append(set() if isinstance(statement, ast.FunctionDef) else own)
+            self.visit(statement)
+            self.local.pop()
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        if isinstance(node.value, ast.Name) and self.meant(node.value.id) and node.value.id in self.module.inner:
+            inside = ".".join(self.module.inner[node.value.id])
+            if found_in(self.module.name, node.value.id) is None and (found := found_in(inside, node.attr)):
+                self.inner.append((node, found))
+                return
+        self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if not self.meant(node.id):
+            return
+        if found := found_in(self.module.name, node.id):
+            self.inner.append((node, found))
+        elif node.id in self.module.outer:
+            self.outer.add(self.module.outer[node.id])
+        elif not hasattr(builtins, node.id) and not isinstance(node.ctx, ast.Store) and node.id != "__file__":
+            raise LookupError(f"{self.module.name}: {node.id} is not found")
+
+
+def watched(node: ast.expr) -> bool:
+    """Whether an expression is tracing's own: `tracing.note(…)`, or `tracing.recorder() is not None`."""
+    return ast.unparse(node).startswith("tracing.")
+
+
+def defaults(node: ast.AST) -> list[ast.expr]:
+    found = getattr(node, "args", None)
+    return [d for d in (*found.defaults, *found.kw_defaults) if d] if isinstance(found, ast.arguments) else []
+
+
+def uses(symbol: Symbol) -> Uses:
+    module = parsed(symbol[0])
+    found = Uses(module)
+    for statement in module.symbols[symbol[1]]:
+        found.visit(statement)
+    return found
+
+
+def needed(roots: list[Symbol]) -> dict[Symbol, Uses]:
+    """Every symbol that the roots lead to, with what it uses itself."""
+    known: dict[Symbol, Uses] = {}
+    waiting = list(roots)
+    while waiting:
+        symbol = waiting.pop()
+        if symbol[0] == registry.__name__:
+            raise ValueError("it is made of other models, which it finds by name when it runs: flatten those")
+        if symbol not in known:
+            known[symbol] = uses(symbol)
+            waiting += [other for _, other in known[symbol].inner]
+    return known
+
+
+def flat_names(symbols: dict[Symbol, Uses], first: str) -> dict[Symbol, str]:
+    """A name for each: its own, or, where two have it, its file's before it; those of the file `first` keep theirs."""
+    owners: dict[str, list[str]] = {}
+    for module, name in symbols:
+        owners.setdefault(name, []).append(module)
+    free = {name for name, modules in owners.items() if len(modules) == 1}
+    return {s: s[1] if s[1] in free or s[0] == first else prefixed(*s) for s in symbols}
+
+
+def prefixed(module: str, name: str) -> str:
+    stem = module.rpartition(".")[2].strip("_")
+    if name.isupper():
+        return f"{stem.upper()}_{name}"
+    return stem.title().replace("_", "") + name if name[0].isupper() else f"{stem}_{name}"
+
+
+def ordered(symbols: dict[Symbol, Uses], first: str) -> Iterator[str]:
+    """The modules that symbols come from, each after those that it imports."""
+    seen: set[str] = set()
+    wanted = {module for module, _ in symbols}
+
+    def walk(name: str) -> Iterator[str]:
+        if name in seen:
+            return
+        seen.add(name)
+        for source, inside in parsed(name).inner.values():
+            place = found_in(source, inside)
+            for module in (source, place[0] if place else f"{source}.{inside}"):
+                if module.startswith(tuple(f"{PACKAGE}.{part}" for part in ("nn", "models", "objectives"))):
+                    yield from walk(module)
+        if name in wanted:
+            yield name
+
+    yield from walk(first)
+    yield from sorted(wanted - seen)
+
+
+def code(statement: ast.stmt, used: Uses, names: dict[Symbol, str], own: Symbol) -> str:
+    """A statement's text, under the new names."""
+    text = used.module.text
+    lines = [0]
+    for line in text.splitlines(keepends=True):
+        lines.append(lines[-1] + len(line.encode()))
+    raw = text.encode()
+
+    def at(node: ast.AST, end: bool = False) -> int:
+        line, column = (node.end_lineno, node.end_col_offset) if end else (node.lineno, node.col_offset)  # type: ignore[attr-defined]
+        return lines[line - 1] + column
+
+    top = min([statement, *getattr(statement, "decorator_list", ())], key=lambda n: n.lineno)
+    start, end = lines[top.lineno - 1], lines[statement.end_lineno or 0]
+    edits = [Edit(at(node), at(node, True), names[symbol]) for node, symbol in used.inner]
+    edits += [Edit(at(node), at(node, True), "False") for node in used.off]
+    blocks = [body for n in ast.walk(statement) if isinstance(body := getattr(n, "body", None), list) and body]
+    emptied = [body[0] for body in blocks if all(part in used.cut for part in body)]
+    edits += [removed(node, lines, "pass" if node in emptied else "") for node in used.cut]
+    if isinstance(statement, (ast.ClassDef, ast.FunctionDef)) and names[own] != own[1]:
+        place = at(statement) + raw[at(statement) :].index(own[1].encode())
+        edits.append(Edit(place, place + len(own[1].encode()), names[own]))
+    for edit in sorted({e for e in edits if start <= e.start < end}, key=lambda e: -e.start):
+        raw = raw[: edit.start] + edit.text.encode() + raw[edit.end :]
+        end += len(edit.text.encode()) - (edit.end - edit.start)
+    return re.sub(r"\n{3,}", "\n\n", raw[start:end].decode()).rstrip()
+
+
+def removed(node: ast.stmt, lines: list[int], instead: str) -> Edit:
+    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+    text = " " * node.col_offset + instead + "\n" if instead else ""
+    return Edit(lines[first - 1], lines[node.end_lineno or 0], text)
+
+
+def flatten(name: str) -> str:
+    """The source of a file that defines Config, PRESETS and MODEL of an architecture and imports nothing of ours.
+
+    Raises LookupError for an unknown name, ValueError for an architecture whose parts are other ones, found by name.
+    """
+    first = registry.sources().get(name)
+    if first is None:
+        raise LookupError(f"no architecture {name!r}; there is {', '.join(registry.sources())}")
+    roots = [found for root in ROOTS if (found := found_in(first, root))]
+    symbols = needed(roots)
+    names = flat_names(symbols, first)
+    lines = {line for used in symbols.values() for line in used.outer}
+    imports = sorted(lines, key=lambda line: (line.startswith("from"), line))
+    doc = (ast.get_docstring(ast.parse(parsed(first).text), clean=False) or "").strip()
+    body: list[str] = []
+    for module in ordered(symbols, first):
+        mine = [symbol for symbol in symbols if symbol[0] == module]
+        pieces = {id(s): (s, symbol) for symbol in mine for s in parsed(module).symbols[symbol[1]]}.values()
+        body += [f"# --- {module.removeprefix(PACKAGE + '.')}"]
+        body += [code(s, symbols[symbol], names, symbol) for s, symbol in sorted(pieces, key=lambda p: p[0].lineno)]
+    ends = [f"{root} = {names[found]}" for root, found in zip(ROOTS, roots, strict=True) if names[found] != root]
+    head = f'"""{doc}\n\nWritten by `tfkit flatten {name}`: all of it, in one file that needs torch alone.\n"""'
+    return "\n\n\n".join([head, "from __future__ import annotations\n\n" + "\n".join(imports), *body, *ends]) + "\n"
