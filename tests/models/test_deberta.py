@@ -167,6 +167,46 @@ def test_bfloat16_is_finite_and_training_drops(parity, kind, tmp_path):
     assert ours(**given).loss != ours(**given).loss
 
 
+@pytest.mark.parametrize(("kind", "talking"), [("deberta", False), ("deberta", True), ("deberta_v2", False)])
+def test_learning_and_reading_take_two_paths_to_the_same(parity, kind, talking, tmp_path):
+    """The fused kernel where no gradient is wanted, by hand where one is; a trace changes neither, and sees both."""
+    _, ours = pair(parity, kind, "masked_lm", tmp_path, **({"talking_head": True} if talking else {}))
+    given = batch("masked_lm")
+    learning = ours(**given).logits
+    with torch.no_grad():
+        reading = ours(**given).logits
+        with tfkit.trace(ours) as fused:
+            assert torch.equal(ours(**given).logits, reading)
+    torch.testing.assert_close(reading, learning, rtol=1e-4, atol=1e-5)
+    with tfkit.trace(ours) as by_hand:
+        assert torch.equal(ours(**given).logits, learning)
+    for name in ("layers.0.attn.weights", "layers.2.attn.weights"):  # of the row without padding
+        torch.testing.assert_close(fused[name][0], by_hand[name][0], rtol=1e-4, atol=1e-5)
+
+
+@torch.no_grad()
+def test_v2s_enhanced_mask_decoder_by_their_layers(parity, tmp_path):
+    """Their last layer takes queries of its own, though no model of theirs gives it any: with what it read itself plus
+    the positions, then with what came of that."""
+    theirs, ours = pair(parity, "deberta_v2", "masked_lm", tmp_path, share_att_key=True)
+    weights = ours.names.dump(ours.state_dict(), headed=True)
+    weights["deberta.embeddings.position_embeddings.weight"] = torch.randn(40, 24)
+    tfkit.hub.files.write(weights, tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, "emd_steps": 2}))
+    ids = batch(None)["input_ids"][:1]
+    states = theirs.deberta(ids, output_hidden_states=True).hidden_states
+    asking = states[-2] + weights["deberta.embeddings.position_embeddings.weight"][:11]
+    encoder = theirs.deberta.encoder
+    for _ in range(2):
+        asking = encoder.layer[-1](
+            states[-2], torch.ones(1, 1, 11, 11), query_states=asking, relative_pos=encoder.get_rel_pos(states[-2]),
+            rel_embeddings=encoder.get_rel_embedding(),
+        )[0]  # fmt: skip
+    logits = tfkit.from_pretrained(tmp_path)(ids).logits
+    torch.testing.assert_close(logits, theirs.cls(asking), rtol=1e-4, atol=1e-5)
+
+
 def test_labels_may_be_probabilities(parity, exact, tmp_path):
     theirs, ours = pair(parity, "deberta", "sequence_classification", tmp_path, problem_type=None)
     exact()

@@ -135,8 +135,7 @@ class Disentangled(nn.Module):
 
     def mix(self, q, k, v, mask, bias):
         """q scaled -> [B,H,L,D]; as it was published, a query that is padding sees all positions alike"""
-        # the fused kernel knows no gradient of a bias; but it shows its weights to a trace
-        if bias is None or not bias.requires_grad or tracing.recorder() is not None:
+        if bias is None or not bias.requires_grad:  # the fused kernel knows no gradient of a bias
             seen = None if mask is None else mask[:, None, None]
             out = attend(q, k, v, mask=seen, bias=bias, scale=1.0, dropout=self.dropout if self.training else 0.0)
             return out if mask is None else torch.where(mask[:, None, :, None], out, v.mean(2, keepdim=True))
@@ -144,10 +143,15 @@ class Disentangled(nn.Module):
         return self.weights(scores.add_(bias), mask) @ v
 
     def weights(self, scores, mask):
+        """Written into `scores`."""
+        if tracing.recorder() is not None:
+            tracing.note("scores", scores.clone())
         if mask is not None:
             both = mask[:, None, None] & mask[:, None, :, None]
             scores = scores.masked_fill_(~both, torch.finfo(scores.dtype).min)
-        return F.dropout(scores.softmax(-1), self.dropout, self.training)
+        weights = scores.softmax(-1)
+        tracing.note("weights", weights)
+        return F.dropout(weights, self.dropout, self.training)
 
     def forward(self, x, mask, table, rows, asking=None):
         """x, asking [B,L,E], mask bool [B,L] or None, table and rows as in `bias` -> [B,L,E]"""
