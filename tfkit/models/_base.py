@@ -6,7 +6,7 @@
 `logits` [B,T,V] and `cache`, which has `length` and `reorder(index)`. A cache is advanced in place.
 A decoder alone has no `encode`, or the head "causal_lm", and reads `input_ids`; `attention_mask` and, where it takes
 them, `position_ids` are given for prompts padded on the left. A model without `cache` reads all of it at every step.
-Used where there: of a cache `shuffle(index, since)`, as reorder for rows that are equal up to `since`, and `crop(length)`,
+Used where there: of a cache `shuffle(index, since)`, as reorder, for rows equal up to `since`, and `crop(length)`,
 to take guesses back; of a forward `logits_to_keep`; `following(ids, mask)` -> logits [B,V], instead of a forward.
 """
 
