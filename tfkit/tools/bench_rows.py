@@ -79,6 +79,10 @@ ROWS = [
     Row("pegasus", "PegasusConfig", "PegasusForConditionalGeneration", BART, seq2seq=True, generates=True),
     Row("m2m_100", "M2M100Config", "M2M100ForConditionalGeneration",  # layers left out by chance cannot be compared
         {**BART, "encoder_layerdrop": 0.0, "decoder_layerdrop": 0.0}, seq2seq=True, generates=True),
+    Row("prophetnet", "ProphetNetConfig", "ProphetNetForConditionalGeneration",
+        {"hidden_size": D, "num_encoder_layers": LAYERS, "num_decoder_layers": LAYERS, "encoder_ffn_dim": 4 * D,
+         "decoder_ffn_dim": 4 * D, "num_encoder_attention_heads": HEADS, "num_decoder_attention_heads": HEADS,
+         "vocab_size": VOCAB, "max_position_embeddings": 1040}, seq2seq=True, generates=True),
     Row("t5", "T5Config", "T5ForConditionalGeneration", T5, seq2seq=True, generates=True),
     Row("mt5", "MT5Config", "MT5ForConditionalGeneration", T5, seq2seq=True, generates=True),
 ]  # fmt: skip
