@@ -14,8 +14,8 @@ from tfkit.nn import StaticCache
 from tfkit.tools.flatten import flatten
 
 LAWS = {
-    "batch", "bfloat16", "cache", "causality", "compile", "flat form", "gradient", "odd sizes", "padding",
-    "save and load", "static cache", "tracing", "weights shown",
+    "bad input", "batch", "bfloat16", "cache", "causality", "compile", "flat form", "gradient", "odd sizes",
+    "padding", "save and load", "static cache", "tracing", "weights shown",
 }  # fmt: skip
 
 # what adds the same to all scores of one softmax moves nothing: a key's bias, or that of one score per choice or place
@@ -266,6 +266,27 @@ def test_the_flat_form_gives_the_same_bits(name, apart):
     assert found.keys() == expected.keys()
     for key, tensor in expected.items():
         assert torch.equal(found[key], tensor), key
+
+
+def spoilt(ids, mask):
+    """What may not be -> ids and mask of which one is wrong, and what the error must name"""
+    return {
+        "an id past the vocabulary": (ids + 10**6, mask, "outside the vocabulary"),
+        "an id below 0": (ids - 100, mask, "outside the vocabulary"),
+        "ids that are no integers": (ids.double(), mask, "must be integers"),
+        "a mask of floats": (ids, mask.double(), "attention_mask is torch.float64"),
+        "a mask of another shape": (ids, mask[:, 1:], "attention_mask"),
+    }
+
+
+@pytest.mark.parametrize("wrong", spoilt(torch.ones(1, 1), torch.ones(1, 1)))
+@rows("bad input")
+def test_bad_input_is_an_error_of_one_line(name, wrong):
+    row, model = make(name)
+    ids, mask, named = spoilt(drawn(2, row.length), torch.ones(2, row.length, dtype=torch.long))[wrong]
+    with pytest.raises((ValueError, TypeError), match=named) as error:
+        row.read(model, ids, mask)
+    assert "\n" not in str(error.value)
 
 
 def presets():
