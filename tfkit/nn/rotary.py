@@ -1,0 +1,35 @@
+"""Attention that turns queries and keys by where they stand (RoPE, Su et al. 2021, arXiv:2104.09864)."""
+
+import torch
+
+from .attention import merge_heads, split_heads
+from .fused import Attention
+from .kernel import attend
+
+
+def rotary_angles(positions, dim, dtype):
+    """positions int [B,L] or [L] -> cos, sin [B or 1,1,L,dim/2]; once for all layers"""
+    wide = torch.promote_types(dtype, torch.float32)  # an angle of 1000 has no digits left in half precision
+    speed = 10000.0 ** (-torch.arange(0, dim, 2, dtype=wide, device=positions.device) / dim)
+    angle = torch.atleast_2d(positions).to(wide)[:, None, :, None] * speed
+    return angle.cos().to(dtype), angle.sin().to(dtype)
+
+
+def turn(x, cos, sin):
+    """x [B,H,L,D]: turn its first pairs of columns (0,1), (2,3), … -> [B,H,L,D]; the rest passes by"""
+    turned, rest = x.split([2 * cos.size(-1), x.size(-1) - 2 * cos.size(-1)], dim=-1)
+    even, odd = turned[..., 0::2], turned[..., 1::2]
+    turned = torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
+    return torch.cat([turned, rest], dim=-1)
+
+
+class RotaryAttention(Attention):
+    def forward(self, x, rotation, *, mask=None, cache=None):  # type: ignore[override]
+        """x [B,Q,E], rotation: cos and sin of the new positions; keys are cached as they were turned -> [B,Q,E]"""
+        q, k, v = (split_heads(proj(x), self.n_heads) for proj in (self.q_proj, self.k_proj, self.v_proj))
+        q, k, causal = turn(q, *rotation), turn(k, *rotation), self.causal
+        if cache is not None:
+            k, v = cache.extend(self, k, v)
+            mask, causal = cache.restrict(mask, causal, x.size(1), x.device)
+        dropout = self.dropout if self.training else 0.0
+        return self.o_proj(merge_heads(attend(q, k, v, mask=mask, causal=causal, dropout=dropout)))
