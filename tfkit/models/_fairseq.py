@@ -1,6 +1,9 @@
 """How published files call the parts of the encoder-decoders that come from fairseq: BART and its children."""
 
+import torch
+
 from ..namemap import NameMap
+from ..nn.positions import sines_then_cosines
 from ._seq2seq import LABEL_FIELDS, LABEL_NAMES
 
 NORMS = {
@@ -46,6 +49,42 @@ class Names(NameMap):
         if not any(name.startswith("encoder.") for name in ours):
             found[self.prefix + self.ALONE] = found.pop(self.prefix + self.SHARED)
         return found
+
+
+class Sinusoids(Names):
+    """Positions are computed (`sines_then_cosines`): a file may leave them out; if it has them, they must be these."""
+
+    def load(self, theirs):
+        theirs = self.stripped(theirs)
+        for name in [name for name in theirs if name.endswith("embed_positions.weight")]:
+            table = theirs.pop(name).float()
+            if table.dim() != 2 or not torch.allclose(table, sines_then_cosines(*table.shape), atol=1e-2):
+                raise ValueError(f"{name} holds other numbers than the sinusoids that this architecture has")
+        return super().load(theirs)
+
+
+class TwoTables(Sinusoids):
+    """Where nothing is shared, each side has embeddings under its own name, and the output matrix is the decoder's."""
+
+    OWN = {"encoder.embed_tokens.weight": "embed.weight", "decoder.embed_tokens.weight": "decoder_embed.weight"}
+
+    def load(self, theirs):
+        theirs = self.stripped(theirs)
+        if self.SHARED in theirs or not theirs.keys() >= self.OWN.keys():
+            return super().load(theirs)
+        output = theirs.pop("lm_head.weight", None)
+        own = {ours: theirs.pop(name) for name, ours in self.OWN.items()}
+        if output is not None and not torch.equal(output, own["decoder_embed.weight"]):
+            raise ValueError(f"lm_head.weight differs from {self.ALONE}, and this architecture has one matrix for both")
+        return super().load(theirs) | own
+
+    def dump(self, ours, *, headed):
+        if "decoder_embed.weight" not in ours:
+            return super().dump(ours, headed=headed)
+        prefix, tables = self.prefix if headed else "", {name: ours.get(own) for name, own in self.OWN.items()}
+        rest = {name: tensor for name, tensor in ours.items() if name not in self.OWN.values()}
+        found = NameMap.dump(self, rest, headed=headed)
+        return found | {prefix + name: tensor for name, tensor in tables.items() if tensor is not None}
 
 
 FIELDS = {

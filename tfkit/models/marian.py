@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from ..namemap import NameMap
-from ..nn import sinusoidal_positions
+from ..nn.positions import sines_then_cosines
 from . import _fairseq, bart
 from .bart import BART, HF_FIELDS, HF_UNUSED
 
@@ -48,18 +47,12 @@ OPUS = {
 PRESETS: dict[str, dict] = {"opus-mt-en-de": OPUS}
 
 
-def sinusoids(length, dim):
-    """The waves of `sinusoidal_positions`, sines left, cosines right -> [length,dim]"""
-    table = sinusoidal_positions(length, dim)
-    return torch.cat([table[:, 0::2], table[:, 1::2]], 1)
-
-
 class Positions(nn.Module):
     table: torch.Tensor
 
     def __init__(self, c):
         super().__init__()
-        self.register_buffer("table", sinusoids(c.max_length, c.d_model), persistent=False)
+        self.register_buffer("table", sines_then_cosines(c.max_length, c.d_model), persistent=False)
 
     def forward(self, ids, past):
         return self.table[past : past + ids.size(1)]
@@ -85,44 +78,7 @@ class Marian(BART):
 
 MODEL = Marian
 
-
-class Sinusoids(_fairseq.Names):
-    """Positions are computed: a file may leave them out, and if it has them they must be these."""
-
-    def load(self, theirs):
-        theirs = self.stripped(theirs)
-        for name in [name for name in theirs if name.endswith("embed_positions.weight")]:
-            table = theirs.pop(name).float()
-            if table.dim() != 2 or not torch.allclose(table, sinusoids(*table.shape), atol=1e-2):
-                raise ValueError(f"{name} holds other numbers than the sinusoids that this architecture has")
-        return super().load(theirs)
-
-
-class Names(Sinusoids):
-    """Where nothing is shared, each side has the embeddings under its own name, and the output is the decoder's."""
-
-    OWN = {"encoder.embed_tokens.weight": "embed.weight", "decoder.embed_tokens.weight": "decoder_embed.weight"}
-
-    def load(self, theirs):
-        theirs = self.stripped(theirs)
-        if self.SHARED in theirs or not theirs.keys() >= self.OWN.keys():
-            return super().load(theirs)
-        output = theirs.pop("lm_head.weight", None)
-        own = {ours: theirs.pop(name) for name, ours in self.OWN.items()}
-        if output is not None and not torch.equal(output, own["decoder_embed.weight"]):
-            raise ValueError(f"lm_head.weight differs from {self.ALONE}, and this architecture has one matrix for both")
-        return super().load(theirs) | own
-
-    def dump(self, ours, *, headed):
-        if "decoder_embed.weight" not in ours:
-            return super().dump(ours, headed=headed)
-        prefix, tables = self.prefix if headed else "", {name: ours.get(own) for name, own in self.OWN.items()}
-        rest = {name: tensor for name, tensor in ours.items() if name not in self.OWN.values()}
-        found = NameMap.dump(self, rest, headed=headed)
-        return found | {prefix + name: tensor for name, tensor in tables.items() if tensor is not None}
-
-
-HF = Names()
+HF = _fairseq.TwoTables()
 HF_HEADS = {"MarianModel": None, "MarianMTModel": "seq2seq_lm", "MarianForCausalLM": "causal_lm"}
 HF_FIELDS = {
     **HF_FIELDS, "share_encoder_decoder_embeddings": "share_embeddings", "decoder_vocab_size": "decoder_vocab_size",

@@ -41,7 +41,7 @@ class Pegasus(BART):
 
 
 MODEL = Pegasus
-HF = marian.Sinusoids()
+HF = _fairseq.Sinusoids()
 HF_HEADS = {
     "PegasusModel": None, "PegasusForConditionalGeneration": "seq2seq_lm", "PegasusForCausalLM": "causal_lm",
 }  # fmt: skip

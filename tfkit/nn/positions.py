@@ -17,6 +17,12 @@ def sinusoidal_positions(length, dim):
     return table.reshape(length, dim).to(torch.get_default_dtype())
 
 
+def sines_then_cosines(length, dim):
+    """The waves of `sinusoidal_positions`, sines left, cosines right, as Marian has them -> [L,dim]"""
+    table = sinusoidal_positions(length, dim)
+    return torch.cat([table[:, 0::2], table[:, 1::2]], 1)
+
+
 def apply_rotary(x, positions, base=10000.0):
     """Turn each pair of columns (0,1), (2,3), … by an angle that grows with the position (Su et al. 2021; GPT-J).
 
