@@ -10,14 +10,11 @@ Trained  masked language modelling, from RoBERTa's weights, whose position table
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import torch
-from torch import nn
 
 from ..namemap import NameMap
-from ..nn import Attention, attend, merge_heads, split_heads
-from ..nn.sliding_window import sliding_attention, window_mask
+from ..nn.sliding_window import Seen, WindowAttention, window_mask
 from . import bert, roberta
 from ._base import as_mask
 from .bert import HF_FIXED as BERT_FIXED
@@ -44,45 +41,11 @@ PRESETS: dict[str, dict] = {
 }
 
 
-class Seen(NamedTuple):
-    """real bool [B,L]; local: reach -> `window_mask`; at int64 [B,G], found bool [B,G]: the global ones, or None."""
-
-    real: torch.Tensor
-    local: dict
-    at: torch.Tensor | None
-    found: torch.Tensor | None
-
-
-class WindowAttention(Attention):
-    def __init__(self, c, window):
-        super().__init__(c.d_model, c.n_heads, dropout=c.attn_dropout)
-        self.reach = window // 2
-        self.q_global, self.k_global, self.v_global = (nn.Linear(c.d_model, c.d_model) for _ in "qkv")
-
-    def forward(self, x, *, mask):  # type: ignore[override]
-        """x [B,L,E], mask: Seen -> [B,L,E]"""
-        q, k, v = (f(x).unflatten(-1, (self.n_heads, -1)) for f in (self.q_proj, self.k_proj, self.v_proj))
-        dropout, rows = self.dropout if self.training else 0.0, torch.arange(len(x), device=x.device)[:, None]
-        shared = None if mask.at is None else (k[rows, mask.at], v[rows, mask.at], mask.found)
-        out = sliding_attention(q, k, v, mask.local[self.reach], shared=shared, dropout=dropout)
-        if mask.at is not None:
-            look = self.all(x, x[rows, mask.at], mask.real, dropout)
-            look = torch.where(mask.found[..., None], look, out[rows, mask.at])
-            out = out.scatter(1, mask.at[..., None].expand_as(look), look)
-        return self.o_proj(out * mask.real[..., None])
-
-    def all(self, x, chosen, real, dropout):
-        """x [B,L,E], chosen [B,G,E], real bool [B,L] -> [B,G,E], from every position"""
-        q, k, v = self.q_global(chosen), self.k_global(x), self.v_global(x)
-        q, k, v = (split_heads(t, self.n_heads) for t in (q, k, v))
-        return merge_heads(attend(q, k, v, mask=real[:, None, None], dropout=dropout))
-
-
 class Layers(bert.Layers):
     def __init__(self, c):
         super().__init__(c)
         for layer, window in zip(self, c.windows(), strict=True):
-            layer.attn = WindowAttention(c, window)
+            layer.attn = WindowAttention(c.d_model, c.n_heads, window, c.attn_dropout)
 
 
 class Longformer(RoBERTa):

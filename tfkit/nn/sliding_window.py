@@ -1,8 +1,13 @@
 """Attention to the neighbours, and to a few tokens that everybody sees (Beltagy et al. 2020, arXiv:2004.05150)."""
 
+from typing import NamedTuple
+
 import torch
 import torch.nn.functional as F
+from torch import nn
 
+from .attention import merge_heads, split_heads
+from .fused import Attention
 from .kernel import attend
 
 
@@ -57,3 +62,43 @@ def sliding_attention(q, k, v, mask, *, before=1, after=1, shared=None, dropout=
     q, k, v = (x.flatten(0, 1).transpose(1, 2) for x in (q, k, v))  # [B·N,H,W,D]: each block is a row of its own
     out = attend(q, k, v, mask=mask.flatten(0, 1)[:, None], dropout=dropout)
     return out.transpose(1, 2).reshape(batch, -1, heads * width)[:, :length]
+
+
+class Seen(NamedTuple):
+    """Who is where: real bool [B,L]; local: reach -> `window_mask`; the global ones: at int64 [B,G], found bool [B,G],
+    or None and None."""
+
+    real: torch.Tensor
+    local: dict
+    at: torch.Tensor | None
+    found: torch.Tensor | None
+
+
+class WindowAttention(Attention):
+    """Attention within a window; what is global sees all and is seen by all, through projections of its own.
+
+    window: neighbours on both sides together; the rest as of `Attention`. Submodules q_global, k_global, v_global.
+    """
+
+    def __init__(self, d_model, n_heads, window, dropout=0.0):
+        super().__init__(d_model, n_heads, dropout=dropout)
+        self.reach = window // 2
+        self.q_global, self.k_global, self.v_global = (nn.Linear(d_model, d_model) for _ in "qkv")
+
+    def forward(self, x, *, mask):  # type: ignore[override]
+        """x [B,L,E], mask: Seen -> [B,L,E]"""
+        q, k, v = (f(x).unflatten(-1, (self.n_heads, -1)) for f in (self.q_proj, self.k_proj, self.v_proj))
+        dropout, rows = self.dropout if self.training else 0.0, torch.arange(len(x), device=x.device)[:, None]
+        shared = None if mask.at is None else (k[rows, mask.at], v[rows, mask.at], mask.found)
+        out = sliding_attention(q, k, v, mask.local[self.reach], shared=shared, dropout=dropout)
+        if mask.at is not None:
+            look = self.from_all(x, x[rows, mask.at], mask.real, dropout)
+            look = torch.where(mask.found[..., None], look, out[rows, mask.at])
+            out = out.scatter(1, mask.at[..., None].expand_as(look), look)
+        return self.o_proj(out * mask.real[..., None])
+
+    def from_all(self, x, chosen, real, dropout):
+        """x [B,L,E], chosen [B,G,E], real bool [B,L] -> [B,G,E], from every position"""
+        q, k, v = self.q_global(chosen), self.k_global(x), self.v_global(x)
+        q, k, v = (split_heads(t, self.n_heads) for t in (q, k, v))
+        return merge_heads(attend(q, k, v, mask=real[:, None, None], dropout=dropout))
