@@ -1,6 +1,11 @@
 """Convolutions whose kernel is made from what they read (Jiang et al. 2020, ConvBERT)."""
 
+import torch
 import torch.nn.functional as F
+from torch import nn
+
+from .attention import merge_heads, split_heads
+from .kernel import attend
 
 
 def span_dynamic_conv(value, kernel_logits):
@@ -14,3 +19,47 @@ def span_dynamic_conv(value, kernel_logits):
     padded = F.pad(value, (0, 0, taps // 2, taps // 2))  # [...,L+W-1,D]
     # a few sums over the whole sequence: four times as fast as cutting out every span and multiplying matrices
     return sum(kernel[..., w : w + 1] * padded[..., w : w + length, :] for w in range(taps))
+
+
+class SpanKeys(nn.Module):
+    """A summary of the span round each position: a convolution in each column, and then a mixture of the columns."""
+
+    def __init__(self, width, out, size):
+        super().__init__()
+        self.depthwise = nn.Conv1d(width, width, size, groups=width, padding=size // 2, bias=False)
+        self.pointwise = nn.Conv1d(width, out, 1, bias=False)
+        self.bias = nn.Parameter(torch.zeros(out, 1))
+
+    def forward(self, x):
+        """x [B,L,E] -> [B,L,A]"""
+        near = self.depthwise(x.transpose(1, 2)).transpose(1, 2)
+        return F.linear(near, self.pointwise.weight.squeeze(-1), self.bias.squeeze(-1))
+
+
+class MixedAttention(nn.Module):
+    """Heads that look everywhere beside as many that look round them: each kind has half the width.
+
+    conv_kernel_size: how far round, in all. Raises ValueError where it is even, or 2 * n_heads does not divide d_model.
+    """
+
+    def __init__(self, d_model, n_heads, conv_kernel_size, dropout=0.0):
+        super().__init__()
+        self.n_heads, self.dropout = n_heads, dropout
+        if d_model % (2 * n_heads) or conv_kernel_size % 2 == 0:
+            wrong = f"d_model={d_model}, conv_kernel_size={conv_kernel_size}"
+            raise ValueError(f"{wrong}: needed are a multiple of 2 * {n_heads} heads, and an odd number")
+        half = d_model // 2
+        self.q_proj, self.k_proj, self.v_proj = (nn.Linear(d_model, half) for _ in range(3))
+        self.span, self.near = SpanKeys(d_model, half, conv_kernel_size), nn.Linear(d_model, half)
+        self.kernel = nn.Linear(half, self.n_heads * conv_kernel_size)
+        self.o_proj = nn.Linear(d_model, d_model)
+
+    def forward(self, x, *, mask=None):
+        """x [B,L,E], mask broadcastable to [B,H,L,L] -> [B,L,E]"""
+        queries = self.q_proj(x)
+        q, k, v, near, kernel = (
+            split_heads(y, self.n_heads)
+            for y in (queries, self.k_proj(x), self.v_proj(x), self.near(x), self.kernel(self.span(x) * queries))
+        )
+        far = attend(q, k, v, mask=mask, dropout=self.dropout if self.training else 0.0)
+        return self.o_proj(merge_heads(torch.cat([far, span_dynamic_conv(near, kernel)], 1)))

@@ -23,6 +23,20 @@ class FeedForward(nn.Module):
         return self.down(self.dropout(self.activation(self.up(x))))
 
 
+class GroupedLinear(nn.Module):
+    """A linear layer cut in groups: one matrix for each part of the columns (Jiang et al. 2020, 3.3)."""
+
+    def __init__(self, width, out, groups):
+        super().__init__()
+        self.weight = nn.Parameter(0.02 * torch.randn(groups, width // groups, out // groups))
+        self.bias = nn.Parameter(torch.zeros(out))
+
+    def forward(self, x):
+        """x [...,width] -> [...,out]"""
+        parts = torch.einsum("...gi,gio->...go", x.unflatten(-1, self.weight.shape[:2]), self.weight)
+        return parts.flatten(-2) + self.bias
+
+
 def chunked_feed_forward(f, x, chunk):
     """f on a few positions at a time, as it needs its width only where it works (Kitaev et al. 2020, section 3).
 
