@@ -117,6 +117,24 @@ class MaskedLM(Head):
         return {"loss": loss, "logits": logits, "last_hidden_state": seen.states}
 
 
+class ReplacedToken(Head):
+    """Was this token put in by the generator (1), or is it the text's (0)? Labels count where the mask says token."""
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.look, self.replaced = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, 1)
+        self.bend = activation(c.activation)
+
+    def forward(self, seen, labels=None):
+        logits = self.replaced(self.bend(self.look(seen.states))).squeeze(-1)  # [B,L]
+        loss = None
+        if labels is not None:
+            real = torch.ones_like(labels, dtype=torch.bool) if seen.mask is None else seen.mask
+            each = F.binary_cross_entropy_with_logits(logits, labels.to(logits.dtype), reduction="none")
+            loss = each.masked_fill(~real, 0.0).sum() / real.sum().clamp(min=1)
+        return {"loss": loss, "logits": logits, "last_hidden_state": seen.states}
+
+
 class NextSentence(Head):
     """Does the second sentence follow the first (0), or is it from elsewhere (1)?"""
 
@@ -172,6 +190,21 @@ class SequenceClassification(Head):
     def forward(self, seen, labels=None):
         logits = self.scores(seen)
         return {"loss": None if labels is None else label_loss(logits, labels, self.problem), "logits": logits}
+
+
+class FirstClassification(SequenceClassification):
+    """One label for the whole sequence, off the first position, through a layer of the head's own."""
+
+    POOLED = False
+
+    def __init__(self, c, bend="tanh"):
+        super().__init__(c)
+        del self.classifier
+        self.mix, self.score = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, c.num_labels)
+        self.bend = activation(bend)
+
+    def scores(self, seen):
+        return self.score(self.drop(self.bend(self.mix(self.drop(seen.states[:, 0])))))
 
 
 class LastToken(Head):

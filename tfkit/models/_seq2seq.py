@@ -14,7 +14,6 @@ from ..nn import Cache
 from ..objectives.label_smoothing import seq2seq_loss
 from . import _heads as heads
 from ._base import Model, Output, as_mask, check_ids, check_rows
-from .roberta import SequenceClassification
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +56,7 @@ class Tasks(Model):
     need the encoder alone."""
 
     TOPS: ClassVar[dict[str | None, type[heads.Head]]] = {
-        "sequence_classification": SequenceClassification,
+        "sequence_classification": heads.FirstClassification,
         "question_answering": heads.QuestionAnswering,
     }
     ENCODER_TOPS: ClassVar[dict[str | None, type[heads.Head]]] = {}

@@ -1,4 +1,6 @@
-"""Heads of XLM, FlauBERT and XLNet: a summary of states without a pooler; spans whose end depends on the start."""
+"""Heads of XLM and XLNet: a summary of states in place of a pooler; spans whose end depends on the start."""
+
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -11,16 +13,21 @@ from ._heads import cross_entropy
 SUMMARIES = {"first": lambda x: x[:, 0], "last": lambda x: x[:, -1], "mean": lambda x: x.mean(1)}
 
 
+def summary(kind):
+    """-> states [B,L,E] -> [B,E]. Raises ValueError for a kind that there is not."""
+    if kind not in SUMMARIES:
+        raise ValueError(f"summary_type {kind!r} is none of {', '.join(SUMMARIES)}")
+    return SUMMARIES[kind]
+
+
 class SequenceClassification(heads.SequenceClassification):
     POOLED = False
 
     def __init__(self, c):
         super().__init__(c)
-        if c.summary_type not in SUMMARIES:
-            raise ValueError(f"summary_type {c.summary_type!r} is none of {', '.join(SUMMARIES)}")
         del self.classifier
         self.drop, self.summary = nn.Dropout(c.summary_dropout), nn.Linear(c.d_model, c.num_labels)
-        self.pick = SUMMARIES[c.summary_type]
+        self.pick = summary(c.summary_type)
         self.bend = activation(c.summary_activation) if c.summary_activation else nn.Identity()
 
     def scores(self, seen):
@@ -37,6 +44,30 @@ class MultipleChoice(SequenceClassification):
     def forward(self, seen, labels=None):
         logits = self.choose(self.scores(seen)).view(-1, seen.choices)  # [B,C]
         return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
+
+
+class Summary(heads.Head):
+    """One state, bent, in place of a pooler."""
+
+    POOLED = False
+    classifier: Any
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.pick, self.drop = summary(c.summary_type), nn.Dropout(c.summary_dropout)
+        self.summary = nn.Linear(c.d_model, c.d_model) if c.summary_use_proj else nn.Identity()
+        self.bend = activation(c.summary_activation) if c.summary_activation else nn.Identity()
+
+    def summed(self, seen):
+        """-> [B,E]"""
+        return self.drop(self.bend(self.summary(self.pick(seen.states))))
+
+    def scores(self, seen):
+        return self.classifier(self.summed(seen))
+
+
+class SummaryChoice(Summary, heads.MultipleChoice):
+    """A score for each choice."""
 
 
 class BeamSpans(heads.Head):

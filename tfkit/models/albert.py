@@ -54,7 +54,7 @@ class Embeddings(bert.Embeddings):
 
     def __init__(self, c):
         super().__init__(c, c.d_embed)
-        self.widen = nn.Linear(c.d_embed, c.d_model)
+        self.widen: nn.Module = nn.Linear(c.d_embed, c.d_model)
 
     def forward(self, ids, types, position_ids):
         return self.widen(super().forward(ids, types, position_ids))
@@ -103,7 +103,6 @@ class ALBERT(BERT):
         **bert.TASKS,
     }  # fmt: skip
     HEADS = tuple(TOPS)
-
     EMBEDDINGS = Embeddings
     LAYERS = Shared
 

@@ -181,6 +181,7 @@ BODY = {
     "pooler.dense": "pooler",
 }
 TASK_NAMES = {"classifier": "top.classifier", "qa_outputs": "top.span"}
+TASK_NAMES |= {"classifier.dense": "top.mix", "classifier.out_proj": "top.score"}  # of `heads.FirstClassification`
 CONSTANT = [r"embeddings\.(position|token_type)_ids"]
 
 

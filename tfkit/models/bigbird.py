@@ -120,15 +120,11 @@ class TokenClassification(heads.TokenClassification):
     POOLED = True
 
 
-class SequenceClassification(heads.SequenceClassification):
-    def __init__(self, c):
-        super().__init__(c)
-        del self.classifier
-        self.mix, self.score = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, c.num_labels)
-        self.bend = activation(c.activation)
+class SequenceClassification(heads.FirstClassification):
+    POOLED = True  # as above
 
-    def scores(self, seen):
-        return self.score(self.drop(self.bend(self.mix(self.drop(seen.states[:, 0])))))
+    def __init__(self, c):
+        super().__init__(c, c.activation)
 
 
 class QuestionAnswering(heads.QuestionAnswering):
@@ -220,8 +216,6 @@ HF = NameMap(
     prefix="bert.",
     heads={
         **{k: v for k, v in bert.HF.heads.items() if k != "qa_outputs"},
-        "classifier.dense": "top.mix",
-        "classifier.out_proj": "top.score",
         "qa_classifier.intermediate.dense": "top.ff.up",
         "qa_classifier.output.dense": "top.ff.down",
         "qa_classifier.output.LayerNorm": "top.last",

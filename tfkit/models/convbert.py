@@ -16,7 +16,6 @@ from ..nn.dynamic_conv import MixedAttention
 from ..nn.feed_forward import GroupedLinear
 from . import _heads as heads
 from . import bert, electra
-from ._base import activation
 from .bert import BERT, HF_UNUSED
 
 __all__ = ["HF_UNUSED"]
@@ -55,13 +54,9 @@ class Layers(nn.ModuleList):
         super().__init__(Layer(c) for _ in range(c.n_layers))
 
 
-class SequenceClassification(electra.SequenceClassification):
+class SequenceClassification(heads.FirstClassification):
     def __init__(self, c):
-        super().__init__(c)
-        self.bend = activation(c.activation)
-
-    def scores(self, seen):
-        return self.score(self.drop(self.bend(self.mix(self.drop(seen.states[:, 0])))))
+        super().__init__(c, c.activation)
 
 
 class MultipleChoice(heads.MultipleChoice):

@@ -9,14 +9,12 @@ Trained  replaced-token detection, times 50, plus the generator's masked languag
 
 from dataclasses import dataclass
 
-import torch
-import torch.nn.functional as F
 from torch import nn
 
 from ..namemap import NameMap
 from . import _heads as heads
-from . import bert
-from ._base import activation
+from . import albert, bert
+from ._xl_heads import SummaryChoice
 from .bert import BERT
 
 
@@ -26,7 +24,9 @@ class Config(bert.Config):
     d_model: int = 256
     n_heads: int = 4
     d_ff: int = 1024
-    summary_activation: str | None = "gelu"  # of multiple choice
+    summary_type: str = "first"  # of multiple choice: first, last, mean
+    summary_use_proj: bool = True
+    summary_activation: str | None = "gelu"
     summary_dropout: float = 0.1
 
 
@@ -41,15 +41,13 @@ PRESETS: dict[str, dict] = {
 }
 
 
-class Embeddings(bert.Embeddings):
-    """Widened where they are narrower than the layers."""
+class Embeddings(albert.Embeddings):
+    """Widened only where they are narrower than the layers."""
 
     def __init__(self, c):
-        super().__init__(c, c.d_embed)
-        self.widen = nn.Identity() if c.d_embed == c.d_model else nn.Linear(c.d_embed, c.d_model)
-
-    def forward(self, ids, types, position_ids):
-        return self.widen(super().forward(ids, types, position_ids))
+        super().__init__(c)
+        if c.d_embed == c.d_model:
+            self.widen = nn.Identity()
 
 
 class MaskedLM(heads.MaskedLM):
@@ -59,57 +57,17 @@ class MaskedLM(heads.MaskedLM):
         super().__init__(c, c.d_embed, bend="gelu")  # whatever the layers have
 
 
-class ReplacedToken(heads.Head):
-    """The discriminator's: was this token put in by the generator (1)? Labels count where the mask says token."""
-
+class SequenceClassification(heads.FirstClassification):
     def __init__(self, c):
-        super().__init__(c)
-        self.look, self.replaced = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, 1)
-        self.bend = activation(c.activation)
-
-    def forward(self, seen, labels=None):
-        logits = self.replaced(self.bend(self.look(seen.states))).squeeze(-1)  # [B,L]
-        loss = None
-        if labels is not None:
-            real = torch.ones_like(labels, dtype=torch.bool) if seen.mask is None else seen.mask
-            each = F.binary_cross_entropy_with_logits(logits, labels.to(logits.dtype), reduction="none")
-            loss = each.masked_fill(~real, 0.0).sum() / real.sum().clamp(min=1)
-        return {"loss": loss, "logits": logits, "last_hidden_state": seen.states}
-
-
-class SequenceClassification(heads.SequenceClassification):
-    """A layer of its own over the first position, with GELU where BERT's pooler has tanh."""
-
-    POOLED = False
-
-    def __init__(self, c):
-        super().__init__(c)
-        del self.classifier
-        self.mix, self.score = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, c.num_labels)
-
-    def scores(self, seen):
-        return self.score(self.drop(F.gelu(self.mix(self.drop(seen.states[:, 0])))))
-
-
-class MultipleChoice(heads.MultipleChoice):
-    POOLED = False
-
-    def __init__(self, c):
-        super().__init__(c)
-        self.summary, self.drop = nn.Linear(c.d_model, c.d_model), nn.Dropout(c.summary_dropout)
-        self.bend = activation(c.summary_activation) if c.summary_activation else nn.Identity()
-
-    def scores(self, seen):
-        return self.classifier(self.drop(self.bend(self.summary(seen.states[:, 0]))))
+        super().__init__(c, bend="gelu")
 
 
 class ELECTRA(BERT):
     TOPS = {
-        None: heads.Bare, "replaced_token": ReplacedToken, "masked_lm": MaskedLM, **bert.TASKS,
-        "sequence_classification": SequenceClassification, "multiple_choice": MultipleChoice,
+        None: heads.Bare, "replaced_token": heads.ReplacedToken, "masked_lm": MaskedLM, **bert.TASKS,
+        "sequence_classification": SequenceClassification, "multiple_choice": SummaryChoice,
     }  # fmt: skip
     HEADS = tuple(TOPS)
-
     EMBEDDINGS = Embeddings
 
 
@@ -137,8 +95,6 @@ HF = NameMap(
         "generator_lm_head.bias": "top.bias",
         "discriminator_predictions.dense": "top.look",
         "discriminator_predictions.dense_prediction": "top.replaced",
-        "classifier.dense": "top.mix",
-        "classifier.out_proj": "top.score",
         "sequence_summary.summary": "top.summary",
         **bert.TASK_NAMES,
     },
@@ -150,8 +106,9 @@ HF_HEADS = {
     **bert.task_classes("Electra"),
 }  # fmt: skip
 HF_FIELDS = {
-    **bert.HF_FIELDS, "embedding_size": "d_embed", "summary_activation": "summary_activation",
+    **bert.HF_FIELDS, "embedding_size": "d_embed", "summary_type": "summary_type",
+    "summary_use_proj": "summary_use_proj", "summary_activation": "summary_activation",
     "summary_last_dropout": "summary_dropout",
 }  # fmt: skip
-HF_FIXED = {**bert.HF_FIXED, "summary_type": "first", "summary_use_proj": True}
+HF_FIXED = bert.HF_FIXED
 HF_UNUSED = bert.HF_UNUSED

@@ -21,7 +21,7 @@ from ..namemap import NameMap
 from ..nn import FeedForward, attend, distance_windows, merge_heads, picked, scores_by_distance, split_heads
 from ..nn.relative import distance_waves
 from . import _heads as heads
-from . import bert, electra
+from . import bert
 from ._base import activation, look_up
 from .bert import BERT
 
@@ -168,7 +168,7 @@ class MaskedLM(heads.Head):
         return {"loss": loss, "logits": logits, "last_hidden_state": seen.states}
 
 
-class SequenceClassification(electra.SequenceClassification):
+class SequenceClassification(heads.FirstClassification):
     def scores(self, seen):
         return self.score(self.drop(torch.tanh(self.mix(seen.states[:, 0]))))
 
@@ -186,7 +186,7 @@ class MultipleChoice(heads.MultipleChoice):
 
 class Funnel(BERT):
     TOPS = {
-        None: heads.Bare, "base": heads.Bare, "masked_lm": MaskedLM, "replaced_token": electra.ReplacedToken,
+        None: heads.Bare, "base": heads.Bare, "masked_lm": MaskedLM, "replaced_token": heads.ReplacedToken,
         **bert.TASKS, "sequence_classification": SequenceClassification, "multiple_choice": MultipleChoice,
     }  # fmt: skip
     HEADS = tuple(TOPS)

@@ -22,7 +22,6 @@ from torch import nn
 from ..namemap import NameMap
 from ..nn import FeedForward, ReversibleBlock, chunked_feed_forward, reversible
 from . import _heads as heads
-from . import roberta
 from ._base import Model, activation, look_up
 from ._hashed import HashedAttention, LocalAttention, Memory, Seen
 from .gpt2 import GPT2
@@ -155,7 +154,7 @@ class LM(heads.Head):
         return {"loss": loss, "logits": logits, "last_hidden_state": seen.states}
 
 
-class SequenceClassification(roberta.SequenceClassification):
+class SequenceClassification(heads.FirstClassification):
     def __init__(self, c):
         super().__init__(c)
         self.mix = nn.Linear(2 * c.d_model, c.d_model)

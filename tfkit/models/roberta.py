@@ -8,9 +8,6 @@ Trained  masked language modelling alone, with masks drawn afresh each time
 
 from dataclasses import dataclass
 
-import torch
-from torch import nn
-
 from ..namemap import NameMap
 from . import _heads as heads
 from . import bert
@@ -46,18 +43,6 @@ class Embeddings(bert.Embeddings):
         return real.cumsum(-1) * real + pad
 
 
-class SequenceClassification(heads.SequenceClassification):
-    POOLED = False
-
-    def __init__(self, c):
-        super().__init__(c)
-        del self.classifier
-        self.mix, self.score = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, c.num_labels)
-
-    def scores(self, seen):
-        return self.score(self.drop(torch.tanh(self.mix(self.drop(seen.states[:, 0])))))
-
-
 class MaskedLM(heads.MaskedLM):
     def __init__(self, c):
         super().__init__(c, bend="gelu")  # whatever the layers have
@@ -65,7 +50,9 @@ class MaskedLM(heads.MaskedLM):
 
 class RoBERTa(BERT):
     EMBEDDINGS = Embeddings
-    TOPS = {None: heads.Pooled, "masked_lm": MaskedLM, **bert.TASKS, "sequence_classification": SequenceClassification}
+    TOPS = {
+        None: heads.Pooled, "masked_lm": MaskedLM, **bert.TASKS, "sequence_classification": heads.FirstClassification,
+    }  # fmt: skip
     HEADS = tuple(TOPS)
 
 
@@ -79,8 +66,6 @@ HF = NameMap(
         "lm_head.dense": "top.dense",
         "lm_head.layer_norm": "top.norm",
         "lm_head.bias": "top.bias",
-        "classifier.dense": "top.mix",
-        "classifier.out_proj": "top.score",
         **bert.TASK_NAMES,
     },
     tied={"lm_head.decoder.weight": "embeddings.word_embeddings.weight", "lm_head.decoder.bias": "lm_head.bias"},

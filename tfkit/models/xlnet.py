@@ -139,22 +139,15 @@ class Embeddings(nn.Module):
         self.drop = nn.Dropout(c.dropout)
 
 
-class Summary(heads.Head):
-    """One state, bent, in place of a pooler."""
-
-    POOLED = False
+class Summary(_xl_heads.Summary):
+    """Its last layer has a name of its own, as it is not a token's classifier."""
 
     def __init__(self, c):
         super().__init__(c)
-        if c.summary_type not in _xl_heads.SUMMARIES:
-            raise ValueError(f"summary_type {c.summary_type!r} is none of {', '.join(_xl_heads.SUMMARIES)}")
-        self.pick, self.drop = _xl_heads.SUMMARIES[c.summary_type], nn.Dropout(c.summary_dropout)
         self.choose: Any = self._modules.pop("classifier")
-        self.summary = nn.Linear(c.d_model, c.d_model) if c.summary_use_proj else nn.Identity()
-        self.bend = activation(c.summary_activation) if c.summary_activation else nn.Identity()
 
     def scores(self, seen):
-        return self.choose(self.drop(self.bend(self.summary(self.pick(seen.states)))))
+        return self.choose(self.summed(seen))
 
 
 class SequenceClassification(Summary, heads.SequenceClassification):
