@@ -99,6 +99,14 @@ def check_rows(ids: torch.Tensor, memory: torch.Tensor) -> None:
         raise ValueError(f"decoder_input_ids has {ids.size(0)} rows, the encoder's output has {memory.size(0)}")
 
 
+def reach(config: Any, name: str, ids: torch.Tensor, past: int = 0) -> int:
+    """Where ids [B,L] end that come after `past` others. Raises ValueError past the last position that there is."""
+    end = past + ids.size(1)
+    if end > config.max_length:
+        raise ValueError(f"{name} reaches position {end}, max_length is {config.max_length}")
+    return end
+
+
 def check_ids(name: str, ids: torch.Tensor | None) -> torch.Tensor:
     """ids, if they are integers [B,L]; otherwise one line that says what they are."""
     if ids is None:

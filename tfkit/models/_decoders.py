@@ -15,7 +15,7 @@ from ..namemap import Fused, NameMap
 from ..nn import Attention
 from . import _heads as heads
 from . import bart, bert, gpt2
-from ._base import look_up
+from ._base import look_up, reach
 
 
 class Layer(bert.Layer):
@@ -60,9 +60,7 @@ class BERTDecoder(bert.BERT):
         """ids [B,T], memory [B,S,E], masks bool [B,K] and [B,S] or None -> [B,T,E]"""
         mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
         past = 0 if cache is None else cache.length
-        if past + ids.size(1) > self.config.max_length:
-            end = past + ids.size(1)
-            raise ValueError(f"decoder_input_ids reaches position {end}, max_length is {self.config.max_length}")
+        reach(self.config, "decoder_input_ids", ids, past)
         x = self.embed(ids, None, self.embed.place(ids) + past)
         for layer in self.layers:
             x = layer(x, mask, memory, memory_mask, cache)

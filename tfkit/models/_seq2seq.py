@@ -1,4 +1,5 @@
-"""What published encoder-decoders have beside their language model: tasks, and the decoder on its own.
+"""What encoder-decoders share: how they are called; and what published ones have beside their language model: tasks,
+and the decoder on its own.
 
 For a task the decoder reads the source once more, shifted right, and the head reads the decoder.
 """
@@ -13,7 +14,68 @@ import torch
 from ..nn import Cache
 from ..objectives.label_smoothing import seq2seq_loss
 from . import _heads as heads
-from ._base import Model, Output, as_mask, check_ids, check_rows
+from ._base import Model, Output, as_mask, check_ids, check_rows, decoder_ids
+
+
+class Seq2Seq(Model):
+    """From the arguments of a call to its `Output`. A model gives the parts:
+
+    encode(input_ids, attention_mask) -> Output with last_hidden_state [B,S,E];
+    decode(ids, memory, mask, memory_mask, cache) -> [B,T,E]; score(x [B,T,E]) -> logits [B,T,V].
+    """
+
+    HEADS: ClassVar[tuple[str | None, ...]] = (None, "seq2seq_lm")
+    smoothing: float = 0.0  # of the labels, in the loss
+    encode: Any
+    decode: Any
+    score: Any
+
+    def decoder_ids(self, given, labels):
+        """What the decoder reads: ids [B,T] as given, or labels [B,T] shifted right"""
+        return decoder_ids(self.config, given, labels)
+
+    def states(self, input_ids, attention_mask, ids, decoder_attention_mask, encoder_outputs, cache):
+        """Everything below the head -> what the decoder makes of ids [B,T]: [B,T,E], and its memory [B,S,E]"""
+        memory = self.encode(input_ids, attention_mask) if encoder_outputs is None else encoder_outputs
+        memory = memory.last_hidden_state if isinstance(memory, Output) else memory
+        check_rows(ids, memory)
+        past = 0 if cache is None else cache.length
+        mask = as_mask("decoder_attention_mask", decoder_attention_mask, (ids.size(0), past + ids.size(1)))
+        memory_mask = as_mask("attention_mask", attention_mask, memory.shape[:2])
+        return self.decode(ids, memory, mask, memory_mask, cache), memory
+
+    def real(self, ids):
+        """Which of the shifted labels [B,T] are looked at: bool [B,T], or None, all, as causality hides later ones"""
+        return None
+
+    def loss(self, logits, labels):
+        """logits [B,T,V], labels [B,T] -> scalar"""
+        return seq2seq_loss(logits, labels, self.smoothing)
+
+    def forward(
+        self,
+        input_ids=None,
+        attention_mask=None,
+        decoder_input_ids=None,
+        decoder_attention_mask=None,
+        labels=None,
+        *,
+        encoder_outputs=None,
+        cache=None,
+        use_cache=False,
+    ):
+        """input_ids [B,S], decoder_input_ids [B,T] or labels [B,T] (-100: not counted) -> Output: loss, logits [B,T,V],
+        last_hidden_state [B,T,E], encoder_last_hidden_state [B,S,E], cache. With a cache, decoder_input_ids are the new
+        ones only; decoder_attention_mask covers all. Raises ValueError, TypeError for what does not fit."""
+        self.need_head(labels)
+        ids = self.decoder_ids(decoder_input_ids, labels)
+        if decoder_input_ids is None and decoder_attention_mask is None:
+            decoder_attention_mask = self.real(ids)
+        cache = Cache() if use_cache and cache is None else cache
+        x, memory = self.states(input_ids, attention_mask, ids, decoder_attention_mask, encoder_outputs, cache)
+        logits = self.score(x) if self.head else None
+        loss = None if labels is None else self.loss(logits, labels)
+        return Output(loss=loss, logits=logits, last_hidden_state=x, encoder_last_hidden_state=memory, cache=cache)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +113,7 @@ def at_last(x, ids, token):
         raise ValueError(f"input_ids has a row without eos_token_id={token}, where a sequence is classified") from None
 
 
-class Tasks(Model):
+class Tasks(Seq2Seq):
     """Comes before the architecture in a model's bases. TOPS: the heads that read the decoder; ENCODER_TOPS: those that
     need the encoder alone."""
 
@@ -62,11 +124,6 @@ class Tasks(Model):
     ENCODER_TOPS: ClassVar[dict[str | None, type[heads.Head]]] = {}
     REREADS = False
     embed: Any
-    encode: Any
-    decode: Any
-    decoder_ids: Any
-    states: Any
-    score: Any
 
     def make_top(self):
         """The head's own layers, if it has any; called once, at the end of __init__'s parts."""

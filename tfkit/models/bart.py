@@ -14,9 +14,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from ..nn import Attention, FeedForward, LayerDrop
-from ..objectives.label_smoothing import seq2seq_loss
 from . import _fairseq, transformer
-from ._base import Model, Output, activation, look_up
+from ._base import Model, Output, activation, look_up, reach
 from ._fairseq import FIELDS as HF_FIELDS
 from ._fairseq import UNUSED as HF_UNUSED
 from ._seq2seq import Labels, Tasks
@@ -134,9 +133,7 @@ class BART(Tasks, transformer.Transformer):
     def embedded(self, ids, name, past=0):
         side = "encoder" if name == "input_ids" else "decoder"
         name = "input_ids" if self.head == "causal_lm" else name
-        end = past + ids.size(1)
-        if end > self.config.max_length:
-            raise ValueError(f"{name} reaches position {end}, max_length is {self.config.max_length}")
+        reach(self.config, name, ids, past)
         x = look_up(self.table(side), ids, name)
         x = x * self.config.d_model**0.5 if self.config.scale_embedding else x
         return self.drop(getattr(self, f"{side}_norm")(x + getattr(self, f"{side}_position")(ids, past)))
@@ -155,9 +152,6 @@ class BART(Tasks, transformer.Transformer):
     def score(self, x):
         bias = self.final_logits_bias[0].to(x.dtype) if self.LOGITS_BIAS and self.head == "seq2seq_lm" else None
         return F.linear(x, self.table("decoder").weight, bias)
-
-    def loss(self, logits, labels):
-        return seq2seq_loss(logits, labels)
 
 
 MODEL = BART

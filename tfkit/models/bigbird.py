@@ -23,7 +23,7 @@ from ..nn import Attention, Cache, FeedForward, merge_heads, split_heads
 from ..nn.block_sparse import block_sparse_attention, block_table, drawn_blocks
 from . import _heads as heads
 from . import bert
-from ._base import Output, activation, check_ids, look_up
+from ._base import Output, activation, check_ids, look_up, reach
 from .bert import BERT
 
 
@@ -203,10 +203,7 @@ class BigBird(BERT):
         return x[:, :length]
 
     def new_positions(self, past, ids):
-        end = past + ids.size(1)
-        if end > self.config.max_length:
-            raise ValueError(f"input_ids reaches position {end}, max_length is {self.config.max_length}")
-        return torch.arange(past, end, device=ids.device)
+        return torch.arange(past, reach(self.config, "input_ids", ids, past), device=ids.device)
 
 
 MODEL = BigBird

@@ -10,15 +10,14 @@ Trained  on pairs of sequences, from the weights of its parts: `from_parts`
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import torch
 from torch import nn
 
 from .. import registry
-from ..namemap import NameMap, Parts
-from ..objectives.label_smoothing import seq2seq_loss
+from ..namemap import NameMap
 from . import transformer
 from ._base import Model, Output
 from ._decoders import decoder, decoder_names
+from ._shared import Shared, tie
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +63,7 @@ class EncoderDecoder(transformer.Transformer):
             "encoder": ("encoder", getattr(self.encoder, "names", reads.HF), False),
             "decoder": ("decoder", decoder_names(writes), True),
         }
-        self.names = Shared(parts, shared)
+        self.names = Shared(parts, HF, shared)
 
     def encode(self, input_ids, attention_mask=None):
         return Output(last_hidden_state=self.encoder(input_ids, attention_mask).last_hidden_state)
@@ -77,63 +76,12 @@ class EncoderDecoder(transformer.Transformer):
     def score(self, x):
         return self.decoder.score(x)
 
-    def loss(self, logits, labels):
-        return seq2seq_loss(logits, labels)
-
-    def forward(
-        self,
-        input_ids=None,
-        attention_mask=None,
-        decoder_input_ids=None,
-        decoder_attention_mask=None,
-        labels=None,
-        **how,
-    ):
-        """As of transformer; with labels alone, what of them is padding is not looked at, wherever it stands."""
-        if decoder_input_ids is None and labels is not None:
-            decoder_input_ids = self.decoder_ids(None, labels)
-            if decoder_attention_mask is None:
-                decoder_attention_mask = decoder_input_ids != self.config.pad_token_id
-        return super().forward(input_ids, attention_mask, decoder_input_ids, decoder_attention_mask, labels, **how)
+    def real(self, ids):
+        """What of the labels is padding is not looked at, wherever it stands."""
+        return ids != self.config.pad_token_id
 
 
 MODEL = EncoderDecoder
-
-
-def tie(encoder, decoder):
-    """What both have becomes one parameter: all but cross-attention, and the head -> the names of what they share.
-
-    Raises ValueError where the two are not of one make and size.
-    """
-    source = dict(encoder.named_parameters())
-    shared = [name for name, _ in decoder.named_parameters() if not name.startswith("top.") and "cross_" not in name]
-    for name in shared:
-        if name not in source or source[name].shape != decoder.get_parameter(name).shape:
-            raise ValueError(f"tie_encoder_decoder: encoder and decoder must be of one make and size; {name} is not")
-        stem, _, last = name.rpartition(".")
-        setattr(decoder.get_submodule(stem), last, source[name])
-    return shared
-
-
-class Shared(Parts):
-    """Files may hold what is shared once, under either name, or twice; ours hold it twice, for all who read them."""
-
-    def __init__(self, parts, shared):
-        super().__init__(parts, HF)
-        self.shared = shared
-
-    def load(self, theirs):
-        found = super().load(theirs)
-        for name in self.shared:
-            copies = [found[key] for key in (f"encoder.{name}", f"decoder.{name}") if key in found]
-            if len(copies) == 2 and not torch.equal(*copies):
-                raise ValueError(f"{name} of encoder and decoder differ, and tie_encoder_decoder says they are one")
-            found |= {f"{half}.{name}": copies[0] for half in ("encoder", "decoder") if copies}
-        return found
-
-    def dump(self, ours, *, headed):
-        copies = {name: tensor.clone() for name, tensor in ours.items() if name.removeprefix("decoder.") in self.shared}
-        return super().dump({**ours, **copies}, headed=headed)
 
 
 def from_parts(encoder, decoder, **fields):

@@ -16,7 +16,7 @@ from ..namemap import Fused, NameMap
 from ..nn import Attention, Cache, FeedForward
 from ..objectives.label_smoothing import seq2seq_loss
 from . import _heads as heads
-from ._base import Model, Output, activation, as_mask, check_ids, look_up
+from ._base import Model, Output, activation, as_mask, check_ids, look_up, reach
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,9 +95,7 @@ class GPT2(Model):
 
     def positions(self, ids, given, past):
         """Where the tokens are: as given int [B,L], or from `past` on -> int64 [B,L] or [L]"""
-        end = past + ids.size(1)
-        if end > self.config.max_length:
-            raise ValueError(f"input_ids reaches position {end}, max_length is {self.config.max_length}")
+        end = reach(self.config, "input_ids", ids, past)
         return torch.arange(past, end, device=ids.device) if given is None else given
 
     def hidden(self, ids, positions, mask, cache):

@@ -57,7 +57,7 @@ class EncoderLayer(bart.EncoderLayer):
 
 
 class DecoderLayer(bart.DecoderLayer):
-    def forward(self, x, memory, mask, memory_mask, cache):
+    def forward(self, x, memory, mask, memory_mask, cache):  # type: ignore[override]
         x = x + self.drop(self.self_attn(self.norm1(x), mask=mask, cache=cache))
         if memory is not None:
             x = x + self.drop(self.cross_attn(self.norm2(x), memory, mask=memory_mask, cache=cache))

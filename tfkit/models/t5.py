@@ -16,7 +16,6 @@ from torch import nn
 
 from ..namemap import NameMap
 from ..nn import Attention, StaticCache, relative_bucket
-from ..objectives.label_smoothing import seq2seq_loss
 from . import _heads as heads
 from . import transformer
 from ._base import Model, Output, activation, as_mask, check_ids, look_up
@@ -195,9 +194,6 @@ class T5(Tasks, transformer.Transformer):
     def score(self, x):
         x = x * self.config.d_model**-0.5 if self.config.scale_decoder_outputs else x
         return F.linear(x, self.embed.weight) if self.config.tie_word_embeddings else self.lm_head(x)
-
-    def loss(self, logits, labels):
-        return seq2seq_loss(logits, labels)
 
 
 MODEL = T5

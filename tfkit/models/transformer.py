@@ -8,15 +8,14 @@ Trained  objectives.label_smoothing, with smoothing 0.1 and the warm-up schedule
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from ..nn import Attention, Cache, FeedForward, sinusoidal_positions
-from ..objectives.label_smoothing import seq2seq_loss
-from ._base import Model, Output, as_mask, check_ids, check_rows, decoder_ids, look_up
+from ..nn import Attention, FeedForward, sinusoidal_positions
+from ._base import Output, as_mask, check_ids, look_up, reach
+from ._seq2seq import Seq2Seq
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,9 +40,9 @@ PRESETS: dict[str, dict] = {
 
 
 class EncoderLayer(nn.Module):
-    def __init__(self, c):
+    def __init__(self, c, causal=False):
         super().__init__()
-        self.self_attn = Attention(c.d_model, c.n_heads)
+        self.self_attn = Attention(c.d_model, c.n_heads, causal=causal)
         self.ff = FeedForward(c.d_model, c.d_ff)
         self.norm1, self.norm2 = nn.LayerNorm(c.d_model), nn.LayerNorm(c.d_model)
         self.drop = nn.Dropout(c.dropout)
@@ -53,34 +52,31 @@ class EncoderLayer(nn.Module):
         return self.norm2(x + self.drop(self.ff(x)))
 
 
-class DecoderLayer(nn.Module):
-    def __init__(self, c):
-        super().__init__()
-        self.self_attn = Attention(c.d_model, c.n_heads, causal=True)
-        self.cross_attn = Attention(c.d_model, c.n_heads)
-        self.ff = FeedForward(c.d_model, c.d_ff)
-        self.norm1, self.norm2, self.norm3 = (nn.LayerNorm(c.d_model) for _ in range(3))
-        self.drop = nn.Dropout(c.dropout)
+class DecoderLayer(EncoderLayer):
+    """Does not look ahead; and looks at what the encoder made, in between."""
 
-    def forward(self, x, memory, mask, memory_mask, cache):
+    def __init__(self, c):
+        super().__init__(c, causal=True)
+        self.cross_attn, self.norm3 = Attention(c.d_model, c.n_heads), nn.LayerNorm(c.d_model)
+
+    def forward(self, x, memory, mask, memory_mask, cache):  # type: ignore[override]
         x = self.norm1(x + self.drop(self.self_attn(x, mask=mask, cache=cache)))
         if memory is not None:  # a decoder alone has none
             x = self.norm2(x + self.drop(self.cross_attn(x, memory, mask=memory_mask, cache=cache)))
         return self.norm3(x + self.drop(self.ff(x)))
 
 
-class Transformer(Model):
-    HEADS: ClassVar[tuple[str | None, ...]] = (None, "seq2seq_lm")
+class Transformer(Seq2Seq):
     positions: torch.Tensor
 
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)
+        self.smoothing = config.label_smoothing
         self.embed = nn.Embedding(config.vocab_size, config.d_model)
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_layers))
         self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.n_layers))
         self.drop = nn.Dropout(config.dropout)
-        positions = sinusoidal_positions(config.max_length, config.d_model)
-        self.register_buffer("positions", positions, persistent=False)
+        self.register_buffer("positions", sinusoidal_positions(config.max_length, config.d_model), persistent=False)
         self.apply(self.start)
 
     def start(self, module):
@@ -92,11 +88,9 @@ class Transformer(Model):
 
     def embedded(self, ids, name, past=0):
         """ids [B,L] -> [B,L,E]"""
-        end = past + ids.size(1)
-        if end > self.config.max_length:
-            raise ValueError(f"{name} reaches position {end}, max_length is {self.config.max_length}")
+        positions = self.positions[past : reach(self.config, name, ids, past)]
         x = look_up(self.embed, ids, name) * self.config.d_model**0.5
-        return self.drop(x + self.positions[past:end].to(x.dtype))
+        return self.drop(x + positions.to(x.dtype))
 
     def encode(self, input_ids, attention_mask=None):
         """input_ids [B,S], attention_mask [B,S] -> Output with last_hidden_state [B,S,E]"""
@@ -115,49 +109,9 @@ class Transformer(Model):
             x = layer(x, memory, mask, memory_mask, cache)
         return x
 
-    def decoder_ids(self, given, labels):
-        """What the decoder reads: ids [B,T] as given, or labels [B,T] shifted right"""
-        return decoder_ids(self.config, given, labels)
-
-    def states(self, input_ids, attention_mask, ids, decoder_attention_mask, encoder_outputs, cache):
-        """Everything below the head -> what the decoder makes of ids [B,T]: [B,T,E], and its memory [B,S,E]"""
-        memory = self.encode(input_ids, attention_mask) if encoder_outputs is None else encoder_outputs
-        memory = memory.last_hidden_state if isinstance(memory, Output) else memory
-        check_rows(ids, memory)
-        past = 0 if cache is None else cache.length
-        mask = as_mask("decoder_attention_mask", decoder_attention_mask, (ids.size(0), past + ids.size(1)))
-        memory_mask = as_mask("attention_mask", attention_mask, memory.shape[:2])
-        return self.decode(ids, memory, mask, memory_mask, cache), memory
-
     def score(self, x):
         """x [B,T,E] -> logits [B,T,V]"""
         return F.linear(x, self.embed.weight)
-
-    def loss(self, logits, labels):
-        return seq2seq_loss(logits, labels, self.config.label_smoothing)
-
-    def forward(
-        self,
-        input_ids=None,
-        attention_mask=None,
-        decoder_input_ids=None,
-        decoder_attention_mask=None,
-        labels=None,
-        *,
-        encoder_outputs=None,
-        cache=None,
-        use_cache=False,
-    ):
-        """input_ids [B,S], decoder_input_ids [B,T] or labels [B,T] (-100: not counted) -> Output: loss, logits [B,T,V],
-        last_hidden_state [B,T,E], encoder_last_hidden_state [B,S,E], cache. With a cache, decoder_input_ids are the new
-        ones only; decoder_attention_mask covers all. Raises ValueError, TypeError for what does not fit."""
-        self.need_head(labels)
-        ids = self.decoder_ids(decoder_input_ids, labels)
-        cache = Cache() if use_cache and cache is None else cache
-        x, memory = self.states(input_ids, attention_mask, ids, decoder_attention_mask, encoder_outputs, cache)
-        logits = self.score(x) if self.head else None
-        loss = None if labels is None else self.loss(logits, labels)
-        return Output(loss=loss, logits=logits, last_hidden_state=x, encoder_last_hidden_state=memory, cache=cache)
 
 
 MODEL = Transformer

@@ -1,0 +1,44 @@
+"""One set of weights for an encoder and a decoder that were made apart, and files that hold it once or twice."""
+
+import torch
+
+from ..namemap import Parts
+
+
+def tie(encoder, decoder):
+    """What both have becomes one parameter: all but cross-attention, and the head -> the names of what they share.
+
+    Raises ValueError where the two are not of one make and size.
+    """
+    source = dict(encoder.named_parameters())
+    shared = [name for name, _ in decoder.named_parameters() if not name.startswith("top.") and "cross_" not in name]
+    for name in shared:
+        if name not in source or source[name].shape != decoder.get_parameter(name).shape:
+            raise ValueError(f"tie_encoder_decoder: encoder and decoder must be of one make and size; {name} is not")
+        stem, _, last = name.rpartition(".")
+        setattr(decoder.get_submodule(stem), last, source[name])
+    return shared
+
+
+class Shared(Parts):
+    """The map of a model whose halves share parameters, those named in `shared`.
+
+    Files may hold what is shared once, under either name, or twice; ours hold it twice, for all who read them.
+    """
+
+    def __init__(self, parts, rest, shared):
+        super().__init__(parts, rest)
+        self.shared = shared
+
+    def load(self, theirs):
+        found = super().load(theirs)
+        for name in self.shared:
+            copies = [found[key] for key in (f"encoder.{name}", f"decoder.{name}") if key in found]
+            if len(copies) == 2 and not torch.equal(*copies):
+                raise ValueError(f"{name} of encoder and decoder differ, and tie_encoder_decoder says they are one")
+            found |= {f"{half}.{name}": copies[0] for half in ("encoder", "decoder") if copies}
+        return found
+
+    def dump(self, ours, *, headed):
+        copies = {name: tensor.clone() for name, tensor in ours.items() if name.removeprefix("decoder.") in self.shared}
+        return super().dump({**ours, **copies}, headed=headed)
