@@ -65,7 +65,8 @@ def family() -> None:
 
 def label(name: str, doc: str) -> Text:
     text = Text(name, style="bold", no_wrap=True, overflow="ellipsis")
-    return text.append("  " + stated(doc, "Differs").partition(";")[0], style="not bold dim")
+    differs = "none" if stated(doc, "Differs") == "none" else section(doc, "Differs")
+    return text.append("  " + differs.partition(";")[0].partition(". ")[0].rstrip("."), style="not bold dim")
 
 
 @app.command()

@@ -317,7 +317,7 @@ for pair in corpus.test[:60:12]:
 # *Figure: the stepper, with the next words' probabilities as bars, a tree of hypotheses and a map of attention, all for the step chosen.*
 
 # %% role="experiment"
-from tfkit.decode import Beam, Greedy, record
+from tfkit.decode import Greedy, TextbookBeam, record
 from tfkit_lab import Stepper
 
 
@@ -327,7 +327,7 @@ def recorded(sentence, strategy):
 
 
 sentence = corpus.test[12].source
-Stepper(recorded(sentence, Beam(4)))
+Stepper(recorded(sentence, TextbookBeam(4)))
 
 # %% role="experiment"
 Stepper(recorded(sentence, Greedy()))
