@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tfkit.nn import attend, attend_by_hand
+from tfkit.nn import attend, attend_by_hand, kernel
 
 TOLERANCE = {torch.float64: 1e-12, torch.float32: 2e-5, torch.bfloat16: 3e-2}
 
@@ -45,6 +45,21 @@ def test_fused_is_by_hand(dtype, q_len, k_len, what):
     if "mask" in how:
         assert (fused[0, :, -1] == 0).all()
         assert (weights[0, :, -1] == 0).all()
+
+
+@pytest.mark.parametrize("what", ["plain", "mask", "bias", "causal", "all"])
+def test_in_steps_is_by_hand(what, monkeypatch):
+    """The path of training with dropout, here dropping nothing: values, gradients, rows that see nothing."""
+    how = settings(5, 7, torch.float64)[what]
+    inputs, again = draw(torch.float64), draw(torch.float64)
+    asked = []
+    monkeypatch.setattr(kernel, "keep_mask", lambda shape, p: asked.append(p) or torch.ones(shape, dtype=torch.bool))
+    stepwise, by_hand = attend(*inputs, **how, dropout=1e-30), attend_by_hand(*again, **how)[0]
+    assert asked == [1e-30]
+    pull = torch.randn(by_hand.shape, generator=torch.Generator().manual_seed(3)).double()
+    grads, grads_by_hand = torch.autograd.grad(stepwise, inputs, pull), torch.autograd.grad(by_hand, again, pull)
+    for one, other in zip([stepwise, *grads], [by_hand, *grads_by_hand], strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("kernel", [attend, lambda *a, **k: attend_by_hand(*a, **k)[0]], ids=["fused", "by hand"])

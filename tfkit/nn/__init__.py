@@ -8,6 +8,7 @@ from .attention import MultiHeadAttention, merge_heads, scaled_dot_product_atten
 from .block_sparse import bigbird_mask
 from .cache import Cache, CachedSelfAttention, StaticCache
 from .disentangled import disentangled_scores, distance_windows, picked, scores_by_distance
+from .dropout import Dropout, dropout
 from .dynamic_conv import span_dynamic_conv
 from .feed_forward import FeedForward, chunked_feed_forward
 from .fused import Attention
@@ -34,7 +35,9 @@ __all__ = [
     "attend_by_hand",
     "CachedSelfAttention",
     "DecoderLayer",
+    "Dropout",
     "EncoderLayer",
+    "dropout",
     "FeedForward",
     "LayerDrop",
     "MultiHeadAttention",

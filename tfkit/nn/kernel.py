@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from .. import tracing
+from .dropout import keep_mask
 
 
 def causal_rows(q_len, k_len, device=None):
@@ -33,6 +34,27 @@ def attend_by_hand(q, k, v, *, mask=None, bias=None, causal=False, scale=None, d
     return F.dropout(weights, dropout, dropout > 0) @ v, weights, scores
 
 
+def attend_in_steps(q, k, v, added, causal, scale, dropout):
+    """The same for training with dropout on a CPU, where PyTorch has no fused kernel for it: the steps it would take,
+    but in place, with the bits drawn in bulk and 1 / (1 - p) put into v.
+
+    added [.., Q, K]: a float bias, -inf where hidden, or a bool mask, or None -> [B,H,Q,Dv]
+    """
+    if causal:
+        added = causal_rows(q.size(-2), k.size(-2), q.device)
+    scores = (q * (q.size(-1) ** -0.5 if scale is None else scale)) @ k.transpose(-2, -1)
+    empty = None
+    if added is not None:
+        if added.dtype == torch.bool:
+            added = torch.zeros(added.shape, dtype=q.dtype).masked_fill_(~added, float("-inf"))
+        empty = added.detach().amax(-1, keepdim=True) == float("-inf")  # rows that see nothing: zeros, in the end
+        scores.add_(added.masked_fill(empty, 0.0))
+    weights = scores.softmax(-1)
+    weights = torch.where(keep_mask(weights.shape, dropout), weights, 0.0)
+    out = weights @ (v * (1 / (1 - dropout)))
+    return out if empty is None else out.masked_fill(empty, 0.0)
+
+
 def attend(q, k, v, *, mask=None, bias=None, causal=False, scale=None, dropout=0.0):
     """Scaled dot-product attention, fused (Vaswani et al. 2017, 3.2.1).
 
@@ -54,6 +76,8 @@ def attend(q, k, v, *, mask=None, bias=None, causal=False, scale=None, dropout=0
     if bias is not None:
         bias = bias.to(q.dtype)
         mask = bias if mask is None else bias.masked_fill(~mask, float("-inf"))
+    if 0.0 < dropout < 1.0 and q.device.type == "cpu" and not torch.compiler.is_compiling():
+        return attend_in_steps(q, k, v, mask, causal, scale, dropout)
     return F.scaled_dot_product_attention(q, k, v, mask, dropout, causal, scale=scale)
 
 
