@@ -31,7 +31,7 @@ class Draw:
 
     def normal(self, *shape: int) -> Tensor:
         """Standard normal float32."""
-        return torch.randn(*shape, generator=self.generator)
+        return torch.randn(shape, generator=self.generator)
 
     def integers(self, low: int, high: int, *shape: int) -> Tensor:
         """int64 in [low, high)."""

@@ -176,7 +176,7 @@ def _traces(case: Case, subject: Any) -> dict[str, Any]:
     changed = [
         place
         for place, (before, after) in enumerate(zip(case.args, watched.args_after, strict=False))
-        if isinstance(before, Tensor) and compare(before, after) is not None
+        if isinstance(before, (Tensor, list, dict)) and compare(before, after) is not None
     ]
     return {"arguments": changed, "random numbers": bool(watched.rng_changed), "settings": bool(watched.state_changed)}
 

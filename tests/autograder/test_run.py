@@ -13,6 +13,8 @@ from autograder.sandbox import choose
 ATTEND = registry.find("attention.attend")
 SPLIT = registry.find("attention.split_heads")
 HEADS = registry.find("attention.multi_head")
+SPANS = registry.find("objectives.span_corruption")
+NOISE = registry.find("objectives.denoise")
 
 
 def text(exercise, kind, name):
@@ -59,6 +61,18 @@ def test_a_mistake_costs_its_own_exercise_only():
     first, second = run.grade_notebook(notebook, [SPLIT, HEADS], backend=choose())
     assert first.status == "failed" and first.misconception == "reshaped_without_transpose"
     assert (second.status, second.score) == ("passed", HEADS.points)
+
+
+def test_a_list_that_is_written_into_is_a_trace():
+    verdict = run.grade_source(SPANS, text(SPANS, "wrong", "text_overwritten"), backend=choose())
+    assert [check.name for check in verdict.checks if check.status == "failed"] == ["leaves no trace"]
+    assert verdict.misconception == "text_overwritten" and "argument 1" in verdict.checks[-1].message
+
+
+def test_of_four_functions_each_earns_its_share():
+    verdict = run.grade_source(NOISE, text(NOISE, "wrong", "rotated_the_other_way"), backend=choose())
+    assert (verdict.score, verdict.misconception) == (0.75 * NOISE.points, "rotated_the_other_way")
+    assert [check.name for check in verdict.checks if check.status == "failed"] == ["rotate"]
 
 
 def test_our_own_crash_is_not_graded(monkeypatch):

@@ -200,3 +200,12 @@ def test_a_stream_with_nothing_to_predict_is_left_out():
     logits, targets = torch.randn(3, 1, 2, 5), torch.tensor([[3, 0]])
     torch.testing.assert_close(future_ngram_loss(logits, targets, 0), -logits[0].log_softmax(-1)[0, 0, 3])
     assert future_ngram_loss(logits, torch.zeros(1, 2, dtype=torch.long), 0) == 0
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64])
+def test_future_ngram_keeps_the_dtype_and_takes_any_padding(dtype):
+    logits, targets = torch.randn(2, 2, 3, 5).to(dtype), torch.tensor([[1, 2, 3], [4, -100, -100]])
+    loss = future_ngram_loss(logits, targets, -100)  # a padding that is no word
+    assert loss.dtype == dtype
+    same = future_ngram_loss(logits, targets.masked_fill(targets == -100, 0), 0)
+    torch.testing.assert_close(loss, same)

@@ -1,0 +1,355 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # 10 · Sequence-to-sequence objectives
+#
+# **The question.** T5, BART, Pegasus and ProphetNet are the encoder-decoder that you built in unit 05, with small changes. Nobody
+# gave them translations to learn from: they read plain text. What were they asked to do with it, and why do they turn out so different?
+#
+# You build the four tasks. Each takes something away from a text and says what must be written; that is all. At the end you see one sentence under each of
+# them, drawn again and again, and what each costs.
+
+# %% role="setup"
+import torch
+import torch.nn.functional as F
+
+# %% [markdown]
+# ## The idea
+#
+# An encoder-decoder learns from pairs: something to read, something to write. Plain text has no pairs, so one makes them:
+#
+# $$x \;\longrightarrow\; \big(c(x),\ y(x)\big), \qquad \text{loss} = -\sum_t \log P\big(y_t \mid y_{<t},\, c(x)\big)$$
+#
+# $c$ spoils the text (`inputs` in the code), $y$ is what is wanted (`targets`). The model, the loss and the optimiser of units 05 and 06 stay as they are.
+# The choice of $c$ and $y$ decides what the model must understand in order to succeed, how long its inputs and targets are, hence what
+# a step costs, and which real task it will find easy afterwards.
+#
+# *Figure: one text of three short sentences, and for each model a line that it reads and lines that it writes. T5 reads the text with two spans replaced by sentinels and
+# writes only those spans. BART reads the sentences in another order with one mask in place of three words and writes the whole text. Pegasus reads the text with a
+# whole sentence masked and writes that sentence. ProphetNet writes on two lines: the next word, and the word after it.*
+
+# %% role="demo"
+import matplotlib.pyplot as plt
+
+
+def draw(*rows):
+    """Pairs of a label and tokens, one line each; what stands in angle brackets is yellow."""
+    fig = plt.figure(figsize=(10, 0.32 * len(rows)))
+    ax = fig.add_axes((0, 0, 1, 1))
+    for y, (label, tokens) in enumerate(rows):
+        ax.text(0, -y, label, fontsize=9, weight="bold", color="black")
+        x = 20.0
+        for token in tokens:
+            colour = "#f2c14e" if token.startswith("<") else "#e8e8e8"
+            ax.text(x, -y, token, fontsize=9, family="monospace", color="black", bbox={"fc": colour, "ec": "none", "pad": 1.5})
+            x += len(token) + 1.3
+    ax.set(xlim=(-1, 133), ylim=(0.6 - len(rows), 0.7)), ax.axis("off")
+    plt.show()
+
+
+draw(("the text", "It rained all day . We stayed at home . Nobody came .".split()),
+     ("T5 reads", "It rained <X> . We <Y> home . Nobody came .".split()),
+     ("    writes", "<X> all day <Y> stayed at <Z>".split()),
+     ("BART reads", "We <mask> . Nobody came . It rained all day .".split()),
+     ("    writes", "It rained all day . We stayed at home . Nobody came .".split()),
+     ("Pegasus reads", "It rained all day . <mask> Nobody came .".split()),
+     ("    writes", "We stayed at home .".split()),
+     ("ProphetNet writes", "We stayed at home .".split()),
+     ("    and", "stayed at home .".split()))
+
+# %% [markdown]
+# ## 1 · T5: write only what is missing
+#
+# Cut the text $x$ into pieces: what stays, $s_0, s_1, \dots$, and between them the spans that go, $m_1, m_2, \dots$. Each span leaves a *sentinel* behind, a token of its own
+# from a list `sentinels`:
+#
+# $$\text{inputs} = s_0\ \langle X\rangle\ s_1\ \langle Y\rangle\ s_2 \qquad\qquad \text{targets} = \langle X\rangle\ m_1\ \langle Y\rangle\ m_2\ \langle Z\rangle$$
+#
+# `spans` holds the pairs `(start, end)`; `tokens[start:end]` goes. The sentinel in the targets says *which* hole is being filled, and the next unused one says
+# that all are. BERT's masks stand for one token each; here one sentinel stands for a span, so the model must find out its length, and both sequences get short.
+#
+# **A slip to know.** The paper's example (Raffel et al. 2020, 3.1.4) is *Thank you for inviting me to your party last week .*, from which "for inviting" and "last" are taken. The targets are
+# `<X> for inviting <Y> last <Z>`, full stop not included. In some retellings the targets end in `<Z> .`; but the "." stands in the inputs, so it need not be written, and
+# after `<Z>` there is nothing left to say.
+#
+# **Predict, then run.** A text of `L` tokens loses `n` of them in `k` spans. How long are the inputs, how long the targets?
+#
+# *Figure: the example, its inputs and its targets on three lines, with the sentinels in yellow.*
+
+# %% role="exercise" exercise="objectives.span_corruption"
+
+# %% role="demo"
+TEXT = "Thank you for inviting me to your party last week .".split()
+try:
+    inputs, targets = span_corruption(TEXT, [(2, 4), (8, 9)], ["<X>", "<Y>", "<Z>"])
+    draw(("the text", TEXT), ("inputs", inputs), ("targets", targets))
+    print(f"L = {len(TEXT)}, n = 3, k = 2: inputs {len(inputs)} = L - n + k, targets {len(targets)} = n + k + 1")
+except NotImplementedError:
+    print("Build span_corruption first.")
+
+# %% [markdown]
+# ## 2 · BART: write the whole text again
+#
+# $$\text{inputs} = c(x) \qquad\qquad \text{targets} = x$$
+#
+# BART's targets never change, so $c$ may be *anything*; it is a denoising autoencoder. The paper tries five kinds of noise. Masking single tokens you know from BERT; the four others are yours:
+#
+# | function | what it does | what the model must find out |
+# |---|---|---|
+# | `delete_tokens(tokens, keep)` | tokens vanish without a trace | *where* something is missing |
+# | `infill(tokens, spans, mask)` | each span becomes **one** mask | *how many* words are missing; none at all, where a mask was put in for an empty span |
+# | `permute_sentences(sentences, order)` | place `i` takes `sentences[order[i]]` | what follows from what |
+# | `rotate(tokens, start)` | the text begins at token `start` and comes round | where the text begins |
+#
+# BART itself was trained with infilling (30% of the tokens, span lengths from a Poisson distribution with mean 3) on shuffled sentences.
+#
+# **Predict, then run.** With `order = [2, 0, 1]`, which sentence comes first? And where does the first sentence go?
+#
+# *Figure: a text of three sentences, and below it the same after each kind of noise. Only infilling leaves masks; one of its two stands for nothing.*
+
+# %% role="exercise" exercise="objectives.denoise"
+
+# %% role="demo"
+STORY = [s.split() for s in ("It rained all day .", "We stayed at home .", "Nobody came .")]
+try:
+    flat = [token for sentence in STORY for token in sentence]
+    shuffled = permute_sentences(STORY, [2, 0, 1])
+    draw(("the text", flat),
+         ("delete_tokens", delete_tokens(flat, [place not in (1, 6) for place in range(len(flat))])),
+         ("infill", infill(flat, [(2, 4), (6, 6)], "<mask>")),
+         ("permute_sentences", [token for sentence in shuffled for token in sentence]),
+         ("rotate", rotate(flat, 7)))
+except NotImplementedError:
+    print("Build the four kinds of noise first.")
+
+# %% [markdown]
+# ## 3 · Pegasus: write the sentences that say most
+#
+# A summary is a few sentences that say what all the others do. So Pegasus takes whole sentences away and asks for them: each chosen sentence becomes one `mask`, the targets are
+# the chosen ones, one after another, **in the order of the document**. This is so near to summarising that a thousand real summaries, often fewer, are enough afterwards.
+#
+# Which sentences? Not any: those that are most like the rest, by the overlap of their words (ROUGE-1 F1),
+#
+# $$s_i = \mathrm{rouge}\big(x_i,\ D \setminus \{x_i\}\big), \qquad \text{chosen} = \text{the } m \text{ largest } s_i$$
+#
+# That choice is made for you by `principal_sentences` in `tfkit`; `gap_sentences` gets the numbers, in any order.
+#
+# **Predict, then run.** Two neighbours are chosen. How many masks stand in the inputs?
+#
+# *Figure: four sentences about a fire at a mill; in the inputs the longest of them is one mask, and it alone is the targets.*
+
+# %% role="exercise" exercise="objectives.gap_sentences"
+
+# %% role="demo"
+from tfkit.objectives.gap_sentences import principal_sentences
+
+NEWS = [s.split() for s in ("Rain fell .", "The old mill by the river burned down .", "The river rose .", "Nobody was in the mill .")]
+try:
+    chosen = principal_sentences(NEWS, 1)
+    inputs, targets = gap_sentences(NEWS, chosen, "<mask>")
+    draw(("the text", [token for sentence in NEWS for token in sentence]), ("inputs", inputs), ("targets", targets))
+    print("chosen:", chosen)
+except NotImplementedError:
+    print("Build gap_sentences first.")
+
+# %% [markdown]
+# ## 4 · ProphetNet: look further than the next word
+#
+# A model that is only asked for the next word can do well by looking at the last few. ProphetNet's decoder has `N` streams; at each place stream 0 predicts the next word, stream 1 the one after it, and so on:
+#
+# $$\text{loss} = \frac{1}{N} \sum_{n=0}^{N-1}\ \operatorname*{mean}_{t}\ \Big(\!-\log P_n\big(y_{t+n} \mid y_{<t},\, c(x)\big)\Big)$$
+#
+# In the code `logits[n, :, t]` belongs to $P_n$ at place $t$, and `targets[:, t]` is $y_t$, which stream 0 predicts there; stream `n` is scored against `targets[:, t + n]`.
+# What lies past the end of the row, or is padding, does not count. Each stream has a mean of its own (it has fewer places than the one before), and a stream with nothing at all to predict is left out.
+# (In the paper each stream has a weight $\alpha_n$; here all are $1/N$.) In use only stream 0 writes; the others were there to make it plan.
+#
+# *Figure: a table with a row for each of three streams and a column for each of five places. The cell says which word the stream is scored on; each row is the one above, shifted
+# left by one, and the last cells of the lower rows are empty.*
+
+# %% role="demo"
+words = "We stayed at home .".split()
+fig, ax = plt.subplots(figsize=(6, 1.7))
+for n in range(3):
+    for t in range(5):
+        there = t + n < 5
+        ax.add_patch(plt.Rectangle((t, -n), 0.94, 0.9, color="#cfe3f5" if there else "#f0f0f0"))
+        ax.text(t + 0.47, 0.45 - n, words[t + n] if there else "", ha="center", va="center", color="black")
+    ax.text(-0.1, 0.45 - n, f"stream {n}", ha="right", va="center")
+ax.set(xlim=(-1, 5), ylim=(-2.1, 1)), ax.axis("off")
+plt.show()
+
+# %% [markdown]
+# **Predict, then run.** Three streams, rows of four words and of one. How many terms has each stream's mean? And what is the loss of a model that knows nothing, over 10 words?
+
+# %% role="exercise" exercise="objectives.future_ngram"
+
+# %% role="demo"
+try:
+    targets = torch.tensor([[5, 3, 8, 2], [7, 0, 0, 0]])
+    print("terms:", [int((targets[:, n:] != 0).sum()) for n in range(3)])
+    clueless = torch.zeros(3, 2, 4, 10)
+    print(f"knows nothing: {future_ngram_loss(clueless, targets, 0):.3f} = log 10")
+    sure = F.one_hot(targets, 10).float().mul(20).expand(3, -1, -1, -1)
+    print(f"repeats the next word in every stream: {future_ngram_loss(sure, targets, 0):.3f}")
+except NotImplementedError:
+    print("Build future_ngram_loss first.")
+
+# %% [markdown]
+# ## The experiment: one sentence, four tasks
+#
+# First, is it true that the model is the same? The cell lists what a decoder layer of each consists of, as `tfkit` builds it.
+#
+# *Figure, in words: a line for each model. All have self-attention, cross-attention, a feed-forward part and three norms; ProphetNet alone has one part more, for its streams' relative positions.*
+
+# %% role="experiment"
+from tfkit.tools.compare import modules
+
+parts = {name: {path.removeprefix("decoder.*."): kind.split(":")[0] for path, kind in modules(name).items() if path.startswith("decoder.*.")}
+         for name in ("transformer", "bart", "pegasus", "t5", "prophetnet")}
+for name, found in parts.items():
+    more = sorted(set(found) - set(parts["transformer"]))
+    norm = found["norm1"]
+    print(f"{name:12} {len(found)} parts with weights, {norm:9}  more than the transformer of 2017: {', '.join(more) or 'nothing'}")
+
+# %% [markdown]
+# So it is the task. The library has each as a class that works on whole batches: first it draws, then it corrupts. Below, the same sentence under different seeds. Change the seeds, the
+# density, the rate, and run it again.
+#
+# **Predict.** In how many of the draws can you guess every missing word? Which task gives the model the most to write?
+#
+# *Figure: three draws for T5 and three for BART, each a line that is read and one that is written. T5 writes a few words between sentinels, BART the whole sentence every time, though its masks and
+# the order of its two halves change.*
+
+# %% role="experiment"
+from tfkit.objectives.denoising import Denoising
+from tfkit.objectives.span_corruption import SpanCorruption
+
+SENTENCE = "the river rose and the old mill by the bridge burned down . nobody came .".split()
+WORDS = ["<pad>", "</s>", "<mask>", *dict.fromkeys(SENTENCE), *(f"<{n}>" for n in range(19, -1, -1))]
+IDS = {word: number for number, word in enumerate(WORDS)}
+T5 = SpanCorruption(first_sentinel=IDS["<0>"], eos_id=1, density=0.3)
+BART = Denoising(mask_id=2, pad_id=0, stop_ids=(IDS["."],), rate=0.3)
+batch = {"input_ids": torch.tensor([[IDS[word] for word in SENTENCE] + [1]])}
+batch["special_tokens_mask"] = (batch["input_ids"] == 1).long()
+
+
+def read(ids):
+    return [WORDS[i] for i in ids.tolist() if i >= 0]
+
+
+for name, objective in {"T5": T5, "BART": BART}.items():
+    for seed in range(3):
+        made = objective(batch, torch.Generator().manual_seed(seed))
+        draw((f"{name}, seed {seed}, reads", read(made["input_ids"][0])), ("    writes", read(made["labels"][0])))
+
+# %% [markdown]
+# The same with *your* `gap_sentences`, and the library's choice of sentence beside every other choice: what is left over when the sentence that says most is gone?
+#
+# *Figure: the four sentences with each of them masked in turn, and that sentence below. The library chooses the second, about the mill that burned down.*
+
+# %% role="experiment"
+try:
+    best = principal_sentences(NEWS, 1)
+    for number in range(len(NEWS)):
+        inputs, targets = gap_sentences(NEWS, [number], "<mask>")
+        draw(("Pegasus reads" if [number] == best else "it might read", inputs), ("    writes", targets))
+except NotImplementedError:
+    print("Build gap_sentences first.")
+
+# %% [markdown]
+# ## What does it cost?
+#
+# A decoder step is as dear as an encoder step, and attention costs the square of the length. Two hundred texts of 300 to 500 tokens, each corrupted as T5, BART and Pegasus do; ProphetNet's task is to continue a hole
+# of 15% of the text, each word predicted twice.
+#
+# **Predict.** Where in the square lies each objective?
+#
+# *Figure: a scatter of target length over input length. T5's points lie at the bottom right: long inputs, targets of about a fifth of the text. BART's lie at the top: targets as long as the text, inputs of about four fifths. Pegasus's
+# form a broad cloud between, around 30% written. ProphetNet's lie below T5's, at 15%.*
+
+# %% role="experiment"
+def corrupted(objective, length, seed):
+    ids = torch.arange(10, 10 + length).unsqueeze(0)
+    made = objective({"input_ids": ids}, torch.Generator().manual_seed(seed))
+    return made["attention_mask"].sum().item(), (made["labels"] != -100).sum().item()
+
+
+def pegasus_lengths(length, generator):
+    cuts = torch.randperm(length - 1, generator=generator)[: length // 20].sort().values + 1
+    sizes = torch.diff(torch.cat([torch.tensor([0]), cuts, torch.tensor([length])]))
+    gone = torch.randperm(len(sizes), generator=generator)[: round(0.3 * len(sizes))]  # 30% of the sentences
+    written = sizes[gone].sum().item()
+    return length - written + len(gone), written
+
+
+points, generator = {"T5": [], "BART": [], "Pegasus": [], "ProphetNet": []}, torch.Generator().manual_seed(0)
+for seed, length in enumerate(torch.randint(300, 500, (200,), generator=generator).tolist()):
+    points["T5"].append(corrupted(SpanCorruption(first_sentinel=9999, eos_id=1), length, seed))
+    points["BART"].append(corrupted(Denoising(mask_id=2, pad_id=0), length, seed))
+    points["Pegasus"].append(pegasus_lengths(length, generator))
+    points["ProphetNet"].append((length, round(0.15 * length)))
+
+# %% role="experiment"
+fig, ax = plt.subplots(figsize=(6, 4))
+for (name, pairs), marker in zip(points.items(), "os^x"):
+    ax.scatter(*zip(*pairs), s=12, marker=marker, label=name, alpha=0.7)
+ax.set(xlabel="tokens to read", ylabel="tokens to write", ylim=(0, 520)), ax.legend()
+plt.show()
+for name, pairs in points.items():
+    read_, written = (sum(column) / len(pairs) for column in zip(*pairs))
+    print(f"{name:11} reads {read_:4.0f}, writes {written:4.0f}: {100 * written / (read_ + written):3.0f}% of the tokens that pass are targets")
+
+# %% [markdown]
+# BART has the most to write, but most of it is copied; T5 writes only what had to be thought of, and two fifths fewer tokens pass through the model. The T5 paper compared such objectives at equal
+# steps: quality hardly differs, *so the short targets, being cheaper, win*. The same reason speaks for long spans: fewer sentinels, shorter sequences.
+#
+# **Predict.** 512 tokens, 15% taken away. How long are inputs and targets together when every span has one token, and when it has ten?
+#
+# *Figure: two falling curves over the mean length of a span, from 1 to 10. Inputs fall from 512 towards 443, targets from 155 towards 86.*
+
+# %% role="experiment"
+means = [1, 1.5, 2, 3, 4, 5, 7, 10]
+lengths = [corrupted(SpanCorruption(first_sentinel=9999, eos_id=1, mean_span=mean), 512, 0) for mean in means]
+fig, ax = plt.subplots(figsize=(6, 2.8))
+for label, column in zip(("tokens to read", "tokens to write"), zip(*lengths)):
+    ax.plot(means, column, "o-", label=label)
+ax.axvline(3, color="#888888", ls=":"), ax.text(3.1, 250, "T5's choice", fontsize=9)
+ax.set(xlabel="mean length of a span", ylim=(0, 530)), ax.legend()
+plt.show()
+
+# %% [markdown]
+# ## Pitfalls
+#
+# - **Positions move.** Cut the first span out of the list and the second is somewhere else. Build new lists from left to right, or cut from right to left.
+# - **The text is used again** in the next epoch, spoilt in another way: do not write into the lists that you were given.
+# - **A permutation and its inverse.** "Place i takes sentence order[i]" and "sentence i goes to place order[i]" agree for two sentences and for many tests; not for three.
+# - **Shifted twice.** `targets[:, t]` is already the next word; the shift of stream `n` counts from there.
+# - **A mean over nothing** is NaN and ends a training run after days. A short row has no second stream.
+# - **A sentinel must be one token.** If the tokenizer splits `<extra_id_0>` into pieces, nothing crashes and nothing is learned.
+#
+# ## What real models changed
+#
+# | | taken away | marked by | to be written | besides |
+# |---|---|---|---|---|
+# | T5, mT5 | 15% in spans, mean 3 | a sentinel each | the spans | relative position biases, norms without a mean; T5 mixed in labelled tasks, mT5 did not |
+# | BART | 30% in spans, mean 3 (Poisson), sentences shuffled | one mask each, some for nothing | everything | learned positions, GELU |
+# | mBART | 35%, in 25 languages | one mask each | everything | ends in the token of its language |
+# | Pegasus | whole sentences, 30% of them, the most like the rest | one mask each | those sentences | sinusoids; masking single words as well did not help |
+# | ProphetNet | one stretch of 9 in each 64 | a mask for each token | the stretch, two words ahead | streams in the decoder |
+# | Marian, M2M-100 | nothing: pairs of translations | | the other language | the case you know from unit 05 |
+#
+# In a terminal, `tfkit diff bart pegasus` shows the little that differs in the architecture.
+#
+# ## Read on
+#
+# - Raffel et al. 2020, [Exploring the Limits of Transfer Learning](https://arxiv.org/abs/1910.10683), section 3: dozens of objectives, compared one by one.
+# - Lewis et al. 2020, [BART](https://arxiv.org/abs/1910.13461), section 2.2 and table 1: which noise helps which task.
+# - Zhang et al. 2020, [PEGASUS](https://arxiv.org/abs/1912.08777), section 3: choosing the sentences.
+# - Qi et al. 2020, [ProphetNet](https://arxiv.org/abs/2001.04063), section 3: the streams that predict the future.
+# - Tay et al. 2023, [UL2](https://arxiv.org/abs/2205.05131): all of them at once, with a token that says which.

@@ -1,0 +1,25 @@
+"""Your `permute_sentences` draws an order of its own.
+
+Chance comes in as an argument, so that an example can be made again."""
+
+import torch
+
+
+def delete_tokens(tokens, keep):
+    return [token for token, kept in zip(tokens, keep) if kept]
+
+
+def infill(tokens, spans, mask):
+    result, past = [], 0
+    for start, end in spans:
+        result += [*tokens[past:start], mask]
+        past = end
+    return [*result, *tokens[past:]]
+
+
+def permute_sentences(sentences, order):
+    return [sentences[i] for i in torch.randperm(len(order)).tolist()]
+
+
+def rotate(tokens, start):
+    return [*tokens[start:], *tokens[:start]]

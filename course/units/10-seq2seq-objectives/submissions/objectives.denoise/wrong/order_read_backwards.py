@@ -1,0 +1,23 @@
+"""Your `permute_sentences` sends sentence i to place order[i].
+
+Here `order` says for each place which sentence it takes; the two are inverse to each other."""
+
+
+def delete_tokens(tokens, keep):
+    return [token for token, kept in zip(tokens, keep) if kept]
+
+
+def infill(tokens, spans, mask):
+    result, past = [], 0
+    for start, end in spans:
+        result += [*tokens[past:start], mask]
+        past = end
+    return [*result, *tokens[past:]]
+
+
+def permute_sentences(sentences, order):
+    return [sentences[order.index(i)] for i in range(len(order))]
+
+
+def rotate(tokens, start):
+    return [*tokens[start:], *tokens[:start]]

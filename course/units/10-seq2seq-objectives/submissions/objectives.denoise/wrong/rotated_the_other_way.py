@@ -1,0 +1,23 @@
+"""Your `rotate` turns the text the other way: its last words come to the front.
+
+`start` is the token with which the new text begins."""
+
+
+def delete_tokens(tokens, keep):
+    return [token for token, kept in zip(tokens, keep) if kept]
+
+
+def infill(tokens, spans, mask):
+    result, past = [], 0
+    for start, end in spans:
+        result += [*tokens[past:start], mask]
+        past = end
+    return [*result, *tokens[past:]]
+
+
+def permute_sentences(sentences, order):
+    return [sentences[i] for i in order]
+
+
+def rotate(tokens, start):
+    return [*tokens[len(tokens) - start :], *tokens[: len(tokens) - start]]

@@ -1,0 +1,16 @@
+"""Your loss is a plain number by the time it is returned; nothing can be learned from it.
+
+`item`, `detach` and `torch.tensor` cut the path back to the logits."""
+
+import torch
+import torch.nn.functional as F
+
+
+def future_ngram_loss(logits, targets, pad_id):
+    losses = []
+    for n, stream in enumerate(logits):
+        future = targets[:, n:]
+        real = future != pad_id
+        if real.any():
+            losses.append(F.cross_entropy(stream[:, : future.size(1)][real], future[real]))
+    return torch.stack(losses).mean().detach() if losses else logits.sum() * 0.0

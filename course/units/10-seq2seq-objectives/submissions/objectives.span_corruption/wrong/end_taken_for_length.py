@@ -1,0 +1,11 @@
+"""You read a span as (start, length); it is (start, end)."""
+
+
+def span_corruption(tokens, spans, sentinels):
+    inputs, targets, past = [], [], 0
+    for (start, end), sentinel in zip(spans, sentinels):
+        end = start + end
+        inputs += [*tokens[past:start], sentinel]
+        targets += [sentinel, *tokens[start:end]]
+        past = end
+    return [*inputs, *tokens[past:]], [*targets, sentinels[len(spans)]]

@@ -1,0 +1,10 @@
+"""You return the targets first; the inputs come first."""
+
+
+def span_corruption(tokens, spans, sentinels):
+    inputs, targets, past = [], [], 0
+    for (start, end), sentinel in zip(spans, sentinels):
+        inputs += [*tokens[past:start], sentinel]
+        targets += [sentinel, *tokens[start:end]]
+        past = end
+    return [*targets, sentinels[len(spans)]], [*inputs, *tokens[past:]]

@@ -1,0 +1,12 @@
+"""Your targets stop after the last span, without a sentinel that says that nothing more is missing.
+
+How is the model to know that the last span is over?"""
+
+
+def span_corruption(tokens, spans, sentinels):
+    inputs, targets, past = [], [], 0
+    for (start, end), sentinel in zip(spans, sentinels):
+        inputs += [*tokens[past:start], sentinel]
+        targets += [sentinel, *tokens[start:end]]
+        past = end
+    return [*inputs, *tokens[past:]], targets

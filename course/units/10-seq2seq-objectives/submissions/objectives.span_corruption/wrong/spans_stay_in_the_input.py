@@ -1,0 +1,12 @@
+"""The words that the model is to write still stand in your input.
+
+It would learn to copy."""
+
+
+def span_corruption(tokens, spans, sentinels):
+    inputs, targets, past = [], [], 0
+    for (start, end), sentinel in zip(spans, sentinels):
+        inputs += [*tokens[past:start], sentinel]
+        targets += [sentinel, *tokens[start:end]]
+        past = start
+    return [*inputs, *tokens[past:]], [*targets, sentinels[len(spans)]]

@@ -1,0 +1,12 @@
+"""Your targets are the whole text.
+
+That is BART's objective; here only what is missing is written, so that the target is short."""
+
+
+def span_corruption(tokens, spans, sentinels):
+    inputs, targets, past = [], [], 0
+    for (start, end), sentinel in zip(spans, sentinels):
+        inputs += [*tokens[past:start], sentinel]
+        targets += [sentinel, *tokens[start:end]]
+        past = end
+    return [*inputs, *tokens[past:]], list(tokens)
