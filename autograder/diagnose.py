@@ -114,7 +114,7 @@ def _shown(value: Any) -> Any:
         return value.tolist() if not value.is_floating_point() else _rounded(value.tolist())
     return (
         value
-        if isinstance(value, (bool, int, float, str, list, type(None)))
+        if isinstance(value, (bool, int, float, str, list, dict, type(None)))
         else str(getattr(value, "shown", type(value).__name__))
     )
 

@@ -5,37 +5,31 @@ def learn_bpe(word_counts, num_merges):
     """The first `num_merges` merges, in the order learned; fewer when nothing is left to merge.
 
     A word starts as its characters followed by `</w>`. Each round merges the most frequent adjacent pair (overlapping
-    ones count too); ties go to the lexicographically smallest pair.
+    ones count too), from left to right; ties go to the lexicographically smallest pair.
     """
-    words = {word: [*word, "</w>"] for word in word_counts}
+    words = [([*word, "</w>"], count) for word, count in word_counts.items()]
     merges = []
-    for _ in range(num_merges):
+    while len(merges) < num_merges:
         pairs: dict[tuple[str, str], int] = {}
-        for word, symbols in words.items():
+        for symbols, count in words:
             for pair in zip(symbols, symbols[1:], strict=False):
-                pairs[pair] = pairs.get(pair, 0) + word_counts[word]
+                pairs[pair] = pairs.get(pair, 0) + count
         if not pairs:
             break
-        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
-        merges.append(best)
-        words = {word: merge_pair(symbols, best) for word, symbols in words.items()}
+        left, right = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        merges.append((left, right))
+        for symbols, _ in words:
+            for i in range(len(symbols)):  # the list shrinks on the way; past its end nothing matches
+                if symbols[i : i + 2] == [left, right]:
+                    symbols[i : i + 2] = [left + right]
     return merges
 
 
 def apply_bpe(word, merges):
     """The symbols of `word`, `</w>` shown: each merge once, in the order learned."""
     symbols = [*word, "</w>"]
-    for pair in merges:
-        symbols = merge_pair(symbols, pair)
+    for left, right in merges:
+        for i in range(len(symbols)):  # the list shrinks on the way; past its end nothing matches
+            if symbols[i : i + 2] == [left, right]:
+                symbols[i : i + 2] = [left + right]
     return symbols
-
-
-def merge_pair(symbols, pair):
-    """`symbols` with every `pair` joined, from left to right."""
-    merged = []
-    i = 0
-    while i < len(symbols):
-        joined = tuple(symbols[i : i + 2]) == pair
-        merged.append("".join(pair) if joined else symbols[i])
-        i += 2 if joined else 1
-    return merged

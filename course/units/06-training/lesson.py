@@ -1,0 +1,334 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # 06 · Training
+#
+# **The question.** In unit 05 your transformer learned to translate. Three things around it were taken on trust: a loss that asks for
+# less than certainty, a learning rate that starts at almost nothing, and a vocabulary of *pieces* of words. Would it have learned without them?
+#
+# You build all three, in ten lines each. At the end you take them away again, one at a time, and watch: without one of them, the same
+# model learns *nothing*.
+
+# %% role="setup"
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+# %% [markdown]
+# ## The idea
+#
+# A model is trained by three numbers that are easy to overlook, because none of them is in the model:
+#
+# 1. **the target**: what we ask for. Not probability 1 on the right word, but a little less, so that the model stops shouting;
+# 2. **the rate**: how far each step goes. Almost nowhere at first, then far, then less and less;
+# 3. **the alphabet**: what a "word" is. Neither a character (sentences get too long) nor a word of the language (there are too many, and a new one every day).
+#
+# *Figure: three panels. Left, the target over five words: a grey bar of height 1 on the right word, and beside it blue bars, 0.8 on the right word and 0.05 on each other one.
+# Middle, the learning rate over the steps: a straight rise, a peak, a slow fall. Right, the word "lowest" cut into six letters, into "low" and "est", and left whole.*
+
+# %% role="demo"
+import matplotlib.pyplot as plt
+
+fig, axes = plt.subplots(1, 3, figsize=(9, 2.6))
+axes[0].bar([x - 0.2 for x in range(5)], [0, 0, 1, 0, 0], 0.4, color="#bbbbbb", label="hard")
+axes[0].bar([x + 0.2 for x in range(5)], [0.05, 0.05, 0.8, 0.05, 0.05], 0.4, color="#2a6fb0", label="smoothed")
+axes[0].set(title="the target", xlabel="word"), axes[0].legend(fontsize=8)
+axes[1].plot([0, 100, *range(120, 801, 20)], [0, 1, *[(100 / s) ** 0.5 for s in range(120, 801, 20)]], color="#2a6fb0")
+axes[1].set(title="the rate", xlabel="step", yticks=[])
+for row, (name, pieces) in enumerate({"characters": "lowest", "pieces": ["low", "est"], "words": ["lowest"]}.items()):
+    left = 0
+    for piece in pieces:
+        axes[2].barh(row, len(piece) - 0.15, left=left, color="#cfe3f5")
+        axes[2].text(left + len(piece) / 2 - 0.08, row, piece, ha="center", va="center", color="black")
+        left += len(piece)
+axes[2].set(title="the alphabet", xticks=[], yticks=range(3), yticklabels=["characters", "pieces", "words"], ylim=(2.6, -0.6))
+plt.tight_layout(), plt.show()
+
+# %% [markdown]
+# ## 1 · The target: do not be too sure
+#
+# Cross-entropy with a hard target is $-\log P(\text{right word})$. It is never satisfied: from 0.99 to 0.999 there is still something to gain, and the only way
+# there is to drive the logits apart, for ever. Label smoothing (Szegedy et al. 2016) asks for a distribution $q$ that can be *reached*:
+#
+# $$L = -\sum_{w=1}^{V} q(w) \log p(w), \qquad q(w) = \begin{cases} 1-\varepsilon & \text{the right word}\\ \dfrac{\varepsilon}{V-1} & \text{every other word}\end{cases}$$
+#
+# In the code $\varepsilon$ is `smoothing`, $\log p$ comes from `logits [B,T,V]`, the right words are `targets [B,T]`. Two things to mind:
+#
+# - **Padding.** Where `targets` is `pad_id` there is nothing to predict: those positions count neither in the sum nor in the number it is divided by.
+# - **Who shares.** Here the $V-1$ *other* words do (the padding's column is one of them). torch's `label_smoothing` spreads over all $V$, so its right word ends up with $1-\varepsilon+\varepsilon/V$.
+#
+# **Predict, then run.** `logits` is `[2, 7, 1000]`. What shape has `log_p`, what shape the loss of each position, what shape the result? And with all logits 0, what is
+# the loss for $\varepsilon = 0$ and for $\varepsilon = 0.1$?
+
+# %% role="exercise" exercise="training.label_smoothing"
+
+# %% role="demo"
+try:
+    logits, targets = torch.zeros(2, 7, 1000), torch.randint(1, 1000, (2, 7))
+    for smoothing in (0.0, 0.1):
+        print(f"smoothing {smoothing}: {label_smoothed_loss(logits, targets, smoothing, pad_id=0).item():.4f}", f"  log 1000 = {math.log(1000):.4f}")
+except NotImplementedError:
+    print("Build label_smoothed_loss first.")
+
+# %% [markdown]
+# Nothing known, nothing to smooth: an even distribution costs $\log V$ against *any* target.
+#
+# **What it does to confidence.** The smallest model there is: the logits of one position, trained directly. How far above the others will the right word's logit climb? Where $p = q$ the loss
+# is as small as it gets, so with smoothing the gap stops at
+#
+# $$\log \frac{1-\varepsilon}{\varepsilon/(V-1)}$$
+#
+# **Predict, then run.** For $V = 20$ and $\varepsilon = 0.1$ that is $\log 171 \approx 5.1$. And for $\varepsilon = 0$?
+#
+# *Figure: the gap between the right word's logit and the others over 2,000 steps. With smoothing 0.1 and 0.01 the curves level off at a dashed line; without smoothing the curve goes on rising.*
+
+# %% role="demo"
+def gap_over_time(smoothing, steps=2000, vocab=20):
+    logits, gaps = torch.zeros(1, 1, vocab, requires_grad=True), []
+    for _ in range(steps):
+        (slope,) = torch.autograd.grad(label_smoothed_loss(logits, torch.tensor([[3]]), smoothing, pad_id=0), logits)
+        logits = (logits - 2 * slope).detach().requires_grad_()
+        gaps.append((logits[0, 0, 3] - logits[0, 0, 4]).item())
+    return gaps
+
+
+try:
+    fig, ax = plt.subplots(figsize=(6.5, 2.8))
+    for smoothing, colour in ((0.0, "#c03030"), (0.01, "#3a8a4d"), (0.1, "#2a6fb0")):
+        ax.plot(gap_over_time(smoothing), color=colour, label=f"smoothing {smoothing}")
+        if smoothing:
+            ax.axhline(math.log((1 - smoothing) * 19 / smoothing), color=colour, ls="--", lw=0.8)
+    ax.set(xlabel="step", ylabel="right logit above the others"), ax.legend(fontsize=8)
+    plt.show()
+except NotImplementedError:
+    plt.close("all")
+    print("Build label_smoothed_loss first.")
+
+# %% [markdown]
+# A gradient that vanishes at a finite gap leaves the model's strength for words it does *not* know yet. The price: perplexity gets worse (the model is told to be unsure), while accuracy and BLEU
+# get better. That is what Vaswani et al. report, in one sentence.
+#
+# ## 2 · The rate: warm up, then slow down
+#
+# **Why not start at full speed?** Three reasons, and they add up:
+#
+# - **Adam does not know yet what is large.** It divides the mean of the gradients by the root of the mean of their squares. After *one* step those two are the same number, up to the sign:
+#   every parameter moves by the full rate, whether its gradient was huge or just noise.
+# - **Post-norm.** In a fresh stack whose norms come after the residual, the last layers' gradients are large and the first layers' are small (Xiong et al. 2020).
+# - **What is ruined stays ruined.** Weights that were thrown far out saturate the softmax of attention; there the gradient is near zero, and nothing leads back.
+#
+# **Predict, then run.** Two parameters, with gradients 1000 and 0.001. How far does the first step of Adam move them, at rate 0.01? And plain gradient descent?
+
+# %% role="demo"
+for optimizer_class in (torch.optim.Adam, torch.optim.SGD):
+    parameter = nn.Parameter(torch.zeros(2))
+    parameter.grad = torch.tensor([1000.0, 0.001])
+    optimizer_class([parameter], lr=0.01).step()
+    print(f"{optimizer_class.__name__:5}", parameter.tolist())
+
+# %% [markdown]
+# So the rate itself starts near zero, and rises in a straight line until the averages mean something. Then it falls, slowly, because near the goal long steps jump over it (Vaswani et al. 2017, 5.3; "Noam"
+# is one of the authors):
+#
+# $$rate = d_{model}^{-0.5} \cdot \min\left(step^{-0.5},\ step \cdot warmup^{-1.5}\right)$$
+#
+# `step` counts from 1. Two lines, the lower one counts: at first the rising one, after they have crossed the falling one.
+#
+# **Predict, then run.** At which step do they cross, and how high is the peak for $d_{model} = 512$ and $warmup = 4000$? What is left of it at step 16,000?
+
+# %% role="exercise" exercise="training.noam"
+
+# %% [markdown]
+# *Figure: learning rates over 2,000 steps. Warm-up 100 rises steeply to a high peak, warm-up 400 has half its height and comes later, and after its peak both fall along the same curve; four times the width halves the whole curve.*
+
+# %% role="demo"
+try:
+    print("peak:", noam_rate(4000, 512, 4000), " at 16,000:", noam_rate(16000, 512, 4000))
+    fig, ax = plt.subplots(figsize=(6.5, 2.6))
+    for width, warmup in ((128, 100), (128, 400), (512, 400)):
+        ax.plot([noam_rate(step, width, warmup) for step in range(1, 2001)], label=f"d_model {width}, warm-up {warmup}")
+    ax.set(xlabel="step", ylabel="learning rate"), ax.legend(fontsize=8)
+    plt.show()
+except NotImplementedError:
+    print("Build noam_rate first.")
+
+# %% [markdown]
+# ## 3 · The alphabet: between characters and words
+#
+# | | vocabulary | sentences | a word never seen |
+# |---|---|---|---|
+# | characters | about 100 | long: attention costs the square | no problem |
+# | words | 50,000 and never enough | short | `<unk>`: lost |
+# | **pieces** | as many as you like | nearly as short | spelled from pieces |
+#
+# Byte-pair encoding (Sennrich et al. 2016) finds the pieces by counting. Start from characters, with a symbol `</w>` for "here the word ends". Then, again and again:
+# **join the two neighbours that stand side by side most often.** Each merge makes one new symbol, so the number of merges sets the size of the vocabulary.
+#
+# $$\text{best pair} = \arg\max_{(a,b)} \sum_{word} count(word) \cdot \#\{(a,b) \text{ in } word\}$$
+#
+# The rules that make the answer unique: every adjacent pair counts (three in `aaaa`); a tie goes to the pair that comes first in the alphabet; merging goes from left to right (`aaa` becomes
+# `aa a`); when no word has two symbols left, stop.
+#
+# **Predict, then run.** The paper's example: `low` 5 times, `lower` 2, `newest` 6, `widest` 3. Which pair is merged first, and how often does it occur? Which are the second and the third?
+
+# %% role="exercise" exercise="tokenizers.bpe_train"
+
+# %% role="demo"
+COUNTS = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
+try:
+    for number, (left, right) in enumerate(learn_bpe(COUNTS, 10), 1):
+        print(f"{number:2}  {left} + {right}")
+except NotImplementedError:
+    print("Build learn_bpe first.")
+
+# %% [markdown]
+# **And a new word?** `lowest` was not in the text. To cut it, *replay* what was learned: start from its characters and `</w>`, and give each merge its turn, once, in the order learned. Not the longest
+# piece first: the order is what makes a word come out the same in training and in use.
+#
+# **Predict, then run.** Into which pieces do those ten merges cut `lowest`? And `wow`, of which only letters are known?
+
+# %% role="exercise" exercise="tokenizers.bpe_apply"
+
+# %% role="demo"
+try:
+    for word in ("newest", "lowest", "slower", "wow"):
+        print(f"{word:8}", apply_bpe(word, learn_bpe(COUNTS, 10)))
+except NotImplementedError:
+    print("Build learn_bpe and apply_bpe first.")
+
+# %% [markdown]
+# **On real text.** The English side of unit 05's corpus, a few hundred merges; then the *test* sentences, cut with 0 to 300 of them. Your code counts everything anew for each merge, so give it half a minute.
+#
+# **Predict.** How many pieces has a word on average, with no merge and with 300? Where does most of the gain come from?
+#
+# *Figure: pieces per word of the test sentences over the number of merges: a curve that falls from more than six, steeply at first, to about two and a half.*
+
+# %% role="experiment"
+from collections import Counter
+
+from tfkit.data.translation import english_french
+
+corpus = english_french()
+seen, unseen = (Counter(word for pair in pairs for word in pair.source.lower().split()) for pairs in (corpus.train, corpus.test))
+missing = sum(count for word, count in unseen.items() if word not in seen) / unseen.total()
+print(f"{len(seen)} different words to learn from; {missing:.0%} of the test's words are not among them")
+try:
+    merges = learn_bpe(seen, 300)
+    steps = [0, 10, 25, 50, 100, 150, 200, 250, 300]
+    pieces = [sum(n * len(apply_bpe(word, merges[:k])) for word, n in unseen.items()) / unseen.total() for k in steps]
+    fig, ax = plt.subplots(figsize=(6.5, 2.6))
+    ax.plot(steps, pieces, "o-"), ax.set(xlabel="merges", ylabel="pieces per word", ylim=(0, None))
+    plt.show()
+    for word in ("recursively", "reinitialize", "notebooks", "transformers"):
+        print(f"{word:14}", " ".join(apply_bpe(word, merges)))
+except NotImplementedError:
+    print("Build learn_bpe and apply_bpe first.")
+
+# %% [markdown]
+# ## The experiment: take them away again
+#
+# The task could not be simpler: copy six random symbols. The model is unit 05's, three layers of width 64, post-norm. Three trainings of 300 steps, the same seed and the same batches:
+#
+# | run | rate | smoothing |
+# |---|---|---|
+# | both | your `noam_rate`, warm-up 150 | 0.1 |
+# | no smoothing | your `noam_rate`, warm-up 150 | 0 |
+# | no warm-up | the *same peak*, from the first step on, then the same fall | 0 |
+#
+# **Predict.** Which of them learns to copy? Draw the curves of the share of right symbols, and of the probability that the model gives to the right one. Where does the second curve end for each run?
+
+# %% role="experiment"
+from tfkit.nn import Seq2SeqTransformer, shift_right
+
+PAD, START, VOCAB, WARMUP = 0, 1, 12, 150
+
+
+def new_model():
+    torch.manual_seed(0)
+    model = Seq2SeqTransformer(VOCAB, VOCAB, d_model=64, n_heads=4, d_ff=256, n_layers=3, pad_id=PAD)
+    for table in (model.src_embed, model.tgt_embed):
+        nn.init.normal_(table.weight, std=64**-0.5)
+    return model
+
+
+def train(name, rate_at, smoothing, steps=300):
+    model, right, sure = new_model(), [], []
+    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
+    for step in range(1, steps + 1):
+        optimizer.param_groups[0]["lr"] = rate_at(step)
+        ids = torch.randint(2, VOCAB, (32, 6))
+        logits = model(ids, shift_right(ids, START))
+        loss = label_smoothed_loss(logits, ids, smoothing, PAD)
+        optimizer.zero_grad(), loss.backward(), optimizer.step()
+        right.append((logits.argmax(-1) == ids).float().mean().item())
+        sure.append(logits.detach().softmax(-1).gather(-1, ids[..., None]).mean().item())
+        print(f"\r{name}: step {step}/{steps}, {right[-1]:.0%} right ", end="", flush=True)
+    print()
+    return right, sure
+
+
+# %% [markdown]
+# *Figure: two panels over 300 steps, three curves each. Left, the share of right symbols: with warm-up both runs climb to nearly 1, with or without smoothing; without warm-up the curve stays at a tenth, which is guessing. Right,
+# the probability given to the right symbol: without smoothing it climbs towards 1, with smoothing it stops at about 0.9, without warm-up it stays at 0.1.*
+
+# %% role="experiment"
+def smooth(values, width=10):
+    return [sum(values[max(0, i - width):i + 1]) / len(values[max(0, i - width):i + 1]) for i in range(len(values))]
+
+
+try:
+    warm = lambda step: noam_rate(step, 64, WARMUP)
+    cold = lambda step: noam_rate(max(step, WARMUP), 64, WARMUP)
+    runs = {"both": (warm, 0.1), "no smoothing": (warm, 0.0), "no warm-up": (cold, 0.0)}
+    curves = {name: train(name, *how) for name, how in runs.items()}
+    fig, axes = plt.subplots(1, 2, figsize=(8.5, 3), sharex=True, sharey=True)
+    for (name, curve), colour in zip(curves.items(), ("#2a6fb0", "#3a8a4d", "#c03030")):
+        for ax, values in zip(axes, curve):
+            ax.plot(smooth(values), color=colour, label=name)
+    axes[0].set(title="share of right symbols", xlabel="step"), axes[0].legend(fontsize=8)
+    axes[1].set(title="probability of the right symbol", xlabel="step")
+    axes[1].axhline(0.9, color="#888888", ls="--", lw=0.8)
+    plt.tight_layout(), plt.show()
+except NotImplementedError:
+    print("Build label_smoothed_loss and noam_rate first.")
+
+# %% [markdown]
+# The run without warm-up has the same model, the same data and the same highest rate; it was only 150 steps *too early* with it. It does not learn late, it does not learn at all: attention has saturated.
+#
+# **Try it.** A third of the peak without a warm-up (`lambda step: cold(step) / 3`): does it learn, and how fast? How short may the warm-up be? And with one layer instead of three?
+#
+# ## Pitfalls
+#
+# - **Warm-up in epochs.** The formula counts *optimizer steps*. With gradient accumulation one step is several batches.
+# - **Step 0.** $0^{-0.5}$ does not exist: schedules count from 1, loops from 0.
+# - **Comparing losses.** A smoothed loss is never 0, not even for a perfect model: its least value is the target's own entropy. Compare models by plain cross-entropy on held-out text.
+# - **Means of means.** With padding, the mean over a batch is not the mean of its sentences' means, and not the mean of two half-batches' means either.
+# - **Smoothing a teacher.** A model that was trained with smoothing is a worse teacher for distillation (Müller et al. 2019): what it knew about *which* other words are nearly right has been flattened.
+# - **A tokenizer learned on the test set** has seen the answers; and a model is tied to its tokenizer, down to the last merge.
+#
+# ## What real models changed
+#
+# | part | here, 2017 | later |
+# |---|---|---|
+# | schedule | linear rise, then $1/\sqrt{step}$ | linear fall (BERT), cosine (GPT-3), Adafactor with $1/\sqrt{step}$ (T5) |
+# | why warm-up | post-norm needs it | pre-norm (GPT-2) needs less; RAdam corrects Adam's first steps; still warmed up by habit, and for large batches |
+# | smoothing | 0.1 | BART, Pegasus, mBART 0.1; GPT and BERT none: with text without end, being sure is no danger |
+# | pieces | BPE over characters with `</w>` | over *bytes*: nothing is unknown (GPT-2, RoBERTa, BART) |
+# | which merge | the most frequent pair | the one that raises likelihood most: WordPiece (BERT); unigram models that *remove* pieces: SentencePiece (T5, ALBERT, XLNet) |
+# | spaces | the end of a word is marked | its beginning: `Ġ` (GPT-2), `▁` (SentencePiece) |
+#
+# ## Read on
+#
+# - Vaswani et al. 2017, [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 5: optimizer, schedule and smoothing on one page.
+# - Xiong et al. 2020, [On Layer Normalization in the Transformer Architecture](https://arxiv.org/abs/2002.04745): why post-norm needs a warm-up.
+# - Müller et al. 2019, [When Does Label Smoothing Help?](https://arxiv.org/abs/1906.02629): pictures of what it does inside.
+# - Sennrich et al. 2016, [Neural Machine Translation of Rare Words with Subword Units](https://arxiv.org/abs/1508.07909): BPE, with its code in the paper.
+# - Kudo and Richardson 2018, [SentencePiece](https://arxiv.org/abs/1808.06226): the same from raw text, without splitting at spaces.

@@ -1,0 +1,11 @@
+"""You take the end symbol apart into its four characters.
+
+It is one symbol, though it takes four characters to write it."""
+
+def apply_bpe(word, merges):
+    symbols = [*(word + "</w>")]
+    for left, right in merges:
+        for i in range(len(symbols)):
+            if symbols[i : i + 2] == [left, right]:
+                symbols[i : i + 2] = [left + right]
+    return symbols

@@ -1,0 +1,12 @@
+"""You merge each pair at its first place in the word only.
+
+A word may hold the same pair several times."""
+
+def apply_bpe(word, merges):
+    symbols = [*word, "</w>"]
+    for left, right in merges:
+        for i in range(len(symbols)):
+            if symbols[i : i + 2] == [left, right]:
+                symbols[i : i + 2] = [left + right]
+                break
+    return symbols

