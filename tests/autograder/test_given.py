@@ -27,6 +27,16 @@ def test_later_answers_are_not_given():
     assert "MultiHeadAttention" not in everything and "split_heads" not in everything
 
 
+def test_references_outside_the_layers_are_found_where_the_library_has_them():
+    modules = given.modules(registry.given_references(registry.find("decoding.greedy")))
+    for module in ("tfkit.text.bpe", "tfkit.text", "tfkit.train.schedules", "tfkit.objectives.label_smoothing"):
+        assert "from tfkit.given import" in modules[module]
+    assert "learn_bpe" in modules["tfkit.text"] and "noam_rate" in modules["tfkit.train"]
+    namespace: dict = {}
+    exec(modules["tfkit.given"], namespace)
+    assert namespace["apply_bpe"]("aaa", namespace["learn_bpe"]({"aaa": 1}, 1)) == ["aa", "a", "</w>"]
+
+
 def test_the_first_unit_is_given_nothing():
     assert given.modules(registry.given_references(registry.find("rnn.cell"))) == {}
 
