@@ -2,8 +2,6 @@
 
 from autograder.api import Exercise
 
-POSITIONS = ("tfkit.nn.positions:sinusoidal_positions",)
-
 EXERCISES = [
     Exercise(
         id="transformer.feed_forward",
@@ -13,7 +11,6 @@ EXERCISES = [
         references=("tfkit.nn.feed_forward:FeedForward",),
         checks="feed_forward",
         points=1,
-        given=POSITIONS,
     ),
     Exercise(
         id="transformer.encoder_layer",
@@ -23,7 +20,6 @@ EXERCISES = [
         references=("tfkit.nn.layers:EncoderLayer",),
         checks="encoder_layer",
         points=2,
-        given=POSITIONS,
     ),
     Exercise(
         id="transformer.decoder_layer",
@@ -33,7 +29,6 @@ EXERCISES = [
         references=("tfkit.nn.layers:DecoderLayer",),
         checks="decoder_layer",
         points=2,
-        given=POSITIONS,
     ),
     Exercise(
         id="transformer.shift_right",
@@ -43,7 +38,6 @@ EXERCISES = [
         references=("tfkit.nn.layers:shift_right",),
         checks="shift_right",
         points=1,
-        given=POSITIONS,
     ),
     Exercise(
         id="transformer.seq2seq",
@@ -53,6 +47,5 @@ EXERCISES = [
         references=("tfkit.nn.layers:Seq2SeqTransformer",),
         checks="seq2seq",
         points=4,
-        given=POSITIONS,
     ),
 ]

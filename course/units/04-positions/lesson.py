@@ -1,0 +1,361 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # 04 · Positions
+#
+# **The question.** Attention looks things up in a *set*: shuffle keys and values, and nothing changes (you saw it at the end of
+# unit 03). "Dog bites man" and "man bites dog" are one and the same to it. How do you tell a model *where* a word stands?
+#
+# You build five answers, each of which is at work in a well-known model. They split on one point: does a word need to know its
+# **place**, or only its **distance** to another word? At the end they meet: trained on short texts, tested on long ones.
+#
+# New letters: $p$ a position, $d$ the width `dim`, $R$ the number of keys when they are counted by distance.
+
+# %% role="setup"
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from tfkit.nn import causal_mask, masked_softmax, merge_heads, split_heads
+
+# %% [markdown]
+# ## The idea: count, but smoothly
+#
+# What could one add to a word's vector to say "I am number 6"?
+#
+# - The number 6 itself? At position 500 it would drown the word, and no later position has been seen in training.
+# - 6 divided by the length? Then "the next word" is another step in each sentence.
+# - The number in **binary**: 0110. Bounded, different for each place, the same in each sentence. Look at the *columns* of a binary
+#   counter: the lowest bit flips at every step, the next one at every second, the next one at every fourth. Each column is a wave, twice as slow as the one before.
+#
+# Only the jumps are a nuisance: from 7 (0111) to 8 (1000) all bits change, and a network likes small steps to be small. So make the waves
+# round: a **sine** in place of each bit. And because a sine alone cannot tell a hand going up from a hand
+# coming down, add a **cosine** for each. A pair (sin, cos) is the tip of a clock hand, and the code of a position is a clock with many hands, from a fast one to a very slow one.
+#
+# *Figure: three panels, the positions 0 to 31 from top to bottom. Left, the five bits of the position as black and white squares, the fastest bit on the left. Middle,
+# sines of the same periods in grey: the same pattern, blurred. Right, the table of the 2017 paper, 32 columns: quick stripes on the left, and to the right ever
+# slower ones, until the columns hardly change.*
+
+# %% role="demo"
+import matplotlib.pyplot as plt
+
+import tfkit.nn as reference
+
+torch.set_num_threads(1)  # small tensors: two threads would spend their time waiting for each other
+place, bit = torch.arange(32)[:, None], torch.arange(5)
+panels = {"bits": (place >> bit) % 2, "sines, period 2, 4, 8 …": -torch.sin(math.pi * (place + 0.5) / 2.0**bit),
+          "the paper's table": reference.sinusoidal_positions(32, 32)}
+fig, axes = plt.subplots(1, 3, figsize=(8, 4), width_ratios=[1, 1, 2])
+for ax, (title, table) in zip(axes, panels.items()):
+    ax.imshow(table, cmap="gray", aspect="auto")
+    ax.set(title=title, xlabel="column")
+axes[0].set_ylabel("position")
+plt.tight_layout(), plt.show()
+
+# %% [markdown]
+# ## 1 · Absolute: a table of waves
+#
+# $$PE_{p,\,2i} = \sin\!\left(\frac{p}{10000^{2i/d}}\right) \qquad PE_{p,\,2i+1} = \cos\!\left(\frac{p}{10000^{2i/d}}\right) \qquad i = 0, 1, \dots, \tfrac{d}{2} - 1$$
+#
+# Vaswani et al. 2017, 3.5. Pair $i$ of columns turns at the frequency $10000^{-2i/d}$: the first one by 1 radian a step, the last one hardly at all. (Binary has periods 2, 4, 8; here they
+# run from $2\pi$ to nearly $10000 \cdot 2\pi$, in equal *ratios* as well.) The table is added to the word vectors once, before the first layer.
+#
+# **Predict, then run.** What is row 0? And: the dot product of rows $p$ and $p + k$ is $\sum_i \cos(k\,\omega_i)$ with $\omega_i$ the frequency. What does it depend on, and what not?
+
+# %% role="exercise" exercise="positions.sinusoidal"
+
+# %% [markdown]
+# *Figure: a curve of the dot product of row 50 with each row from 0 to 100. It is symmetric, with a peak of 64 at row 50, and falls with small ripples on both sides.
+# The same curve from row 20 is the same shape, moved.*
+
+# %% role="demo"
+try:
+    table = sinusoidal_positions(101, 128)
+    print("row 0 begins", table[0, :6].tolist())
+    fig, ax = plt.subplots(figsize=(6, 2.6))
+    for p in (20, 50):
+        ax.plot(table @ table[p], label=f"with row {p}")
+    ax.set(xlabel="row", ylabel="dot product"), ax.legend()
+    plt.show()
+except NotImplementedError:
+    plt.close("all")
+    print("Build sinusoidal_positions first.")
+
+# %% [markdown]
+# **Why pairs?** To go $k$ steps on is to turn every hand by $k\,\omega_i$, wherever it stands:
+#
+# $$\begin{pmatrix} \cos k\omega & \sin k\omega \\ -\sin k\omega & \cos k\omega \end{pmatrix} \begin{pmatrix} \sin p\,\omega \\ \cos p\,\omega \end{pmatrix} = \begin{pmatrix} \sin (p+k)\,\omega \\ \cos (p+k)\,\omega \end{pmatrix}$$
+#
+# So "three words back" is *one matrix for all positions*, and a query projection can learn it. The authors hoped for exactly that. It also suggests a bolder step: if shifting is
+# turning, why add anything?
+#
+# ## 2 · Rotary: turn queries and keys
+#
+# The score of a query at $m$ and a key at $n$ should know about $m - n$. With an addition, $(q + p_m)\cdot(k + p_n)$ has four terms and mixes words with places. Su et al. 2021 turn
+# instead: each pair of columns of the query by $m\,\omega_i$, each pair of the key by $n\,\omega_i$,
+#
+# $$\begin{pmatrix} x'_{2i} \\ x'_{2i+1} \end{pmatrix} = \begin{pmatrix} \cos m\omega_i & -\sin m\omega_i \\ \sin m\omega_i & \cos m\omega_i \end{pmatrix} \begin{pmatrix} x_{2i} \\ x_{2i+1} \end{pmatrix}, \qquad \omega_i = base^{-2i/d}$$
+#
+# and the dot product of two turned vectors depends on the *difference* of the angles only. Lengths stay as they were. It happens in every layer, to queries and keys and never to values: what is looked up
+# stays free of positions.
+#
+# **Pairs are neighbours here**, (0,1), (2,3), …, as in GPT-J. LLaMA and GPT-NeoX pair column $i$ with column $i + d/2$. One is the other with columns rearranged, but weights trained with
+# one are useless with the other, and no error will tell you.
+#
+# **`positions` is an argument**, and for a reason: when words are generated one by one (unit 07), the only row in `x` may stand at place 500.
+#
+# *Figure: a circle with eight arrows from its centre, one vector at positions 0 to 7. The fast pair on the left goes all the way round; the slower pair on
+# the right opens like a fan.*
+
+# %% role="demo"
+x = torch.tensor([[1.0, 0.0, 1.0, 0.0]]).expand(8, 4)
+turned = reference.apply_rotary(x, torch.arange(8), base=25.0)
+fig, axes = plt.subplots(1, 2, figsize=(6, 3))
+for ax, pair, title in zip(axes, (turned[:, :2], turned[:, 2:]), ("pair 0: 1 radian a step", "pair 1: 1/5 radian a step")):
+    for p, (a, b) in enumerate(pair.tolist()):
+        ax.annotate("", (a, b), (0, 0), arrowprops={"arrowstyle": "->", "color": plt.cm.viridis(p / 8), "lw": 1.8})
+        ax.text(1.15 * a, 1.15 * b, p, ha="center", va="center")
+    ax.set(title=title, xlim=(-1.4, 1.4), ylim=(-1.4, 1.4), aspect="equal")
+plt.tight_layout(), plt.show()
+
+# %% [markdown]
+# **Predict, then run.** Turn the same query and key by positions (3, 1), (103, 101) and (3, 2). Which scores are equal?
+
+# %% role="exercise" exercise="positions.rotary"
+
+# %% role="demo"
+try:
+    torch.manual_seed(0)
+    q, k = torch.randn(2, 1, 16)
+    for m, n in ((3, 1), (103, 101), (3, 2)):
+        score = (apply_rotary(q, torch.tensor([m])) * apply_rotary(k, torch.tensor([n]))).sum()
+        print(f"query at {m:3}, key at {n:3}: score {score:.4f}")
+    print("length before and after:", q.norm().item(), apply_rotary(q, torch.tensor([500])).norm().item())
+except NotImplementedError:
+    print("Build apply_rotary first.")
+
+# %% [markdown]
+# ## 3 · Buckets: learn a number for each distance
+#
+# Why calculate at all? T5 (Raffel et al. 2020) *learns* one number per head and distance and adds it to the score, before the softmax:
+#
+# $$score_{ij} = q_i \cdot k_j + bias_{h,\,bucket(j - i)}$$
+#
+# A number for each distance up to thousands would be many, most of them rarely trained. So distances share **buckets**, and the further away, the more of them share one: whether a word is 2 or 3 places back matters, whether
+# it is 92 or 93 back does not. With $n$ buckets and $e = \lfloor n/2 \rfloor$, a distance $\delta \ge 0$ has
+#
+# $$bucket = \begin{cases} \delta & \delta < e \\[2pt] \min\!\left(n - 1,\; e + \left\lfloor \dfrac{\ln(\delta / e)}{\ln(max\_distance / e)}\,(n - e) \right\rfloor\right) & \delta \ge e \end{cases}$$
+#
+# - `relative_position` is **key minus query**: negative means behind.
+# - `bidirectional` (an encoder): half of the buckets for what is behind or here, the other half, with numbers from `num_buckets // 2` on, for what is ahead. $n$ is then the half.
+# - Otherwise (a decoder): all buckets for the past; what is ahead is in bucket 0 and masked anyway.
+# - The logarithm is taken in float32, as the published code does. That can decide a distance right at a border.
+#
+# **Predict, then run.** 32 buckets, largest distance 128, a decoder. Which distances share bucket 31? How many have a bucket to themselves?
+
+# %% role="exercise" exercise="positions.t5_buckets"
+
+# %% [markdown]
+# *Figure: two staircases, the bucket over key minus query from -150 to 150. Decoder: on the left a flat stretch at 31, then ever shorter steps down to bucket 0 at distance 0, and 0 from there on.
+# Encoder: a valley with its bottom, 0, at distance 0: up to 15 on the left side; on the right side it jumps to 17 at once and climbs to 31.*
+
+# %% role="demo"
+try:
+    distance = torch.arange(-150, 151)
+    fig, ax = plt.subplots(figsize=(6.5, 2.8))
+    for both, name in ((False, "decoder"), (True, "encoder")):
+        ax.step(distance, relative_bucket(distance, both, 32, 128), where="mid", label=name)
+    ax.set(xlabel="key minus query", ylabel="bucket"), ax.legend()
+    plt.show()
+    row = relative_bucket(-torch.arange(200), False, 32, 128)
+    print("alone:", sum((row == b).sum() == 1 for b in range(32)).item(), " last bucket from", (row == 31).nonzero().min().item())
+except NotImplementedError:
+    plt.close("all")
+    print("Build relative_bucket first.")
+
+# %% [markdown]
+# ## 4 · The shift: from distances to places
+#
+# Transformer-XL (Dai et al. 2019) lets the *query* ask for a distance: part of the score is $q_i \cdot r_{i-j}$, with a vector $r_\delta$ for every distance. Done plainly, that needs a
+# vector for every pair $(i, j)$: `[Q,K,D]` numbers. But there are only $R$ distances. So multiply each query with each *distance* once, `[Q,R]`, and move the results to where they belong.
+#
+# The columns are ordered from the largest distance on the left to 0 on the right, and the queries are the last $Q$ of the $R$ positions. So query $i$ finds its own place, distance 0, in column $R - Q + i$:
+#
+# $$out_{i,j} = scores_{i,\; j + Q - 1 - i} \qquad \text{for } j \le R - Q + i$$
+#
+# Row $i$ moves **left by $Q - 1 - i$**: the first the most, the last not at all. What lies beyond is the future, and the causal mask hides it. You may gather, roll row by row, or use the paper's trick (appendix B): a column of zeros in front, then
+# read on over the ends of the rows, as if they had another length. One copy, no index.
+#
+# **Predict, then run.** 3 queries, 5 keys. Each cell of the table says which distance it holds. Write down the table after the shift.
+#
+# *Figure: two tables with 3 rows and 5 columns. Before: every row reads 4, 3, 2, 1, 0. After: row 0 reads 2, 1, 0, row 1 reads 3, 2, 1, 0 and row 2 reads 4, 3, 2, 1, 0; cells in the future
+# are grey and empty. The zeros form a diagonal.*
+
+# %% role="exercise" exercise="positions.relative_shift"
+
+# %% role="demo"
+try:
+    before = torch.arange(4.0, -1, -1).expand(1, 1, 3, 5)
+    fig, axes = plt.subplots(1, 2, figsize=(7, 2.2))
+    for ax, grid, title in zip(axes, (before, relative_shift(before)), ("by distance", "by place")):
+        seen = torch.ones(3, 5, dtype=torch.bool).tril(2) | (title == "by distance")
+        ax.imshow(grid[0, 0].masked_fill(~seen, math.nan), cmap="viridis_r", vmin=-2, vmax=5)
+        for i, j in seen.nonzero().tolist():
+            ax.text(j, i, int(grid[0, 0, i, j]), ha="center", va="center")
+        ax.set(title=title, xlabel="column", ylabel="query", facecolor="#cccccc", yticks=range(3))
+    plt.tight_layout(), plt.show()
+except NotImplementedError:
+    plt.close("all")
+    print("Build relative_shift first.")
+
+# %% [markdown]
+# ## 5 · Axial: two digits
+#
+# BERT and GPT-2 do not calculate a code, they *learn* one: a table with a row for each place. For 512 or 1,024 places that costs little. Reformer (Kitaev et al. 2020) reads half a million
+# positions, and the table would be larger than the rest of the model.
+#
+# Back to counting. A number below $l_1 \cdot l_2$ has two **digits**: a fast one, $j \bmod l_1$, and a slow one, $\lfloor j / l_1 \rfloor$. Learn a small table for each digit and put the two rows beside each other:
+#
+# $$E_j = \left[\, E^{(1)}_{j \bmod l_1} \;;\; E^{(2)}_{\lfloor j / l_1 \rfloor} \,\right]$$
+#
+# Lay the text out as a grid of $l_2$ rows with $l_1$ words each: one table names the column, the other the row; hence *axial*. (The published code lets the *first* table be the slow one. The paper's formula is the contract here.)
+#
+# **Predict, then run.** 524,288 positions as 512 × 1,024, widths 64 and 192. How many numbers has the full table, how many have the two small ones?
+
+# %% role="exercise" exercise="positions.axial"
+
+# %% role="demo"
+try:
+    fast, slow = torch.randn(512, 64), torch.randn(1024, 192)
+    print("full table:", f"{512 * 1024 * (64 + 192):,}", " two small ones:", f"{fast.numel() + slow.numel():,}")
+    digits = axial_positions(torch.arange(3.0)[:, None], torch.arange(4.0)[:, None])
+    print("positions 0 to 11, fast digit and slow digit:", [tuple(map(int, row)) for row in digits.tolist()])
+except NotImplementedError:
+    print("Build axial_positions first.")
+
+# %% [markdown]
+# ## The experiment: learn on short texts, read long ones
+#
+# Random letters; at each position the model has to name the letter **three places back**. One layer of causal attention, trained on texts of 24 letters, tested on 96. Six models
+# that differ in one thing only: nothing about positions, a learned table (as in BERT), your sines, your rotation, and your buckets twice, with a `max_distance` of 128 and of 12.
+#
+# **Predict.** Draw six curves, the share of right answers over the position from 3 to 95, before you run it. What happens beyond the line at 24?
+
+# %% role="experiment"
+LETTERS, SHORT, LONG, WIDTH, HEADS, BACK = 20, 24, 96, 64, 2, 3
+
+
+class Reader(nn.Module):
+    """One attention layer over letters; `kind` says how it knows where a letter stands."""
+
+    def __init__(self, kind):
+        super().__init__()
+        self.kind, self.letters = kind, nn.Embedding(LETTERS, WIDTH)
+        self.qkv, self.out = nn.Linear(WIDTH, 3 * WIDTH, bias=False), nn.Linear(WIDTH, LETTERS)
+        self.table, self.bias = nn.Embedding(LONG, WIDTH), nn.Embedding(16, HEADS)
+
+    def forward(self, ids):
+        x, place = self.letters(ids), torch.arange(ids.size(1))
+        if self.kind == "learned table":
+            x = x + self.table(place)
+        if self.kind == "sines":
+            x = x + sinusoidal_positions(len(place), WIDTH)
+        q, k, v = (split_heads(part, HEADS) for part in self.qkv(x).chunk(3, dim=-1))
+        if self.kind == "rotation":
+            q, k = apply_rotary(q, place), apply_rotary(k, place)
+        scores = q @ k.mT / math.sqrt(q.size(-1))
+        if self.kind.startswith("buckets"):
+            farthest = int(self.kind.split()[-1])
+            bucket = relative_bucket(place[None, :] - place[:, None], False, 16, farthest)
+            scores = scores + self.bias(bucket).permute(2, 0, 1)
+        return self.out(merge_heads(masked_softmax(scores, causal_mask(len(place))) @ v))
+
+# %% role="experiment"
+def train_reader(kind, steps=800):
+    """The share of right answers at each position of long texts, after training on short ones."""
+    torch.manual_seed(0)
+    model = Reader(kind)
+    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+    for step in range(steps):
+        ids = torch.randint(LETTERS, (32, SHORT))
+        loss = F.cross_entropy(model(ids)[:, BACK:].flatten(0, 1), ids[:, :-BACK].flatten())
+        optimizer.zero_grad(), loss.backward(), optimizer.step()
+        print(f"\r{kind}: step {step + 1}/{steps}, loss {loss.item():.2f}   ", end="", flush=True)
+    print()
+    ids = torch.randint(LETTERS, (300, LONG))
+    with torch.no_grad():
+        return (model(ids)[:, BACK:].argmax(-1) == ids[:, :-BACK]).float().mean(0)
+
+# %% role="experiment"
+KINDS = ["nothing", "learned table", "sines", "rotation", "buckets to 128", "buckets to 12"]
+try:
+    shares = {kind: train_reader(kind) for kind in KINDS}
+    for kind, share in shares.items():
+        print(f"{kind:14} within 24: {share[: SHORT - BACK].mean():.0%}   beyond: {share[SHORT - BACK :].mean():.0%}")
+except NotImplementedError:
+    shares = {}
+    print("Build sinusoidal_positions, apply_rotary and relative_bucket first.")
+
+# %% [markdown]
+# *Figure: six curves, the share of right answers over the position in a text of 96 letters, with a line at 24 where the training texts ended. Up to the line all but "nothing" are at 100%. Beyond it the
+# learned table drops to guessing at once, and so do the sines, with a few spikes; the buckets to 128 slide to a third; the rotation holds for twenty places more, then sinks to a half; the buckets to 12 stay at the top.*
+
+# %% role="experiment"
+if shares:
+    fig, ax = plt.subplots(figsize=(7, 3.4))
+    for kind, share in shares.items():
+        ax.plot(range(BACK, LONG), share, label=kind)
+    ax.axvline(SHORT, color="#888888", ls="--")
+    ax.set(xlabel="position", ylabel="share right", ylim=(0, 1.03))
+    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5)), plt.tight_layout(), plt.show()
+
+# %% [markdown]
+# - **The table** has rows for places 24 to 95 that no gradient ever reached. They are noise.
+# - **The sines** are defined everywhere, but the layer after them has only seen the first 24 rows. "It may allow the model to extrapolate", wrote the authors; here it does so only in spikes, where the waves happen to come round.
+# - **The rotation** knows distances only, and distance 3 is the same everywhere. But the scores of distances above 24 were never trained, and there are more and more of them to compete.
+# - **The buckets** show why: with 128, the far buckets were never trained either. With 12, the last bucket stands for 12 *and all beyond*; it was trained to be silent, and silent it stays. (T5's own 128 is well below the 512 words of its training texts.)
+# - **"Nothing"** beats guessing, 5%, because a causal mask leaks a bit of position: an early query sees few keys.
+#
+# **Predict, then run.** `BACK = 10`: whom does it hurt most? And 8 buckets in place of 16 (in two lines), so that distances 4 and 5 share one, with `BACK = 5`?
+#
+# ## Pitfalls
+#
+# - **Pairs or halves.** The sines and the rotation exist in both layouts. Shapes fit, training from scratch works, loaded weights talk nonsense.
+# - **Angles in half precision.** In bfloat16 there is no number between 2000 and 2008. Compute angles in float32, then go back to the type of the input.
+# - **Positions from 0 in every call.** With a cache, the new word's position is the number of words before it.
+# - **Padding on the left** moves the words: count positions over the real words, or use distances.
+# - **The sign of a distance.** T5 says key minus query; others say query minus key.
+# - **A position added to the values.** With the sum, what is looked up carries its place along. Rotation and bias avoid that.
+# - **Past the end of a learned table** there is an error at best; clamped, all later words stand on one spot.
+#
+# ## What real models changed
+#
+# | model | positions | where |
+# |---|---|---|
+# | Transformer 2017, Marian, CTRL | sines; the latter two in halves, not in pairs | added once |
+# | GPT, GPT-2, BERT, BART | learned table | added once |
+# | Transformer-XL, XLNet | sines *of the distance*, projected, and the shift | in every layer's scores |
+# | T5 | buckets; one table, shared by all layers; scores not divided by $\sqrt{D}$ | in every layer's scores |
+# | DeBERTa | learned vectors for distances, asked by query *and* key (unit 11) | in every layer's scores |
+# | GPT-J | rotation in pairs, of the first 64 columns of a head only | queries and keys |
+# | GPT-NeoX, LLaMA | rotation in halves; larger bases for longer texts | queries and keys |
+# | Reformer | axial | added once |
+# | ALiBi (Press et al. 2022) | a fixed slope per head times the distance | in every layer's scores |
+#
+# ## Read on
+#
+# - Vaswani et al. 2017, [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.5.
+# - Dai et al. 2019, [Transformer-XL](https://arxiv.org/abs/1901.02860), section 3.3 and appendix B.
+# - Raffel et al. 2020, [T5](https://arxiv.org/abs/1910.10683), section 2.1, the last paragraphs.
+# - Kitaev et al. 2020, [Reformer](https://arxiv.org/abs/2001.04451).
+# - Su et al. 2021, [RoFormer](https://arxiv.org/abs/2104.09864): rotary positions.
+# - Press et al. 2022, [Train Short, Test Long](https://arxiv.org/abs/2108.12409): our experiment, in earnest.
+# - Kazemnejad et al. 2023, [The Impact of Positional Encoding on Length Generalization](https://arxiv.org/abs/2305.19466): what a decoder learns with no positions at all.
