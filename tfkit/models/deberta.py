@@ -9,7 +9,6 @@ Differs  scores are of content to content, content to distance ("c2p") and dista
 Trained  masked language modelling
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,9 +17,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from .. import tracing
 from ..namemap import NameMap
-from ..nn import attend, distance_windows, merge_heads, picked, scores_by_distance, split_heads
+from ..nn.disentangled import Disentangled, TalkingHeads, distance_windows
 from . import _heads as heads
 from . import bert
 from ._base import activation, look_up
@@ -80,106 +78,14 @@ class Embeddings(bert.Embeddings):
         return self.drop(x if mask is None else x * mask[..., None])
 
 
-def in_blocks(scores):
-    """[B,H,N,T,N*T] -> [B,H,N,T,N,T]"""
-    return scores.unflatten(4, scores.shape[2:4])
-
-
-class Disentangled(nn.Module):
-    """Attention of tokens and of the distances between them."""
-
-    def __init__(self, c):
-        super().__init__()
-        if c.d_model % c.n_heads:
-            raise ValueError(f"n_heads={c.n_heads} does not divide d_model={c.d_model}")
-        self.n_heads, self.kinds = c.n_heads, c.pos_att_type if c.relative_attention else ()
-        self.scale = 1 / math.sqrt(c.d_model // c.n_heads * (1 + len(c.pos_att_type)))
-        self.dropout, self.drop_distances = c.attn_dropout, nn.Dropout(c.dropout)
-        self.project(c)
-        self.o_proj = nn.Linear(c.d_model, c.d_model)
-
-    def project(self, c):
-        """The layers from states, and from distances, to queries, keys and values."""
-        self.qkv_proj = nn.Linear(c.d_model, 3 * c.d_model, bias=False)
-        self.q_bias, self.v_bias = (nn.Parameter(torch.zeros(c.d_model)) for _ in range(2))
-        self.k_distance = nn.Linear(c.d_model, c.d_model, bias=False) if "c2p" in self.kinds else None
-        self.q_distance = nn.Linear(c.d_model, c.d_model) if "p2c" in self.kinds else None
-
-    def tokens(self, x, asking):
-        """-> q (of `asking`, where that is given), k, v [B,H,L,D]; a head's three stand side by side"""
-        bias = torch.stack([self.q_bias, torch.zeros_like(self.q_bias), self.v_bias])  # [3,E]
-        bias = bias.unflatten(1, (self.n_heads, -1)).transpose(0, 1).flatten()
-        q, k, v = split_heads(F.linear(x, self.qkv_proj.weight, bias), self.n_heads).chunk(3, -1)
-        if asking is not None:
-            q = split_heads(F.linear(asking, self.qkv_proj.weight, bias), self.n_heads).chunk(3, -1)[0]
-        return q, k, v
-
-    def of_distances(self, table):
-        """table [R,E] -> the distances' keys and queries [H,R,D], or None"""
-        both = (proj and split_heads(proj(table)[None], self.n_heads)[0] for proj in self.reading())
-        return tuple(both)
-
-    def reading(self):
-        return self.k_distance, self.q_distance
-
-    def bias(self, q, k, table, rows):
-        """q (scaled), k [B,H,L,D], table [R,E], rows: see `relative` -> what distance adds to the scores [B,H,L,L]"""
-        kr, qr = self.of_distances(self.drop_distances(table))
-        length, found = q.size(2), []
-        if "c2p" in self.kinds:
-            found.append(in_blocks(scores_by_distance(q, picked(kr, rows[0])).contiguous()))
-        if "p2c" in self.kinds:  # seen from the key, the query is as far to the other side
-            back = in_blocks(scores_by_distance(k, picked(qr * self.scale, rows[1])))
-            found.append(back.permute(0, 1, 4, 5, 2, 3))
-        return sum(found[1:], found[0]).flatten(4).flatten(2, 3)[..., :length, :length]
-
-    def mix(self, q, k, v, mask, bias):
-        """q scaled -> [B,H,L,D]; as it was published, a query that is padding sees all positions alike"""
-        if bias is None or not bias.requires_grad:  # the fused kernel knows no gradient of a bias
-            seen = None if mask is None else mask[:, None, None]
-            out = attend(q, k, v, mask=seen, bias=bias, scale=1.0, dropout=self.dropout if self.training else 0.0)
-            return out if mask is None else torch.where(mask[:, None, :, None], out, v.mean(2, keepdim=True))
-        scores = q @ k.transpose(-2, -1)
-        return self.weights(scores.add_(bias), mask) @ v
-
-    def weights(self, scores, mask):
-        """Written into `scores`."""
-        if tracing.recorder() is not None:
-            tracing.note("scores", scores.clone())
-        if mask is not None:
-            both = mask[:, None, None] & mask[:, None, :, None]
-            scores = scores.masked_fill_(~both, torch.finfo(scores.dtype).min)
-        weights = scores.softmax(-1)
-        tracing.note("weights", weights)
-        return F.dropout(weights, self.dropout, self.training)
-
-    def forward(self, x, mask, table, rows, asking=None):
-        """x, asking [B,L,E], mask bool [B,L] or None, table and rows as in `bias` -> [B,L,E]"""
-        q, k, v = self.tokens(x, asking)
-        q = q * self.scale
-        bias = self.bias(q, k, table, rows) if self.kinds else None
-        return self.o_proj(merge_heads(self.mix(q, k, v, mask, bias)))
-
-
-class TalkingHeads(Disentangled):
-    """Heads are mixed, before the softmax and after it (Shazeer et al. 2020)."""
-
-    def __init__(self, c):
-        super().__init__(c)
-        self.talk, self.answer = (nn.Linear(c.n_heads, c.n_heads, bias=False) for _ in range(2))
-
-    def mix(self, q, k, v, mask, bias):
-        scores = q @ k.transpose(-2, -1)
-        scores = torch.einsum("bhqk,gh->bgqk", scores if bias is None else scores + bias, self.talk.weight)
-        return torch.einsum("bhqk,gh->bgqk", self.weights(scores, mask), self.answer.weight) @ v
-
-
 class Layer(bert.Layer):
-    ATTENTION: type[Disentangled] = Disentangled
-
     def __init__(self, c):
         super().__init__(c)
-        self.attn = (TalkingHeads if c.talking_head else self.ATTENTION)(c)  # type: ignore[assignment]
+        kinds, terms = c.pos_att_type if c.relative_attention else (), 1 + len(c.pos_att_type)
+        self.attn = self.attention(c, kinds, dropout=c.attn_dropout, drop_distances=c.dropout, terms=terms)
+
+    def attention(self, c, kinds, **how) -> Any:
+        return (TalkingHeads if c.talking_head else Disentangled)(c.d_model, c.n_heads, kinds, **how)
 
     def forward(self, x, mask, table, rows, asking=None):  # type: ignore[override]
         x = self.norm1((x if asking is None else asking) + self.drop(self.attn(x, mask, table, rows, asking)))

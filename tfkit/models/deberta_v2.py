@@ -9,15 +9,15 @@ Trained  V2: masked language modelling. V3: replaced-token detection, as ELECTRA
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-import torch
 from torch import nn
 
-from ..nn import split_heads
+from ..nn.disentangled import PlainDisentangled, log_bucket
 from . import _heads as heads
 from . import bert, deberta
 from ._base import activation
-from .deberta import HF_FIXED, SELF, DeBERTa, Disentangled, names
+from .deberta import HF_FIXED, SELF, DeBERTa, names
 
 __all__ = ["HF_FIXED"]
 
@@ -35,6 +35,7 @@ class Config(deberta.Config):
     conv_kernel_size: int = 0
     conv_groups: int = 1
     conv_activation: str = "tanh"
+    talking_head: ClassVar[bool] = False  # type: ignore[misc]  # V1 only
 
 
 BOTH = {**deberta.BASE, "position_buckets": 256, "norm_rel_ebd": "layer_norm", "share_att_key": True}
@@ -51,24 +52,9 @@ PRESETS: dict[str, dict] = {
 }
 
 
-class Attention(Disentangled):
-    def project(self, c):
-        self.q_proj, self.k_proj, self.v_proj = (nn.Linear(c.d_model, c.d_model) for _ in range(3))
-        own = () if c.share_att_key else self.kinds
-        self.k_distance = nn.Linear(c.d_model, c.d_model) if "c2p" in own else None
-        self.q_distance = nn.Linear(c.d_model, c.d_model) if "p2c" in own else None
-        self.shared = c.share_att_key
-
-    def tokens(self, x, asking):
-        pairs = ((self.q_proj, x if asking is None else asking), (self.k_proj, x), (self.v_proj, x))
-        return [split_heads(proj(states), self.n_heads) for proj, states in pairs]
-
-    def reading(self):
-        return (self.k_proj, self.q_proj) if self.shared else super().reading()
-
-
 class Layer(deberta.Layer):
-    ATTENTION = Attention
+    def attention(self, c, kinds, **how):
+        return PlainDisentangled(c.d_model, c.n_heads, kinds, shared=c.share_att_key, **how)
 
 
 class FirstLayer(Layer):
@@ -125,14 +111,9 @@ class DeBERTaV2(DeBERTa):
         return super().near(length) if buckets < 1 or length <= buckets // 2 else buckets
 
     def bucket(self, distance):
-        """As many as the table has rows to a side: the near half of them one distance each, then ever wider."""
-        buckets, furthest = self.config.position_buckets, self.config.max_relative_positions
-        if buckets < 1:
-            return distance
-        middle = buckets // 2
-        far = distance.abs().clamp(min=middle) / middle
-        far = torch.log(far) / torch.log(torch.tensor((furthest - 1) / middle, device=distance.device)) * (middle - 1)
-        return torch.where(distance.abs() <= middle, distance, (far.ceil().long() + middle) * distance.sign())
+        """As many as the table has rows to a side."""
+        buckets = self.config.position_buckets
+        return distance if buckets < 1 else log_bucket(distance, buckets, self.config.max_relative_positions)
 
 
 MODEL = DeBERTaV2

@@ -4,6 +4,11 @@ import math
 
 import torch
 import torch.nn.functional as F
+from torch import nn
+
+from .. import tracing
+from .attention import merge_heads, split_heads
+from .kernel import attend
 
 
 def disentangled_scores(qc, kc, qr, kr, k):
@@ -53,3 +58,135 @@ def scores_by_distance(x, table, shift=1):
 def picked(table, rows):
     """table [H,R,D], rows int64 [N,W] -> [H,N,W,D]"""
     return table.index_select(1, rows.flatten()).unflatten(1, rows.shape)
+
+
+def log_bucket(distance, buckets, furthest):
+    """The near half of the buckets hold one distance each, the others ever more (He et al. 2021, DeBERTa V2).
+
+    distance int64 of any shape, buckets int: to each side, furthest int: the distance of the last -> int64, signed
+    """
+    middle = buckets // 2
+    far = distance.abs().clamp(min=middle) / middle
+    far = torch.log(far) / torch.log(torch.tensor((furthest - 1) / middle, device=distance.device)) * (middle - 1)
+    return torch.where(distance.abs() <= middle, distance, (far.ceil().long() + middle) * distance.sign())
+
+
+def in_blocks(scores):
+    """[B,H,N,T,N*T] -> [B,H,N,T,N,T]"""
+    return scores.unflatten(4, scores.shape[2:4])
+
+
+class Disentangled(nn.Module):
+    """Attention of tokens and of the distances between them (He et al. 2021, 3.1).
+
+    kinds: which scores there are beside those of tokens with tokens: "c2p" tokens with distances, "p2c" distances with
+    tokens. dropout: on the weights; drop_distances: on the table of distances. terms: how many scores are added, for
+    the scale; 1 + the kinds unless given. Raises ValueError where heads do not divide the width.
+    """
+
+    def __init__(self, d_model, n_heads, kinds, *, dropout=0.0, drop_distances=0.0, terms=None):
+        super().__init__()
+        if d_model % n_heads:
+            raise ValueError(f"n_heads={n_heads} does not divide d_model={d_model}")
+        self.n_heads, self.kinds = n_heads, kinds
+        self.scale = 1 / math.sqrt(d_model // n_heads * (1 + len(kinds) if terms is None else terms))
+        self.dropout, self.drop_distances = dropout, nn.Dropout(drop_distances)
+        self.project(d_model)
+        self.o_proj = nn.Linear(d_model, d_model)
+
+    def project(self, width):
+        """The layers from states, and from distances, to queries, keys and values."""
+        self.qkv_proj = nn.Linear(width, 3 * width, bias=False)
+        self.q_bias, self.v_bias = (nn.Parameter(torch.zeros(width)) for _ in range(2))
+        self.k_distance = nn.Linear(width, width, bias=False) if "c2p" in self.kinds else None
+        self.q_distance = nn.Linear(width, width) if "p2c" in self.kinds else None
+
+    def tokens(self, x, asking):
+        """-> q (of `asking`, where that is given), k, v [B,H,L,D]; a head's three stand side by side"""
+        bias = torch.stack([self.q_bias, torch.zeros_like(self.q_bias), self.v_bias])  # [3,E]
+        bias = bias.unflatten(1, (self.n_heads, -1)).transpose(0, 1).flatten()
+        q, k, v = split_heads(F.linear(x, self.qkv_proj.weight, bias), self.n_heads).chunk(3, -1)
+        if asking is not None:
+            q = split_heads(F.linear(asking, self.qkv_proj.weight, bias), self.n_heads).chunk(3, -1)[0]
+        return q, k, v
+
+    def of_distances(self, table):
+        """table [R,E] -> the distances' keys and queries [H,R,D], or None"""
+        both = (proj and split_heads(proj(table)[None], self.n_heads)[0] for proj in self.reading())
+        return tuple(both)
+
+    def reading(self):
+        return self.k_distance, self.q_distance
+
+    def bias(self, q, k, table, rows):
+        """q (scaled), k [B,H,L,D], table [R,E], rows: which of them each window has, seen from query, from key [N,W]
+        -> what distance adds to the scores [B,H,L,L]"""
+        kr, qr = self.of_distances(self.drop_distances(table))
+        length, found = q.size(2), []
+        if "c2p" in self.kinds:
+            found.append(in_blocks(scores_by_distance(q, picked(kr, rows[0])).contiguous()))
+        if "p2c" in self.kinds:  # seen from the key, the query is as far to the other side
+            back = in_blocks(scores_by_distance(k, picked(qr * self.scale, rows[1])))
+            found.append(back.permute(0, 1, 4, 5, 2, 3))
+        return sum(found[1:], found[0]).flatten(4).flatten(2, 3)[..., :length, :length]
+
+    def mix(self, q, k, v, mask, bias):
+        """q scaled -> [B,H,L,D]; as it was published, a query that is padding sees all positions alike"""
+        if bias is None or not bias.requires_grad:  # the fused kernel knows no gradient of a bias
+            seen = None if mask is None else mask[:, None, None]
+            out = attend(q, k, v, mask=seen, bias=bias, scale=1.0, dropout=self.dropout if self.training else 0.0)
+            return out if mask is None else torch.where(mask[:, None, :, None], out, v.mean(2, keepdim=True))
+        scores = q @ k.transpose(-2, -1)
+        return self.weights(scores.add_(bias), mask) @ v
+
+    def weights(self, scores, mask):
+        """Written into `scores`."""
+        if tracing.recorder() is not None:
+            tracing.note("scores", scores.clone())
+        if mask is not None:
+            both = mask[:, None, None] & mask[:, None, :, None]
+            scores = scores.masked_fill_(~both, torch.finfo(scores.dtype).min)
+        weights = scores.softmax(-1)
+        tracing.note("weights", weights)
+        return F.dropout(weights, self.dropout, self.training)
+
+    def forward(self, x, mask, table, rows, asking=None):
+        """x, asking [B,L,E], mask bool [B,L] or None, table and rows as in `bias` -> [B,L,E]"""
+        q, k, v = self.tokens(x, asking)
+        q = q * self.scale
+        bias = self.bias(q, k, table, rows) if self.kinds else None
+        return self.o_proj(merge_heads(self.mix(q, k, v, mask, bias)))
+
+
+class TalkingHeads(Disentangled):
+    """Heads are mixed, before the softmax and after it (Shazeer et al. 2020)."""
+
+    def __init__(self, d_model, n_heads, kinds, **how):
+        super().__init__(d_model, n_heads, kinds, **how)
+        self.talk, self.answer = (nn.Linear(n_heads, n_heads, bias=False) for _ in range(2))
+
+    def mix(self, q, k, v, mask, bias):
+        scores = q @ k.transpose(-2, -1)
+        scores = torch.einsum("bhqk,gh->bgqk", scores if bias is None else scores + bias, self.talk.weight)
+        return torch.einsum("bhqk,gh->bgqk", self.weights(scores, mask), self.answer.weight) @ v
+
+
+class PlainDisentangled(Disentangled):
+    """Queries, keys and values have a layer each (DeBERTa V2). shared: distances are projected by them, too."""
+
+    def __init__(self, d_model, n_heads, kinds, *, shared=False, **how):
+        self.shared = shared
+        super().__init__(d_model, n_heads, kinds, **how)
+
+    def project(self, width):
+        self.q_proj, self.k_proj, self.v_proj = (nn.Linear(width, width) for _ in range(3))
+        own = () if self.shared else self.kinds
+        self.k_distance = nn.Linear(width, width) if "c2p" in own else None
+        self.q_distance = nn.Linear(width, width) if "p2c" in own else None
+
+    def tokens(self, x, asking):
+        pairs = ((self.q_proj, x if asking is None else asking), (self.k_proj, x), (self.v_proj, x))
+        return [split_heads(proj(states), self.n_heads) for proj, states in pairs]
+
+    def reading(self):
+        return (self.k_proj, self.q_proj) if self.shared else super().reading()
