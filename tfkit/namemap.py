@@ -132,14 +132,17 @@ class Parts:
     """The map of a model that is made of others: each part's own map, below the name that the part has.
 
     parts: their name of the part -> ours, its map, and whether the part has a head. prefix: as in `NameMap`.
+    twice: whether their files hold the copies, too, that `rest` knows as tied.
     """
 
-    def __init__(self, parts: Mapping[str, tuple[str, Any, bool]], rest: NameMap, *, prefix: str = "") -> None:
-        self.parts, self.rest, self.prefix = dict(parts), rest, prefix
+    def __init__(
+        self, parts: Mapping[str, tuple[str, Any, bool]], rest: NameMap, *, prefix: str = "", twice: bool = False
+    ) -> None:
+        self.parts, self.rest, self.prefix, self.twice = dict(parts), rest, prefix, twice
 
     def load(self, theirs: Tensors) -> Tensors:
         """As `NameMap.load`; what belongs to no part goes through `rest`."""
-        theirs = {name.removeprefix(self.prefix): tensor for name, tensor in theirs.items()}
+        theirs = self.rest.untied({name.removeprefix(self.prefix): tensor for name, tensor in theirs.items()})
         found: Tensors = {}
         for name, (ours, its, _) in self.parts.items():
             below = its.load(_below(theirs, name + "."))
@@ -153,8 +156,22 @@ class Parts:
             below = its.dump(_below(ours, our_name + "."), headed=its_headed)
             found |= {f"{name}.{key}": tensor for key, tensor in below.items()}
             ours = {key: tensor for key, tensor in ours.items() if not key.startswith(our_name + ".")}
+        if self.twice:
+            found |= {name: found[whose].clone() for name, whose in self.rest.tied.items() if whose in found}
         prefix = self.prefix if headed else ""
         return {prefix + key: tensor for key, tensor in found.items()} | self.rest.dump(ours, headed=headed)
+
+
+class AsIs:
+    """The map of a part whose names in files are its own."""
+
+    @staticmethod
+    def load(theirs: Tensors) -> Tensors:
+        return theirs
+
+    @staticmethod
+    def dump(ours: Tensors, *, headed: bool) -> Tensors:
+        return ours
 
 
 def _below(tensors: Tensors, stem: str) -> Tensors:

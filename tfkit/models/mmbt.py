@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from .. import registry
-from ..namemap import NameMap, Parts
+from ..namemap import AsIs, NameMap, Parts
 from ..nn.resnet import ResNet
 from . import _heads as heads
 from ._base import Model, Output, as_mask, check_ids, look_up
@@ -49,9 +49,8 @@ class MMBT(Model):
         c = replace(c, num_labels=config.num_labels, id2label=None, problem_type=config.problem_type, head_dropout=None)
         self.top = heads.SequenceClassification(c) if head else heads.Pooled(c)
         self.check()
-        self.names = Names(
-            {"transformer": ("text", module.HF, False), "modal_encoder.encoder": ("images", AsIs, False)}
-        )
+        parts = {"transformer": ("text", module.HF, False), "modal_encoder.encoder": ("images", AsIs, False)}
+        self.names = Parts(parts, HF, prefix="mmbt.", twice=True)  # their modules have the embeddings twice
 
     def check(self):
         text, width = self.text, getattr(self.images, "width", self.config.modal_hidden_size)
@@ -118,18 +117,6 @@ def rows(tensor):
     return "none" if tensor is None else len(tensor)
 
 
-class AsIs:
-    """The map of an image encoder: its names are its own."""
-
-    @staticmethod
-    def load(theirs):
-        return theirs
-
-    @staticmethod
-    def dump(ours, *, headed):
-        return ours
-
-
 SEEN_TWICE = {
     f"modal_encoder.{name}": f"transformer.embeddings.{name}"
     for name in (
@@ -143,24 +130,6 @@ HF = NameMap(
     heads={"classifier": "top.classifier"},
     tied=SEEN_TWICE,
 )
-
-
-class Names(Parts):
-    """Their modules have the embeddings twice, so their files do."""
-
-    def __init__(self, parts):
-        super().__init__(parts, HF, prefix="mmbt.")
-
-    def load(self, theirs):
-        return super().load(HF.untied({name.removeprefix(self.prefix): tensor for name, tensor in theirs.items()}))
-
-    def dump(self, ours, *, headed):
-        found = super().dump(ours, headed=headed)
-        prefix = self.prefix if headed else ""
-        twice = {prefix + name: found.get(prefix + whose) for name, whose in SEEN_TWICE.items()}
-        return found | {name: tensor.clone() for name, tensor in twice.items() if tensor is not None}
-
-
 HF_PARTS: dict[str, dict] = {"text_config": {}}
 HF_HEADS = {"MMBTModel": None, "MMBTForClassification": "sequence_classification"}
 HF_FIELDS = {name: name for name in ("image_config", "modal_hidden_size", "num_labels", "problem_type")}
