@@ -11,14 +11,14 @@ Trained  replaced-token detection, as ELECTRA, or masked language modelling
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from ..namemap import NameMap
-from ..nn import FeedForward, attend, distance_windows, merge_heads, picked, scores_by_distance, split_heads
+from ..nn import FeedForward, distance_windows
+from ..nn.pooled_attention import Place, PooledAttention
 from ..nn.relative import distance_waves
 from . import _heads as heads
 from . import bert
@@ -85,63 +85,11 @@ class Embeddings(nn.Module):
         return self.drop(self.norm(look_up(self.tokens, ids, "input_ids")))
 
 
-class Place(NamedTuple):
-    """Who looks at whom: waves [R,E] of the distances, rows [N,W]: which of them each window has, shift: keys a query;
-    same [B,Q,K], one where two are of one sentence, or None: all are; mask bool [B,1,1,K] or None."""
-
-    waves: torch.Tensor
-    rows: torch.Tensor
-    shift: int
-    same: torch.Tensor | None
-    mask: torch.Tensor | None
-
-
-class Attention(nn.Module):
-    def __init__(self, c):
-        super().__init__()
-        inner = c.n_heads * c.d_head
-        self.n_heads, self.scale, self.dropout, self.apart = c.n_heads, c.d_head**-0.5, c.attn_dropout, c.separate_cls
-        self.q_proj = nn.Linear(c.d_model, inner, bias=False)
-        self.k_proj, self.v_proj, self.o_proj = (
-            nn.Linear(*pair) for pair in ((c.d_model, inner), (c.d_model, inner), (inner, c.d_model))
-        )
-        self.by_content, self.by_distance, self.by_type = (
-            nn.Parameter(0.1 * torch.rand(c.n_heads, c.d_head)) for _ in range(3)
-        )
-        self.waves = nn.Parameter(0.1 * torch.rand(c.d_model, c.n_heads, c.d_head))
-        self.types = nn.Parameter(0.1 * torch.rand(2, c.n_heads, c.d_head))  # another sentence, the same
-
-    def bias(self, q, place):
-        """q [B,H,Q,D] -> scaled scores by distance and sentence [B,H,Q,K], but for what is the same for all keys"""
-        length = q.size(2)
-        real = (torch.arange(length, device=q.device) > 0)[:, None] if self.apart else 1
-        table = torch.einsum("re,ehd->hrd", place.waves, self.waves * self.scale)
-        table = picked(table, place.rows)
-        far = scores_by_distance((q + self.by_distance[:, None]) * real, table, place.shift)  # [B,H,N,T,K]
-        kinds = torch.einsum("bhqd,shd->bhqs", (q + self.by_type[:, None]) * real, self.types * self.scale)
-        other, same = kinds.unbind(-1)  # [B,H,Q]
-        if self.apart:  # the first key has neither place nor sentence: it is lower by what is left out of all others
-            first = same if place.same is None else other
-            first = F.pad(-first, (0, far[0, 0, :, :, 0].numel() - length)).view(*far.shape[:4], 1)
-            far = torch.cat([first, far[..., 1:]], -1)
-        far = far.flatten(2, 3)[:, :, :length]
-        if place.same is None:
-            return far
-        return far.addcmul((same - other)[..., None], place.same[:, None].to(far.dtype))
-
-    def forward(self, x, memory, place):
-        """x [B,Q,E], memory [B,K,E] -> [B,Q,E]"""
-        q, k, v = (split_heads(y, self.n_heads) for y in (self.q_proj(x), self.k_proj(memory), self.v_proj(memory)))
-        dropout = self.dropout if self.training else 0.0
-        content, bias = q + self.by_content[:, None], self.bias(q, place)
-        out = attend(content, k, v, mask=place.mask, bias=bias, scale=self.scale, dropout=dropout)
-        return self.o_proj(merge_heads(out))
-
-
 class Layer(nn.Module):
     def __init__(self, c):
         super().__init__()
-        self.attn, self.norm1 = Attention(c), nn.LayerNorm(c.d_model, c.eps)
+        self.attn = PooledAttention(c.d_model, c.n_heads, c.d_head, dropout=c.attn_dropout, apart=c.separate_cls)
+        self.norm1 = nn.LayerNorm(c.d_model, c.eps)
         self.ff = FeedForward(c.d_model, c.d_ff, activation(c.activation), c.ff_dropout)
         self.norm2, self.drop = nn.LayerNorm(c.d_model, c.eps), nn.Dropout(c.dropout)
 
