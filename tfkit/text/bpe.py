@@ -8,7 +8,7 @@ def learn_bpe(word_counts, num_merges):
     ones count too), from left to right; ties go to the lexicographically smallest pair.
     """
     words = [([*word, "</w>"], count) for word, count in word_counts.items()]
-    merges = []
+    merges: list[tuple[str, str]] = []
     while len(merges) < num_merges:
         pairs: dict[tuple[str, str], int] = {}
         for symbols, count in words:
