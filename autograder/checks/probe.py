@@ -82,6 +82,7 @@ class Case:
     length: int = 16
     amplify: float = 1.0
     eps: float = 0.0
+    scale: float = 0.0  # size of the numbers that are summed, where they may cancel
     dtype: torch.dtype | None = None  # of a class's parameters, where not float32
     pick: Callable[[Any], Any] | None = None  # the graded part of the value
     keep: Tensor | None = None  # which positions of it are graded
@@ -89,7 +90,7 @@ class Case:
     @property
     def tolerance(self) -> Tolerance:
         """How exact an answer has to be."""
-        return Tolerance(self.length, self.amplify, self.eps)
+        return Tolerance(self.length, self.amplify, self.eps, self.scale)
 
     def value(self, subject: Any) -> Any:
         """What `subject` answers."""
