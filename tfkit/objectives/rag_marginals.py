@@ -8,7 +8,7 @@ def rag_token_log_probs(token_logits, doc_scores, targets):
 
     token_logits [B,D,T,V], one row per document; doc_scores [B,D], p(d) = softmax; targets int64 [B,T] -> [B]
     """
-    tokens = target_log_probs(token_logits, targets)  # [B,D,T]
+    tokens = token_logits.log_softmax(-1).take_along_dim(targets[:, None, :, None], -1).squeeze(-1)  # [B,D,T]
     documents = doc_scores.log_softmax(-1).unsqueeze(-1)  # [B,D,1]
     return torch.logsumexp(documents + tokens, 1).sum(-1)
 
@@ -18,15 +18,13 @@ def rag_sequence_log_probs(token_logits, doc_scores, targets):
 
     token_logits [B,D,T,V], doc_scores [B,D], targets int64 [B,T] -> [B]
     """
-    sequences = target_log_probs(token_logits, targets).sum(-1)  # [B,D]
-    return torch.logsumexp(doc_scores.log_softmax(-1) + sequences, -1)
+    tokens = token_logits.log_softmax(-1).take_along_dim(targets[:, None, :, None], -1).squeeze(-1)  # [B,D,T]
+    return torch.logsumexp(doc_scores.log_softmax(-1) + tokens.sum(-1), -1)
 
 
 def target_log_probs(token_logits, targets):
     """token_logits [B,D,T,V], targets int64 [B,T] -> [B,D,T]: what each document's reader gives each target."""
-    log_probs = token_logits.log_softmax(-1)
-    index = targets[:, None, :, None].expand(-1, log_probs.size(1), -1, -1)  # [B,D,T,1]
-    return log_probs.gather(-1, index).squeeze(-1)
+    return token_logits.log_softmax(-1).take_along_dim(targets[:, None, :, None], -1).squeeze(-1)
 
 
 def rag_token_marginals(token_logits, doc_scores):

@@ -1,0 +1,87 @@
+"""What is asked of unit 12: draws, and the properties that every draw must have."""
+
+from functools import partial
+
+import torch
+
+from autograder.checks import Case, Check, Draw, extremes, flow, function
+
+
+def inputs() -> list[Check]:
+    """mmbt.inputs"""
+    sizes = [  # batch, regions, words, features, width, positions
+        (1, 1, 1, 2, 2, 1),
+        (1, 1, 2, 3, 2, 3),
+        (2, 3, 1, 2, 4, 3),  # as many positions as the longer part needs
+        (3, 2, 4, 5, 3, 4),
+        (2, 3, 3, 4, 4, 9),  # and more than both together
+    ]
+
+    def cases(draw: Draw, sizes=sizes):
+        for batch, regions, words, features, width, positions in sizes:
+            drawn = [(batch, regions, features), (batch, words, width), (features, width), (width,)]
+            args = [draw.normal(*shape) for shape in [*drawn, (2, width), (positions, width)]]
+            yield Case("multimodal_inputs", tuple(args), length=features)
+
+    small = partial(cases, sizes=[(2, 3, 2, 2, 3, 5)])
+    return [*function(cases), flow(small, 0, "who sees which region"), flow(small, 1, "who sees which word")]
+
+
+def in_batch_loss() -> list[Check]:
+    """dpr.in_batch_loss"""
+
+    def cases(draw: Draw, scale: float = 1.0):
+        for batch, contexts, width, shared in [
+            (1, 2, 2, False),
+            (1, 1, 3, False),
+            (3, 3, 4, False),
+            (4, 8, 5, False),  # with a hard negative for each question
+            (5, 3, 4, True),  # questions that have the same answer
+        ]:
+            questions, others, positives = _unsure(draw, batch, contexts, width, shared)
+            others = scale * others
+            largest = (questions @ others.T).abs().max().item()  # the loss is a score less others
+            yield Case("in_batch_loss", (questions, others, positives), length=width + contexts, scale=largest)
+
+    return [*function(cases), extremes(lambda draw: cases(draw, 2000.0))]
+
+
+def _unsure(draw: Draw, batch: int, contexts: int, width: int, shared: bool):
+    """Vectors under which no question is certain: what is left of a score less itself would be rounding."""
+    while True:
+        questions, others = draw.normal(batch, width), draw.normal(contexts, width)
+        order = torch.rand(contexts, generator=draw.generator).argsort()
+        positives = draw.integers(0, contexts, batch) if shared else order[:batch]
+        right = (questions @ others.T).softmax(-1)[torch.arange(batch), positives]
+        if contexts == 1 or (right.max() < 0.8 and positives.tolist() != list(range(batch))):
+            return questions, others, positives
+
+
+def rag_token() -> list[Check]:
+    """rag.token"""
+    return _marginals("rag_token_log_probs")
+
+
+def rag_sequence() -> list[Check]:
+    """rag.sequence"""
+    return _marginals("rag_sequence_log_probs")
+
+
+def _marginals(symbol: str) -> list[Check]:
+    def cases(draw: Draw, scale: float = 1.0):
+        for batch, documents, tokens, vocab in [(1, 2, 2, 2), (1, 1, 3, 4), (2, 3, 1, 3), (3, 2, 4, 5), (2, 4, 3, 7)]:
+            yield _case(draw, symbol, (batch, documents, tokens, vocab), scale)
+
+    def long(draw: Draw):
+        yield _case(draw, symbol, (2, 3, 60, 9), 10.0)  # the product of so many probabilities is no float32
+        yield from cases(draw, 3000.0)
+
+    return [*function(cases), extremes(long)]
+
+
+def _case(draw: Draw, symbol: str, sizes: tuple[int, int, int, int], scale: float) -> Case:
+    batch, documents, tokens, vocab = sizes
+    logits, scores = scale * draw.normal(*sizes), scale * draw.normal(batch, documents)
+    targets = draw.integers(0, vocab, batch, tokens)
+    largest = max(logits.abs().max().item(), scores.abs().max().item())
+    return Case(symbol, (logits, scores, targets), length=vocab * tokens, scale=largest)

