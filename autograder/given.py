@@ -99,7 +99,13 @@ def _resolve(module: str, name: str) -> tuple[_Module, str]:
 
 
 def _names(node: ast.stmt) -> list[str]:
-    return sorted({part.id for part in ast.walk(node) if isinstance(part, ast.Name)})
+    """The names that a definition uses, less a function's own parameters, which may be called as a neighbour is."""
+    used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    if isinstance(node, ast.FunctionDef):
+        a = node.args
+        own = [*a.posonlyargs, *a.args, *a.kwonlyargs, *filter(None, [a.vararg, a.kwarg])]
+        used -= {argument.arg for argument in own}
+    return sorted(used)
 
 
 @lru_cache(maxsize=64)

@@ -2,27 +2,26 @@
 
 import torch.nn.functional as F
 
-from .label_smoothing import seq2seq_loss
-
 
 def distillation_loss(student_logits, teacher_logits, labels, student_hidden, teacher_hidden, mask, temperature=2.0):
     """DistilBERT's three losses; how they are weighed is up to who trains (5, 2 and 1 were used).
 
     logits [B,S,V], labels [B,S] (-100: not scored), hidden [B,S,E], mask bool [B,S] -> dict of scalars: soft, the KL
     divergence from teacher to student at the temperature, times its square so that gradients keep their size; hard,
-    the cross-entropy; cosine, 1 - cos of the two hidden states. soft and cosine are means over mask.
+    the cross-entropy; cosine, 1 - cos of the two hidden states. soft and cosine are means over mask, hard is one over
+    the labels; a mean over nothing is 0.
     """
     soft_teacher = (teacher_logits / temperature).log_softmax(-1)
     soft_student = (student_logits / temperature).log_softmax(-1)
     divergence = F.kl_div(soft_student, soft_teacher, reduction="none", log_target=True).sum(-1)  # [B,S]
+    hard = F.cross_entropy(student_logits.transpose(1, 2), labels, ignore_index=-100, reduction="none")  # [B,S]
     angles = 1 - F.cosine_similarity(student_hidden, teacher_hidden, dim=-1)  # [B,S]
+
+    def mean_over(values, counted):
+        return values.masked_fill(~counted, 0.0).sum() / counted.sum().clamp(min=1)
+
     return {
         "soft": mean_over(divergence, mask) * temperature**2,
-        "hard": seq2seq_loss(student_logits, labels),
+        "hard": mean_over(hard, labels != -100),
         "cosine": mean_over(angles, mask),
     }
-
-
-def mean_over(values, mask):
-    """values, mask (bool) [B,S] -> scalar; over nothing it is 0"""
-    return values.masked_fill(~mask, 0.0).sum() / mask.sum().clamp(min=1)

@@ -1,0 +1,9 @@
+"""You set the flag by comparing texts; two sentences may be the same, and the coin has still fallen."""
+
+
+def sentence_order_pairs(documents, swap_u):
+    result, pairs = [], [pair for document in documents for pair in zip(document, document[1:])]
+    for (a, b), u in zip(pairs, swap_u):
+        first, second = (b, a) if u < 0.5 else (a, b)
+        result.append((first, second, first != a))
+    return result

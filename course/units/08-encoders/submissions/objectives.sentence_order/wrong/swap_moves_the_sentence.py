@@ -1,0 +1,13 @@
+"""You swap within the document, so the next pair begins with a sentence that was moved; only the pair is turned round."""
+
+
+def sentence_order_pairs(documents, swap_u):
+    result, draws = [], iter(swap_u)
+    for document in documents:
+        order = list(document)
+        for i in range(len(order) - 1):
+            swapped = next(draws) < 0.5
+            if swapped:
+                order[i], order[i + 1] = order[i + 1], order[i]
+            result.append((order[i], order[i + 1], swapped))
+    return result

@@ -1,0 +1,12 @@
+"""You take the next pick only when one is needed; there is one for each pair, used or not."""
+
+
+def next_sentence_pairs(documents, is_next_u, random_pick):
+    pairs, picks = [pair for document in documents for pair in zip(document, document[1:])], iter(random_pick)
+    result = []
+    for (a, b), u in zip(pairs, is_next_u):
+        if u >= 0.5:
+            d, s = next(picks)
+            b = documents[d][s]
+        result.append((a, b, u < 0.5))
+    return result
