@@ -44,3 +44,10 @@ def test_the_first_unit_is_given_nothing():
 def test_a_name_that_is_not_there():
     with pytest.raises(given.GivenError, match="defines no nothing"):
         given.modules(["tfkit.nn.masks:nothing"])
+
+
+def test_a_parameter_is_not_taken_for_the_functions_neighbour():
+    """`mask_tokens` has a parameter that is called as a function of its module's imports is."""
+    source, _ = given.source([registry.find("objectives.mlm")])
+    names = [node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
+    assert names == ["mask_tokens"]

@@ -1,0 +1,356 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # 08 · Encoders
+#
+# **The question.** BERT, RoBERTa, ALBERT, ELECTRA, DistilBERT and XLM are all the left half of the transformer of unit 05, with hardly a
+# changed line. What, then, makes them different models?
+#
+# Mostly what they are *asked*. An objective is a way to make questions and answers out of plain text, which nobody had to label. You build
+# six of them, and at the end two encoders that differ in nothing else learn side by side.
+#
+# All chance comes in as an argument (uniform draws, picks): so a corruption can be tested, repeated and shown.
+
+# %% role="setup"
+from itertools import pairwise
+
+import torch
+import torch.nn.functional as F
+
+# %% [markdown]
+# ## The idea
+#
+# A decoder predicts the next word and may not see it; hence the causal mask. An encoder sees both sides, and the next word is right there in its
+# input. So one has to *spoil the text* and ask what was there, or *arrange* texts and ask how they belong together.
+#
+# *Figure: one sentence, "the cat sat on the mat", in four rows as four objectives show it. Dark cells are those that were changed; a dot below marks each
+# position that the model is asked about. Masked words: two changed, two asked. Replaced tokens: one changed, all asked.
+# Sentence order: nothing changed, one question for the whole. Translation: two sentences side by side, one blank, one asked.*
+
+# %% role="demo"
+import matplotlib.pyplot as plt
+
+ROWS = {
+    "masked words": ("the cat [M] on the [M]", {2, 5}, {2, 5}),
+    "replaced tokens": ("the cat ate on the mat", {2}, set(range(6))),
+    "sentence order": ("[?] It slept. ¦ The cat sat.", set(), {0}),
+    "translation": ("the cat [M] ¦ le chat dort", {2}, {2}),
+}
+fig, ax = plt.subplots(figsize=(7, 2.6))
+for row, (name, (text, changed, asked)) in enumerate(ROWS.items()):
+    ax.text(-0.6, -row, name, ha="right", va="center", fontsize=9)
+    for place, word in enumerate(text.split()):
+        ax.text(place, -row, word, ha="center", va="center", fontsize=9, color="white" if place in changed else "black",
+                bbox={"fc": "#2a6fb0" if place in changed else "#cfe3f5", "ec": "none"})
+        ax.plot(place, -row - 0.35, "o", ms=4, color="#c03030", visible=place in asked)
+ax.set(xlim=(-2.6, 6.6), ylim=(-3.6, 0.5)), ax.axis("off")
+plt.show()
+
+# %% [markdown]
+# ## 1 · Masked words (BERT, RoBERTa)
+#
+# Choose a set $M$ of positions, about 15% of them, spoil them, and ask for what stood there:
+#
+# $$\mathcal{L}_{MLM} = -\frac{1}{|M|} \sum_{i \in M} \log P(x_i \mid \tilde{x})$$
+#
+# with $x$ = `ids`, $\tilde{x}$ = `inputs`; `labels` holds $x_i$ on $M$ and -100 elsewhere, which `F.cross_entropy` leaves out.
+#
+# How are they spoilt? If always by `[MASK]`, the model could be idle wherever there is no mask, and at test time there is none. So of the chosen
+# words 80% become the mask, 10% another word, and 10% stay, and *those are asked for too*: no word can be trusted, not even one that looks right.
+#
+# The draws come in: a position is chosen where `select_u < rate` and it is not special ([CLS], [SEP], padding). Of these, `kind_u < 0.8` becomes the mask,
+# `kind_u < 0.9` takes its word from `random_ids`, the others stay.
+#
+# BERT drew once and kept the result (*static* masking); RoBERTa draws afresh each time a sentence comes by (*dynamic*).
+#
+# **Predict, then run.** Of 10000 words, how many inputs differ from the text, and how many labels are not -100?
+
+# %% role="exercise" exercise="objectives.mlm"
+
+# %% role="demo"
+torch.manual_seed(0)
+ids, u = torch.randint(5, 1000, (10, 1000)), torch.rand(2, 10, 1000)
+try:
+    inputs, labels = mask_tokens(ids, ids < 5, 4, u[0], u[1], torch.randint(5, 1000, ids.shape))
+    print(f"{(inputs != ids).sum()} inputs differ, {(labels != -100).sum()} are asked for, {(inputs == 4).sum()} are masks")
+except NotImplementedError:
+    print("Build mask_tokens first.")
+
+# %% [markdown]
+# ## 2 · Does the next sentence follow? (BERT)
+#
+# Question answering and inference are about *two* texts, so BERT reads two at once, `[CLS] a [SEP] b [SEP]`, and the state at `[CLS]` has to tell whether
+# `b` really follows `a`. The pairs: for each two consecutive sentences of a document, in order, `u < 0.5` keeps the true successor; else `b` is
+# the sentence that `random_pick = (document, sentence)` names.
+#
+# **Predict.** A document on cooking, another on football. How could a model answer this question without understanding a sentence?
+
+# %% role="exercise" exercise="objectives.sentence_pairs"
+
+# %% [markdown]
+# ## 3 · Which came first? (ALBERT)
+#
+# That is how: a sentence from elsewhere has another *topic*, and a bag of words shows it. RoBERTa dropped the task and lost nothing. ALBERT
+# made it harder: the same two sentences, perhaps swapped. The topic is the same either way; only coherence can tell.
+#
+# **Predict, then run.** Two documents of three sentences each: how many pairs does each of the two functions give?
+
+# %% role="exercise" exercise="objectives.sentence_order"
+
+# %% role="demo"
+documents = [["Heat the oil.", "Add the onions.", "Stir."], ["The whistle blew.", "She shot.", "Goal!"]]
+try:
+    for pair in next_sentence_pairs(documents, [0.9, 0.1, 0.6, 0.2], [(1, 0), (0, 0), (0, 2), (1, 1)]):
+        print("follows?", pair)
+    for pair in sentence_order_pairs(documents, [0.9, 0.1, 0.6, 0.2]):
+        print("swapped?", pair)
+except NotImplementedError:
+    print("Build next_sentence_pairs and sentence_order_pairs first.")
+
+# %% [markdown]
+# ## 4 · Which word is not the author's? (ELECTRA)
+#
+# Masking asks 15% of the positions and shows a symbol that no text has. ELECTRA lets a small *generator* fill the blanks with likely words, and asks the
+# encoder about *every* position: was it replaced?
+#
+# $$\mathcal{L}_{RTD} = -\frac{1}{n} \sum_{i=1}^{n} \big[\, r_i \log \sigma(z_i) + (1 - r_i) \log (1 - \sigma(z_i)) \,\big], \qquad r_i = [\, x_i \ne \hat{x}_i \,]$$
+#
+# $z$ = `logits`, positive for *replaced*; $x$ = `original`, $\hat{x}$ = `corrupted`; the sum and $n$ run over `mask`, the real words.
+#
+# It looks like a GAN and is none: the generator learns by masked words, and samples let no gradient through.
+#
+# **Predict.** The generator guesses the right word. Is that position "replaced"?
+
+# %% role="exercise" exercise="objectives.replaced_tokens"
+
+# %% role="demo"
+try:
+    original, corrupted = torch.tensor([[5, 6, 7, 8]]), torch.tensor([[5, 9, 7, 8]])
+    for name, logits in {"knows nothing": [0.0, 0, 0, 0], "is right": [-3.0, 3, -3, -3], "is wrong": [3.0, -3, 3, 3]}.items():
+        loss = replaced_token_detection_loss(torch.tensor([logits]), original, corrupted, original > 0)
+        print(f"a detector that {name:14} {loss.item():.3f}")
+except NotImplementedError:
+    print("Build replaced_token_detection_loss first.")
+
+# %% [markdown]
+# ## 5 · A teacher's doubts (DistilBERT)
+#
+# The text says one word. A trained teacher says: *mat* 60%, *sofa* 25%, *roof* 10%, hardly ever *of*. What it holds for possible is knowledge too, and a smaller
+# student learns faster from it. A temperature $T$ brings the small probabilities out, $p^T = \mathrm{softmax}(z / T)$:
+#
+# $$\mathcal{L}_{soft} = T^2 \sum_{w} p^T_{teacher}(w) \, \log \frac{p^T_{teacher}(w)}{p^T_{student}(w)}$$
+#
+# Gradients shrink like $1/T^2$, so the factor gives them their size back. Beside it stand `hard`, the cross-entropy with the true labels at
+# $T = 1$ (-100 does not count), and `cosine`, $1 - \cos$ of the two hidden states. `soft` and `cosine` are means over `mask`; a mean over nothing is 0.
+#
+# *Figure: bar charts of one teacher's distribution at three temperatures; at T = 1 one bar stands alone, at T = 4 the others rise.*
+
+# %% role="demo"
+fig, axes = plt.subplots(1, 3, figsize=(7, 2), sharey=True)
+for ax, temperature in zip(axes, (1, 2, 4)):
+    ax.bar(["mat", "sofa", "roof", "of"], (torch.tensor([6.0, 4, 3, -4]) / temperature).softmax(0), color="#2a6fb0")
+    ax.set_title(f"T = {temperature}", fontsize=9)
+plt.show()
+
+# %% [markdown]
+# **Predict.** Student and teacher agree in everything. Which of the three losses are 0?
+
+# %% role="exercise" exercise="objectives.distillation"
+
+# %% role="demo"
+torch.manual_seed(0)
+logits, hidden, words = torch.randn(1, 4, 9), torch.randn(1, 4, 8), torch.ones(1, 4, dtype=torch.bool)
+try:
+    for name, value in distillation_loss(logits, logits, torch.tensor([[3, -100, 1, -100]]), hidden, 2 * hidden, words).items():
+        print(f"{name:7} {abs(value.item()):.3f}")
+except NotImplementedError:
+    print("Build distillation_loss first.")
+
+# %% [markdown]
+# ## 6 · A blank beside its translation (XLM)
+#
+# Masked words over a sentence *and its translation* side by side: a blank in one can be filled by looking at the other, and so the languages move
+# together. Each sentence ends in `sep_id`; **positions start again** with the second, so that word 3 of one and word 3 of the other are near by position; each
+# token also carries the number of its language. What comes out goes through `mask_tokens` as before.
+#
+# **Predict.** Sentences of 3 and 5 words: how long are the three lists, and which positions come twice?
+
+# %% role="exercise" exercise="objectives.translation_lm"
+
+# %% role="demo"
+try:
+    for name, row in zip(("ids", "positions", "langs"), translation_lm_inputs([11, 12, 13], [21, 22, 23, 24, 25], 0, 1, 2)):
+        print(f"{name:9}", *(f"{n:3}" for n in row))
+except NotImplementedError:
+    print("Build translation_lm_inputs first.")
+
+# %% [markdown]
+# ## The experiment: two encoders, two questions, the same steps
+#
+# A text whose truth we know: each sentence has one of six topics, each of the 60 words belongs to two of them, and the order is free. A word
+# alone says little; its neighbours settle it. Two encoders of the same size (layers of unit 05) read the same batches. One fills in blanks; the other
+# detects the words that a generator, learning beside it, has put in. As in ELECTRA, generator and detector share their embedding table and the
+# detection counts 50-fold.
+#
+# How good is what they learned? The classic test: freeze the encoder, take the mean state of a sentence, and fit a *linear* classifier of the topic on
+# only 20 labelled sentences. Pretraining pays if so few suffice.
+
+# %% role="experiment"
+from torch import nn
+
+from tfkit.nn import EncoderLayer, sinusoidal_positions
+
+TOPICS, WORDS, LENGTH, WIDTH = 6, 60, 10, 32
+MASK = WORDS  # one more than the words
+torch.set_num_threads(1)  # small tensors: two threads would spend their time waiting for each other
+chance = torch.Generator().manual_seed(0)
+home = torch.stack([torch.randperm(TOPICS, generator=chance)[:2] for _ in range(WORDS)])  # each word's two topics
+speaks = torch.full((WORDS, TOPICS), 0.03).scatter(1, home, 1.0).T
+
+
+def write(count):
+    topics = torch.randint(TOPICS, (count,), generator=chance)
+    return torch.multinomial(speaks[topics], LENGTH, replacement=True, generator=chance), topics
+
+
+text, few, test = write(3000)[0], write(20), write(500)
+print("a sentence:", text[0].tolist(), "\nlabelled sentences of each topic:", few[1].bincount(minlength=TOPICS).tolist())
+
+
+# %% role="experiment"
+class Encoder(nn.Module):
+    def __init__(self, embed, depth=2):
+        super().__init__()
+        self.embed = embed
+        self.layers = nn.ModuleList(EncoderLayer(WIDTH, 2, 2 * WIDTH) for _ in range(depth))
+
+    def forward(self, ids):
+        x = self.embed(ids) + sinusoidal_positions(LENGTH, WIDTH)
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+@torch.no_grad()
+def topics_told(encoder):
+    """The share of the test sentences whose topic a linear classifier, fitted to 20 of them, tells rightly."""
+    known, unknown = encoder(few[0]).mean(1), encoder(test[0]).mean(1)
+    centre = known.mean(0)
+    known, unknown = known - centre, unknown - centre
+    ridge = known.T @ known + 0.1 * torch.eye(WIDTH)
+    weights = torch.linalg.solve(ridge, known.T @ (F.one_hot(few[1], TOPICS) - 1 / TOPICS))
+    return ((unknown @ weights).argmax(-1) == test[1]).float().mean().item()
+
+
+# %% [markdown]
+# One step of each, in the open. Note `detach`, and what each loss is a mean over.
+
+# %% role="experiment"
+def spoil(ids):
+    select_u, kind_u = torch.rand(2, *ids.shape)
+    nothing_special = torch.zeros_like(ids, dtype=torch.bool)
+    return mask_tokens(ids, nothing_special, MASK, select_u, kind_u, torch.randint(WORDS, ids.shape))
+
+
+def losses(ids, filler, to_words, detector=None, to_flag=None):
+    """The loss of masked words, and that of detection where there is a detector."""
+    inputs, labels = spoil(ids)
+    logits = to_words(filler(inputs))
+    masked = F.cross_entropy(logits.transpose(1, 2), labels, ignore_index=-100)
+    if detector is None:
+        return masked, torch.zeros(())
+    sampled = torch.distributions.Categorical(logits=logits.detach()).sample()
+    corrupted = torch.where(labels == -100, inputs, sampled)
+    flags = to_flag(detector(corrupted)).squeeze(-1)
+    return masked, replaced_token_detection_loss(flags, ids, corrupted, torch.ones_like(ids, dtype=torch.bool))
+
+
+# %% role="experiment"
+def pretrain(detect, steps, depth=2, every=50):
+    """-> how many topics are told, measured every so many steps. `depth`: layers of what fills the blanks"""
+    torch.manual_seed(0)
+    embed = nn.Embedding(WORDS + 1, WIDTH)
+    parts = [Encoder(embed, depth), nn.Linear(WIDTH, WORDS)] + ([Encoder(embed), nn.Linear(WIDTH, 1)] if detect else [])
+    learner = parts[2] if detect else parts[0]
+    optimizer = torch.optim.Adam(nn.ModuleList(parts).parameters(), lr=2e-3)
+    told = [topics_told(learner)]
+    for step in range(1, steps + 1):
+        masked, detected = losses(text[torch.randint(len(text), (64,))], *parts)
+        optimizer.zero_grad(), (masked + 50 * detected).backward(), optimizer.step()
+        if step % every == 0:
+            told.append(topics_told(learner))
+            print(f"\rstep {step}/{steps}, masked words {masked:.2f}, detection {detected:.2f} ", end="", flush=True)
+    print()
+    return told
+
+# %% [markdown]
+# **Predict.** Which of the two questions leads to more topics told, after as many steps? Think of how *much* each is asked, and how much an answer *says*.
+#
+# Detection runs twice: with a generator that reads its neighbours, as large as the encoder, and with one of no layers, which guesses
+# without looking. Which of these two is the better teacher?
+#
+# *Figure: three curves over the steps, the share of test sentences whose topic is told rightly from frozen states: masked words rise soonest and
+# highest, detection with the guessing generator later and less, detection with the reading one stays flat. A grey line marks pure guessing, one in six.*
+
+# %% role="experiment"
+STEPS = 600
+try:
+    curves = {"masked words": pretrain(False, STEPS), "detection, generator reads": pretrain(True, STEPS),
+              "detection, generator guesses": pretrain(True, STEPS, depth=0)}
+    fig, ax = plt.subplots(figsize=(6, 3))
+    for (name, told), style in zip(curves.items(), ("-", "--", ":")):
+        ax.plot(range(0, STEPS + 1, 50), told, style, label=name)
+    ax.axhline(1 / TOPICS, color="#888888", lw=0.8)
+    ax.set(xlabel="steps", ylabel="topics told from 20 labels", ylim=(0, 1.02)), ax.legend()
+    plt.show()
+except NotImplementedError:
+    print("Build mask_tokens and replaced_token_detection_loss first.")
+
+# %% [markdown]
+# **What came out** (with the seed above). Masked words told nearly all topics after 300 steps. Detection stayed near its beginning with a generator that
+# reads its neighbours, and climbed, late, with one that only guesses. Look at the printed losses: in the first case detection stays at about 0.4, what one gets by always saying
+# "13% were replaced".
+#
+# Why? The order in this text is free, so a generator that has found the topic puts in words that *could as well have been the author's*: there is nothing to detect.
+# A question teaches as long as it can be answered and is not yet. ELECTRA's authors found the same: a generator of a quarter to a half of the encoder's size
+# was best, larger ones were worse.
+#
+# So does the experiment refute ELECTRA? No. Its gain is measured on real text, with 30000 words, at equal computing time, after fine-tuning all weights. And its claim is the other half of your prediction:
+# a flag says one bit at most, a word out of 60 nearly six; but the flags are asked of every position, and real text is richer than six topics. **Try:** `rate=0.4` in `spoil`, other seeds, 2000 steps.
+#
+# ## What real models changed
+#
+# | | parent | objective | besides |
+# |---|---|---|---|
+# | BERT 2018 | | masked words (static) + next sentence | 512 learned positions, two sentence types |
+# | RoBERTa 2019 | BERT | masked words alone, drawn afresh | ten times the text, larger batches, byte-level subwords |
+# | ALBERT 2019 | BERT | masked n-grams + sentence order | one layer's weights used in all; a narrow embedding table, widened |
+# | ELECTRA 2020 | BERT | replaced tokens | a generator that is thrown away; the embedding table is shared with it |
+# | DistilBERT 2019 | BERT | distillation + masked words | every second layer, no pooler, no sentence types |
+# | XLM 2019 | BERT | masked words + translation pairs | a language embedding in place of sentence types |
+#
+# Read down the third column and along the last one: the layers themselves hardly change. `tfkit diff bert roberta` prints such a row from the code.
+#
+# ## Pitfalls
+#
+# - **Labels everywhere.** A loss over unspoilt words is mostly copying; it falls fast and teaches next to nothing.
+# - **Masked padding.** Padding that may be chosen is easy to guess, and the loss looks better the more of it there is.
+# - **A flag that can be read off.** Random pairs are told apart by topic; before you trust a high accuracy, ask what the cheapest way to reach it is.
+# - **Mean over what?** Losses over all positions, over the real ones, over the chosen ones differ by factors; so do their gradients.
+# - **A temperature without its square**: at $T = 4$ the soft loss has a sixteenth of its weight.
+# - **A gradient through samples** does not exist: picking a word is a step, so the generator needs a loss of its own.
+#
+# ## Read on
+#
+# - Devlin et al. 2018, [BERT](https://arxiv.org/abs/1810.04805): section 3.1, and appendix C.2 on the 80-10-10.
+# - Liu et al. 2019, [RoBERTa](https://arxiv.org/abs/1907.11692): section 4 takes BERT's choices apart, one at a time.
+# - Lan et al. 2019, [ALBERT](https://arxiv.org/abs/1909.11942): section 3.1 on why sentence order.
+# - Clark et al. 2020, [ELECTRA](https://arxiv.org/abs/2003.10555): section 3.4 measures where the gain comes from.
+# - Sanh et al. 2019, [DistilBERT](https://arxiv.org/abs/1910.01108), and Hinton et al. 2015, [Distilling the Knowledge](https://arxiv.org/abs/1503.02531).
+# - Lample and Conneau 2019, [Cross-lingual Language Model Pretraining](https://arxiv.org/abs/1901.07291): section 3.3.
