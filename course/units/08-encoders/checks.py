@@ -87,7 +87,7 @@ def _place(draw: Draw, documents: list[list[str]]) -> tuple[int, int]:
 
 
 class _Detection(Case):
-    """A loss whose terms may be as large as the logits and cancel: where the detector is sure and right, little is left."""
+    """A loss whose terms may be as large as the logits and cancel: of a sure and right detector little is left."""
 
     @property
     def tolerance(self) -> Tolerance:
@@ -147,7 +147,15 @@ def translation_lm() -> list[Check]:
     """objectives.translation_lm"""
 
     def cases(draw: Draw):
-        for source, target in [(1, 1), (2, 3), (3, 1), (0, 2), (2, 0), (0, 0), (draw.integer(4, 9), draw.integer(4, 9))]:
+        for source, target in [
+            (1, 1),
+            (2, 3),
+            (3, 1),
+            (0, 2),
+            (2, 0),
+            (0, 0),
+            (draw.integer(4, 9), draw.integer(4, 9)),
+        ]:
             sentences = draw.integers(5, 90, source).tolist(), draw.integers(5, 90, target).tolist()
             yield Case("translation_lm_inputs", (*sentences, draw.integer(0, 3), draw.integer(3, 6), 2))
 
