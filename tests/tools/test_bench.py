@@ -51,3 +51,21 @@ def test_memory_counts_what_lives_at_once():
 
     assert 8000 <= peak_bytes(one_after_the_other) <= 12000
     assert peak_bytes(together) == 12000
+
+
+def test_an_interrupted_run_goes_on(tmp_path, monkeypatch, capsys):
+    asked = []
+
+    def measure(row, device, turns):
+        asked.append(row.name)
+        yield bench.Result(row.name, 256, {"forward": 2.0})
+
+    monkeypatch.setattr(bench, "measure", measure)
+    file = tmp_path / "kept.jsonl"
+    assert bench.main(["gpt2", "--kept", str(file)]) == 0
+    assert bench.main(["bert", "gpt2", "--kept", str(file), "--resume", "--write", str(tmp_path / "page.md")]) == 0
+    assert asked == ["gpt2", "bert"]
+    written = (tmp_path / "page.md").read_text()
+    assert written.index("| bert | 256 | 2.00") < written.index("| gpt2 | 256 | 2.00")
+    assert bench.main(["gpt2", "--kept", str(file)]) == 0
+    assert asked[2:] == ["gpt2"] and len(bench.kept(file)) == 1

@@ -128,3 +128,21 @@ def test_metrics_are_written_and_a_resume_does_not_repeat_lines(tmp_path):
     assert [int(row["step"]) for row in rows] == [1, 2, 3, 4, 5]
     assert all(float(row["gradient_norm"]) > 0 and float(row["rate"]) == 1e-3 for row in rows)
     assert [p for p in (tmp_path / "log").iterdir() if re.match(r"events\.out\.tfevents", p.name)]
+
+
+def test_transformers_own_trainer_trains_our_models(tmp_path):
+    transformers = pytest.importorskip("transformers")
+    net = model()
+    rows = [{"input_ids": ids, "labels": ids} for ids in IDS]
+    settings = transformers.TrainingArguments(
+        output_dir=str(tmp_path), max_steps=60, per_device_train_batch_size=8, learning_rate=1e-2, report_to=[],
+        logging_steps=1, disable_tqdm=True, use_cpu=not torch.cuda.is_available(), save_strategy="no",
+    )  # fmt: skip
+    trainer = transformers.Trainer(model=net, args=settings, train_dataset=rows, eval_dataset=rows)
+    before = trainer.evaluate()["eval_loss"]
+    trainer.train()
+    assert trainer.evaluate()["eval_loss"] < 0.9 * before
+    trainer.save_model(str(tmp_path / "saved"))
+    again = model()
+    again.load_state_dict(load_file(tmp_path / "saved" / "model.safetensors"))
+    same(again, net, rtol=0, atol=0)

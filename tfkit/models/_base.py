@@ -13,6 +13,7 @@ to take guesses back; of a forward `logits_to_keep`; `following(ids, mask)` -> l
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,8 +21,25 @@ from typing import Any, ClassVar
 import torch
 import torch.nn.functional as F
 from torch import nn
+from typing_extensions import dataclass_transform
 
 FIELDS = ("loss", "logits", "last_hidden_state", "encoder_last_hidden_state", "cache", "state")
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def configuration(cls: type) -> type:
+    """A frozen dataclass of keywords. Notes that are no fields may still be put on it: transformers' Trainer, which can
+    train these models as they are, writes `use_cache` on a model's configuration."""
+    made: Any = dataclass(frozen=True, kw_only=True)(cls)
+    names, refuse = {field.name for field in fields(made)}, made.__setattr__
+
+    def write(self: Any, name: str, value: Any) -> None:
+        if name in names:
+            refuse(self, name, value)
+        object.__setattr__(self, name, value)
+
+    made.__setattr__ = write
+    return made
 
 
 class Output(dict):
@@ -50,6 +68,7 @@ class Model(nn.Module):
     """A configuration, a head, and a place on disk. Raises ValueError for a head that it does not have."""
 
     HEADS: ClassVar[tuple[str | None, ...]] = (None,)
+    accepts_loss_kwargs = False  # transformers' Trainer asks: losses here are means, and are not told over how many
 
     def __init__(self, config: Any, head: str | None = None) -> None:
         super().__init__()

@@ -6,14 +6,14 @@ of an `Output`. POOLED: it reads the first position through the encoder's pooler
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from ._base import activation
+from ..nn import Dropout
+from ._base import activation, configuration
 
 
 class Seen(NamedTuple):
@@ -58,7 +58,7 @@ def folded(given, mask):
     return ids.size(1), flat, mask if mask is None else mask.flatten(0, 1)
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Labels:
     """What a Config says of a task's labels."""
 
@@ -80,7 +80,7 @@ class Head(nn.Module):
 
     def __init__(self, c):
         super().__init__()
-        self.drop = nn.Dropout(c.dropout if c.head_dropout is None else c.head_dropout)
+        self.drop = Dropout(c.dropout if c.head_dropout is None else c.head_dropout)
 
 
 class Bare(Head):
@@ -286,7 +286,7 @@ class DoubleHeads(Head):
 
     def __init__(self, c):
         super().__init__(c)
-        self.choice, self.drop = nn.Linear(c.d_model, 1), nn.Dropout(c.choice_dropout)
+        self.choice, self.drop = nn.Linear(c.d_model, 1), Dropout(c.choice_dropout)
         self.bend = activation(c.choice_activation) if c.choice_activation else nn.Identity()
 
     def forward(self, seen, labels=None, mc_labels=None, mc_token_ids=None):

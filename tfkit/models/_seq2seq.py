@@ -6,7 +6,6 @@ For a task the decoder reads the source once more, shifted right, and the head r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
@@ -14,7 +13,7 @@ import torch
 from ..nn import Cache
 from ..objectives.label_smoothing import seq2seq_loss
 from . import _heads as heads
-from ._base import Model, Output, as_mask, check_ids, check_rows, decoder_ids
+from ._base import Model, Output, as_mask, check_ids, check_rows, configuration, decoder_ids
 
 
 class Seq2Seq(Model):
@@ -78,7 +77,7 @@ class Seq2Seq(Model):
         return Output(loss=loss, logits=logits, last_hidden_state=x, encoder_last_hidden_state=memory, cache=cache)
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Labels:
     """What a task's head wants to know."""
 

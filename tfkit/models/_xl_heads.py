@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from ..nn import Dropout
 from . import _heads as heads
 from ._base import activation
 from ._heads import cross_entropy
@@ -26,7 +27,7 @@ class SequenceClassification(heads.SequenceClassification):
     def __init__(self, c):
         super().__init__(c)
         del self.classifier
-        self.drop, self.summary = nn.Dropout(c.summary_dropout), nn.Linear(c.d_model, c.num_labels)
+        self.drop, self.summary = Dropout(c.summary_dropout), nn.Linear(c.d_model, c.num_labels)
         self.pick = summary(c.summary_type)
         self.bend = activation(c.summary_activation) if c.summary_activation else nn.Identity()
 
@@ -54,7 +55,7 @@ class Summary(heads.Head):
 
     def __init__(self, c):
         super().__init__(c)
-        self.pick, self.drop = summary(c.summary_type), nn.Dropout(c.summary_dropout)
+        self.pick, self.drop = summary(c.summary_type), Dropout(c.summary_dropout)
         self.summary = nn.Linear(c.d_model, c.d_model) if c.summary_use_proj else nn.Identity()
         self.bend = activation(c.summary_activation) if c.summary_activation else nn.Identity()
 

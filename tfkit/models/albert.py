@@ -6,17 +6,16 @@ Differs  layers share their weights, in n_groups groups of group_size different 
 Trained  masked language modelling of n-grams, and sentence order: were these two swapped? (head "pretraining")
 """
 
-from dataclasses import dataclass
-
 from torch import nn
 
 from ..namemap import NameMap
 from . import _heads as heads
 from . import bert
+from ._base import configuration
 from .bert import BERT, Layer
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(bert.Config):
     vocab_size: int = 30000
     d_embed: int = 128

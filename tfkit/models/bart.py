@@ -6,16 +6,15 @@ Differs  learned positions, one table for each side; a norm right after the embe
 Trained  objectives.denoising: text infilling and shuffled sentences
 """
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from ..nn import Attention, FeedForward, LayerDrop
+from ..nn import Attention, Dropout, FeedForward, LayerDrop
 from . import _fairseq, transformer
-from ._base import Model, Output, activation, look_up, reach
+from ._base import Model, Output, activation, configuration, look_up, reach
 from ._fairseq import FIELDS as HF_FIELDS
 from ._fairseq import UNUSED as HF_UNUSED
 from ._seq2seq import Labels, Tasks
@@ -25,7 +24,7 @@ __all__ = ["HF_FIELDS", "HF_UNUSED"]
 OFFSET = 2  # the first rows of the table of positions are never read; fairseq kept them for padding
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(Labels):
     vocab_size: int = 50265
     d_model: int = 1024
@@ -68,7 +67,7 @@ class EncoderLayer(transformer.EncoderLayer):
         self.self_attn = Attention(c.d_model, c.n_heads, dropout=c.attn_dropout)
         self.ff = FeedForward(c.d_model, c.d_ff, activation(c.activation), c.ff_dropout)
         self.norm1, self.norm2 = (nn.LayerNorm(c.d_model) for _ in range(2))
-        self.drop = nn.Dropout(c.dropout)
+        self.drop = Dropout(c.dropout)
 
 
 class DecoderLayer(transformer.DecoderLayer):
@@ -78,7 +77,7 @@ class DecoderLayer(transformer.DecoderLayer):
         self.cross_attn = Attention(c.d_model, c.n_decoder_heads, dropout=c.attn_dropout)
         self.ff = FeedForward(c.d_model, c.d_decoder_ff, activation(c.activation), c.ff_dropout)
         self.norm1, self.norm2, self.norm3 = (nn.LayerNorm(c.d_model) for _ in range(3))
-        self.drop = nn.Dropout(c.dropout)
+        self.drop = Dropout(c.dropout)
 
 
 class Positions(nn.Embedding):
@@ -118,7 +117,7 @@ class BART(Tasks, transformer.Transformer):
             self.add_module(f"{side}_position", self.POSITIONS(c))
             self.add_module(f"{side}_norm", self.EMBED_NORM(c.d_model))
             self.add_module(f"{side}_final", self.FINAL_NORM(c.d_model))
-        self.drop = nn.Dropout(c.dropout)
+        self.drop = Dropout(c.dropout)
         if head == "seq2seq_lm" and self.LOGITS_BIAS:
             self.register_buffer("final_logits_bias", torch.zeros(1, c.vocab_size))  # not trained, but saved
         self.make_top()

@@ -6,19 +6,18 @@ Differs  learned positions; a table that says which of two sentences a token is 
 Trained  masked language modelling and next sentence, both at once (head "pretraining")
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import nn
 
 from ..namemap import NameMap
-from ..nn import Attention, FeedForward
+from ..nn import Attention, Dropout, FeedForward
 from . import _heads as heads
-from ._base import Model, Output, activation, as_mask, check_ids, look_up
+from ._base import Model, Output, activation, as_mask, check_ids, configuration, look_up
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(heads.Labels):
     vocab_size: int = 30522
     d_model: int = 768
@@ -56,7 +55,7 @@ class Embeddings(nn.Module):
         self.tokens = nn.Embedding(c.vocab_size, width, padding_idx=c.pad_token_id)
         self.positions = nn.Embedding(c.max_length, width)
         self.types = nn.Embedding(c.n_types, width) if c.n_types else None
-        self.norm, self.drop = nn.LayerNorm(width, c.eps), nn.Dropout(c.dropout)
+        self.norm, self.drop = nn.LayerNorm(width, c.eps), Dropout(c.dropout)
 
     def place(self, ids):
         """ids [B,L] -> position_ids [L]"""
@@ -85,7 +84,7 @@ class Layer(nn.Module):
         self.norm1 = nn.LayerNorm(c.d_model, c.eps)
         self.ff = FeedForward(c.d_model, c.d_ff, activation(c.activation))
         self.norm2 = nn.LayerNorm(c.d_model, c.eps)
-        self.drop = nn.Dropout(c.dropout)
+        self.drop = Dropout(c.dropout)
 
     def forward(self, x, mask):
         x = self.norm1(x + self.drop(self.attn(x, mask=mask)))

@@ -11,7 +11,7 @@ Differs  the text is cut into blocks; a block looks at itself and its neighbours
 Trained  masked language modelling and next sentence, from RoBERTa's weights
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import torch
@@ -19,15 +19,15 @@ import torch.nn.functional as F
 from torch import nn
 
 from ..namemap import NameMap
-from ..nn import Attention, Cache, FeedForward, merge_heads, split_heads
+from ..nn import Attention, Cache, Dropout, FeedForward, merge_heads, split_heads
 from ..nn.block_sparse import block_sparse_attention, block_table, drawn_blocks
 from . import _heads as heads
 from . import bert
-from ._base import Output, activation, check_ids, look_up, reach
+from ._base import Output, activation, check_ids, configuration, look_up, reach
 from .bert import BERT
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(bert.Config):
     vocab_size: int = 50358
     max_length: int = 4096
@@ -134,7 +134,7 @@ class QuestionAnswering(heads.QuestionAnswering):
 
     def __init__(self, c):
         super().__init__(c)
-        self.drop = nn.Dropout(c.dropout)
+        self.drop = Dropout(c.dropout)
         self.ff, self.last = FeedForward(c.d_model, c.d_ff, activation(c.activation)), nn.LayerNorm(c.d_model, c.eps)
 
     def forward(self, seen, question=None, **positions):  # type: ignore[override]

@@ -7,8 +7,6 @@ Differs  of n_heads, n_heads / head_ratio remain, over half the width; beside ea
 Trained  replaced-token detection, as ELECTRA
 """
 
-from dataclasses import dataclass
-
 from torch import nn
 
 from ..namemap import NameMap
@@ -16,12 +14,13 @@ from ..nn.dynamic_conv import MixedAttention
 from ..nn.feed_forward import GroupedLinear
 from . import _heads as heads
 from . import bert, electra
+from ._base import configuration
 from .bert import BERT, HF_UNUSED
 
 __all__ = ["HF_UNUSED"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(bert.Config):
     d_embed: int = 768
     head_ratio: int = 2

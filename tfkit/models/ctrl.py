@@ -7,8 +7,6 @@ Trained  objectives.causal_lm; the first token of each text is a control code th
          "Reviews", …), an ordinary word of the vocabulary
 """
 
-from dataclasses import dataclass
-
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -16,11 +14,11 @@ from torch import nn
 from ..namemap import NameMap
 from ..nn import sinusoidal_positions
 from . import gpt2
-from ._base import look_up
+from ._base import configuration, look_up
 from ._heads import LABEL_FIELDS
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(gpt2.Config):
     vocab_size: int = 246534
     d_model: int = 1280

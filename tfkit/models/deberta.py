@@ -10,7 +10,6 @@ Trained  masked language modelling
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -18,14 +17,15 @@ import torch.nn.functional as F
 from torch import nn
 
 from ..namemap import NameMap
+from ..nn import Dropout
 from ..nn.disentangled import Disentangled, TalkingHeads, distance_windows
 from . import _heads as heads
 from . import bert
-from ._base import activation, look_up
+from ._base import activation, configuration, look_up
 from .bert import BERT
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(bert.Config):
     vocab_size: int = 50265
     n_types: int = 0
@@ -105,7 +105,7 @@ class MaskedLM(heads.MaskedLM):
 class Pooler(nn.Module):
     def __init__(self, c):
         super().__init__()
-        self.dense, self.drop = nn.Linear(c.d_model, c.d_model), nn.Dropout(c.pooler_dropout)
+        self.dense, self.drop = nn.Linear(c.d_model, c.d_model), Dropout(c.pooler_dropout)
         self.bend = activation(c.pooler_activation)
 
     def forward(self, states):
@@ -134,7 +134,7 @@ class SequenceClassification(heads.SequenceClassification):
 class TokenClassification(heads.TokenClassification):
     def __init__(self, c):
         super().__init__(c)
-        self.drop = nn.Dropout(c.dropout)  # whatever the classifier of sequences has
+        self.drop = Dropout(c.dropout)  # whatever the classifier of sequences has
 
 
 class DeBERTa(BERT):

@@ -8,7 +8,6 @@ Trained  V2: masked language modelling. V3: replaced-token detection, as ELECTRA
          discriminator only learns a difference
 """
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from torch import nn
@@ -16,13 +15,13 @@ from torch import nn
 from ..nn.disentangled import PlainDisentangled, log_bucket
 from . import _heads as heads
 from . import bert, deberta
-from ._base import activation
+from ._base import activation, configuration
 from .deberta import HF_FIXED, SELF, DeBERTa, names
 
 __all__ = ["HF_FIXED"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(deberta.Config):
     vocab_size: int = 128100
     d_model: int = 1536

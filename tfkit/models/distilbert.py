@@ -6,18 +6,18 @@ Differs  half the layers, started from every second one of BERT's; no sentence t
 Trained  distillation: BERT's soft predictions, masked language modelling, and the cosine between hidden states
 """
 
-from dataclasses import dataclass
-
 import torch
 from torch import nn
 
 from ..namemap import NameMap
+from ..nn import Dropout
 from . import _heads as heads
 from . import bert
+from ._base import configuration
 from .bert import BERT
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(bert.Config):
     n_layers: int = 6
     n_types: int = 0
@@ -57,13 +57,13 @@ class MultipleChoice(Mixed, heads.MultipleChoice):
 class TokenClassification(heads.TokenClassification):
     def __init__(self, c):
         super().__init__(c)
-        self.drop = nn.Dropout(c.dropout)
+        self.drop = Dropout(c.dropout)
 
 
 class QuestionAnswering(heads.QuestionAnswering):
     def __init__(self, c):
         super().__init__(c)
-        self.drop = nn.Dropout(c.span_dropout)
+        self.drop = Dropout(c.span_dropout)
 
     def forward(self, seen, start_positions=None, end_positions=None):
         return super().forward(seen._replace(states=self.drop(seen.states)), start_positions, end_positions)

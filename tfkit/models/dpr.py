@@ -8,19 +8,18 @@ Trained  objectives.in_batch_contrastive, with one hard negative (a passage with
          question; the reader on spans, and on which of the passages has the answer
 """
 
-from dataclasses import dataclass
-
 from torch import nn
 
 from ..namemap import NameMap
 from . import _heads as heads
 from . import bert
+from ._base import configuration
 from .bert import BERT, HF_FIXED, HF_UNUSED
 
 __all__ = ["HF_FIXED", "HF_UNUSED"]  # as BERT's
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(bert.Config):
     projection_dim: int = 0  # 0: the state as it is
 

@@ -7,18 +7,17 @@ Differs  no pooler and no sentence task; embeddings may be narrower than the lay
 Trained  replaced-token detection, times 50, plus the generator's masked language modelling
 """
 
-from dataclasses import dataclass
-
 from torch import nn
 
 from ..namemap import NameMap
 from . import _heads as heads
 from . import albert, bert
+from ._base import configuration
 from ._xl_heads import SummaryChoice
 from .bert import BERT
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(bert.Config):
     d_embed: int = 128
     d_model: int = 256

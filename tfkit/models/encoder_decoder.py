@@ -7,7 +7,7 @@ Differs  its halves are other models of this zoo: any encoder, and a decoder mad
 Trained  on pairs of sequences, from the weights of its parts: `from_parts`
 """
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
 
 from torch import nn
@@ -15,12 +15,12 @@ from torch import nn
 from .. import registry
 from ..namemap import NameMap
 from . import transformer
-from ._base import Model, Output
+from ._base import Model, Output, configuration
 from ._decoders import decoder, decoder_names
 from ._shared import Shared, tie
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config:
     """encoder, decoder: {"architecture": a name or a published size, **fields of its Config}"""
 

@@ -7,16 +7,15 @@ Differs  one language. In the large model the norms come before each sub-layer (
 Trained  masked language modelling, on 71 GB of French text
 """
 
-from dataclasses import dataclass
-
 from ..nn import LayerDrop
 from . import bert, xlm
+from ._base import configuration
 from .xlm import HF, HF_FIXED, HF_UNUSED
 
 __all__ = ["HF", "HF_FIXED", "HF_UNUSED"]  # as XLM's
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(xlm.Config):
     pre_norm: bool = False
     layerdrop: float = 0.0

@@ -10,25 +10,24 @@ Trained  replaced-token detection, as ELECTRA, or masked language modelling
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from ..namemap import NameMap
-from ..nn import FeedForward, distance_windows
+from ..nn import Dropout, FeedForward, distance_windows
 from ..nn.pooled_attention import Place, PooledAttention
 from ..nn.relative import distance_waves
 from . import _heads as heads
 from . import bert
-from ._base import activation, look_up
+from ._base import activation, configuration, look_up
 from .bert import BERT
 
 CLS = 2  # the sentence type of the first token, which belongs to both sentences
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(heads.Labels):
     vocab_size: int = 30522
     block_sizes: Sequence[int] = (4, 4, 4)
@@ -79,7 +78,7 @@ class Embeddings(nn.Module):
     def __init__(self, c):
         super().__init__()
         self.tokens = nn.Embedding(c.vocab_size, c.d_model, padding_idx=c.pad_token_id)
-        self.norm, self.drop = nn.LayerNorm(c.d_model, c.eps), nn.Dropout(c.dropout)
+        self.norm, self.drop = nn.LayerNorm(c.d_model, c.eps), Dropout(c.dropout)
 
     def forward(self, ids):
         return self.drop(self.norm(look_up(self.tokens, ids, "input_ids")))
@@ -91,7 +90,7 @@ class Layer(nn.Module):
         self.attn = PooledAttention(c.d_model, c.n_heads, c.d_head, dropout=c.attn_dropout, apart=c.separate_cls)
         self.norm1 = nn.LayerNorm(c.d_model, c.eps)
         self.ff = FeedForward(c.d_model, c.d_ff, activation(c.activation), c.ff_dropout)
-        self.norm2, self.drop = nn.LayerNorm(c.d_model, c.eps), nn.Dropout(c.dropout)
+        self.norm2, self.drop = nn.LayerNorm(c.d_model, c.eps), Dropout(c.dropout)
 
     def forward(self, x, memory, place):
         x = self.norm1(x + self.drop(self.attn(x, memory, place)))
@@ -148,7 +147,7 @@ class Funnel(BERT):
             self.decoder = nn.ModuleList(Layer(config) for _ in range(config.n_decoder_layers))
             self.decoder.apply(self.start)
         self.names = BASE_HF if head == "base" else HF
-        self.drop = nn.Dropout(config.dropout)
+        self.drop = Dropout(config.dropout)
 
     def place(self, block, q_types, types, mask, queries, x, pooled=False):
         """As the layers of this block see it, or its first, from the pooled positions."""

@@ -5,16 +5,14 @@ Differs  norm after the addition, as in the transformer, and so none at the end;
 Trained  objectives.causal_lm on books, then a task's own objective with the language model's beside it
 """
 
-from dataclasses import dataclass
-
 from torch import nn
 
 from ..namemap import Fused, NameMap
 from . import gpt2
-from ._base import activation
+from ._base import activation, configuration
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(gpt2.Config):
     vocab_size: int = 40478
     max_length: int = 512

@@ -6,20 +6,18 @@ Differs  no encoder, so no cross-attention; learned positions; norm before each 
 Trained  objectives.causal_lm
 """
 
-from dataclasses import dataclass
-
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from ..namemap import Fused, NameMap
-from ..nn import Attention, Cache, FeedForward
+from ..nn import Attention, Cache, Dropout, FeedForward
 from ..objectives.label_smoothing import seq2seq_loss
 from . import _heads as heads
-from ._base import Model, Output, activation, as_mask, check_ids, look_up, reach
+from ._base import Model, Output, activation, as_mask, check_ids, configuration, look_up, reach
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(heads.Labels):
     vocab_size: int = 50257
     d_model: int = 768
@@ -55,7 +53,7 @@ class Block(nn.Module):
         self.attn = self.attention(c)
         self.norm2 = nn.LayerNorm(c.d_model, c.eps)
         self.ff = FeedForward(c.d_model, c.d_ff or 4 * c.d_model, activation(c.activation))
-        self.drop = nn.Dropout(c.dropout)
+        self.drop = Dropout(c.dropout)
 
     def attention(self, c):
         return Attention(c.d_model, c.n_heads, dropout=c.attn_dropout, causal=True)
@@ -78,7 +76,7 @@ class GPT2(Model):
         c = config
         self.embed = nn.Embedding(c.vocab_size, c.d_model)
         self.position = nn.Embedding(c.max_length, c.d_model)
-        self.drop = nn.Dropout(c.embed_dropout)
+        self.drop = Dropout(c.embed_dropout)
         self.layers = nn.ModuleList(self.BLOCK(c) for _ in range(c.n_layers))
         self.norm: nn.Module = nn.LayerNorm(c.d_model, c.eps)
         self.top = self.TOPS[head](c) if head in self.TOPS else None

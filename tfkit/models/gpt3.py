@@ -7,16 +7,14 @@ Trained  objectives.causal_lm, on 300 billion tokens
 The weights were not published, nor the band's width: 256 is what its replication, GPT-Neo, took.
 """
 
-from dataclasses import dataclass
-
 import torch
 
 from ..nn import Attention
 from . import gpt2
-from ._base import look_up
+from ._base import configuration, look_up
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(gpt2.Config):
     max_length: int = 2048
     d_head: int | None = None  # d_model / n_heads unless given

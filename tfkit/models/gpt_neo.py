@@ -6,17 +6,16 @@ Differs  the scores are not divided by sqrt(d_head) (the weights learn it); quer
 Trained  objectives.causal_lm on the Pile
 """
 
-from dataclasses import dataclass
-
 from torch import nn
 
 from ..namemap import NameMap
 from ..nn import Attention
 from . import gpt2, gpt3
+from ._base import configuration
 from ._heads import LABEL_FIELDS
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(gpt3.Config):
     d_model: int = 2048
     n_layers: int = 24

@@ -7,18 +7,16 @@ Differs  no table of positions: the first rotary_dim columns of each query and k
 Trained  objectives.causal_lm on the Pile
 """
 
-from dataclasses import dataclass
-
 from torch import nn
 
 from ..namemap import NameMap
-from ..nn import FeedForward
+from ..nn import Dropout, FeedForward
 from ..nn.rotary import RotaryAttention, rotary_angles
 from . import gpt2
-from ._base import activation, look_up
+from ._base import activation, configuration, look_up
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(gpt2.Config):
     vocab_size: int = 50400
     d_model: int = 4096
@@ -40,7 +38,7 @@ class Block(gpt2.Block):
         self.norm1 = nn.LayerNorm(c.d_model, c.eps)
         self.attn = RotaryAttention(c.d_model, c.n_heads, bias=False, dropout=c.attn_dropout, causal=True)
         self.ff = FeedForward(c.d_model, c.d_ff or 4 * c.d_model, activation(c.activation))
-        self.drop = nn.Dropout(c.dropout)
+        self.drop = Dropout(c.dropout)
 
     def forward(self, x, mask, cache, rotation):  # type: ignore[override]
         y = self.norm1(x)

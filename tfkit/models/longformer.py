@@ -9,19 +9,17 @@ Differs  a token sees `window` neighbours only, half on each side, so time and m
 Trained  masked language modelling, from RoBERTa's weights, whose position table is copied until it is long enough
 """
 
-from dataclasses import dataclass
-
 import torch
 
 from ..namemap import NameMap
 from ..nn.sliding_window import Seen, WindowAttention, window_mask
 from . import bert, roberta
-from ._base import as_mask
+from ._base import as_mask, configuration
 from .bert import HF_FIXED as BERT_FIXED
 from .roberta import RoBERTa
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(roberta.Config):
     window: int | list | tuple = 512  # both sides together, the same for all layers or one each
     sep_token_id: int = 2

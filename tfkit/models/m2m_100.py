@@ -9,12 +9,12 @@ Trained  translation of 7.5 billion pairs of sentences from the web, with back-t
 """
 
 import math
-from dataclasses import dataclass
 
 import torch
 from torch import nn
 
 from . import _fairseq, bart, mbart
+from ._base import configuration
 from .bart import BART, HF_FIELDS, HF_UNUSED
 
 __all__ = ["HF_FIELDS", "HF_UNUSED"]  # as BART's
@@ -35,7 +35,7 @@ def language_id(code):
     return FIRST_LANGUAGE + LANGUAGES.index(code)
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(bart.Config):
     vocab_size: int = 128112
     activation: str = "relu"

@@ -7,19 +7,18 @@ Differs  sinusoids for positions, all sines and then all cosines; no norm after 
 Trained  translation of one pair of languages, with label smoothing 0.1 (Tiedemann & Thottingal 2020)
 """
 
-from dataclasses import dataclass
-
 import torch
 from torch import nn
 
 from ..nn.positions import sines_then_cosines
 from . import _fairseq, bart
+from ._base import configuration
 from .bart import BART, HF_FIELDS, HF_UNUSED
 
 __all__ = ["HF_UNUSED"]  # as BART's
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(bart.Config):
     vocab_size: int = 58101
     share_embeddings: bool = True

@@ -7,14 +7,12 @@ Differs  norm before each sub-layer and once more after the last, while the one 
 Trained  objectives.multilingual_denoising, then pairs of languages
 """
 
-from dataclasses import dataclass
-
 import torch
 from torch import nn
 
 from ..nn import shift_right
 from . import _fairseq, bart
-from ._base import check_ids
+from ._base import check_ids, configuration
 from .bart import BART, HF, HF_FIELDS, HF_UNUSED
 
 __all__ = ["HF", "HF_FIELDS", "HF_UNUSED"]  # as BART's
@@ -29,7 +27,7 @@ LANGUAGES = CODES.split()
 FIRST_LANGUAGE = 250001  # after the words
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(bart.Config):
     decoder_start_token_id: int | None = None  # a language, which only the caller knows
     num_labels: int = 2

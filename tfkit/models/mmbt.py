@@ -7,7 +7,7 @@ Differs  the first tokens are regions of a picture: [CLS], what an image encoder
 Trained  on the task alone, from BERT's weights and those of an image classifier; both are thawed after some epochs
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import torch
@@ -17,11 +17,11 @@ from .. import registry
 from ..namemap import AsIs, NameMap, Parts
 from ..nn.resnet import ResNet
 from . import _heads as heads
-from ._base import Model, Output, as_mask, check_ids, look_up
+from ._base import Model, Output, as_mask, check_ids, configuration, look_up
 from .bert import BERT
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config:
     """text_config: {"architecture": a name or a published size, **fields}; image_config: arguments of `nn.ResNet`"""
 

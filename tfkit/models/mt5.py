@@ -6,13 +6,12 @@ Differs  from T5 as published first: a gated GELU in the feed-forward and an out
 Trained  objectives.span_corruption alone, no tasks mixed in; rare languages drawn more often than they occur
 """
 
-from dataclasses import dataclass
-
 from . import t5
+from ._base import configuration
 from .t5 import T5
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(t5.Config):
     vocab_size: int = 250112
     d_ff: int = 1024

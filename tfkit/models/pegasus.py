@@ -7,17 +7,16 @@ Differs  norm before each sub-layer and once more after the last, none after the
 Trained  objectives.gap_sentences: whole sentences, the telling ones, are masked and written down
 """
 
-from dataclasses import dataclass
-
 from torch import nn
 
 from . import _fairseq, bart, marian, mbart
+from ._base import configuration
 from .bart import BART, HF_FIELDS, HF_UNUSED
 
 __all__ = ["HF_FIELDS", "HF_UNUSED"]  # as BART's
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(bart.Config):
     bos_token_id: int | None = None
     pad_token_id: int = 0

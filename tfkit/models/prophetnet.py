@@ -12,7 +12,6 @@ not while it decodes word by word, when its streams also see all words. `paired`
 config.json means that does not say otherwise; the paper, caches and causality want True.
 """
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
@@ -20,13 +19,13 @@ import torch.nn.functional as F
 from torch import nn
 
 from ..namemap import NameMap
-from ..nn import Cache, StaticCache, StreamAttention, plan_streams
+from ..nn import Cache, Dropout, StaticCache, StreamAttention, plan_streams
 from ..objectives.label_smoothing import seq2seq_loss
 from . import bart, transformer
-from ._base import Model, Output, as_mask, check_ids, look_up
+from ._base import Model, Output, as_mask, check_ids, configuration, look_up
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config:
     vocab_size: int = 30522
     d_model: int = 1024
@@ -72,7 +71,7 @@ class ProphetNet(transformer.Transformer):
         Model.__init__(self, config, head)  # not the parent's: some parts are missing from some heads
         c = config
         self.embed = nn.Embedding(c.vocab_size, c.d_model, padding_idx=c.pad_token_id)
-        self.drop = nn.Dropout(c.dropout)
+        self.drop = Dropout(c.dropout)
         if head != "causal_lm":
             self.encoder = nn.ModuleList(bart.EncoderLayer(c) for _ in range(c.n_layers))
             self.encoder_position, self.encoder_norm = self.places(), nn.LayerNorm(c.d_model)

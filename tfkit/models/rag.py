@@ -9,7 +9,7 @@ Trained  objectives.rag_marginals. As published: labels begin with a start symbo
          is one number a question, or the sum of them (reduce_loss)
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import torch
@@ -18,12 +18,12 @@ from .. import registry
 from ..namemap import NameMap, Parts
 from ..nn import Cache
 from ..objectives.rag_marginals import rag_sequence_loss, rag_token_loss, rag_token_marginals
-from ._base import Model, Output, as_mask, check_ids
+from ._base import Model, Output, as_mask, check_ids, configuration
 
 SPECIAL = "bos_token_id", "pad_token_id", "eos_token_id", "decoder_start_token_id"
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config:
     """question_encoder, generator: {"architecture": a name or a published size, **fields of its Config}"""
 

@@ -12,7 +12,7 @@ Trained  objectives.causal_lm; also masked language modelling
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -20,14 +20,14 @@ import torch.nn.functional as F
 from torch import nn
 
 from ..namemap import NameMap
-from ..nn import FeedForward, ReversibleBlock, chunked_feed_forward, reversible
+from ..nn import Dropout, FeedForward, ReversibleBlock, chunked_feed_forward, dropout, reversible
 from . import _heads as heads
-from ._base import Model, activation, look_up
+from ._base import Model, activation, configuration, look_up
 from ._hashed import HashedAttention, LocalAttention, Memory, Seen
 from .gpt2 import GPT2
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(heads.Labels):
     vocab_size: int = 320
     d_model: int = 256
@@ -95,7 +95,7 @@ PRESETS: dict[str, dict] = {
 class Sublayer(nn.Module):
     def __init__(self, c, inner):
         super().__init__()
-        self.norm, self.inner, self.drop = nn.LayerNorm(c.d_model, c.eps), inner, nn.Dropout(c.dropout)
+        self.norm, self.inner, self.drop = nn.LayerNorm(c.d_model, c.eps), inner, Dropout(c.dropout)
 
     def forward(self, x, *context):
         return self.drop(self.inner(self.norm(x), *context))
@@ -125,7 +125,7 @@ class AxialPositions(nn.Module):
         one, two = (table.flatten(0, 1) for table in self.tables)
         x = torch.cat([F.embedding(at // self.columns, one), F.embedding(at % self.columns, two)], -1)
         if self.training and self.dropout:
-            keep = F.dropout(x.new_ones(len(x), self.columns), self.dropout)
+            keep = dropout(x.new_ones(len(x), self.columns), self.dropout)
             x = x * keep.gather(1, at % self.columns)[..., None]
         return x
 
@@ -133,7 +133,7 @@ class AxialPositions(nn.Module):
 class Positions(nn.Module):
     def __init__(self, c):
         super().__init__()
-        self.table, self.drop = nn.Embedding(c.max_length, c.d_model), nn.Dropout(c.dropout)
+        self.table, self.drop = nn.Embedding(c.max_length, c.d_model), Dropout(c.dropout)
 
     def forward(self, at):
         return self.drop(self.table(at))
@@ -182,7 +182,7 @@ class Reformer(GPT2):
             raise ValueError("a causal model sees no chunk after its own: local_after and lsh_after must be 0")
         c = replace(config, is_decoder=causal)
         Model.__init__(self, c, head)
-        self.embed, self.drop = nn.Embedding(c.vocab_size, c.d_model), nn.Dropout(c.dropout)
+        self.embed, self.drop = nn.Embedding(c.vocab_size, c.d_model), Dropout(c.dropout)
         self.position = AxialPositions(c) if c.axial else Positions(c)
         kinds = {"local": LocalAttention, "lsh": HashedAttention}
         self.layers = nn.ModuleList(

@@ -9,20 +9,18 @@ With "none" and "dot" the decoder runs over all steps in one call; "bahdanau" ca
 Luong's for both; Bahdanau's own is a maxout layer. Padding must be on the right.
 """
 
-from dataclasses import dataclass
-
 import torch
 from torch import nn
 
 from .. import tracing
-from ..nn import attend, masked_softmax
+from ..nn import Dropout, attend, masked_softmax
 from ..objectives.label_smoothing import seq2seq_loss
-from ._base import Model, Output, as_mask, check_ids, check_rows, decoder_ids, look_up
+from ._base import Model, Output, as_mask, check_ids, check_rows, configuration, decoder_ids, look_up
 
 CELLS = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config:
     vocab_size: int = 30000
     d_embed: int = 620
@@ -117,7 +115,7 @@ class RNNSeq2Seq(Model):
         d_memory = c.d_hidden * (2 if c.bidirectional else 1)
         self.src_embed = nn.Embedding(c.vocab_size, c.d_embed)
         self.tgt_embed = nn.Embedding(c.vocab_size, c.d_embed)
-        self.drop = nn.Dropout(c.dropout)
+        self.drop = Dropout(c.dropout)
         self.encoder = cell(c.d_embed, c.d_hidden, c.n_layers, batch_first=True, bidirectional=c.bidirectional)
         self.bridge = nn.ModuleList(nn.Linear(d_memory, c.d_hidden) for _ in range(2 if c.cell == "lstm" else 1))
         self.attn = pick("attention", c.attention, ATTENTIONS)(c.d_hidden, d_memory)

@@ -6,17 +6,16 @@ Differs  no next-sentence task, so one sentence type; positions count from pad_t
 Trained  masked language modelling alone, with masks drawn afresh each time
 """
 
-from dataclasses import dataclass
-
 from ..namemap import NameMap
 from . import _heads as heads
 from . import bert
+from ._base import configuration
 from .bert import BERT, HF_FIELDS, HF_FIXED, HF_UNUSED
 
 __all__ = ["HF_FIELDS", "HF_FIXED", "HF_UNUSED"]  # as BERT's
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(bert.Config):
     bos_token_id: int | None = 0
     eos_token_id: int | None = 2

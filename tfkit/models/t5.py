@@ -8,21 +8,19 @@ Differs  no positions: a learned bias per head and bucket of distances on the sc
 Trained  objectives.span_corruption, then many tasks as text to text
 """
 
-from dataclasses import dataclass
-
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from ..namemap import NameMap
-from ..nn import Attention, StaticCache, relative_bucket
+from ..nn import Attention, Dropout, StaticCache, relative_bucket
 from . import _heads as heads
 from . import transformer
-from ._base import Model, Output, activation, as_mask, check_ids, look_up
+from ._base import Model, Output, activation, as_mask, check_ids, configuration, look_up
 from ._seq2seq import LABEL_FIELDS, LABEL_NAMES, Labels, Tasks
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(Labels):
     vocab_size: int = 32128
     d_model: int = 512
@@ -65,7 +63,7 @@ class FeedForward(nn.Module):
     def __init__(self, c):
         super().__init__()
         self.up, self.down = nn.Linear(c.d_model, c.d_ff, bias=False), nn.Linear(c.d_ff, c.d_model, bias=False)
-        self.activation, self.drop = activation(c.activation), nn.Dropout(c.dropout)
+        self.activation, self.drop = activation(c.activation), Dropout(c.dropout)
 
     def forward(self, x):
         return self.down(self.drop(self.activation(self.up(x))))
@@ -75,7 +73,7 @@ class Gated(nn.Module):
     def __init__(self, c):
         super().__init__()
         self.gate, self.value = (nn.Linear(c.d_model, c.d_ff, bias=False) for _ in range(2))
-        self.down, self.drop = nn.Linear(c.d_ff, c.d_model, bias=False), nn.Dropout(c.dropout)
+        self.down, self.drop = nn.Linear(c.d_ff, c.d_model, bias=False), Dropout(c.dropout)
         name = c.activation.removeprefix("gated-")
         self.activation = activation("gelu_new" if name == "gelu" else name)  # its "gelu" is the tanh form
 
@@ -96,7 +94,7 @@ class EncoderLayer(nn.Module):
         super().__init__()
         self.self_attn, self.ff = attention(c), feed_forward(c)
         self.norm1, self.norm2 = (nn.RMSNorm(c.d_model, c.eps) for _ in range(2))
-        self.drop = nn.Dropout(c.dropout)
+        self.drop = Dropout(c.dropout)
 
     def forward(self, x, bias):
         x = x + self.drop(self.self_attn(self.norm1(x), bias=bias))
@@ -108,7 +106,7 @@ class DecoderLayer(nn.Module):
         super().__init__()
         self.self_attn, self.cross_attn, self.ff = attention(c), attention(c), feed_forward(c)
         self.norm1, self.norm2, self.norm3 = (nn.RMSNorm(c.d_model, c.eps) for _ in range(3))
-        self.drop = nn.Dropout(c.dropout)
+        self.drop = Dropout(c.dropout)
 
     def forward(self, x, memory, memory_mask, bias, cache):
         x = x + self.drop(self.self_attn(self.norm1(x), bias=bias, cache=cache))
@@ -134,7 +132,7 @@ class T5(Tasks, transformer.Transformer):
         if head not in self.ENCODER_TOPS:
             self.decoder = nn.ModuleList(DecoderLayer(c) for _ in range(c.n_decoder_layers or c.n_layers))
             self.decoder_bias, self.decoder_norm = nn.Embedding(c.n_buckets, c.n_heads), nn.RMSNorm(c.d_model, c.eps)
-        self.drop = nn.Dropout(c.dropout)
+        self.drop = Dropout(c.dropout)
         if head == "seq2seq_lm" and not c.tie_word_embeddings:
             self.lm_head = nn.Linear(c.d_model, c.vocab_size, bias=False)
         self.make_top()

@@ -7,18 +7,16 @@ Trained  objectives.label_smoothing, with smoothing 0.1 and the warm-up schedule
          on the embeddings. (The paper's code also drops attention weights; the paper does not say so, nor do we.)
 """
 
-from dataclasses import dataclass
-
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from ..nn import Attention, FeedForward, sinusoidal_positions
-from ._base import Output, as_mask, check_ids, look_up, reach
+from ..nn import Attention, Dropout, FeedForward, sinusoidal_positions
+from ._base import Output, as_mask, check_ids, configuration, look_up, reach
 from ._seq2seq import Seq2Seq
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config:
     vocab_size: int = 37000
     d_model: int = 512
@@ -45,7 +43,7 @@ class EncoderLayer(nn.Module):
         self.self_attn = Attention(c.d_model, c.n_heads, causal=causal)
         self.ff = FeedForward(c.d_model, c.d_ff)
         self.norm1, self.norm2 = nn.LayerNorm(c.d_model), nn.LayerNorm(c.d_model)
-        self.drop = nn.Dropout(c.dropout)
+        self.drop = Dropout(c.dropout)
 
     def forward(self, x, mask):
         x = self.norm1(x + self.drop(self.self_attn(x, mask=mask)))
@@ -75,7 +73,7 @@ class Transformer(Seq2Seq):
         self.embed = nn.Embedding(config.vocab_size, config.d_model)
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_layers))
         self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.n_layers))
-        self.drop = nn.Dropout(config.dropout)
+        self.drop = Dropout(config.dropout)
         self.register_buffer("positions", sinusoidal_positions(config.max_length, config.d_model), persistent=False)
         self.apply(self.start)
 

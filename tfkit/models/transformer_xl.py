@@ -7,7 +7,6 @@ Differs  a memory: the states of earlier segments are keys too, without gradient
 Trained  objectives.causal_lm, one segment after the other
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -15,14 +14,14 @@ import torch.nn.functional as F
 from torch import nn
 
 from ..namemap import Fused, NameMap
-from ..nn import Cache, FeedForward, StaticCache
+from ..nn import Cache, Dropout, FeedForward, StaticCache
 from ..nn.adaptive import AdaptiveEmbedding, AdaptiveSoftmax
 from ..nn.relative import RelativeAttention, bar, distance_waves
-from ._base import Model, Output, as_mask, check_ids, look_up
+from ._base import Model, Output, as_mask, check_ids, configuration, look_up
 from ._heads import label_loss
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config:
     vocab_size: int = 267735
     cutoffs: tuple[int, ...] = (20000, 40000, 200000)
@@ -65,7 +64,7 @@ class Layer(nn.Module):
         self.attn = RelativeAttention(c.d_model, c.n_heads, d_head=c.d_head, dropout=c.attn_dropout)
         self.ff = FeedForward(c.d_model, c.d_ff, F.relu, c.dropout)
         self.norm1, self.norm2 = (nn.LayerNorm(c.d_model, c.eps) for _ in range(2))
-        self.drop, self.pre_norm = nn.Dropout(c.dropout), c.pre_norm
+        self.drop, self.pre_norm = Dropout(c.dropout), c.pre_norm
 
     def forward(self, x, memory, *how):
         """x [B,L,E], memory [B,M,E] -> [B,L,E]"""
@@ -85,7 +84,7 @@ class TransformerXL(Model):
         c = config
         self.embed: Any = AdaptiveEmbedding(c.vocab_size, c.d_embed, c.d_model, c.cutoffs, c.div_val)
         self.layers = nn.ModuleList(Layer(c) for _ in range(c.n_layers))
-        self.drop = nn.Dropout(c.dropout)
+        self.drop = Dropout(c.dropout)
         if head == "causal_lm":
             self.top = AdaptiveSoftmax(self.embed, c.d_embed, c.tie_word_embeddings, c.tie_projs)
         if head == "sequence_classification":

@@ -9,7 +9,6 @@ Trained  masked language modelling, or next-token prediction (causal, labels shi
          language modelling: masked words beside a translation, in which they may be looked up
 """
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
@@ -20,11 +19,11 @@ from ..namemap import NameMap
 from ..nn import sinusoidal_positions
 from . import _heads as heads
 from . import bert
-from ._base import look_up
+from ._base import configuration, look_up
 from ._xl_heads import NAMES, BeamSpans, MultipleChoice, SequenceClassification
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config:
     vocab_size: int = 30145
     d_model: int = 2048

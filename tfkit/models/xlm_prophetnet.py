@@ -8,15 +8,14 @@ Differs  the words: 250,000 SentencePiece pieces of all languages together, so t
 Trained  as ProphetNet, on Wikipedia in 100 languages
 """
 
-from dataclasses import dataclass
-
 from . import prophetnet
+from ._base import configuration
 from .prophetnet import HF, HF_FIELDS, HF_FIXED, HF_UNSAID, HF_UNUSED
 
 __all__ = ["HF", "HF_FIELDS", "HF_FIXED", "HF_UNSAID", "HF_UNUSED"]  # as ProphetNet's
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config(prophetnet.Config):
     vocab_size: int = 250012
     bos_token_id: int = 2

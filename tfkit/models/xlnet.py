@@ -7,24 +7,23 @@ Differs  an order is a mask (perm_mask), so distances go both ways; where words 
 Trained  objectives.permutation_lm (head "masked_lm": labels are what stands at the targets)
 """
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
 from torch import nn
 
 from ..namemap import NameMap
-from ..nn import FeedForward
+from ..nn import Dropout, FeedForward
 from ..nn.relative import distance_waves
 from ..nn.two_streams import TwoStreams
 from . import _heads as heads
 from . import _xl_heads, bert
-from ._base import Output, activation, as_mask, check_ids, look_up
+from ._base import Output, activation, as_mask, check_ids, configuration, look_up
 from .transformer_xl import recalled
 from .xlm import MaskedLM
 
 
-@dataclass(frozen=True, kw_only=True)
+@configuration
 class Config:
     vocab_size: int = 32000
     d_model: int = 1024
@@ -73,7 +72,7 @@ class Layer(nn.Module):
         self.attn = TwoStreams(c.d_model, c.n_heads, c.dropout)
         self.ff = FeedForward(c.d_model, c.d_ff, activation(c.activation), c.dropout)
         self.norm1, self.norm2 = (nn.LayerNorm(c.d_model, c.eps) for _ in range(2))
-        self.drop = nn.Dropout(c.dropout)
+        self.drop = Dropout(c.dropout)
 
     def forward(self, h, g, *how):
         streams = zip((h, g), self.attn(h, g, *how), strict=True)
@@ -94,7 +93,7 @@ class Embeddings(nn.Module):
         super().__init__()
         self.tokens = nn.Embedding(c.vocab_size, c.d_model)
         self.blank = nn.Parameter(torch.zeros(1, 1, c.d_model))  # what the second stream knows of its word
-        self.drop = nn.Dropout(c.dropout)
+        self.drop = Dropout(c.dropout)
 
 
 class Summary(_xl_heads.Summary):

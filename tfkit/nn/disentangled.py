@@ -8,6 +8,7 @@ from torch import nn
 
 from .. import tracing
 from .attention import merge_heads, split_heads
+from .dropout import Dropout, dropout
 from .kernel import attend
 
 
@@ -90,7 +91,7 @@ class Disentangled(nn.Module):
             raise ValueError(f"n_heads={n_heads} does not divide d_model={d_model}")
         self.n_heads, self.kinds = n_heads, kinds
         self.scale = 1 / math.sqrt(d_model // n_heads * (1 + len(kinds) if terms is None else terms))
-        self.dropout, self.drop_distances = dropout, nn.Dropout(drop_distances)
+        self.dropout, self.drop_distances = dropout, Dropout(drop_distances)
         self.project(d_model)
         self.o_proj = nn.Linear(d_model, d_model)
 
@@ -148,7 +149,7 @@ class Disentangled(nn.Module):
             scores = scores.masked_fill_(~both, torch.finfo(scores.dtype).min)
         weights = scores.softmax(-1)
         tracing.note("weights", weights)
-        return F.dropout(weights, self.dropout, self.training)
+        return dropout(weights, self.dropout, self.training)
 
     def forward(self, x, mask, table, rows, asking=None):
         """x, asking [B,L,E], mask bool [B,L] or None, table and rows as in `bias` -> [B,L,E]"""

@@ -4,6 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from .attention import scaled_dot_product_attention
+from .dropout import dropout as drop
 from .kernel import attend
 from .sliding_window import with_neighbours
 
@@ -103,7 +104,7 @@ def shared_bias(at, near, real, causal, dtype):
 def weighed(q, k, v, bias, dropout=0.0):
     """Attention, and how much it weighs against that of other rounds -> [...,Q,D], log of the sum [...,Q,1]"""
     scores = q @ k.transpose(-2, -1) + bias
-    return F.dropout(scores.softmax(-1), dropout, dropout > 0) @ v, scores.logsumexp(-1, keepdim=True)
+    return drop(scores.softmax(-1), dropout) @ v, scores.logsumexp(-1, keepdim=True)
 
 
 def bucket_neighbours(buckets, chunk, before, after):

@@ -8,6 +8,7 @@ that very forward pass, timed alone.
 from __future__ import annotations
 
 import argparse
+import json
 import platform
 import statistics
 import sys
@@ -15,7 +16,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -123,8 +124,10 @@ def _memory(model: Any, inputs: dict, device: str) -> int:
     """The most bytes that one training step keeps beside the weights."""
 
     def step() -> None:
+        model.train()
         model(**inputs).loss.backward()
         model.zero_grad()
+        model.eval()
 
     if device == "cpu":
         return peak_bytes(step)
@@ -230,21 +233,39 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--turns", type=int, default=7)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--write", type=Path, help="write the page there as well")
+    parser.add_argument("--kept", type=Path, default=Path("build/bench.jsonl"), help="where each result goes at once")
+    parser.add_argument("--resume", action="store_true", help="what is kept is not measured again")
     options = parser.parse_args(arguments)
+    if not options.resume:
+        options.kept.unlink(missing_ok=True)
+    done = {result.name for result in kept(options.kept)}
     rows = [row for row in ROWS if not options.names or row.name in options.names]
-    results: list[Result] = []
     console = Console(stderr=True)
     with Progress(console=console, transient=True) as progress:
-        for row in progress.track(rows, description="measuring"):
+        for row in progress.track([row for row in rows if row.name not in done], description="measuring"):
             try:
-                results += measure(row, options.device, options.turns)
+                keep(options.kept, list(measure(row, options.device, options.turns)))
             except ValueError as error:
                 console.print(str(error))
                 return 1
+    order = [row.name for row in rows]
+    results = sorted((r for r in kept(options.kept) if r.name in order), key=lambda r: order.index(r.name))
     print(table(results))
     if options.write:
         options.write.write_text(page(results, options.device), encoding="utf-8")
     return 0
+
+
+def keep(file: Path, results: list[Result]) -> None:
+    """Adds an architecture's results, one a line: an interrupted run goes on from there."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("a", encoding="utf-8") as stream:
+        stream.write("".join(json.dumps(asdict(result)) + "\n" for result in results))
+
+
+def kept(file: Path) -> list[Result]:
+    """What is there so far."""
+    return [Result(**json.loads(line)) for line in file.read_text().splitlines()] if file.exists() else []
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import argparse
 import ast
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ Words = vocabulary.Tokenizer
 OBJECTIVES: dict[str, tuple[str, Callable[[Words], Any]]] = {
     "causal_lm": ("causal_lm", lambda words: CausalLM()),
     "masked_lm": ("masked_lm", lambda words: MaskedLM(words.mask_id or 0, len(words))),
-    "permutation_lm": ("lm", lambda words: PermutationLM()),
+    "permutation_lm": ("masked_lm", lambda words: PermutationLM()),
     "span_corruption": (
         "seq2seq_lm",
         lambda words: SpanCorruption(len(words) - 1, words.end_id or 0, words.pad_id or 0),
@@ -150,8 +151,9 @@ def leave(
     whole = StateDictOptions(full_state_dict=True, cpu_offload=True)
     source = spread if average is None else average.module  # type: ignore[union-attr]
     state = get_model_state_dict(source, options=whole)  # type: ignore[arg-type]
+    config: Any = model.config
     if world.rank == 0:
-        final = tfkit.from_config(given.name, model.head, **vars(model.config))  # type: ignore[arg-type]
+        final = tfkit.from_config(given.name, str(model.head), **asdict(config))
         final.load_state_dict(state)
         final.save_pretrained(given.out / "model")
     world.wait()
