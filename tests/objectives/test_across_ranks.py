@@ -27,7 +27,8 @@ def test_two_processes_are_one(tmp_path):
     torch.save((questions, contexts, positives), tmp_path / "given")
     (tmp_path / "process.py").write_text(PROCESS)
     launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    done = subprocess.run([*launch, str(tmp_path / "process.py"), str(tmp_path / "given")], capture_output=True, text=True)
+    command = [*launch, str(tmp_path / "process.py"), str(tmp_path / "given")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr[-2000:]
     parts = [torch.load(tmp_path / f"given.{rank}") for rank in range(2)]
     whole = [questions.requires_grad_(), contexts.requires_grad_()]
