@@ -225,7 +225,8 @@ Each row: the same weights on both sides, 4 sequences (of 4,096 tokens 1), d = {
 float32, one process, taking turns.
 Numbers are **theirs over ours** (above 1: ours is faster, or needs less; memory is the peak of a training step beside
 the weights); generation makes {NEW_TOKENS} tokens from 32. The last column is our forward pass over the time of its own
-matrix products alone: 1 is the floor. What stands behind the numbers is told in `decisions/023-speed.md`.
+matrix products alone: 1 is the floor, and less is where the fused kernel, which keeps no scores, beats the products.
+What stands behind the numbers is told in `decisions/023-speed.md`.
 
 {table(results)}
 """
