@@ -69,3 +69,7 @@ def test_an_interrupted_run_goes_on(tmp_path, monkeypatch, capsys):
     assert written.index("| bert | 256 | 2.00") < written.index("| gpt2 | 256 | 2.00")
     assert bench.main(["gpt2", "--kept", str(file)]) == 0
     assert asked[2:] == ["gpt2"] and len(bench.kept(file)) == 1
+
+
+def test_each_row_comes_once():
+    assert len({row.name for row in bench.ROWS}) == len(bench.ROWS)
