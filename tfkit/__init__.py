@@ -3,6 +3,7 @@
     model = tfkit.from_config("transformer", head="seq2seq_lm", preset="base")
     out = model(input_ids=…, attention_mask=…, labels=…)        # out.loss, out.logits
     with tfkit.trace(model) as t: model(…)                      # t["encoder.0.self_attn.weights"]
+    with tfkit.substitute(model, my_attention): model(…)        # by your function, held to the library's
     model.save_pretrained(directory); tfkit.from_pretrained(directory)
 
 Importing it is cheap; torch is loaded when a name that needs it is first used.
@@ -13,13 +14,14 @@ from typing import Any
 
 from .registry import architectures
 
-__all__ = ["architectures", "from_config", "from_hf_config", "from_pretrained", "generate", "trace"]
+__all__ = ["architectures", "from_config", "from_hf_config", "from_pretrained", "generate", "substitute", "trace"]
 
 _LAZY = {
     "from_config": "tfkit.hub",
     "from_hf_config": "tfkit.hub",
     "from_pretrained": "tfkit.hub",
     "generate": "tfkit.decode",
+    "substitute": "tfkit.substitution",
     "trace": "tfkit.tracing",
 }
 

@@ -77,6 +77,7 @@ class NameMap:
         return found
 
     def ours(self, name: str, tensor: torch.Tensor) -> Tensors:
+        """{our name: tensor} of one tensor of theirs, cut where it is several of ours; {} where no row has its name."""
         for template, names in self.rows:
             if match := _pattern(template).fullmatch(name):
                 *numbers, end = match.groups()
@@ -88,6 +89,7 @@ class NameMap:
         return {}
 
     def turned(self, template: str, tensor: torch.Tensor) -> torch.Tensor:
+        """The tensor, transposed where theirs is stored the other way round."""
         return tensor.T if template in self.transposed and tensor.dim() == 2 else tensor
 
     def untied(self, theirs: Tensors) -> Tensors:
@@ -151,6 +153,7 @@ class Parts:
         return found | self.rest.load(theirs)
 
     def dump(self, ours: Tensors, *, headed: bool) -> Tensors:
+        """As `NameMap.dump`; each part's tensors through its own map, what belongs to no part through `rest`."""
         found: Tensors = {}
         for name, (our_name, its, its_headed) in self.parts.items():
             below = its.dump(_below(ours, our_name + "."), headed=its_headed)
@@ -167,10 +170,12 @@ class AsIs:
 
     @staticmethod
     def load(theirs: Tensors) -> Tensors:
+        """The same tensors."""
         return theirs
 
     @staticmethod
     def dump(ours: Tensors, *, headed: bool) -> Tensors:
+        """The same tensors."""
         return ours
 
 

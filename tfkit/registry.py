@@ -1,7 +1,8 @@
-"""What there is: our own architectures by file name, other people's by entry point. Nothing is imported unasked.
+"""What there is: our own modules by file name, other people's by entry point. Nothing is imported unasked.
 
-A third party adds one with an entry point of group `tfkit.models` whose value is a module with the names that ours
-have: `Config`, `MODEL`, `PRESETS`. Two makers of one name are an error that names both.
+A third party adds an architecture with an entry point of group `tfkit.models` whose value is a module with the names
+that ours have: `Config`, `MODEL`, `PRESETS`; a claim, in group `tfkit.claims`, likewise (see `tfkit.reproduce`). Two
+makers of one name are an error that names both.
 """
 
 from __future__ import annotations
@@ -13,17 +14,21 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-GROUP = "tfkit.models"
+GROUP, CLAIMS = "tfkit.models", "tfkit.claims"
+WHAT = {GROUP: "architecture", CLAIMS: "claim"}
 
 
-def sources() -> dict[str, str]:
-    """Architecture -> dotted module that defines it, without importing any. Raises ValueError on a clash."""
-    files = (Path(__file__).parent / "models").glob("[!_]*.py")
-    found = {file.stem: f"{GROUP}.{file.stem}" for file in files}
-    for entry in entry_points(group=GROUP):
+def sources(group: str = GROUP) -> dict[str, str]:
+    """Architecture, or what else a group holds, -> dotted module that defines it, without importing any.
+
+    `group` is our own package and the group of other people's entry points. Raises ValueError on a clash.
+    """
+    files = (Path(__file__).parent / group.removeprefix("tfkit.")).glob("[!_]*.py")
+    found = {file.stem: f"{group}.{file.stem}" for file in files}
+    for entry in entry_points(group=group):
         if found.setdefault(entry.name, entry.value) != entry.value:
             raise ValueError(
-                f"architecture {entry.name!r} is defined twice: by {found[entry.name]} and by {entry.value}"
+                f"{WHAT[group]} {entry.name!r} is defined twice: by {found[entry.name]} and by {entry.value}"
             )
     return dict(sorted(found.items()))
 
@@ -33,11 +38,11 @@ def architectures() -> list[str]:
     return list(sources())
 
 
-def load(name: str) -> ModuleType:
-    """The module of an architecture. LookupError names what there is."""
-    found = sources()
+def load(name: str, group: str = GROUP) -> ModuleType:
+    """The module of an architecture, or of what else a group holds. LookupError names what there is."""
+    found = sources(group)
     if name not in found:
-        raise LookupError(f"no architecture {name!r}; there is {', '.join(found)}")
+        raise LookupError(f"no {WHAT[group]} {name!r}; there is {', '.join(found)}")
     return importlib.import_module(found[name])
 
 
@@ -46,17 +51,7 @@ def resolve(name: str, preset: str | None = None) -> tuple[ModuleType, dict]:
 
     Raises LookupError for a name or preset that does not exist, with those that do.
     """
-    if name in sources():
-        module = load(name)
-        if preset is None:
-            return module, {}
-        if preset not in module.PRESETS:
-            raise LookupError(f"{name} has no preset {preset!r}; there is {', '.join(module.PRESETS) or 'none'}")
-        return module, module.PRESETS[preset]
-    for module in map(load, sources()):
-        if name in module.PRESETS and preset is None:
-            return module, module.PRESETS[name]
-    raise LookupError(f"no architecture or preset {name!r}; architectures are {', '.join(sources())}")
+    return _resolved(name, preset)[1:]
 
 
 def settle(part: Mapping[str, Any]) -> tuple[str, ModuleType, Any]:
@@ -65,6 +60,29 @@ def settle(part: Mapping[str, Any]) -> tuple[str, ModuleType, Any]:
     Raises LookupError for an unknown architecture, TypeError for an unknown field.
     """
     settings = dict(part)
-    module, preset = resolve(settings.pop("architecture"))
-    name = next(name for name, source in sources().items() if source == module.__name__)
+    name, module, preset = _resolved(settings.pop("architecture"))
     return name, module, module.Config(**{**preset, **settings})
+
+
+def name_of(model: Any) -> str:
+    """The architecture of a model. Raises ValueError for a model of none that is registered."""
+    for name, source in sources().items():
+        if source.partition(":")[0] == type(model).__module__:
+            return name
+    raise ValueError(f"{type(model).__name__} is not a registered architecture: it could not be loaded again")
+
+
+def _resolved(name: str, preset: str | None = None) -> tuple[str, ModuleType, dict]:
+    found = sources()  # once: whoever looks for entry points reads all that is installed
+    if name in found:
+        module = importlib.import_module(found[name])
+        if preset is None:
+            return name, module, {}
+        if preset not in module.PRESETS:
+            raise LookupError(f"{name} has no preset {preset!r}; there is {', '.join(module.PRESETS) or 'none'}")
+        return name, module, module.PRESETS[preset]
+    for architecture, source in found.items() if preset is None else ():
+        module = importlib.import_module(source)
+        if name in module.PRESETS:
+            return architecture, module, module.PRESETS[name]
+    raise LookupError(f"no architecture or preset {name!r}; architectures are {', '.join(found)}")

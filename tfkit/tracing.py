@@ -20,6 +20,10 @@ from torch import nn
 
 _recorder: Recorder | None = None
 
+# What a key is to a query, as `places` tells it: the later ones win, where a key is met twice.
+KINDS = ("hidden", "text", "memory", "window", "global", "random", "chunk", "bucket")
+PLACES = ("heads", "rows", "columns", "kinds")
+
 
 class Recorder:
     """What was seen: name -> tensors in the order of the calls. `t[name]` is the latest, `t.all(name)` every one."""
@@ -30,6 +34,7 @@ class Recorder:
         self.seen: dict[str, list[torch.Tensor]] = {}
 
     def put(self, what: str, value: torch.Tensor) -> None:
+        """Keeps a value under its name, after the module that is running, where a pattern asks for it."""
         inside = self.path[-1] if self.path else ""
         name = f"{inside}.{what}" if inside else what
         if any(fnmatch.fnmatchcase(name, pattern) for pattern in self.keep):
@@ -67,6 +72,15 @@ def note(what: str, value: torch.Tensor) -> None:
         _recorder.put(what, value)
 
 
+def places(*told: torch.Tensor) -> None:
+    """What an attention that meets only some keys, or in another order, tells beside its weights [...,Q,K]: the head
+    [...], the position of each query [...,Q] and of each key [...,Q,K], and its kind [...,Q,K], a number in `KINDS`;
+    all int64, broadcastable to that. A row that is told again counts as told last. It holds for a batch of one: the
+    blocks of several would be mixed."""
+    for what, value in zip(PLACES, told, strict=True):
+        note(what, value)
+
+
 def _watch(rec: Recorder, path: str, module: nn.Module) -> list:
     def enter(_module, _args):
         rec.path.append(path)
@@ -81,22 +95,32 @@ def _watch(rec: Recorder, path: str, module: nn.Module) -> list:
 
 
 @contextmanager
+def followed(model: nn.Module, rec: Recorder) -> Iterator[None]:
+    """While it lasts, `rec.path` ends in the name of the module that runs, and `rec` is offered what modules return."""
+    handles = [handle for path, module in model.named_modules() for handle in _watch(rec, path, module)]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+@contextmanager
 def trace(model: nn.Module, keep: Sequence[str] = ("*",)) -> Iterator[Recorder]:
     """Record the attention weights and scores and every module's output, of each call inside the block.
 
-    keep: glob patterns over names, such as ("*.weights",). Names are the module's path and what it is: "scores" and
-    "weights" [B,H,Q,K] of an attention, "out" of any module that returns a tensor. Outputs are bit for bit those of an
+    keep: glob patterns over names, such as ("*.weights",). Names are the module's path and what it is: "scores",
+    "weights" and "seen" (bool: may look), each [B,H,Q,K], of an attention, and `PLACES` of a sparse one, whose blocks
+    stand where they please; "out" of any module that returns a tensor. Outputs are bit for bit those of an
     untraced call. Raises RuntimeError when another trace is under way.
     """
     global _recorder
     if _recorder is not None:
         raise RuntimeError("a trace is already under way: leave the first `with trace(...)` before starting another")
     rec = Recorder(keep)
-    handles = [handle for path, module in model.named_modules() for handle in _watch(rec, path, module)]
-    _recorder = rec
-    try:
-        yield rec
-    finally:
-        _recorder = None
-        for handle in handles:
-            handle.remove()
+    with followed(model, rec):
+        _recorder = rec
+        try:
+            yield rec
+        finally:
+            _recorder = None

@@ -37,7 +37,7 @@ def rewrite(directory, change, name="model.safetensors"):
     save_file(weights, directory / name)
 
 
-def same(model, directory, head=None, **how):
+def assert_same(model, directory, head=None, **how):
     again = tfkit.from_pretrained(directory, head, **how)
     wanted = model.state_dict()
     for name, tensor in again.state_dict().items():
@@ -60,7 +60,7 @@ def test_a_published_bert(pretrained):
     rewrite(directory, old)
     assert "bert.embeddings.LayerNorm.gamma" in load_file(directory / "model.safetensors")
     for head in (None, "pretraining", "masked_lm", "next_sentence"):
-        again = same(model, directory, head)
+        again = assert_same(model, directory, head)
         assert again.head == (head or "pretraining")
     with pytest.raises(ValueError, match=r"2 tensors missing: top.classifier.bias \(classifier.bias\).*new_head=True"):
         tfkit.from_pretrained(directory, "sequence_classification")
@@ -74,10 +74,10 @@ def test_prefix_or_none(pretrained):
     model, directory = pretrained
     config = json.loads((directory / "config.json").read_text())
     (directory / "config.json").write_text(json.dumps({**config, "architectures": ["BertModel"]}))
-    assert same(model, directory).head is None
+    assert assert_same(model, directory).head is None
     rewrite(directory, lambda w: {n.removeprefix("bert."): t for n, t in w.items()})
-    assert same(model, directory).head is None
-    same(model, directory, "masked_lm")
+    assert assert_same(model, directory).head is None
+    assert_same(model, directory, "masked_lm")
 
 
 def test_a_new_head_excuses_no_other_loss(pretrained):
@@ -95,7 +95,7 @@ def test_shards_both_ways(pretrained, tmp_path):
     assert len(shards) > 2 and not (directory / "model.safetensors").exists()
     assert {shard.name for shard in shards} == set(index["weight_map"].values())
     assert index["metadata"]["total_size"] == sum(t.nbytes for s in shards for t in load_file(s).values())
-    same(model, directory)
+    assert_same(model, directory)
     model.save_pretrained(directory)
     assert sorted(f.name for f in directory.iterdir()) == ["config.json", "model.safetensors"]
 
@@ -109,7 +109,7 @@ def test_shards_are_read_by_transformers(tmp_path):
         torch.testing.assert_close(theirs(IDS).logits, model(IDS).logits, rtol=1e-4, atol=1e-5)
     theirs.save_pretrained(tmp_path / "theirs", max_shard_size=2000)
     assert len(list((tmp_path / "theirs").glob("*.safetensors"))) > 2
-    same(model, tmp_path / "theirs")
+    assert_same(model, tmp_path / "theirs")
 
 
 def pickled(directory, content, **how):
@@ -121,7 +121,7 @@ def pickled(directory, content, **how):
 def test_pickles_of_tensors_are_read(pretrained, zipped):
     model, directory = pretrained
     pickled(directory, load_file(directory / "model.safetensors"), _use_new_zipfile_serialization=zipped)
-    same(model, directory)
+    assert_same(model, directory)
 
 
 class Bomb:
@@ -211,7 +211,7 @@ def test_dtypes(pretrained):
     model.to(torch.bfloat16).save_pretrained(directory)
     assert tfkit.from_pretrained(directory).embed.tokens.weight.dtype == torch.float32
     for asked in ("auto", "bfloat16", torch.bfloat16):
-        again = same(model, directory, dtype=asked)
+        again = assert_same(model, directory, dtype=asked)
         assert {p.dtype for p in again.parameters()} == {torch.bfloat16}
     for wrong in ("int8", "colour", torch.int64, 16):
         with pytest.raises(ValueError, match="is no floating-point type"):
@@ -225,4 +225,4 @@ def test_gpt2_without_prefix_and_with_masks(tmp_path):
     model.save_pretrained(tmp_path)
     masks = {f"h.{i}.attn.bias": torch.ones(8, 8).tril()[None, None] for i in range(2)}
     rewrite(tmp_path, lambda w: {n.removeprefix("transformer."): t for n, t in w.items()} | masks)
-    same(model, tmp_path)
+    assert_same(model, tmp_path)

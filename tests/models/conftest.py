@@ -41,7 +41,7 @@ def names_of(name, model):
     return getattr(model, "names", None) or tfkit.registry.load(name).HF
 
 
-def same_loss_and_gradients(name, theirs, ours, expected, out, labels, dtype, unused=()):
+def assert_same_loss_and_gradients(name, theirs, ours, expected, out, labels, dtype, unused=()):
     """Their own loss is computed in float32; so both losses are held against theirs in float64, from their logits.
     unused: parts of the names of parameters of theirs that have no gradient on either side"""
     loss = F.cross_entropy(expected.flatten(0, 1), labels.flatten())
@@ -58,16 +58,16 @@ def same_loss_and_gradients(name, theirs, ours, expected, out, labels, dtype, un
         torch.testing.assert_close(grads[parameter], grad, **close, msg=lambda text, n=parameter: f"{n}: {text}")
 
 
-def same_causal(name, theirs, ours, dtype):
+def assert_same_causal(name, theirs, ours, dtype):
     """Logits where a token is, the loss, and the gradient of every parameter."""
     ids, mask, labels = ragged()
     theirs, ours = theirs.to(dtype), ours.to(dtype)
     expected, out = theirs(ids, attention_mask=mask).logits, ours(ids, mask, labels=labels)
     torch.testing.assert_close(out.logits[mask == 1], expected[mask == 1], **CLOSE[dtype])
-    same_loss_and_gradients(name, theirs, ours, expected[:, :-1], out, labels[:, 1:], dtype)
+    assert_same_loss_and_gradients(name, theirs, ours, expected[:, :-1], out, labels[:, 1:], dtype)
 
 
-def same_seq2seq(name, theirs, ours, dtype, unused=()):
+def assert_same_seq2seq(name, theirs, ours, dtype, unused=()):
     ids, mask, _ = ragged(length=13, seed=2)
     _, _, labels = ragged()
     theirs, ours = theirs.to(dtype), ours.to(dtype)
@@ -78,7 +78,7 @@ def same_seq2seq(name, theirs, ours, dtype, unused=()):
     torch.testing.assert_close(
         out.encoder_last_hidden_state[mask == 1], expected.encoder_last_hidden_state[mask == 1], **CLOSE[dtype]
     )
-    same_loss_and_gradients(name, theirs, ours, expected.logits, out, labels, dtype, unused)
+    assert_same_loss_and_gradients(name, theirs, ours, expected.logits, out, labels, dtype, unused)
 
 
 def read(theirs, directory):
@@ -87,7 +87,7 @@ def read(theirs, directory):
     return tfkit.from_pretrained(directory)
 
 
-def same_files(theirs, ours, directory):
+def assert_same_files(theirs, ours, directory):
     """transformers reads what we write, and finds what it had."""
     ours.save_pretrained(directory)
     again = type(theirs).from_pretrained(directory)
@@ -106,7 +106,7 @@ def value(out):
     return sum((x * torch.arange(x.numel(), dtype=x.dtype).view_as(x).cos()).sum() for x in out.values())
 
 
-def same_fields_and_gradients(name, theirs, ours, given, *, unused=(), without=()):
+def assert_same_fields_and_gradients(name, theirs, ours, given, *, unused=(), without=()):
     """All that they return, in float64 and float32, and the gradient of every parameter in float64.
 
     unused: parameters of theirs that have no gradient on either side; without: fields of theirs not compared
@@ -137,7 +137,7 @@ def same_fields_and_gradients(name, theirs, ours, given, *, unused=(), without=(
 
 
 @torch.no_grad()
-def same_with_cache(ours, make_cache=lambda: None, **inputs):
+def assert_same_with_cache(ours, make_cache=lambda: None, **inputs):
     """inputs: what is the same at each step; the decoder reads its ids in four parts."""
     ids, _, _ = ragged()
     place = "decoder_input_ids" if inputs else "input_ids"
@@ -150,7 +150,7 @@ def same_with_cache(ours, make_cache=lambda: None, **inputs):
 
 
 @torch.no_grad()
-def same_greedy(theirs, ours):
+def assert_same_greedy(theirs, ours):
     """The same ids, for sentences of unequal length, from caches on both sides; end tokens out of reach, 12 steps."""
     ids, mask, _ = ragged(seed=7)
     settings = {"max_new_tokens": 12, "do_sample": False, "eos_token_id": None, "forced_eos_token_id": None}
@@ -161,7 +161,7 @@ def same_greedy(theirs, ours):
 
 
 @torch.no_grad()
-def bfloat16_is_finite(ours):
+def assert_bfloat16_is_finite(ours):
     ids, mask, labels = ragged()
     out = ours.to(torch.bfloat16)(ids, mask, labels=labels)
     assert out.logits.dtype == torch.bfloat16
@@ -170,7 +170,7 @@ def bfloat16_is_finite(ours):
 
 
 @torch.no_grad()
-def padding_and_future_change_nothing(ours):
+def assert_padding_and_future_change_nothing(ours):
     """A row alone, without its padding, and with another last token: what comes before is as it was."""
     ids, mask, _ = ragged()
     together = ours(ids, mask).logits
@@ -194,6 +194,7 @@ def count(name, head):
 def parity():
     """The helpers of this file; and what is drawn from here on, first weights too, is the same each time."""
     torch.manual_seed(0)
-    helpers = (Double, shake, ragged, same_causal, same_seq2seq, read, same_files, same_with_cache, count, same_greedy)
-    helpers += (bfloat16_is_finite, padding_and_future_change_nothing, same_fields_and_gradients, peak_bytes)
+    helpers = (Double, shake, ragged, read, count, peak_bytes, assert_same_causal, assert_same_seq2seq)
+    helpers += (assert_same_files, assert_same_with_cache, assert_same_greedy, assert_same_fields_and_gradients)
+    helpers += (assert_bfloat16_is_finite, assert_padding_and_future_change_nothing)
     return SimpleNamespace(**{helper.__name__: helper for helper in helpers})

@@ -29,17 +29,17 @@ def ours(parity, theirs, tmp_path):
 )
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 def test_numbers_and_gradients(parity, theirs, ours, dtype):
-    parity.same_seq2seq("bart", theirs, ours, dtype)
+    parity.assert_same_seq2seq("bart", theirs, ours, dtype)
 
 
 def test_their_library_reads_our_files(parity, theirs, ours, tmp_path):
-    parity.same_files(theirs, ours, tmp_path / "ours")
+    parity.assert_same_files(theirs, ours, tmp_path / "ours")
 
 
 @pytest.mark.parametrize("make_cache", [lambda: None, lambda: StaticCache(16)], ids=["growing", "static"])
 def test_cache_equals_no_cache(parity, ours, make_cache):
     ids, mask, _ = parity.ragged(seed=5)
-    parity.same_with_cache(ours, make_cache, input_ids=ids, attention_mask=mask)
+    parity.assert_same_with_cache(ours, make_cache, input_ids=ids, attention_mask=mask)
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_greedy_gives_their_ids(parity, theirs, tmp_path):
     theirs.model.decoder.embed_positions.weight.data *= 20  # so small a model would say one word for ever
     for layer in theirs.model.decoder.layers:
         layer.encoder_attn.v_proj.weight.data *= 10
-    parity.same_greedy(theirs, parity.read(theirs, tmp_path))
+    parity.assert_same_greedy(theirs, parity.read(theirs, tmp_path))
 
 
 def test_bfloat16_is_finite(parity, ours):
-    parity.bfloat16_is_finite(ours)
+    parity.assert_bfloat16_is_finite(ours)

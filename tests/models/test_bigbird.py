@@ -53,10 +53,10 @@ def batch(head, rows=3, length=29, choices=2):
     return given | targets[head]
 
 
-def same(parity, head, theirs, ours, given):
+def assert_same(parity, head, theirs, ours, given):
     idle = ("pooler",) if head in POOLER_IDLE else ()
     without = ("past_key_values",)
-    parity.same_fields_and_gradients("bigbird", theirs, ours, given, unused=idle, without=without)
+    parity.assert_same_fields_and_gradients("bigbird", theirs, ours, given, unused=idle, without=without)
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +67,7 @@ def wide(parity, monkeypatch):
 @pytest.mark.parametrize("head", list(HEADS), ids=str)
 def test_numbers_gradients_and_files(parity, head, tmp_path):
     theirs, ours = pair(parity, head, tmp_path)
-    same(parity, head, theirs, ours, batch(head))
+    assert_same(parity, head, theirs, ours, batch(head))
     ours.save_pretrained(tmp_path / "ours")
     again = type(theirs).from_pretrained(tmp_path / "ours")
     for key, tensor in theirs.state_dict().items():
@@ -77,7 +77,7 @@ def test_numbers_gradients_and_files(parity, head, tmp_path):
 @pytest.mark.parametrize("length", [29, 66])
 def test_random_blocks_in_training(parity, length, tmp_path):
     theirs, ours = pair(parity, "masked_lm", tmp_path, **STILL)
-    same(parity, "masked_lm", theirs.train(), ours.train(), batch("masked_lm", length=length))
+    assert_same(parity, "masked_lm", theirs.train(), ours.train(), batch("masked_lm", length=length))
     states = ours.train()(**batch("masked_lm")).logits
     assert not torch.allclose(states, ours.eval()(**batch("masked_lm")).logits)
 
@@ -115,7 +115,7 @@ UNUSUAL = {
 @pytest.mark.parametrize("name", list(UNUSUAL))
 def test_unusual_ones(parity, name, tmp_path):
     theirs, ours = pair(parity, "pretraining", tmp_path, **UNUSUAL[name])
-    same(parity, "pretraining", theirs, ours, batch("pretraining"))
+    assert_same(parity, "pretraining", theirs, ours, batch("pretraining"))
 
 
 def test_who_reaches_whom_is_the_mask_of_the_lesson():
@@ -150,8 +150,8 @@ def test_causal_with_and_without_cache(parity, tmp_path):
     ids = parity.ragged()[0]
     out = ours(ids, labels=ids)
     torch.testing.assert_close(out.loss, torch.nn.functional.cross_entropy(out.logits[:, :-1].mT, ids[:, 1:]))
-    parity.same_with_cache(ours)
-    parity.padding_and_future_change_nothing(ours)
+    parity.assert_same_with_cache(ours)
+    parity.assert_padding_and_future_change_nothing(ours)
     long = torch.randint(3, 99, (2, 60))
     other = long.clone()
     other[:, -1] = 4

@@ -46,7 +46,7 @@ def batch(head, types=2):
 @pytest.mark.parametrize("head", list(HEADS), ids=str)
 def test_numbers_gradients_and_files(parity, head, tmp_path):
     theirs, ours = pair(parity, head, tmp_path)
-    parity.same_fields_and_gradients("convbert", theirs, ours, batch(head))
+    parity.assert_same_fields_and_gradients("convbert", theirs, ours, batch(head))
     ours.save_pretrained(tmp_path / "ours")
     again = type(theirs).from_pretrained(tmp_path / "ours")
     for key, tensor in theirs.state_dict().items():
@@ -57,7 +57,7 @@ def test_numbers_gradients_and_files(parity, head, tmp_path):
 @pytest.mark.parametrize("head", ["masked_lm", "sequence_classification"])
 def test_unusual_configurations(parity, name, head, tmp_path):
     theirs, ours = pair(parity, head, tmp_path, **ODD[name])
-    parity.same_fields_and_gradients("convbert", theirs, ours, batch(head, ODD[name].get("type_vocab_size", 2)))
+    parity.assert_same_fields_and_gradients("convbert", theirs, ours, batch(head, ODD[name].get("type_vocab_size", 2)))
 
 
 @torch.no_grad()
@@ -89,7 +89,7 @@ def test_published_sizes(parity, preset):
 
 IDS = torch.tensor([[3, 4]])
 BAD = {
-    "input_ids holds 20, outside the vocabulary": {"input_ids": IDS + 16},
+    "input_ids holds 20, outside its table": {"input_ids": IDS + 16},
     "attention_mask is torch.float32": {"input_ids": IDS, "attention_mask": IDS.float()},
     "input_ids has length 7, max_length is 6": {"input_ids": torch.ones(1, 7).long()},
 }

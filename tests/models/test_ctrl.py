@@ -23,8 +23,8 @@ def test_numbers_and_gradients(parity, theirs, ours, dtype, monkeypatch):
     if dtype == torch.float64:  # their table has the digits of float32
         angle = torch.arange(40.0).double()[:, None] * 10000 ** (-torch.arange(0, 32, 2).double() / 32)
         theirs.transformer.pos_encoding = ours.waves = torch.cat([angle.sin(), angle.cos()], dim=-1)
-    parity.same_causal("ctrl", theirs, ours, dtype)
+    parity.assert_same_causal("ctrl", theirs, ours, dtype)
 
 
 def test_their_library_reads_our_files(parity, theirs, ours, tmp_path):
-    parity.same_files(theirs, ours, tmp_path / "ours")
+    parity.assert_same_files(theirs, ours, tmp_path / "ours")

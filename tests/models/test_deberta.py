@@ -90,7 +90,7 @@ def batch(head, length=11, types=1):
 def test_numbers_gradients_and_files(parity, exact, kind, head, tmp_path):
     theirs, ours = pair(parity, kind, head, tmp_path)
     exact()
-    parity.same_fields_and_gradients(kind, theirs, ours, batch(head))
+    parity.assert_same_fields_and_gradients(kind, theirs, ours, batch(head))
     ours.save_pretrained(tmp_path / "ours")
     again = type(theirs).from_pretrained(tmp_path / "ours")
     for key, tensor in theirs.state_dict().items():
@@ -103,7 +103,7 @@ def test_unusual_configurations(parity, exact, name, tmp_path):
     theirs, ours = pair(parity, kind, "masked_lm", tmp_path, **more)
     exact()
     given = batch("masked_lm", types=more.get("type_vocab_size", 1))
-    parity.same_fields_and_gradients(kind, theirs, ours, given)
+    parity.assert_same_fields_and_gradients(kind, theirs, ours, given)
     ours.float().save_pretrained(tmp_path / "ours")
     again = type(theirs).from_pretrained(tmp_path / "ours")
     for key, tensor in theirs.float().state_dict().items():
@@ -116,7 +116,7 @@ def test_several_blocks_of_distances(parity, exact, kind, tmp_path):
     more = {"position_buckets": 32, "share_att_key": True} if kind == "deberta_v2" else {}
     theirs, ours = pair(parity, kind, "masked_lm", tmp_path, max_relative_positions=50, **more)
     exact()
-    parity.same_fields_and_gradients(kind, theirs, ours, batch("masked_lm", length=131))
+    parity.assert_same_fields_and_gradients(kind, theirs, ours, batch("masked_lm", length=131))
 
 
 @pytest.mark.parametrize(("length", "k", "block"), [(1, 2, 4), (6, 9, 64), (11, 4, 3), (12, 20, 4)])
@@ -211,7 +211,7 @@ def test_labels_may_be_probabilities(parity, exact, tmp_path):
     theirs, ours = pair(parity, "deberta", "sequence_classification", tmp_path, problem_type=None)
     exact()
     labels = torch.tensor([[0.2, 0.5, 0.3], [1, 0, 0], [0, 0.5, 0.5]], dtype=torch.float64)
-    parity.same_fields_and_gradients("deberta", theirs, ours, batch(None) | {"labels": labels})
+    parity.assert_same_fields_and_gradients("deberta", theirs, ours, batch(None) | {"labels": labels})
 
 
 @torch.no_grad()
@@ -250,7 +250,7 @@ def test_published_sizes(parity, preset):
 
 
 BAD = {
-    "input_ids holds 20, outside the vocabulary": {"input_ids": torch.tensor([[20]])},
+    "input_ids holds 20, outside its table": {"input_ids": torch.tensor([[20]])},
     r"attention_mask has shape \[1, 2\]": {"input_ids": torch.tensor([[3]]), "attention_mask": torch.ones(1, 2).long()},
     "attention_mask is torch.float32": {"input_ids": torch.tensor([[3]]), "attention_mask": torch.ones(1, 1)},
     "input_ids has length 7, max_length is 6": {"input_ids": torch.ones(1, 7).long()},

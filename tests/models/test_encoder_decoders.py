@@ -144,7 +144,7 @@ def test_numbers_and_gradients(parity, name, head, tmp_path, monkeypatch):
     if ROWS[name].kind in ("t5", "mt5"):
         monkeypatch.setattr(f"{type(theirs).__module__}.torch", Own(theirs))
     unused = ("embed_positions",) if sinusoidal(theirs) else ()
-    parity.same_fields_and_gradients(ROWS[name].kind, theirs, ours, batch(name, head), unused=unused)
+    parity.assert_same_fields_and_gradients(ROWS[name].kind, theirs, ours, batch(name, head), unused=unused)
 
 
 def sinusoidal(theirs):
@@ -168,7 +168,7 @@ def test_cache_equals_no_cache(parity, name, make_cache, tmp_path):
     _, ours = pair(parity, name, "seq2seq_lm", tmp_path)
     given = batch(name, None)
     same = {key: given[key] for key in ("input_ids", "attention_mask")}
-    parity.same_with_cache(ours, make_cache, **same)
+    parity.assert_same_with_cache(ours, make_cache, **same)
 
 
 @pytest.mark.parametrize("name", [*(name for name, head in CASES if head == "causal_lm"), "marian-apart"])
@@ -179,7 +179,7 @@ def test_a_decoder_alone(parity, name, tmp_path):
     ids, mask, _ = parity.ragged()
     expected = theirs(ids, attention_mask=mask).logits
     torch.testing.assert_close(ours(ids, mask).logits[mask == 1], expected[mask == 1], rtol=1e-4, atol=1e-5)
-    parity.same_with_cache(ours)
+    parity.assert_same_with_cache(ours)
 
 
 TINY_BART = {"vocab_size": 20, "d_model": 8, "n_heads": 2, "d_ff": 8, "n_decoder_heads": 2, "d_decoder_ff": 8}
@@ -264,7 +264,7 @@ def test_sinusoids_in_a_file_must_be_sinusoids(parity, tmp_path):
 
 BAD = {
     "input_ids reaches position 7, max_length is 6": ("bart", "causal_lm", {"input_ids": torch.ones(1, 7).long()}),
-    "input_ids holds 20, outside the vocabulary": ("bart", "seq2seq_lm", {"input_ids": IDS + 16, "labels": IDS}),
+    "input_ids holds 20, outside its table": ("bart", "seq2seq_lm", {"input_ids": IDS + 16, "labels": IDS}),
     "input_ids has a row without eos_token_id=2": ("bart", "sequence_classification", {"input_ids": IDS + 1}),
     "encoder_attention_mask is torch.float32": (
         "bart",

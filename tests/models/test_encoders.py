@@ -170,7 +170,7 @@ def tiny(head=None, kind="bert", **more):
 IDS = torch.tensor([[3, 4, 5]])
 BAD = {
     "input_ids has length 7, max_length is 6": (None, {"input_ids": torch.ones(1, 7).long()}),
-    "input_ids holds 20, outside the vocabulary": (None, {"input_ids": IDS + 15}),
+    "input_ids holds 20, outside its table": (None, {"input_ids": IDS + 15}),
     "token_type_ids holds 2, outside": (None, {"input_ids": IDS, "token_type_ids": IDS - 3}),
     r"token_type_ids has shape \[1, 2\], input_ids has \[1, 3\]": (
         None,

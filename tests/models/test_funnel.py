@@ -94,7 +94,7 @@ class InFull:
 def test_numbers_gradients_and_files(parity, exact, head, types, tmp_path):
     theirs, ours = pair(parity, head, tmp_path)
     theirs = InFull(theirs) if head == "replaced_token" else theirs
-    parity.same_fields_and_gradients("funnel", theirs, ours, batch(head, types=types))
+    parity.assert_same_fields_and_gradients("funnel", theirs, ours, batch(head, types=types))
     ours.save_pretrained(tmp_path / "ours")
     again = getattr(hf, HEADS[head]).from_pretrained(tmp_path / "ours")
     for key, tensor in theirs.state_dict().items():
@@ -107,7 +107,7 @@ def test_numbers_gradients_and_files(parity, exact, head, types, tmp_path):
 @pytest.mark.parametrize("length", [12, 150])
 def test_unusual_configurations(parity, exact, name, types, length, tmp_path):
     theirs, ours = pair(parity, "masked_lm", tmp_path, **ODD[name])
-    parity.same_fields_and_gradients("funnel", theirs, ours, batch("masked_lm", length, types))
+    parity.assert_same_fields_and_gradients("funnel", theirs, ours, batch("masked_lm", length, types))
 
 
 @torch.no_grad()
@@ -154,7 +154,7 @@ def test_published_sizes(parity, preset):
 
 IDS = torch.tensor([[3, 4]])
 BAD = {
-    "input_ids holds 20, outside the vocabulary": {"input_ids": IDS + 16},
+    "input_ids holds 20, outside its table": {"input_ids": IDS + 16},
     "attention_mask is torch.float32": {"input_ids": IDS, "attention_mask": IDS.float()},
     "position_ids were given: this model knows distances only": {"input_ids": IDS, "position_ids": IDS},
     r"token_type_ids has shape \[1, 1\]": {"input_ids": IDS, "token_type_ids": IDS[:, 1:]},

@@ -20,8 +20,8 @@ def ours(parity, theirs, tmp_path):
 @pytest.mark.parametrize("theirs", [{}, {"afn": "relu"}, {"n_head": 1, "afn": "swish"}], indirect=True, ids=str)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 def test_numbers_and_gradients(parity, theirs, ours, dtype):
-    parity.same_causal("gpt", theirs, ours, dtype)
+    parity.assert_same_causal("gpt", theirs, ours, dtype)
 
 
 def test_their_library_reads_our_files(parity, theirs, ours, tmp_path):
-    parity.same_files(theirs, ours, tmp_path / "ours")
+    parity.assert_same_files(theirs, ours, tmp_path / "ours")

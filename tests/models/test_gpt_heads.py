@@ -81,7 +81,7 @@ def test_numbers_gradients_and_files(parity, kind, name, head, tmp_path, monkeyp
     given = batch(parity, head)
     if (kind, head) == ("gpt", "double_heads"):
         del given["attention_mask"]  # which theirs cannot take; at the right end it changes nothing
-    parity.same_fields_and_gradients(kind, theirs, ours, given, without={"past_key_values"})
+    parity.assert_same_fields_and_gradients(kind, theirs, ours, given, without={"past_key_values"})
 
 
 def test_the_choice_is_read_at_the_end_unless_said(parity):

@@ -26,8 +26,8 @@ def ours(parity, theirs, tmp_path):
 def test_numbers_and_gradients(parity, theirs, ours, dtype, monkeypatch):
     if dtype == torch.float64:
         monkeypatch.setattr("transformers.models.gpt_neo.modeling_gpt_neo.torch", parity.Double())
-    parity.same_causal("gpt_neo", theirs, ours, dtype)
+    parity.assert_same_causal("gpt_neo", theirs, ours, dtype)
 
 
 def test_their_library_reads_our_files(parity, theirs, ours, tmp_path):
-    parity.same_files(theirs, ours, tmp_path / "ours")
+    parity.assert_same_files(theirs, ours, tmp_path / "ours")

@@ -29,8 +29,8 @@ def test_numbers_and_gradients(parity, theirs, ours, dtype, monkeypatch):
         angle = torch.arange(40.0).double()[:, None] * 10000 ** (-torch.arange(0, dim, 2).double() / dim)
         for block in theirs.transformer.h:
             block.attn.embed_positions = torch.cat([angle.sin(), angle.cos()], dim=-1)
-    parity.same_causal("gptj", theirs, ours, dtype)
+    parity.assert_same_causal("gptj", theirs, ours, dtype)
 
 
 def test_their_library_reads_our_files(parity, theirs, ours, tmp_path):
-    parity.same_files(theirs, ours, tmp_path / "ours")
+    parity.assert_same_files(theirs, ours, tmp_path / "ours")

@@ -18,6 +18,9 @@ LAWS = {
     "padding", "save and load", "static cache", "tracing", "weights shown",
 }  # fmt: skip
 
+# no table of positions, or one that only distances are read from
+ENDLESS = {"deberta", "deberta_v2", "funnel", "mt5", "rnn_seq2seq", "t5", "transformer_xl", "xlnet"}
+
 # what adds the same to all scores of one softmax moves nothing: a key's bias, or that of one score per choice or place
 STILL = re.compile(r"k_proj\.bias|(choice|answering)/top\.(classifier|choose|span|start|end)\.bias")
 
@@ -271,8 +274,8 @@ def test_the_flat_form_gives_the_same_bits(name, apart):
 def spoilt(ids, mask):
     """What may not be -> ids and mask of which one is wrong, and what the error must name"""
     return {
-        "an id past the vocabulary": (ids + 10**6, mask, "outside the vocabulary"),
-        "an id below 0": (ids - 100, mask, "outside the vocabulary"),
+        "an id past the vocabulary": (ids + 10**6, mask, "outside its table"),
+        "an id below 0": (ids - 100, mask, "outside its table"),
         "ids that are no integers": (ids.double(), mask, "must be integers"),
         "a mask of floats": (ids, mask.double(), "attention_mask is torch.float64"),
         "a mask of another shape": (ids, mask[:, 1:], "attention_mask"),
@@ -287,6 +290,49 @@ def test_bad_input_is_an_error_of_one_line(name, wrong):
     with pytest.raises((ValueError, TypeError), match=named) as error:
         row.read(model, ids, mask)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", [n for n, row in ROWS.items() if n not in ENDLESS])
+def test_a_text_past_the_position_table_is_an_error_of_one_line(name):
+    row, model = make(name)
+    longest = getattr(model.config, "max_length", 24)  # their parts', where a model is made of others
+    with pytest.raises(ValueError, match=r"max_length is|there are|outside its table") as error:
+        row.read(model, drawn(2, longest + 9))
+    assert str(longest) in str(error.value) or str(longest - 1) in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", sorted(ENDLESS))
+@torch.no_grad()
+def test_those_without_a_table_read_on(name):
+    row, model = make(name)
+    out = row.read(model, drawn(2, 80))
+    assert out.size(0) == 2 and out.isfinite().all()
+
+
+@pytest.mark.parametrize("name", [n for n, row in ROWS.items() if row.cached])
+@torch.no_grad()
+def test_a_cache_of_another_batch_is_an_error(name):
+    row, model = make(name)
+    fixed = row.beginning(model)
+    cache = row.step(model, drawn(3, 6), None, 6, fixed).cache
+    with pytest.raises(ValueError, match=r"the cache holds \d rows and \d came") as error:
+        row.step(model, drawn(1, 1), cache, 7, {name: first(value) for name, value in fixed.items()})
+    assert "\n" not in str(error.value)
+
+
+def first(value):
+    """Of a tensor or of what an encoder gives, the first row."""
+    return value[:1] if isinstance(value, torch.Tensor) else type(value)(**{k: first(v) for k, v in value.items()})
+
+
+@pytest.mark.parametrize("name", ["transformer_xl", "xlnet"])
+@torch.no_grad()
+def test_a_memory_of_another_batch_is_an_error(name):
+    row, model = make(name)
+    mems = model(**row.inputs(model, drawn(2, 5)), **({"use_mems": True} if name == "xlnet" else {})).mems
+    with pytest.raises(ValueError, match=r"mems must be 2 tensors \[M,3,16\]; got \[\d, 2, 16\]"):
+        model(**row.inputs(model, drawn(3, 5)), mems=mems)
 
 
 def presets():

@@ -52,7 +52,7 @@ def batch(head, rows=3, length=21, choices=2):
 def test_numbers_gradients_and_files(parity, head, tmp_path, monkeypatch):
     theirs, ours = pair(parity, head, tmp_path)
     monkeypatch.setattr("transformers.models.longformer.modeling_longformer.torch", parity.Double())
-    parity.same_fields_and_gradients("longformer", theirs, ours, batch(head))
+    parity.assert_same_fields_and_gradients("longformer", theirs, ours, batch(head))
     ours.save_pretrained(tmp_path / "ours")
     again = type(theirs).from_pretrained(tmp_path / "ours")
     for key, tensor in theirs.state_dict().items():
@@ -65,7 +65,7 @@ def test_windows_alone(parity, tmp_path, monkeypatch):
     monkeypatch.setattr("transformers.models.longformer.modeling_longformer.torch", parity.Double())
     given = batch("masked_lm")
     del given["global_attention_mask"], given["token_type_ids"]
-    parity.same_fields_and_gradients("longformer", theirs, ours, given, unused=("_global",))
+    parity.assert_same_fields_and_gradients("longformer", theirs, ours, given, unused=("_global",))
 
 
 def tiny(head=None, **more):

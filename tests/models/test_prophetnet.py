@@ -129,8 +129,8 @@ def test_an_older_file_has_one_copy_of_the_words(pair, tmp_path):
 @pytest.mark.parametrize("n", [1, 3])
 def test_cache_equals_no_cache(parity, paired, make_cache, n):
     ids, mask, _ = parity.ragged(seed=5)
-    parity.same_with_cache(paired("seq2seq_lm", ngram=n), make_cache, input_ids=ids, attention_mask=mask)
-    parity.same_with_cache(paired("causal_lm", ngram=n, **ALONE), make_cache)
+    parity.assert_same_with_cache(paired("seq2seq_lm", ngram=n), make_cache, input_ids=ids, attention_mask=mask)
+    parity.assert_same_with_cache(paired("causal_lm", ngram=n, **ALONE), make_cache)
 
 
 @torch.no_grad()
@@ -189,7 +189,7 @@ def test_tracing_changes_nothing(parity, paired):
 
 @torch.no_grad()
 def test_padding_changes_nothing(parity, paired):
-    parity.padding_and_future_change_nothing(paired("causal_lm", **ALONE))
+    parity.assert_padding_and_future_change_nothing(paired("causal_lm", **ALONE))
     ours, (source, mask, _) = paired("seq2seq_lm"), parity.ragged()
     short, ids = int(mask[1].sum()), torch.randint(3, 99, (3, 4))
     together = ours(source, mask, decoder_input_ids=ids).logits
@@ -201,12 +201,12 @@ def test_greedy_gives_their_ids(parity, pair):
     theirs, ours = pair("seq2seq_lm")
     for model in (theirs.prophetnet.decoder, ours):
         (model.position_embeddings if model is not ours else ours.decoder_position).weight.data *= 20
-    parity.same_greedy(theirs, ours)
+    parity.assert_same_greedy(theirs, ours)
 
 
 def test_bfloat16_is_finite(parity, pair):
     _, ours = pair("seq2seq_lm")
-    parity.bfloat16_is_finite(ours)
+    parity.assert_bfloat16_is_finite(ours)
 
 
 @torch.no_grad()

@@ -176,7 +176,7 @@ def test_cache_equals_no_cache(parity, make_cache, tmp_path):
     ids, mask, _ = parity.ragged(vocab=50)
     with torch.no_grad():
         encoded = ours.encode(ids, mask)
-    parity.same_with_cache(ours, make_cache, encoder_outputs=encoded)
+    parity.assert_same_with_cache(ours, make_cache, encoder_outputs=encoded)
 
 
 @torch.no_grad()

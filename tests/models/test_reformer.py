@@ -55,7 +55,7 @@ def batch(head, rows=3, length=32):
 def test_numbers_gradients_and_files(parity, head, tmp_path):
     """In training mode: theirs has gradients in no other."""
     theirs, ours = pair(parity, head, tmp_path, **ONE_ROUND if head == "causal_lm" else {})
-    parity.same_fields_and_gradients("reformer", theirs.train(), ours.train(), batch(head))
+    parity.assert_same_fields_and_gradients("reformer", theirs.train(), ours.train(), batch(head))
     ours.save_pretrained(tmp_path / "ours")
     again = type(theirs).from_pretrained(tmp_path / "ours")
     for key, tensor in theirs.state_dict().items():
@@ -85,7 +85,7 @@ def test_unusual_ones(parity, name, causal, tmp_path):
     given = batch(head)
     if name in ("wide", "plain-positions"):  # where there is nothing to see at all, theirs takes the mean
         del given["attention_mask"]
-    parity.same_fields_and_gradients("reformer", theirs.train(), ours.train(), given)
+    parity.assert_same_fields_and_gradients("reformer", theirs.train(), ours.train(), given)
 
 
 @pytest.mark.parametrize("length", [3, 4, 7, 8, 13, 30])
@@ -255,7 +255,7 @@ BAD = {
     "is_decoder is True: head 'masked_lm' needs False": lambda: tiny("masked_lm", is_decoder=True),
     "local_after and lsh_after must be 0": lambda: tiny("causal_lm", lsh_after=1),
     "input_ids reaches position 3, there are 2": lambda: tiny(max_length=2)(IDS),
-    "input_ids holds 61, outside the vocabulary": lambda: tiny()(IDS + 56),
+    "input_ids holds 61, outside its table": lambda: tiny()(IDS + 56),
     "use_cache=True needs a causal model": lambda: tiny()(IDS, use_cache=True),
     "cache is a Cache: this model makes its own": lambda: tiny("causal_lm")(IDS, cache=tfkit.nn.Cache()),
 }

@@ -126,7 +126,7 @@ def test_save_and_load(model, tmp_path):
 def test_bad_input_is_one_line(model):
     src, tgt = batch()
     wrong = {
-        "input_ids holds 99, outside the vocabulary: ids go from 0 to 22": {"input_ids": src + 99 - src},
+        "input_ids holds 99, outside its table: ids go from 0 to 22": {"input_ids": src + 99 - src},
         "decoder_input_ids holds -1": {"decoder_input_ids": tgt * 0 - 1},
         "input_ids must be integers": {"input_ids": src.double()},
         "input_ids is missing": {"input_ids": None},

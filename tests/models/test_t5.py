@@ -32,12 +32,12 @@ CONFIGS = [{}, GATED, {"tie_word_embeddings": False}]
 def test_numbers_and_gradients(parity, theirs, ours, dtype, monkeypatch):
     if dtype == torch.float64:
         monkeypatch.setattr("transformers.models.t5.modeling_t5.torch", parity.Double())
-    parity.same_seq2seq("t5", theirs, ours, dtype)
+    parity.assert_same_seq2seq("t5", theirs, ours, dtype)
 
 
 @pytest.mark.parametrize("theirs", CONFIGS, indirect=True, ids=str)
 def test_their_library_reads_our_files(parity, theirs, ours, tmp_path):
-    parity.same_files(theirs, ours, tmp_path / "ours")
+    parity.assert_same_files(theirs, ours, tmp_path / "ours")
 
 
 def test_an_output_of_its_own(parity, tmp_path):
@@ -58,7 +58,7 @@ def test_an_output_of_its_own(parity, tmp_path):
 @pytest.mark.parametrize("make_cache", [lambda: None, lambda: StaticCache(16)], ids=["growing", "static"])
 def test_cache_equals_no_cache(parity, ours, make_cache):
     ids, mask, _ = parity.ragged(seed=5)
-    parity.same_with_cache(ours, make_cache, input_ids=ids, attention_mask=mask)
+    parity.assert_same_with_cache(ours, make_cache, input_ids=ids, attention_mask=mask)
 
 
 @pytest.mark.parametrize(
@@ -80,8 +80,8 @@ def test_published_sizes(parity, name, count):
 
 def test_greedy_gives_their_ids(parity, theirs, tmp_path):
     theirs.decoder.final_layer_norm.weight.data *= torch.randn(32)  # or it would repeat what it read, tied as it is
-    parity.same_greedy(theirs, parity.read(theirs, tmp_path))
+    parity.assert_same_greedy(theirs, parity.read(theirs, tmp_path))
 
 
 def test_bfloat16_is_finite(parity, ours):
-    parity.bfloat16_is_finite(ours)
+    parity.assert_bfloat16_is_finite(ours)

@@ -75,7 +75,7 @@ def test_numbers_and_gradients(parity, case, tmp_path):
     theirs, ours = pair(parity, tmp_path, head, kind, **more)
     frozen = ("position_embeddings",) if more.get("sinusoidal_embeddings") else ()
     unused = ("lang_embeddings",) if more.get("use_lang_emb") is False else ()
-    parity.same_fields_and_gradients(kind, theirs, ours, batch(head), unused=frozen + unused)
+    parity.assert_same_fields_and_gradients(kind, theirs, ours, batch(head), unused=frozen + unused)
 
 
 @pytest.mark.usefixtures("doubles")
@@ -84,7 +84,7 @@ def test_spans_from_the_true_start(parity, tmp_path):
     given = batch("beam_question_answering")
     given |= {"start_positions": torch.tensor([1, 0, 3]), "end_positions": torch.tensor([4, 5, 7])}
     given["is_impossible"] = torch.tensor([0.0, 1.0, 0.0]).double()
-    parity.same_fields_and_gradients("xlm", theirs, ours, given)
+    parity.assert_same_fields_and_gradients("xlm", theirs, ours, given)
     assert set(ours(given["input_ids"], end_positions=given["end_positions"])) >= {"start_top_index", "cls_logits"}
 
 
@@ -148,7 +148,7 @@ def test_layers_are_skipped_as_theirs(parity, tmp_path):
 @torch.no_grad()
 def test_causal_looks_back_only(parity, tmp_path):
     _, ours = pair(parity, tmp_path, "masked_lm", causal=True)
-    parity.padding_and_future_change_nothing(narrow(ours))
+    parity.assert_padding_and_future_change_nothing(narrow(ours))
 
 
 def narrow(model):
@@ -169,7 +169,7 @@ def test_padding_and_the_order_of_rows_change_nothing(parity, tmp_path):
 
 def test_bfloat16_is_finite(parity, tmp_path):
     _, ours = pair(parity, tmp_path, "masked_lm", vocab_size=99)
-    parity.bfloat16_is_finite(ours)
+    parity.assert_bfloat16_is_finite(ours)
 
 
 COUNTS = {
@@ -192,7 +192,7 @@ def test_published_sizes(parity, preset):
 
 IDS = torch.tensor([[6, 7, 8]])
 BAD = {
-    "langs holds 4, outside the vocabulary: ids go from 0 to 2": (None, {"langs": IDS - 4}),
+    "langs holds 4, outside its table: ids go from 0 to 2": (None, {"langs": IDS - 4}),
     r"langs has shape \[1, 2\], input_ids has \[1, 3\]": (None, {"langs": IDS[:, 1:]}),
     "input_ids has length 41, max_length is 40": (None, {"input_ids": torch.ones(1, 41).long()}),
     "input_ids holds 62, outside": (None, {"input_ids": IDS + 54}),

@@ -47,6 +47,17 @@ def test_fused_is_by_hand(dtype, q_len, k_len, what):
         assert (weights[0, :, -1] == 0).all()
 
 
+def test_a_bias_may_bar_all_keys_of_a_row():
+    """As XLNet's first query in the order: zeros and no NaN, by hand as fused."""
+    inputs = draw(torch.float64)
+    bias = torch.zeros(5, 7, dtype=torch.float64)
+    bias[0] = bias[1, 2] = -torch.inf
+    fused, (by_hand, weights, _) = attend(*inputs, bias=bias), attend_by_hand(*inputs, bias=bias)
+    torch.testing.assert_close(fused, by_hand, rtol=1e-12, atol=1e-12)
+    assert (weights[:, :, 0] == 0).all() and (by_hand[:, :, 0] == 0).all()
+    assert all(grad.isfinite().all() for grad in torch.autograd.grad(by_hand.sum(), inputs))
+
+
 @pytest.mark.parametrize("what", ["plain", "mask", "bias", "causal", "all"])
 def test_in_steps_is_by_hand(what, monkeypatch):
     """The path of training with dropout, here dropping nothing: values, gradients, rows that see nothing."""

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tfkit.nn import bigbird_mask, local_global_mask
+from tfkit.nn import bigbird_mask, local_global_mask, scaled_dot_product_attention, sliding_window_attention
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,10 @@ def test_blocks_near_first_and_drawn(block, window, first, many):
         for j in range(blocks * block):
             a, b = i // block, j // block
             assert mask[i, j] == (abs(a - b) <= window // 2 or a < first or b < first or b in drawn[a].tolist())
+
+
+@pytest.mark.parametrize("window", [0, 1, 2, 5, 40])
+def test_the_window_gives_what_the_mask_over_all_scores_gives(window):
+    q, k, v = torch.randn(2, 9, 4), torch.randn(2, 9, 4), torch.randn(2, 9, 3)
+    expected, _ = scaled_dot_product_attention(q, k, v, local_global_mask(9, window, []))
+    torch.testing.assert_close(sliding_window_attention(q, k, v, window), expected)

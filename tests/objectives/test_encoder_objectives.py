@@ -109,7 +109,7 @@ def test_control_codes_come_first_and_padding_is_not_scored():
     batch = {"input_ids": torch.tensor([[5, 6], [7, 0]]), "attention_mask": torch.tensor([[1, 1], [1, 0]])}
     out = with_control_code(batch, torch.tensor([90, 91]))
     assert out["input_ids"].tolist() == [[90, 5, 6], [91, 7, 0]]
-    assert out["labels"].tolist() == [[90, 5, 6], [91, 7, -100]]
+    assert out["labels"].tolist() == [[-100, 5, 6], [-100, 7, -100]]
     assert out["attention_mask"].tolist() == [[1, 1, 1], [1, 1, 0]]
 
 

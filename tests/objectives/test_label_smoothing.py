@@ -3,7 +3,8 @@ import torch
 import torch.nn.functional as F
 
 from tfkit.objectives.causal_lm import causal_lm_loss
-from tfkit.objectives.label_smoothing import label_smoothed_loss, seq2seq_loss
+from tfkit.objectives.cross_entropy import cross_entropy, next_labels
+from tfkit.objectives.label_smoothing import label_smoothed_loss
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.6])
@@ -14,7 +15,7 @@ def test_textbook_and_fused_agree(smoothing):
     wanted = torch.full_like(logits, smoothing / 6).scatter(-1, targets[..., None], 1 - smoothing)
     expected = -(wanted * logits.log_softmax(-1)).sum(-1)[targets != 0].mean()
     torch.testing.assert_close(by_hand, expected)
-    fused = seq2seq_loss(logits, targets.masked_fill(targets == 0, -100), smoothing)
+    fused = cross_entropy(logits, targets.masked_fill(targets == 0, -100), smoothing)
     torch.testing.assert_close(fused.double(), expected, atol=1e-6, rtol=1e-6)
 
 
@@ -24,3 +25,18 @@ def test_causal_lm():
     expected = F.cross_entropy(torch.cat([logits[0, :3], logits[1, :1]]), torch.tensor([4, 5, 6, 1]))
     torch.testing.assert_close(causal_lm_loss(logits, ids, 0), expected)
     assert causal_lm_loss(logits, ids * 0, 0) == 0
+    assert causal_lm_loss(logits[:, :1], ids[:, :1], 0) == 0
+    assert causal_lm_loss(logits.bfloat16(), ids, 0).dtype == torch.bfloat16
+    labels = ids.masked_fill(ids == 0, -100)  # the models' own, which does not know what padding is
+    torch.testing.assert_close(causal_lm_loss(logits, ids, 0), cross_entropy(logits[:, :-1], labels[:, 1:]))
+
+
+def test_labels_move_instead_of_logits():
+    """The same loss and gradient as from the logits without their last, whatever is not scored."""
+    logits = torch.randn(2, 3, 5, 7, dtype=torch.float64, requires_grad=True)
+    labels = torch.randint(0, 7, (2, 3, 5)).masked_fill(torch.rand(2, 3, 5) < 0.3, -100)
+    moved = cross_entropy(logits, next_labels(labels))
+    cut = cross_entropy(logits[..., :-1, :], labels[..., 1:])
+    torch.testing.assert_close(moved, cut, rtol=1e-12, atol=1e-12)
+    (one,), (other,) = torch.autograd.grad(moved, logits), torch.autograd.grad(cut, logits)
+    torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)

@@ -73,7 +73,7 @@ def save_pretrained(model: Any, directory: str | Path, max_shard_size: int = fil
     """
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
-    kind, weights = _architecture(model), model.state_dict()
+    kind, weights = registry.name_of(model), model.state_dict()
     module = registry.load(kind)
     if hasattr(module, "HF"):
         theirs = {ours: name for name, ours in published.NAMES.items()}.get(kind, kind)
@@ -90,13 +90,6 @@ def save_pretrained(model: Any, directory: str | Path, max_shard_size: int = fil
 def names(model: Any, module: ModuleType) -> Any:
     """The map of tensor names: the architecture's, or of a model that is made of others, its own."""
     return model.names if hasattr(model, "names") else module.HF
-
-
-def _architecture(model: Any) -> str:
-    for name, source in registry.sources().items():
-        if source.partition(":")[0] == type(model).__module__:
-            return name
-    raise ValueError(f"{type(model).__name__} is not a registered architecture: it could not be loaded again")
 
 
 def _config(module: ModuleType, settings: dict, name: str) -> Any:

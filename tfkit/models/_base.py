@@ -83,6 +83,7 @@ class Model(nn.Module):
         save_pretrained(self, directory, **how)
 
     def need_head(self, labels: torch.Tensor | None) -> None:
+        """Raises ValueError for labels of a model without a head, which has no loss."""
         if labels is not None and self.head is None:
             heads = ", ".join(repr(head) for head in self.HEADS if head)
             raise ValueError(f"labels were given to a model without a head: make it with head={heads}")
@@ -114,6 +115,7 @@ def activation(name: str) -> Callable[[torch.Tensor], torch.Tensor]:
 
 
 def check_rows(ids: torch.Tensor, memory: torch.Tensor) -> None:
+    """Raises ValueError unless ids [N,T] and memory [N,S,E] have as many rows."""
     if ids.size(0) != memory.size(0):
         raise ValueError(f"decoder_input_ids has {ids.size(0)} rows, the encoder's output has {memory.size(0)}")
 
@@ -141,7 +143,7 @@ def look_up(table: nn.Embedding, ids: torch.Tensor, name: str) -> torch.Tensor:
         return table(ids)
     except IndexError:
         worst = ids.max().item() if ids.max() >= table.num_embeddings else ids.min().item()
-    raise ValueError(f"{name} holds {worst}, outside the vocabulary: ids go from 0 to {table.num_embeddings - 1}")
+    raise ValueError(f"{name} holds {worst}, outside its table: ids go from 0 to {table.num_embeddings - 1}")
 
 
 def as_mask(name: str, mask: torch.Tensor | None, shape: Sequence[int]) -> torch.Tensor | None:

@@ -54,6 +54,7 @@ class BERTDecoder(bert.BERT):
 
     @classmethod
     def fits(cls, model):
+        """Whether an architecture differs from BERT in nothing that is replaced here."""
         return model.LAYERS is bert.Layers and "masked_lm" in model.TOPS and model.encode is bert.BERT.encode
 
     def decode(self, ids, memory, mask, memory_mask, cache):
@@ -98,6 +99,7 @@ class GPT2Decoder(gpt2.GPT2):
 
     @classmethod
     def fits(cls, model):
+        """Whether an architecture differs from GPT-2 in nothing that is replaced here."""
         return model.BLOCK is gpt2.Block and model.hidden is gpt2.GPT2.hidden
 
     def decode(self, ids, memory, mask, memory_mask, cache):
@@ -122,6 +124,7 @@ class BARTDecoder(bart.BART):
 
     @classmethod
     def fits(cls, model):
+        """Whether its decoder can already do without an encoder."""
         return "causal_lm" in model.HEADS
 
 

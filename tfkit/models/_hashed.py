@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
+from .. import tracing
 from ..nn import Cache, attend, merge_heads, split_heads
 from ..nn.lsh import bucket_neighbours, hashed_attention, look_back, lsh_buckets, shared_bias, unit_keys
-from ..nn.sliding_window import sliding_attention, with_neighbours
+from ..nn.sliding_window import sliding_attention, tell_window, with_neighbours
 
 
 class Memory(Cache):
@@ -71,7 +72,10 @@ class LocalAttention(nn.Module):
         dropout = self.dropout if self.training else 0.0
         whole = q.size(1) <= self.chunk
         before, after = (0, 0) if whole else (self.before, self.after)
-        mask = self.mask(seen.real, q, q.size(1) if whole else self.chunk, before, after)
+        chunk = q.size(1) if whole else self.chunk
+        mask = self.mask(seen.real, q, chunk, before, after)
+        if tracing.recorder() is not None:
+            tell_window(q.size(1), chunk, self.n_heads, before, after)
         return self.o_proj(sliding_attention(q, k, v, mask, before=before, after=after, dropout=dropout))
 
     def mask(self, real, q, chunk, before, after):
@@ -101,6 +105,7 @@ class HashedAttention(nn.Module):
         return self.o_proj(merge_heads(out))
 
     def read(self, qk, v, seen):
+        """A whole text, qk, v [B,H,L,D] -> [B,H,L,D]; one of a single chunk is not hashed but seen in full."""
         c, length, buckets = self.config, qk.size(2), None
         dropout = c.lsh_dropout if self.training else 0.0
         if length > self.chunk:

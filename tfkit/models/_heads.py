@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from ..nn import Dropout
+from ..objectives.cross_entropy import cross_entropy, next_labels
 from ._base import activation, configuration
 
 
@@ -24,13 +25,6 @@ class Seen(NamedTuple):
     table: torch.Tensor
     mask: torch.Tensor | None
     choices: int
-
-
-def cross_entropy(logits, labels, ignored=-100):
-    """logits [...,N], labels [...] -> scalar: the mean over the labels that are not `ignored`; over none it is 0."""
-    wide = logits.to(torch.promote_types(logits.dtype, torch.float32))
-    total = F.cross_entropy(wide.flatten(0, -2), labels.flatten(), ignore_index=ignored, reduction="sum")
-    return total / (labels != ignored).sum().clamp(min=1)
 
 
 def label_loss(logits, labels, problem):
@@ -275,7 +269,7 @@ class QuestionAnswering(Head):
         if start_positions is not None and end_positions is not None:
             outside = start.size(1)
             pairs = ((start, start_positions), (end, end_positions))
-            loss = sum(cross_entropy(logits, at.clamp(0, outside), outside) for logits, at in pairs) / 2
+            loss = sum(cross_entropy(logits, at.clamp(0, outside), ignored=outside) for logits, at in pairs) / 2
         return {"loss": loss, "start_logits": start, "end_logits": end}
 
 
@@ -296,6 +290,6 @@ class DoubleHeads(Head):
         if mc_token_ids is not None:
             at = seen.states[torch.arange(len(at), device=at.device), mc_token_ids.flatten()]
         chosen = self.bend(self.choice(self.drop(at))).view(-1, seen.choices)
-        loss = None if labels is None else cross_entropy(words[..., :-1, :], labels[..., 1:])
+        loss = None if labels is None else cross_entropy(words, next_labels(labels))
         mc_loss = None if mc_labels is None else cross_entropy(chosen, mc_labels)
         return {"loss": loss, "mc_loss": mc_loss, "logits": words, "mc_logits": chosen}

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import torch
 
 from ..nn import Cache
-from ..objectives.label_smoothing import seq2seq_loss
+from ..objectives.cross_entropy import cross_entropy
 from . import _heads as heads
 from ._base import Model, Output, as_mask, check_ids, check_rows, configuration, decoder_ids
 
@@ -49,7 +49,7 @@ class Seq2Seq(Model):
 
     def loss(self, logits, labels):
         """logits [B,T,V], labels [B,T] -> scalar"""
-        return seq2seq_loss(logits, labels, self.smoothing)
+        return cross_entropy(logits, labels, self.smoothing)
 
     def forward(
         self,
@@ -78,25 +78,13 @@ class Seq2Seq(Model):
 
 
 @configuration
-class Labels:
+class Labels(heads.Labels):
     """What a task's head wants to know."""
 
     head_dropout: float | None = 0.0
-    num_labels: int = 2  # as many as id2label has, where that is given
-    id2label: dict | None = None
-    problem_type: str | None = None
-
-    def __post_init__(self):
-        if self.id2label:
-            object.__setattr__(self, "num_labels", len(self.id2label))
 
 
-LABEL_FIELDS = {
-    "classifier_dropout": "head_dropout",
-    "num_labels": "num_labels",
-    "id2label": "id2label",
-    "problem_type": "problem_type",
-}
+LABEL_FIELDS = {"classifier_dropout": "head_dropout", **heads.LABEL_FIELDS}
 LABEL_NAMES = {"classification_head.dense": "top.mix", "classification_head.out_proj": "top.score"}
 LABEL_NAMES |= {"qa_outputs": "top.span"}
 
@@ -187,5 +175,5 @@ class Tasks(Seq2Seq):
             memory_mask = as_mask("encoder_attention_mask", encoder_attention_mask, memory.shape[:2])
         x = self.decode(ids, memory, mask, memory_mask, cache)
         logits = self.score(x)
-        loss = None if labels is None else seq2seq_loss(logits, labels)
+        loss = None if labels is None else cross_entropy(logits, labels)
         return Output(loss=loss, logits=logits, last_hidden_state=x, cache=cache)

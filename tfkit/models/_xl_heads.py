@@ -135,6 +135,7 @@ def pick(x, index):
 
 
 def barred(logits, p_mask):
+    """logits at -1e30, or their dtype's least, where p_mask, which is broadcast, is 1"""
     return logits.masked_fill(p_mask.bool(), max(-1e30, torch.finfo(logits.dtype).min))
 
 

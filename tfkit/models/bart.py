@@ -130,6 +130,7 @@ class BART(Tasks, transformer.Transformer):
             nn.init.zeros_(module.bias)
 
     def embedded(self, ids, name, past=0):
+        """ids [B,L], after `past` others -> [B,L,E]; name "input_ids": of the encoder. ValueError past max_length."""
         side = "encoder" if name == "input_ids" else "decoder"
         name = "input_ids" if self.head == "causal_lm" else name
         reach(self.config, name, ids, past)

@@ -21,6 +21,7 @@ from torch import nn
 from ..namemap import NameMap
 from ..nn import Attention, Cache, Dropout, FeedForward, merge_heads, split_heads
 from ..nn.block_sparse import block_sparse_attention, block_table, drawn_blocks
+from ..objectives.cross_entropy import next_labels
 from . import _heads as heads
 from . import bert
 from ._base import Output, activation, check_ids, configuration, look_up, reach
@@ -91,6 +92,7 @@ class SparseAttention(Attention):
         return self.o_proj(merge_heads(out) * mask.real.view(*x.shape[:2], 1))
 
     def drawn(self, real):
+        """real [B,N,W] -> the random blocks of this layer, the same at each step: its number is the seed"""
         c, (blocks, block) = self.config, real.shape[1:]
         last = 1024 // block if block < 512 else c.max_length // block
         most = (c.max_length // block, last - 1) if blocks * block in OLD_PLAN else None
@@ -112,7 +114,7 @@ class CausalLM(MaskedLM):
     def forward(self, seen, labels=None):
         out = super().forward(seen)
         if labels is not None:
-            out["loss"] = heads.cross_entropy(out["logits"][:, :-1], labels[:, 1:])
+            out["loss"] = heads.cross_entropy(out["logits"], next_labels(labels))
         return out
 
 
@@ -203,6 +205,7 @@ class BigBird(BERT):
         return x[:, :length]
 
     def new_positions(self, past, ids):
+        """int64 [L]; ValueError past max_length."""
         return torch.arange(past, reach(self.config, "input_ids", ids, past), device=ids.device)
 
 

@@ -157,6 +157,7 @@ class DeBERTa(BERT):
         self.apply(self.start)
 
     def table(self, c):
+        """A row for each distance, to either side; `bucket` says which."""
         return nn.Embedding(2 * c.max_relative_positions, c.d_model)
 
     def relative(self, length, device):
@@ -173,6 +174,7 @@ class DeBERTa(BERT):
         return min(length, self.config.max_relative_positions)
 
     def bucket(self, distance):
+        """int64, of any shape, signed -> the same shape: here every distance has a row of its own"""
         return distance
 
     def encode(self, ids, mask, types, position_ids):

@@ -99,13 +99,16 @@ class DeBERTaV2(DeBERTa):
         self.norm_distances = nn.LayerNorm(config.d_model, config.eps) if normed else nn.Identity()
 
     def table(self, c):
+        """A row for each bucket of distances where there are buckets."""
         return nn.Embedding(2 * (c.position_buckets if c.position_buckets > 0 else c.max_relative_positions), c.d_model)
 
     def relative(self, length, device):
+        """As the parent's, through a norm where the configuration asks for one."""
         table, rows = super().relative(length, device)
         return None if table is None else self.norm_distances(table), rows
 
     def near(self, length):
+        """In buckets: all of them, once a text is longer than those that hold one distance each."""
         buckets = self.config.position_buckets
         return super().near(length) if buckets < 1 or length <= buckets // 2 else buckets
 

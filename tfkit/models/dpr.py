@@ -80,6 +80,7 @@ MODEL = DPR
 
 
 def names(encoder, top=None):
+    """The map of BERT's body under `encoder`, less the pooler, which is published and not used."""
     body = {theirs: ours for theirs, ours in bert.BODY.items() if not theirs.startswith("pooler")}
     return NameMap(
         {f"{encoder}.bert_model.{theirs}": ours for theirs, ours in body.items()}

@@ -10,6 +10,7 @@ Trained  on pairs of sequences, from the weights of its parts: `from_parts`
 from dataclasses import asdict, field
 from typing import Any
 
+import torch
 from torch import nn
 
 from .. import registry
@@ -37,6 +38,7 @@ ROBERTA = {"pad_token_id": 1, "decoder_start_token_id": 0, "eos_token_id": 2}
 
 
 def pair(encoder, decoder, **more):
+    """The fields of a preset; what they leave out are the parts' own defaults."""
     return {"encoder": {"architecture": encoder}, "decoder": {"architecture": decoder}, **more}
 
 
@@ -77,8 +79,9 @@ class EncoderDecoder(transformer.Transformer):
         return self.decoder.score(x)
 
     def real(self, ids):
-        """What of the labels is padding is not looked at, wherever it stands."""
-        return ids != self.config.pad_token_id
+        """What of the labels is padding is not looked at, wherever it stands; without any, the fused kernel's way."""
+        real = ids != self.config.pad_token_id
+        return real if torch.compiler.is_compiling() or not real.all() else None
 
 
 MODEL = EncoderDecoder
@@ -89,8 +92,7 @@ def from_parts(encoder, decoder, **fields):
     GPT-2's "causal_lm"); cross-attention starts afresh. fields: of this Config. Raises ValueError as the model does."""
 
     def part(model):
-        name = next(name for name, source in registry.sources().items() if source == type(model).__module__)
-        return {"architecture": name, **asdict(model.config)}
+        return {"architecture": registry.name_of(model), **asdict(model.config)}
 
     model = EncoderDecoder(Config(encoder=part(encoder), decoder=part(decoder), **fields))
     model.encoder.load_state_dict(encoder.state_dict())

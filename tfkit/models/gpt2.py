@@ -12,7 +12,7 @@ from torch import nn
 
 from ..namemap import Fused, NameMap
 from ..nn import Attention, Cache, Dropout, FeedForward
-from ..objectives.label_smoothing import seq2seq_loss
+from ..objectives.cross_entropy import cross_entropy, next_labels
 from . import _heads as heads
 from ._base import Model, Output, activation, as_mask, check_ids, configuration, look_up, reach
 
@@ -139,7 +139,7 @@ class GPT2(Model):
         logits = loss = None
         if self.head:
             logits = self.score(x[:, -logits_to_keep:])
-            loss = None if labels is None else seq2seq_loss(logits[:, :-1], labels[:, 1:])
+            loss = None if labels is None else cross_entropy(logits, next_labels(labels))
         return Output(loss=loss, logits=logits, last_hidden_state=x, cache=cache)
 
     def filled(self, ids, real):

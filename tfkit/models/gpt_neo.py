@@ -54,6 +54,7 @@ class GPTNeo(gpt3.GPT3):
         self.local()  # a pattern that does not fit is an error here, not later
 
     def local(self):
+        """A bool for each layer. ValueError where the pattern names more or fewer, or another kind."""
         kinds = [kind for pattern, times in self.config.attention_types for kind in list(pattern) * times]
         if len(kinds) != self.config.n_layers or not set(kinds) <= {"global", "local"}:
             raise ValueError(f"attention_types must name {self.config.n_layers} layers, global or local; got {kinds}")

@@ -61,6 +61,7 @@ class Longformer(RoBERTa):
         return x
 
     def seen(self, real, marked):
+        """real, marked bool [B,L] (None: nothing is global) -> what all layers need to know of them"""
         reaches = {width // 2 for width in self.config.windows()}
         local = real if marked is None else real & ~marked  # global keys are seen once, apart
         most = 0 if marked is None else int(marked.sum(1).max())  # the only number that leaves the device

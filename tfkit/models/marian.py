@@ -72,6 +72,7 @@ class Marian(BART):
             self.final_logits_bias = torch.zeros(1, config.decoder_words())
 
     def table(self, side):
+        """As the parent's; the decoder may have one of its own."""
         return self.decoder_embed if side == "decoder" and self.decoder_embed is not None else self.embed
 
 

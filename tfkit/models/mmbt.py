@@ -53,6 +53,7 @@ class MMBT(Model):
         self.names = Parts(parts, HF, prefix="mmbt.", twice=True)  # their modules have the embeddings twice
 
     def check(self):
+        """Raises ValueError where the text's model or the pictures' does not fit."""
         text, width = self.text, getattr(self.images, "width", self.config.modal_hidden_size)
         if not isinstance(text, BERT) or text.pooler is None or text.embed.types is None:
             raise ValueError(f"{type(text).__name__} cannot read pictures: it needs BERT's embeddings, and a pooler")
@@ -114,6 +115,7 @@ MODEL = MMBT
 
 
 def rows(tensor):
+    """For the message of an error: the number of rows, or "none"."""
     return "none" if tensor is None else len(tensor)
 
 

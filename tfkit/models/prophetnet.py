@@ -20,7 +20,7 @@ from torch import nn
 
 from ..namemap import NameMap
 from ..nn import Cache, Dropout, StaticCache, StreamAttention, plan_streams
-from ..objectives.label_smoothing import seq2seq_loss
+from ..objectives.cross_entropy import cross_entropy
 from . import bart, transformer
 from ._base import Model, Output, as_mask, check_ids, configuration, look_up
 
@@ -89,9 +89,11 @@ class ProphetNet(transformer.Transformer):
 
     @property
     def names(self):
+        """An encoder alone is published under other names."""
         return HF_ENCODER if self.head == "encoder" else HF
 
     def places(self):
+        """Positions count from pad_token_id + 1; the row of pad_token_id is not trained."""
         return nn.Embedding(self.config.max_length, self.config.d_model, padding_idx=self.config.pad_token_id)
 
     def embedded(self, ids, name, past=0):
@@ -128,7 +130,7 @@ class ProphetNet(transformer.Transformer):
         """logits [B,N,T,V], labels [B,T]: every stream has the same"""
         logits = logits[:, :1] if self.config.disable_ngram_loss else logits
         labels, vocab = labels[:, None].expand(logits.shape[:3]), logits.size(-1)
-        return seq2seq_loss(logits.flatten(1, 2), labels.flatten(1), self.config.eps * (vocab - 1) / vocab)
+        return cross_entropy(logits.flatten(1, 2), labels.flatten(1), self.config.eps * (vocab - 1) / vocab)
 
     def forward(
         self, input_ids=None, attention_mask=None, decoder_input_ids=None, decoder_attention_mask=None, labels=None, *,
@@ -153,6 +155,7 @@ class ProphetNet(transformer.Transformer):
         return Output(self.scored(x[:, ids.size(1) :], labels) | found, encoder_last_hidden_state=memory, cache=cache)
 
     def encoded(self, input_ids, attention_mask, decoder_input_ids, labels):
+        """input_ids, attention_mask [B,S]. TypeError for what only a decoder could use."""
         if labels is not None or decoder_input_ids is not None:
             raise TypeError("head 'encoder' takes input_ids and attention_mask: it has no decoder and learns nothing")
         return self.encode(input_ids, attention_mask)

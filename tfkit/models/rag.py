@@ -56,9 +56,11 @@ class Documents:
 
     @property
     def length(self):
+        """Positions that the generator has read; the same for every passage."""
         return self.rows.length
 
     def spread(self, index):
+        """index int64 [N] of questions -> [N·n_docs] of their passages"""
         return (index.unsqueeze(1) * self.n_docs + torch.arange(self.n_docs, device=index.device)).flatten()
 
     def reorder(self, index):

@@ -21,6 +21,7 @@ from torch import nn
 
 from ..namemap import NameMap
 from ..nn import Dropout, FeedForward, ReversibleBlock, chunked_feed_forward, dropout, reversible
+from ..objectives.cross_entropy import next_labels
 from . import _heads as heads
 from ._base import Model, activation, configuration, look_up
 from ._hashed import HashedAttention, LocalAttention, Memory, Seen
@@ -149,8 +150,7 @@ class LM(heads.Head):
     def forward(self, seen, labels=None):
         logits, loss = self.out(seen.states), None
         if labels is not None:
-            now, then = (logits[:, :-1], labels[:, 1:]) if self.shift else (logits, labels)
-            loss = heads.cross_entropy(now, then)
+            loss = heads.cross_entropy(logits, next_labels(labels) if self.shift else labels)
         return {"loss": loss, "logits": logits, "last_hidden_state": seen.states}
 
 
@@ -214,6 +214,7 @@ class Reformer(GPT2):
         return torch.randint(2**62, (len(c.layers),)).tolist() if c.hash_seed is None else [c.hash_seed] * len(c.layers)
 
     def positions(self, ids, given, past):
+        """ids, given [B,L] or None -> int64 [B,L]. ValueError past the last position that there is."""
         c = self.config
         end, most = past + ids.size(1), min(c.max_length, math.prod(c.axial_shape)) if c.axial else c.max_length
         if end > most:

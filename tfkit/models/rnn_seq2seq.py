@@ -14,7 +14,7 @@ from torch import nn
 
 from .. import tracing
 from ..nn import Dropout, attend, masked_softmax
-from ..objectives.label_smoothing import seq2seq_loss
+from ..objectives.cross_entropy import cross_entropy
 from ._base import Model, Output, as_mask, check_ids, check_rows, configuration, decoder_ids, look_up
 
 CELLS = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
@@ -51,6 +51,7 @@ class NoAttention(nn.Module):
         super().__init__()
 
     def readout(self, states, context):
+        """states [B,T,H] as they are; there is no context"""
         return states
 
 
@@ -68,6 +69,7 @@ class DotAttention(nn.Module):
         return attend(states[:, None], keys[:, None], memory[:, None], mask=mask, scale=1.0).squeeze(1)
 
     def readout(self, states, context):
+        """states [B,T,H], context [B,T,M] -> [B,T,H]: Luong's attentional vector"""
         return torch.tanh(self.combine(torch.cat([context, states], -1)))
 
 
@@ -101,6 +103,7 @@ class State:
 
 
 def pick(what, name, table):
+    """table[name]; ValueError with all names for one that is not in it."""
     if name not in table:
         raise ValueError(f"{what}={name!r}; there is {', '.join(table)}")
     return table[name]
@@ -191,10 +194,12 @@ class RNNSeq2Seq(Model):
         check_rows(ids, memory.last_hidden_state)
         mask = as_mask("attention_mask", attention_mask, memory.last_hidden_state.shape[:2])
         cache = State(memory.state) if cache is None else cache
+        if len(cache.state) != len(ids):
+            raise ValueError(f"the cache holds {len(cache.state)} rows and {len(ids)} came: start without one")
         x, state = self.decode(ids, memory.last_hidden_state, cache.state, mask)
         cache.state, cache.length = state, cache.length + ids.size(1)
         logits = None if self.out_proj is None else self.out_proj(x)
-        loss = None if labels is None else seq2seq_loss(logits, labels, self.config.label_smoothing)
+        loss = None if labels is None else cross_entropy(logits, labels, self.config.label_smoothing)
         return Output(
             loss=loss, logits=logits, last_hidden_state=x,
             encoder_last_hidden_state=memory.last_hidden_state, cache=cache if use_cache else None,

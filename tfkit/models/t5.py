@@ -82,10 +82,12 @@ class Gated(nn.Module):
 
 
 def feed_forward(c):
+    """With or without a gate, by the name of the activation."""
     return (Gated if c.activation.startswith("gated-") else FeedForward)(c)
 
 
 def attention(c):
+    """Without biases, and unscaled: the initial weights make up for it."""
     return Attention(c.d_model, c.n_heads, d_head=c.d_kv, bias=False, scale=1.0, dropout=c.dropout)
 
 

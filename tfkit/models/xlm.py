@@ -97,6 +97,7 @@ class Embeddings(bert.Embeddings):
 
 
 def adaptive_softmax(c):
+    """Frequent words first: `asm_cutoffs` are the ids at which a cluster ends."""
     return nn.AdaptiveLogSoftmaxWithLoss(c.d_model, c.vocab_size, c.asm_cutoffs, c.asm_div_value, head_bias=True)
 
 

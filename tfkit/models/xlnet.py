@@ -79,6 +79,7 @@ class Layer(nn.Module):
         return [None if attended is None else self.finish(x, attended) for x, attended in streams]
 
     def finish(self, x, attended):
+        """x and what attention made of it, both [...,E] -> [...,E]; the norms come after the additions"""
         x = self.norm1(x + self.drop(attended))
         return self.norm2(x + self.drop(self.ff(x)))
 

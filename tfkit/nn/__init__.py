@@ -17,12 +17,14 @@ from .layer_drop import LayerDrop
 from .layers import DecoderLayer, EncoderLayer, Seq2SeqTransformer, shift_right
 from .lsh import lsh_attention, lsh_buckets
 from .masks import causal_mask, decoder_mask, masked_softmax, padding_mask
+from .memory import memory_attention
 from .multimodal import multimodal_inputs
 from .pooling import pool_sequence
 from .positions import apply_rotary, axial_positions, relative_bucket, relative_shift, sinusoidal_positions
 from .recurrent import rnn_cell, rnn_encode
+from .relative import relative_scores
 from .reversible import ReversibleBlock, reversible
-from .sliding_window import local_global_mask
+from .sliding_window import local_global_mask, sliding_window_attention
 from .streams import StreamAttention, plan_streams
 
 __all__ = [
@@ -59,10 +61,13 @@ __all__ = [
     "lsh_buckets",
     "masked_softmax",
     "local_global_mask",
+    "sliding_window_attention",
+    "memory_attention",
     "merge_heads",
     "multimodal_inputs",
     "padding_mask",
     "relative_bucket",
+    "relative_scores",
     "relative_shift",
     "reversible",
     "rnn_cell",

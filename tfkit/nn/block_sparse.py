@@ -6,7 +6,10 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from .. import tracing
 from .kernel import attend
+
+KINDS = [tracing.KINDS.index(kind) for kind in ("global", "window", "window", "window", "global")]  # of `block_table`
 
 
 def bigbird_mask(length, block, window_blocks, global_blocks, random_blocks):
@@ -15,10 +18,10 @@ def bigbird_mask(length, block, window_blocks, global_blocks, random_blocks):
     length: a multiple of block; window_blocks: both sides and itself; random_blocks int64 [length/block, r]: which
     others each block looks at -> bool [L,L]
     """
-    blocks = torch.arange(length // block)
+    blocks = torch.arange(length // block, device=random_blocks.device)
     near = (blocks[:, None] - blocks).abs() <= window_blocks // 2  # [N,N]
     first = blocks < global_blocks
-    drawn = (random_blocks.to(blocks.device)[:, :, None] == blocks).any(1)
+    drawn = (random_blocks[:, :, None] == blocks).any(1)
     mask = near | first[:, None] | first | drawn
     return mask.repeat_interleave(block, 0).repeat_interleave(block, 1)
 
@@ -91,7 +94,20 @@ def block_sparse_attention(q, k, v, real, table, once, *, again=0):
     if bias is not None:
         bias[:block] = torch.log1p(torch.tensor(float(again)))
     middle = attend(q[:, :, 1:-1].flatten(1, 2), k, v, mask=mask, bias=bias).unflatten(1, (heads, -1))
+    if tracing.recorder() is not None:
+        tell_blocks(table.cpu(), heads, block)
     return torch.cat([ends[:, :, :1], middle, ends[:, :, 1:]], 2).flatten(2, 3)
+
+
+def tell_blocks(table, heads, block):
+    """For whoever traces: where the queries and keys of the two calls stand; table int64 [H,N-2,M], or [1,N-2,5]"""
+    blocks, within, head = table.size(1) + 2, torch.arange(block), torch.arange(heads)
+    at = torch.arange(blocks)[:, None] * block + within  # [N,W]
+    tracing.places(head, at[[0, -1]].flatten(), torch.arange(blocks * block), torch.tensor(KINDS[0]))
+    keys = (table[..., None] * block + within).flatten(2).expand(heads, -1, -1).flatten(0, 1)  # [H·(N-2),M·W]
+    kinds = torch.tensor(KINDS + [tracing.KINDS.index("random")] * (table.size(2) - len(KINDS)))
+    kinds = kinds.repeat_interleave(block)
+    tracing.places(head.repeat_interleave(blocks - 2), at[1:-1].repeat(heads, 1), keys[:, None], kinds)
 
 
 def _picked(x, at, block):

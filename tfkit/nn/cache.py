@@ -70,6 +70,7 @@ class Cache:
         return mask, causal
 
     def new_buffer(self):
+        """Where one module's keys and values go, empty."""
         return _Buffer()
 
     def reorder(self, index):
@@ -101,6 +102,7 @@ class StaticCache(Cache):
         self.max_length = max_length
 
     def new_buffer(self):
+        """All its room is taken when the first keys come."""
         return _Buffer(self.max_length)
 
     def visible(self, new, device=None):
@@ -109,6 +111,7 @@ class StaticCache(Cache):
         return torch.arange(self.max_length, device=device) <= last[:, None]
 
     def restrict(self, mask, causal, new, device=None):
+        """-> bool [...,new,max_length], False: the mask says all, as keys that are not written yet are there too"""
         visible = self.visible(new, device)
         if mask is not None:  # it ends where the text does
             visible = visible & nn.functional.pad(mask, (0, self.max_length - mask.size(-1)))
@@ -124,9 +127,12 @@ class _Buffer:
         self.v: Any = None
 
     def extend(self, k, v):
+        """k, v [B,H,t,D] -> views [B,H,K,D]. Raises RuntimeError under gradients, ValueError for other rows."""
         end = self.length + k.size(2)
         if torch.is_grad_enabled() and (k.requires_grad or v.requires_grad):
             raise RuntimeError("a cache writes in place and cannot be trained through: decode under torch.no_grad()")
+        if self.k is not None and len(k) != len(self.k):
+            raise ValueError(f"the cache holds {len(self.k)} rows and {len(k)} came: a cache belongs to one generation")
         self.make_room(k, v, end)
         self.k[:, :, self.length : end], self.v[:, :, self.length : end] = k, v
         self.length = end
@@ -134,6 +140,7 @@ class _Buffer:
         return self.k[:, :, :shown], self.v[:, :, :shown]
 
     def make_room(self, k, v, needed):
+        """Twice as much each time. Raises ValueError where the room is fixed and too small."""
         if self.fixed is not None and needed > self.fixed:
             raise ValueError(f"the cache holds {self.fixed} positions and {needed} are needed: make a larger one")
         if self.k is not None and needed <= self.k.size(2):
@@ -142,6 +149,7 @@ class _Buffer:
         self.k, self.v = (self.moved(old, new, room) for old, new in ((self.k, k), (self.v, v)))
 
     def moved(self, old, new, room):
+        """`old` [B,H,·,D] in a new buffer of so many positions, of the dtype and on the device of `new`."""
         # zeros, not empty: a masked key still enters a product, and 0 * NaN is NaN
         buffer = new.new_zeros(new.size(0), new.size(1), room, new.size(3))
         if old is not None:
@@ -149,6 +157,7 @@ class _Buffer:
         return buffer
 
     def reorder(self, index):
+        """index int64 [N], which may name more rows than there are or fewer: all that is written is copied."""
         for name in ("k", "v"):
             old = getattr(self, name)
             new = old.new_zeros(len(index), *old.shape[1:])
@@ -156,5 +165,6 @@ class _Buffer:
             setattr(self, name, new)
 
     def shuffle(self, index, since):
+        """index int64 [B]; copies in place, and only the positions from `since` on."""
         for kept in (self.k[:, :, since : self.length], self.v[:, :, since : self.length]):
             kept.copy_(kept.index_select(0, index))

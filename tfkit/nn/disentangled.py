@@ -117,6 +117,7 @@ class Disentangled(nn.Module):
         return tuple(both)
 
     def reading(self):
+        """The two projections of distances, as keys and as queries; None for a kind of score that is not there."""
         return self.k_distance, self.q_distance
 
     def bias(self, q, k, table, rows):
@@ -167,6 +168,7 @@ class TalkingHeads(Disentangled):
         self.talk, self.answer = (nn.Linear(n_heads, n_heads, bias=False) for _ in range(2))
 
     def mix(self, q, k, v, mask, bias):
+        """As the parent's, through scores [B,H,L,L] that are held: the fused kernel cannot mix heads."""
         scores = q @ k.transpose(-2, -1)
         scores = torch.einsum("bhqk,gh->bgqk", scores if bias is None else scores + bias, self.talk.weight)
         return torch.einsum("bhqk,gh->bgqk", self.weights(scores, mask), self.answer.weight) @ v
@@ -180,14 +182,17 @@ class PlainDisentangled(Disentangled):
         super().__init__(d_model, n_heads, kinds, **how)
 
     def project(self, width):
+        """Three layers with biases; with `shared`, none for distances."""
         self.q_proj, self.k_proj, self.v_proj = (nn.Linear(width, width) for _ in range(3))
         own = () if self.shared else self.kinds
         self.k_distance = nn.Linear(width, width) if "c2p" in own else None
         self.q_distance = nn.Linear(width, width) if "p2c" in own else None
 
     def tokens(self, x, asking):
+        """As the parent's, and a head's queries, keys and values lie in layers of their own."""
         pairs = ((self.q_proj, x if asking is None else asking), (self.k_proj, x), (self.v_proj, x))
         return [split_heads(proj(states), self.n_heads) for proj, states in pairs]
 
     def reading(self):
+        """With `shared`, those of the states, also for a kind of score that is not there."""
         return (self.k_proj, self.q_proj) if self.shared else super().reading()

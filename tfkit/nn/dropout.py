@@ -32,4 +32,5 @@ class Dropout(nn.Dropout):
     """`nn.Dropout`, drawn faster."""
 
     def forward(self, x):
+        """x of any shape; outside training x itself, not a copy."""
         return dropout(x, self.p, self.training)

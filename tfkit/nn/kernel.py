@@ -3,11 +3,15 @@
 Queries are the *last* Q of the K positions where attention is causal: a cache makes K longer than Q.
 """
 
+from collections.abc import Callable
+
 import torch
 import torch.nn.functional as F
 
 from .. import tracing
 from .dropout import keep_mask
+
+instead: Callable | None = None  # called as `fused` is, in its place: see `tfkit.substitute`
 
 
 def causal_rows(q_len, k_len, device=None):
@@ -26,11 +30,12 @@ def attend_by_hand(q, k, v, *, mask=None, bias=None, causal=False, scale=None, d
         scores = scores + bias
     if causal:
         mask = _and(mask, causal_rows(q.size(-2), k.size(-2), q.device))
-    if mask is None:
+    if mask is None and bias is None:
         weights = scores.softmax(-1)
     else:
-        empty = ~mask.any(-1, keepdim=True)  # such a row gives zeros, as it does in SDPA
-        weights = scores.masked_fill(~mask, float("-inf")).masked_fill(empty, 0.0).softmax(-1).masked_fill(empty, 0.0)
+        seen = scores if mask is None else scores.masked_fill(~mask, float("-inf"))
+        empty = (seen == float("-inf")).all(-1, keepdim=True)  # such a row gives zeros, as it does in SDPA
+        weights = seen.masked_fill(empty, 0.0).softmax(-1).masked_fill(empty, 0.0)
     return F.dropout(weights, dropout, dropout > 0) @ v, weights, scores
 
 
@@ -69,6 +74,12 @@ def attend(q, k, v, *, mask=None, bias=None, causal=False, scale=None, dropout=0
         )
     if tracing.recorder() is not None:
         _show(q, k, v, mask=mask, bias=bias, causal=causal, scale=scale)
+    kernel = fused if instead is None else instead
+    return kernel(q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, dropout=dropout)
+
+
+def fused(q, k, v, *, mask, bias, causal, scale, dropout):
+    """As `attend`, past its doors: nobody looks, nothing else stands in."""
     if causal and q.size(-2) == 1:
         causal = False  # one query, the last: it sees every key
     if causal and (mask is not None or bias is not None or q.size(-2) != k.size(-2)):
@@ -91,3 +102,5 @@ def _show(q, k, v, **how):
     _, weights, scores = attend_by_hand(q, k, v, **how)
     tracing.note("scores", scores)
     tracing.note("weights", weights)
+    seen = _and(how["mask"], scores != float("-inf"))
+    tracing.note("seen", seen & causal_rows(q.size(-2), k.size(-2), q.device) if how["causal"] else seen)

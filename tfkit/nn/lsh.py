@@ -3,6 +3,7 @@
 import torch
 import torch.nn.functional as F
 
+from .. import tracing
 from .attention import scaled_dot_product_attention
 from .dropout import dropout as drop
 from .kernel import attend
@@ -41,12 +42,14 @@ class Sorted(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, x, order, inverse):
+        """`ctx` keeps the inverse alone: no row of x."""
         ctx.save_for_backward(inverse)
         ctx.repeated = x.size(2) < order.size(2)
         return _rows(x, order)
 
     @staticmethod
     def backward(ctx, grad):
+        """The gradient in the order that the vectors came in."""
         grad = _rows(grad, *ctx.saved_tensors)
         return grad.sum(2, keepdim=True) if ctx.repeated else grad, None, None
 
@@ -79,12 +82,36 @@ def hashed_attention(qk, v, buckets, *, chunk, before, after, real=None, causal=
         real = real[:, None, None].expand(-1, heads, rounds, -1).gather(-1, order)
         real = with_neighbours(real.view(sets), before, after)
     bias = shared_bias(at, near, real, causal, q.dtype)
+    if tracing.recorder() is not None:
+        tell_hashed(buckets, order, at, near, before, after)
     if rounds == 1:
         out = attend(q, keys, values, bias=bias, scale=1.0, dropout=dropout).view(batch, heads, 1, length, -1)
         return Sorted.apply(out, inverse, order)[:, :, 0]
+    if tracing.recorder() is not None:
+        tell_rounds(q @ keys.transpose(-2, -1) + bias, order, inverse)
     out, weight = (x.reshape(*order.shape, -1) for x in weighed(q, keys, values, bias, dropout))
     out, weight = (Sorted.apply(x, inverse, order) for x in (out, weight))
     return (out * weight.softmax(2)).sum(2)
+
+
+def tell_hashed(buckets, order, at, near, before, after):
+    """For whoever traces: where sorted queries [·,N,W] and keys [·,N,K] stand, and which share a bucket"""
+    rounds = torch.arange(buckets.size(2), device=buckets.device)[:, None] * (int(buckets.max()) + 1)
+    found = (buckets + rounds).gather(-1, order).view(at.shape)
+    same = found[..., None] == with_neighbours(found, before, after)[:, :, None]
+    kinds = torch.where(same, tracing.KINDS.index("bucket"), tracing.KINDS.index("chunk"))
+    heads = torch.arange(len(at))[:, None]
+    tracing.places(heads, *(told.cpu() for told in (at, near[:, :, None], kinds)))
+    tracing.note("buckets", buckets)
+
+
+def tell_rounds(scores, order, inverse):
+    """What each round's weights come to in the end: scores [·,N,W,K] -> weights that sum to 1 over all rounds"""
+    sums = scores.logsumexp(-1).view(order.shape).gather(-1, inverse)  # [B,H,R,L], in the order of the text
+    total = sums.logsumexp(2, keepdim=True).expand_as(order).gather(-1, order).view(scores.shape[:-1])
+    tracing.note("scores", scores)
+    tracing.note("seen", scores != float("-inf"))
+    tracing.note("weights", (scores - total[..., None]).exp())
 
 
 def shared_bias(at, near, real, causal, dtype):
@@ -92,18 +119,20 @@ def shared_bias(at, near, real, causal, dtype):
 
     at [...,Q] and near [...,K]: where queries and keys stand; real bool [...,K] or None -> [...,Q,K]
     """
-    at, near = at[..., None], near[..., None, :]
-    bias = torch.zeros(torch.broadcast_shapes(at.shape, near.shape), dtype=dtype, device=at.device)
+    itself = at[..., None] == near[..., None, :]
+    last = torch.tensor(max(LAST_RESORT, torch.finfo(dtype).min / 2), dtype=dtype, device=at.device)
+    bias = torch.where(itself, last, 0.0)
     if causal:
-        bias.masked_fill_(at < near, float("-inf"))
+        bias = bias.masked_fill_(at[..., None] < near[..., None, :], float("-inf"))
     if real is not None:
-        bias = bias.masked_fill(~real[..., None, :], float("-inf"))
-    return bias.masked_fill(at == near, max(LAST_RESORT, torch.finfo(dtype).min / 2))
+        bias = bias.masked_fill(~(real[..., None, :] | itself), float("-inf"))
+    return bias
 
 
 def weighed(q, k, v, bias, dropout=0.0):
     """Attention, and how much it weighs against that of other rounds -> [...,Q,D], log of the sum [...,Q,1]"""
-    scores = q @ k.transpose(-2, -1) + bias
+    sets = [x.expand(*k.shape[:-2], *x.shape[-2:]).flatten(0, -3) for x in (bias, q, k.transpose(-2, -1))]
+    scores = torch.baddbmm(*sets).view(*k.shape[:-2], q.size(-2), k.size(-2))
     return drop(scores.softmax(-1), dropout) @ v, scores.logsumexp(-1, keepdim=True)
 
 

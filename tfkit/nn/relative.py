@@ -4,12 +4,26 @@ A query meets every *distance* once, in one product; row i of that table, read f
 *position*. Nothing of the size of the scores is copied for that: it is the same memory, read with another stride.
 """
 
+import math
+
 import torch
 from torch import nn
 
 from .attention import merge_heads, split_heads
 from .fused import Attention
 from .kernel import attend
+from .positions import relative_shift
+
+
+def relative_scores(q, k, r, u, v):
+    """Scores as the paper writes them, each term a product: what the query asks of a word, and of its distance.
+
+    q [B,H,Q,D], the last Q of the K positions, k [B,H,K,D]; r [H,K,D]: r[:, j] stands for the distance K-1-j; u and v
+    [H,D]: what every query asks -> [B,H,Q,K]; what is in a query's future is left undefined
+    """
+    by_content = (q + u[:, None]) @ k.transpose(-2, -1)  # [B,H,Q,K]
+    by_distance = relative_shift((q + v[:, None]) @ r.transpose(-2, -1))
+    return (by_content + by_distance) / math.sqrt(q.size(-1))
 
 
 def distance_waves(distances, dim, like):

@@ -10,6 +10,7 @@ from torch import nn
 
 
 def conv(inner, outer, size, stride=1):
+    """A convolution without bias that keeps the size of the picture, divided by the stride."""
     return nn.Conv2d(inner, outer, size, stride, padding=size // 2, bias=False)
 
 
@@ -31,6 +32,7 @@ class Residual(nn.Module):
             self.downsample = nn.Sequential(conv(inner, outer, 1, stride), nn.BatchNorm2d(outer))
 
     def forward(self, x):
+        """x [B,C,H,W] -> [B,C',H/stride,W/stride], rounded up"""
         y = x
         for place in range(1, self.depth + 1):
             y = self.get_submodule(f"bn{place}")(self.get_submodule(f"conv{place}")(y))

@@ -44,6 +44,7 @@ def reversible(blocks, x1, x2, context=()):
 class _Reversible(torch.autograd.Function):
     @staticmethod
     def forward(ctx, blocks, context, x1, x2, *weights):
+        """Keeps the last x1, x2 and where the random numbers stood before each half; nothing of each block."""
         ctx.blocks, ctx.context, ctx.weights, ctx.draws = blocks, context, weights, []
         kind = x1.device.type
         ctx.cast = {"device_type": kind, "enabled": torch.is_autocast_enabled(kind)}
@@ -58,6 +59,7 @@ class _Reversible(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, d1, d2):
+        """From the last block to the first: a block's inputs, computed again, give its gradients and are dropped."""
         y1, y2 = ctx.saved_tensors
         grads: dict[nn.Parameter, torch.Tensor] = {}
         for block in reversed(ctx.blocks):

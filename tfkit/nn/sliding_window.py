@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from .. import tracing
 from .attention import merge_heads, split_heads
 from .fused import Attention
 from .kernel import attend
@@ -21,6 +22,21 @@ def local_global_mask(length, window, global_positions):
     chosen = torch.zeros(length, dtype=torch.bool)
     chosen[torch.tensor(global_positions, dtype=torch.int64)] = True
     return near | chosen[:, None] | chosen
+
+
+def sliding_window_attention(q, k, v, window):
+    """Attention to whom `local_global_mask` shows without global positions, and no score for any other pair.
+
+    q, k [B,L,D], v [B,L,Dv], window int: both sides together -> [B,L,Dv]; memory grows as L times window
+    """
+    reach = window // 2
+    steps = torch.arange(-reach, reach + 1, device=q.device)
+    at = torch.arange(q.size(1), device=q.device)[:, None] + steps  # [L,W]: whom each position meets
+    inside = (at >= 0) & (at < q.size(1))
+    near_k, near_v = (F.pad(x, (0, 0, reach, reach)).unfold(1, len(steps), 1) for x in (k, v))  # [B,L,D,W], views
+    scores = torch.einsum("bld,bldw->blw", q, near_k) * q.size(-1) ** -0.5
+    weights = scores.masked_fill(~inside, -torch.inf).softmax(-1)
+    return torch.einsum("blw,bldw->bld", weights, near_v)
 
 
 def with_neighbours(blocks, before, after):
@@ -64,6 +80,24 @@ def sliding_attention(q, k, v, mask, *, before=1, after=1, shared=None, dropout=
     return out.transpose(1, 2).reshape(batch, -1, heads * width)[:, :length]
 
 
+def tell_window(length, reach, heads, before=1, after=1, shared=None):
+    """For whoever traces: where queries and keys of `sliding_attention` stand; shared: positions int64 [1,G] or None"""
+    at = torch.arange(length + -length % reach).view(1, -1, reach)  # [1,N,W]
+    near = with_neighbours(at, before, after)[0]  # [N,3W]
+    kinds = torch.full_like(near, tracing.KINDS.index("window"))
+    if shared is not None:
+        shared = shared[:1].cpu().expand(len(near), -1)
+        near = torch.cat([shared, near], 1)
+        kinds = torch.cat([torch.full_like(shared, tracing.KINDS.index("global")), kinds], 1)
+    tracing.places(torch.arange(heads), at[0][:, None], near[:, None, None], kinds[:, None, None])
+
+
+def tell_global(length, heads, at):
+    """The same for queries at int64 [1,G] over all keys."""
+    kind = torch.tensor(tracing.KINDS.index("global"))
+    tracing.places(torch.arange(heads), at[:1, None].cpu(), torch.arange(length), kind)
+
+
 class Seen(NamedTuple):
     """Who is where: real bool [B,L]; local: reach -> `window_mask`; the global ones: at int64 [B,G], found bool [B,G],
     or None and None."""
@@ -91,8 +125,12 @@ class WindowAttention(Attention):
         dropout, rows = self.dropout if self.training else 0.0, torch.arange(len(x), device=x.device)[:, None]
         shared = None if mask.at is None else (k[rows, mask.at], v[rows, mask.at], mask.found)
         out = sliding_attention(q, k, v, mask.local[self.reach], shared=shared, dropout=dropout)
+        if tracing.recorder() is not None:
+            tell_window(x.size(1), self.reach, self.n_heads, shared=mask.at)
         if mask.at is not None:
             look = self.from_all(x, x[rows, mask.at], mask.real, dropout)
+            if tracing.recorder() is not None:
+                tell_global(x.size(1), self.n_heads, mask.at)
             look = torch.where(mask.found[..., None], look, out[rows, mask.at])
             out = out.scatter(1, mask.at[..., None].expand_as(look), look)
         return self.o_proj(out * mask.real[..., None])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import torch
+import torch.nn.functional as F
 
 from ._base import Batch, Draws, Objective, real
-from .label_smoothing import seq2seq_loss
 
 
 def causal_lm_loss(logits, ids, pad_id):
@@ -13,15 +13,21 @@ def causal_lm_loss(logits, ids, pad_id):
 
     logits [B,L,V], ids [B,L] -> scalar: the mean over predicted tokens that are not pad_id; over none it is 0
     """
-    targets = ids[:, 1:].masked_fill(ids[:, 1:] == pad_id, -100)
-    return seq2seq_loss(logits[:, :-1], targets)
+    predicted, wanted = logits[:, :-1], ids[:, 1:]  # the last position predicts nothing that we know
+    losses = F.cross_entropy(predicted.transpose(1, 2), wanted, ignore_index=pad_id, reduction="none")  # [B,L-1]
+    return losses.sum() / (wanted != pad_id).sum().clamp(min=1)
 
 
 class CausalLM(Objective):
-    """Nothing is drawn and nothing changed: each token is the label of the one before (models shift by themselves)."""
+    """Nothing is drawn and nothing changed: each token is the label of the one before (models shift by themselves). The
+    first of a row, which nothing comes before, is no target, and so is not counted as one."""
 
     def draw(self, batch: Batch, generator: torch.Generator | None = None) -> Draws:
+        """{}: nothing is left to chance."""
         return {}
 
     def corrupt(self, batch: Batch, draws: Draws) -> Batch:
-        return {**batch, "labels": batch["input_ids"].masked_fill(~real(batch), -100)}
+        """labels [B,L]: the ids, -100 for padding and for the first of each row"""
+        labels = batch["input_ids"].masked_fill(~real(batch), -100)
+        labels[:, :1] = -100
+        return {**batch, "labels": labels}

@@ -3,13 +3,15 @@ naming the source when generating chooses the manner."""
 
 import torch
 
+from .causal_lm import CausalLM
+
 
 def with_control_code(batch, codes):
     """Puts each row's code in front, and scores every token after it.
 
-    batch: input_ids [B,L], attention_mask [B,L]; codes int64 [B] -> input_ids, attention_mask, labels [B,L+1]; models
-    shift the labels themselves, so the code, being first, is never predicted
+    batch: input_ids [B,L], attention_mask [B,L]; codes int64 [B] -> input_ids, attention_mask, labels [B,L+1]; the
+    code itself is never predicted
     """
     ids = torch.cat([codes[:, None], batch["input_ids"]], 1)
     mask = torch.nn.functional.pad(batch["attention_mask"], (1, 0), value=1)
-    return {"input_ids": ids, "attention_mask": mask, "labels": ids.masked_fill(mask == 0, -100)}
+    return CausalLM()({"input_ids": ids, "attention_mask": mask})

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from ._base import Batch, Draws, Objective, compact, ranks, real, uniform
-from .label_smoothing import seq2seq_loss
+from .cross_entropy import cross_entropy
 
 
 def delete_tokens(tokens, keep):
@@ -57,6 +57,7 @@ class Denoising(Objective):
     mean_span: float = 3.0
 
     def draw(self, batch: Batch, generator: torch.Generator | None = None) -> Draws:
+        """order_u, gap_u uniform and span_lengths int64 [B,L+1]: gaps are before each token and behind the last"""
         ids = batch["input_ids"]
         spans = torch.full((ids.size(0), ids.size(1) + 1), self.mean_span, device=ids.device)
         return {
@@ -66,6 +67,7 @@ class Denoising(Objective):
         }
 
     def corrupt(self, batch: Batch, draws: Draws) -> Batch:
+        """Rows [B,S] of what is left and labels [B,L]; S is the longest spoilt row, and may be less than L or more."""
         ids, mask = batch["input_ids"], real(batch)
         fixed = batch["special_tokens_mask"].bool() if "special_tokens_mask" in batch else torch.zeros_like(mask)
         shuffled = self.shuffle(ids, mask & ~fixed, draws["order_u"]) if self.stop_ids else ids
@@ -113,7 +115,7 @@ class Denoising(Objective):
     @staticmethod
     def loss(logits, labels):
         """logits [B,T,V], labels [B,T] -> scalar"""
-        return seq2seq_loss(logits, labels)
+        return cross_entropy(logits, labels)
 
 
 def trimmed(lengths: Tensor, total: Tensor) -> Tensor:

@@ -18,6 +18,7 @@ def distillation_loss(student_logits, teacher_logits, labels, student_hidden, te
     angles = 1 - F.cosine_similarity(student_hidden, teacher_hidden, dim=-1)  # [B,S]
 
     def mean_over(values, counted):
+        """values, counted [B,S] -> scalar"""
         return values.masked_fill(~counted, 0.0).sum() / counted.sum().clamp(min=1)
 
     return {

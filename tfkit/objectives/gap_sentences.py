@@ -27,6 +27,7 @@ def principal_sentences(sentences, count):
     words = Counter(token for sentence in sentences for token in sentence)
 
     def likeness(number):
+        """ROUGE-1 F1 of one sentence and all the others together."""
         own = Counter(sentences[number])
         rest = words - own
         return 2 * (own & rest).total() / max(1, own.total() + rest.total())

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 
 from ._base import Batch, Draws, Objective, special, uniform
-from .label_smoothing import seq2seq_loss
+from .cross_entropy import cross_entropy
 
 
 def mask_tokens(ids, special, mask_id, select_u, kind_u, random_ids, rate=0.15):
@@ -36,15 +36,17 @@ class MaskedLM(Objective):
     rate: float = 0.15
 
     def draw(self, batch: Batch, generator: torch.Generator | None = None) -> Draws:
+        """select_u, kind_u uniform [B,L], random_ids int64 [B,L] of the whole vocabulary"""
         ids = batch["input_ids"]
         random_ids = torch.randint(self.vocab_size, ids.shape, generator=generator, device=ids.device)
         return {"select_u": uniform(ids, generator), "kind_u": uniform(ids, generator), "random_ids": random_ids}
 
     def corrupt(self, batch: Batch, draws: Draws) -> Batch:
+        """The batch with masked input_ids [B,L], and labels [B,L], -100 where nothing was chosen."""
         inputs, labels = mask_tokens(batch["input_ids"], special(batch), self.mask_id, **draws, rate=self.rate)
         return {**batch, "input_ids": inputs, "labels": labels}
 
     @staticmethod
     def loss(logits, labels):
         """logits [B,L,V], labels [B,L] -> scalar: the mean over the chosen; over none it is 0"""
-        return seq2seq_loss(logits, labels)
+        return cross_entropy(logits, labels)

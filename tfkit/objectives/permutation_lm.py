@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-import torch.nn.functional as F
 
 from ._base import Batch, Draws, Objective, ranks, special, uniform
 
@@ -33,16 +32,21 @@ class PermutationLM(Objective):
     share: float = 1 / 6
 
     def draw(self, batch: Batch, generator: torch.Generator | None = None) -> Draws:
+        """order_u uniform [B,L]: the smallest draws are predicted, in their order; the others are context"""
         return {"order_u": uniform(batch["input_ids"], generator)}
 
     def corrupt(self, batch: Batch, draws: Draws) -> Batch:
+        """Adds perm_mask [B,L,L], target_mapping [B,T,L], labels [B,T]; T: targets of the row with most."""
         ids, free = batch["input_ids"], ~special(batch)
         counts = (free.sum(-1).double() * self.share).ceil().long()  # [B]: at least one, where there is a word at all
         rank = ranks(draws["order_u"], free)
         target = rank < counts[:, None]
-        step = rank.masked_fill(~target, -1)  # context comes first, and sees all of itself
-        hidden = target[:, None, :] & (step[:, :, None] <= step[:, None, :])  # [B,L,L]: j is no earlier than i
+        rank = rank.float()  # the masks' own type: the comparison fills perm_mask without a bool [B,L,L] on the way
+        step = rank.masked_fill(~target, -1)  # context comes before all targets, which it does not see,
+        at = rank.masked_fill(~target, -2)  # and is hidden from none
+        hidden = torch.le(step[:, :, None], at[:, None, :], out=rank.new_empty(*ids.shape, ids.size(1)))
         place = target.byte().argsort(dim=-1, descending=True, stable=True)[:, : int(counts.max())]  # [B,T]
-        mapping = F.one_hot(place, ids.size(1)) * target.gather(1, place)[..., None]
+        mapping = torch.zeros(*place.shape, ids.size(1), device=ids.device)
+        mapping.scatter_(2, place[..., None], target.gather(1, place).float()[..., None])
         labels = ids.gather(1, place).masked_fill(~target.gather(1, place), -100)
-        return {**batch, "perm_mask": hidden.float(), "target_mapping": mapping.float(), "labels": labels}
+        return {**batch, "perm_mask": hidden, "target_mapping": mapping, "labels": labels}

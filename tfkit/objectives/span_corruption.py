@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from ._base import Batch, Draws, Objective, compact, ranks, real, uniform
-from .label_smoothing import seq2seq_loss
+from .cross_entropy import cross_entropy
 
 
 def span_corruption(tokens, spans, sentinels):
@@ -44,9 +44,11 @@ class SpanCorruption(Objective):
     mean_span: float = 3.0
 
     def draw(self, batch: Batch, generator: torch.Generator | None = None) -> Draws:
+        """noise_u, clean_u uniform [B,L]: where the dropped tokens are cut into spans, and those that stay"""
         return {"noise_u": uniform(batch["input_ids"], generator), "clean_u": uniform(batch["input_ids"], generator)}
 
     def corrupt(self, batch: Batch, draws: Draws) -> Batch:
+        """input_ids and attention_mask [B,S], a sentinel for each span, and labels [B,T] with -100 behind."""
         ids, mask = batch["input_ids"], real(batch)
         free = mask & (ids != self.eos_id)
         noise = self.noise(free, **draws)
@@ -82,7 +84,7 @@ class SpanCorruption(Objective):
     @staticmethod
     def loss(logits, labels):
         """logits [B,T,V], labels [B,T] -> scalar"""
-        return seq2seq_loss(logits, labels)
+        return cross_entropy(logits, labels)
 
 
 def cut(totals: Tensor, parts: Tensor, u: Tensor) -> Tensor:
