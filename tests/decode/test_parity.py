@@ -87,7 +87,7 @@ def both(name, strategy, limit=9, ends=ENDS, **settings):
     return expected, tfkit.generate(ours, ids, strategy, **settings)
 
 
-def same(expected, found):
+def assert_same(expected, found):
     """But for the width of the padding behind."""
     width = max(expected.size(1), found.size(1))
     found, expected = (torch.nn.functional.pad(ids, (0, width - ids.size(1)), value=PAD) for ids in (found, expected))
@@ -107,9 +107,9 @@ STRATEGIES = [
 def test_same_ids(name, strategy):
     # a fresh encoder-decoder likes to say one word for ever
     rules = dict(no_repeat_ngram_size=2) if reads_source(name) else {}
-    same(*both(name, strategy, **rules))
+    assert_same(*both(name, strategy, **rules))
     expected, found = both(name, strategy, ends=None, **rules)
-    same(expected, found)
+    assert_same(expected, found)
     assert found.unique().numel() > 5  # or the comparison would say little
 
 
@@ -130,9 +130,9 @@ RULES = [
 @pytest.mark.parametrize("rules", RULES, ids=str)
 @pytest.mark.parametrize("name", ["gpt2", "bart"])
 def test_same_rules(name, rules, strategy):
-    same(*both(name, strategy, **rules))
+    assert_same(*both(name, strategy, **rules))
 
 
 @pytest.mark.parametrize("name", ["gpt2", "t5"])
 def test_several_of_a_beam(name):
-    same(*both(name, Beam(4), returns=3))
+    assert_same(*both(name, Beam(4), returns=3))

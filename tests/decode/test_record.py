@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import math
 import zlib
@@ -11,6 +12,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.decode.test_generate import END, HOW, MODELS, SOURCES, START, plain, step_of
 from tests.decode.test_strategies import causal
@@ -26,9 +29,10 @@ from tfkit.decode import (
     generate,
     record,
 )  # fmt: skip
+from tfkit.decode.maps import as_bytes, fitted, pack
 
 HERE = Path(__file__).parent
-SCHEMA = json.loads((HERE.parents[1] / "extension/tfkit_lab/trace.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads((HERE.parents[1] / "extension/tfkit_lab/schemas/decoding.json").read_text(encoding="utf-8"))
 NAMES = ["<pad>", "<s>", "</s>", "the", "▁cat", "▁sat", "▁on", "le", "▁chat", "▁est", "▁là", "é", "!"]
 STRATEGIES = [
     Greedy(), Beam(3), Sample(top_k=4), TextbookBeam(3), Diverse(4, groups=2, penalty=3.0), Speculative(plain(2), 3),
@@ -191,7 +195,144 @@ def test_golden(kind):
         assert difference.abs().max() <= 1.5 / 255
 
 
+def test_a_sample_shows_what_it_cuts():
+    model = causal()
+    trace = alone(model, Sample(0.5, top_k=5, top_p=0.8))
+    valid(trace)
+    logits = model(torch.tensor([PROMPT])).logits[0, -1].double()
+    cold, few, nucleus = trace["steps"][0]["stages"]["0"]
+    assert [s["name"] for s in (cold, few, nucleus)] == ["temperature 0.5", "top-k 5", "top-p 0.8"]
+    assert (cold["left"], few["left"]) == (len(NAMES), 5) and 1 <= nucleus["left"] <= 5
+    best = (logits / 0.5).softmax(-1).sort(descending=True).values
+    assert cold["p"] == pytest.approx(best[:8].tolist(), rel=1e-4)
+    assert few["p"] == pytest.approx((best[:5] / best[:5].sum()).tolist() + [0, 0, 0], rel=1e-4)
+    chosen = [trace["nodes"][i]["token_id"] for i in trace["path"]][1:]
+    for step, node, token in zip(trace["steps"], trace["path"], chosen, strict=False):
+        ids = [i for _, i, _ in step["topk"][str(node)]]
+        assert step["stages"][str(node)][-1]["p"][ids.index(token)] > 0
+
+
+def test_contrastive_search_shows_what_it_weighed():
+    trace = alone(causal(), Contrastive(3, 0.6))
+    valid(trace)
+    for node in trace["nodes"][1:]:
+        p, told = math.exp(node["logp"]), node["told"]
+        assert told["value"] == pytest.approx(0.4 * p - 0.6 * told["likeness"], abs=1e-5)
+    for step in trace["steps"]:
+        best, *others = [n for n in trace["nodes"] if n["parent"] == step["live"][0]]
+        assert all(best["told"]["value"] >= n["told"]["value"] for n in others) and best["state"] != "dropped"
+
+
+def test_diverse_groups_show_what_they_lose():
+    trace = traced(plain(), Diverse(4, groups=2, penalty=3.0))
+    valid(trace)
+    first = {g: [n for n in trace["nodes"][1:] if n["step"] == 1 and n["told"]["group"] == g] for g in (1, 2)}
+    taken = [n["token_id"] for n in first[1] if n["state"] != "dropped"]
+    assert len(taken) == 2 and {n["told"]["penalty"] for n in first[1]} == {0.0}
+    assert [n["told"]["penalty"] for n in first[2]] == [3.0 * (n["token_id"] in taken) for n in first[2]]
+
+
+def test_a_draft_is_shown_with_what_became_of_it():
+    trace = alone(causal(), Speculative(causal(seed=1), 3, Sample()))
+    valid(trace)
+    rounds = [(step["draft"], node) for step, node in zip(trace["steps"], trace["path"][1:], strict=True)]
+    for draft, node in rounds:
+        states = [guess["state"] for guess in draft["guesses"]]
+        kept = states.count("kept")
+        assert states == ["kept"] * kept + ["refused"] * (kept < len(states)) + ["unread"] * (len(states) - kept - 1)
+        assert draft["place"] <= kept
+        if draft["place"] < kept:
+            assert draft["guesses"][draft["place"]]["token_id"] == trace["nodes"][node]["token_id"]
+    assert any(guess["state"] != "kept" for draft, _ in rounds for guess in draft["guesses"])
+
+
+@pytest.mark.parametrize("static", [False, True])
+def test_the_cache_is_measured(static, monkeypatch):
+    """What is said to be copied is what index_select gave and copy_ took."""
+    model, moved, select = causal(), [], torch.Tensor.index_select
+
+    def counted(tensor, dim, index):
+        out = select(tensor, dim, index)
+        moved.append(out.nbytes if out.dim() == 4 else 0)
+        return out
+
+    monkeypatch.setattr(torch.Tensor, "index_select", counted)
+    trace = alone(model, Beam(3), static_cache=static)
+    valid(trace)
+    seen = [step["cache"] for step in trace["steps"]]
+    assert sum(s["copied"] for s in seen) == sum(moved)
+    for place, s in enumerate(seen):
+        assert s["rows"] == (1 if place == 0 else 3) and s["length"] == len(PROMPT) + place
+        assert s["used"] == [2 * s["rows"] * 16 * s["length"] * 4] * 2  # keys and values, 16 wide, in float32; 2 layers
+        assert s["room"] >= sum(s["used"]) and s["memory"] == 0
+
+
+def noise(layers, heads, rows, cols, seed):
+    """Bytes as attention leaves them: most small, a spike here and there."""
+    generator = torch.Generator().manual_seed(seed)
+    logits = 3 * torch.randn(layers, heads, rows, cols, generator=generator)
+    return as_bytes(logits.masked_fill(torch.ones(rows, cols).triu(1 + cols - rows).bool(), -math.inf).softmax(-1))
+
+
+@pytest.mark.parametrize("rows, cols, by", [(7, 7, 1), (7, 7, 3), (40, 40, 7), (5, 31, 4), (31, 31, 31)])
+def test_of_every_block_the_largest_is_kept(rows, cols, by):
+    fine = noise(2, 3, rows, cols, by)
+    packed = pack(fine, rows == cols, by)
+    assert packed.get("pooled") == (None if by == 1 else {"by": by, "rows": rows, "cols": cols})
+    small = (maps(packed) * 255).round().int()
+    for r, c in itertools.product(range(packed["rows"]), range(packed["cols"])):
+        block = fine[..., r * by : (r + 1) * by, c * by : (c + 1) * by]
+        assert torch.equal(small[..., r, c], block.flatten(-2).amax(-1).int())
+
+
+@settings(max_examples=20, deadline=None)
+@given(side=st.integers(1, 60), heads=st.integers(1, 6), budget=st.integers(200, 9_000), seed=st.integers(0, 9))
+def test_maps_are_pooled_until_they_fit_and_no_sooner(side, heads, budget, seed):
+    fine = noise(2, heads, side, side, seed)
+    found = fitted(lambda by: pack(fine, True, by), side, budget)
+    assert len(json.dumps(found)) <= budget
+    assert ("pooled" in found) == (len(json.dumps(pack(fine, True))) > budget)
+
+
+def test_a_long_run_is_pooled_and_its_steps_are_kept():
+    run = lambda budget: record(
+        causal(), torch.arange(40) % 13, token=name, strategy=Greedy(), end_id=-1, max_new_tokens=6, budget=budget
+    )
+    fine, trace = run(500_000), run(8_000)
+    valid(trace)
+    assert len(json.dumps(fine)) > 8_000 >= len(json.dumps(trace))
+    assert trace["attention"]["self"]["pooled"]["rows"] == fine["attention"]["self"]["rows"] == 46
+    assert {**trace, "attention": 0} == {**fine, "attention": 0}
+    with pytest.raises(ValueError, match="budget is 5 bytes, but one square a map takes"):
+        run(20)
+
+
+PROMPT = [5, 6, 7, 3]
+
+
+def alone(model, strategy, end_id=END, **how):
+    return record(
+        model, torch.tensor(PROMPT), token=name, strategy=strategy, end_id=end_id, max_new_tokens=6,
+        generator=torch.Generator().manual_seed(0), **how,
+    )  # fmt: skip
+
+
+def strategies():
+    """Name -> a trace of every other strategy, for the front end's tests."""
+    ours = MODELS["transformer"]()
+    return {
+        "sample": alone(causal(), Sample(0.7, top_k=6, top_p=0.8), title="sampling"),
+        "contrastive": alone(causal(), Contrastive(4, 0.6), title="contrastive search"),
+        "speculative": alone(causal(), Speculative(causal(seed=1), 3, Sample()), -1, title="speculative decoding"),
+        "pooled": alone(causal(), Greedy(), -1, title="pooled attention", budget=1_200),
+        "diverse": traced(ours, Diverse(4, groups=2, penalty=1.0), title="diverse beams"),
+    }
+
+
 if __name__ == "__main__":
+    for kind, trace in strategies().items():
+        text = json.dumps(trace, ensure_ascii=False)
+        (HERE.parent / f"extension/golden/{kind}.json").write_text(text + "\n", encoding="utf-8")
     for strategy in (Greedy(), Beam(3)):
         text = json.dumps(traced(plain(), strategy, title="the cat sat"), ensure_ascii=False, indent=1)
         (HERE / f"golden_{strategy.name}.json").write_text(text + "\n", encoding="utf-8")

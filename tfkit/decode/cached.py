@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from typing import Any
 
 import torch
@@ -12,7 +13,7 @@ from torch import Tensor
 from tfkit.nn import StaticCache
 
 
-class ModelDecoder:
+class ModelDecoder(ABC):
     """What decoders with a source and without have in common.
 
     room: the most positions there will be; static: a cache of that size from the start. Raises ValueError for a static
@@ -30,24 +31,27 @@ class ModelDecoder:
         self.cache: Any = None
         self.ids = torch.empty(0, 0, dtype=torch.int64)  # all of them, where they are read again
 
+    @abstractmethod
     def inputs(self, ids: Tensor, past: int) -> dict[str, Any]:
         """The arguments of the model that go with ids [N,t], which follow `past` others."""
-        raise NotImplementedError
 
-    def repeat(self, index: Tensor) -> None:
+    def repeat(self, index: Tensor) -> None:  # noqa: B027 (what keeps nothing a row has nothing to do)
         """Sentences get as many rows as `index` names them."""
 
     def start(self, ids: Tensor) -> Tensor:
+        """ids [B,t] -> logits [B,V]; a model that can leaves out those of all positions but the last"""
         self.rows, self.ids = len(ids), ids[:, :0]
         last = {"logits_to_keep": 1} if "logits_to_keep" in self.known else {}  # a long prompt has many
         return self.extend(ids, **last)[:, -1]
 
     def advance(self, index: Tensor | None, token: Tensor, since: int = 0) -> Tensor:
+        """index [N] or None, token [N] -> logits [N,V]; a model without a cache reads everything again."""
         if index is not None:
             self.reorder(index, since)
         return self.extend(token.unsqueeze(1))[:, -1]
 
     def extend(self, tokens: Tensor, **how: Any) -> Tensor:
+        """tokens [N,t] -> logits [N,t,V]; `how` goes to the model's forward, where it has a cache."""
         past, self.length = self.length, self.length + tokens.size(1)
         if self.cached:
             out = self.model(**self.inputs(tokens, past), cache=self.cache, use_cache=True, **how)
@@ -59,6 +63,7 @@ class ModelDecoder:
         return out.logits[:, past:]
 
     def reorder(self, index: Tensor, since: int) -> None:
+        """Goes on from rows `index` [N]; what they agree on, the first `since` columns, need not be moved."""
         if len(index) != self.rows:
             self.rows = len(index)
             self.repeat(index)
@@ -71,6 +76,7 @@ class ModelDecoder:
             self.cache.reorder(index)
 
     def rewind(self, count: int) -> None:
+        """Raises TypeError where the model's state cannot be cut, as a recurrent one."""
         self.length -= count
         if not self.cached:
             self.ids = self.ids[:, : self.length]
@@ -107,6 +113,7 @@ class CausalDecoder(ModelDecoder):
         self.hides = isinstance(self.cache, Padded)
 
     def inputs(self, ids: Tensor, past: int) -> dict[str, Any]:
+        """mask [N,past+t] is of all that was read, positions [N,t] of what is new; without padding neither is given"""
         given: dict[str, Any] = {"input_ids": ids}
         end = past + ids.size(1)
         if self.mask is not None and not self.hides:
@@ -116,6 +123,7 @@ class CausalDecoder(ModelDecoder):
         return given
 
     def repeat(self, index: Tensor) -> None:
+        """Masks and positions of the prompts go with their rows."""
         if self.mask is not None and self.positions is not None:
             self.mask, self.positions = self.mask[index], self.positions[index]
 
@@ -132,9 +140,11 @@ class Seq2SeqDecoder(ModelDecoder):
         self.cache = StaticCache(room) if static else None  # the model makes its own kind: states, where it has no keys
 
     def inputs(self, ids: Tensor, past: int) -> dict[str, Any]:
+        """The source goes in encoded; positions are the model's own to count, so `past` is not needed."""
         return {"attention_mask": self.mask, "decoder_input_ids": ids, "encoder_outputs": self.encoded}
 
     def repeat(self, index: Tensor) -> None:
+        """The encoded source is copied for each row, it is not read again."""
         self.encoded = self.encoded.rows(index)
         self.mask = None if self.mask is None else self.mask[index]
 
@@ -147,8 +157,10 @@ class Padded(StaticCache):
         self.real = real  # bool [B,room]
 
     def visible(self, new: int, device: torch.device | None = None) -> Tensor:
+        """bool [B,1,new,room]: a row for each prompt, as its padding differs from the others'"""
         return super().visible(new, device) & self.real[:, None, None]
 
     def reorder(self, index: Tensor) -> None:
+        """The prompts' padding goes with their rows."""
         super().reorder(index)
         self.real = self.real[index]

@@ -27,9 +27,11 @@ class Contrastive:
             raise ValueError(f"{self}: size must be 1 at least, alpha from 0 to 1")
 
     def score(self, total: float, generated: int) -> float:
+        """The summed log-probability as it is: likeness is told beside it."""
         return total
 
     def run(self, task: Task) -> Tensor:
+        """-> ids [B,T]: the best of `size` candidates at each step, which are all read to see what they are like"""
         rows, decoder = Rows(task), task.decoder
         if task.limit == 0:
             return rows.ids
@@ -41,8 +43,11 @@ class Contrastive:
             probs, tokens = scores.softmax(-1).topk(self.size)  # [B,size]
             logits = decoder.advance(index.repeat_interleave(self.size), tokens.flatten(), since)
             states = before.last(decoder.hidden).unflatten(0, tokens.shape)  # [B,size,E]
-            order = ((1 - self.alpha) * probs - self.alpha * before.likeness(states)).argsort(1, descending=True)
-            rows.put(scores, tokens.gather(1, order)[:, 0], tokens.gather(1, order))
+            likeness = before.likeness(states)
+            value = (1 - self.alpha) * probs - self.alpha * likeness
+            order = value.argsort(1, descending=True)
+            told = {"likeness": likeness.gather(1, order), "value": value.gather(1, order)}
+            rows.put(scores, tokens.gather(1, order)[:, 0], tokens.gather(1, order), told=told)
             if rows.done:
                 return rows.so_far
             index, since = batch * self.size + order[:, 0], rows.end - 1

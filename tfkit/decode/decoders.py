@@ -44,18 +44,22 @@ class StepDecoder:
         self.ids = torch.empty(0, 0, dtype=torch.int64)
 
     def start(self, ids: Tensor) -> Tensor:
+        """ids [B,t] -> logits [B,V]"""
         self.ids = ids
         return self.step(ids)
 
     def advance(self, index: Tensor | None, token: Tensor, since: int = 0) -> Tensor:
+        """token [N] -> logits [N,V]; `since` saves nothing here: the whole prefix is read again"""
         before = self.ids if index is None else self.ids[index]
         self.ids = torch.cat([before, token.unsqueeze(1)], dim=1)
         return self.step(self.ids)
 
     def extend(self, tokens: Tensor) -> Tensor:
+        """tokens [N,t] -> logits [N,t,V], by t calls of the function"""
         return torch.stack([self.advance(None, token) for token in tokens.unbind(1)], dim=1)
 
     def rewind(self, count: int) -> None:
+        """Costs nothing: only the prefix is kept."""
         self.ids = self.ids[:, : self.ids.size(1) - count]
 
 
@@ -67,9 +71,11 @@ class PlainDecoder(StepDecoder):
         self.model, self.src, self.memory = model, src, model.encode(src)
 
     def last(self, prefix: Tensor) -> Tensor:
+        """prefix [N,T] -> logits [N,V] of what follows"""
         return self.model.decode(prefix, self.memory, self.src)[:, -1]
 
     def advance(self, index: Tensor | None, token: Tensor, since: int = 0) -> Tensor:
+        """As the parent's; the source and its memory are copied for as many rows as there are now."""
         if index is not None and len(index) != len(self.src):  # rows of one sentence share its memory: their number
             self.src, self.memory = self.src[index], self.memory[index]  # alone matters
         return super().advance(index, token)
@@ -85,14 +91,17 @@ class TextDecoder(StepDecoder):
         self.model, self.mask = model, mask
 
     def last(self, prefix: Tensor) -> Tensor:
+        """prefix [N,T] -> logits [N,V] of what follows"""
         return self.model.following(prefix, self.mask)
 
     def advance(self, index: Tensor | None, token: Tensor, since: int = 0) -> Tensor:
+        """As the parent's; the mask goes with the rows, and the new token is real."""
         if self.mask is not None:
             self.mask = F.pad(self.mask if index is None else self.mask[index], (0, 1), value=True)
         return super().advance(index, token)
 
     def rewind(self, count: int) -> None:
+        """The mask is cut as the prefix is."""
         super().rewind(count)
         self.mask = None if self.mask is None else self.mask[:, : self.ids.size(1)]
 

@@ -56,6 +56,7 @@ def generate(
             raise ValueError(f"returns={returns}: {type(strategy).__name__} has {strategy.width} to give")
 
         def make(other: Any = None, rows: slice = slice(None)) -> Decoder:
+            """A decoder for these rows of the sources, of `model` or of `other`, a draft."""
             part, hidden = (None if tensor is None else tensor[rows] for tensor in (source, mask))
             return decoder_for(model if other is None else other, part, hidden, prompt.size(1) + limit, static_cache)
 

@@ -41,12 +41,12 @@ def choose(task: Task, groups: list[Hypotheses], scores: Tensor, ids: Tensor, pe
         parents.append(parent + place * width)
         tokens.append(token)
     if task.watch:
-        task.watch(together([group.seen for group in groups if group.seen is not None]))
+        task.watch(together([group.seen for group in groups if group.seen is not None], tokens, penalty))
     return torch.cat(parents, 1), torch.cat(tokens, 1)
 
 
-def together(steps: list[Step]) -> Step:
-    """One event of what the groups did, their hypotheses and candidates side by side."""
+def together(steps: list[Step], chosen: list[Tensor], penalty: float) -> Step:
+    """One event of what the groups did, their hypotheses and candidates side by side; chosen: tokens [B,W] of each."""
     if len(steps) == 1:
         return steps[0]
     places, candidates = steps[0].totals.size(1), steps[0].token.size(1)
@@ -55,7 +55,16 @@ def together(steps: list[Step]) -> Step:
     parent = side_by_side(s.parent + g * places for g, s in enumerate(steps))
     token, total = side_by_side(s.token for s in steps), side_by_side(s.total for s in steps)
     live = side_by_side(s.live + g * candidates for g, s in enumerate(steps))
-    return Step(scores, totals, parent, token, total, live, side_by_side(s.ended for s in steps), normal=True)
+    taken = [torch.zeros_like(steps[0].token, dtype=scores.dtype)]
+    taken += [penalty * times_said(torch.cat(chosen[:g], 1), s.token) for g, s in enumerate(steps) if g]
+    group = side_by_side(torch.full_like(s.token, g + 1) for g, s in enumerate(steps))
+    told = {"group": group, "penalty": side_by_side(taken)}
+    return Step(scores, totals, parent, token, total, live, side_by_side(s.ended for s in steps), True, told)
+
+
+def times_said(words: Tensor, token: Tensor) -> Tensor:
+    """words [B,N], token [B,C] -> how often each token is among them, [B,C]"""
+    return (words.unsqueeze(1) == token.unsqueeze(2)).sum(-1)
 
 
 def moved(ids: Tensor, parent: Tensor, start: int, end: int) -> tuple[Tensor, Tensor | None, int]:

@@ -106,9 +106,11 @@ class Textbook(Hypotheses):
     """The same as `beam_search`: what ends keeps its place for that step only, and the beam grows narrower by it."""
 
     def survivors(self, total: Tensor, ended: Tensor, last: bool) -> Tensor:
+        """[B,places]: the first candidates, also those that ended; `step` gives these a total of -inf"""
         return self.first
 
     def close(self, generated: int) -> None:
+        """A sentence is done when no place of its beam is left."""
         self.closed = (self.totals == -torch.inf).all(1)
         self.done = bool(self.closed.all())
 

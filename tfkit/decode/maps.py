@@ -1,8 +1,10 @@
-"""Where a model looked: its attention over a finished text, packed for the browser."""
+"""Where a model looked: its attention over a finished text, packed for the browser within a budget of bytes."""
 
 from __future__ import annotations
 
 import base64
+import json
+import math
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -14,8 +16,9 @@ from tfkit import tracing
 from tfkit.decode.decoders import is_ours
 
 
-def attention(model: nn.Module, source: Tensor | None, ids: Tensor) -> dict[str, Any]:
-    """Packed maps `self` and `cross` of one forward over `ids` [1,T], those that the model shows; often both.
+def attention(model: nn.Module, source: Tensor | None, ids: Tensor, budget: int) -> dict[str, Any]:
+    """Packed maps `self` and `cross` of one forward over `ids` [1,T], those that the model shows; often both. Pooled so
+    far that both together take at most `budget` bytes.
 
     A tfkit model is traced; of another, submodules that return `(output, weights [1,H,Q,K])` are listened to: those
     with "cross" in their name look at the source.
@@ -25,7 +28,9 @@ def attention(model: nn.Module, source: Tensor | None, ids: Tensor) -> dict[str,
     for name, maps in seen.items():
         crossing = source is not None and ("self" not in name if is_ours(model) else "cross" in name)
         kinds["cross" if crossing else "self"].append(maps)
-    return {kind: pack(torch.cat(maps), triangle=kind == "self") for kind, maps in kinds.items() if maps}
+    found = {kind: as_bytes(torch.cat(maps)) for kind, maps in kinds.items() if maps}
+    side = max((max(maps.shape[-2:]) for maps in found.values()), default=1)
+    return fitted(lambda by: {kind: pack(maps, kind == "self", by) for kind, maps in found.items()}, side, budget)
 
 
 def _traced(model: Any, source: Tensor | None, ids: Tensor) -> dict[str, Tensor]:
@@ -41,6 +46,8 @@ def _heard(model: Any, source: Tensor | None, ids: Tensor) -> dict[str, Tensor]:
     seen: dict[str, Tensor] = {}
 
     def listen(name: str) -> Callable:
+        """A forward hook that keeps weights [B,H,Q,K] under this name; of several calls the last."""
+
         def hook(_module: nn.Module, _args: Any, out: Any) -> None:
             if isinstance(out, tuple) and len(out) == 2 and isinstance(out[1], Tensor) and out[1].dim() == 4:
                 seen[name] = out[1].detach()
@@ -57,12 +64,45 @@ def _heard(model: Any, source: Tensor | None, ids: Tensor) -> dict[str, Tensor]:
     return seen
 
 
-def pack(weights: Tensor, triangle: bool) -> dict[str, Any]:
-    """weights [L,H,Q,K] -> bytes round(255 p), deflated, base64; `triangle`: only the lower one, diagonal included."""
-    layers, heads, rows, cols = weights.shape
-    levels = (weights.float() * 255).round().clamp(0, 255).to(torch.uint8).cpu()
+def as_bytes(weights: Tensor) -> Tensor:
+    """Weights of any shape -> round(255 p) as uint8, on the CPU."""
+    return weights.float().mul(255).round_().clamp_(0, 255).to(torch.uint8).cpu()
+
+
+def pack(maps: Tensor, triangle: bool, by: int = 1) -> dict[str, Any]:
+    """uint8 [L,H,Q,K] -> deflated, base64, pooled by × by; `triangle`: only the lower one, diagonal included."""
+    small = pooled(maps, by)
+    layers, heads, rows, cols = small.shape
+    kept = small
     if triangle:
         row, col = torch.tril_indices(rows, cols)
-        levels = levels[:, :, row, col]
-    data = base64.b64encode(zlib.compress(levels.contiguous().numpy().tobytes(), 9)).decode()
-    return dict(layers=layers, heads=heads, rows=rows, cols=cols, triangle=triangle, data=data)
+        kept = small[:, :, row, col]
+    told = dict(layers=layers, heads=heads, rows=rows, cols=cols, triangle=triangle, data=squeezed(kept, zlib.Z_RLE))
+    return told | ({} if by == 1 else {"pooled": {"by": by, "rows": maps.size(-2), "cols": maps.size(-1)}})
+
+
+def pooled(maps: Tensor, by: int) -> Tensor:
+    """[...,Q,K], none negative -> [...,⌈Q/by⌉,⌈K/by⌉]: the largest of each block of by × by: no spike is lost."""
+    if by == 1:
+        return maps
+    whole = nn.functional.pad(maps, (0, -maps.size(-1) % by, 0, -maps.size(-2) % by))
+    return whole.unflatten(-1, (-1, by)).amax(-1).unflatten(-2, (-1, by)).amax(-2)
+
+
+def fitted(make: Callable[[int], Any], side: int, budget: int) -> Any:
+    """`make(by)`, plain JSON that is pooled by × by, with `by` raised from 1 until it takes at most `budget` bytes;
+    side: of the largest map. Raises ValueError where one square a map still takes more."""
+    by = 1
+    while (size := len(json.dumps(found := make(by)))) > budget:
+        if by >= side:
+            raise ValueError(f"budget is {budget:,} bytes, but one square a map takes {size:,}: give as many")
+        # pooled maps squeeze worse than fine ones, so that the next may not fit yet, but is not too coarse
+        by = min(side, max(by + 1, math.floor(by * math.sqrt(size / budget))))
+    return found
+
+
+def squeezed(levels: Tensor, strategy: int = zlib.Z_DEFAULT_STRATEGY) -> str:
+    """uint8 of any shape -> deflated, base64. Weights are noise with runs of zeros in it: looking for what came before
+    costs a hundred times the time of `Z_RLE`, and gives a tenth more bytes."""
+    how = zlib.compressobj(6, zlib.DEFLATED, zlib.MAX_WBITS, 9, strategy)
+    return base64.b64encode(how.compress(levels.contiguous().numpy().tobytes()) + how.flush()).decode()

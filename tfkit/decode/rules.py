@@ -107,4 +107,5 @@ def without_words(scores: Tensor, ids: Tensor, words: Tensor) -> Tensor:
 
 
 def forced(scores: Tensor, token: int) -> Tensor:
+    """scores [N,V] -> the same shape: 0 for `token`, never for every other"""
     return torch.full_like(scores, NEVER).index_fill(1, torch.tensor([token], device=scores.device), 0.0)

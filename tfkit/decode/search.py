@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -12,6 +13,16 @@ from torch import Tensor
 
 from tfkit.decode.decoders import Decoder
 from tfkit.decode.rules import Applied
+
+
+@dataclass(frozen=True, eq=False)
+class Draft:
+    """One round of speculation, which may give several steps: n guesses, of which the first `kept` were right."""
+
+    tokens: Tensor  # [n]
+    likely: Tensor  # [n]: what the model gives them
+    guessed: Tensor  # [n]: what the draft gave them
+    kept: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +37,8 @@ class Step:
     live: Tensor  # [B,W]: which candidates take the places after the step
     ended: Tensor  # bool [B,C]: set aside as finished
     normal: bool = False
+    told: Mapping[str, Tensor] = field(default_factory=dict)  # [B,C] each: what else decided; NaN: nothing to tell
+    draft: Draft | None = None
 
     @cached_property
     def log_probs(self) -> Tensor:
@@ -56,6 +69,7 @@ class Task:
 
     @cached_property
     def decoder(self) -> Decoder:
+        """The decoder of all sentences, made when it is first asked for."""
         return self.make()
 
     def alone(self, row: int) -> Task:
@@ -65,6 +79,7 @@ class Task:
         return replace(self, prompt=self.prompt[rows], real=real, make=lambda model=None: self.make(model, rows))
 
     def is_end(self, token: Tensor) -> Tensor:
+        """token [...] -> bool [...]: which of them end a row"""
         return token == self.ends[0] if len(self.ends) == 1 else torch.isin(token, self.end_ids)
 
     def ruled(self, ids: Tensor, logits: Tensor) -> Tensor:
@@ -84,9 +99,13 @@ class Strategy(Protocol):
     """How to find a continuation; write your own in the same shape."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What it is called in a trace."""
+
     @property
-    def width(self) -> int: ...
+    def width(self) -> int:
+        """How many hypotheses of a sentence go on at once."""
+
     def run(self, task: Task) -> Tensor:
         """-> ids [B·returns,T]: prompt, new tokens, padding"""
 
@@ -99,18 +118,21 @@ def wide(logits: Tensor) -> Tensor:
     return logits if logits.dtype in (torch.float32, torch.float64) else logits.float()
 
 
-class Chain:
+class Chain(ABC):
     """One row a sentence: `pick(scores [B,V], generator) -> token [B]` decides, and there is no way back."""
 
     width = 1
 
+    @abstractmethod
     def pick(self, scores: Tensor, generator: torch.Generator | None) -> Tensor:
-        raise NotImplementedError(f"{type(self).__name__} must say how it picks a token")
+        """scores [B,V], after the rules -> token [B]; all chance comes from the generator"""
 
     def score(self, total: float, generated: int) -> float:
+        """The summed log-probability as it is."""
         return total
 
     def run(self, task: Task) -> Tensor:
+        """-> ids [B,T]: prompt, the tokens that were picked, padding"""
         rows = Rows(task)
         if task.limit == 0:
             return rows.ids
@@ -134,17 +156,19 @@ class Rows:
 
     @property
     def so_far(self) -> Tensor:
+        """[B,T]: the prompts and what was put behind them"""
         return self.ids[:, : self.end]
 
     @property
     def done(self) -> bool:
+        """Whether every row has ended, or there is no room left."""
         return self.end == self.ids.size(1) or (bool(self.task.ends) and bool(self.finished.all()))
 
-    def put(self, scores: Tensor, token: Tensor, others: Tensor | None = None) -> Tensor:
-        """scores [B,V], the token [B] chosen by them; others [B,C]: the candidates it was one of, the token first
-        -> token [B], padding where a row has ended"""
+    def put(self, scores: Tensor, token: Tensor, others: Tensor | None = None, **more: Any) -> Tensor:
+        """scores [B,V], the token [B] chosen by them; others [B,C]: the candidates it was one of, the token first;
+        more: of a `Step`, for who watches -> token [B], padding where a row has ended"""
         if self.task.watch:
-            self.tell(scores, token.unsqueeze(1) if others is None else others)
+            self.tell(scores, token.unsqueeze(1) if others is None else others, **more)
         if self.task.ends:
             token = token.masked_fill(self.finished, self.task.pad)
             self.finished = self.finished | self.task.is_end(token)
@@ -152,12 +176,12 @@ class Rows:
         self.end += 1
         return token
 
-    def tell(self, scores: Tensor, tokens: Tensor) -> None:
+    def tell(self, scores: Tensor, tokens: Tensor, **more: Any) -> None:
         """tokens [B,C], of which the first was taken"""
         total = self.totals + scores.double().log_softmax(-1).gather(1, tokens)
         first = torch.zeros_like(tokens[:, :1])
         ended = self.task.is_end(tokens) & (torch.arange(tokens.size(1), device=tokens.device) == 0)
         assert self.task.watch is not None
         parent = torch.zeros_like(tokens)
-        self.task.watch(Step(scores.unsqueeze(1), self.totals, parent, tokens, total, first, ended))
+        self.task.watch(Step(scores.unsqueeze(1), self.totals, parent, tokens, total, first, ended, **more))
         self.totals = total.masked_fill(ended, -torch.inf)[:, :1]

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tfkit.decode.decoders import Decoder
-from tfkit.decode.search import Rows, Task
+from tfkit.decode.search import Draft, Rows, Task
 from tfkit.decode.strategies import GREEDY, Greedy, Sample
 
 
@@ -35,14 +35,17 @@ class Speculative:
             raise ValueError(f"Speculative(tokens={self.tokens}): the draft must guess one token at least")
 
     def score(self, total: float, generated: int) -> float:
+        """The summed log-probability as it is."""
         return total
 
     def run(self, task: Task) -> Tensor:
+        """-> ids [B,T], one sentence after the other. Raises ValueError for a draft of another vocabulary."""
         found = [self.alone(task.alone(row)) for row in range(len(task.prompt))]
         longest = max(ids.size(1) for ids in found)
         return torch.cat([F.pad(ids, (0, longest - ids.size(1)), value=task.pad) for ids in found])
 
     def alone(self, task: Task) -> Tensor:
+        """One sentence: the draft guesses, the model judges, until it ends. -> ids [1,T]"""
         rows, model, draft = Rows(task), Reader(task.decoder), Reader(task.make(self.draft))
         while not rows.done:
             start = rows.end
@@ -53,11 +56,12 @@ class Speculative:
                     f"the draft knows {guessed.size(1)} tokens, the model {likely.size(1)}: give it the same"
                 )
             kept, instead = settle(likely, guessed, ids[0, start:], task.generator)
+            draft_of = drafted(ids[0, start:], likely, guessed, kept) if task.watch else None
             for place in range(kept):
-                rows.put(scores[place : place + 1], ids[:, start + place])
+                rows.put(scores[place : place + 1], ids[:, start + place], draft=draft_of)
             if not rows.done:
                 refused = ids[:, start + kept : start + kept + 1]
-                rows.put(scores[kept : kept + 1], instead, torch.cat([instead[:, None], refused], 1))
+                rows.put(scores[kept : kept + 1], instead, torch.cat([instead[:, None], refused], 1), draft=draft_of)
             model.keep(start + kept)
             draft.keep(start + kept)
         return rows.so_far
@@ -97,6 +101,12 @@ class Reader:
         if self.length > length:
             self.decoder.rewind(self.length - length)
             self.length = length
+
+
+def drafted(guesses: Tensor, likely: Tensor, guessed: Tensor, kept: int) -> Draft:
+    """guesses [n], likely [n+1,V], guessed [n,V] -> what is to be told of the round"""
+    place = torch.arange(len(guesses), device=guesses.device)
+    return Draft(guesses, likely[place, guesses], guessed[place, guesses], kept)
 
 
 def settle(p: Tensor, q: Tensor, guesses: Tensor, generator: torch.Generator | None) -> tuple[int, Tensor]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -50,14 +51,21 @@ class Sample(Chain):
         if self.top_p is not None and not 0 < self.top_p <= 1:
             raise ValueError(f"Sample(top_p={self.top_p}): must be above 0 and at most 1")
 
+    def stages(self, scores: Tensor) -> Iterator[tuple[str, Tensor]]:
+        """What is done to scores [...,V], one after the other: a name, and the scores then."""
+        if self.temperature != 1:
+            scores = scores / self.temperature
+            yield f"temperature {self.temperature:g}", scores
+        if self.top_k is not None and self.top_k < scores.size(-1):
+            scores = top_k_filter(scores, self.top_k)
+            yield f"top-k {self.top_k}", scores
+        if self.top_p is not None and self.top_p < 1:
+            scores = top_p_filter(scores, self.top_p)
+            yield f"top-p {self.top_p:g}", scores
+
     def probabilities(self, scores: Tensor) -> Tensor:
         """scores [...,V] -> [...,V]"""
-        logits = scores / self.temperature if self.temperature != 1 else scores
-        if self.top_k is not None and self.top_k < logits.size(-1):
-            logits = top_k_filter(logits, self.top_k)
-        if self.top_p is not None and self.top_p < 1:
-            logits = top_p_filter(logits, self.top_p)
-        return logits.softmax(-1)
+        return [scores, *(cut for _, cut in self.stages(scores))][-1].softmax(-1)
 
     def pick(self, scores: Tensor, generator: torch.Generator | None = None) -> Tensor:
         """scores [B,V] -> [B]"""
@@ -86,12 +94,15 @@ class Beam:
 
     @property
     def width(self) -> int:
+        """The number of hypotheses that are kept."""
         return self.size
 
     def run(self, task: Task) -> Tensor:
+        """-> ids [B·returns,T], the best first"""
         return run_groups(task, [self.KEPT(task, self.size, self.length_penalty, self.early_stopping)])
 
     def score(self, total: float, generated: int) -> float:
+        """The summed log-probability over a power of the length: 0 favours short ones, above 0 longer ones."""
         return total / max(generated, 1) ** self.length_penalty
 
 
@@ -118,6 +129,7 @@ class Diverse(Beam):
             raise ValueError(f"Diverse(size={self.size}, groups={self.groups}): groups must divide size")
 
     def run(self, task: Task) -> Tensor:
+        """-> ids [B·returns,T]; each group is held away from what those before it chose in the same step"""
         places = self.size // self.groups
         kept = [self.KEPT(task, places, self.length_penalty, self.early_stopping) for _ in range(self.groups)]
         return run_groups(task, kept, self.penalty)

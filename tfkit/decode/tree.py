@@ -1,0 +1,130 @@
+"""The tree of hypotheses, grown event by event: the nodes and steps of a trace."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tfkit.decode.search import Draft, Step, Strategy
+
+TokenNames = Callable[[int], str | None]
+
+
+def named(token: TokenNames, i: int) -> str:
+    """A token's name; its number where it has none."""
+    name = token(i)
+    return f"#{i}" if name is None else name
+
+
+class Tree:
+    """Nodes and steps of a trace, grown event by event."""
+
+    def __init__(self, strategy: Strategy, token: TokenNames, top: int, root_id: int) -> None:
+        self.strategy, self.token, self.top = strategy, token, top
+        self.stages = getattr(getattr(strategy, "base", strategy), "stages", None)  # of a sample: what it cuts
+        self.draft: Draft | None = None
+        self.nodes: list[dict[str, Any]] = []
+        self.steps: list[dict[str, Any]] = []
+        self.totals = [0.0]  # of each node, the sum of log-probabilities
+        self.places = [self.node(-1, root_id, 0.0, 0.0, "live")]  # node id of each of the model's rows
+
+    def node(self, parent: int, token_id: int, logp: float, score: float, state: str) -> int:
+        """Adds a node below `parent` (-1: the root). -> its id"""
+        step = self.nodes[parent]["step"] + 1 if parent >= 0 else 0
+        name = named(self.token, token_id)
+        self.nodes.append(
+            dict(
+                id=len(self.nodes), parent=parent, step=step, token=name, token_id=token_id,
+                logp=logp, score=score, state=state,
+            )
+        )  # fmt: skip
+        return len(self.nodes) - 1
+
+    def add(self, step: Step) -> None:
+        """One step: the likeliest of each live hypothesis, what was chosen, and the nodes that grew."""
+        if step.totals.size(1) > len(self.places):  # groups of hypotheses that all start from one
+            self.places *= step.totals.size(1)
+        alive = [place for place, total in enumerate(step.totals[0].tolist()) if total > -torch.inf]
+        event: dict[str, Any] = dict(
+            live=list(dict.fromkeys(self.places[p] for p in alive)), chosen=[], finished=[], topk={}, entropy={}
+        )
+        for place in alive:
+            self.likeliest(event, str(self.places[place]), step.log_probs[0, place])
+        self.explain(event, step)
+        before, places = self.places, step.live[0].tolist()
+        columns = [part[0].tolist() for part in (step.parent, step.token, step.total, step.ended)]
+        grown: dict[int, int] = {}  # candidate -> node
+        for rank, (parent, token, total, ended) in enumerate(zip(*columns, strict=True)):
+            if total == -torch.inf:  # no continuation: an ended hypothesis' place, or a token that cannot be
+                continue
+            told = {name: value[0, rank].item() for name, value in step.told.items()}
+            state = "finished" if ended else "live" if rank in places else "dropped"
+            grown[rank] = self.child(before[parent], token, step.log_probs[0, parent, token].item(), state, told)
+            if state != "dropped":
+                event["chosen" if state == "live" else "finished"].append(grown[rank])
+        self.places = [grown.get(rank, before[columns[0][rank]]) for rank in places]
+        self.steps.append(event)
+
+    def child(self, parent: int, token: int, logp: float, state: str, told: dict[str, float]) -> int:
+        """A node with its score, and what else decided (`told`; what is not finite is left out). -> its id"""
+        self.totals.append(self.totals[parent] + logp)
+        made = self.node(parent, token, logp, self.strategy.score(self.totals[-1], len(self.steps) + 1), state)
+        if told := {name: value for name, value in told.items() if math.isfinite(value)}:
+            self.nodes[made]["told"] = told
+        return made
+
+    def explain(self, event: dict[str, Any], step: Step) -> None:
+        """What a sample cuts, and what a draft guessed."""
+        if self.stages is not None:
+            pairs = zip(event["topk"].items(), step.scores[0], strict=False)
+            event["stages"] = {name: list(map(self.stage(best), self.stages(row))) for (name, best), row in pairs}
+        if step.draft is not None:
+            place = self.steps[-1]["draft"]["place"] + 1 if step.draft is self.draft else 0
+            event["draft"] = {"place": place, "guesses": self.guesses(step.draft)}
+        self.draft = step.draft
+
+    def stage(self, best: list[list[Any]]) -> Callable[[tuple[str, Tensor]], dict[str, Any]]:
+        """(name, scores [V]) -> how many tokens are left then, and the probabilities of the likeliest"""
+
+        def told(named_scores: tuple[str, Tensor]) -> dict[str, Any]:
+            """What was cut has probability 0 and is not counted as left."""
+            name, scores = named_scores
+            probs = scores.double().softmax(-1)
+            return {"name": name, "left": int((probs > 0).sum()), "p": [probs[i].item() for _, i, _ in best]}
+
+        return told
+
+    def guesses(self, draft: Draft) -> list[dict[str, Any]]:
+        """A round of speculation, token by token: p of the model, q of the draft, and whether it was kept."""
+        state = lambda place: "kept" if place < draft.kept else "refused" if place == draft.kept else "unread"
+        columns = (part.tolist() for part in (draft.tokens, draft.likely, draft.guessed))
+        return [
+            {"token": named(self.token, i), "token_id": i, "p": min(p, 1.0), "q": min(q, 1.0), "state": state(place)}
+            for place, (i, p, q) in enumerate(zip(*columns, strict=True))
+        ]
+
+    def likeliest(self, event: dict[str, Any], name: str, log_probs: Tensor) -> None:
+        """The `top` tokens of log_probs [V] and their entropy in nats, into the event under `name`."""
+        probs = log_probs.exp()
+        best = probs.topk(min(self.top, len(probs)))
+        pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        event["topk"][name] = [[named(self.token, i), i, min(p, 1.0)] for i, p in pairs]
+        event["entropy"][name] = max(0.0, -torch.xlogy(probs, probs).sum().item())
+
+    def best(self) -> int:
+        """The best leaf: finished, or unfinished at the last step."""
+        last = self.steps[-1]["chosen"] if self.steps else [0]
+        leaves = [n["id"] for n in self.nodes if n["state"] == "finished"] + last
+        return max(leaves, key=lambda i: self.nodes[i]["score"])
+
+    def path(self, node: int) -> list[int]:
+        """Ids from the root to `node`."""
+        chain = []
+        while node >= 0:
+            chain.append(node)
+            node = self.nodes[node]["parent"]
+        return chain[::-1]

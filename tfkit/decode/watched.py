@@ -1,0 +1,121 @@
+"""A decoder overheard: how large its cache is at each step, and what moving a beam's survivors in it copied."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from torch import Tensor
+
+from tfkit.decode.decoders import Decoder
+from tfkit.decode.search import Strategy, Task
+from tfkit.nn import Cache
+
+
+class Watched:
+    """A strategy whose run is overheard: `seen` gets the cache's state at each Step, None where there is no cache of
+    keys and values."""
+
+    def __init__(self, strategy: Strategy) -> None:
+        self.strategy, self.seen = strategy, list[dict[str, Any] | None]()
+
+    @property
+    def name(self) -> str:
+        """The strategy's own."""
+        return self.strategy.name
+
+    @property
+    def width(self) -> int:
+        """The strategy's own."""
+        return self.strategy.width
+
+    def score(self, total: float, generated: int) -> float:
+        """The strategy's own."""
+        return self.strategy.score(total, generated)
+
+    def run(self, task: Task) -> Tensor:
+        """The strategy's ids, unchanged; `seen` grows by one for each step."""
+        overheard: list[Overheard] = []
+
+        def make(model: Any = None, rows: slice = slice(None)) -> Decoder:
+            made = task.make(model, rows)
+            if model is not None:  # a draft's cache is not what is shown
+                return made
+            overheard.append(Overheard(made))
+            return overheard[-1]
+
+        def watch(step: Any) -> None:
+            self.seen.append(overheard[-1].last if overheard else None)
+            if task.watch:
+                task.watch(step)
+
+        return self.strategy.run(replace(task, make=make, watch=watch))
+
+
+class Overheard:
+    """A decoder that keeps, after each call, what its cache holds."""
+
+    def __init__(self, decoder: Any) -> None:
+        self.decoder = decoder
+        self.hidden: Tensor | None = None
+        self.last: dict[str, Any] | None = None
+
+    def start(self, ids: Tensor) -> Tensor:
+        """As the decoder's; filling the cache with the prompt counts as nothing copied."""
+        out = self.decoder.start(ids)
+        self.last = self.state(len(ids), None, 0, 0)
+        return out
+
+    def advance(self, index: Tensor | None, token: Tensor, since: int = 0) -> Tensor:
+        """As the decoder's; what the reorder will copy is counted first: all, where the number of rows changes."""
+        same = index is not None and len(index) == getattr(self.decoder, "rows", -1)
+        cost = 0 if index is None else copied(self.cache, len(index), since if same else 0)
+        out = self.decoder.advance(index, token, since)
+        self.last = self.state(len(token), index, since if same else 0, cost)
+        return out
+
+    def extend(self, tokens: Tensor) -> Tensor:
+        """As the decoder's; nothing is moved."""
+        out = self.decoder.extend(tokens)
+        self.last = self.state(len(tokens), None, 0, 0)
+        return out
+
+    def rewind(self, count: int) -> None:
+        """As the decoder's; `last` still tells of the longer text."""
+        self.decoder.rewind(count)
+
+    @property
+    def cache(self) -> Any:
+        """The decoder's cache, or None."""
+        return getattr(self.decoder, "cache", None)
+
+    def state(self, rows: int, index: Tensor | None, since: int, cost: int) -> dict[str, Any] | None:
+        """After a call: what the cache holds; of the decoder's states, this one shows the latest."""
+        self.hidden = self.decoder.hidden
+        if not isinstance(self.cache, Cache):
+            return None
+        return {
+            "rows": rows,
+            "length": self.cache.length,
+            "used": [2 * of_keys(buffer, buffer.length) for buffer in self.cache.grown.values()],
+            "room": sum(2 * of_keys(buffer, buffer.k.size(2)) for buffer in self.cache.grown.values()),
+            "memory": sum(k.nbytes + v.nbytes for k, v in self.cache.memory.values()),
+            "from": None if index is None else index.tolist(),
+            "since": since,
+            "copied": cost,
+        }
+
+
+def of_keys(buffer: Any, positions: int) -> int:
+    """Bytes of the keys of so many positions, in all rows."""
+    return buffer.k[:, :, :1].nbytes * positions
+
+
+def copied(cache: Any, rows: int, since: int) -> int:
+    """Bytes that a reorder to so many rows writes: all that is kept where since is 0, else the positions from there."""
+    if not isinstance(cache, Cache):
+        return 0
+    share = lambda buffer: 2 * of_keys(buffer, buffer.length - since) * rows // len(buffer.k)
+    moved = sum(share(buffer) for buffer in cache.grown.values())
+    memory = sum((k.nbytes + v.nbytes) * rows // len(k) for k, v in cache.memory.values())
+    return moved + (0 if since else memory)
