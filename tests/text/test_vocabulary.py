@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tfkit.text.vocabulary import KINDS, Tokenizer, bert, gpt2, packed, padded, train
+from tfkit.text.vocabulary import KINDS, Tokenizer, bert, gpt2, packed, pad, train
 
 TEXTS = ["the cat sat on the mat", "the dog sat on the log", "a cat and a dog sat", "on the mat, on the log!"] * 5
 
@@ -72,8 +72,8 @@ def test_batches_are_padded_and_cut(learned):
 
 
 def test_padded_and_packed():
-    assert padded([[1, 2, 3], [], [4]], 9).tolist() == [[1, 2, 3], [9, 9, 9], [4, 9, 9]]
-    assert padded([], 0).shape == (0, 0)
+    assert pad([[1, 2, 3], [], [4]], 9).tolist() == [[1, 2, 3], [9, 9, 9], [4, 9, 9]]
+    assert pad([], 0).shape == (0, 0)
     rows = packed([[1, 2, 3], [4], [5, 6]], 4, 0)
     assert rows.tolist() == [[1, 2, 3, 0], [4, 0, 5, 6]]
     with pytest.raises(ValueError, match="2 tokens do not fill one row of 3"):

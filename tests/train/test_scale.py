@@ -67,6 +67,25 @@ def test_two_processes_learn_what_one_does(text, tmp_path, parallel):
         torch.testing.assert_close(ours[name], value, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("objective", "name", "sizes"),
+    [
+        ("masked_lm", "bert", [*SIZES, "d_ff=32"]),
+        ("permutation_lm", "xlnet", ["d_model=16", "n_layers=2", "n_heads=2", "d_ff=32"]),
+        ("span_corruption", "t5", ["d_model=16", "d_kv=8", "n_layers=1", "n_heads=2", "d_ff=32"]),
+        ("denoising", "bart", ["d_model=16", "n_layers=1", "n_heads=2", "d_ff=32", "max_length=64"]),
+    ],
+)
+def test_every_objective_trains_its_architecture(text, tmp_path, objective, name, sizes):
+    from tfkit.train.__main__ import main
+
+    arguments = command(text, tmp_path, "--objective", objective, "--peak", "0.01", name=name, sizes=sizes, steps=12)
+    assert main(arguments) == 0
+    seen = losses(tmp_path)
+    assert len(seen) == 12 and seen[-1] < seen[0] - 0.1
+    assert tfkit.from_pretrained(tmp_path / "model").head == ("seq2seq_lm" if name in ("t5", "bart") else "masked_lm")
+
+
 @pytest.mark.slow
 def test_shares_of_a_checkpoint_are_gone_on_from(text, tmp_path):
     more = ("--parallel", "fsdp", "--average", "0.9")

@@ -19,7 +19,8 @@ from torch import nn
 from tfkit.data.translation import Corpus, Pair, Scores, TranslationMemory, english_french, score
 from tfkit.decode.greedy import greedy_decode
 from tfkit.text.tokenizer import BPETokenizer
-from tfkit.train import History, PairBatches, Seq2SeqLoss, fit, linear_rate, pad
+from tfkit.text.vocabulary import pad
+from tfkit.train import History, PairBatches, Seq2SeqLoss, fit, linear_rate
 
 
 @dataclass(frozen=True)

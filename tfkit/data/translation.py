@@ -38,6 +38,7 @@ class Pair:
 
     @property
     def far(self) -> bool:
+        """Whether nothing that was trained on is like it."""
         return self.nearest < FAR
 
 
@@ -125,6 +126,7 @@ def tidied(text: str) -> str:
 
 
 def usable(pair: Pair) -> bool:
+    """Whether both sides are prose of at most 30 words, of comparable length, and not the same."""
     for text in (pair.source, pair.target):
         if NOT_PROSE.search(text) or len(text) < 3 or len(text.split()) > 30:
             return False
@@ -174,6 +176,7 @@ class TranslationMemory:
         self.train = list(train)
 
     def __call__(self, sentences: Sequence[str]) -> list[str]:
+        """A translation of each sentence. Raises ModuleNotFoundError without rapidfuzz."""
         similar = _similarity(sentences, [pair.source for pair in self.train])
         return [self.train[int(best)].target for best in similar.argmax(axis=1)]
 

@@ -24,6 +24,7 @@ class DenseIndex:
         self.faiss = None if backend == "torch" else self.flat() if backend == "faiss" else backend
 
     def flat(self) -> Any:
+        """The same vectors in faiss. Raises ModuleNotFoundError where faiss is not installed."""
         import faiss
 
         index = faiss.IndexFlatIP(self.vectors.size(1))

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tfkit.objectives._base import Objective
+from tfkit.objectives import Objective
 from tfkit.objectives.translation_lm import translation_lm_inputs
-from tfkit.text.vocabulary import Tokenizer, padded
+from tfkit.text.vocabulary import Tokenizer, pad
 
 Batch = dict[str, Tensor]
 
@@ -51,8 +51,8 @@ def translations(
     arXiv:2001.08210) writes "text </s> code". Raises ValueError for a token that the vocabulary does not have.
     """
     rows = [_with_code(tokenizer, texts, code, code_first) for texts, code in ((sources, source), (targets, target))]
-    ids, labels = padded(rows[0], tokenizer.pad_id or 0), padded(rows[1], -100)
-    return {"input_ids": ids, "attention_mask": padded([[1] * len(row) for row in rows[0]], 0), "labels": labels}
+    ids, labels = pad(rows[0], tokenizer.pad_id or 0), pad(rows[1], -100)
+    return {"input_ids": ids, "attention_mask": pad([[1] * len(row) for row in rows[0]], 0), "labels": labels}
 
 
 def _with_code(tokenizer: Tokenizer, texts: Sequence[str], code: str, first: bool) -> list[list[int]]:
@@ -81,9 +81,9 @@ def parallel_texts(
     end = tokenizer.end_id or 0
     both = zip(tokenizer.encode(sources, specials=False), tokenizer.encode(targets, specials=False), strict=True)
     rows = [translation_lm_inputs(a, b, source_lang, target_lang, end) for a, b in both]
-    ids = padded([row[0] for row in rows], tokenizer.pad_id or 0)
-    mask = padded([[1] * len(row[0]) for row in rows], 0)
-    places, langs = padded([row[1] for row in rows], 0), padded([row[2] for row in rows], 0)
+    ids = pad([row[0] for row in rows], tokenizer.pad_id or 0)
+    mask = pad([[1] * len(row[0]) for row in rows], 0)
+    places, langs = pad([row[1] for row in rows], 0), pad([row[2] for row in rows], 0)
     special = ((ids == end) | (mask == 0)).long()
     given = {"input_ids": ids, "attention_mask": mask, "special_tokens_mask": special}
     return {**given, "position_ids": places, "langs": langs}

@@ -3,61 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from tokenizers.pre_tokenizers import ByteLevel
+from tokenizers import Tokenizer as Inner
+
+from tfkit.text.vocabulary import Tokenizer, byte_bpe
 
 SPECIALS = ("<pad>", "<s>", "</s>", "<unk>")
 
 
-class BPETokenizer:
+class BPETokenizer(Tokenizer):
     """Text <-> ids. Ids 0-3 are `<pad>`, `<s>`, `</s>`, `<unk>`; every other text round-trips, whatever its script."""
 
-    pad_id, start_id, end_id, unk_id = range(4)
+    pad_id: int
+    start_id: int
+    end_id: int
+    unk_id: int
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        wrong = [name for i, name in enumerate(SPECIALS) if tokenizer.token_to_id(name) != i]
+    def __init__(self, inner: Inner) -> None:
+        wrong = [name for i, name in enumerate(SPECIALS) if inner.token_to_id(name) != i]
         if wrong:
             raise ValueError(
                 f"this tokenizer has no {', '.join(wrong)} in the first places: train it with BPETokenizer"
             )
-        self.inner = tokenizer
+        super().__init__(inner)
 
     @classmethod
     def train(cls, texts: Iterable[str], vocab_size: int) -> BPETokenizer:
         """Learn merges from `texts` until there are `vocab_size` symbols (260 at least: the bytes and the specials)."""
         if vocab_size < 256 + len(SPECIALS):
             raise ValueError(f"vocab_size={vocab_size} leaves no room for 256 bytes and 4 specials: give 260 or more")
-        tokenizer = Tokenizer(models.BPE())
-        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
-        tokenizer.decoder = decoders.ByteLevel()
-        trainer = trainers.BpeTrainer(
-            vocab_size=vocab_size,
-            special_tokens=list(SPECIALS),
-            initial_alphabet=ByteLevel.alphabet(),
-            show_progress=False,
-        )
-        tokenizer.train_from_iterator(texts, trainer)
-        return cls(tokenizer)
+        return cls(byte_bpe(texts, vocab_size, SPECIALS, space_first=True))
 
-    @classmethod
-    def load(cls, file: str | Path) -> BPETokenizer:
-        """Read what `save` wrote. Raises FileNotFoundError."""
-        if not Path(file).is_file():
-            raise FileNotFoundError(f"no tokenizer at {file}: train one and save it there first")
-        return cls(Tokenizer.from_file(str(file)))
-
-    def save(self, file: str | Path) -> None:
-        Path(file).parent.mkdir(parents=True, exist_ok=True)
-        self.inner.save(str(file))
-
-    def __len__(self) -> int:
-        return self.inner.get_vocab_size()
-
-    def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Ids per text, without start or end."""
-        return [encoding.ids for encoding in self.inner.encode_batch(list(texts), add_special_tokens=False)]
+    def encode(self, texts: Sequence[str], specials: bool = False) -> list[list[int]]:
+        """Ids per text; without start or end unless asked."""
+        return super().encode(texts, specials)
 
     def decode(self, rows: Iterable[Sequence[int]]) -> list[str]:
         """Text per row of ids, specials left out; a row ends at its first `</s>`."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 
+import numpy as np
 import torch
 from tokenizers import Tokenizer as Inner
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
@@ -36,13 +38,14 @@ class Tokenizer:
     def load(cls, file: str | Path) -> Tokenizer:
         """Reads a tokenizer.json. Raises FileNotFoundError, and ValueError for a file that is none."""
         if not Path(file).is_file():
-            raise FileNotFoundError(f"no tokenizer at {file}")
+            raise FileNotFoundError(f"no tokenizer at {file}: train one and save it there first")
         try:
             return cls(Inner.from_file(str(file)))
         except Exception as error:  # the library raises plain Exception
             raise ValueError(f"{file} is not a tokenizer.json: {error}") from error
 
     def save(self, file: str | Path) -> None:
+        """Writes a tokenizer.json that `tokenizers` and transformers read; its folder is made."""
         Path(file).parent.mkdir(parents=True, exist_ok=True)
         self.inner.save(str(file))
 
@@ -75,19 +78,19 @@ class Tokenizer:
             self.inner.enable_truncation(length)
         rows = self.inner.encode_batch(given)
         return {
-            "input_ids": padded([row.ids for row in rows], self.pad_id or 0),
-            "attention_mask": padded([row.attention_mask for row in rows], 0),
-            "token_type_ids": padded([row.type_ids for row in rows], 0),
-            "special_tokens_mask": padded([row.special_tokens_mask for row in rows], 1),
+            "input_ids": pad([row.ids for row in rows], self.pad_id or 0),
+            "attention_mask": pad([row.attention_mask for row in rows], 0),
+            "token_type_ids": pad([row.type_ids for row in rows], 0),
+            "special_tokens_mask": pad([row.special_tokens_mask for row in rows], 1),
         }
 
 
-def padded(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
-    """int64 [B,L], `fill` behind the shorter rows."""
+def pad(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
+    """Rows of ids -> int64 [B,L], `fill` behind the shorter ones; [0,0] of no rows."""
     lengths = torch.tensor([len(row) for row in rows], dtype=torch.int64)
     out = torch.full((len(rows), int(lengths.max()) if rows else 0), fill)
-    flat = torch.tensor([i for row in rows for i in row], dtype=torch.int64)
-    out[torch.arange(out.size(1)) < lengths[:, None]] = flat
+    flat = np.fromiter(chain.from_iterable(rows), np.int64, int(lengths.sum()))  # 4 times as fast as a tensor's
+    out[torch.arange(out.size(1)) < lengths[:, None]] = torch.from_numpy(flat)
     return out
 
 
@@ -121,12 +124,15 @@ def _bpe(texts: Iterable[str], size: int) -> Inner:
     return _learned(inner, texts, trainers.BpeTrainer, size, SPECIALS, end_of_word_suffix="</w>")
 
 
-def _byte_bpe(texts: Iterable[str], size: int) -> Inner:
+def byte_bpe(
+    texts: Iterable[str], size: int, specials: Sequence[str] = SPECIALS, space_first: bool = False
+) -> Inner:
+    """BPE over bytes; space_first: the first word of a text is read as if a space stood before it, like all others."""
     inner = Inner(models.BPE())
-    inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=space_first)
     inner.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    return _learned(inner, texts, trainers.BpeTrainer, size, SPECIALS, initial_alphabet=alphabet)
+    return _learned(inner, texts, trainers.BpeTrainer, size, specials, initial_alphabet=alphabet)
 
 
 def _wordpiece(texts: Iterable[str], size: int) -> Inner:
@@ -147,7 +153,7 @@ def _unigram(texts: Iterable[str], size: int) -> Inner:
 
 KINDS: dict[str, Callable[[Iterable[str], int], Inner]] = {
     "bpe": _bpe,
-    "byte_bpe": _byte_bpe,
+    "byte_bpe": byte_bpe,
     "wordpiece": _wordpiece,
     "unigram": _unigram,
 }

@@ -1,8 +1,8 @@
 """Training: schedules, batches, one loop."""
 
-from tfkit.train.batches import Batch, PairBatches, pad
+from tfkit.train.batches import Batch, PairBatches
 from tfkit.train.blocks import Blocks, write_rows
-from tfkit.train.checkpoint import load_checkpoint, load_weights, save_checkpoint, save_weights
+from tfkit.train.checkpoint import Checkpoint, load_weights, save_weights
 from tfkit.train.loop import DivergedError, History, fit, mean_loss
 from tfkit.train.losses import Seq2SeqLoss, initialise
 from tfkit.train.recompute import recompute
@@ -12,6 +12,7 @@ from tfkit.train.world import World
 __all__ = [
     "Batch",
     "Blocks",
+    "Checkpoint",
     "DivergedError",
     "History",
     "PairBatches",
@@ -20,13 +21,10 @@ __all__ = [
     "fit",
     "initialise",
     "linear_rate",
-    "load_checkpoint",
     "load_weights",
     "mean_loss",
     "noam_rate",
-    "pad",
     "recompute",
-    "save_checkpoint",
     "save_weights",
     "write_rows",
 ]

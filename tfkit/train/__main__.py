@@ -50,6 +50,7 @@ PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
 def options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The command line, read. Raises SystemExit where it is wrong."""
     parser = argparse.ArgumentParser(prog="python -m tfkit.train", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("name", help="an architecture, or a published size by its own name")
     parser.add_argument("--text", type=Path, nargs="+", required=True, help="files; each is a document")
@@ -93,28 +94,25 @@ def prepare(given: argparse.Namespace, world: World) -> Words:
 
 def make(given: argparse.Namespace, words: Words) -> nn.Module:
     """The model, of the tokenizer's size. Raises ValueError for a setting that is no FIELD=VALUE."""
-    fields: dict[str, Any] = {"vocab_size": len(words), "pad_token_id": words.pad_id}
+    asked = dict(map(setting, given.set))
+    fields = {"vocab_size": len(words), "pad_token_id": words.pad_id, "decoder_start_token_id": words.start_id}
     fields |= {"bos_token_id": words.start_id, "eos_token_id": words.end_id}
-    head = OBJECTIVES[given.objective][0]
-    if head == "seq2seq_lm":
-        fields["decoder_start_token_id"] = words.start_id
-    for setting in given.set:
-        name, equals, value = setting.partition("=")
-        if not equals:
-            raise ValueError(f"--set {setting}: write FIELD=VALUE")
-        fields[name] = literal(value)
-    torch.manual_seed(given.seed)
     known = tfkit.registry.resolve(given.name)[0].Config.__dataclass_fields__
-    asked = {setting.partition("=")[0] for setting in given.set}
-    return tfkit.from_config(given.name, head, **{k: v for k, v in fields.items() if k in known or k in asked})
+    torch.manual_seed(given.seed)
+    return tfkit.from_config(
+        given.name, OBJECTIVES[given.objective][0], **{k: v for k, v in fields.items() if k in known} | asked
+    )
 
 
-def literal(text: str) -> Any:
-    """A number, a tuple, True …; what is none of those is a string."""
+def setting(text: str) -> tuple[str, Any]:
+    """FIELD=VALUE -> the field, and its value: a number, a tuple, True …; what is none of those is a string."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise ValueError(f"--set {text}: write FIELD=VALUE")
     try:
-        return ast.literal_eval(text)
+        return name, ast.literal_eval(value)
     except (ValueError, SyntaxError):
-        return text
+        return name, value
 
 
 def run(given: argparse.Namespace, world: World) -> None:

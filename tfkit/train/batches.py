@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from tfkit.text.vocabulary import pad
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -19,13 +21,8 @@ class Batch:
     targets: int
 
     def to(self, device: torch.device | str) -> Batch:
+        """The same on a device."""
         return Batch(self.src.to(device), self.tgt.to(device), self.tokens, self.targets)
-
-
-def pad(rows: Sequence[Sequence[int]], pad_id: int) -> Tensor:
-    """int64 [B,L], shorter rows filled with `pad_id` on the right."""
-    length = max((len(row) for row in rows), default=0)
-    return torch.tensor([[*row, *[pad_id] * (length - len(row))] for row in rows], dtype=torch.int64)
 
 
 class PairBatches:

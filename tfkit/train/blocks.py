@@ -5,22 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from tfkit.objectives import Objective
 from tfkit.text.vocabulary import packed
 from tfkit.train.world import ALONE, World
-
-
-class Objective(Protocol):
-    """See `tfkit.objectives`."""
-
-    def draw(self, batch: dict[str, Tensor], generator: torch.Generator | None = None) -> dict[str, Tensor]: ...
-
-    def corrupt(self, batch: dict[str, Tensor], draws: dict[str, Tensor]) -> dict[str, Tensor]: ...
 
 
 def write_rows(file: str | Path, documents: Iterable[Sequence[int]], length: int, end_id: int) -> None:

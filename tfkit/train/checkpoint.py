@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,52 +18,53 @@ from tfkit.train.world import ALONE, World
 MOMENTS = ("exp_avg", "exp_avg_sq", "step")
 
 
-def save_checkpoint(
-    file: str | Path,
-    model: nn.Module,
-    optimizer: torch.optim.Optimizer,
-    step: int,
-    average: nn.Module | None = None,
-    world: World = ALONE,
-) -> None:
-    """Write the state; the old one stays until the new one is whole."""
-    if world.size > 1:
-        return _save_shares(Path(file), _shared_state(model, optimizer, average, world, step), world)
-    tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
-    tensors["step"] = torch.tensor(step)
-    tensors["rng"] = torch.get_rng_state()
-    for name, parameter in model.named_parameters():
-        state = optimizer.state[parameter]  # empty before the first step, and where no gradient ever came
-        tensors |= {f"optimizer.{name}.{part}": state[part] for part in MOMENTS if part in state}
-    if average is not None:
-        tensors |= {f"average.{name}": value for name, value in average.state_dict().items()}
-    _write(file, tensors)
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where the state of a run is kept (nowhere if `file` is None), and of whom."""
 
+    file: str | Path | None
+    model: nn.Module
+    optimizer: torch.optim.Optimizer
+    average: nn.Module | None = None
+    world: World = ALONE
 
-def load_checkpoint(
-    file: str | Path,
-    model: nn.Module,
-    optimizer: torch.optim.Optimizer,
-    average: nn.Module | None = None,
-    world: World = ALONE,
-) -> int:
-    """Put a saved state back -> the steps done; 0 when there is none. Raises ValueError for another model's."""
-    if world.size > 1:
-        return _load_shares(Path(file), model, optimizer, average, world)
-    if Path(file).is_dir():
-        raise ValueError(f"{file} was written by several processes: go on with as many, under torchrun")
-    if not Path(file).is_file():
-        return 0
-    tensors = load_file(str(file))
-    _fill(model, _under("model.", tensors), file)
-    if average is not None:
-        _fill(average, _under("average.", tensors), file)
-    for name, parameter in model.named_parameters():
-        found = {part: tensors[key] for part in MOMENTS if (key := f"optimizer.{name}.{part}") in tensors}
-        if found:
-            optimizer.state[parameter] = {k: v if k == "step" else v.to(parameter.device) for k, v in found.items()}
-    torch.set_rng_state(tensors["rng"])
-    return int(tensors["step"])
+    def save(self, step: int) -> None:
+        """Write the state; the old one stays until the new one is whole."""
+        if self.file is None:
+            return
+        if self.world.size > 1:
+            state = _shared_state(self.model, self.optimizer, self.average, self.world, step)
+            return _save_shares(Path(self.file), state, self.world)
+        tensors = {f"model.{name}": value for name, value in self.model.state_dict().items()}
+        tensors |= {"step": torch.tensor(step), "rng": torch.get_rng_state()}
+        for name, parameter in self.model.named_parameters():
+            state = self.optimizer.state[parameter]  # empty before the first step, and where no gradient ever came
+            tensors |= {f"optimizer.{name}.{part}": state[part] for part in MOMENTS if part in state}
+        if self.average is not None:
+            tensors |= {f"average.{name}": value for name, value in self.average.state_dict().items()}
+        _write(self.file, tensors)
+
+    def load(self) -> int:
+        """Put a saved state back -> the steps done; 0 when there is none. Raises ValueError for another model's."""
+        if self.file is None:
+            return 0
+        if self.world.size > 1:
+            return _load_shares(Path(self.file), self.model, self.optimizer, self.average, self.world)
+        if Path(self.file).is_dir():
+            raise ValueError(f"{self.file} was written by several processes: go on with as many, under torchrun")
+        if not Path(self.file).is_file():
+            return 0
+        tensors = load_file(str(self.file))
+        _fill(self.model, _under("model.", tensors), self.file)
+        if self.average is not None:
+            _fill(self.average, _under("average.", tensors), self.file)
+        for name, parameter in self.model.named_parameters():
+            found = {part: tensors[key] for part in MOMENTS if (key := f"optimizer.{name}.{part}") in tensors}
+            if found:
+                where = parameter.device
+                self.optimizer.state[parameter] = {k: v if k == "step" else v.to(where) for k, v in found.items()}
+        torch.set_rng_state(tensors["rng"])
+        return int(tensors["step"])
 
 
 def _shared_state(

@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, is_dataclass
 from itertools import islice
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import torch
@@ -16,7 +17,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 
-from tfkit.train.checkpoint import load_checkpoint, save_checkpoint
+from tfkit.train.checkpoint import Checkpoint
 from tfkit.train.metrics import Metrics
 from tfkit.train.progress import Progress
 from tfkit.train.world import ALONE, World
@@ -73,35 +74,56 @@ def fit(
     DivergedError when the loss is not finite, its batch kept; ValueError when a pass holds no batch.
     """
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, weight_decay=weight_decay)
-    done = load_checkpoint(checkpoint, model, optimizer, average, world) if checkpoint else 0
+    state = Checkpoint(checkpoint, model, optimizer, average, world)
+    done = state.load()
     if not done:
         torch.manual_seed(seed + world.rank)  # dropout draws from the global generator
     step = Step(model, loss, optimizer, clip, precision, world)
-    history = History(steps=done)
-    metrics = Metrics(log, done) if log and world.rank == 0 else None
     model.train()
-    try:
-        with Progress(steps, done, show=progress and world.rank == 0) as line:
-            for group in _stream(batches, seed, done, steps, accumulate):
-                values = step(group, rate(history.steps + 1), history.steps + 1, checkpoint)
-                history.steps += 1
-                history.losses.append(values["loss"])
-                line.advance(values["loss"], int(world.sum(sum(map(count_tokens, group)))))
-                if average is not None:
-                    average.update_parameters(model)
-                if metrics:
-                    metrics.write(history.steps, {**values, "tokens_per_second": line.tokens_per_second})
-                if checkpoint and history.steps % save_every == 0:
-                    save_checkpoint(checkpoint, model, optimizer, history.steps, average, world)
-    except KeyboardInterrupt:
-        history.interrupted = True
-    finally:
-        if metrics:
-            metrics.close()
-    history.tokens_per_second = line.tokens_per_second
-    if checkpoint:
-        save_checkpoint(checkpoint, model, optimizer, history.steps, average, world)
-    return history
+    with Record(steps, done, log, progress, world) as record:
+        for group in _stream(batches, seed, done, steps, accumulate):
+            number = record.history.steps + 1
+            values = step(group, rate(number), number, checkpoint)
+            if average is not None:
+                average.update_parameters(model)
+            record.add(values, group)
+            if number % save_every == 0:
+                state.save(number)
+    state.save(record.history.steps)
+    return record.history
+
+
+class Record:
+    """What a run tells of itself while it goes: its History, the line on the screen, the metrics. Ctrl-C ends the block
+    and no more."""
+
+    def __init__(self, steps: int, done: int, log: str | Path | None, progress: bool, world: World) -> None:
+        self.history = History(steps=done)
+        self.metrics = Metrics(log, done) if log and world.rank == 0 else None
+        self.line = Progress(steps, done, show=progress and world.rank == 0)
+        self.world = world
+
+    def __enter__(self) -> Record:
+        self.line.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        self.line.__exit__(kind, error, trace)
+        if self.metrics:
+            self.metrics.close()
+        self.history.tokens_per_second = self.line.tokens_per_second
+        self.history.interrupted = isinstance(error, KeyboardInterrupt)
+        return self.history.interrupted
+
+    def add(self, values: dict[str, float], group: Sequence[Any]) -> None:
+        """One step is done, of which `Step` gave the values."""
+        self.history.steps += 1
+        self.history.losses.append(values["loss"])
+        self.line.advance(values["loss"], int(self.world.sum(sum(map(count_tokens, group)))))
+        if self.metrics:
+            self.metrics.write(self.history.steps, {**values, "tokens_per_second": self.line.tokens_per_second})
 
 
 def _stream(batches: Batches, seed: int, done: int, steps: int, accumulate: int) -> Iterator[list[Any]]:

@@ -46,6 +46,7 @@ class Metrics:
                 self.board.add_scalar(f"train/{name}", value, step)
 
     def close(self) -> None:
+        """Closes the files."""
         self.file.close()
         if self.board is not None:
             self.board.close()

@@ -41,6 +41,7 @@ class Progress:
 
     @property
     def tokens_per_second(self) -> float:
+        """The mean since the start."""
         return self.tokens / max(time.perf_counter() - self.started, 1e-9)
 
     def advance(self, loss: float, tokens: int) -> None:
