@@ -1,0 +1,40 @@
+"""The language reference that every Python brings along as text, byte by byte: something to read without a tokenizer.
+
+It differs a little from one version of Python to the next. (c) Python Software Foundation, under its licence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+BYTES = 128  # ids from here on are free for a model's own words
+MASK = BYTES
+
+
+@lru_cache
+def reading() -> tuple[Tensor, Tensor]:
+    """int64 [N], to learn from, and [M], a tenth of it and held out: whole topics, shuffled once and for all."""
+    from pydoc_data.topics import topics
+
+    names = sorted(topics)
+    order = torch.randperm(len(names), generator=torch.Generator().manual_seed(0)).tolist()
+    held = max(1, len(names) // 10)
+    parts = ("\n\n".join(topics[names[i]] for i in part) for part in (order[held:], order[:held]))
+    learned, asked = (torch.tensor(list(text.encode("ascii", "ignore"))) for text in parts)
+    return learned, asked
+
+
+def pieces(text: Tensor, length: int, size: int) -> Callable[[torch.Generator], Iterator[Tensor]]:
+    """Endless batches int64 [size,length] from anywhere in the text."""
+
+    def draw(generator: torch.Generator) -> Iterator[Tensor]:
+        """Pieces may overlap, and none begins in the last `length` bytes."""
+        while True:
+            starts = torch.randint(len(text) - length, (size, 1), generator=generator)
+            yield text[starts + torch.arange(length)]
+
+    return draw

@@ -1,0 +1,116 @@
+"""A transformer that reads a picture together with its words is better than with either alone.
+
+The question is to which of nine groups (food and drink, travel and places, …) an emoji belongs; the picture is its
+glyph, in 4 patches, the words its short name. Measured: accuracy on the quarter that is held out, of one small MMBT
+trained from fresh weights on both, on pictures with empty names, and on names with empty pictures. The paper starts
+from BERT's weights and ResNet's; here is neither, so that names know what training has shown of their words only.
+Bands: with 339 emoji asked, a share is known to 0.03, so that no more than "above" can be said.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+import tfkit
+from tfkit.claims._drawing import dots
+from tfkit.claims._emoji import PATCH, emoji
+from tfkit.reproduce import Claim, Finding, Numbers, figure, train
+from tfkit.text.vocabulary import train as learn_vocabulary
+
+CLAIM = Claim(
+    title="Pictures and words read together tell more than either alone",
+    paper="Kiela et al. 2019, arXiv:1909.02950, section 5, on emoji instead of its posters, dishes and posts",
+    alt="Accuracy on held-out emoji, a dot a seed: with both, above names alone and above pictures alone",
+)
+ARMS = {"both": (1.0, 1), "name": (0.0, 1), "picture": (1.0, 0)}  # how much of picture and of name is there
+
+
+@dataclass(frozen=True)
+class Size:
+    steps: int
+    width: int = 48
+    layers: int = 1
+    vocab_size: int = 800
+    words: int = 6  # tokens of a name that are read, start and end among them
+    batch: int = 32
+    dropout: float = 0.2
+
+
+SCALES = {
+    "tiny": Size(steps=2, width=16, batch=4),
+    "small": Size(steps=500),
+    "full": Size(steps=3000, width=128, layers=2, vocab_size=1500, words=12),
+}
+
+
+def made(size: Size, groups: int):
+    """MMBT without a picture encoder: an emoji's patches [4,256] are read as they are."""
+    quiet = dict(dropout=size.dropout, attn_dropout=0.0, max_length=32)
+    text = dict(
+        d_model=size.width, n_layers=size.layers, n_heads=4, d_ff=2 * size.width, vocab_size=size.vocab_size, **quiet
+    )
+    config = dict(text_config={"architecture": "bert", **text}, image_config=None, modal_hidden_size=PATCH * PATCH)
+    return tfkit.from_config("mmbt", "sequence_classification", num_labels=groups, **config)
+
+
+def given(size: Size, picture: float, name: int) -> dict[str, torch.Tensor]:
+    """What the model reads of all emoji, one modality blank where its share is 0."""
+    found = emoji()
+    words = learn_vocabulary("wordpiece", found.names, size.vocab_size).batch(found.names, length=size.words)
+    mask = words["attention_mask"] * name
+    mask[:, 0] = 1  # the start symbol stands even before an empty name
+    return {
+        "input_modal": found.patches * picture,
+        "input_ids": words["input_ids"].masked_fill(mask == 0, 0),
+        "attention_mask": mask,
+        "modal_start_tokens": torch.full_like(found.groups, 1),
+        "labels": found.groups,
+    }
+
+
+def batches(rows: dict[str, torch.Tensor], index: torch.Tensor, size: int):
+    """One pass over the rows that `index` names, in a fresh order."""
+
+    def one_pass(generator):
+        """The last batch may be smaller."""
+        for chosen in index[torch.randperm(len(index), generator=generator)].split(size):
+            yield {name: value[chosen] for name, value in rows.items()}
+
+    return one_pass
+
+
+def run(seed: int, size: Size) -> Numbers:
+    """Held-out accuracy with both, and with one of them blank; and of the commonest group."""
+    groups = emoji().groups
+    order = torch.randperm(len(groups), generator=torch.Generator().manual_seed(seed))
+    held, learned = order[: len(order) // 4], order[len(order) // 4 :]
+    commonest = groups[learned].bincount().argmax()
+    found = {"commonest": (groups[held] == commonest).float().mean().item()}
+    for arm, parts in ARMS.items():
+        rows = given(size, *parts)
+        torch.manual_seed(seed)
+        model = made(size, len(groups.unique()))
+        train(model, batches(rows, learned, size.batch), size.steps, 3e-3, seed)
+        with torch.no_grad():
+            logits = model.eval()(**{name: value[held] for name, value in rows.items() if name != "labels"}).logits
+        found[arm] = (logits.argmax(-1) == groups[held]).float().mean().item()
+    return found
+
+
+def judge(runs: Sequence[Numbers]) -> list[Finding]:
+    """Both above either alone; and pictures above guessing, or they would have had nothing to add."""
+    over = lambda arm, other: [run[arm] - run[other] for run in runs]
+    return [
+        Finding("accuracy with both, above names alone", over("both", "name"), at_least=0.01),
+        Finding("accuracy with both, above pictures alone", over("both", "picture"), at_least=0.01),
+        Finding("accuracy of pictures alone, above the commonest group", over("picture", "commonest"), at_least=0.1),
+    ]
+
+
+def draw(runs: Sequence[Numbers]):
+    """A row for each arm and one for guessing the commonest group, a dot a seed."""
+    drawn, (axis,) = figure()
+    names = {"both": "picture and name", "name": "name alone", "picture": "picture alone"}
+    dots(axis, runs, names | {"commonest": "commonest group"}, "accuracy on held-out emoji")
+    return drawn

@@ -1,0 +1,192 @@
+"""RAG answers from what it looks up; its generator alone answers only what it has learned by heart.
+
+A made-up world: people with a first and a last name, each with an attribute or two that has no reason. A question names
+a person and an attribute; the passage that says so is one among all. Questions about some of the people are trained on,
+those about the others are asked: their passages are in the index, but no question ever had them for an answer.
+
+Measured: the share of right answers to the held-out questions, of RAG-token and of its generator alone, and how often
+the right passage is among those found. The encoders of questions and passages are first drawn together as DPR's are
+(in-batch contrast); then, as in the paper, passages stay as they are, and questions and generator learn together from
+the marginal loss, which is never told which passage is right. The generator is a T5, which learns to copy in fewer
+steps than the paper's BART.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+import tfkit
+from tfkit.claims._drawing import dots
+from tfkit.objectives.in_batch_contrastive import in_batch_loss
+from tfkit.reproduce import Claim, Finding, Numbers, figure, train
+from tfkit.retrieve import DenseIndex, Retriever
+
+CLAIM = Claim(
+    title="A generator that retrieves answers questions that it was never trained on; without retrieval it guesses",
+    paper="Lewis et al. 2020, arXiv:2005.11401, sections 2 and 4",
+    alt="Shares of questions, a dot a seed: with retrieval a third to a half of the held-out ones are "
+    "answered, and most have their passage among those found; without, answers are guesses",
+)
+PAD, START, END, ASKED = 0, 1, 2, 3  # ids; then first names, last names, attributes, values
+
+
+@dataclass(frozen=True)
+class Size:
+    contrast_steps: int
+    steps: int
+    names: int = 12  # first names, and as many last ones
+    people: int = 120
+    values: int = 12
+    width: int = 48
+    n_docs: int = 4
+    batch: int = 32
+
+
+SCALES = {
+    "tiny": Size(contrast_steps=2, steps=2, names=4, people=12, width=16, n_docs=2, batch=4),
+    "small": Size(contrast_steps=300, steps=300),
+    "full": Size(contrast_steps=2000, steps=5000, names=60, people=3000, values=60, width=128),
+}
+
+
+@dataclass
+class World:
+    """questions [N,4] (first name, last name, attribute, ?), passages [N,4] with the value at the end, answers [N]"""
+
+    questions: Tensor
+    passages: Tensor
+    vocab_size: int
+
+    @property
+    def labels(self) -> Tensor:
+        """[N,3]: start, value, end"""
+        values = self.passages[:, 3:]
+        return torch.cat([torch.full_like(values, START), values, torch.full_like(values, END)], 1)
+
+
+def world(size: Size, generator: torch.Generator) -> World:
+    """No two people have both names alike; the passage of question i is passage i."""
+    names = size.names
+    who = torch.randperm(names * names, generator=generator)[: size.people]
+    attribute = torch.randint(4, (size.people,), generator=generator)
+    value = torch.randint(size.values, (size.people,), generator=generator)
+    first, last = 4 + who // names, 4 + names + who % names
+    attributes, values = 4 + 2 * names + attribute, 8 + 2 * names + value
+    questions = torch.stack([first, last, attributes, torch.full_like(first, ASKED)], 1)
+    passages = torch.stack([first, last, attributes, values], 1)
+    return World(questions, passages, 8 + 2 * names + size.values)
+
+
+def encoder(size: Size, vocab_size: int) -> dict:
+    """Fields of DPR's configuration, "architecture" among them, as RAG's own configuration nests them."""
+    shape = dict(vocab_size=vocab_size, d_model=size.width, n_layers=1, n_heads=4, d_ff=2 * size.width, max_length=8)
+    return dict(architecture="dpr", dropout=0.0, attn_dropout=0.0, pad_token_id=PAD, **shape)
+
+
+def generator(size: Size, vocab_size: int) -> dict:
+    """As `encoder`, of a T5 that starts with START."""
+    shape = dict(d_model=size.width, d_kv=size.width // 4, n_layers=1, n_heads=4, d_ff=2 * size.width)
+    special = dict(pad_token_id=PAD, eos_token_id=END, decoder_start_token_id=START)
+    return dict(architecture="t5", vocab_size=vocab_size, dropout=0.0, **shape, **special)
+
+
+class Towers(torch.nn.Module):
+    """DPR's two encoders, and how they learn."""
+
+    def __init__(self, size: Size, vocab_size: int) -> None:
+        super().__init__()
+        config = encoder(size, vocab_size)
+        name = config.pop("architecture")
+        self.asks, self.tells = (tfkit.from_config(name, h, **config) for h in ("question_encoder", "context_encoder"))
+
+    def loss(self, batch) -> Tensor:
+        """Scalar: question i of input_ids [B,4] belongs to passage i of passages [B,4], the others are wrong."""
+        asked, told = self.asks(batch["input_ids"]).pooler_output, self.tells(batch["passages"]).pooler_output
+        return in_batch_loss(asked, told, torch.arange(len(asked)))
+
+
+def batches(tensors: dict[str, Tensor], size: int):
+    """One pass over rows of tensors in a fresh order."""
+
+    def one_pass(generator):
+        """The last batch may be smaller."""
+        for index in torch.randperm(len(next(iter(tensors.values()))), generator=generator).split(size):
+            yield {name: tensor[index] for name, tensor in tensors.items()}
+
+    return one_pass
+
+
+@torch.no_grad()
+def right(logits: Tensor, labels: Tensor) -> float:
+    """How often the first word after the start is the value: logits [B,T,V], labels [B,3] -> share"""
+    return (logits[:, 0].argmax(-1) == labels[:, 1]).float().mean().item()
+
+
+def run(seed: int, size: Size) -> Numbers:
+    """Shares of right answers, and of questions whose passage is found."""
+    made = world(size, torch.Generator().manual_seed(seed))
+    train_rows, held = slice(0, size.people * 3 // 4), slice(size.people * 3 // 4, None)
+    towers = Towers(size, made.vocab_size)
+    pairs = {"input_ids": made.questions[train_rows], "passages": made.passages[train_rows]}
+    how = {"loss": lambda model, batch: model.loss(batch)}
+    train(towers, batches(pairs, size.batch), size.contrast_steps, 2e-3, seed, **how)
+    towers.eval()
+    with torch.no_grad():
+        index = DenseIndex(towers.tells(made.passages).pooler_output)
+    retriever = Retriever(index, made.passages.tolist())
+    config = {"question_encoder": encoder(size, made.vocab_size), "generator": generator(size, made.vocab_size)}
+    rag = tfkit.from_config("rag", "rag_token", n_docs=size.n_docs, bos_token_id=START, **config)
+    rag.retriever = retriever
+    rag.question_encoder.load_state_dict(towers.asks.state_dict())
+    asked = {"input_ids": made.questions[train_rows], "labels": made.labels[train_rows]}
+    mean = {"loss": lambda model, batch: model(**batch).loss.mean()}
+    train(rag, batches(asked, size.batch), size.steps, 4e-3, seed, **mean)
+    fields = {name: value for name, value in config["generator"].items() if name != "architecture"}
+    alone = tfkit.from_config("t5", "seq2seq_lm", **fields)
+    told = {"input_ids": asked["input_ids"], "labels": asked["labels"][:, 1:]}
+    train(alone, batches(told, size.batch), size.steps, 4e-3, seed)
+    return {**answered(rag, made, held, "retrieving"), **by_heart(alone, made, train_rows, held)}
+
+
+@torch.no_grad()
+def answered(rag, made: World, held: slice, name: str) -> Numbers:
+    """Shares of the held-out questions: answered by RAG, as `name`, and "found", the passage among those retrieved."""
+    questions, labels = made.questions[held], made.labels[held]
+    found = rag.eval()(input_ids=questions, labels=labels, do_marginalize=True, output_retrieved=True)
+    wanted = torch.arange(len(made.questions))[held]
+    hit = (found.retrieved_doc_ids == wanted[:, None]).any(1).float().mean().item()
+    return {name: right(found.logits, labels), "found": hit}
+
+
+@torch.no_grad()
+def by_heart(alone, made: World, trained: slice, held: slice) -> Numbers:
+    """The generator's shares of right answers without any passage, held out and trained on."""
+    shares = {}
+    for name, part in (("alone", held), ("alone, trained on", trained)):
+        labels = made.labels[part]
+        out = alone.eval()(input_ids=made.questions[part], decoder_input_ids=labels[:, :1])
+        shares[name] = right(out.logits, labels)
+    return shares
+
+
+def judge(runs: Sequence[Numbers]) -> list[Finding]:
+    """The lead of retrieval; that without it answers are guesses; that the right passage is mostly found."""
+    more = [run["retrieving"] - run["alone"] for run in runs]
+    return [
+        Finding("share of held-out questions answered with retrieval, above without", more, at_least=0.15),
+        Finding("held-out questions answered without", [run["alone"] for run in runs], at_most=0.25),
+        Finding("the right passage is among those found", [run["found"] for run in runs], at_least=0.5),
+    ]
+
+
+def draw(runs: Sequence[Numbers]):
+    """A row for each share, a dot a seed."""
+    drawn, (axis,) = figure()
+    names = {
+        "retrieving": "answered, with retrieval", "found": "passage among those found",
+        "alone": "answered without", "alone, trained on": "without, trained on",
+    }  # fmt: skip
+    dots(axis, runs, names, "share of questions")
+    return drawn

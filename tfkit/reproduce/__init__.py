@@ -1,0 +1,18 @@
+"""Claims of the papers, tried at small scale: `tfkit reproduce`.
+
+A claim is a module of `tfkit.claims`, or of an entry point of that group: its docstring says what is claimed, where,
+what is measured and why the bands are what they are; and it has
+
+    CLAIM = Claim(title, paper, alt)
+    SCALES = {"tiny": Size(…), "small": Size(…), "full": Size(…)}   # its own frozen dataclass; tiny is for the tests
+    def run(seed: int, size: Size) -> Numbers          # one seed's measurements, ready for JSON
+    def judge(runs: Sequence[Numbers]) -> list[Finding]   # from all seeds' measurements
+    def draw(runs: Sequence[Numbers]) -> Figure           # of matplotlib
+
+`small` is at most a minute and a half for a seed on one core. Beside the types, claims share `train`, the training
+loop, `cpu_seconds`, a clock, `figure`, and `lengths` for its axes.
+"""
+
+from tfkit.reproduce.contract import Claim, Finding, Numbers, cpu_seconds, figure, lengths, train
+
+__all__ = ["Claim", "Finding", "Numbers", "cpu_seconds", "figure", "lengths", "train"]

@@ -1,0 +1,123 @@
+"""docs/reproductions.md and its figures, written from the runs that were kept."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from tfkit.reproduce.contract import Finding
+from tfkit.reproduce.runs import Run, load
+
+FOLDER = Path("images/reproductions")
+HEAD = """# Claims of the papers, tried at small scale
+
+Written by `tfkit reproduce --all`. Each claim is a file in `tfkit/claims/`, which says what is measured and why the
+bands are what they are. A finding holds when *every* seed's value lies in its band; a claim is reproduced when all its
+findings hold. Models are tiny and trained for seconds, so a claim that fails here is not refuted: it is not reproduced
+at this scale, and what was tried stands beside it. Minutes are of processor time, unless it says otherwise.
+"""
+
+
+@dataclass(frozen=True)
+class Result:
+    """A claim with all there is to say of it."""
+
+    name: str
+    module: ModuleType
+    runs: list[Run]
+    findings: list[Finding]
+
+    @property
+    def holds(self) -> bool:
+        """Whether there are findings and every one holds."""
+        return bool(self.findings) and all(finding.holds for finding in self.findings)
+
+    @property
+    def verdict(self) -> str:
+        """The same in words, no stronger than they may be."""
+        return "reproduced" if self.holds else "not reproduced at this scale"
+
+
+def result(name: str, runs: Sequence[Run]) -> Result:
+    """What a claim's runs amount to. Raises ValueError when there are none."""
+    if not runs:
+        raise ValueError(f"{name} has not been run: tfkit reproduce {name}")
+    module = load(name)
+    return Result(name, module, list(runs), module.judge([run.numbers for run in runs]))
+
+
+def write(results: Sequence[Result], folder: Path, unrun: Sequence[str] = ()) -> Path:
+    """Writes the page and a figure for each claim below `folder`, and names those not run. -> the page"""
+    import matplotlib
+
+    (folder / FOLDER).mkdir(parents=True, exist_ok=True)
+    # the same numbers give the same file: words as words, no dates, no random names
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "tfkit", "font.family": "sans-serif"}):
+        for one in results:
+            save(one, folder / FOLDER / f"{one.name}.svg")
+    page = folder / "reproductions.md"
+    left = [f"Not run yet: {', '.join(unrun)}.\n"] if unrun else []
+    page.write_text("\n".join([HEAD, table(results), *left, *map(section, results)]), encoding="utf-8")
+    return page
+
+
+def save(one: Result, file: Path) -> None:
+    """Draws a claim's figure into an SVG file; equal numbers give an equal file."""
+    drawn: Any = one.module.draw([run.numbers for run in one.runs])
+    about = {"Title": one.module.CLAIM.title, "Description": one.module.CLAIM.alt, "Date": None}
+    drawn.savefig(file, format="svg", facecolor="white", metadata=about)
+    rows = file.read_text(encoding="utf-8").splitlines()
+    file.write_text("\n".join(row.rstrip() for row in rows) + "\n", encoding="utf-8")
+
+
+def table(results: Sequence[Result]) -> str:
+    """Every finding, a row each, as Markdown."""
+    rows = ["| claim | finding | measured | band | holds |", "|---|---|---|---|---|"]
+    for one in results:
+        for i, finding in enumerate(one.findings):
+            link = f"[{one.name}](#{one.name}): **{one.verdict}**, {counted(one.runs)}" if i == 0 else ""
+            rows.append(f"| {link} {cells(finding)}")
+    return "\n".join(rows) + "\n"
+
+
+def cells(finding: Finding) -> str:
+    """One finding's part of a row."""
+    holds = "yes" if finding.holds else "**no**"
+    return f"| {finding.sentence} | {finding.measured} | {finding.band} | {holds} |"
+
+
+def section(one: Result) -> str:
+    """One claim as Markdown: its sentence, paper, figure, and what is to be said of it."""
+    claim = one.module.CLAIM
+    return "\n".join(
+        [
+            f"## {one.name}",
+            f"{claim.title}. *{claim.paper}.* **{one.verdict.capitalize()}.**\n",
+            f"![{claim.alt}]({FOLDER.as_posix()}/{one.name}.svg)\n",
+            *([described(one.module) + "\n"] if described(one.module) else []),
+            *([f"{claim.remark}\n"] if claim.remark else []),
+            f"{made(one.runs)}\n",
+        ]
+    )
+
+
+def counted(runs: Sequence[Run]) -> str:
+    """How many seeds, in words."""
+    return f"{len(runs)} seeds" if len(runs) > 1 else "a single seed"
+
+
+def made(runs: Sequence[Run]) -> str:
+    """How long it took, when, on what kind of machine."""
+    minutes = sum(run.seconds for run in runs) / 60
+    days, machines = (sorted({getattr(run, what) for run in runs}) for what in ("date", "machine"))
+    return f"Scale {runs[0].scale}, {counted(runs)}, {minutes:.1f} minutes; {', '.join(days)}; {'; '.join(machines)}."
+
+
+def described(module: ModuleType) -> str:
+    """A claim's docstring without its first line, which is the title again."""
+    source = Path(str(module.__file__)).read_text(encoding="utf-8")
+    return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[2].strip()

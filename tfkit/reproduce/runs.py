@@ -1,0 +1,94 @@
+"""Runs of claims, each seed's measurements kept as a line of JSON, so that what was interrupted goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from pathlib import Path
+from types import ModuleType
+
+import torch
+
+from tfkit import registry
+from tfkit.reproduce.contract import Numbers
+
+KEPT = Path("build/reproduce")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One seed's measurements and how they came about."""
+
+    seed: int
+    scale: str
+    size: dict
+    numbers: Numbers
+    seconds: float
+    date: str
+    machine: str
+
+
+def claims() -> dict[str, str]:
+    """Claim -> dotted module. Raises ValueError on a clash."""
+    return registry.sources(registry.CLAIMS)
+
+
+def load(name: str) -> ModuleType:
+    """The module of a claim. LookupError names what there is."""
+    return registry.load(name, registry.CLAIMS)
+
+
+def machine() -> str:
+    """Its kind, not its name: "x86_64, 2 cores, 1 thread"."""
+    counts = {"core": os.cpu_count() or 1, "thread": torch.get_num_threads()}
+    return ", ".join([platform.machine(), *(f"{n} {what}{'s' if n > 1 else ''}" for what, n in counts.items())])
+
+
+def kept(name: str, scale: str, folder: Path = KEPT) -> list[Run]:
+    """What there is of a claim at the sizes that it has now, by seed; a later run of a seed counts for the earlier.
+
+    Raises ValueError for a file that is not ours.
+    """
+    file, size = folder / f"{name}.jsonl", plain(asdict(load(name).SCALES[scale]))
+    if not file.exists():
+        return []
+    found = {}
+    for number, row in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            run = Run(**json.loads(row))
+        except (ValueError, TypeError):
+            raise ValueError(f"{file}, line {number}: not a run of a claim; delete that line to go on") from None
+        if run.size == size:
+            found[run.seed] = run
+    return [found[seed] for seed in sorted(found)]
+
+
+def plain(numbers: dict) -> dict:
+    """As it comes back from JSON. Raises TypeError for what JSON does not hold, tensors for instance."""
+    return json.loads(json.dumps(numbers))
+
+
+def run_seed(name: str, seed: int, scale: str, folder: Path = KEPT) -> Run:
+    """Runs a claim for one seed and keeps what it gave."""
+    module, start = load(name), time.process_time()
+    size = module.SCALES[scale]
+    torch.manual_seed(seed)
+    numbers = module.run(seed, size)
+    seconds = round(time.process_time() - start, 1)  # the clock would count whatever else the machine does
+    run = Run(seed, scale, plain(asdict(size)), plain(numbers), seconds, date.today().isoformat(), machine())
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / f"{name}.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps(asdict(run)) + "\n")
+    return run
+
+
+def missing(names: Sequence[str], scale: str, seeds: int, folder: Path = KEPT) -> Iterator[tuple[str, int]]:
+    """The claims and seeds that have still to be run."""
+    for name in names:
+        there = {run.seed for run in kept(name, scale, folder)}
+        yield from ((name, seed) for seed in range(seeds) if seed not in there)

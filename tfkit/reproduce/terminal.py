@@ -1,0 +1,74 @@
+"""`tfkit reproduce` as it is seen at a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from tfkit.reproduce import page
+from tfkit.reproduce.runs import Run, claims, kept, load, missing, run_seed
+
+
+def show_claims(out: Console) -> None:
+    """The claims, one a line."""
+    table = Table.grid(padding=(0, 2))
+    for name in claims():
+        table.add_row(Text(name, style="bold", no_wrap=True), Text(load(name).CLAIM.title))
+    out.print(table)
+
+
+def reproduce(
+    out: Console, names: Sequence[str], every: bool, scale: str, seeds: int, folder: Path, write: Path | None
+) -> None:
+    """Runs what is missing, prints what was found and, where `write` is a folder, writes the page of all that is kept.
+
+    Raises LookupError for an unknown claim, ModuleNotFoundError for a missing package, ValueError for a spoilt file.
+    """
+    known = list(claims())
+    names = known if every else names
+    for name in names:
+        load(name)  # a slip in the last name is told before the first is run
+    run_missing(out, list(missing(names, scale, seeds, folder)), scale, folder)
+    for name in names:
+        show(out, page.result(name, first(name, scale, seeds, folder)))
+    if write is not None:
+        there = {name: first(name, scale, seeds, folder) for name in known}
+        results = [page.result(name, runs) for name, runs in there.items() if runs]
+        unrun = [name for name, runs in there.items() if not runs]
+        out.print(f"{page.write(results, write, unrun)}: {len(results)} of {len(known)} claims")
+
+
+def first(name: str, scale: str, seeds: int, folder: Path) -> list[Run]:
+    """The kept runs of a claim whose seeds lie below `seeds`."""
+    return [run for run in kept(name, scale, folder) if run.seed < seeds]
+
+
+def run_missing(out: Console, todo: Sequence[tuple[str, int]], scale: str, folder: Path) -> None:
+    """Runs each (claim, seed) of `todo` and keeps it, with a bar that says how far it is."""
+    columns = [SpinnerColumn(), MofNCompleteColumn(), BarColumn(20), TextColumn("{task.description}")]
+    with Progress(*columns, TimeElapsedColumn(), console=out, refresh_per_second=2, disable=not todo) as bar:
+        task = bar.add_task("", total=len(todo))
+        for name, seed in todo:
+            bar.update(task, description=f"{name}, seed {seed}")
+            run = run_seed(name, seed, scale, folder)
+            bar.console.print(f"{name}, seed {seed}: {run.seconds:.0f} s")
+            bar.advance(task)
+
+
+def show(out: Console, result: page.Result) -> None:
+    """The claim, its findings and the verdict."""
+    style = "green" if result.holds else "yellow"
+    out.print("", Text(result.name, style="bold").append(f": {result.verdict}", style=style), sep="\n")
+    out.print(Text(result.module.CLAIM.title, style="dim"))
+    table = Table("", "finding", "measured", "band", box=None, padding=(0, 2, 0, 0))
+    for finding in result.findings:
+        mark = Text("✓", style="green") if finding.holds else Text("✗", style="red")
+        table.add_row(mark, finding.sentence, finding.measured, finding.band)
+    out.print(table)
+    if not result.holds and result.module.CLAIM.remark:
+        out.print(Text(result.module.CLAIM.remark))
