@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tfkit.tools import bench
+from tfkit.tools import bench, bench_collators
 from tfkit.tools.memory import peak_bytes
 
 pytest.importorskip("transformers")
@@ -13,7 +13,7 @@ pytest.importorskip("transformers")
 def test_the_two_sides_agree(row, tmp_path):
     theirs, ours = bench.pair(row, str(tmp_path), "cpu")
     ids = torch.randint(3, bench.VOCAB, (2, 16))
-    bench._agree(row, theirs, ours, {"input_ids": ids, "labels": ids})
+    assert bench._agree(row, theirs, ours, {"input_ids": ids, "labels": ids}) <= 1e-3
 
 
 def test_a_wrong_model_is_not_timed(tmp_path):
@@ -35,9 +35,29 @@ def test_the_floor_counts_products():
     assert sum(products.seen.values()) == 4
 
 
+def test_written_bytes_are_those_of_new_tensors_and_in_place_ones():
+    a, b = torch.ones(8, 4), torch.ones(4)
+    assert bench.written(lambda: a.t().view(4, 8)) == 0
+    assert bench.written(lambda: (a + b).mul_(2)) == 2 * 8 * 4 * 4
+
+
+def test_collators_are_timed_on_the_same_rows():
+    seen = []
+
+    def once(one, other):
+        seen.append([{k: tuple(v.shape) for k, v in run().items()} for run in (one, other)])
+        return 2.0, 1.0
+
+    table = bench_collators.table(lambda one, other, turns: once(one, other), 1)
+    assert [line.split(" | ")[2] for line in table.splitlines()[2:]] == ["2.0"] * 4
+    masked, permuted = seen[:2]
+    assert masked[0]["labels"] == masked[1]["labels"] == (64, 128)
+    assert permuted[0]["perm_mask"] == permuted[1]["perm_mask"] == (64, 128, 128)
+
+
 def test_the_table_shows_ratios():
     results = [bench.Result("bert", 256, {"forward": 1.25, "training step": 2.0, "greedy": None}, 1.1)]
-    assert "| bert | 256 | 1.25 | 2.00 |  |  |  | 1.10 |" in bench.table(results)
+    assert "| bert | 256 | 1.25 | 2.00 |  |  |  |  | 1.10 |" in bench.table(results)
 
 
 def test_memory_counts_what_lives_at_once():

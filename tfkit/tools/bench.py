@@ -27,6 +27,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import tfkit
 from tfkit.decode import Beam, Greedy
+from tfkit.tools import bench_collators
 from tfkit.tools.bench_rows import HEADS, LAYERS, ROWS, VOCAB, D, Row
 from tfkit.tools.memory import peak_bytes
 
@@ -52,6 +53,7 @@ def pair(row: Row, directory: str, device: str) -> tuple[Any, Any]:
     torch.manual_seed(0)
     config = getattr(transformers, row.config)(**row.fields)
     theirs = getattr(transformers, row.model)(config).eval()
+    theirs.config.use_cache = False  # as in training: ours keeps none unless given one; generating asks for it
     theirs.save_pretrained(directory)
     return theirs.to(device), tfkit.from_pretrained(directory).eval().to(device)
 
@@ -61,17 +63,19 @@ def best_times(
 ) -> tuple[float, float]:
     """Seconds of each at its best, taken in turn after one warm-up each: `turns` at least, and for `seconds` in all.
 
-    Whatever else a machine does makes a run longer, never shorter, so the best says most of the code.
+    Whatever else a machine does makes a run longer, never shorter, so the best says most of the code. On a CPU these
+    are the seconds that this process had it, not those that it waited for its turn.
     """
+    clock = time.perf_counter if torch.cuda.is_available() else time.process_time
     times: tuple[list[float], list[float]] = ([], [])
     one(), other()
     while len(times[0]) < turns or (sum(map(sum, times)) < seconds and len(times[0]) < 20 * turns):
         for call, seen in zip((one, other), times, strict=True):
             _wait()
-            start = time.perf_counter()
+            start = clock()
             call()
             _wait()
-            seen.append(time.perf_counter() - start)
+            seen.append(clock() - start)
     return min(times[0]), min(times[1])
 
 
@@ -84,7 +88,7 @@ def measure(row: Row, device: str, turns: int) -> Iterator[Result]:
     """One result per length. Raises ValueError where the two do not agree: then a ratio would mean nothing."""
     with tempfile.TemporaryDirectory() as directory:
         theirs, ours = pair(row, directory, device)
-    every = {length: _inputs(length, device) for length in row.lengths}
+    every = {length: _inputs(row, length, device) for length in row.lengths}
     for inputs in every.values():  # before any training: steps of AdamW blow up what rounding leaves
         _agree(row, theirs, ours, inputs)
     for length, inputs in every.items():
@@ -96,6 +100,7 @@ def measure(row: Row, device: str, turns: int) -> Iterator[Result]:
         a, b = best_times(_training(theirs, inputs), _training(ours, inputs), max(2, turns // 2))
         result.ratios["training step"] = a / b
         result.ratios["memory"] = _memory(theirs, inputs, device) / _memory(ours, inputs, device)
+        result.ratios["written"] = written(_training(theirs, inputs)) / written(_training(ours, inputs))
         if row.generates and length == row.lengths[0]:
             for name, beams in (("greedy", 1), ("beam 4", 4)):
                 one, other = _generating(theirs, ours, inputs["input_ids"][:, :32], beams)
@@ -104,17 +109,19 @@ def measure(row: Row, device: str, turns: int) -> Iterator[Result]:
         yield result
 
 
-def _inputs(length: int, device: str) -> dict[str, torch.Tensor]:
-    rows = 4 if length <= 1024 else 1
+def _inputs(row: Row, length: int, device: str) -> dict[str, torch.Tensor]:
+    rows = row.sequences if length <= 1024 else 1
     ids = torch.randint(3, VOCAB, (rows, length), generator=torch.Generator().manual_seed(length)).to(device)
     return {"input_ids": ids, "labels": ids}
 
 
-def _agree(row: Row, theirs: Any, ours: Any, inputs: dict) -> None:
+def _agree(row: Row, theirs: Any, ours: Any, inputs: dict) -> float:
+    """The largest difference between their logits and ours. Raises ValueError where it is above 1e-3."""
     with torch.no_grad():
         gap = (theirs(**inputs).logits - ours(**inputs).logits).abs().max().item()
     if gap > 1e-3:
         raise ValueError(f"{row.name}: the logits differ by {gap:.2g}")
+    return gap
 
 
 def _forward(model: Any, inputs: dict) -> Callable[[], torch.Tensor]:
@@ -156,14 +163,15 @@ def _training(model: Any, inputs: dict) -> Callable[[], None]:
 
 
 def _generating(theirs: Any, ours: Any, ids: torch.Tensor, beams: int) -> tuple[Callable, Callable]:
-    how = {"max_new_tokens": NEW_TOKENS, "min_new_tokens": NEW_TOKENS, "do_sample": False, "num_beams": beams}
+    how: dict[str, Any] = {"max_new_tokens": NEW_TOKENS, "min_new_tokens": NEW_TOKENS, "do_sample": False}
+    how |= {"pad_token_id": 0, "eos_token_id": None, "use_cache": True}
     mask = torch.ones_like(ids)
     strategy = Greedy() if beams == 1 else Beam(beams)
 
     def other() -> Any:
         return tfkit.generate(ours, ids, attention_mask=mask, strategy=strategy, end_id=-1, max_new_tokens=NEW_TOKENS)
 
-    return lambda: theirs.generate(ids, attention_mask=mask, pad_token_id=0, eos_token_id=None, **how), other
+    return lambda: theirs.generate(ids, attention_mask=mask, num_beams=beams, **how), other
 
 
 class _Products(TorchDispatchMode):
@@ -198,7 +206,30 @@ def floor(run: Callable[[], Any], turns: int) -> float:
     return total
 
 
-COLUMNS = ("forward", "training step", "memory", "greedy", "beam 4")
+class _Written(TorchDispatchMode):
+    """Adds up the bytes of what each operation leaves, views aside."""
+
+    bytes = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        out = func(*args, **(kwargs or {}))
+        given = {t.untyped_storage().data_ptr() for t in args if isinstance(t, torch.Tensor)}
+        in_place = func.overloadpacket.__name__.endswith("_")
+        for tensor in out if isinstance(out, tuple | list) else (out,):
+            if isinstance(tensor, torch.Tensor) and (in_place or tensor.untyped_storage().data_ptr() not in given):
+                self.bytes += tensor.numel() * tensor.element_size()
+        return out
+
+
+def written(run: Callable[[], Any]) -> int:
+    """Bytes that the operations of `run` write: what a machine's other work cannot change."""
+    run()  # what a first call alone makes: the optimizer's state
+    with _Written() as seen:
+        run()
+    return seen.bytes
+
+
+COLUMNS = ("forward", "training step", "written", "memory", "greedy", "beam 4")
 
 
 def table(results: list[Result]) -> str:
@@ -221,14 +252,24 @@ def page(results: list[Result], device: str) -> str:
 
 Written by `make bench` on {date.today():%Y-%m-%d}: torch {torch.__version__}, transformers {transformers.__version__},
 {kind}.
-Each row: the same weights on both sides, 4 sequences (of 4,096 tokens 1), d = {D}, {LAYERS} layers, {HEADS} heads,
-float32, one process, taking turns.
-Numbers are **theirs over ours** (above 1: ours is faster, or needs less; memory is the peak of a training step beside
-the weights); generation makes {NEW_TOKENS} tokens from 32. The last column is our forward pass over the time of its own
+Each row: the same weights on both sides, 4 sequences (of 4,096 tokens, and of ProphetNet's, 1), d = {D}, {LAYERS}
+layers, {HEADS} heads, float32, one process, taking turns, each at its best in CPU seconds.
+Numbers are **theirs over ours** (above 1: ours is faster, or needs less; "written" are the bytes that all operations of
+a training step write, which no other work of the machine can change; memory is the peak of a training step beside the
+weights); generation makes {NEW_TOKENS} tokens from 32. The last column is our forward pass over the time of its own
 matrix products alone: 1 is the floor, and less is where the fused kernel, which keeps no scores, beats the products.
-What stands behind the numbers is told in `decisions/023-speed.md`.
+What stands behind the numbers is told in `decisions/023-speed.md`. No row: the RNN, the 2017 transformer and GPT-3,
+which transformers does not have; Transformer-XL, XLM-ProphetNet and MMBT, which it no longer has; DPR and RAG, whose
+passes are BERT's and BART's.
 
 {table(results)}
+
+## Collators
+
+Ids into batches, {bench_collators.ROWS} rows of {bench_collators.LENGTH}. transformers' span corruption and BART's
+noise are example scripts outside its package: there its masked LM is the yardstick.
+
+{bench_collators.table(best_times, 20)}
 """
 
 

@@ -26,9 +26,9 @@ class Row:
     config: str
     model: str
     fields: dict[str, Any]
-    seq2seq: bool = False
     generates: bool = False
     lengths: tuple[int, ...] = (256, 1024)
+    sequences: int = 4  # of up to 1,024 tokens; of longer ones there is 1
 
 
 T5 = {
@@ -65,6 +65,11 @@ ROWS = [
         {"d_model": D, "n_layer": LAYERS, "n_head": HEADS, "d_inner": 4 * D, "vocab_size": VOCAB}),
     Row("longformer", "LongformerConfig", "LongformerForMaskedLM", {**LONG, "attention_window": 256},
         lengths=(1024, 4096)),
+    Row("reformer", "ReformerConfig", "ReformerForMaskedLM",  # one seed of hashes, so that both sort alike
+        {"hidden_size": D, "attention_head_size": D // HEADS, "num_attention_heads": HEADS, "feed_forward_size": 4 * D,
+         "attn_layers": ["local", "lsh"] * (LAYERS // 2), "vocab_size": VOCAB, "axial_pos_embds": False,
+         "max_position_embeddings": 4096, "num_hashes": 2, "num_buckets": 64, "hash_seed": 7, "is_decoder": False},
+        lengths=(1024, 4096)),
     Row("bigbird", "BigBirdConfig", "BigBirdForMaskedLM", LONG, lengths=(1024, 4096)),
     Row("gpt", "OpenAIGPTConfig", "OpenAIGPTLMHeadModel", GPT, generates=True),
     Row("gpt2", "GPT2Config", "GPT2LMHeadModel", GPT, generates=True),
@@ -73,22 +78,24 @@ ROWS = [
          "max_position_embeddings": 2048, "attention_types": [[["global", "local"], LAYERS // 2]]}, generates=True),
     Row("gptj", "GPTJConfig", "GPTJForCausalLM", {**GPT, "rotary_dim": 16}, generates=True),
     Row("ctrl", "CTRLConfig", "CTRLLMHeadModel", {**GPT, "dff": 4 * D}, generates=True),
-    Row("bart", "BartConfig", "BartForConditionalGeneration", BART, seq2seq=True, generates=True),
-    Row("mbart", "MBartConfig", "MBartForConditionalGeneration", BART, seq2seq=True, generates=True),
+    Row("bart", "BartConfig", "BartForConditionalGeneration", BART, generates=True),
+    Row("mbart", "MBartConfig", "MBartForConditionalGeneration", {**BART, "decoder_start_token_id": 2},
+        generates=True),
     Row("marian", "MarianConfig", "MarianMTModel",
         {**BART, "pad_token_id": 1, "decoder_start_token_id": 1, "eos_token_id": 0, "forced_eos_token_id": 0},
-        seq2seq=True, generates=True),
-    Row("pegasus", "PegasusConfig", "PegasusForConditionalGeneration", BART, seq2seq=True, generates=True),
+        generates=True),
+    Row("pegasus", "PegasusConfig", "PegasusForConditionalGeneration", BART, generates=True),
     Row("m2m_100", "M2M100Config", "M2M100ForConditionalGeneration",  # layers left out by chance cannot be compared
-        {**BART, "encoder_layerdrop": 0.0, "decoder_layerdrop": 0.0}, seq2seq=True, generates=True),
+        {**BART, "encoder_layerdrop": 0.0, "decoder_layerdrop": 0.0}, generates=True),
     Row("prophetnet", "ProphetNetConfig", "ProphetNetForConditionalGeneration",
         {"hidden_size": D, "num_encoder_layers": LAYERS, "num_decoder_layers": LAYERS, "encoder_ffn_dim": 4 * D,
          "decoder_ffn_dim": 4 * D, "num_encoder_attention_heads": HEADS, "num_decoder_attention_heads": HEADS,
-         "vocab_size": VOCAB, "max_position_embeddings": 1040}, seq2seq=True, generates=True),
-    Row("t5", "T5Config", "T5ForConditionalGeneration", T5, seq2seq=True, generates=True),
-    Row("mt5", "MT5Config", "MT5ForConditionalGeneration", T5, seq2seq=True, generates=True),
+         "vocab_size": VOCAB, "max_position_embeddings": 1040}, generates=True,
+        sequences=1),  # theirs keeps scores [B, H, N, T, 2T] several times a layer: of 4, a step needs over 20 GB
+    Row("t5", "T5Config", "T5ForConditionalGeneration", T5, generates=True),
+    Row("mt5", "MT5Config", "MT5ForConditionalGeneration", T5, generates=True),
     Row("encoder_decoder", "EncoderDecoderConfig", "EncoderDecoderModel",
         {"encoder": {**BERT, "model_type": "bert"},
          "decoder": {**BERT, "model_type": "bert", "is_decoder": True, "add_cross_attention": True},
-         "decoder_start_token_id": 1, "pad_token_id": 0}, seq2seq=True, generates=True),
+         "decoder_start_token_id": 1, "pad_token_id": 0}, generates=True),
 ]  # fmt: skip

@@ -33,6 +33,7 @@ def console() -> Console:
 
 
 def refuse(command: str, error: Exception) -> typer.Exit:
+    """Says on stderr, in a line, why a command cannot be done. -> what to raise: exit status 2"""
     typer.echo(f"tfkit {command}: {error.args[0]}", err=True)
     return typer.Exit(2)
 
@@ -50,23 +51,34 @@ def list_architectures() -> None:
 def family() -> None:
     """The tree of parents, and what each child does differently."""
     docs = docstrings()
-    parents = {name: (stated(doc, "Parent").split() or ["none"])[0].rstrip(":,") for name, doc in docs.items()}
+    parents = {name: parent(doc) for name, doc in docs.items()}
 
     def grow(tree: Tree, name: str) -> None:
-        for child in (child for child, parent in parents.items() if parent == name):
+        for child in (child for child, its in parents.items() if its == name):
             grow(tree.add(label(child, docs[child])), child)
 
     out = console()
-    for name in (name for name, parent in parents.items() if parent not in parents):
+    for name in (name for name, its in parents.items() if its not in parents):
         tree = Tree(label(name, docs[name]))
         grow(tree, name)
         out.print(tree)
 
 
 def label(name: str, doc: str) -> Text:
+    """A line of the tree: a name and the first of its differences, cut where the terminal ends."""
     text = Text(name, style="bold", no_wrap=True, overflow="ellipsis")
-    differs = "none" if stated(doc, "Differs") == "none" else section(doc, "Differs")
-    return text.append("  " + differs.partition(";")[0].partition(". ")[0].rstrip("."), style="not bold dim")
+    return text.append("  " + differs(doc), style="not bold dim")
+
+
+def parent(doc: str) -> str:
+    """The first word after a docstring's `Parent`; "none" where it says nothing."""
+    return (stated(doc, "Parent").split() or ["none"])[0].rstrip(":,")
+
+
+def differs(doc: str) -> str:
+    """The first of what a docstring's `Differs` names."""
+    said = "none" if stated(doc, "Differs") == "none" else section(doc, "Differs")
+    return said.partition(";")[0].partition(". ")[0].rstrip(".")
 
 
 @app.command()
@@ -152,6 +164,37 @@ def diff(
         out.print("", table if rows else Text(f"{title}: the same", style="dim"), sep="\n")
     for title, text, language in rewritten:
         out.print("", Text(title, style="bold"), Syntax(text, language, background_color="default"), sep="\n")
+
+
+@app.command()
+def reproduce(
+    names: Annotated[list[str] | None, typer.Argument(help="claims; see --list")] = None,
+    every: Annotated[bool, typer.Option("--all", help="all claims, and write docs/reproductions.md")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="name the claims, and run nothing")] = False,
+    full: Annotated[bool, typer.Option("--full", help="larger and longer, for a larger machine")] = False,
+    seeds: Annotated[int, typer.Option(min=1, help="how many runs of each")] = 3,
+    write: Annotated[Path | None, typer.Option(help="write reproductions.md and its figures into this folder")] = None,
+    kept: Annotated[Path, typer.Option(help="where runs are kept; what is there is not run again")] = Path(
+        "build/reproduce"
+    ),
+) -> None:
+    """Try what the papers claim, at small scale, and say what holds. Ctrl-C keeps the runs that are done.
+
+    The page has every claim that was run, and is written from the kept runs.
+    """
+    from ..reproduce import terminal
+
+    try:
+        if listed or not (names or every or write):
+            terminal.show_claims(console())
+        else:
+            write = Path("docs") if every and write is None else write
+            terminal.reproduce(console(), names or [], every, "full" if full else "small", seeds, kept, write)
+    except (LookupError, ValueError, ModuleNotFoundError) as error:
+        raise refuse("reproduce", error) from None
+    except KeyboardInterrupt:
+        typer.echo("\nstopped; the runs that were done are kept: the same command goes on from there", err=True)
+        raise typer.Exit(130) from None
 
 
 def docstrings() -> dict[str, str]:

@@ -53,6 +53,7 @@ def code(name: str) -> dict[Symbol, str]:
 
 
 def source(symbol: Symbol) -> str:
+    """The text of a symbol, all its definitions."""
     module = parsed(symbol[0])
     parts = [ast.get_source_segment(module.text, statement) or "" for statement in module.symbols[symbol[1]]]
     return "\n".join(parts)
@@ -77,4 +78,5 @@ def rewritten(one: str, other: str) -> list[tuple[str, str, str]]:
 
 
 def stem(module: str) -> str:
+    """A module's dotted name, without what all of them begin with."""
     return module.removeprefix("tfkit.").removeprefix("models.")

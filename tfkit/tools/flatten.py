@@ -107,9 +107,11 @@ class Uses(ast.NodeVisitor):
         self.off: list[ast.Compare] = []
 
     def meant(self, name: str) -> bool:
+        """Whether a name is the file's own, not a local one of a function or a loop."""
         return not any(name in scope for scope in self.local)
 
     def visit(self, node: ast.AST) -> None:
+        """One node, by its kind: put aside, cut, in a scope of its own, or looked into."""
         if isinstance(node, ast.Compare) and watched(node):
             self.off.append(node)
         elif isinstance(node, ast.stmt) and self.left_out(node):
@@ -120,6 +122,7 @@ class Uses(ast.NodeVisitor):
             super().visit(node)
 
     def left_out(self, node: ast.stmt) -> bool:
+        """Whether a statement serves other ends than computing: an import in a function, files, tracing."""
         if isinstance(node, ast.ImportFrom) and len(self.local) > 1:  # an import inside a function
             imported(self.module, node, self.module.name.rpartition(".")[0])
             return True
@@ -152,6 +155,7 @@ class Uses(ast.NodeVisitor):
             self.local.pop()
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
+        """Notes `module.symbol` of this library; else looks inside."""
         if isinstance(node.value, ast.Name) and self.meant(node.value.id) and node.value.id in self.module.inner:
             inside = ".".join(self.module.inner[node.value.id])
             if found_in(self.module.name, node.value.id) is None and (found := found_in(inside, node.attr)):
@@ -160,6 +164,7 @@ class Uses(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> None:
+        """Notes a symbol or an import. Raises LookupError for a name that nothing defines."""
         if not self.meant(node.id):
             return
         if found := found_in(self.module.name, node.id):
@@ -176,11 +181,13 @@ def watched(node: ast.expr) -> bool:
 
 
 def defaults(node: ast.AST) -> list[ast.expr]:
+    """The default values of a function's arguments; they are evaluated outside it."""
     found = getattr(node, "args", None)
     return [d for d in (*found.defaults, *found.kw_defaults) if d] if isinstance(found, ast.arguments) else []
 
 
 def uses(symbol: Symbol) -> Uses:
+    """What a symbol's definitions use."""
     module = parsed(symbol[0])
     found = Uses(module)
     for statement in module.symbols[symbol[1]]:
@@ -212,6 +219,7 @@ def flat_names(symbols: dict[Symbol, Uses], first: str) -> dict[Symbol, str]:
 
 
 def prefixed(module: str, name: str) -> str:
+    """A name with its module's before it, in the same case: for the second of two that are called alike."""
     stem = module.rpartition(".")[2].strip("_")
     if name.isupper():
         return f"{stem.upper()}_{name}"
@@ -268,6 +276,7 @@ def code(statement: ast.stmt, used: Uses, names: dict[Symbol, str], own: Symbol)
 
 
 def removed(node: ast.stmt, lines: list[int], instead: str) -> Edit:
+    """The edit that takes a statement out with its decorators, and puts `instead` in its place."""
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
     text = " " * node.col_offset + instead + "\n" if instead else ""
     return Edit(lines[first - 1], lines[node.end_lineno or 0], text)

@@ -20,6 +20,7 @@ class Live(TorchDispatchMode):
         self.now = self.peak = 0
 
     def gone(self, key: int, size: int) -> None:
+        """A storage was freed: `size` bytes less."""
         self.seen.discard(key)
         self.now -= size
 
@@ -32,6 +33,7 @@ class Live(TorchDispatchMode):
         return out
 
     def count(self, storage: Any, given: set[int]) -> None:
+        """A storage was seen: its bytes count from now until it is freed, unless it was given or counted before."""
         key, size = storage._cdata, storage.nbytes()
         if key in self.seen or key in given:
             return

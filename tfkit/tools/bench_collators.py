@@ -1,0 +1,85 @@
+"""What making batches costs: our objectives against transformers' collators, from the same ids, in one process.
+
+transformers ships collators for masked and permutation language models; its span corruption and its BART noise are
+example scripts outside the package, so those are set against its masked LM, as a yardstick for how many tokens a
+second a loader can give.
+"""
+
+from __future__ import annotations
+
+import pydoc_data.topics
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from tfkit.objectives import Objective
+from tfkit.objectives.denoising import Denoising
+from tfkit.objectives.masked_lm import MaskedLM
+from tfkit.objectives.permutation_lm import PermutationLM
+from tfkit.objectives.span_corruption import SpanCorruption
+from tfkit.text import vocabulary
+from tfkit.text.vocabulary import Tokenizer, pad
+
+ROWS, LENGTH, SENTINELS = 64, 128, 32
+
+
+def table(best_times: Callable[..., tuple[float, float]], turns: int) -> str:
+    """Ratios as Markdown: theirs over ours, and our tokens a second."""
+    lines = ["| collator | theirs | theirs over ours | our tokens a second |", "|---|---|---|---|"]
+    words, rows = vocabulary_and_rows()
+    theirs = collators(words)
+    for name, objective in objectives(words).items():
+        other = name if name in theirs else "masked LM"
+        their = theirs[other]
+        one, our = best_times(lambda t=their: t(features(rows)), lambda o=objective: ours(o, rows, words), turns)
+        note = other if other == name else f"{other}, as a yardstick"
+        lines.append(f"| {name} | {note} | {one / our:.1f} | {len(rows) * LENGTH / our:,.0f} |")
+    return "\n".join(lines)
+
+
+def vocabulary_and_rows() -> tuple[Tokenizer, list[list[int]]]:
+    """Python's own help texts, as full rows of ids."""
+    text = "\n".join(pydoc_data.topics.topics.values())
+    extra = [f"<extra_{i}>" for i in reversed(range(SENTINELS))]
+    words = vocabulary.train("byte_bpe", text.splitlines(), 2000, extra)
+    ids = words.encode([text], specials=False)[0]
+    rows = [ids[i : i + LENGTH] for i in range(0, ROWS * LENGTH, LENGTH)]
+    if len(rows[-1]) < LENGTH:
+        raise ValueError(f"the help texts have {len(ids)} tokens: too few for {ROWS} rows of {LENGTH}")
+    return words, rows
+
+
+def objectives(words: Tokenizer) -> dict[str, Objective]:
+    """Ours, by the name of the row."""
+    mask, end, fill = words.mask_id or 0, words.end_id or 0, words.pad_id or 0
+    return {
+        "masked LM": MaskedLM(mask, len(words)),
+        "permutation LM": PermutationLM(),
+        "span corruption": SpanCorruption(len(words) - 1, end, fill),
+        "denoising": Denoising(mask, fill),
+    }
+
+
+def ours(objective: Objective, rows: list[list[int]], words: Tokenizer) -> dict[str, torch.Tensor]:
+    """Rows of ids -> the objective's batch, as `Collator` makes it after the tokenizer."""
+    ids = pad(rows, words.pad_id or 0)
+    return objective({"input_ids": ids, "attention_mask": torch.ones_like(ids)})
+
+
+def collators(words: Tokenizer) -> dict[str, Any]:
+    """transformers', by the name of the row of ours that does the same."""
+    import transformers
+
+    theirs = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=words.inner, pad_token="<pad>", mask_token="<mask>", eos_token="</s>", unk_token="<unk>"
+    )
+    return {
+        "masked LM": transformers.DataCollatorForLanguageModeling(theirs),
+        "permutation LM": transformers.DataCollatorForPermutationLanguageModeling(theirs),
+    }
+
+
+def features(rows: list[list[int]]) -> list[dict[str, list[int]]]:
+    """Rows as their collators want them: a dictionary each."""
+    return [{"input_ids": list(row), "special_tokens_mask": [0] * len(row)} for row in rows]
