@@ -1,5 +1,9 @@
 """An nbgrader plugin that grades student code against a reference it never shares a process with."""
 
+from autograder.variants import variant
+
+__all__ = ["check", "variant"]
+
 
 def check(exercise: str):
     """Check what this notebook has defined for `exercise`; see `autograder.notebook.check`."""

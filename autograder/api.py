@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +15,7 @@ class Limits:
     """What one box may use while it holds one student's code for one exercise."""
 
     wall_s: float = 60.0  # the whole life of the box
-    call_s: float = 10.0  # one call, one cell
+    call_s: float = 10.0  # of the processor, one call, one cell; three times as much on the wall
     memory_mb: int = 2048
     processes: int = 64
     output_bytes: int = 1 << 18
@@ -31,7 +32,6 @@ class Exercise:
     references: tuple[str, ...]
     checks: str  # name of the function in the unit's checks.py
     points: float = 1.0
-    given: tuple[str, ...] = ()  # further references that the box may import, from this unit on
     folder: Path | None = None  # the unit's folder, where checks.py and submissions/ are
 
 
@@ -43,6 +43,7 @@ class CheckResult:
     status: Status
     message: str = ""
     weight: float = 1.0
+    map: tuple[str, ...] = ()  # which input moves which output, a row of signs per output; see checks.properties.flow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,3 +72,22 @@ class Verdict:
         for check in keep["checks"]:
             del check["weight"]
         return keep
+
+
+HINTS = 3  # the steps that there are
+
+
+def hinted(verdict: Mapping[str, Any], steps: int = HINTS) -> dict[str, Any]:
+    """A verdict's JSON object with the first steps of its help: 1 the concept, 2 the symptoms, 3 the counter-example.
+
+    How many a student sees is the instructor's choice; what passed and what failed is told in any case.
+    """
+    kept = dict(verdict)
+    if steps < 1:
+        kept["misconception"] = kept["hint"] = None
+    if steps < 2:
+        checks = kept.get("checks") or ()  # why one was not run is no help, and stays
+        kept["checks"] = [c if c["status"] == "not_run" else {**c, "message": "", "map": ()} for c in checks]
+    if steps < 3:
+        kept["counterexample"] = None
+    return kept

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autograder.api import Exercise
+from autograder.translate import translated
 
 if TYPE_CHECKING:
     from autograder.checks.local import Local
@@ -33,18 +34,21 @@ def wrong_answers(exercise: Exercise) -> list[Path]:
     return sorted((exercise.folder / "submissions" / exercise.id / "wrong").glob("*.py"))
 
 
-def diagnose(exercise: Exercise, findings: Sequence[Finding]) -> Misconception | None:
-    """The misconception that answers as the student does: to all probes, or else to all core ones that failed."""
+def diagnose(exercise: Exercise, findings: Sequence[Finding], known: list[Path] | None = None) -> Misconception | None:
+    """The misconception that answers as the student does: to all probes, or else to all core ones that failed.
+
+    None where nothing fits. `known` are the wrong answers to compare with, the exercise's own where it is not given.
+    """
     failed = [finding for finding in findings if finding.failed]
     if not failed:
         return None
-    every = [answer for finding in findings for answer in finding.answers]
+    every = [answer for finding in findings if finding.check.graded for answer in finding.answers]
     core = [answer for finding in failed if finding.check.core for answer in finding.failed]
     noisy = [a for f in failed for a in f.failed if isinstance(a.actual, dict) and a.actual.get("random numbers")]
     for answers in (every, core, noisy):  # what draws random numbers never gives the same values again
-        for path in wrong_answers(exercise) if answers else ():
+        for path in (wrong_answers(exercise) if known is None else known) if answers else ():
             if _agrees(path, answers):
-                return _misconception(path)
+                return Misconception(path.stem, translated(said(path), exercise.folder))
     return None
 
 
@@ -52,32 +56,36 @@ def _agrees(path: Path, answers: Sequence[Answer]) -> bool:
     from autograder.checks.compare import compare
     from autograder.checks.probe import observe
 
-    subject = _subject(path)
+    subject = subject_of(path)
     # what differs tells wrong answers apart soonest
     ordered = sorted(answers, key=lambda answer: answer.difference is None)
     return all(compare(observe(subject, a.probe), a.actual, a.probe.tolerance) is None for a in ordered)
 
 
 @lru_cache(maxsize=256)
-def _subject(path: Path) -> Local:
+def subject_of(path: Path) -> Local:
+    """One of our own answers, in this process."""
     from autograder.checks.local import Local
 
-    namespace: dict[str, Any] = {"__name__": f"wrong_{path.stem}"}
+    namespace: dict[str, Any] = {"__name__": f"answer_{path.stem}"}
     exec(compile(path.read_text(encoding="utf-8"), path.name, "exec"), namespace)
     return Local(namespace)
 
 
-def _misconception(path: Path) -> Misconception:
-    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or path.stem.replace("_", " ")
-    return Misconception(path.stem, text)
+def said(path: Path) -> str:
+    """What a wrong answer's student reads: its docstring, in English."""
+    return ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or path.stem.replace("_", " ")
 
 
-def counterexample(exercise: Exercise, findings: Sequence[Finding]) -> dict[str, Any] | None:
-    """The failing case with the fewest numbers: its inputs, the shape expected, and which entry is off by how much."""
-    failed = [answer for finding in findings for answer in finding.failed]
-    if not failed:
+def counterexample(exercise: Exercise, findings: Sequence[Finding], step: str | None = None) -> dict[str, Any] | None:
+    """The simplest failing case: its inputs, the shape expected, and which entry is off by how much.
+
+    `step`: which layer was the first to go wrong, where there are several.
+    """
+    shown = simplest(findings)
+    if shown is None or shown.simplest is None:
         return None
-    answer = min(failed, key=_simplicity)
+    answer = shown.simplest
     case, difference = answer.probe.case, answer.difference
     assert difference is not None
     return {
@@ -87,11 +95,19 @@ def counterexample(exercise: Exercise, findings: Sequence[Finding]) -> dict[str,
         "entry": list(difference.where) if difference.where is not None else None,
         "off_by": difference.by if difference.by is not None and difference.by < float("inf") else None,
         "message": difference.message,
+        "first_wrong_entry": list(difference.first) if difference.first is not None else None,
+        "first_wrong_step": step,
     }
 
 
-def _simplicity(answer: Answer) -> tuple[bool, int]:
-    """Few numbers first; a wrong entry says more than an exception."""
+def simplest(findings: Sequence[Finding]) -> Finding | None:
+    """The failed check whose counter-example has the fewest numbers; a wrong entry says more than an exception."""
+    return min((finding for finding in findings if finding.failed), key=_simplicity, default=None)
+
+
+def _simplicity(finding: Finding) -> tuple[bool, int]:
+    answer = finding.simplest
+    assert answer is not None
     return answer.difference is None or answer.difference.where is None, answer.probe.case.size()
 
 

@@ -55,6 +55,11 @@ def source(exercises: Sequence[Exercise]) -> tuple[str, list[str]]:
     return _flat(references), [symbol for exercise in exercises for symbol in exercise.symbols]
 
 
+def definitions(text: str) -> set[str]:
+    """The functions and classes that a source defines at its top."""
+    return {node.name for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+
+
 def _split(reference: str) -> tuple[str, str]:
     module, _, name = reference.partition(":")
     return module, name
@@ -68,6 +73,7 @@ def _flat(references: tuple[tuple[str, str], ...]) -> str:
     body: list[str] = []
 
     def place(module: str, name: str) -> None:
+        """Writes a definition behind all that it uses; raises GivenError where two have one name."""
         home, real = _resolve(module, name)
         if placed.get(real) == (home.name, real):
             return

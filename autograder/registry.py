@@ -51,10 +51,8 @@ def earlier(exercise: Exercise) -> list[Exercise]:
 
 
 def given_references(exercise: Exercise) -> list[str]:
-    """What the box of this exercise may import: the references of earlier units, and what exercises up to here give."""
-    solved = [reference for other in earlier(exercise) for reference in other.references]
-    extra = [reference for other in exercises() if other.unit <= exercise.unit for reference in other.given]
-    return list(dict.fromkeys(solved + extra))
+    """What the box of this exercise may import: the references of earlier units."""
+    return list(dict.fromkeys(reference for other in earlier(exercise) for reference in other.references))
 
 
 def check_function(exercise: Exercise) -> Callable:

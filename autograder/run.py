@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import hmac
 import math
@@ -11,12 +10,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from autograder import given, registry
-from autograder.api import CheckResult, Exercise, Limits, Verdict
+from autograder.api import CheckResult, Exercise, Limits, Status, Verdict
+from autograder.checks import device as devices
+from autograder.checks.corpus import answers
 from autograder.checks.probe import Finding, examine
 from autograder.checks.reference import reference_of
-from autograder.diagnose import counterexample, diagnose
+from autograder.checks.shrink import shrunk
+from autograder.checks.steps import first_wrong_step
+from autograder.diagnose import counterexample, diagnose, subject_of
+from autograder.parse import parsed
 from autograder.student import Cell, CellOutcome, Student, StudentError
 
+NOTHING_FITS = "This is none of the mistakes that we know; what was seen may tell you where to look."
 PUBLIC_KEY = b"public"  # without a course key anyone can draw the same inputs
 
 
@@ -37,6 +42,7 @@ class Attempt:
     cells: list[CellOutcome]
     findings: list[Finding] = field(default_factory=list)
     missing: str = ""  # why there was nothing to examine
+    step: str | None = None  # which of several layers was the first to go wrong
 
     @property
     def passed(self) -> bool:
@@ -73,24 +79,26 @@ class Grader:
             seed=seed,
             sandbox=self.backend.name,
         )
-        if self.device == "cuda" and not _has_cuda():
-            return replace(verdict, device="cuda", reason="no CUDA device is here; grade with --device cpu")
         try:
-            return self._grade(exercise, verdict)
+            where, lack = devices.choose(self.device, self.backend)
+            if where == "cuda" and lack:
+                return replace(verdict, device=where, reason=f"{lack}; grade with --device cpu")
+            return self._grade(exercise, replace(verdict, device=where), lack)
         except Exception as error:  # ours, whatever it is: the student must not pay for it
             return replace(verdict, reason=f"the check failed, not the code: {type(error).__name__}: {error}")
 
-    def _grade(self, exercise: Exercise, verdict: Verdict) -> Verdict:
+    def _grade(self, exercise: Exercise, verdict: Verdict, lack: str) -> Verdict:
+        """`lack`: why there is no card, where one was wanted."""
         checks = registry.check_function(exercise)()
-        attempt = self._attempt(exercise, checks, verdict.seed, [])
+        attempt = self._attempt(exercise, checks, verdict, [])
         before = self._earlier_answers(exercise)
         if attempt.passed or attempt.missing or not before:
-            return _judged(exercise, verdict, attempt)
-        second = self._attempt(exercise, checks, verdict.seed, before)
+            return _judged(exercise, verdict, attempt, lack)
+        second = self._attempt(exercise, checks, verdict, before)
         if second.passed:  # what is wrong belongs to an earlier exercise, and is paid for there
-            return _judged(exercise, verdict, replace(second, cells=attempt.cells))
+            return _judged(exercise, verdict, replace(second, cells=attempt.cells), lack)
         # its own mistake shows best without the earlier ones
-        return _judged(exercise, verdict, attempt if second.missing else second)
+        return _judged(exercise, verdict, attempt if second.missing else second, lack)
 
     def _earlier_answers(self, exercise: Exercise) -> list[Exercise]:
         answered = {source.exercise for source in self._cells(exercise)} | {None}
@@ -105,28 +113,45 @@ class Grader:
         places = [n for n, source in enumerate(self.sources) if source.exercise == exercise.id]
         return self.sources[: places[-1] + 1] if places else self.sources
 
-    def _attempt(self, exercise: Exercise, checks: Sequence, seed: int, override: list[Exercise]) -> Attempt:
+    def _attempt(self, exercise: Exercise, checks: Sequence, verdict: Verdict, override: list[Exercise]) -> Attempt:
+        """`verdict`: its seed and its device."""
         with Student(self.backend, self.limits) as student:
+            if verdict.device != "cpu":
+                student.start_device(verdict.device)
             attempt = Attempt(self._run_cells(student, exercise))
             lost = next((cell for cell in attempt.cells if cell.lost), None)
             if lost is not None:
                 attempt.missing = lost.error or "a cell ended the process"
-                return self._without(lost.id, exercise, checks, seed, override, attempt)
-            if override:
-                text, names = given.source(override)
-                student.bind(text, [name for name in names if name not in exercise.symbols])
-            attempt.missing = self._undefined(student, exercise, attempt.cells)
+                return self._without(lost.id, exercise, checks, verdict, override, attempt)
+            try:
+                if override:
+                    text, names = given.source(override)
+                    student.bind(text, [name for name in names if name not in exercise.symbols])
+                attempt.missing = self._undefined(student, exercise, attempt.cells)
+            except StudentError as error:  # what the cells left behind broke the conversation
+                attempt.missing = f"after your cells: {error}"
             if not attempt.missing:
-                attempt.findings = examine(checks, student, reference_of(exercise), f"{seed}/{exercise.id}")
+                self._examine(attempt, student, exercise, checks, verdict)
             return attempt
 
+    def _examine(
+        self, attempt: Attempt, student: Any, exercise: Exercise, checks: Sequence, verdict: Verdict
+    ) -> None:
+        reference: Any = reference_of(exercise)
+        if verdict.device != "cpu":
+            student, reference = (devices.Placed(one, verdict.device) for one in (student, reference))
+        attempt.findings = examine(checks, student, reference, f"{verdict.seed}/{exercise.id}")
+        attempt.step = first_wrong_step(attempt.findings, student, reference)
+        right = [subject_of(path) for path in answers(exercise, "right")] if not attempt.passed else []
+        attempt.findings = shrunk(attempt.findings, student, reference, right)
+
     def _without(
-        self, cell: str, exercise: Exercise, checks: Sequence, seed: int, override: list, was: Attempt
+        self, cell: str, exercise: Exercise, checks: Sequence, verdict: Verdict, override: list, was: Attempt
     ) -> Attempt:
         """Once more without the cell that ended the box, unless it is the answer itself or was left out already."""
         own = {source.id for source in self.sources if source.exercise == exercise.id}
         self.deadly.add(cell)
-        return was if cell in own else self._attempt(exercise, checks, seed, override)
+        return was if cell in own else self._attempt(exercise, checks, verdict, override)
 
     def _run_cells(self, student: Student, exercise: Exercise) -> list[CellOutcome]:
         student.give(given.modules(registry.given_references(exercise)))
@@ -159,43 +184,48 @@ def _located(text: str, outcome: CellOutcome) -> str:
     if outcome.timed_out:
         return "its cell did not finish in time"
     try:
-        ast.parse(text)
+        parsed(text)
     except SyntaxError as error:
-        return f"its cell has a syntax error in line {error.lineno} ({error.msg})"
-    except ValueError as error:  # a null byte
-        return f"its cell is no Python: {error}"
+        where = f" in line {error.lineno}" if error.lineno else ""
+        return f"its cell has a syntax error{where} ({error.msg})"
     return f"its cell stopped with {outcome.error}"
 
 
-def _judged(exercise: Exercise, verdict: Verdict, attempt: Attempt) -> Verdict:
+def _judged(exercise: Exercise, verdict: Verdict, attempt: Attempt, lack: str) -> Verdict:
     if attempt.missing:
         checks: tuple[CheckResult, ...] = (CheckResult(name="defined", status="failed", message=attempt.missing),)
         return replace(verdict, status="failed", checks=checks, reason=attempt.missing, outputs=attempt.outputs)
-    checks = tuple(
-        CheckResult(
-            name=finding.check.name,
-            status="failed" if finding.failed else "passed",
-            message=finding.message,
-            weight=finding.check.weight,
-        )
-        for finding in attempt.findings
-    )
-    found = diagnose(exercise, attempt.findings)
+    checks = tuple(_result(finding) for finding in attempt.findings)
+    if lack and any(answer.probe.case.tensors() for finding in attempt.findings for answer in finding.answers):
+        checks += (CheckResult(name="on a CUDA device", status="not_run", message=lack, weight=0.0),)
+    blind = next((f.check for f in attempt.findings if f.check.not_run and f.check.core), None)
+    if blind is not None:  # what decides was not seen
+        return replace(verdict, checks=checks, reason=f"{blind.name} {blind.not_run}", outputs=attempt.outputs)
+    found, stopped = diagnose(exercise, attempt.findings), _stopped(attempt.findings)
+    unknown = None if attempt.passed or stopped else NOTHING_FITS
     return replace(
         verdict,
         status="passed" if attempt.passed else "failed",
         score=_score(exercise, attempt.findings),
         checks=checks,
         misconception=found.name if found else None,
-        hint=found.hint if found else None,
-        counterexample=counterexample(exercise, attempt.findings),
-        reason=_stopped(attempt.findings),
+        hint=found.hint if found else unknown,
+        counterexample=counterexample(exercise, attempt.findings, attempt.step),
+        reason=stopped,
         outputs=attempt.outputs,
     )
 
 
+def _result(finding: Finding) -> CheckResult:
+    check = finding.check
+    status: Status = "not_run" if check.not_run else "failed" if finding.failed else "passed"
+    message = check.not_run or finding.message
+    return CheckResult(name=check.name, status=status, message=message, weight=check.weight, map=finding.map)
+
+
 def _score(exercise: Exercise, findings: Sequence[Finding]) -> float:
-    """The passed share of the weights; nothing where a core check failed."""
+    """The passed share of the weights of what was run; nothing where a core check failed."""
+    findings = [finding for finding in findings if not finding.check.not_run]
     if any(finding.failed and finding.check.core for finding in findings):
         return 0.0
     total = math.fsum(finding.check.weight for finding in findings)
@@ -262,12 +292,6 @@ def sources_of(nb: Any) -> list[Source]:
         exercise = ours.get("exercise") if ours.get("role") == "exercise" else None
         sources.append(Source(str(cell.get("id", f"cell-{place}")), text, exercise, ours.get("role") == "setup"))
     return sources
-
-
-def _has_cuda() -> bool:
-    import torch
-
-    return torch.cuda.is_available()
 
 
 __all__ = ["Grader", "StudentError", "grade_notebook", "grade_source", "seed_for", "sources_of"]

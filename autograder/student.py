@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import itertools
+import json
+import re
+import select
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.api import Limits
-from autograder.sandbox.base import Backend, Box, Usage
+from autograder.sandbox.base import Backend, Box, SandboxError, Usage
 from autograder.sandbox.inside import wire
 
 GRACE_S = 1.5  # between the timer inside and the end of the box
+BACKSTOP = 3  # times its processor time a question may take on the wall: a busy machine is not the student's fault
+LOOK_S = 0.5  # between two looks at what the box used
+DEVICE_S = 30.0  # for a driver that was asleep
+UNREADABLE = (wire.WireError, ValueError, RuntimeError, RecursionError, MemoryError)  # what a forged frame can raise
 KINDS = ("exception", "timeout", "memory", "crash", "protocol", "missing")
 
 
@@ -79,12 +86,25 @@ class Student:
 
     @property
     def alive(self) -> bool:
+        """Whether the box can be asked: nothing has ended it so far."""
         return self._dead is None
+
+    @property
+    def spent(self) -> bool:
+        """Whether the box has lived as long as it may."""
+        return time.monotonic() >= self._end
 
     # -- what the grader asks ------------------------------------------------------------------------------------------
     def ping(self) -> str:
         """The box's torch version."""
         return str(self._ask("ping", {}, seconds=None))
+
+    def start_device(self, name: str) -> str:
+        """Makes the box ready for tensors on it, before any other code runs; what it is called. Raises SandboxError."""
+        try:
+            return str(self._ask("device", {"name": name}, seconds=DEVICE_S))
+        except StudentError as error:
+            raise SandboxError(f"a box of {self.backend.name} cannot use {name} ({error})") from None
 
     def give(self, modules: dict[str, str]) -> None:
         """Makes modules of these sources importable in the box, `{"tfkit.nn": source}`; parents are made too."""
@@ -119,6 +139,10 @@ class Student:
         """"function", "class", a type's name, or None where the student has no such name."""
         answer = self._ask("kind", {"name": name})
         return None if answer is None else str(answer)[:200]
+
+    def value(self, name: str) -> Any:
+        """What the student's code calls `name`: data as it is, anything else as a Ref."""
+        return self._ask("value", {"name": name})
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """The student's function on these arguments. Host callables among them are called back here."""
@@ -179,16 +203,17 @@ class Student:
         assert self._box is not None, "use Student in a with statement"
         number = next(self._ids)
         self._functions = []
-        slice_s = min(seconds or self.limits.call_s, max(self._end - time.monotonic(), 0.01))
-        deadline = time.monotonic() + slice_s + GRACE_S
-        self._send({"id": number, "op": op, "seconds": slice_s, "body": body}, deadline)
+        work_s, left_s = seconds or self.limits.call_s, max(self._end - time.monotonic(), 0.01)
+        limit = _Limit(self._box, min(work_s, left_s), min(work_s * BACKSTOP, left_s))
+        question = {"id": number, "op": op, "seconds": limit.work_s, "wall": limit.wall_s, "body": body}
+        self._send(question, limit.deadline)
         while True:
-            reply = self._receive(deadline)
+            reply = self._receive(limit)
             if type(reply) is not dict or reply.get("id") != number:
                 raise self._broken("an answer to no question")
             if "call" not in reply:
                 return self._result(reply)
-            self._send(self._called(number, reply), deadline)
+            self._send(self._called(number, reply), limit.deadline)
 
     def _result(self, reply: dict[str, Any]) -> Any:
         if "ok" in reply:
@@ -230,16 +255,17 @@ class Student:
         except OSError:
             raise self._gone() from None
 
-    def _receive(self, deadline: float) -> Any:
+    def _receive(self, limit: _Limit) -> Any:
         assert self._box is not None
         try:
-            header, body = wire.receive(self._box.channel, deadline)
+            limit.wait()
+            header, body = wire.receive(self._box.channel, limit.deadline)
             return wire.Decoder().value(header, body)
         except TimeoutError:
             raise self._kill(StudentError("timeout", "the code did not finish in time and was stopped")) from None
         except (EOFError, OSError):
             raise self._gone() from None
-        except (wire.WireError, ValueError, RuntimeError, RecursionError, MemoryError) as error:
+        except UNREADABLE as error:
             raise self._broken(str(error)) from None
 
     def _gone(self) -> StudentError:
@@ -257,6 +283,25 @@ class Student:
         return error
 
 
+class _Limit:
+    """How long one question may take: processor seconds of the box, and seconds on the wall, whoever uses them."""
+
+    def __init__(self, box: Box, work_s: float, wall_s: float) -> None:
+        self.box, self.work_s, self.wall_s = box, work_s, wall_s
+        self.deadline = time.monotonic() + wall_s + GRACE_S
+        self.most: float | None = None  # of the box's processor seconds; most answers come before the first look
+
+    def wait(self) -> None:
+        """Until the box says something. Raises TimeoutError; what is said in pieces is held to the deadline alone."""
+        poll = select.poll()
+        poll.register(self.box.channel, select.POLLIN)
+        while not poll.poll(1000 * LOOK_S):
+            used = self.box.cpu_s()
+            self.most = used + self.work_s + GRACE_S if self.most is None else self.most
+            if used > self.most or time.monotonic() > self.deadline:
+                raise TimeoutError("no answer in time")
+
+
 class Handle:
     """An object of the student's that stays in the box, usually an nn.Module."""
 
@@ -264,11 +309,30 @@ class Handle:
         self.student, self.ref = student, ref
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The object on these arguments, as `Student.call`."""
         return self.student._call([self, None], args, kwargs)
 
     def method(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """A method on these arguments."""
         return self.student._call([self, name], args, kwargs)
+
+    def attribute(self, name: str) -> Any:
+        """One of its attributes: data as it is, anything else as a Ref."""
+        return self.student._ask("attribute", {"owner": self, "name": name})
+
+    def items(self) -> list[Any]:
+        """What a loop over it gives, at most 10,000 of it."""
+        found = self.student._ask("items", {"owner": self})
+        return found if type(found) is list else []
+
+    def kinds(self) -> list[str]:
+        """The dotted names of its classes, the nearest first."""
+        found = self.student._ask("kinds", {"owner": self})
+        return [name for name in found if type(name) is str] if type(found) is list else []
+
+    def is_class_of(self, other: Handle) -> bool:
+        """isinstance(other, self)"""
+        return self.student._ask("is_instance", {"thing": other, "kind": self}) is True
 
     def watch(self, method: str | None, *args: Any, **kwargs: Any) -> Watched:
         """As Student.watch, for the object itself or one of its methods."""
@@ -311,7 +375,9 @@ _FIELDS = {
 
 
 def _outputs(value: Any, budget: int) -> list[dict[str, Any]]:
-    """Notebook outputs as the format allows them, whatever the box sent; at most `budget` bytes and a half."""
+    """Notebook outputs as the format allows them, whatever the box sent; at most `budget` bytes and a half.
+
+    Texts can be written into a file: the wire's decoder refuses those that cannot."""
     kept: list[dict[str, Any]] = []
     left = budget + (budget >> 1)
     for item in value if type(value) is list else []:
@@ -321,7 +387,7 @@ def _outputs(value: Any, budget: int) -> list[dict[str, Any]]:
         left -= len(str(item))
         if left < 0:
             break
-        kept.append({"output_type": kind, **{name: item[name] for name in _FIELDS[kind]}})
+        kept.append({"output_type": kind, **{name: item.get(name) for name in _FIELDS[kind]}})
     return kept
 
 
@@ -333,5 +399,16 @@ def _well_formed(kind: str, item: dict[str, Any]) -> bool:
         names = type(item.get("ename")) is str and type(item.get("evalue")) is str
         return names and type(trace) is list and all(type(line) is str for line in trace)
     data, count = item.get("data"), item.get("execution_count")
-    plain = type(data) is dict and all(type(mime) is str and type(v) in (str, dict, list) for mime, v in data.items())
+    plain = type(data) is dict and all(type(mime) is str and _showable(mime, v) for mime, v in data.items())
     return plain and item.get("metadata") == {} and (count is None or type(count) is int)
+
+
+def _showable(mime: str, value: Any) -> bool:
+    """Whether the notebook format, and a JSON file, can hold `value` as that type."""
+    if not re.fullmatch(r"application/(.*\+)?json", mime):
+        return type(value) is str or (type(value) is list and all(type(line) is str for line in value))
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return False
+    return type(value) in (dict, list)

@@ -1,7 +1,7 @@
-"""What a unit's checks.py needs. Only this package of the autograder imports torch."""
+"""What a unit's checks.py needs. Only this package of the autograder imports tfkit."""
 
 from autograder.checks.decoding import TableModel, search
-from autograder.checks.probe import Case, Check, Draw, Probe
+from autograder.checks.probe import Case, Check, Draw, Part, Probe
 from autograder.checks.properties import (
     contiguity,
     extremes,
@@ -14,14 +14,21 @@ from autograder.checks.properties import (
     purity,
     values,
 )
+from autograder.checks.train import squares, trains, words
+from autograder.checks.work import ATTENTION, RECURRENT, built, cost
 
 __all__ = [
+    "ATTENTION",
+    "RECURRENT",
     "Case",
     "Check",
     "Draw",
+    "Part",
     "Probe",
     "TableModel",
+    "built",
     "contiguity",
+    "cost",
     "extremes",
     "flow",
     "function",
@@ -31,5 +38,8 @@ __all__ = [
     "precision",
     "purity",
     "search",
+    "squares",
+    "trains",
     "values",
+    "words",
 ]

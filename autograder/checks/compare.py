@@ -46,6 +46,14 @@ class Raised:
 
 
 @dataclass(frozen=True)
+class Elsewhere:
+    """A tensor of an answer that does not lie where its inputs lie."""
+
+    device: str
+    expected: str
+
+
+@dataclass(frozen=True)
 class Difference:
     """Where two answers part, in words that give away nothing but the size of the gap."""
 
@@ -53,6 +61,7 @@ class Difference:
     where: tuple[int, ...] | None = None
     by: float | None = None
     shape: tuple[int, ...] | None = None  # the expected one, of the tensor in question
+    first: tuple[int, ...] | None = None  # the first entry that differs; `where` is the one that differs most
 
 
 PLAIN = Tolerance()
@@ -62,6 +71,8 @@ def compare(expected: Any, actual: Any, tolerance: Tolerance = PLAIN, name: str 
     """The first difference between two trees of tensors and plain values, or None."""
     if isinstance(actual, Raised):
         return _compare_raised(expected, actual)
+    if isinstance(actual, Elsewhere):
+        return Difference(f"{name} lies on {actual.device} where {actual.expected} is expected")
     if isinstance(expected, Raised):
         return Difference(f"{name} should have been an error")
     if isinstance(expected, Tensor):
@@ -94,8 +105,10 @@ def _compare_dict(expected: dict, actual: Any, tolerance: Tolerance, name: str) 
 
 
 def _compare_sequence(expected: Any, actual: Any, tolerance: Tolerance, name: str) -> Difference | None:
-    if not isinstance(actual, (list, tuple)):
-        return Difference(f"{name} is {_kind(actual)} where {len(expected)} values are expected")
+    wanted = tuple if isinstance(expected, tuple) else list
+    if not isinstance(actual, wanted):  # lists out where lists are asked for; pairs are tuples
+        kind = {tuple: "a tuple", list: "a list"}[wanted]
+        return Difference(f"{name} is {_kind(actual)} where {kind} of {len(expected)} values is expected")
     if len(expected) != len(actual):
         return Difference(f"{name} holds {len(actual)} values where {len(expected)} are expected")
     for place, (one, other) in enumerate(zip(expected, actual, strict=True)):
@@ -135,11 +148,12 @@ def _compare_entries(expected: Tensor, actual: Tensor, tolerance: Tolerance, nam
         wrong = ~same & ~(gap <= tolerance.bound(expected))  # a NaN is never within a bound
     if not wrong.any():
         return None
-    first = tuple(wrong.nonzero()[gap[wrong].nan_to_num(torch.inf, torch.inf).argmax()].tolist())
-    by = gap[first].item()
-    place = f"{name} at {list(first)}" if first else name
-    how = _how(expected[first].item(), actual[first].item(), by)
-    return Difference(f"{place} {how} ({int(wrong.sum())} of {wrong.numel()} entries differ)", first, by, shape)
+    most = tuple(wrong.nonzero()[gap[wrong].nan_to_num(torch.inf, torch.inf).argmax()].tolist())
+    by = gap[most].item()
+    place = f"{name} at {list(most)}" if most else name
+    how = _how(expected[most].item(), actual[most].item(), by)
+    message = f"{place} {how} ({int(wrong.sum())} of {wrong.numel()} entries differ)"
+    return Difference(message, most, by, shape, tuple(wrong.nonzero()[0].tolist()))
 
 
 def _how(expected: float, actual: float, by: float) -> str:

@@ -39,6 +39,12 @@ class Local:
         value = self.namespace[name]
         return "class" if isinstance(value, type) else "function" if callable(value) else "value"
 
+    def bind(self, source: str, names: list[str]) -> None:
+        """Runs `source` apart and puts `names` of it beside those that are there."""
+        made: dict[str, Any] = {"__name__": "given_names"}
+        exec(compile(source, "<given names>", "exec"), made)
+        self.namespace.update({name: made[name] for name in names})
+
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """The function's value on copies of the arguments."""
         with _as_student_error():
@@ -55,7 +61,7 @@ class Local:
     def build(self, name: str, *args: Any, **kwargs: Any) -> LocalHandle:
         """An object of the class `name`."""
         with _as_student_error():
-            return LocalHandle(self._named(name)(*args, **kwargs))
+            return LocalHandle(self._named(name)(*_copied(args), **_copied(kwargs)))
 
     def _named(self, name: str) -> Callable:
         if name not in self.namespace:
@@ -80,6 +86,7 @@ class LocalHandle:
             self.module.load_state_dict(state, strict=True)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The module on copies of these arguments, detached. Raises StudentError of kind exception."""
         with _as_student_error():
             return _detached(self.module(*_copied(args), **_copied(kwargs)))
 
@@ -92,9 +99,10 @@ class LocalHandle:
         """As Local.watch."""
         return _watch(getattr(self.module, method) if method else self.module, args, kwargs)
 
-    def to(self, dtype: torch.dtype) -> LocalHandle:
-        """Another dtype for the parameters."""
-        self.module.to(dtype)
+    def to(self, how: torch.dtype | str) -> LocalHandle:
+        """Another dtype, or device, for the parameters."""
+        with _as_student_error():
+            self.module.to(how)
         return self
 
     def vjp(self, method: str | None, args: tuple, kwargs: dict, cotangents: Any) -> tuple[Any, list, dict]:
@@ -158,7 +166,15 @@ def _as_student_error():
 
 
 def _copied(tree: Any) -> Any:
-    return tree_map(lambda leaf: leaf.detach().clone() if isinstance(leaf, Tensor) else leaf, copy.copy(tree))
+    """Tensors as copies, and handles as the objects behind them."""
+
+    def one(leaf: Any) -> Any:
+        """Copies carry no gradient."""
+        if isinstance(leaf, LocalHandle):
+            return leaf.module
+        return leaf.detach().clone() if isinstance(leaf, Tensor) else leaf
+
+    return tree_map(one, copy.copy(tree))
 
 
 def _detached(tree: Any) -> Any:

@@ -7,7 +7,7 @@ methods. So a misconception is recognised by giving the same answers to the same
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_map
 
-from autograder.checks.compare import Difference, Raised, Tolerance, compare
+from autograder.checks.compare import Difference, Elsewhere, Raised, Tolerance, compare
 from autograder.student import StudentError
 
 FATAL = ("timeout", "memory", "crash")  # after these the box is gone
@@ -63,10 +63,28 @@ class Draw:
     def module(self, symbol: str, init: tuple, args: tuple, **rest: Any) -> Case:
         """A case for a class, with random parameters of the shapes that the reference has."""
         state = {}
-        for key, shape in self.reference.build(symbol, *init).state_shapes().items():
+        for key, shape in Case(symbol, (), init=init).built(self.reference).state_shapes().items():
             offset = 1.0 if "norm" in key and key.endswith("weight") else 0.0
             state[key] = offset + 0.4 * self.normal(*shape)
         return Case(symbol, args, init=init, state=state, **rest)
+
+
+@dataclass(frozen=True)
+class Part:
+    """An argument that lives beside the student's code, a layer for instance: what `source` calls `name`, called."""
+
+    source: str
+    name: str
+    args: tuple = ()
+    shown: str = "a layer"  # how a counter-example tells of it
+
+    def built(self, subject: Any) -> Any:
+        """The subject's own object; it can be passed to what the subject defines."""
+        subject.bind(self.source, [self.name])
+        return subject.build(self.name, *self.args)
+
+    def __str__(self) -> str:
+        return self.shown
 
 
 @dataclass(frozen=True)
@@ -95,14 +113,18 @@ class Case:
     def value(self, subject: Any) -> Any:
         """What `subject` answers."""
         if self.init is None:
-            return self._graded(subject.call(self.symbol, *self.args, **self.kwargs))
+            return self._graded(subject.call(self.symbol, *self.arguments(subject), **self.kwargs))
         module = self.built(subject)
         call = module if self.method is None else lambda *args, **kwargs: module.method(self.method, *args, **kwargs)
         return self._graded(call(*self.args, **self.kwargs))
 
+    def arguments(self, subject: Any) -> tuple:
+        """The arguments as the subject gets them."""
+        return _placed(self.args, subject)
+
     def built(self, subject: Any) -> Any:
         """The object, with the case's parameters."""
-        module = subject.build(self.symbol, *(self.init or ()))
+        module = subject.build(self.symbol, *_placed(self.init or (), subject))
         if self.state is not None:
             module.load(self.state)
         if self.dtype is not None:
@@ -118,7 +140,7 @@ class Case:
     def gradients(self, subject: Any, cotangents: list) -> Any:
         """Gradients of arguments and parameters; no path and a zero are the same."""
         if self.init is None:
-            grads, parameters = subject.vjp(self.symbol, self.args, self.kwargs, cotangents)[1], {}
+            grads, parameters = subject.vjp(self.symbol, self.arguments(subject), self.kwargs, cotangents)[1], {}
         else:
             _, grads, parameters = self.built(subject).vjp(self.method, self.args, self.kwargs, cotangents)
         floats = [arg for arg in self.args if isinstance(arg, Tensor) and arg.is_floating_point()]
@@ -134,11 +156,19 @@ class Case:
         """The same case with every floating tensor changed."""
         return replace(self, args=on_floats(self.args, change), kwargs=on_floats(self.kwargs, change))
 
+    def tensors(self) -> bool:
+        """Whether there is something to be put on a device."""
+        return any(isinstance(leaf, Tensor) for leaf in tree_flatten((self.args, self.kwargs, self.state))[0])
+
     def size(self) -> int:
         """Numbers in the inputs."""
         return sum(
             leaf.numel() if isinstance(leaf, Tensor) else 1 for leaf in tree_flatten((self.args, self.kwargs))[0]
         )
+
+
+def _placed(args: tuple, subject: Any) -> tuple:
+    return tuple(arg.built(subject) if isinstance(arg, Part) else arg for arg in args)
 
 
 def on_floats(tree: Any, change: Callable[[Tensor], Tensor]) -> Any:
@@ -162,6 +192,7 @@ class Probe:
     ask: Callable[[Any], Any]
     case: Case
     tolerance: Tolerance = Tolerance()
+    again: Callable[[Case], Probe] | None = None  # the same question about another case
 
 
 @dataclass(frozen=True)
@@ -173,6 +204,12 @@ class Check:
     weight: float = 1.0
     core: bool = False
     explain: Callable[[Any, Any], str] | None = None  # (expected, actual) -> what to tell; default: the difference
+    graded: bool = True  # else what differs is told, and costs nothing
+    draw: Callable[[Any, Any], tuple[str, ...]] | None = None  # (expected, actual) -> rows of a picture
+    not_run: str = ""  # why it cannot be asked on this device; it has no questions then
+
+
+Asked = tuple[Check, list[tuple[Probe, Any]]]  # a check, and each of its probes with the reference's answer
 
 
 @dataclass(frozen=True)
@@ -191,22 +228,41 @@ class Finding:
 
     check: Check
     answers: tuple[Answer, ...]
+    shrunk: Answer | None = None  # a simpler case than those drawn, which fails as they do
 
     @property
-    def failed(self) -> list[Answer]:
+    def differing(self) -> list[Answer]:
         """The answers that differ, smallest inputs first."""
         return sorted((a for a in self.answers if a.difference), key=lambda answer: answer.probe.case.size())
 
     @property
+    def failed(self) -> list[Answer]:
+        """Those that cost something."""
+        return self.differing if self.check.graded else []
+
+    @property
+    def simplest(self) -> Answer | None:
+        """The difference to tell of."""
+        return self.shrunk or next(iter(self.differing), None)
+
+    @property
     def message(self) -> str:
-        """What to tell of the simplest failure."""
-        if not self.failed:
+        """What to tell of the simplest difference."""
+        answer = self.simplest
+        if answer is None:
             return ""
-        answer = self.failed[0]
-        if self.check.explain and not isinstance(answer.actual, Raised):
+        if self.check.explain and not isinstance(answer.actual, (Raised, Elsewhere)):
             return self.check.explain(answer.expected, answer.actual)
         assert answer.difference is not None
         return answer.difference.message
+
+    @property
+    def map(self) -> tuple[str, ...]:
+        """The picture of the simplest difference, where the check has one."""
+        answer = self.simplest
+        if answer is None or self.check.draw is None or isinstance(answer.actual, (Raised, Elsewhere)):
+            return ()
+        return self.check.draw(answer.expected, answer.actual)
 
 
 def observe(subject: Any, probe: Probe) -> Any:
@@ -217,15 +273,36 @@ def observe(subject: Any, probe: Probe) -> Any:
         return Raised(error.kind, error.message)
 
 
-def examine(checks: Sequence[Check], subject: Any, reference: Any, seed: Any) -> list[Finding]:
-    """Put every probe of every check to both; what kills the box fails the checks that were still to come."""
-    findings, dead = [], None
+def questions(checks: Sequence[Check], reference: Any, seed: Any) -> Iterator[Asked]:
+    """Each check with its probes and the reference's answers. They can be put to any number of subjects."""
     for check in checks:
+        try:
+            yield check, _asked(check, reference, seed)
+        except StudentError as error:
+            device = getattr(reference, "device", "cpu")
+            if device == "cpu":
+                raise RuntimeError(f"the reference fails check {check.name!r}: {error.message}") from error
+            yield replace(check, not_run=f"cannot be asked on {device}: {error.message}"), []
+
+
+def _asked(check: Check, reference: Any, seed: Any) -> list[tuple[Probe, Any]]:
+    """The check's probes with the reference's answers. Raises StudentError where it has none."""
+    asked = []
+    for probe in check.probes(Draw(seed, check.name, reference=reference), reference):
+        expected = probe.ask(reference)
+        for leaf in tree_flatten(expected)[0]:
+            if isinstance(leaf, Elsewhere):
+                raise StudentError("device", f"the reference answers on {leaf.device}")
+        asked.append((probe, expected))
+    return asked
+
+
+def answered(asked: Iterable[Asked], subject: Any) -> list[Finding]:
+    """What the subject says to every question; what kills its box fails the checks that were still to come."""
+    findings, dead = [], None
+    for check, pairs in asked:
         answers = []
-        for probe in check.probes(Draw(seed, check.name, reference=reference), reference):
-            expected = observe(reference, probe)
-            if isinstance(expected, Raised):
-                raise RuntimeError(f"the reference fails check {check.name!r}: {expected.message}")
+        for probe, expected in pairs:
             actual = dead or observe(subject, probe)
             if isinstance(actual, Raised) and actual.kind in FATAL:
                 dead = actual
@@ -234,3 +311,8 @@ def examine(checks: Sequence[Check], subject: Any, reference: Any, seed: Any) ->
                 break
         findings.append(Finding(check, tuple(answers)))
     return findings
+
+
+def examine(checks: Sequence[Check], subject: Any, reference: Any, seed: Any) -> list[Finding]:
+    """Put every probe of every check to both."""
+    return answered(questions(checks, reference, seed), subject)

@@ -25,6 +25,7 @@ def contiguity(cases: Cases, weight: float = 1.0) -> Check:
     """The same values from inputs that are views with scattered memory."""
 
     def probes(draw: Draw, reference: Any) -> list[Probe]:
+        """The reference reads the same scattered views."""
         return [_value(_scattered(case), reference) for case in cases(draw)]
 
     return Check("non-contiguous inputs", probes, weight)
@@ -64,9 +65,17 @@ def parameters(cases: Cases, weight: float = 1.0) -> Check:
 
 
 def flow(cases: Cases, argument: int, name: str = "who sees whom", weight: float = 1.0) -> Check:
-    """Which outputs move when one position (axis 1) of an argument is changed; batch rows must not see each other."""
-    ask = lambda case: partial(_moved, case, argument)
-    return Check(name, lambda draw, _: [Probe(ask(case), case) for case in cases(draw)], weight, explain=_leak)
+    """Which outputs move when one position (axis 1) of an argument is changed; batch rows must not see each other.
+
+    Where it is wrong it is drawn, a row per output and a column per input: ● moves it, as it may; · does not;
+    ▲ moves it and must not; ○ should move it and does not.
+    """
+
+    def probes(draw: Draw, _: Any) -> list[Probe]:
+        """For each case a map bool [B·L,B,L]: which inputs move which outputs."""
+        return [Probe(partial(_moved, case, argument), case) for case in cases(draw)]
+
+    return Check(name, probes, weight, explain=_leak, draw=_map)
 
 
 def function(cases: Cases, floats: bool = True) -> list[Check]:
@@ -94,6 +103,7 @@ def extremes(cases: Cases, weight: float = 1.0) -> Check:
     """Finite values and gradients where scores are enormous."""
 
     def probes(draw: Draw, reference: Any) -> list[Probe]:
+        """Two for each case: its values, then whether values and gradients are finite."""
         drawn = list(cases(draw))
         return [_value(case, reference) for case in drawn] + [_finite(case, draw, reference) for case in drawn]
 
@@ -101,7 +111,8 @@ def extremes(cases: Cases, weight: float = 1.0) -> Check:
 
 
 def _value(case: Case, reference: Any) -> Probe:
-    return Probe(case.value, case, replace(case.tolerance, spread=_spread(case, lambda c, _: c.value(reference))))
+    far = spread(case, lambda c, _: c.value(reference))
+    return Probe(case.value, case, replace(case.tolerance, spread=far), partial(_value, reference=reference))
 
 
 def _cast(case: Case, dtype: torch.dtype) -> Case:
@@ -114,12 +125,17 @@ def _gradient(case: Case, draw: Draw, reference: Any) -> Probe:
     sizes = [*float_leaves(case.gradients(reference, cotangents)), *cotangents]
     scale = max((t.abs().max().item() for t in sizes if t.numel()), default=0.0)
     doubles = [seed.double() for seed in cotangents]
-    spread = _spread(case, lambda c, nudge: c.gradients(reference, list(map(nudge, doubles))))
-    tolerance = Tolerance(16 * case.length, case.amplify, case.eps, scale, spread)
-    return Probe(lambda subject: case.gradients(subject, cotangents), case, tolerance)
+    far = spread(case, lambda c, nudge: c.gradients(reference, list(map(nudge, doubles))))
+    tolerance = Tolerance(16 * case.length, case.amplify, case.eps, scale, far)
+
+    def again(other: Case) -> Probe:  # the same vector for cases of one shape, however many were tried before
+        """The same property of a smaller case, for shrinking."""
+        return _gradient(other, Draw("the vector of a smaller case"), reference)
+
+    return Probe(lambda subject: case.gradients(subject, cotangents), case, tolerance, again)
 
 
-def _spread(case: Case, answer: Callable[[Case, Callable], Any]) -> float:
+def spread(case: Case, answer: Callable[[Case, Callable], Any]) -> float:
     """How far the reference's answer moves when every input moves by one rounding error of its dtype.
 
     Any right answer may be that far off: sums that cancel, or a norm of two nearly equal numbers, amplify roundings.
@@ -132,6 +148,7 @@ def _spread(case: Case, answer: Callable[[Case, Callable], Any]) -> float:
     generator = torch.Generator().manual_seed(0)
 
     def nudge(value: Tensor) -> Tensor:  # each number times 1 + eps or 1 - eps
+        """Random signs; one generator for all, so that no two tensors move alike."""
         return value * (1 + eps * (2 * torch.randint(0, 2, value.shape, generator=generator) - 1))
 
     still = _cast(case, torch.float64)
@@ -165,12 +182,12 @@ def _scattered(case: Case) -> Case:
 
 
 def _shapes(case: Case, subject: Any) -> dict[str, list[int]]:
-    return {key: list(shape) for key, shape in subject.build(case.symbol, *(case.init or ())).state_shapes().items()}
+    return {key: list(shape) for key, shape in replace(case, state=None).built(subject).state_shapes().items()}
 
 
 def _traces(case: Case, subject: Any) -> dict[str, Any]:
     if case.init is None:
-        watched = subject.watch(case.symbol, *case.args, **case.kwargs)
+        watched = subject.watch(case.symbol, *case.arguments(subject), **case.kwargs)
     else:
         watched = case.built(subject).watch(case.method, *case.args, **case.kwargs)
     changed = [
@@ -189,26 +206,37 @@ def _blame(expected: Any, actual: dict[str, Any]) -> str:
     return "the call changes a global setting of torch"
 
 
-def _moved(case: Case, argument: int, subject: Any) -> Tensor:
-    """Bool [B_in*L_in, B_out, L_out]: does changing this input position change that output position?"""
+def _moved(case: Case, argument: int, subject: Any) -> Any:
+    """Bool [B_in*L_in, B_out, L_out]: does changing this input position change that output position?
+
+    Where the outputs are not comparable floats, what can be no such tensor."""
     base = case.value(subject)
     if not isinstance(base, Tensor) or base.dim() != 3:
         return base
+    if not base.is_floating_point():
+        return None
     moved = []
     for row, column in torch.cartesian_prod(*map(torch.arange, case.args[argument].shape[:2])).tolist():
         changed = case.args[argument].clone()
         changed[row, column] = 1 - 2 * changed[row, column]
         args = (*case.args[:argument], changed, *case.args[argument + 1 :])
         other = replace(case, args=args).value(subject)
-        if compare(other.shape if isinstance(other, Tensor) else None, base.shape):
-            return other
+        if not isinstance(other, Tensor) or other.shape != base.shape or other.dtype != base.dtype:
+            return None
         moved.append((other - base).abs().amax(-1) > 1e-4)
     return torch.stack(moved)
 
 
 def _leak(expected: Tensor, actual: Any) -> str:
     if not isinstance(actual, Tensor) or actual.shape != expected.shape:
-        return "the result has another shape than it should"
+        return "the result has another shape or type than it should"
     if (actual & ~expected).any():
         return "an output changes when an input that it must not see is changed"
     return "an output does not change when an input that it should see is changed"
+
+
+def _map(expected: Tensor, actual: Any) -> tuple[str, ...]:
+    if not isinstance(actual, Tensor) or actual.shape != expected.shape or actual.dtype != torch.bool:
+        return ()
+    pairs = (2 * expected.flatten(1).int() + actual.flatten(1).int()).T  # [outputs, inputs]
+    return tuple("".join("·▲○●"[sign] for sign in row) for row in pairs.tolist())

@@ -34,6 +34,13 @@ def test_shape_dtype_kind():
     assert compare([1, 2], [1, 2, 3]) is not None
 
 
+def test_a_pair_is_a_tuple_and_a_list_is_a_list():
+    """The contract of the exercises says which; what JSON would not tell apart is told apart here."""
+    assert compare([("a", "b")], [("a", "b")]) is None
+    assert "a list where a tuple of 2" in compare([("a", "b")], [["a", "b"]]).message
+    assert "a tuple where a list of 2" in compare([1, 2], (1, 2)).message
+
+
 def test_exceptions_are_alike_by_name():
     assert compare(Raised("exception", "TypeError: a"), Raised("exception", "TypeError: b")) is None
     assert compare(torch.ones(1), Raised("timeout", "too slow")) is not None

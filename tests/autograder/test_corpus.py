@@ -1,31 +1,62 @@
 """Our own answers: the right ones pass, every wrong one fails and is called by its name."""
 
+from functools import lru_cache
+
 import pytest
 
 from autograder import registry
-from autograder.checks.corpus import answers, judge
+from autograder.checks.corpus import answers, asked_of, judge, together
+from autograder.checks.mutation import sharpness, total
 
 EXERCISES = registry.exercises()
+asked = lru_cache(maxsize=1)(asked_of)  # the tests of one exercise follow one another
 
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
 def test_every_answer_is_judged_rightly(exercise):
-    score = judge(exercise, seed=3)
+    score = judge(exercise, asked(exercise, 3))
     assert score.complaints == []
     assert score.right >= 2 and score.wrong >= 2
     assert score.caught == score.named == score.wrong
+    assert score.rewritten - score.recognised <= 1 and score.wrong - score.silent <= 2, score.notes
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
+def test_a_sample_of_slips_in_the_reference_is_caught(exercise):
+    assert sharpness(exercise, asked(exercise, 3), every=6).complaints == []
+
+
+REWRITTEN = [exercise for exercise in EXERCISES if answers(exercise, "rewritten")]
+
+
+@pytest.mark.slow
+def test_misconceptions_in_other_words_are_recognised_and_unknown_ones_get_no_name():
+    scores = [judge(exercise, asked(exercise, 5)) for exercise in REWRITTEN]
+    whole = together(scores)
+    notes = [f"{score.exercise}: {note}" for score in scores for note in score.notes]
+    assert whole.rewritten >= 50 and whole.recognised >= 0.9 * whole.rewritten, notes
+    assert whole.silent >= 0.95 * whole.wrong, notes
+
+
+@pytest.mark.slow
+def test_nearly_every_slip_is_caught_and_the_list_of_equivalent_ones_holds():
+    scores = [sharpness(exercise, asked(exercise, 3)) for exercise in EXERCISES]
+    complaints = [complaint for score in scores for complaint in score.complaints]
+    assert [complaint for complaint in complaints if complaint.startswith("equivalent.toml")] == []
+    whole = total(scores)
+    assert whole.killed >= 0.97 * (whole.killed + whole.survived) > 1000, complaints
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10, 12))
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
 def test_whatever_is_drawn(exercise, seed):
-    assert judge(exercise, seed).complaints == []
+    assert judge(exercise, asked(exercise, seed)).complaints == []
 
 
 def test_wrong_answers_have_a_sentence_for_the_student():
-    from autograder.diagnose import _misconception
+    from autograder.diagnose import said
 
     for exercise in EXERCISES:
         for path in answers(exercise, "wrong"):
-            assert len(_misconception(path).hint) > 20, path.name
+            assert len(said(path)) > 20, path.name

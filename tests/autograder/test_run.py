@@ -39,6 +39,27 @@ def test_right_and_wrong():
     assert wrong.counterexample["inputs"].keys() == {"query", "keys", "mask"}
 
 
+def test_an_optimizer_that_ran_before_is_no_trace_of_the_function():
+    """The first step of any optimizer has torch wrap its own `torch.manual_seed`; who replaces it is still seen."""
+    step = "import torch\np = torch.nn.Parameter(torch.ones(2))\np.grad = torch.ones(2)\ntorch.optim.Adam([p]).step()\n"
+    right = text(ATTEND, "right", "einsum")
+    assert run.grade_source(ATTEND, step + right, backend=choose()).status == "passed"
+    verdict = run.grade_source(ATTEND, f"{right}\ntorch.manual_seed = lambda seed: None\n", backend=choose())
+    assert [check.name for check in verdict.checks if check.status == "failed"] == ["leaves no trace"]
+
+
+def test_what_fits_nothing_is_told_so():
+    source = "def attend(query, keys, mask):\n    return keys.mean(1) + query, mask * 0.25"
+    verdict = run.grade_source(ATTEND, source, backend=choose())
+    assert verdict.misconception is None and verdict.hint == run.NOTHING_FITS
+    assert verdict.counterexample["first_wrong_entry"] == [0, 0]
+
+
+def test_the_first_layer_that_goes_wrong_is_told():
+    verdict = run.grade_source(HEADS, text(HEADS, "wrong", "values_from_the_keys"), backend=choose())
+    assert verdict.counterexample["first_wrong_step"].startswith("what goes into `v_proj` is not what should")
+
+
 @pytest.mark.parametrize(
     ("source", "said"),
     [
@@ -46,6 +67,8 @@ def test_right_and_wrong():
         ("def attend(:\n  pass", "syntax error in line 1"),
         ("from tfkit.nn import causal_mask", "ModuleNotFoundError"),
         ("import os; os._exit(0)", ""),
+        ("x = " + "-" * 100_000 + "1", "its cell has a syntax error (too deeply nested)"),
+        ("x = 1\0", "its cell has a syntax error ("),
     ],
 )
 def test_what_cannot_be_examined_fails_with_its_reason(source, said):
@@ -110,3 +133,18 @@ def test_bad_requests_are_one_line(tmp_path):
     ]:
         done = command(*arguments)
         assert done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "answer"),
+    [
+        ("reformer.reversible", "right", "list_of_two"),
+        ("reformer.reversible", "wrong", "inputs_kept_all_the_same"),
+        ("reformer.chunked", "right", "recursion"),
+        ("reformer.chunked", "wrong", "all_at_once"),
+    ],
+)
+def test_layers_that_an_answer_takes_are_made_in_the_box(name, kind, answer):
+    exercise = registry.find(name)
+    verdict = run.grade_source(exercise, text(exercise, kind, answer), backend=choose())
+    assert (verdict.status, verdict.misconception) == (("passed", None) if kind == "right" else ("failed", answer))

@@ -1,0 +1,158 @@
+"""Are the checks sharp? The reference's own source with one slip in it must fail them.
+
+A slip that makes the code raise is caught by any check at all, so it counts for nothing. One that changes nothing a
+student is held to is listed in the unit's `equivalent.toml`, with the reason; what else passes is a survivor.
+"""
+
+from __future__ import annotations
+
+import signal
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from autograder import given, registry
+from autograder.api import Exercise
+from autograder.checks.compare import Raised, compare
+from autograder.checks.local import Local
+from autograder.checks.operators import Key, Mutant, mutants
+from autograder.checks.probe import Asked, observe
+
+SECONDS = 10  # a mutant's loop may never end
+
+
+class Cut:
+    """Detaches a tensor, and remembers whether there was a gradient to cut."""
+
+    flowed = False
+
+    def __call__(self, value: Any) -> Any:
+        """The tensor without its history."""
+        self.flowed |= value.requires_grad
+        return value.detach()
+
+
+class Endless(Exception):
+    """A mutant did not finish."""
+
+
+@dataclass
+class Sharpness:
+    """What became of one exercise's mutants. A complaint is a survivor, or an entry of the list that does not hold."""
+
+    exercise: str
+    killed: int = 0
+    survived: int = 0
+    crashed: int = 0
+    equivalent: int = 0
+    complaints: list[str] = field(default_factory=list)
+    notes = ()
+
+    @property
+    def sound(self) -> bool:
+        """No survivor, and the list of equivalent ones holds."""
+        return not self.complaints
+
+    @property
+    def line(self) -> str:
+        """One line of the report."""
+        asked = self.killed + self.survived
+        share = f"{100 * self.killed / asked:.1f}%" if asked else "none"
+        return (
+            f"{self.exercise:32} mutants {asked:4}  killed {self.killed:4} ({share})  survived {self.survived}  "
+            f"not counted: equivalent {self.equivalent}, stopped by an error {self.crashed}"
+        )
+
+
+def total(scores: Sequence[Sharpness]) -> Sharpness:
+    """All exercises as one."""
+    whole = Sharpness("all exercises")
+    for score in scores:
+        for name in ("killed", "survived", "crashed", "equivalent"):
+            setattr(whole, name, getattr(whole, name) + getattr(score, name))
+    return whole
+
+
+def mutants_of(exercise: Exercise) -> list[Mutant]:
+    """All mutants of the exercise's references and of their helpers that are nobody else's reference."""
+    others = {
+        dotted.split(":")[1]
+        for other in registry.exercises()
+        for dotted in other.references
+        if dotted not in exercise.references
+    }
+    source, _ = given.source([exercise])
+    return list(mutants(source, given.definitions(source) - others))
+
+
+def equivalents(exercise: Exercise) -> dict[Key, str]:
+    """Why each of these mutants answers as the reference does wherever answers are graded."""
+    path = exercise.folder / "equivalent.toml" if exercise.folder else None
+    if path is None or not path.exists():
+        return {}
+    listed = tomllib.loads(path.read_text(encoding="utf-8")).get("mutant", [])
+    mine = [entry for entry in listed if entry["exercise"] == exercise.id]
+    return {(entry["definition"], entry["old"], entry["new"]): entry["reason"] for entry in mine}
+
+
+def sharpness(exercise: Exercise, asked: Sequence[Asked], every: int = 1) -> Sharpness:
+    """Put the exercise's questions to every n-th of its mutants; the list of equivalent ones is held to its word."""
+    score, listed, made = Sharpness(exercise.id), equivalents(exercise), mutants_of(exercise)
+    gone = listed.keys() - {mutant.key for mutant in made}
+    score.complaints += [f"equivalent.toml lists what is no mutant: {old}  =>  {new}" for _, old, new in gone]
+    for mutant in made[::every]:
+        fate, known = _fate(mutant, exercise, asked), mutant.key in listed
+        if known and fate != "survived":
+            score.complaints.append(f"equivalent.toml lists a mutant that is caught: {mutant.name}")
+        elif known:
+            score.equivalent += 1
+        elif fate == "survived":
+            score.survived += 1
+            score.complaints.append(f"survived: {mutant.operator} in {mutant.name}")
+        else:
+            score.killed, score.crashed = score.killed + (fate == "killed"), score.crashed + (fate == "crashed")
+    return score
+
+
+def _fate(mutant: Mutant, exercise: Exercise, asked: Sequence[Asked]) -> str:
+    """killed or crashed, by the first answer that differs; survived; or idle: it cut where no gradient flows."""
+    cut = Cut()
+    namespace: dict[str, Any] = {"__name__": "mutant", "cut": cut}
+    try:
+        exec(compile(mutant.source, "mutant.py", "exec"), namespace)
+    except Exception:  # a slip in a default or a class's body
+        return "crashed"
+    subject = Local({symbol: namespace[symbol] for symbol in exercise.symbols})
+    try:
+        with _deadline():
+            for actual in _wrong(subject, asked):
+                return "crashed" if isinstance(actual, Raised) else "killed"
+    except Endless:
+        return "crashed"
+    return "idle" if mutant.operator == "cut_gradient" and not cut.flowed else "survived"
+
+
+def _wrong(subject: Local, asked: Sequence[Asked]) -> Iterator[Any]:
+    """The answers that are not the reference's."""
+    for _, pairs in asked:
+        for probe, expected in pairs:
+            actual = observe(subject, probe)
+            if compare(expected, actual, probe.tolerance) is not None:
+                yield actual
+
+
+@contextmanager
+def _deadline() -> Iterator[None]:
+    def ring(*_: object) -> None:
+        """Raises Endless in whatever the mutant is doing."""
+        raise Endless(f"not done after {SECONDS} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,253 @@
+"""Makes a failing case smaller while it fails in the same way: fewer numbers, then small integers.
+
+A case is tried only if it still makes sense: the reference answers it as finitely as before and stays with that answer
+when the inputs move by a rounding error (no ties), every right answer that we know agrees with it, and no row of a mask
+is empty that was not. So an answer is never shown to be wrong about what no exercise asks.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_flatten
+
+from autograder.checks.compare import Raised, compare
+from autograder.checks.probe import FATAL, Answer, Case, Finding, Probe, float_leaves, observe
+
+CALLS = 40  # of the subject's code; a call of a class builds it as well
+SECONDS = 2.0  # in all; calls are what ends it but where they are slow
+PAIRED = 12  # so many axes of one size are cut two by two as well
+SMALL = 3  # the largest size and the largest number that is tried
+
+Place = tuple[int, int]  # an argument, one of its axes
+
+
+def shrunk(findings: Sequence[Finding], subject: Any, reference: Any, right: Sequence[Any] = ()) -> list[Finding]:
+    """The findings, one of them with a simpler case than was drawn: that with the smallest that can be shrunk.
+
+    `right`: other subjects that are known to be right. Verdict and diagnosis look at what was drawn, as before.
+    """
+    failed = [(finding, answer) for finding in findings for answer in finding.failed if answer.probe.again is not None]
+    if not failed:
+        return list(findings)
+    chosen, answer = min(failed, key=lambda pair: _simplicity(pair[1]))
+    simpler = _Shrinker(subject, reference, right, _signed(chosen, answer.probe.case)).shrink(answer)
+    return [replace(finding, shrunk=simpler) if finding is chosen else finding for finding in findings]
+
+
+def _simplicity(answer: Answer) -> tuple[bool, int]:
+    return answer.difference is None or answer.difference.where is None, answer.probe.case.size()
+
+
+@dataclass
+class _Shrinker:
+    subject: Any
+    reference: Any
+    right: Sequence[Any]
+    signed: Sequence[int]
+    seen: set[Any] = field(default_factory=set)
+    calls: int = CALLS
+    until: float = field(default_factory=lambda: time.monotonic() + SECONDS)
+
+    def shrink(self, answer: Answer) -> Answer:
+        """The simplest answer found that fails as this one does; this one where there is none."""
+        if answer.probe.again is None or isinstance(answer.actual, Raised) and answer.actual.kind in FATAL:
+            return answer
+        smaller, rounder = partial(_smaller, answers=self._answers), partial(_rounder, signed=self.signed)
+        for candidates in (smaller, _lesser, rounder):  # numbers are made round when few are left
+            found: Answer | None = answer
+            while found is not None:
+                answer = found
+                tried = (self._tried(answer, case) for case in candidates(answer.probe.case))
+                found = next((other for other in tried if other is not None), None)
+        return answer
+
+    def _answers(self, case: Case) -> bool:
+        if time.monotonic() > self.until:
+            return False
+        try:
+            case.value(self.reference)
+        except Exception:  # whatever it makes of nonsense
+            return False
+        return True
+
+    def _tried(self, answer: Answer, case: Case) -> Answer | None:
+        key = _key(case)
+        if self.calls <= 0 or time.monotonic() > self.until or key in self.seen:
+            return None
+        self.seen.add(key)
+        try:
+            probe, expected = self._sensible(answer, case)
+            return None if probe is None else self._failing(answer, probe, expected)
+        except Exception:  # what the reference, or what looks at a result, makes of nonsense; it costs no verdict
+            return None
+
+    def _sensible(self, answer: Answer, case: Case) -> tuple[Probe | None, Any]:
+        """The question about this case with the reference's answer to it; no question where it is none."""
+        assert answer.probe.again is not None
+        probe = answer.probe.again(case)
+        expected = observe(self.reference, probe)
+        others = [observe(right, probe) for right in self.right]
+        others += [observe(self.reference, answer.probe.again(_nudged(case, seed))) for seed in (0, 1)]
+        agreed = all(compare(expected, other, probe.tolerance) is None for other in others)
+        alike = _like(expected) == _like(answer.expected) and (_empty_rows(answer.probe.case) or not _empty_rows(case))
+        kept = case.keep is None or isinstance(expected, Tensor) and expected.shape[:-1] == case.keep.shape
+        return (probe if agreed and alike and kept else None), expected
+
+    def _failing(self, answer: Answer, probe: Probe, expected: Any) -> Answer | None:
+        self.calls -= 1
+        actual = observe(self.subject, probe)
+        if isinstance(actual, Raised) and actual.kind in FATAL:
+            self.calls = 0  # the box is gone
+            return None
+        difference = compare(expected, actual, probe.tolerance)
+        found = Answer(probe, expected, actual, difference)
+        return found if difference is not None and _manner(found) == _manner(answer) else None
+
+
+def _manner(answer: Answer) -> tuple[Any, bool]:
+    """How it fails: with which exception, with wrong entries, or otherwise."""
+    raised = answer.actual.what if isinstance(answer.actual, Raised) else None
+    return raised, answer.difference is not None and answer.difference.where is not None
+
+
+def _like(expected: Any) -> tuple[str, bool]:
+    return type(expected).__name__, all(bool(leaf.isfinite().all()) for leaf in float_leaves(expected))
+
+
+def _empty_rows(case: Case) -> bool:
+    leaves = tree_flatten((case.args, case.kwargs))[0]
+    masks = [leaf for leaf in leaves if isinstance(leaf, Tensor) and leaf.dtype == torch.bool and leaf.dim()]
+    return any(bool((~mask.any(-1)).any()) for mask in masks)
+
+
+def _nudged(case: Case, seed: int) -> Case:
+    generator = torch.Generator().manual_seed(seed)
+
+    def nudge(value: Tensor) -> Tensor:
+        """By up to two roundings; a zero by up to 2 · eps²."""
+        eps = torch.finfo(value.dtype).eps
+        return value + eps * value.abs().clamp(min=eps) * torch.randint(-2, 3, value.shape, generator=generator)
+
+    return case.to(nudge)
+
+
+# -- the simpler cases that are tried, simplest first ------------------------------------------------------------------
+def _smaller(case: Case, answers: Callable[[Case], bool]) -> Iterator[Case]:
+    """With every axis of one size cut to 1, 2 or 3 (its start, or its end), or else some of them.
+
+    `answers`: whether the reference takes a case. Some axes are of a size by themselves, and not just broadcast when
+    they are cut to 1, if they may be longer than the others, too.
+    """
+    things = _things(case)
+    axes = {(n, axis): size for n, thing in enumerate(things) for axis, size in enumerate(_sizes(thing))}
+    for size in sorted({size for size in axes.values() if size > 1}, reverse=True):
+        places = [place for place, other in axes.items() if other == size]
+        for group in _groups(places):
+            longer = [_longer(thing, n, group) for n, thing in enumerate(things)]
+            if len(group) < len(places) and not answers(_with(case, longer)):
+                continue
+            for length in range(1, min(SMALL, size - 1) + 1):
+                for end in (False, True):
+                    yield _with(case, [_cut(thing, n, group, length, end) for n, thing in enumerate(things)])
+
+
+def _groups(places: list[Place]) -> list[list[Place]]:
+    """All of them, those with the same number of axis, each one, pairs."""
+    by_axis = [[place for place in places if place[1] == axis] for axis in sorted({axis for _, axis in places})]
+    groups: list[list[Place]] = []
+    pairs = [list(pair) for pair in combinations(places, 2)] if len(places) <= PAIRED else []
+    for group in [places, *by_axis, *([place] for place in places), *pairs]:
+        if group not in groups:
+            groups.append(group)
+    return groups
+
+
+def _cut(thing: Any, number: int, group: list[Place], length: int, end: bool) -> Any:
+    for place, axis in group:
+        if place == number and isinstance(thing, Tensor):
+            thing = thing.narrow(axis, thing.shape[axis] - length if end else 0, length).clone()
+        elif place == number:
+            thing = thing[-length:] if end else thing[:length]
+    return thing
+
+
+def _longer(thing: Any, number: int, group: list[Place]) -> Any:
+    for place, axis in group:
+        if place == number and isinstance(thing, Tensor):
+            thing = torch.cat([thing, thing.narrow(axis, -1, 1)], axis)
+        elif place == number:
+            thing = thing + thing[-1:]
+    return thing
+
+
+def _lesser(case: Case) -> Iterator[Case]:
+    """With one of the plain integers made smaller."""
+    things = _things(case)
+    for n, thing in enumerate(things):
+        if type(thing) is int:
+            for number in range(1, min(SMALL, thing - 1) + 1):
+                yield _with(case, [*things[:n], number, *things[n + 1 :]])
+
+
+def _rounder(case: Case, signed: Sequence[int]) -> Iterator[Case]:
+    """With small integers for the floats in `signed` places, none of them zero at first, or at least few digits."""
+    things = _things(case)
+    for group in [signed, *([n] for n in signed)] if len(signed) > 1 else [signed] * bool(signed):
+        for way in (_whole, torch.round, partial(torch.round, decimals=1)):
+            new = [_round(thing, way) if n in group else thing for n, thing in enumerate(things)]
+            if any(not torch.equal(things[n], new[n]) for n in group):
+                yield _with(case, new)
+
+
+def _signed(finding: Finding, case: Case) -> list[int]:
+    """Where the inputs are floats that are drawn with both signs; what has one sign may have to keep it."""
+
+    def both(thing: Any) -> bool:
+        """Whether one drawn value of the place has entries of both signs."""
+        return bool((thing > 0).any() and (thing < 0).any())
+
+    drawn = [_things(answer.probe.case) for answer in finding.answers if len(answer.probe.case.args) == len(case.args)]
+    floats = [n for n, one in enumerate(_things(case)) if _float(one)]
+    return [n for n in floats if any(n < len(things) and _float(things[n]) and both(things[n]) for things in drawn)]
+
+
+def _round(value: Tensor, way: Callable[[Tensor], Tensor]) -> Tensor:
+    """Small whole numbers stay; nothing gets larger than 3: tolerances know how large the inputs were drawn."""
+    if bool((value == value.round()).all() and (value.abs() <= SMALL).all()):
+        return value
+    return way(value).clamp(-SMALL, SMALL) + 0.0  # no -0.
+
+
+def _whole(value: Tensor) -> Tensor:
+    return torch.where(value < 0, -1.0, 1.0).to(value.dtype) * value.abs().round().clamp(min=1.0)
+
+
+def _float(thing: Any) -> bool:
+    return isinstance(thing, Tensor) and thing.is_floating_point()
+
+
+def _key(case: Case) -> Any:
+    return repr([(one.shape, one.tolist()) if isinstance(one, Tensor) else one for one in _things(case)])
+
+
+def _things(case: Case) -> list[Any]:
+    """All that can be cut: arguments, keyword arguments, and which positions are graded."""
+    return [*case.args, *case.kwargs.values(), case.keep]
+
+
+def _sizes(thing: Any) -> list[int]:
+    return list(thing.shape) if isinstance(thing, Tensor) else [len(thing)] if isinstance(thing, (list, str)) else []
+
+
+def _with(case: Case, things: list[Any]) -> Case:
+    many = len(case.args)
+    kwargs = dict(zip(case.kwargs, things[many:-1], strict=True))
+    return replace(case, args=tuple(things[:many]), kwargs=kwargs, keep=things[-1])

@@ -1,0 +1,99 @@
+"""Where a solution of several steps leaves the right way: the first of its layers that gets or gives something else.
+
+A class is graded with submodules of given names, so the student's and the reference's can be laid side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from torch import Tensor
+
+from autograder.checks.compare import compare
+from autograder.checks.probe import FATAL, Answer, Finding
+from autograder.student import StudentError
+
+SPY = '''
+import torch
+
+
+def spy_steps(module, method, args):
+    """(name, floating inputs, floating outputs) of each submodule, as they finish; the inputs as they came in."""
+    seen, hooks, waiting = [], [], {}
+
+    def floats(value):
+        if isinstance(value, torch.Tensor):
+            return [value.detach().clone()] if value.is_floating_point() else []
+        if isinstance(value, dict):
+            value = list(value.values())
+        return [leaf for part in value for leaf in floats(part)] if isinstance(value, (list, tuple)) else []
+
+    for name, part in module.named_modules():
+        if name:
+            def before(part, args, kwargs, name=name):
+                waiting.setdefault(name, []).append(floats([args, kwargs]))
+
+            def after(part, args, kwargs, out, name=name):
+                seen.append([name, waiting[name].pop(), floats(out)])
+
+            hooks += [part.register_forward_pre_hook(before, with_kwargs=True),
+                      part.register_forward_hook(after, with_kwargs=True)]
+    try:
+        getattr(module, method or "forward")(*args)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return [sorted(name for name, _ in module.named_modules() if name), seen]
+'''
+
+
+def first_wrong_step(findings: Sequence[Finding], subject: Any, reference: Any) -> str | None:
+    """A sentence on the first submodule that gets or gives what it should not; None where that cannot be told.
+
+    Asks the subject once more, on the smallest core case that failed; a box that died meanwhile has no answer.
+    """
+    answer = _smallest(findings)
+    if answer is None:
+        return None
+    case = answer.probe.case
+    try:
+        known, seen = _steps(case, subject)
+    except (StudentError, ValueError, TypeError):  # it stopped, or answered with something else
+        return None
+    _, right = _steps(case, reference)
+    return _first(right, known, seen, case.tolerance)
+
+
+def _smallest(findings: Sequence[Finding]) -> Answer | None:
+    answers = [
+        answer
+        for finding in findings
+        for answer in finding.failed
+        if finding.check.core and answer.probe.case.init is not None and isinstance(answer.expected, (Tensor, tuple))
+        and getattr(answer.actual, "kind", None) not in FATAL
+    ]  # fmt: skip
+    return min(answers, key=lambda answer: answer.probe.case.size(), default=None)
+
+
+def _steps(case: Any, subject: Any) -> tuple[list[str], list[tuple[str, list, list]]]:
+    module = case.built(subject)
+    subject.bind(SPY, ["spy_steps"])
+    known, seen = subject.call("spy_steps", module, case.method, list(case.args))
+    return [str(name) for name in known], [(str(name), list(gets), list(gives)) for name, gets, gives in seen]
+
+
+def _first(right: list, known: list[str], seen: list, tolerance: Any) -> str | None:
+    """The reference's steps in its order, each beside the student's of that name (the n-th beside the n-th)."""
+    for place, (name, gets, gives) in enumerate(right):
+        if name not in known:
+            continue
+        turn = sum(other == name for other, _, _ in right[:place])
+        mine = [step for step in seen if step[0] == name]
+        if len(mine) <= turn:
+            return f"`{name}` is not called" + " often enough" * bool(mine)
+        if len(mine[turn][1]) == len(gets) and compare(gets, mine[turn][1], tolerance):
+            return f"what goes into `{name}` is not what should; all before it agrees"
+        if compare(gives, mine[turn][2], tolerance):
+            return f"what comes out of `{name}` is not what should; all before it agrees"
+    return "all layers get and give what they should; what is done with their results differs" if right else None

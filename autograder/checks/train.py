@@ -1,0 +1,130 @@
+"""Trainability: a few steps of training in which the box only answers and differentiates.
+
+Loss, updates and judgement are made out here. From parameters that the grader draws, the losses have to be those of the
+reference: what an answer keeps from an earlier call, or does to its own parameters, shows in no single call. And from
+the values that it starts with itself, it has to learn about as well as the reference does from several seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from autograder.checks.compare import Tolerance
+from autograder.checks.probe import Case, Check, Draw, Probe, on_floats
+from autograder.checks.properties import spread
+
+STEPS, RATE = 6, 0.1  # of gradient descent, from drawn parameters
+OWN_STEPS, OWN_RATE = 8, 0.05  # of Adam, which cares little for how large an initialisation is
+SEEDS = 3  # of the reference, from its own initialisation
+SHARE = 0.4  # of how far the least lucky of them fell: other initialisations are as right
+SEED = """
+import torch
+
+
+def given_seed(number):
+    torch.manual_seed(number)
+"""
+
+Loss = Callable[[Tensor], Tensor]  # of an output, as the grader alone knows it
+
+
+def squares(wanted: Tensor) -> Loss:
+    """Mean squared distance from `wanted`, of the output's shape."""
+    return lambda out: F.mse_loss(out, wanted.to(out.dtype))
+
+
+def words(wanted: Tensor, pad_id: int) -> Loss:
+    """Mean cross-entropy of logits [B,T,V] where `wanted` [B,T] is no padding."""
+    return lambda out: F.cross_entropy(out.flatten(0, 1), wanted.flatten(), ignore_index=pad_id)
+
+
+def trains(cases: Callable[[Draw], Iterator[tuple[Case, Loss]]], weight: float = 1.0, own: bool = False) -> Check:
+    """The losses of a few steps are the reference's; `own`: and the loss falls from its own initial values.
+
+    `cases` gives cases of classes, each with the loss of its output.
+    """
+
+    def probes(draw: Draw, reference: Any) -> list[Probe]:
+        """One for each case, or two where the class must also learn from its own start."""
+        found = []
+        for case, loss in cases(draw):
+            found.append(_followed(case, loss, reference))
+            if own:
+                found.append(_learned(case, loss, draw.integer(0, 2**31), reference))
+        return found
+
+    return Check("learns in a few steps", probes, weight, explain=_told)
+
+
+def _followed(case: Case, loss: Loss, reference: Any) -> Probe:
+    shape = case.value(reference).shape
+
+    def losses(case: Case, subject: Any) -> Tensor | None:
+        """float [STEPS + 1], from the case's state in its dtype; None where an answer has no loss."""
+        start = on_floats(case.state, lambda value: value.to(case.dtype or value.dtype))
+        return _losses(case.built(subject), case, start, loss, shape, partial(torch.optim.SGD, lr=RATE), STEPS)
+
+    far = spread(case, lambda moved, _: losses(moved, reference))
+    return Probe(partial(losses, case), case, Tolerance(STEPS * case.length, case.amplify, spread=far))
+
+
+def _learned(case: Case, loss: Loss, seed: int, reference: Any) -> Probe:
+    shape = case.value(reference).shape
+
+    def fall(seed: int, subject: Any) -> float:
+        """Which share of the loss a few steps from its own start take away; none where that cannot be told."""
+        subject.bind(SEED, ["given_seed"])
+        with torch.random.fork_rng(devices=[]):
+            subject.call("given_seed", seed)
+            module = replace(case, state=None).built(subject)
+        state = module.method("state_dict")
+        if not isinstance(state, dict) or not all(isinstance(value, Tensor) for value in state.values()):
+            return 0.0
+        losses = _losses(module, case, state, loss, shape, partial(torch.optim.Adam, lr=OWN_RATE), OWN_STEPS)
+        return 0.0 if losses is None else float(1 - losses[-1] / losses[0])
+
+    enough = SHARE * min(fall(seed + n, reference) for n in range(1, SEEDS + 1))
+    return Probe(lambda subject: fall(seed, subject) >= enough, case)
+
+
+def _losses(module: Any, case: Case, start: dict[str, Tensor], loss: Loss, shape: torch.Size, optimiser: Callable,
+            steps: int) -> Tensor | None:  # fmt: skip
+    """The loss before each step and after the last [steps + 1]; None where an answer has no loss, or no parameter."""
+    state = {name: value.detach().clone() for name, value in start.items()}
+    weights = {name: value.requires_grad_() for name, value in state.items() if value.is_floating_point()}
+    if not weights:
+        return None
+    descent, losses = optimiser(weights.values()), []
+    for step in range(steps + 1):
+        value = module(*case.args)
+        value = value if case.pick is None else case.pick(value)
+        if not isinstance(value, Tensor) or value.shape != shape or not value.is_floating_point():
+            return None
+        out = value.detach().requires_grad_()
+        losses.append(loss(out))
+        if step == steps:
+            break
+        cotangent = torch.autograd.grad(losses[-1], out)
+        for name, grad in module.vjp(None, case.args, {}, list(cotangent))[2].items():
+            if name in weights and isinstance(grad, Tensor) and grad.shape == weights[name].shape:
+                weights[name].grad = grad.to(weights[name].dtype)
+        descent.step()
+        module.load({name: value.detach() for name, value in state.items()})
+    return torch.stack(losses).detach()
+
+
+def _told(expected: Any, actual: Any) -> str:
+    if expected is True:
+        return "trained for a few steps from the values that it starts with, its loss hardly falls"
+    if not isinstance(actual, Tensor) or actual.shape != expected.shape:
+        return "trained for a few steps, it stops answering as it should"
+    if torch.equal(actual, actual[:1].expand_as(actual)):
+        return "trained for a few steps, its loss stays what it was: its answers do not follow its parameters"
+    return "trained for a few steps from the same parameters, its loss takes another way than it should"

@@ -1,0 +1,259 @@
+"""A student's names, as an instructor's own test sees them: functions and objects that stay in the box are asked there.
+
+`exec(test, Names(student, imports))` runs an unchanged nbgrader test outside the box. Tensors, numbers and lists come
+back as themselves, everything else as a Proxy. What the test imports or defines is the grader's own, not the student's.
+No comparison is ever made in the box: an object that the student's code would have to compare fails the test.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import sys
+import types
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from autograder.parse import parsed
+from autograder.sandbox.inside import wire
+from autograder.sandbox.inside.agent import leaves
+from autograder.student import Handle, Student, StudentError
+
+TRUSTED = ("torch", "numpy", "math", "random", "itertools", "functools", "collections", "typing", "copy", "re", "json",
+           "string", "operator", "time", "dataclasses")  # fmt: skip
+RAISED = (ValueError, TypeError, IndexError, KeyError, AttributeError, RuntimeError, NotImplementedError, NameError,
+          AssertionError, ZeroDivisionError, StopIteration, ArithmeticError, LookupError)  # fmt: skip
+SHOWN = ("__name__", "__qualname__", "__doc__", "__module__")  # of the names with underscores, those that tests read
+SPECIAL = """len getitem setitem delitem str repr int float add radd sub rsub mul rmul matmul rmatmul truediv rtruediv
+    floordiv mod pow neg abs""".split()  # noqa: SIM905
+JUDGING = ("eq", "ne", "lt", "le", "gt", "ge", "bool")  # never asked in the box: its answer would be the verdict
+
+
+class Unjudged(TypeError):
+    """A test compared an object that only the student's own code could compare."""
+
+
+class Names(dict):
+    """The globals of a test: what it made itself, the imports that it may rely on, then the student's names."""
+
+    def __init__(self, student: Student, imports: dict[str, str]) -> None:
+        super().__init__()
+        self.student, self.imports = student, imports
+
+    def __missing__(self, name: str) -> Any:
+        if hasattr(builtins, name):
+            raise KeyError(name)
+        if name in self.imports:
+            exec(self.imports[name], self)
+            return self[name]
+        try:
+            return wrap(self.student, self.student.value(name))
+        except StudentError as error:
+            if error.kind == "missing":
+                raise KeyError(name) from None  # Python makes a NameError of it
+            raise
+
+
+def imports_of(sources: Iterable[str]) -> dict[str, str]:
+    """Bound name → import statement, for the libraries that a test may take from the student's imports."""
+    found: dict[str, str] = {}
+    for source in sources:
+        for node in _statements(source):
+            if isinstance(node, (ast.Import, ast.ImportFrom)) and not getattr(node, "level", 0):
+                found.update(_bound(node))
+    return found
+
+
+def _statements(source: str) -> list[ast.stmt]:
+    try:
+        return parsed(source).body
+    except SyntaxError:  # it fails in the box, with its reason
+        return []
+
+
+def _bound(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
+    for alias in node.names:
+        home = node.module if isinstance(node, ast.ImportFrom) else alias.name
+        if (home or "").split(".")[0] not in TRUSTED or alias.name == "*":
+            continue
+        one = ast.Import([alias]) if isinstance(node, ast.Import) else ast.ImportFrom(node.module, [alias], 0)
+        yield alias.asname or alias.name.split(".")[0], ast.unparse(one)
+
+
+class Proxy:
+    """An object of the student's: calls, attributes and operators are asked in the box."""
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the object in the box. Raises what the student's code raised, see `raised`."""
+        return _ask(self._handle, None, args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name not in SHOWN:
+            raise AttributeError(name)
+        with raised():
+            return wrap(self._handle.student, self._handle.attribute(name))
+
+    def __iter__(self) -> Iterator[Any]:
+        with raised():
+            return iter([wrap(self._handle.student, item) for item in self._handle.items()])
+
+    def __instancecheck__(self, thing: Any) -> bool:
+        if not isinstance(thing, Proxy):
+            return False
+        with raised():
+            return self._handle.is_class_of(thing._handle)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # type: ignore[override]
+        """The nearest of its classes that is torch's or Python's, so that isinstance(model, nn.Module) is true."""
+        kinds = self._handle.kinds()
+        return next(filter(None, map(_library_class, kinds)), Proxy)
+
+
+def _special(name: str) -> Any:
+    def operator(self: Proxy, *args: Any) -> Any:
+        """NotImplemented from the box stays so, for Python to try the other operand."""
+        value = _ask(self._handle, name, args, {})
+        unknown = isinstance(value, Proxy) and "NotImplementedType" in value._handle.ref.type_name
+        return NotImplemented if unknown else value
+
+    return operator
+
+
+def _judging(self: Proxy, *_: Any) -> Any:
+    kind = self._handle.ref.type_name.removeprefix("__main__.")
+    raise Unjudged(f"an object of {kind} was compared, where a tensor, a number or a list can be")
+
+
+for _name in SPECIAL:
+    setattr(Proxy, f"__{_name}__", _special(f"__{_name}__"))
+for _name in JUDGING:
+    setattr(Proxy, f"__{_name}__", _judging)
+
+
+def _library_class(name: str) -> type | None:
+    """The class of that dotted name in torch or among Python's own; None for any other."""
+    module, _, rest = name.partition(".")
+    if module == "builtins":
+        found = getattr(types, "FunctionType" if rest == "function" else "", None) or getattr(builtins, rest, None)
+        return found if isinstance(found, type) and found is not object else None
+    if module != "torch":
+        return None
+    thing: Any = sys.modules["torch"]
+    for part in rest.split("."):
+        thing = getattr(thing, part, None)
+    return thing if isinstance(thing, type) else None
+
+
+def wrap(student: Student, value: Any) -> Any:
+    """`value` with a Proxy for every object that stayed in the box."""
+    if isinstance(value, wire.Ref):
+        return Proxy(Handle(student, value))
+    if isinstance(value, (list, tuple)):
+        return type(value)(wrap(student, item) for item in value)
+    if isinstance(value, dict):
+        return {key: wrap(student, item) for key, item in value.items()}
+    return value
+
+
+def _unwrap(value: Any) -> Any:
+    if type(value) is Proxy:
+        return value._handle
+    if type(value) in (list, tuple):
+        return type(value)(_unwrap(item) for item in value)
+    if type(value) is dict:
+        return {key: _unwrap(item) for key, item in value.items()}
+    return value
+
+
+@contextmanager
+def raised() -> Iterator[None]:
+    """What the student's code raised, as that exception too, so that a test can expect it."""
+    try:
+        yield
+    except StudentError as error:
+        kind = next((kind for kind in RAISED if error.message.startswith(kind.__name__ + ":")), None)
+        if error.kind != "exception" or kind is None:
+            raise
+        both = type(kind.__name__, (StudentError, kind), {})
+        raise both(error.kind, error.message, error.traceback) from None
+
+
+def _ask(handle: Handle, method: str | None, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """A call in the box: what it did to its arguments is done to ours, and gradients flow through it."""
+    sent, named = list(_unwrap(args)), _unwrap(kwargs)
+    inputs = list(leaves([sent, named]))
+    wanted = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in inputs)
+    kept = _copied([sent, named]) if wanted else None
+    with raised():
+        watched = handle.watch(method, *sent, **named)
+    _write_back([sent, named], [watched.args_after, watched.kwargs_after])
+    value = _differentiable(handle, method, kept, inputs, watched.value) if wanted else watched.value
+    return wrap(handle.student, value)
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone()
+    if type(value) in (list, tuple):
+        return type(value)(_copied(item) for item in value)
+    return {key: _copied(item) for key, item in value.items()} if type(value) is dict else value
+
+
+def _write_back(ours: Any, theirs: Any) -> None:
+    """Make `ours` what the call left of its copy, in place."""
+    if isinstance(ours, torch.Tensor) and isinstance(theirs, torch.Tensor):
+        if ours.shape == theirs.shape and ours.dtype == theirs.dtype and not _same(ours, theirs):
+            ours.data.copy_(theirs)
+    elif type(ours) is list and type(theirs) is list:
+        for mine, other in zip(ours, theirs, strict=False):
+            _write_back(mine, other)
+        if len(ours) != len(theirs):
+            ours[:] = theirs
+    elif type(ours) is tuple and type(theirs) in (tuple, list):
+        for mine, other in zip(ours, theirs, strict=False):
+            _write_back(mine, other)
+    elif type(ours) is dict and type(theirs) is dict:
+        for key in ours.keys() & theirs.keys():
+            _write_back(ours[key], theirs[key])
+
+
+def _same(a: torch.Tensor, b: torch.Tensor) -> bool:
+    return bool(((a == b) | ((a != a) & (b != b))).all())
+
+
+def _differentiable(handle: Handle, method: str | None, kept: Any, inputs: list[torch.Tensor], value: Any) -> Any:
+    """`value` with its floating tensors as functions of `inputs`, differentiated in the box."""
+    outs = list(leaves(value))
+    if not outs:
+        return value
+
+    class Boxed(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            """What the box has answered already: nothing is computed again."""
+            return tuple(out.clone() for out in outs)
+
+        @staticmethod
+        def backward(ctx: Any, *cotangents: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+            """One call into the box; None for inputs it gives no gradient of."""
+            with raised():
+                _, grads, _ = handle.vjp(method, kept[0], kept[1], list(cotangents))
+            return tuple([*grads, *[None] * len(inputs)][: len(inputs)])
+
+    made = Boxed.apply(*inputs)
+    return _replaced(value, iter(made))
+
+
+def _replaced(value: Any, new: Iterator[torch.Tensor]) -> Any:
+    if isinstance(value, torch.Tensor):
+        return next(new) if value.is_floating_point() or value.is_complex() else value
+    if isinstance(value, (list, tuple)):
+        return type(value)(_replaced(item, new) for item in value)
+    return {key: _replaced(item, new) for key, item in value.items()} if isinstance(value, dict) else value

@@ -1,0 +1,209 @@
+"""On another device: everything lies there, the answers come home, and what cannot be asked there is said so.
+
+Without a card a pretended device shows that right answers keep to the device of their inputs (`pretended.py`).
+"""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from autograder import registry, run
+from autograder.api import hinted
+from autograder.checks import Case, device, gradients, precision, values
+from autograder.checks.corpus import answers
+from autograder.checks.device import Placed
+from autograder.checks.local import Local
+from autograder.checks.probe import answered, examine, questions
+from autograder.checks.reference import reference_of
+from autograder.report.html import verdict_html
+from autograder.sandbox import SandboxError, choose
+from autograder.student import Cell, Student, StudentError
+
+from .pretended import DEVICE, pretended
+
+EXERCISES = registry.exercises()
+QUICK = ("attention.scaled_dot_product", "masks.decoder", "attention.multi_head", "decoding.greedy", "sparse.bigbird",
+         "tokenizers.bpe_apply", "reformer.chunked")  # fmt: skip
+CELL = registry.find("rnn.cell")
+RIGHT = answers(CELL, "right")[0].read_text()
+need_card = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device is here")
+
+
+def defined(source):
+    namespace = {"__name__": "answer"}
+    exec(compile(source, "answer.py", "exec"), namespace)
+    return Local(namespace)
+
+
+def cases(draw):
+    yield Case("half", (draw.normal(2, 3),))
+
+
+HALF = "import torch\ndef half(x):\n    return x / 2"
+STRAYS = {
+    "mixes devices": "import torch\ndef half(x):\n    return x * torch.full((3,), 0.5)",
+    "leaves": "def half(x):\n    return x.cpu() / 2",
+}
+
+
+def seen_there(source, checks):
+    with pretended():
+        return examine(checks, Placed(defined(source), DEVICE), Placed(defined(HALF), DEVICE), 1)
+
+
+def test_answers_come_home():
+    findings = seen_there(HALF, [values(cases), gradients(cases)])
+    assert [finding.failed for finding in findings] == [[], []]
+    assert all(type(answer.actual) in (torch.Tensor, dict) for finding in findings for answer in finding.answers)
+
+
+@pytest.mark.parametrize(("how", "said"), [("mixes devices", "on the same device"), ("leaves", "lies on cpu where")])
+def test_who_leaves_the_device_fails(how, said):
+    assert said in seen_there(STRAYS[how], [values(cases)])[0].message
+
+
+def test_a_dtype_that_the_device_lacks_is_not_run():
+    refuse = "    if x.dtype == torch.bfloat16:\n        raise RuntimeError('not for BFloat16')\n"
+    picky = f"import torch\ndef half(x):\n{refuse}    return x / 2"
+    checks = [values(cases), precision(cases, torch.bfloat16)]
+    with pretended():
+        there = Placed(defined(picky), DEVICE)
+        seen, lacking = answered(questions(checks, there, 1), there)
+    assert not seen.check.not_run and seen.answers and not lacking.answers and not lacking.failed
+    assert lacking.check.not_run == f"cannot be asked on {DEVICE}: RuntimeError: not for BFloat16"
+    with pytest.raises(RuntimeError, match="the reference fails check"):  # here it is our own mistake
+        examine(checks, defined(picky), defined(picky), 1)
+
+
+def test_a_device_without_numbers_runs_nothing():
+    findings = examine([values(cases)], Placed(defined(HALF), "meta"), Placed(defined(HALF), "meta"), 1)
+    assert findings[0].check.not_run.startswith("cannot be asked on meta: cpu takes no such tensor")
+
+
+@pytest.mark.parametrize(
+    "exercise", [pytest.param(e, marks=[pytest.mark.slow] * (e.id not in QUICK), id=e.id) for e in EXERCISES]
+)
+def test_right_answers_keep_to_the_device(exercise):
+    core = [check for check in registry.check_function(exercise)() if check.core]
+    with pretended():
+        asked = list(questions(core, Placed(reference_of(exercise), DEVICE), 3))
+        assert [check.not_run for check, _ in asked if check.not_run] == []
+        for path in answers(exercise, "right"):
+            for finding in answered(asked, Placed(defined(path.read_text()), DEVICE)):
+                assert finding.failed == [], (path.name, finding.message)
+
+
+def test_one_tensor_passed_twice_stays_one_and_functions_answer_there():
+    class Bare:
+        def call(self, name, a, b, f):
+            return a is b, f(a).device.type
+
+    with pretended():
+        there, x = Placed(Bare(), DEVICE), torch.ones(2)
+        assert there.call("ask", x, x, lambda y: y + torch.ones(2)) == (True, DEVICE)
+        assert there.call("ask", x, x.clone(), lambda y: y)[0] is False
+
+
+def test_the_same_way_through_a_box():
+    """`cpu` by the way that a card goes, from the device's start to the parameters of a module."""
+    exercise = registry.find("transformer.feed_forward")
+    reference = Placed(reference_of(exercise), "cpu")
+    with Student(choose()) as student:
+        assert student.start_device("cpu") == "cpu"
+        student.run_cells([Cell("answer", answers(exercise, "right")[0].read_text())])
+        findings = examine(registry.check_function(exercise)(), Placed(student, "cpu"), reference, 1)
+    assert [finding.message for finding in findings if finding.failed] == []
+    assert not any(finding.check.not_run for finding in findings)
+
+
+def test_a_box_without_the_device_says_so():
+    with Student(choose()) as student, pytest.raises(SandboxError, match="cannot use nonsense"):
+        student.start_device("nonsense")
+
+
+class Walled:
+    name, cards = "walled", False
+
+
+@pytest.mark.parametrize("card", [False, True])
+def test_what_is_asked_for_and_what_there_is(monkeypatch, card):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: card)
+    device.lack_of_card.cache_clear()
+    lack = "boxes of walled reach no graphics card" if card else "no CUDA device is here"
+    assert device.choose("cpu", Walled()) == ("cpu", "")
+    assert device.choose("auto", Walled()) == ("cpu", lack)
+    assert device.choose("cuda", Walled()) == ("cuda", lack)
+    device.lack_of_card.cache_clear()
+
+
+def judged(monkeypatch, where, why):
+    monkeypatch.setattr(device, "choose", lambda asked, backend: (where, why))
+    return run.grade_source(CELL, RIGHT, backend=choose())
+
+
+def test_that_there_was_no_card_is_told_and_costs_nothing(monkeypatch):
+    verdict = judged(monkeypatch, "cpu", "no CUDA device is here")
+    assert (verdict.status, verdict.score, verdict.device) == ("passed", CELL.points, "cpu")
+    assert (verdict.checks[-1].status, verdict.checks[-1].message) == ("not_run", "no CUDA device is here")
+    assert "no CUDA device is here" in verdict_html(verdict, hints=0)
+    asked = judged(monkeypatch, "cuda", "no CUDA device is here")
+    assert (asked.status, asked.reason) == ("not_graded", "no CUDA device is here; grade with --device cpu")
+
+
+def test_where_no_tensors_are_there_is_nothing_to_be_put_on_a_card(monkeypatch):
+    monkeypatch.setattr(device, "choose", lambda asked, backend: ("cpu", "no CUDA device is here"))
+    merges = registry.find("tokenizers.bpe_apply")
+    verdict = run.grade_source(merges, answers(merges, "right")[0].read_text(), backend=choose())
+    assert {check.status for check in verdict.checks} == {"passed"}
+
+
+@pytest.mark.parametrize(("lacking", "status"), [("gradients", "passed"), ("right values", "not_graded")])
+def test_what_is_not_run_is_never_passed_and_costs_no_points(monkeypatch, lacking, status):
+    checks = [replace(c, probes=_fail if c.name == lacking else c.probes) for c in registry.check_function(CELL)()]
+    monkeypatch.setattr(registry, "check_function", lambda exercise: lambda: checks)
+    monkeypatch.setattr(device, "choose", lambda asked, backend: ("meta", ""))
+    monkeypatch.setattr(Student, "start_device", lambda student, name: name)
+    monkeypatch.setattr(device, "Placed", Named)
+    verdict = run.grade_source(CELL, RIGHT, backend=choose())
+    score = CELL.points if status == "passed" else 0
+    assert (verdict.status, verdict.score, verdict.device) == (status, score, "meta")
+    assert [c.status for c in verdict.checks if c.name == lacking] == ["not_run"]
+    assert "no float16 here" in str(hinted(verdict.as_json(), 0)["checks"])
+
+
+def _fail(draw, reference):
+    raise StudentError("device", "no float16 here")
+
+
+class Named:
+    """Says that it is elsewhere, and works here."""
+
+    def __init__(self, subject, name):
+        self.subject, self.device = subject, name
+
+    def __getattr__(self, name):
+        return getattr(self.subject, name)
+
+
+# -- with a card: `pytest -m gpu tests/autograder` --------------------------------------------------------------------
+@pytest.mark.gpu
+@need_card
+@pytest.mark.parametrize("kind", ["right", "wrong"])
+@pytest.mark.parametrize(
+    "exercise", [pytest.param(e, marks=[pytest.mark.slow] * (e.id not in QUICK), id=e.id) for e in EXERCISES]
+)
+def test_answers_are_judged_on_the_card(exercise, kind):
+    for path in answers(exercise, kind)[:4]:
+        verdict = run.grade_source(exercise, path.read_text(), backend=choose(), device="cuda", seed=5)
+        assert (verdict.device, verdict.status == "passed") == ("cuda", kind == "right"), (path, verdict)
+        assert [check for check in verdict.checks if check.status == "not_run"] == []
+
+
+@pytest.mark.gpu
+@need_card
+def test_an_answer_that_stays_on_the_cpu_fails_on_the_card():
+    source = "def rnn_cell(x, h, w_x, w_h, b):\n    return (x @ w_x + h @ w_h + b).tanh().cpu()"
+    verdict = run.grade_source(CELL, source, backend=choose(), device="cuda")
+    assert verdict.status == "failed" and "lies on cpu where cuda is expected" in str(verdict.checks)
+
