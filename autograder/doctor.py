@@ -7,7 +7,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 
 from autograder import registry
-from autograder.sandbox import SandboxError, backends, choose
+from autograder.sandbox import Backend, SandboxError, backends, choose
 
 PACKAGES = ("tfkit", "torch", "nbgrader", "jupyterlab", "safetensors")
 
@@ -19,14 +19,34 @@ def report() -> tuple[list[str], bool]:
     lines.append(f"devices      {_devices()}")
     lines.append(f"exercises    {len(registry.exercises())}")
     for kind in backends():
-        lines.append(f"sandbox      {kind.name}: {'isolated' if kind.isolated else 'NOT ISOLATED, only with --trust'}")
+        lines += _sandbox(kind)
     try:
         backend = choose()
     except SandboxError as error:
         return [*lines, f"in use       none: {error}"], False
-    lines.append(f"in use       {backend.name}")
-    lines += [f"  {key}: {value}" for key, value in backend.describe().items()]
-    return lines, True
+    return [*lines, f"in use       {backend.name}"], True
+
+
+def _sandbox(kind: type[Backend]) -> list[str]:
+    """Whether it holds here, tried for real, and what it holds."""
+    backend = kind()
+    try:
+        backend.probe()
+        described = backend.describe() | _card(backend)
+    except SandboxError as error:
+        return [f"sandbox      {kind.name}: not here ({str(error).removeprefix(f'{kind.name}: ')})"]
+    finally:
+        backend.close()
+    says = "isolated" if kind.isolated else "NOT ISOLATED, only with --trust"
+    return [f"sandbox      {kind.name}: {says}", *(f"  {key}: {value}" for key, value in described.items() if value)]
+
+
+def _card(backend: Backend) -> dict[str, str]:
+    import torch
+
+    from autograder.checks.device import lack_of_card
+
+    return {"CUDA": lack_of_card(backend) or "a box was tried with it"} if torch.cuda.is_available() else {}
 
 
 def _version(name: str) -> str:

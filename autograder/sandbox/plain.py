@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import tempfile
 from pathlib import Path
 
@@ -28,20 +29,25 @@ class Subprocess(WarmBackend):
 
     name = "subprocess"
     isolated = False
+    cards = True
+    kill = staticmethod(os.killpg)  # what is left behind, too, unless it made a session of its own
 
     def command(self, control: int, descriptors: list[int]) -> list[str]:
+        """The warm process as it is. Raises SandboxError where torch, numpy or IPython is not installed."""
         paths = json.dumps(package_paths())
         return [interpreter(), "-I", "-S", "-B", str(INSIDE / "zygote.py"), str(control), paths]
 
     def scratch(self) -> Path:
+        """A new folder where temporary files go."""
         return Path(tempfile.mkdtemp(prefix="box-"))
 
     def describe(self) -> dict[str, str]:
+        """As every backend's."""
         return {
             "backend": "subprocess, NOT ISOLATED",
             "network": "open",
             "filesystem": "open",
-            "processes": "open; what is left behind goes on running",
+            "processes": "open; what makes a session of its own goes on running",
             "memory": "RLIMIT_DATA, and a control group where one can be made",
             "time": "a timer inside, a deadline outside",
             "missing": "isolation: only for code that you trust",

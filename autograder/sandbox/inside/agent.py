@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.abc
 import importlib.util
 import inspect
+import itertools
 import signal
 import socket
 import sys
@@ -37,6 +38,7 @@ class Given(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self.sources: dict[str, str] = {}
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """A given module's spec; None for modules of others. Raises ModuleNotFoundError for the project's own."""
         if name in self.sources:
             spec = importlib.util.spec_from_loader(name, self, is_package=True)
             return spec
@@ -45,9 +47,11 @@ class Given(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return None
 
     def exec_module(self, module: types.ModuleType) -> None:
+        """Runs a given module's source in it. Raises what the source raises."""
         exec(compile(self.sources[module.__name__], f"<given {module.__name__}>", "exec"), module.__dict__)
 
     def add(self, sources: dict[str, str]) -> None:
+        """Takes {dotted name: source}; parents become empty packages, modules of these names are imported anew."""
         for name, source in sources.items():
             parts = name.split(".")
             for n in range(1, len(parts)):
@@ -110,12 +114,14 @@ def explain(error: BaseException) -> list[str]:
 
 
 class Agent:
+    """The box's side of the conversation. output_bytes: how much the cells may display together."""
+
     def __init__(self, sock: socket.socket, output_bytes: int) -> None:
         self.sock, self.output_bytes = sock, output_bytes
         self.shell: cells.Shell | None = None
         self.space: dict[str, Any] = {"__name__": "__main__", "__builtins__": __builtins__}
         self.kept: dict[int, Any] = {}
-        self.given, self.current, self.late = Given(), 0, False
+        self.given, self.current, self.late = Given(), 0, 0.0
         self.pristine = watch.library()
         sys.meta_path.insert(0, self.given)
 
@@ -131,29 +137,35 @@ class Agent:
             self.answer(request)
 
     def answer(self, request: dict[str, Any]) -> None:
-        self.late = False
+        """Runs one request and sends its result, or what it raised, a student's SystemExit too. Raises OSError."""
+        self.late = 0.0
         try:
-            with self.time_limit(request["seconds"]):
+            with self.time_limit(request["seconds"], request["wall"]):
                 reply = {"id": self.current, "ok": getattr(self, "op_" + request["op"])(**request["body"])}
                 frame = wire.Encoder(self.keep).frame(reply)
         except BaseException as error:
             kind, message, trace = explain(error)
             if self.late:
-                kind, message = "timeout", f"it did not finish in {request['seconds']:g} s"
+                kind, message = "timeout", f"it did not finish in {self.late:g} s"
             frame = wire.Encoder().frame({"id": self.current, "err": [kind, message, trace]})
         wire.send(self.sock, frame)
 
     def read(self) -> Any:
+        """The next message, with what its references stand for. Raises EOFError where the grader is gone."""
         header, body = wire.receive(self.sock)
         return wire.Decoder(trusted=True, call=self.remote, ref=lambda ref: self.kept[ref.number]).value(header, body)
 
     def keep(self, value: Any) -> wire.Ref:
+        """Keeps what cannot be sent, for as long as the box lives; the reference that is sent for it."""
         self.kept[len(self.kept)] = value
         kind = type(value)
         return wire.Ref(len(self.kept) - 1, f"{kind.__module__}.{kind.__qualname__}"[:200])
 
     def remote(self, number: int) -> Callable[..., Any]:
+        """A function that has the grader call its own of that number. It raises GraderError where that one failed."""
+
         def call(*args: Any, **kwargs: Any) -> Any:
+            """Blocks until the grader has answered; what cannot be sent is kept here and referred to."""
             request = {"id": self.current, "call": number, "args": list(args), "kwargs": kwargs}
             wire.send(self.sock, wire.Encoder(self.keep).frame(request))
             reply = self.read()
@@ -164,28 +176,42 @@ class Agent:
         return call
 
     @contextmanager
-    def time_limit(self, seconds: float) -> Iterator[None]:
-        """Raises KeyboardInterrupt in the student's code; the grader kills the box where that does not help."""
+    def time_limit(self, seconds: float, wall: float) -> Iterator[None]:
+        """Raises KeyboardInterrupt in the student's code after `seconds` of work, or `wall` seconds in all; the grader
+        kills the box where that does not help."""
 
         def ring(signum: int, frame: Any) -> None:
-            self.late = True
-            raise KeyboardInterrupt(f"stopped after {seconds:g} s")
+            """On SIGALRM, the wall clock's, or SIGPROF, for processor time of all threads together."""
+            self.late = wall if signum == signal.SIGALRM else seconds
+            raise KeyboardInterrupt(f"stopped after {self.late:g} s")
 
+        signal.signal(signal.SIGPROF, ring)
         signal.signal(signal.SIGALRM, ring)
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        signal.setitimer(signal.ITIMER_REAL, wall)
         try:
             yield
         finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     # -- what the grader may ask -----------------------------------------------------------------------------------
     def op_ping(self) -> str:
+        """torch's version."""
         return torch.__version__
 
+    def op_device(self, name: str) -> str:
+        """Starts the device, before there is any code of the student's that could make it fail."""
+        torch.ones(1, device=name).cpu()
+        torch.backends.cudnn.allow_tf32 = False  # convolutions would keep ten bits of each number
+        return torch.cuda.get_device_name() if name == "cuda" else name
+
     def op_give(self, modules: dict[str, str]) -> None:
+        """Makes modules importable: {dotted name: source}."""
         self.given.add(modules)
 
     def op_cell(self, source: str) -> dict[str, Any]:
+        """Runs a notebook cell: its outputs, its error as a line or None, and whether its time was up."""
         if self.shell is None:
             self.shell = cells.make()
             self.shell.user_ns.update({k: v for k, v in self.space.items() if not k.startswith("__")})
@@ -193,14 +219,16 @@ class Agent:
         outputs, error = cells.run(self.shell, source, self.output_bytes)
         self.output_bytes -= sum(len(str(item)) for item in outputs)
         self.output_bytes = max(self.output_bytes, 4096)
-        return {"outputs": outputs, "error": error, "timed_out": self.late}
+        return {"outputs": outputs, "error": error, "timed_out": self.late > 0}
 
     def op_bind(self, source: str, names: list[str]) -> None:
+        """Runs `source` by itself, puts `names` of it among the student's. Raises AttributeError for one not there."""
         module = types.ModuleType("given_names")
         exec(compile(source, "<given names>", "exec"), module.__dict__)
         self.space.update({name: getattr(module, name) for name in names})
 
     def op_kind(self, name: str) -> str | None:
+        """"function", "class", a type's name, or None where the student has no such name."""
         if name not in self.space:
             return None
         value = self.space[name]
@@ -208,7 +236,28 @@ class Agent:
             return "class"
         return "function" if callable(value) else type(value).__name__
 
+    def op_value(self, name: str) -> Any:
+        """What the student calls `name`. Raises Missing."""
+        return self.target([name, None])
+
+    def op_attribute(self, owner: Any, name: str) -> Any:
+        """An attribute of an object that was kept. Raises AttributeError."""
+        return getattr(owner, name)
+
+    def op_items(self, owner: Any) -> list[Any]:
+        """The first 10,000 of what a loop over it gives. Raises TypeError for what cannot be looped over."""
+        return list(itertools.islice(owner, 10_000))
+
+    def op_kinds(self, owner: Any) -> list[str]:
+        """Dotted names of its classes, the nearest first."""
+        return [f"{kind.__module__}.{kind.__qualname__}" for kind in type(owner).__mro__]
+
+    def op_is_instance(self, thing: Any, kind: type) -> bool:
+        """isinstance, of two objects that were kept."""
+        return isinstance(thing, kind)
+
     def target(self, target: list[Any]) -> Callable[..., Any]:
+        """What [name or object, method or None] stands for. Raises Missing."""
         owner, method = target
         if isinstance(owner, str):
             if owner not in self.space:
@@ -221,12 +270,15 @@ class Agent:
         return getattr(owner, method)
 
     def op_call(self, target: list[Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """A function, an object or a method on these arguments. Raises Missing, and what it raises."""
         return self.target(target)(*args, **kwargs)
 
     def op_build(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> wire.Ref:
+        """An instance of the student's class, which stays here. Raises Missing, and what its constructor raises."""
         return self.keep(self.target([name, None])(*args, **kwargs))
 
     def op_watch(self, target: list[Any], args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """A call, with its arguments afterwards, what else it changed, and its cost in seconds and bytes."""
         function = self.target(target)
         random_before, before = watch.rng(), watch.settings()
         with watch.Meter() as meter:
@@ -238,6 +290,7 @@ class Agent:
                 "wall_s": meter.wall_s, "peak_bytes": meter.peak_bytes}  # fmt: skip
 
     def op_vjp(self, target: list[Any], args: list[Any], kwargs: dict[str, Any], cotangents: Any) -> dict[str, Any]:
+        """A call's output; gradients of its floating tensors, depth first, and of a module's parameters, by name."""
         made: list[torch.Tensor] = []
         args, kwargs = with_grad(args, made), with_grad(kwargs, made)
         function = self.target(target)
@@ -252,14 +305,18 @@ class Agent:
                 "parameters": dict(zip(names, grads[len(made) :], strict=True))}  # fmt: skip
 
     def op_state(self, ref: torch.nn.Module) -> dict[str, list[int]]:
+        """Names and shapes of a module's state dict."""
         return {name: list(tensor.shape) for name, tensor in ref.state_dict().items()}
 
     def op_load(self, ref: torch.nn.Module, state: dict[str, torch.Tensor]) -> None:
+        """load_state_dict, strict. Raises RuntimeError for unknown, missing and misshapen names."""
         ref.load_state_dict(state, strict=True)
 
     def op_to(self, ref: torch.nn.Module, how: list[Any]) -> None:
+        """Moves a module to each of these dtypes and devices, in place."""
         for target in how:
             ref.to(target)
 
     def op_train(self, ref: torch.nn.Module, mode: bool) -> None:
+        """Training or evaluation mode."""
         ref.train(mode)

@@ -33,6 +33,21 @@ REFUSED: dict[str, tuple[int | None, int | None]] = {
     "modify_ldt": (154, None), "uselib": (134, None), "vmsplice": (278, 75), "memfd_secret": (447, 447),
     "fanotify_init": (300, 262), "mknod": (133, None), "mknodat": (259, 33), "lsm_set_self_attr": (460, 460),
 }  # fmt: skip
+# without namespaces: what would change other files' owners, modes and times, other processes, or outlive the box
+ALONE: dict[str, tuple[int | None, int | None]] = {
+    "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452), "chown": (92, None),
+    "fchown": (93, 55), "lchown": (94, None), "fchownat": (260, 54), "utime": (132, None), "utimes": (235, None),
+    "futimesat": (261, None), "utimensat": (280, 88), "setxattr": (188, 5), "lsetxattr": (189, 6),
+    "fsetxattr": (190, 7), "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16),
+    "setxattrat": (463, 463), "removexattrat": (466, 466), "setsid": (112, 157), "setpgid": (109, 154),
+    "shmget": (29, 194), "msgget": (68, 186), "semget": (64, 190), "mq_open": (240, 180), "setpriority": (141, 140),
+    "sched_setaffinity": (203, 122), "sched_setscheduler": (144, 119), "sched_setparam": (142, 118),
+    "sched_setattr": (314, 274), "ioprio_set": (251, 30), "migrate_pages": (256, 238), "move_pages": (279, 239),
+    "process_madvise": (440, 440), "socket": (41, 198),
+}  # fmt: skip
+# without control groups: memory that belongs to no process, which nobody could count
+UNCOUNTED: dict[str, tuple[int | None, int | None]] = {"memfd_create": (319, 279), "shmget": (29, 194)}
+PRLIMIT = (302, 261)
 SPECIAL = {"clone": (56, 220), "clone3": (435, 435), "socket": (41, 198), "socketpair": (53, 199), "ioctl": (16, 29)}
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
@@ -59,16 +74,24 @@ def _sockets(number: int) -> list[Instruction]:
     ]  # fmt: skip
 
 
-def program(machine: str) -> list[Instruction]:
-    """The filter for one architecture. Raises KeyError for one that has no table."""
+def program(machine: str, isolate: str = "namespaces", uncounted: bool = False) -> list[Instruction]:
+    """The filter for one architecture. Raises KeyError for one that has no table.
+
+    `isolate` "landlock" also refuses what only namespaces would confine, `uncounted` memory that only a control group
+    would count.
+    """
     column = list(AUDIT_ARCH).index(machine) if machine in AUDIT_ARCH else -1
     steps = [_step(LOAD, ARCH), _step(EQUAL, AUDIT_ARCH[machine], 1, 0), _step(RETURN, KILL), _step(LOAD, NUMBER)]
     if machine == "x86_64":  # the x32 table has other numbers for the same calls
         steps += [_step(AT_LEAST, 0x40000000, 0, 1), _step(RETURN, ERRNO | ENOSYS)]
-    for numbers in REFUSED.values():
-        number = numbers[column]
-        if number is not None:
-            steps += _refuse(number, EPERM)
+    alone = isolate == "landlock"
+    tables = [REFUSED, ALONE if alone else {}, UNCOUNTED if uncounted else {}]
+    refused = {numbers[column] for table in tables for numbers in table.values()}
+    for number in sorted(number for number in refused if number is not None):
+        steps += _refuse(number, EPERM)
+    if alone:  # one's own limits, which only sink, but nobody else's
+        steps += [_step(EQUAL, PRLIMIT[column], 0, 4), _step(LOAD, ARGUMENT_0), _step(EQUAL, 0, 1, 0),
+                  _step(RETURN, ERRNO | EPERM), _step(RETURN, ALLOW)]  # fmt: skip
     steps += _refuse(SPECIAL["clone3"][column], ENOSYS)  # glibc then falls back to clone, whose flags can be read
     steps += [_step(EQUAL, SPECIAL["clone"][column], 0, 4), _step(LOAD, ARGUMENT_0),
               _step(ANY_BIT, NEW_NAMESPACES, 0, 1), _step(RETURN, ERRNO | EPERM), _step(RETURN, ALLOW)]  # fmt: skip
@@ -78,9 +101,9 @@ def program(machine: str) -> list[Instruction]:
     return [*steps, _step(RETURN, ALLOW)]
 
 
-def install() -> None:
+def install(isolate: str = "namespaces", uncounted: bool = False) -> None:
     """Loads the filter into this process, for good. Needs no_new_privs. Raises OSError, or KeyError (architecture)."""
-    steps = program(platform.machine())
+    steps = program(platform.machine(), isolate, uncounted)
     raw = b"".join(struct.pack("<HBBI", *step) for step in steps)
     buffer = ctypes.create_string_buffer(raw, len(raw))
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import sys
+from pathlib import Path
 from typing import Any
 
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.paths import get_ipython_dir
 from traitlets.config import Config
 
 
@@ -21,6 +23,7 @@ class Outputs:
         self.left = budget
 
     def stream(self, name: str, text: str) -> None:
+        """Text of `name`, "stdout" or "stderr": joined to the last output where that is of the same name."""
         text = self._cut(text)
         if text and self.items and self.items[-1].get("name") == name:
             self.items[-1]["text"] += text
@@ -28,6 +31,7 @@ class Outputs:
             self.items.append({"output_type": "stream", "name": name, "text": text})
 
     def show(self, kind: str, data: dict[str, Any], **more: Any) -> None:
+        """{mime type: content} of a `kind` of output; a line in its place where the budget does not hold it."""
         size = sum(len(str(value)) for value in data.values())
         if size > self.left:
             data, size = {"text/plain": f"[an output of {size} bytes was left out]"}, 0
@@ -36,6 +40,7 @@ class Outputs:
         self.items.append({"output_type": kind, "data": plain, "metadata": {}, **more})
 
     def error(self, name: str, message: str, frames: list[str]) -> None:
+        """An exception: its last 20 frames, cut to sizes that a notebook can hold; it does not count."""
         self.items.append({"output_type": "error", "ename": name, "evalue": message[:2000],
                            "traceback": [frame[:4000] for frame in frames[-20:]]})  # fmt: skip
 
@@ -55,25 +60,33 @@ class Stream(io.TextIOBase):
         self.shell, self.stream_name = shell, name
 
     def writable(self) -> bool:
+        """Yes: it cannot be read."""
         return True
 
     def write(self, text: str) -> int:
+        """All of `text`, as far as the budget goes; the number of characters that were given."""
         self.shell.outputs.stream(self.stream_name, str(text))
         return len(text)
 
 
 class Publisher(DisplayPublisher):
+    """Takes what `display` shows."""
+
     shell: Any
 
     def publish(self, data: Any, metadata: Any = None, source: Any = None, *, transient: Any = None,
                 update: Any = False, **more: Any) -> None:  # fmt: skip
+        """Show it; metadata and updates of what stands already are dropped."""
         self.shell.outputs.show("display_data", data)
 
     def clear_output(self, wait: bool = False) -> None:
+        """Forget what the cell showed so far."""
         self.shell.outputs.items.clear()
 
 
 class Hook(DisplayHook):
+    """Takes the value of a cell's last line."""
+
     shell: Any
 
     def start_displayhook(self) -> None:
@@ -83,6 +96,7 @@ class Hook(DisplayHook):
         """No prompt: the notebook draws its own."""
 
     def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
+        """Show it, with the number of the cell."""
         self.shell.outputs.show("execute_result", format_dict, execution_count=self.shell.execution_count)
 
     def finish_displayhook(self) -> None:
@@ -97,6 +111,7 @@ class Shell(InteractiveShell):
         super().__init__(display_pub_class=Publisher, displayhook_class=Hook, **traits)
 
     def init_history(self) -> None:
+        """IPython's, turned off."""
         super().init_history()
         self.history_manager.enabled = False  # type: ignore[union-attr]
 
@@ -104,12 +119,15 @@ class Shell(InteractiveShell):
         """No event loops here; `%matplotlib inline` asks for none."""
 
     def system(self, cmd: str) -> None:  # type: ignore[override]
+        """`!command` is not run: it says so on stderr."""
         self.outputs.stream("stderr", f"(not run while grading: !{cmd})\n")
 
     def run_line_magic(self, magic_name: str, line: str, _stack_depth: int = 1) -> Any:
+        """`%magic`; one that cannot run here says so on stderr."""
         return self._magic(super().run_line_magic, magic_name, line, _stack_depth + 1)
 
     def run_cell_magic(self, magic_name: str, line: str, cell: str) -> Any:
+        """`%%magic`; one that cannot run here says so on stderr."""
         return self._magic(super().run_cell_magic, magic_name, line, cell)
 
     def _magic(self, run: Any, name: str, *rest: Any) -> Any:
@@ -124,6 +142,7 @@ class Shell(InteractiveShell):
 
 
 def quiet_config() -> Config:
+    """IPython's settings: no history, no colours, no banner, tracebacks with a few lines around."""
     config = Config()
     config.HistoryManager.enabled = False
     config.HistoryManager.hist_file = ":memory:"
@@ -135,6 +154,10 @@ def quiet_config() -> Config:
 
 def make() -> Shell:
     """The one shell of this process."""
+    # IPython copies a README into its profile, mode and all, which the filter of system calls may refuse; not twice
+    startup = Path(get_ipython_dir()) / "profile_default" / "startup"
+    startup.mkdir(parents=True, exist_ok=True)
+    (startup / "README").touch()
     return Shell.instance(config=quiet_config())
 
 

@@ -64,6 +64,7 @@ class Encoder:
         return [HEAD.pack(len(header), self.size) + header, *self.buffers]
 
     def encode(self, value: Any, depth: int) -> Any:
+        """A value as JSON holds it, its tensors put aside. Raises WireError past MAX_DEPTH, or for what cannot go."""
         if depth > MAX_DEPTH:
             raise WireError(f"the value is nested more than {MAX_DEPTH} deep")
         if value is None or isinstance(value, (bool, str)):
@@ -80,6 +81,7 @@ class Encoder:
         return self.special(value)
 
     def special(self, value: Any) -> Any:
+        """What is no plain data: a tensor's number, a dtype's code, a reference to what stays. Raises WireError."""
         torch = sys.modules.get("torch")  # a tensor can only exist where torch is loaded
         if torch is not None and isinstance(value, torch.Tensor) and value.layout == torch.strided:
             return {"t": self.tensor(value, torch)}
@@ -92,6 +94,7 @@ class Encoder:
         return {"h": [value.number, value.type_name]} if isinstance(value, Ref) else {"c": value.number}
 
     def tensor(self, value: Any, torch: Any) -> int:
+        """The tensor's number in this frame; one that comes twice is sent once. Raises WireError for odd dtypes."""
         if id(value) in self.seen:
             return self.seen[id(value)]
         code = CODES.get(str(value.dtype)[6:])
@@ -140,6 +143,7 @@ class Decoder:
         return self.decode(outer["v"], 0)
 
     def tensor(self, entry: Any, body: bytearray, end: int) -> int:
+        """Reads an entry whose bytes lie in `body` from `end` on; where they end. Raises WireError."""
         if type(entry) is not list or len(entry) != 6:
             raise WireError("a tensor entry has the wrong fields")
         code, shape, offset, size, device, strides = entry
@@ -154,6 +158,7 @@ class Decoder:
 
     def restored(self, code: str, shape: list[int], offset: int, size: int, device: Any, strides: Any,
                  body: bytearray) -> Any:  # fmt: skip
+        """The tensor of these bytes on its device; a trusted sender's `strides` are kept. Raises WireError."""
         import torch
 
         dtype, count = getattr(torch, DTYPES[code]), math.prod(shape)
@@ -171,10 +176,13 @@ class Decoder:
         return _restrided(result, strides) if self.trusted and strides is not None else result
 
     def decode(self, node: Any, depth: int) -> Any:
+        """The value of a node. Raises WireError past MAX_DEPTH and MAX_NODES, or for what no encoder writes."""
         self.nodes += 1
         if depth > MAX_DEPTH or self.nodes > MAX_NODES:
             raise WireError("the value is too deep or has too many parts")
-        if node is None or isinstance(node, (bool, int, float, str)):
+        if isinstance(node, str):
+            return _text(node)
+        if node is None or isinstance(node, (bool, int, float)):
             return node
         if type(node) is not dict or len(node) != 1:
             raise WireError("a value that is none")
@@ -186,12 +194,14 @@ class Decoder:
         return self.leaf(tag, content)
 
     def mapping(self, pairs: list[list[Any]], depth: int) -> dict[Any, Any]:
+        """A dictionary, in its order. Raises WireError for a key that cannot be one."""
         try:
             return {self.decode(k, depth + 1): self.decode(v, depth + 1) for k, v in pairs}
         except TypeError:
             raise WireError("a dictionary key that is none") from None
 
     def leaf(self, tag: str, content: Any) -> Any:
+        """What a tag stands for: a tensor, a number, a dtype, a function, a reference. Raises WireError."""
         if tag == "t" and _is_size(content) and content < len(self.tensors):
             return self.tensors[content]
         if tag == "i" and type(content) is str and len(content) < 400 and content.lstrip("-").isdecimal():
@@ -205,9 +215,17 @@ class Decoder:
         if tag == "c" and _is_size(content) and self.call is not None:
             return self.call(content)
         if tag == "h" and type(content) is list and len(content) == 2 and _is_size(content[0]):
-            ref = Ref(content[0], str(content[1])[:200])
+            ref = Ref(content[0], _text(str(content[1])[:200]))
             return ref if self.ref is None else self.ref(ref)
         raise WireError("a value that is none")
+
+
+def _text(value: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError:  # JSON can spell half a character, which no file can hold
+        raise WireError("a text that is none") from None
+    return value
 
 
 def _restrided(tensor: Any, strides: list[int]) -> Any:

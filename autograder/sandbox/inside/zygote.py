@@ -1,10 +1,11 @@
 """Imports torch and IPython once, then forks one child per box. It runs no student's code and holds no secret.
 
-Started as `python -I -S zygote.py CONTROL_FD CONFIG_JSON`. Each request on the control socket carries two descriptors,
-the child's status socket and its frame channel. With `isolate`, a child makes its own user, mount, process, network and
-IPC namespaces, its own empty /tmp, and a system call filter before it sees a frame, so that nothing passes from one
-child to the next. A child is three processes: a witness outside (reports the exit status), the first process of the
-namespace (its death takes all daemons with it), and the agent.
+Started as `python -I -S zygote.py CONTROL_FD PATH_JSON [READABLE_JSON]`. Each request on the control socket carries two
+descriptors, the child's status socket and its frame channel. With `isolate` "namespaces", a child makes its own user,
+mount, process, network and IPC namespaces, its own empty /tmp, and a system call filter before it sees a frame, so that
+nothing passes from one child to the next. A child is three processes: a witness outside (reports the exit status), the
+first process of the namespace (its death takes all daemons with it), and the agent. With "landlock" the kernel's rules
+for one process take the place of namespaces, and all processes of a box stay in the group of its witness.
 """
 
 from __future__ import annotations
@@ -20,34 +21,44 @@ import resource
 import signal
 import socket
 import sys
+import tempfile
+import time
 from types import ModuleType
 from typing import Any
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 NAMESPACES = 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x10000000 | 0x20000000 | 0x40000000
 READ_ONLY, NOSUID, NODEV, NOEXEC, RECURSIVE, PRIVATE = 1, 2, 4, 8, 1 << 14, 1 << 18
-PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 1, 24, 38, 47
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 1, 4, 24, 38, 47
 HOST_PROC = "/hostproc"  # only where the grader is root, see bubblewrap.py; covered before student code runs
+LATE = (  # what torch and IPython import at first use: once here, and not again in every box
+    "torch.optim", "torch.nn.functional", "matplotlib_inline.config", "IPython.core.magics",
+    "torch.fx.experimental.symbolic_shapes",  # by the first gradient; with sympy, 0.4 s
+)  # fmt: skip
 CHANNEL = 200  # where the frame channel lives, out of the way of what student code opens and closes
 
 
 def checked(result: int, what: str) -> None:
+    """Raises OSError with `what` where a C function's result is not 0."""
     if result:
         number = ctypes.get_errno()
         raise OSError(number, f"{what}: {os.strerror(number)}")
 
 
 def mount(kind: str | None, target: str, flags: int, data: str | None = None) -> None:
+    """mount(2), of a file system that needs no device; `kind` None changes a mount that is there. Raises OSError."""
     name = kind and kind.encode()
     checked(LIBC.mount(name, target.encode(), name, ctypes.c_ulong(flags), data and data.encode()), f"mount {target}")
 
 
 def write(path: str, text: str) -> None:
+    """Writes a file as a whole. Raises OSError."""
     with open(path, "w") as file:
         file.write(text)
 
 
 def own_namespaces() -> None:
+    """New namespaces of every kind, this user mapped to itself and to no other. Raises OSError."""
     uid, gid = os.getuid(), os.getgid()
     checked(LIBC.unshare(NAMESPACES), "unshare")
     write("/proc/self/setgroups", "deny")
@@ -69,6 +80,7 @@ def own_mounts(scratch_mb: int) -> None:
 
 
 def drop_privileges() -> None:
+    """Gives up every capability, for good, and any new one that a program could bring. Raises OSError."""
     for capability in range(64):
         if LIBC.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0):
             break
@@ -76,9 +88,11 @@ def drop_privileges() -> None:
     header, data = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
     checked(LIBC.capset(header, data), "capset")
     checked(LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+    LIBC.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)  # the witness may read how much memory this process holds
 
 
 def close_all_but(keep: set[int]) -> None:
+    """Closes every descriptor below 65536 but these."""
     low = 0
     for fd in sorted(keep) + [1 << 16]:
         if low < fd:  # closerange(0, 0) closes everything
@@ -87,8 +101,21 @@ def close_all_but(keep: set[int]) -> None:
 
 
 def data_bytes() -> int:
+    """What RLIMIT_DATA counts of this process now, in bytes."""
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) << 10 for line in file if line.startswith("VmData:"))
+
+
+def threads_of_user() -> int:
+    """How many threads this user runs on the machine: RLIMIT_NPROC counts them all."""
+    count = 0
+    for entry in os.scandir("/proc"):
+        try:
+            if entry.name.isdigit() and entry.stat().st_uid == os.getuid():
+                count += len(os.listdir(f"/proc/{entry.name}/task"))
+        except OSError:
+            continue  # it ended meanwhile
+    return count
 
 
 def set_limits(config: dict[str, Any]) -> None:
@@ -98,8 +125,9 @@ def set_limits(config: dict[str, Any]) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (config["scratch_mb"] << 20,) * 2)
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
-    if config["isolate"]:  # elsewhere the limit would count the user's other processes too
-        resource.setrlimit(resource.RLIMIT_NPROC, (config["processes"],) * 2)
+    if config["isolate"]:  # without a namespace the limit counts the user's other processes too
+        others = threads_of_user() if config["isolate"] == "landlock" else 0
+        resource.setrlimit(resource.RLIMIT_NPROC, (config["processes"] + others,) * 2)
     cpu = int(config["wall_s"]) + 5
     resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
 
@@ -113,17 +141,40 @@ def watch_over(pid: int) -> int:
             return code if code >= 0 else 128 - code
 
 
-def witness(pid: int, status: socket.socket) -> None:
+def watch_memory(pid: int, megabytes: int, proc: int, memory: ModuleType) -> int | None:
+    """As `watch_over`; None, and the box ended, once its processes hold more memory together than they may."""
+    most, looks = memory.held(proc, [os.getpid()]) + (megabytes << 20), 0
+    while True:
+        done, status = os.waitpid(-1, os.WNOHANG)
+        if done == pid:
+            code = os.waitstatus_to_exitcode(status)
+            return code if code >= 0 else 128 - code
+        if not done:
+            held, looks = memory.held(proc, [pid, *memory.descendants(proc, pid)]), looks + 1
+            if held > most:
+                os.kill(pid, signal.SIGKILL)
+                return None
+            if not held and looks > 30:
+                raise OSError("neither control groups nor /proc tell how much memory a box holds")
+            time.sleep(0.1)
+
+
+def witness(pid: int, status: socket.socket, proc: int, config: dict[str, Any], memory: ModuleType) -> None:
+    """Waits for the box's end, says on `status` how it ended, and ends; it does not return."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    close_all_but({status.fileno()})
-    code = watch_over(pid)
+    close_all_but({status.fileno(), proc})
+    watched = config["watched_mb"]
+    code = watch_memory(pid, watched, proc, memory) if watched else watch_over(pid)
     try:
-        status.send(b"exit %d" % code)
+        status.send(b"memory" if code is None else b"exit %d" % code)
     finally:
+        if config["isolate"] == "landlock":
+            os.killpg(0, signal.SIGKILL)  # what is left of the box, and this process
         os._exit(0)
 
 
 def first_process(pid: int, seccomp: ModuleType) -> None:
+    """Process 1 of the box's namespace: takes in its orphans and ends with `pid`, whose status it exits with."""
     drop_privileges()
     close_all_but(set())
     seccomp.install()
@@ -131,26 +182,31 @@ def first_process(pid: int, seccomp: ModuleType) -> None:
 
 
 def become_box(config: dict[str, Any], status: socket.socket, channel: int, modules: dict[str, ModuleType]) -> None:
+    """Makes this fork a box: the witness outside, the agent in it. Raises OSError where a wall cannot be made."""
     status.send(b"ready")
     if status.recv(8) != b"go":  # the grader has put this process into its control group
         return
-    if config["isolate"]:
+    apart = config["isolate"] == "namespaces"
+    if apart:
         own_namespaces()
+    os.setsid()
+    proc = os.open("/proc", os.O_RDONLY)
     pid = os.fork()
     if pid:
-        witness(pid, status)
+        witness(pid, status, proc, config, modules["memory"])
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if config["isolate"]:
+    if apart:
         own_mounts(config["scratch_mb"])
         LIBC.sethostname(b"box", 3)
         pid = os.fork()
         if pid:
             first_process(pid, modules["seccomp"])
+        os.setsid()
     run_agent(config, status, channel, modules)
 
 
 def run_agent(config: dict[str, Any], status: socket.socket, channel: int, modules: dict[str, ModuleType]) -> None:
-    os.setsid()
+    """The last of a box's processes: closes what it inherited, sets limits and filter, then answers the grader."""
     os.chdir(config["cwd"])
     os.dup2(channel, CHANNEL)
     null = os.open("/dev/null", os.O_RDWR)
@@ -159,9 +215,13 @@ def run_agent(config: dict[str, Any], status: socket.socket, channel: int, modul
     close_all_but({0, 1, 2, CHANNEL, status.fileno()})
     os.set_inheritable(CHANNEL, False)
     set_limits(config)
+    if config["isolate"] == "landlock":
+        live_in(config["cwd"])
+        os.open("/proc/self", os.O_PATH)  # kept open: a rule on /proc lasts as long as its entry is in use
+        modules["landlock"].restrict(json.loads(sys.argv[3]), [config["cwd"], "/proc/self"])
     if config["isolate"]:
         drop_privileges()
-        modules["seccomp"].install()
+        modules["seccomp"].install(config["isolate"], bool(config["watched_mb"]))
     reseed()
     gc.enable()
     agent = modules["agent"].Agent(socket.socket(fileno=CHANNEL), config["output_bytes"])
@@ -169,7 +229,14 @@ def run_agent(config: dict[str, Any], status: socket.socket, channel: int, modul
     agent.serve()
 
 
+def live_in(folder: str) -> None:
+    """One folder for everything that is written."""
+    os.environ.update(HOME=folder, TMPDIR=folder, IPYTHONDIR=f"{folder}/.ipython", MPLCONFIGDIR=f"{folder}/.matplotlib")
+    tempfile.tempdir = None
+
+
 def reseed() -> None:
+    """New seeds from the kernel: without them every fork would draw the same numbers."""
     import random
 
     import numpy
@@ -190,17 +257,18 @@ def load_siblings() -> dict[str, ModuleType]:
     package = importlib.util.module_from_spec(spec)
     sys.modules["inside"] = package
     spec.loader.exec_module(package)
-    return {name: importlib.import_module(f"inside.{name}") for name in ("agent", "seccomp")}
+    return {name: importlib.import_module(f"inside.{name}") for name in ("agent", "seccomp", "landlock", "memory")}
 
 
 def warm_up(path: list[str]) -> dict[str, ModuleType]:
+    """Puts `path` on sys.path, imports torch and IPython, and gives this folder's modules by name."""
     sys.path.extend(path)
     sys.dont_write_bytecode = True
     modules = load_siblings()
     import torch
 
     torch.set_num_threads(1)  # a fork after a multi-threaded region hangs
-    for name in ("torch.optim", "torch.nn.functional", "matplotlib_inline.config", "IPython.core.magics"):
+    for name in LATE:
         try:
             importlib.import_module(name)
         except ImportError as error:
@@ -211,6 +279,7 @@ def warm_up(path: list[str]) -> dict[str, ModuleType]:
 
 
 def spawn(control: socket.socket, message: bytes, fds: list[int], modules: dict[str, ModuleType]) -> None:
+    """Forks a child that becomes a box for one request; its parent returns at once, the child never."""
     if os.fork():
         for fd in fds:
             os.close(fd)
@@ -228,6 +297,7 @@ def spawn(control: socket.socket, message: bytes, fds: list[int], modules: dict[
 
 
 def main() -> None:
+    """Says `warm`, then forks a box for each request until the control socket is closed."""
     control = socket.socket(fileno=int(sys.argv[1]))
     modules = warm_up(json.loads(sys.argv[2]))
     control.send(b"warm")
@@ -244,6 +314,7 @@ def main() -> None:
 
 
 def reap() -> None:
+    """Takes the status of children that ended, without waiting."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             continue

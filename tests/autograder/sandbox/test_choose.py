@@ -5,17 +5,20 @@ from __future__ import annotations
 import pytest
 
 from autograder import sandbox
-from autograder.sandbox.base import SandboxError
-from autograder.sandbox.bubblewrap import Bubblewrap
+from autograder.api import Limits
+from autograder.sandbox.base import SandboxError, WarmBackend
+from autograder.sandbox.bubblewrap_alone import BubblewrapAlone
 from autograder.sandbox.inside import seccomp
-from autograder.sandbox.plain import Subprocess
+from autograder.student import Cell, Student
 
 
 def test_untrusted_code_never_gets_a_plain_process(monkeypatch):
     def broken(self):
-        raise SandboxError("bubblewrap: no user namespaces here")
+        raise SandboxError(f"{self.name}: no user namespaces here")
 
-    monkeypatch.setattr(Bubblewrap, "probe", broken)
+    for kind in sandbox.backends():
+        if kind.isolated:
+            monkeypatch.setattr(kind, "probe", broken)
     monkeypatch.setattr(sandbox, "_chosen", {})
     with pytest.raises(SandboxError, match="no user namespaces here.*install bubblewrap"):
         sandbox.choose()
@@ -29,7 +32,7 @@ def test_isolated_ones_come_first():
     assert [kind.isolated for kind in kinds] == sorted((kind.isolated for kind in kinds), reverse=True)
 
 
-@pytest.mark.parametrize("kind", [Bubblewrap, Subprocess])
+@pytest.mark.parametrize("kind", sandbox.backends(), ids=lambda kind: kind.name)
 def test_each_says_what_it_holds(kind):
     try:
         said = kind().describe()
@@ -39,9 +42,33 @@ def test_each_says_what_it_holds(kind):
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
-def test_the_filter_jumps_within_itself(machine):
-    steps = seccomp.program(machine)
+@pytest.mark.parametrize("how", [("namespaces", False), ("namespaces", True), ("landlock", True)])
+def test_the_filter_jumps_within_itself(machine, how):
+    steps = seccomp.program(machine, *how)
     assert len(steps) < 4096
     for place, (code, true, false, _) in enumerate(steps):
         if code & 0x07 == 0x05:
             assert place + 1 + max(true, false) < len(steps)
+
+
+def test_a_box_can_be_asked_for_by_name(monkeypatch):
+    monkeypatch.setattr(sandbox, "_chosen", {})
+    with pytest.raises(SandboxError, match="no sandbox 'docket'; there are bubblewrap, "):
+        sandbox.choose(name="docket")
+    with pytest.raises(SandboxError, match="no sandbox works here"):
+        sandbox.choose(name="subprocess")
+
+
+def test_a_box_without_control_groups_is_still_bounded():
+    """Memory that is shared belongs to no process's own limit; a process outside adds it up."""
+    backend = BubblewrapAlone()
+    try:
+        WarmBackend.probe(backend)
+    except SandboxError as error:
+        pytest.skip(f"not here: {error}")
+    body = "import mmap\nkept = []\nfor n in range(20):\n    kept.append(mmap.mmap(-1, 1 << 27))\n"
+    body += "    kept[-1].write(bytes(1 << 27))\n"
+    with Student(backend, Limits(memory_mb=256, call_s=20)) as student:
+        outcome = student.run_cells([Cell("a", body)])[0]
+    backend.close()
+    assert outcome.lost and outcome.error == "memory: the code used more memory than it may and was stopped"

@@ -66,6 +66,8 @@ def test_nan_and_infinity():
     ({"v": {"d": [[{"l": []}, 1]]}, "t": []}, b""),
     ({"v": {"pickle": "x"}, "t": []}, b""),
     ({"v": {"c": 0}, "t": []}, b""),
+    ({"v": "\ud800", "t": []}, b""),
+    ({"v": {"h": [1, "\udfff"]}, "t": []}, b""),
 ])  # fmt: skip
 def test_lies_are_refused(header, body):
     with pytest.raises(wire.WireError):

@@ -1,0 +1,93 @@
+"""What backends share whose boxes are programs of their own: a container each, without a warm process to fork from."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import signal
+import socket
+import subprocess
+from abc import abstractmethod
+
+from autograder.api import Limits
+from autograder.sandbox.base import START_S, Backend, Box, SandboxError
+from autograder.sandbox.bubblewrap import PACKAGES
+from autograder.sandbox.cgroup import Group, NoGroup
+
+
+class ColdBox(Box):
+    """A box whose end is the end of the command that runs it."""
+
+    def __init__(self, channel: socket.socket, running: subprocess.Popen[bytes], remove: list[str],
+                 group: Group) -> None:  # fmt: skip
+        super().__init__(channel, socket.socket(), running.pid, group, None, self._end)
+        self.running, self.remove = running, remove
+
+    def exit_reason(self, wait_s: float = 2.0) -> tuple[str, str]:
+        """(kind, message) from the status of the command that ran the box, which is waited for `wait_s` seconds."""
+        try:
+            code = self.running.wait(wait_s)
+        except subprocess.TimeoutExpired:
+            return "crash", "the box no longer answers"
+        if self.group.oom_kills() or code in (137, -signal.SIGKILL):  # so engines say that the kernel ended it
+            return "memory", "the code was stopped, most likely because it used more memory than it may"
+        return "crash", f"the process exited with status {code}"
+
+    def stop(self) -> None:
+        """Removes the box by the engine's own command, then ends what is left of ours. Safe to call twice."""
+        super().stop()
+        self.running.wait()
+        if self.running.stderr is not None:
+            self.running.stderr.close()
+
+    def _end(self, *_: int) -> None:
+        subprocess.run(self.remove, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        self.running.kill()
+
+
+class ColdBackend(Backend):
+    """Starts `inside/single.py` by a command of the backend's, the frames on its standard input and output."""
+
+    isolated = True
+    scratch_mb = 256
+
+    @abstractmethod
+    def command(self, name: str, limits: Limits, program: list[str]) -> list[str]:
+        """The command line that runs `program` in a box called `name`. Raises SandboxError."""
+
+    @abstractmethod
+    def remove(self, name: str) -> list[str]:
+        """The command line that ends the box called `name`, and all that is in it."""
+
+    def group(self, limits: Limits) -> Group:
+        """A control group of ours for the command, where the engine makes none for the box."""
+        return NoGroup()
+
+    def start(self, limits: Limits) -> Box:
+        """A new box that has said `warm`. Raises SandboxError where it did not within START_S seconds."""
+        name = f"box-{os.getpid()}-{secrets.token_hex(4)}"
+        settings = {"path": [PACKAGES], "memory_mb": limits.memory_mb, "wall_s": limits.wall_s,
+                    "output_bytes": limits.output_bytes, "scratch_mb": self.scratch_mb}  # fmt: skip
+        # the interpreter lies where it lies on the host: its folder is bound there
+        program = ["-I", "-S", "-B", "/inside/single.py", json.dumps(settings)]
+        command = self.command(name, limits, program)
+        channel, theirs = socket.socketpair()
+        with theirs:
+            running = subprocess.Popen(command, stdin=theirs.fileno(), stdout=theirs.fileno(),
+                                       stderr=subprocess.PIPE, cwd="/", start_new_session=True)  # fmt: skip
+        group = self.group(limits)
+        group.add(running.pid)
+        box = ColdBox(channel, running, self.remove(name), group)
+        channel.settimeout(START_S)
+        try:
+            warm = channel.recv(4, socket.MSG_WAITALL)
+        except TimeoutError:
+            warm = b""
+        if warm != b"warm":
+            running.kill()
+            assert running.stderr is not None
+            said = running.stderr.read().decode("utf-8", "replace").strip().splitlines()
+            box.stop()
+            raise SandboxError(f"{self.name}: {said[-1] if said else 'the box did not start'}")
+        return box

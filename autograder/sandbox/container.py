@@ -1,0 +1,107 @@
+"""Boxes made by docker or podman: an empty image, the host's Python and libraries bound into it, read-only."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+from autograder.api import Limits
+from autograder.sandbox.base import INSIDE, SandboxError, environment, interpreter
+from autograder.sandbox.bubblewrap import ETC, NOBODY, PACKAGES, hidden_folders, package_binds
+from autograder.sandbox.cold import ColdBackend
+
+IMAGE = "tfkit-box"
+LINKS = ("bin", "sbin", "lib", "lib32", "lib64")
+
+
+def empty_image() -> bytes:
+    """A root file system with the host's top-level links and nothing else, as a tar archive."""
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as archive:
+        for name in LINKS:
+            if os.path.islink(f"/{name}"):
+                entry = tarfile.TarInfo(name)
+                entry.type, entry.linkname = tarfile.SYMTYPE, os.readlink(f"/{name}")
+                archive.addfile(entry)
+    return made.getvalue()
+
+
+def binds() -> dict[str, str]:
+    """{place in the box: place on the host}, all to be read-only."""
+    base = os.path.realpath(sys.base_prefix)
+    shown = ["/usr"] if Path(base).is_relative_to("/usr") else ["/usr", base]
+    shown += [f"/{name}" for name in LINKS if os.path.isdir(f"/{name}") and not os.path.islink(f"/{name}")]
+    shown += [file for file in ETC if os.path.exists(file)]
+    return {place: place for place in shown} | package_binds() | {"/inside": str(INSIDE)}
+
+
+def hidden() -> list[str]:
+    """Places in the box to be covered by an empty folder: the project, and every other package."""
+    return [place for place in hidden_folders(list(binds())) if not place.startswith(PACKAGES)]
+
+
+class Docker(ColdBackend):
+    """A container for each box, without network, capabilities or anything to write on but memory."""
+
+    name = "docker"
+    engine = "docker"
+
+    def command(self, name: str, limits: Limits, program: list[str]) -> list[str]:
+        """`docker run` of the empty image with every wall there is. Raises SandboxError where torch is not there."""
+        memory = f"{limits.memory_mb + 256}m"
+        words = [self.engine, "run", "--rm", "--interactive", "--name", name, "--network", "none", "--read-only",
+                 "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", f"{NOBODY}:{NOBODY}",
+                 "--pids-limit", str(limits.processes + 3), "--memory", memory, "--memory-swap", memory,
+                 "--shm-size", f"{self.scratch_mb}m", "--hostname", "box", "--workdir", "/box"]  # fmt: skip
+        for place in ("/tmp", "/box"):
+            words += ["--tmpfs", f"{place}:rw,nosuid,nodev,mode=1777,size={self.scratch_mb}m"]
+        for inside, outside in binds().items():
+            words += ["--mount", f"type=bind,source={outside},target={inside},readonly"]
+        for place in hidden():
+            words += ["--tmpfs", f"{place}:ro,size=4k"]
+        for key, value in environment().items():
+            words += ["--env", f"{key}={value}"]
+        return [*words, "--entrypoint", interpreter(), IMAGE, *program]
+
+    def remove(self, name: str) -> list[str]:
+        """`docker rm --force`, which ends the container first."""
+        return [self.engine, "rm", "--force", name]
+
+    def probe(self) -> None:
+        """As every backend's, after the empty image is made; SandboxError too without the engine or its daemon."""
+        if shutil.which(self.engine) is None:
+            raise SandboxError(f"{self.name}: no {self.engine} here")
+        self._run("version", "--format", "{{.Server.Version}}")
+        self._run("import", "-", IMAGE, given=empty_image())
+        super().probe()
+
+    def _run(self, *words: str, given: bytes = b"") -> None:
+        done = subprocess.run([self.engine, *words], input=given, capture_output=True)
+        if done.returncode:
+            said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            raise SandboxError(f"{self.name}: {said[-1] if said else f'{self.engine} {words[0]} failed'}")
+
+    def describe(self) -> dict[str, str]:
+        """As every backend's."""
+        return {
+            "backend": f"{self.engine}, an empty image",
+            "network": "none",
+            "filesystem": "torch, numpy, IPython and the system read-only; the project is not there; "
+                          f"writes go to {self.scratch_mb} MB of memory that goes with the box",
+            "processes": f"sees its own only; leftovers end with the box; {self.engine}'s system call filter",
+            "memory": "RLIMIT_DATA, and the container's control group",
+            "time": "a timer inside, a deadline outside, RLIMIT_CPU",
+            "missing": "a warm start: each box imports torch anew, some seconds; no GPU",
+        }  # fmt: skip
+
+
+class Podman(Docker):
+    """The same, by podman, which needs no daemon."""
+
+    name = "podman"
+    engine = "podman"

