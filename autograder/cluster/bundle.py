@@ -1,0 +1,138 @@
+"""What travels to a worker: one student's submission with all that grading it takes, but for the course's secret."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from autograder import registry
+from autograder.api import Exercise
+from autograder.nbgrader.rebuild import Source
+
+PACKAGE = Path(__file__).parents[1]
+ENGINE = ("run.py", "student.py", "given.py", "diagnose.py", "checks", "sandbox", "nbgrader/rebuild.py")
+
+
+class Key(NamedTuple):
+    """What a record is filed under; the hashes are SHA-256 in hexadecimal."""
+
+    student: str
+    assignment: str
+    submission: str
+    checks: str
+
+
+@dataclass(frozen=True)
+class Handed:
+    """One notebook as it was handed in: its text, or why there is none."""
+
+    text: str = ""
+    unreadable: str = ""
+
+
+@dataclass(frozen=True)
+class Released:
+    """One notebook as it was released: its cells and its kernelspec, from the gradebook."""
+
+    cells: tuple[Source, ...]
+    kernelspec: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A submission to grade: notebooks by name, and the course's settings for the steps that run on a worker."""
+
+    key: Key
+    handed: dict[str, Handed]
+    released: dict[str, Released]
+    settings: dict[str, dict[str, Any]]
+
+    def to_bytes(self) -> bytes:
+        """The bundle, to be sent or stored."""
+        return pack(asdict(self) | {"key": list(self.key)})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Bundle:
+        """The bundle of these bytes. Raises ValueError where they are none."""
+        raw = unpack(data)
+        return cls(
+            Key(*raw["key"]),
+            {name: Handed(**one) for name, one in raw["handed"].items()},
+            {name: released_from(one) for name, one in raw["released"].items()},
+            raw["settings"],
+        )
+
+
+def released_from(raw: dict[str, Any]) -> Released:
+    """The inverse of `asdict`."""
+    return Released(tuple(Source(**cell) for cell in raw["cells"]), raw["kernelspec"])
+
+
+def pack(value: Any) -> bytes:
+    """JSON, compressed: neither side unpickles what the other wrote."""
+    return zlib.compress(json.dumps(value, sort_keys=True).encode(), 3)
+
+
+def unpack(data: bytes) -> Any:
+    """The inverse of `pack`. Raises ValueError."""
+    try:
+        return json.loads(zlib.decompress(data))
+    except zlib.error as error:
+        raise ValueError(f"not a bundle or a record: {error}") from error
+
+
+def hash_of_submission(handed: dict[str, Handed]) -> str:
+    """The same for the same files, whenever they were handed in."""
+    return _digest(json.dumps([[name, one.text, one.unreadable] for name, one in sorted(handed.items())]).encode())
+
+
+def hash_of_checks(released: dict[str, Released]) -> str:
+    """Changes with what a verdict depends on besides the submission: released cells, points, checks, reference, engine.
+
+    A worker computes it again from its own files, so that one with another version refuses to grade.
+    """
+    plain = json.dumps({name: asdict(one) for name, one in released.items()}, sort_keys=True)
+    exercises = {cell.name for one in released.values() for cell in one.cells if cell.grade}
+    return _digest(plain.encode(), _code_hash(frozenset(exercises)).encode())
+
+
+@lru_cache(maxsize=8)
+def _code_hash(check_cells: frozenset[str]) -> str:
+    exercises = [e for e in registry.exercises() if "check-" + e.id.replace(".", "-") in check_cells]
+    parts = [path for name in ENGINE for path in _sources(PACKAGE / name)]
+    for exercise in exercises:
+        parts += [path for path in _sources(exercise.folder) if path.name != "lesson.py"]
+        parts += [path for folder in _reference_folders(exercise) for path in _sources(folder)]
+    digest = hashlib.sha256(repr([_declared(exercise) for exercise in exercises]).encode())
+    for path in dict.fromkeys(parts):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _declared(exercise: Exercise) -> dict[str, Any]:
+    return {name: value for name, value in asdict(exercise).items() if name != "folder"}  # differs by machine
+
+
+def _sources(place: Path | None) -> Iterator[Path]:
+    if place is not None:
+        yield from [place] if place.is_file() else sorted(place.rglob("*.py"))
+
+
+def _reference_folders(exercise: Exercise) -> Iterable[Path]:
+    """The packages that hold the references, found without importing them."""
+    for reference in exercise.references:
+        top, *rest = reference.partition(":")[0].split(".")
+        spec = importlib.util.find_spec(top)
+        for root in (spec.submodule_search_locations or []) if spec else []:
+            yield Path(root).joinpath(*rest[:-1])
+
+
+def _digest(*parts: bytes) -> str:
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()

@@ -1,0 +1,74 @@
+"""What a regrade would change, per student and check, before anything of it is in the gradebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import nbformat
+from rich.markup import escape
+from rich.table import Table
+
+from autograder.cluster.course import Course
+from autograder.cluster.job import Record, verdicts_in
+
+Verdicts = dict[tuple[str, str], dict[str, Any]]  # (notebook, exercise) → verdict
+
+
+@dataclass(frozen=True)
+class Change:
+    """One exercise of one student whose outcome is another one."""
+
+    student: str
+    exercise: str
+    before: str
+    after: str
+    checks: tuple[str, ...]  # "scale: passed → failed"
+
+
+def standing(course: Course, student: str) -> Verdicts:
+    """What stands now: the verdicts in the student's graded notebooks, whichever command wrote them."""
+    folder = course.graded_folder(student)
+    found: Verdicts = {}
+    for name in course.released:
+        if (folder / f"{name}.ipynb").is_file():
+            nb = nbformat.read(folder / f"{name}.ipynb", as_version=4)
+            found |= {(name, verdict["exercise"]): verdict for verdict in verdicts_in(nb)}
+    return found
+
+
+def changes(before: Verdicts, record: Record) -> list[Change]:
+    """Where `record` differs from what stands, in score, status, or the outcome of a check."""
+    found = []
+    for verdict in record.verdicts:
+        old = before.get((verdict["notebook"], verdict["exercise"]))
+        checks = tuple(_checks(old, verdict)) if old else ()
+        if _mark(old) != _mark(verdict) or checks:
+            found.append(Change(record.key.student, verdict["exercise"], _mark(old), _mark(verdict), checks))
+    return found
+
+
+def _mark(verdict: dict[str, Any] | None) -> str:
+    if verdict is None:
+        return "none"
+    return "not graded" if verdict["status"] == "not_graded" else f"{verdict['score']:g}"
+
+
+def _checks(old: dict[str, Any], new: dict[str, Any]) -> Iterable[str]:
+    was, now = ({check["name"]: check["status"] for check in verdict["checks"]} for verdict in (old, new))
+    for name in dict.fromkeys([*was, *now]):
+        if was.get(name) != now.get(name):
+            yield f"{name}: {was.get(name, 'not there')} → {now.get(name, 'not there')}"
+
+
+def table(found: list[Change]) -> Table:
+    """The changes, to be read before they are agreed to."""
+    shown = Table(title="What would change", title_justify="left")
+    for name in ("student", "exercise", "before", "after"):
+        shown.add_column(name, no_wrap=True)
+    shown.add_column("checks", overflow="fold")
+    for one in found:
+        row = (one.student, one.exercise, one.before, one.after, "\n".join(one.checks))
+        shown.add_row(*(escape(text) for text in row))
+    return shown

@@ -1,0 +1,185 @@
+"""`autograder grade`: what is left to grade goes to the workers, what comes back to disk and into the gradebook."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.prompt import Confirm
+
+from autograder.cluster import pool as pools
+from autograder.cluster.bundle import Key
+from autograder.cluster.changes import changes, standing, table
+from autograder.cluster.course import BadCourse, Course, Submission
+from autograder.cluster.gradebook import Writer
+from autograder.cluster.interrupt import Interrupt
+from autograder.cluster.pool import Pool, PoolError, Work
+from autograder.cluster.records import Busy, Records, Round
+from autograder.cluster.screen import Screen
+
+STOPPED = 130
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line asks for."""
+
+    course: Path
+    assignment: str
+    workers: int | None = None
+    scheduler: str | None = None
+    device: str | None = None
+    resume: bool = False
+    regrade: bool = False
+    yes: bool = False
+
+
+def grade(options: Options, console: Console) -> int:
+    """0 when all of it is in the gradebook, 2 when not. Raises BadCourse, Busy, PoolError; 130 is Ctrl-C."""
+    try:
+        course = Course(options.course, options.assignment, options.device)
+        with Records(course.root) as records, Interrupt() as interrupt:
+            return Run(options, course, records, console, interrupt).go()
+    except KeyboardInterrupt:
+        console.print("stopped; what was graded is kept, and --resume goes on from there", style="yellow")
+        return STOPPED
+
+
+class Run:
+    """One call of the command."""
+
+    def __init__(
+        self, options: Options, course: Course, records: Records, console: Console, interrupt: Interrupt
+    ) -> None:
+        self.options, self.course, self.records, self.console = options, course, records, console
+        self.interrupt = interrupt
+        self.submissions = {one.key: one for one in course.submissions()}
+        self.folders = {key.student: one.folder for key, one in self.submissions.items()}
+
+    def go(self) -> int:
+        """Choose the round, grade what it lacks, commit it."""
+        round = self._stopped_round()
+        if round is None:
+            due = list(self.submissions) if self.options.regrade else self._not_graded()
+            if not due:
+                self._nothing_to_do()
+                return 0
+            round = self.records.begin(self.course.assignment, self.options.regrade)
+        else:
+            due = list(self.submissions) if round.regrade else [*self._not_graded(), *self.records.keys(round)]
+        due = [key for key in dict.fromkeys(due) if key in self.submissions]
+        with Writer(self.course) as writer:
+            return self._round(round, due, writer)
+
+    def _stopped_round(self) -> Round | None:
+        """The round that --resume goes on with. Raises BadCourse where it is not said what should become of it."""
+        round = self.records.open_round(self.course.assignment)
+        if round is None or self.options.resume:
+            return round
+        there = len(self.records.keys(round))
+        if self.options.regrade or not there:
+            self.records.end(round, "abandoned")
+            return None
+        what = "regrade" if round.regrade else "run"
+        raise BadCourse(f"a {what} of {round.assignment} stopped with {there} of {len(self.submissions)} graded: "
+                        "--resume goes on from there, --regrade starts anew")  # fmt: skip
+
+    def _not_graded(self) -> list[Key]:
+        """Handed in, or handed in again, since the last grade that was committed."""
+        current = self.records.current(self.course.assignment)
+        return [
+            key
+            for key in self.submissions
+            if key.student not in current
+            or current[key.student].submission != key.submission
+            or not self.course.graded_folder(key.student).exists()  # deleted, to have it graded again
+        ]
+
+    def _nothing_to_do(self) -> None:
+        current = self.records.current(self.course.assignment)
+        self.console.print(f"all {len(self.submissions)} submissions are graded already")
+        old = sum(current[key.student].checks != key.checks for key in self.submissions)
+        if old:
+            self.console.print(f"{old} of them with other checks: --regrade shows what would change")
+
+    def _round(self, round: Round, due: list[Key], writer: Writer) -> int:
+        there = self.records.keys(round)
+        left = [key for key in due if key not in there]
+        screen = Screen(self.console, len(due), len(due) - len(left))
+        with screen:
+            if not round.regrade:
+                for key in self.records.uncommitted(round) & set(due):
+                    self._commit(round, key, writer)
+            if left:
+                with ExitStack() as stack:
+                    with self.interrupt.at_once():
+                        pool = stack.enter_context(self._pool(screen, len(left)))
+                    self._collect(round, left, pool, writer, screen)
+        screen.summary(self.course.assignment)
+        if screen.failures:
+            return 2
+        return self._agree(round, due, writer) if round.regrade else self._end(round)
+
+    def _pool(self, screen: Screen, jobs: int) -> AbstractContextManager[Pool]:
+        device = self.course.device
+        if self.options.scheduler:
+            return pools.remote(self.options.scheduler, device, screen.say, self.interrupt.look)
+        workers, device = pools.workers_here(device, self.options.workers)
+        return pools.local(min(workers, jobs), device, screen.say, self.interrupt.look)
+
+    def _collect(self, round: Round, left: Iterable[Key], pool: Pool, writer: Writer, screen: Screen) -> None:
+        work = (Work(key, self._sender(self.submissions[key], screen)) for key in left)
+        for done in pool.grade(work, self.course.secret):
+            if done.record is None:
+                screen.failed(done.key.student, done.error)
+            elif self.records.add(round, done.record):
+                if not round.regrade:
+                    self._commit(round, done.record.key, writer)
+                screen.done(done.record)
+
+    def _sender(self, submission: Submission, screen: Screen):  # type: ignore[no-untyped-def]
+        def bundle() -> bytes:
+            """Reads the submission again each time it is sent, and says so on the screen."""
+            screen.sent(submission.key.student)
+            return self.course.bundle(submission)
+
+        return bundle
+
+    def _commit(self, round: Round, key: Key, writer: Writer) -> None:
+        record = self.records.get(round, key)
+        assert record is not None, f"no record of {key} in round {round.number}"
+        writer.write(record, self.folders[key.student])
+        self.records.committed(round, key)
+
+    def _end(self, round: Round) -> int:
+        self.records.end(round, "committed")
+        return 0
+
+    def _agree(self, round: Round, due: list[Key], writer: Writer) -> int:
+        """Show the difference, ask, and commit."""
+        records = (record for key in due if (record := self.records.get(round, key)))
+        found = [one for record in records for one in changes(standing(self.course, record.key.student), record)]
+        self.console.print(table(found) if found else "nothing changes")
+        if not (self.options.yes or not found or self._asked(len(found))):
+            return 2
+        for key in self.records.uncommitted(round) & set(due):
+            self._commit(round, key, writer)
+        return self._end(round)
+
+    def _asked(self, number: int) -> bool:
+        if not sys.stdin.isatty():
+            self.console.print("nothing was committed: --resume --yes does it, without grading again", style="yellow")
+            return False
+        with self.interrupt.at_once():
+            agreed = Confirm.ask(f"commit these {number} changes?", console=self.console, default=False)
+        if agreed:
+            return True
+        self.console.print("nothing was committed; the records are kept: --resume asks again", style="yellow")
+        return False
+
+
+__all__ = ["BadCourse", "Busy", "Options", "PoolError", "grade"]

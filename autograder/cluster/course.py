@@ -1,0 +1,192 @@
+"""A course directory as nbgrader sees it: its settings, what was released, what was handed in."""
+
+from __future__ import annotations
+
+import glob
+import json
+import logging
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.apps import AutogradeApp
+from nbgrader.converters import Autograde
+from nbgrader.coursedir import CourseDirectory
+
+from autograder.cluster.bundle import Bundle, Handed, Key, Released, hash_of_checks, hash_of_submission
+from autograder.cluster.job import Secret
+from autograder.nbgrader import unfinished
+from autograder.nbgrader.rebuild import sources
+from autograder.nbgrader.submission import Unreadable, text_of
+
+SANITIZE = ("RebuildFromGradebook", "OverwriteKernelspec", "CheckCellMetadata")
+AUTOGRADE = ("BoxedExecute", "LimitOutput", "SaveVerdicts", "AssignLatePenalties", "CheckCellMetadata")
+REPAIR = "compare the shipped autograder/nbgrader/nbgrader_config.py, or grade with `nbgrader autograde`"
+
+
+class BadCourse(Exception):
+    """This directory, assignment or configuration cannot be graded so; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A student's folder for one assignment."""
+
+    key: Key
+    folder: Path
+
+
+class Course:
+    """The course in `root`, with the settings that the stock commands would find there. Raises BadCourse."""
+
+    def __init__(self, root: Path, assignment: str, device: str | None = None) -> None:
+        self.root, self.assignment = root.resolve(), assignment
+        self.app = settings_of(self.root)
+        if device is not None:
+            self.app.config.BoxedExecute.device = device
+        self.coursedir = self.app.coursedir
+        self.coursedir.assignment_id = assignment
+        self.converter = Autograde(coursedir=self.coursedir, parent=self.app)
+        self._refuse_unknown_steps()
+
+    def _refuse_unknown_steps(self) -> None:
+        """A step of the course's own would be left out in silence otherwise."""
+        for name, wanted in (("sanitize_preprocessors", SANITIZE), ("autograde_preprocessors", AUTOGRADE)):
+            got = [_class_name(step) for step in getattr(self.converter, name)]
+            if got != list(wanted):
+                raise BadCourse(f"c.Autograde.{name} is {', '.join(got)}; `autograder grade` does the steps of the "
+                                f"shipped configuration, {', '.join(wanted)}: {REPAIR}")  # fmt: skip
+
+    @cached_property
+    def released(self) -> dict[str, Released]:
+        """The notebooks of the assignment, from the gradebook. Raises BadCourse."""
+        with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook:
+            return released_in(gradebook, self.assignment)
+
+    @cached_property
+    def checks(self) -> str:
+        """The hash of all that a verdict depends on besides the submission."""
+        return hash_of_checks(self.released)
+
+    @property
+    def settings(self) -> dict[str, dict[str, Any]]:
+        """The settings of the steps that run on a worker."""
+        return boxed_settings(self.app)
+
+    @property
+    def device(self) -> str:
+        """auto, cpu or cuda."""
+        return str(self.settings["BoxedExecute"].get("device", "auto"))
+
+    @cached_property
+    def secret(self) -> Secret:
+        """The course's key. Raises BadCourse."""
+        path = Path(self.app.config.get("BoxedExecute", {}).get("key_file", ""))
+        if not path.is_file():
+            raise BadCourse(f"no course key at {path}: run `python -m autograder.nbgrader.config {self.root}`")
+        return Secret(path.read_bytes())
+
+    def submissions(self) -> list[Submission]:
+        """All that was handed in, by student, after the course's `pre_convert_hook`. Raises BadCourse."""
+        _ = self.released  # an assignment that does not exist is said as such
+        everyone = students_in(self.coursedir, self.coursedir.submitted_directory, self.assignment)
+        students = {student: folder for student, folder in everyone.items() if self._wanted(student)}
+        if not students:
+            anyone = self.coursedir.format_path(self.coursedir.submitted_directory, "*", self.assignment)
+            raise BadCourse(f"nothing was handed in at {anyone}: run `nbgrader collect {self.assignment}` first")
+        for folder in students.values():
+            with working_in(self.root):
+                self.converter.notebooks = [str(path) for path in sorted(folder.glob("*.ipynb"))]
+                self.converter.run_pre_convert_hook()
+        unfinished.release()  # what the hook noted as in work: here the records say what is done
+        return [Submission(self._key(student, folder), folder) for student, folder in students.items()]
+
+    def _wanted(self, student: str) -> bool:
+        return student not in self.coursedir.student_id_exclude.split(",")
+
+    def _key(self, student: str, folder: Path) -> Key:
+        return Key(student, self.assignment, hash_of_submission(self.handed(folder)), self.checks)
+
+    def handed(self, folder: Path) -> dict[str, Handed]:
+        """The notebooks of the assignment that are in this folder; others are no part of it."""
+        return {name: _handed(path) for name in self.released if os.path.lexists(path := folder / f"{name}.ipynb")}
+
+    def graded_folder(self, student: str) -> Path:
+        """Where the student's graded notebooks are, or will be."""
+        return Path(self.coursedir.format_path(self.coursedir.autograded_directory, student, self.assignment))
+
+    def bundle(self, submission: Submission) -> bytes:
+        """What is sent to a worker."""
+        handed = self.handed(submission.folder)
+        key = submission.key._replace(submission=hash_of_submission(handed))
+        return Bundle(key, handed, self.released, self.settings).to_bytes()
+
+
+def settings_of(root: Path) -> AutogradeApp:
+    """nbgrader with the settings of the course in `root`, whose gradebook is `coursedir.db_url`. Raises BadCourse."""
+    if not (root / "nbgrader_config.py").is_file():
+        raise BadCourse(f"{root} has no nbgrader_config.py: run `python -m autograder.nbgrader.config {root}`")
+    with working_in(root):
+        app = AutogradeApp(log_level=logging.WARNING)
+        app.initialize([f"--course-dir={root}"])
+    return app
+
+
+def students_in(coursedir: CourseDirectory, step: str, assignment: str) -> dict[str, Path]:
+    """Student → the folder that they have for the assignment in this step's directory, by name."""
+    mark = "STUDENT\0"
+    pattern = re.escape(coursedir.format_path(step, mark, assignment)).replace(re.escape(mark), "([^/]+)")
+    folders = sorted(glob.glob(coursedir.format_path(step, "*", assignment)))
+    matches = [re.fullmatch(pattern, folder) for folder in folders]
+    return {match.group(1): Path(match.group()) for match in matches if match}
+
+
+def released_in(gradebook: Gradebook, assignment: str) -> dict[str, Released]:
+    """The notebooks of the assignment as they were released, by name. Raises BadCourse."""
+    try:
+        notebooks = gradebook.find_assignment(assignment).notebooks
+    except MissingEntry:
+        known = ", ".join(sorted(one.name for one in gradebook.assignments)) or "none"
+        raise BadCourse(f"the gradebook has no assignment {assignment!r} (it has: {known}): "
+                        f"run `nbgrader generate_assignment {assignment}` first") from None  # fmt: skip
+    return {
+        notebook.name: Released(
+            tuple(sources(gradebook, notebook.name, assignment)),
+            json.loads(notebook.kernelspec) if notebook.kernelspec else None,
+        )
+        for notebook in notebooks
+    }
+
+
+def boxed_settings(app: AutogradeApp) -> dict[str, dict[str, Any]]:
+    """The course's settings of the steps that need no gradebook, less the name of the file with its secret."""
+    boxed = {name: value for name, value in app.config.get("BoxedExecute", {}).items() if name != "key_file"}
+    return {"BoxedExecute": boxed, "LimitOutput": dict(app.config.get("LimitOutput", {}))}
+
+
+def _handed(path: Path) -> Handed:
+    try:
+        return Handed(text=text_of(path))
+    except Unreadable as error:
+        return Handed(unreadable=str(error))
+
+
+def _class_name(step: Any) -> str:
+    return step.rpartition(".")[2] if isinstance(step, str) else step.__name__
+
+
+@contextmanager
+def working_in(folder: Path) -> Iterator[None]:
+    """nbgrader reads and writes relative to the course directory."""
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)

@@ -1,0 +1,47 @@
+"""Ctrl-C at a moment of our choosing. Python raises it between any two lines: in the middle of a write, or inside a
+callback of the garbage collector (Dask has one in every process), where it would be printed and forgotten."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+class Interrupt:
+    """A `with` block in which Ctrl-C is remembered until the next `look` raises it; pressed again, it does not wait."""
+
+    def __init__(self) -> None:
+        self._asked = self._now = False
+
+    def __enter__(self) -> Interrupt:
+        if threading.current_thread() is threading.main_thread():  # no other thread gets signals, or may ask for them
+            self._before = signal.signal(signal.SIGINT, self._handle)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if hasattr(self, "_before"):
+            signal.signal(signal.SIGINT, self._before)
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        again, self._asked = self._asked, True
+        if again or self._now:
+            raise KeyboardInterrupt
+
+    def look(self) -> None:
+        """Raises KeyboardInterrupt if Ctrl-C was pressed since the block began."""
+        if self._asked:
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """A part in which nothing is written and something is waited for: here Ctrl-C is raised when it is pressed."""
+        self._now = True
+        try:
+            self.look()  # what was pressed before
+            yield
+        finally:
+            self._now = False
+        self.look()  # in case that it was dropped after all

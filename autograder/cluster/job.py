@@ -1,0 +1,119 @@
+"""The job: a bundle in, a record out. Pure but for the time it takes; runs in a worker, reads and writes no file."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader.preprocessors import CheckCellMetadata, LimitOutput
+from traitlets.config import Config
+
+from autograder.cluster.bundle import Bundle, Handed, Key, Released, hash_of_checks, pack, unpack
+from autograder.nbgrader.execute import BoxedExecute
+from autograder.nbgrader.rebuild import RebuildFromGradebook
+from autograder.nbgrader.submission import Unreadable, empty, parse
+
+_one_at_a_time = threading.Lock()  # a Dask worker may have several threads; torch's settings belong to the process
+
+
+class WrongVersion(RuntimeError):
+    """This worker has other checks than the grader that sent the bundle."""
+
+
+@dataclass(frozen=True)
+class Secret:
+    """The course key. Not shown where arguments are printed, as Dask does in its logs."""
+
+    value: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Record:
+    """The outcome of one submission: its graded notebooks, and the verdicts that stand in them."""
+
+    key: Key
+    notebooks: dict[str, str]
+    verdicts: list[dict[str, Any]]  # as `Verdict.as_json`, with the notebook's name
+    seconds: float
+    worker: str
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Record:
+        """The record of these bytes. Raises ValueError where they are none."""
+        raw = unpack(data)
+        return cls(Key(*raw["key"]), raw["notebooks"], raw["verdicts"], raw["seconds"], raw["worker"])
+
+    def to_bytes(self) -> bytes:
+        """The record, to be sent or stored."""
+        return pack(self.__dict__ | {"key": list(self.key)})
+
+
+class KeyedExecute(BoxedExecute):
+    """BoxedExecute that was given the course's key, instead of the name of a file that only the grader has."""
+
+    def __init__(self, secret: bytes, **kw: Any) -> None:
+        super().__init__(**kw)
+        self._secret = secret
+
+    def _key(self) -> bytes:
+        return self._secret
+
+
+def grade(data: bytes, secret: Secret) -> bytes:
+    """Grade a bundle. Raises WrongVersion, or SandboxError where this worker has no box: then nothing is recorded."""
+    bundle = Bundle.from_bytes(data)
+    if hash_of_checks(bundle.released) != bundle.key.checks:
+        raise WrongVersion(f"{worker_name()} has another version of the checks: install there what the grader has")
+    from autograder.sandbox import choose
+
+    boxed = bundle.settings.get("BoxedExecute", {})
+    choose(bool(boxed.get("trust")), str(boxed.get("sandbox", "")))
+    started = time.monotonic()
+    with _one_at_a_time:
+        graded = {
+            name: grade_notebook(bundle, name, bundle.handed[name], released, secret.value)
+            for name, released in bundle.released.items()
+            if name in bundle.handed
+        }
+    verdicts = [{"notebook": name} | verdict for name, nb in graded.items() for verdict in verdicts_in(nb)]
+    texts = {name: nbformat.writes(nb) for name, nb in graded.items()}
+    return Record(bundle.key, texts, verdicts, time.monotonic() - started, worker_name()).to_bytes()
+
+
+def grade_notebook(bundle: Bundle, name: str, handed: Handed, released: Released, secret: bytes) -> NotebookNode:
+    """The steps of `nbgrader autograde` with the shipped configuration, less those that touch the gradebook."""
+    config = Config(bundle.settings)
+    where = {"student": bundle.key.student, "assignment": bundle.key.assignment, "notebook": name}
+    nb = RebuildFromGradebook(config=config).rebuild(_read(handed), list(released.cells))
+    if released.kernelspec:
+        nb.metadata["kernelspec"] = released.kernelspec
+    resources: dict[str, Any] = {"nbgrader": where}
+    for step in (KeyedExecute(secret, config=config), LimitOutput(config=config), CheckCellMetadata(config=config)):
+        nb, resources = step.preprocess(nb, resources)
+    return nb
+
+
+def _read(handed: Handed) -> NotebookNode:
+    if handed.unreadable:
+        return empty(handed.unreadable)
+    try:
+        return parse(handed.text)
+    except Unreadable as error:
+        return empty(str(error))
+
+
+def verdicts_in(nb: NotebookNode) -> list[dict[str, Any]]:
+    """The verdicts that a graded notebook carries, in its order."""
+    found = [(cell.metadata.get("tfkit") or {}).get("verdict") for cell in nb.cells]
+    return [verdict for verdict in found if verdict]
+
+
+def worker_name() -> str:
+    """`host:process`, for messages and records."""
+    return f"{socket.gethostname()}:{os.getpid()}"

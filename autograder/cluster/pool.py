@@ -1,0 +1,229 @@
+"""Workers that grade bundles: Dask's, on this machine or behind any scheduler. What Dask loses is sent again."""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Any
+
+import psutil
+from dask.system import CPU_COUNT
+from distributed import Client, Future, KilledWorker, LocalCluster
+from distributed.comm import CommClosedError
+
+from autograder.cluster import job
+from autograder.cluster.bundle import Key
+from autograder.sandbox import SandboxError
+
+AHEAD = 2  # bundles under way for each worker: one at work, one at hand
+WORKER_BYTES = 3 << 30  # a worker with torch, its warm process, and a box of 2 GiB (api.Limits)
+GLANCE_S = 0.5  # between two looks whether to stop
+PATIENCE_S = 120.0  # for a scheduler that is gone, or a first worker
+
+
+class PoolError(RuntimeError):
+    """No grading with these workers; one line: what, where, what to do."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """A submission to grade; its bundle is made when its turn comes, so that memory does not grow with the class."""
+
+    key: Key
+    bundle: Callable[[], bytes]
+
+
+@dataclass(frozen=True)
+class Done:
+    """What became of it: a record, or why there is none."""
+
+    key: Key
+    record: job.Record | None = None
+    error: str = ""
+
+
+Look = Callable[[], object]
+
+
+class Pool:
+    """Workers behind a Dask scheduler; `connect` makes a client of it. `look` is called again and again while there is
+    nothing to do but wait; what it raises ends the grading."""
+
+    def __init__(
+        self, connect: Callable[[], Client], device: str, notify: Callable[[str], object], look: Look
+    ) -> None:
+        self._connect, self._notify, self._look = connect, notify, look
+        self._resources = {"GPU": 1} if device == "cuda" else {}
+        self.client = connect()
+
+    def close(self) -> None:
+        """End the conversation; what was sent is taken back."""
+        self.client.close()
+
+    def slots(self) -> int:
+        """How many bundles can be graded at once. Raises PoolError where none ever will be."""
+        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        if not self._resources:
+            return sum(worker["nthreads"] for worker in workers)
+        cards = sum(int(worker["resources"].get("GPU", 0)) for worker in workers)
+        if workers and not cards:
+            raise PoolError("no worker offers a graphics card: start some with `dask worker … --resources GPU=1`")
+        return cards
+
+    def grade(self, work: Iterable[Work], secret: job.Secret) -> Iterator[Done]:
+        """Outcomes as they come, in any order, one for each piece of work. Raises PoolError."""
+        left, running, finished = iter(work), dict[Future, Work](), SimpleQueue[Future]()
+        again: list[Work] = []
+        self._wait_for_workers()
+        try:
+            while True:
+                room = max(AHEAD * self.slots(), 1) - len(running)
+                for one in _next(room, again, left):
+                    future = self._submit(one, secret)
+                    running[future] = one
+                    future.add_done_callback(finished.put)
+                if not running:
+                    return
+                future = self._next_of(finished)
+                if future not in running:  # of a conversation that ended
+                    continue
+                one = running.pop(future)
+                done = self._outcome(future, one)
+                if done is None:
+                    again += [one, *running.values()]
+                    running.clear()
+                    self._reconnect()
+                else:
+                    yield done
+        finally:
+            for future in running:
+                future.cancel()
+
+    def _next_of(self, finished: SimpleQueue[Future]) -> Future:
+        while True:
+            self._look()
+            try:
+                return finished.get(timeout=GLANCE_S)
+            except Empty:
+                continue
+
+    def _submit(self, work: Work, secret: job.Secret) -> Future:
+        name = f"grade-{work.key.assignment}-{work.key.student}-{uuid.uuid4().hex[:8]}"
+        return self.client.submit(job.grade, work.bundle(), secret, key=name, pure=False, resources=self._resources)
+
+    def _outcome(self, future: Future, work: Work) -> Done | None:
+        """None where the scheduler forgot about it."""
+        try:
+            return Done(work.key, job.Record.from_bytes(future.result()))
+        except (CancelledError, CommClosedError):
+            return None
+        except (job.WrongVersion, SandboxError) as error:
+            raise PoolError(str(error)) from error
+        except KilledWorker as error:
+            return Done(work.key, error=f"each worker that tried died ({error.allowed_failures + 1} of them): too "
+                                        "little memory for it there?")  # fmt: skip
+        except Exception as error:  # whatever a worker failed of: this submission waits, the others go on
+            return Done(work.key, error=f"{type(error).__name__}: {error}")
+
+    def _wait_for_workers(self) -> None:
+        end = time.monotonic() + PATIENCE_S
+        while time.monotonic() < end:
+            self._look()
+            with suppress(TimeoutError):
+                self.client.wait_for_workers(1, timeout=GLANCE_S)
+                return
+        where = self.client.scheduler.address if self.client.scheduler else "that address"
+        raise PoolError(f"the scheduler at {where} has no worker: start one with `dask worker {where}`")
+
+    def _reconnect(self) -> None:
+        self._notify("the scheduler is gone; waiting for it to come back")
+        self.client.close()
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            self._look()
+            try:
+                self.client = self._connect()
+                break
+            except PoolError:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(1.0)
+        self._wait_for_workers()
+        self._notify("the scheduler is back; what it had lost is sent again")
+
+
+def _next(room: int, again: list[Work], left: Iterator[Work]) -> Iterator[Work]:
+    for _ in range(room):
+        if again:
+            yield again.pop()
+        elif (one := next(left, None)) is not None:
+            yield one
+        else:
+            return
+
+
+@contextmanager
+def local(workers: int, device: str, notify: Callable[[str], object], look: Look) -> Iterator[Pool]:
+    """A cluster of processes on this machine. TLS with keys of its own: any user here could talk to a plain port."""
+    options: dict[str, Any] = {"resources": {"GPU": 1}} if device == "cuda" else {}
+    cluster = LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        security=True,
+        dashboard_address=None,
+        worker_dashboard_address=None,
+        preload=["autograder.cluster.local"],
+        silence_logs=logging.CRITICAL,
+        **options,
+    )
+    try:
+        pool = Pool(lambda: Client(cluster, set_as_default=False), device, notify, look)
+        try:
+            yield pool
+        finally:
+            pool.close()
+    finally:
+        with suppress(TimeoutError):  # on a busy machine; workers that are left end with this process
+            cluster.close(timeout=30)
+
+
+@contextmanager
+def remote(address: str, device: str, notify: Callable[[str], object], look: Look) -> Iterator[Pool]:
+    """The workers of any scheduler; for `tls://` the certificates are those of Dask's own configuration."""
+
+    def connect() -> Client:
+        """Raises PoolError where none answers within 10 s."""
+        try:
+            return Client(address, timeout=10, set_as_default=False)
+        except (OSError, ValueError) as error:
+            why = str(error).partition("\n")[0]
+            raise PoolError(f"no Dask scheduler answers at {address} ({why}): start `dask scheduler`") from error
+
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it is we who say what happened
+    pool = Pool(connect, device, notify, look)
+    try:
+        yield pool
+    finally:
+        pool.close()
+
+
+def workers_here(device: str, wanted: int | None) -> tuple[int, str]:
+    """How many, and the device they grade on: as many as cores and memory carry; with cards, one for each and no more.
+
+    `auto` takes the cards where there are some: two jobs must not share one.
+    """
+    if device != "cpu":
+        import torch
+
+        cards = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        if cards or device == "cuda":
+            return min(wanted or max(cards, 1), max(cards, 1)), "cuda"
+    return wanted or max(1, min(CPU_COUNT, psutil.virtual_memory().available // WORKER_BYTES)), device

@@ -1,0 +1,142 @@
+"""What a grader keeps on disk: an append-only SQLite file in which each record is whole or absent, and there once.
+
+A *round* is one run of `autograder grade` over an assignment; it stays open until all of it is in the gradebook, so a
+round that was killed can be resumed. Records of all rounds are kept: they are the history of attempts.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from autograder.cluster.bundle import Key
+from autograder.cluster.job import Record
+
+FILE = "records.db"
+SCHEMA = """
+create table if not exists rounds (
+  number integer primary key, assignment text not null, regrade integer not null, started text not null);
+create table if not exists ends (
+  round integer primary key references rounds, outcome text not null, at text not null);
+create table if not exists records (
+  round integer not null references rounds, student text not null, assignment text not null, submission text not null,
+  checks text not null, result blob not null, at text not null,
+  primary key (round, student, assignment, submission, checks)) without rowid;
+create table if not exists commits (
+  round integer not null, student text not null, assignment text not null, submission text not null,
+  checks text not null, at text not null,
+  primary key (round, student, assignment, submission, checks)) without rowid;
+"""
+APPEND_ONLY = """
+create trigger if not exists {table}_{verb} before {verb} on {table}
+begin select raise(abort, '{table} is append-only'); end;
+"""
+ROW = "round = ? and student = ? and assignment = ? and submission = ? and checks = ?"
+
+
+class Busy(RuntimeError):
+    """Another grader works on this course."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """One run over an assignment."""
+
+    number: int
+    assignment: str
+    regrade: bool
+
+
+class Records:
+    """The file `records.db` of a course directory, held by one grader at a time. Use it in a `with`. Raises Busy."""
+
+    def __init__(self, course: Path) -> None:
+        self._lock = os.open(course / "records.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # given back by the kernel, however the holder dies
+        except OSError:
+            os.close(self._lock)
+            raise Busy(f"another `autograder grade` works on {course}: wait for it, or stop it") from None
+        self._db = sqlite3.connect(course / FILE, isolation_level=None)
+        self._db.executescript(SCHEMA)
+        for table in ("rounds", "ends", "records", "commits"):
+            for verb in ("update", "delete"):
+                self._db.execute(APPEND_ONLY.format(table=table, verb=verb))
+
+    def __enter__(self) -> Records:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._db.close()
+        os.close(self._lock)
+
+    # -- rounds --------------------------------------------------------------------------------------------------------
+    def open_round(self, assignment: str) -> Round | None:
+        """The round of this assignment that was not finished, if there is one."""
+        row = self._db.execute(
+            "select number, assignment, regrade from rounds where assignment = ?"
+            " and number not in (select round from ends) order by number desc",
+            (assignment,),
+        ).fetchone()
+        return Round(row[0], row[1], bool(row[2])) if row else None
+
+    def begin(self, assignment: str, regrade: bool) -> Round:
+        """A new round."""
+        done = self._db.execute(
+            "insert into rounds (assignment, regrade, started) values (?, ?, ?)", (assignment, regrade, _now())
+        )
+        assert done.lastrowid is not None
+        return Round(done.lastrowid, assignment, regrade)
+
+    def end(self, round: Round, outcome: str) -> None:
+        """The round is over: `committed`, `discarded` (nothing of it came into the gradebook) or `abandoned`."""
+        self._db.execute("insert or ignore into ends values (?, ?, ?)", (round.number, outcome, _now()))
+
+    # -- records -------------------------------------------------------------------------------------------------------
+    def add(self, round: Round, record: Record) -> bool:
+        """Keep the record; False where this round has it already, as after a job that was completed twice."""
+        done = self._db.execute(
+            "insert or ignore into records values (?, ?, ?, ?, ?, ?, ?)",
+            (round.number, *record.key, record.to_bytes(), _now()),
+        )
+        return done.rowcount == 1
+
+    def get(self, round: Round, key: Key) -> Record | None:
+        """The record of this round under this key."""
+        row = self._db.execute(f"select result from records where {ROW}", (round.number, *key)).fetchone()
+        return Record.from_bytes(row[0]) if row else None
+
+    def keys(self, round: Round) -> set[Key]:
+        """What this round has records of."""
+        rows = self._db.execute(
+            "select student, assignment, submission, checks from records where round = ?", (round.number,)
+        )
+        return {Key(*row) for row in rows}
+
+    # -- what has reached the gradebook --------------------------------------------------------------------------------
+    def committed(self, round: Round, key: Key) -> None:
+        """Note that the record is in the gradebook. Killed before this note, a grader writes the same grades again."""
+        self._db.execute("insert or ignore into commits values (?, ?, ?, ?, ?, ?)", (round.number, *key, _now()))
+
+    def uncommitted(self, round: Round) -> set[Key]:
+        """Keys of this round's records that are not known to be in the gradebook."""
+        rows = self._db.execute(
+            "select student, assignment, submission, checks from commits where round = ?", (round.number,)
+        )
+        return self.keys(round) - {Key(*row) for row in rows}
+
+    def current(self, assignment: str) -> dict[str, Key]:
+        """Student → the key of the record that reached the gradebook last."""
+        rows = self._db.execute(
+            "select student, assignment, submission, checks from commits where assignment = ? order by round, at",
+            (assignment,),
+        )
+        return {row[0]: Key(*row) for row in rows}
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")

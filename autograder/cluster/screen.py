@@ -1,0 +1,97 @@
+"""What the person who grades sees: a line for each student as it is done, a bar with the time left, the totals."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from autograder.cluster.job import Record
+
+SHOWN = 4  # students named beside the bar
+
+
+class Screen:
+    """The progress of one round. Use it in a `with`."""
+
+    def __init__(self, console: Console, total: int, done: int) -> None:
+        self.console, self.graded, self.full, self.manual = console, 0, 0, 0
+        self.failures: dict[str, str] = {}
+        self._under_way: dict[str, None] = {}
+        self._started = time.monotonic()
+        self._bar = Progress(
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+            TextColumn("left"), TimeRemainingColumn(), TextColumn("[dim]{task.fields[names]}"),
+            console=console, transient=True,
+        )  # fmt: skip
+        self._task = self._bar.add_task("grading", total=total, completed=done, names="")
+
+    def __enter__(self) -> Screen:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def say(self, text: str) -> None:
+        """A line above the bar."""
+        self.console.print(f"  {text}", style="yellow", markup=False)
+
+    def sent(self, student: str) -> None:
+        """The submission is on its way to a worker."""
+        self._under_way[student] = None
+        self._names()
+
+    def done(self, record: Record) -> None:
+        """The submission is graded."""
+        verdicts = record.verdicts
+        score, most = (sum(verdict[name] for verdict in verdicts) for name in ("score", "max_score"))
+        ungraded = any(verdict["status"] == "not_graded" for verdict in verdicts)
+        self.graded, self.manual, self.full = self.graded + 1, self.manual + ungraded, self.full + (score == most)
+        sign = "[yellow]?[/]" if ungraded else "[green]✓[/]" if score == most else "[red]✗[/]"
+        why = "  ".join(_why(verdict) for verdict in verdicts if verdict["status"] != "passed")
+        student = escape(f"{record.key.student:16}")
+        self.console.print(f"{sign} {student} {score:g}/{most:g}  [dim]{record.seconds:5.1f} s[/]  {escape(why)}")
+        self._advance(record.key.student)
+
+    def failed(self, student: str, error: str) -> None:
+        """There is no record; the next `--resume` tries again."""
+        self.failures[student] = error
+        self.console.print(f"[yellow]! {escape(f'{student:16}')} {escape(error)}[/]")
+        self._advance(student)
+
+    def summary(self, assignment: str) -> None:
+        """The totals of what this run graded."""
+        seconds = time.monotonic() - self._started
+        rate = f", {60 * self.graded / seconds:.0f} a minute" if self.graded and seconds > 0 else ""
+        manual = f", {self.manual} need a person" if self.manual else ""
+        self.console.print(
+            f"{self.graded} graded in {seconds:.0f} s{rate}: {self.full} with full marks{manual}", markup=False
+        )
+        if self.failures:
+            self.console.print(f"{len(self.failures)} could not be graded; --resume tries them again", style="yellow")
+        elif self.graded:
+            self.console.print(f"[dim]feedback: nbgrader generate_feedback {escape(assignment)}[/]")
+
+    def _advance(self, student: str) -> None:
+        self._under_way.pop(student, None)
+        self._bar.advance(self._task)
+        self._names()
+
+    def _names(self) -> None:
+        self._bar.update(self._task, names=_short(self._under_way))
+
+
+def _why(verdict: dict[str, Any]) -> str:
+    words = verdict["misconception"] or str(verdict["reason"]).strip().partition("\n")[0][:60]
+    return f"{verdict['exercise']}: {words}" if words else str(verdict["exercise"])
+
+
+def _short(names: Iterable[str]) -> str:
+    names = list(names)
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return escape(", ".join(names[:SHOWN]) + more)

@@ -1,0 +1,72 @@
+"""What the pool makes of workers that end badly."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from autograder.cluster import local, pool
+
+
+class Slow:
+    """A cluster whose workers do not end in time."""
+
+    def __init__(self, **options):
+        self.closed = False
+
+    def close(self, timeout):
+        self.closed = True
+        raise TimeoutError(f"timed out after {timeout} s.")
+
+
+class Client:
+    """A client that nothing is asked of."""
+
+    def __init__(self, cluster, **options):
+        self.cluster = cluster
+
+    def close(self):
+        pass
+
+
+def test_workers_that_are_slow_to_end_are_no_error(monkeypatch):
+    monkeypatch.setattr(pool, "LocalCluster", Slow)
+    monkeypatch.setattr(pool, "Client", Client)
+    with pool.local(1, "cpu", print, look=list) as workers:
+        cluster = workers.client.cluster
+    assert cluster.closed
+
+
+def test_workers_by_default_are_bounded_by_cores_and_memory(monkeypatch):
+    monkeypatch.setattr(pool, "CPU_COUNT", 64)
+    memory = type("Memory", (), {"available": 10 * pool.WORKER_BYTES + 1})
+    monkeypatch.setattr(pool.psutil, "virtual_memory", lambda: memory)
+    assert pool.workers_here("cpu", None) == (10, "cpu")
+    memory.available = 1
+    assert pool.workers_here("cpu", None) == (1, "cpu")
+
+
+@pytest.mark.parametrize(
+    ("cards", "asked", "found"),
+    [
+        (0, ("auto", 8), (8, "auto")),
+        (2, ("auto", 8), (2, "cuda")),
+        (2, ("cuda", None), (2, "cuda")),
+        (2, ("cuda", 1), (1, "cuda")),
+        (2, ("cpu", 8), (8, "cpu")),
+        (0, ("cuda", 8), (1, "cuda")),  # which then says for each submission that there is no card
+    ],
+)
+def test_a_card_has_one_worker(monkeypatch, cards, asked, found):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: cards > 0)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: cards)
+    assert pool.workers_here(*asked) == found
+
+
+@pytest.mark.parametrize(("shown", "card"), [(None, "1"), ("4,7", "7"), ("MIG-a,MIG-b", "MIG-b")])
+def test_a_worker_takes_the_card_of_its_number(monkeypatch, shown, card):
+    monkeypatch.setattr(local.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(local.os, "environ", {} if shown is None else {"CUDA_VISIBLE_DEVICES": shown})
+    resources = SimpleNamespace(total_resources={"GPU": 1})
+    local.dask_setup(SimpleNamespace(name=1, state=resources))
+    assert local.os.environ == {"CUDA_VISIBLE_DEVICES": card, "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}

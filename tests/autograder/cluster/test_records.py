@@ -1,0 +1,105 @@
+"""What is on disk: each record once, whole or absent, never changed; one grader at a time."""
+
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+from autograder.cluster.bundle import Key
+from autograder.cluster.job import Record
+from autograder.cluster.records import Busy, Records
+
+KEY = Key("ada", "unit", "s" * 64, "c" * 64)
+
+
+def record(student="ada", text="{}"):
+    return Record(KEY._replace(student=student), {"unit": text}, [], 1.5, "here:1")
+
+
+def test_a_duplicate_completion_is_recorded_once(tmp_path):
+    with Records(tmp_path) as records:
+        round = records.begin("unit", regrade=False)
+        assert records.add(round, record())
+        assert not records.add(round, record(text="another"))
+        assert records.keys(round) == {KEY}
+        assert records.get(round, KEY).notebooks == {"unit": "{}"}
+
+
+def test_a_resubmission_is_another_record_and_a_regrade_another_round(tmp_path):
+    with Records(tmp_path) as records:
+        first = records.begin("unit", regrade=False)
+        again = Record(KEY._replace(submission="t" * 64), {}, [], 1.0, "here:1")
+        assert records.add(first, record()) and records.add(first, again)
+        records.end(first, "committed")
+        second = records.begin("unit", regrade=True)
+        assert records.open_round("unit") == second
+        assert records.open_round("other") is None
+        assert records.add(second, record())
+        assert len(records.keys(first)) == 2 and len(records.keys(second)) == 1
+
+
+def test_current_is_what_reached_the_gradebook(tmp_path):
+    with Records(tmp_path) as records:
+        round = records.begin("unit", regrade=False)
+        records.add(round, record())
+        assert records.current("unit") == {}
+        assert records.uncommitted(round) == {KEY}
+        records.committed(round, KEY)
+        records.committed(round, KEY)
+        assert records.current("unit") == {"ada": KEY}
+        assert records.uncommitted(round) == set()
+
+
+@pytest.mark.parametrize("table", ["rounds", "ends", "records", "commits"])
+def test_nothing_is_ever_changed_or_deleted(tmp_path, table):
+    with Records(tmp_path) as records:
+        round = records.begin("unit", regrade=False)
+        records.add(round, record())
+        records.committed(round, KEY)
+        records.end(round, "committed")
+    db = sqlite3.connect(tmp_path / "records.db")
+    column = db.execute(f"select name from pragma_table_info('{table}')").fetchone()[0]
+    for statement in (f"delete from {table}", f"update {table} set {column} = 7"):
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            db.execute(statement)
+    db.close()
+
+
+def test_a_second_grader_is_told(tmp_path):
+    with Records(tmp_path), pytest.raises(Busy, match="another"):
+        Records(tmp_path)
+    Records(tmp_path).__exit__()  # the lock went with the first
+
+
+WRITE = """
+import sys
+from pathlib import Path
+from autograder.cluster.bundle import Key
+from autograder.cluster.job import Record
+from autograder.cluster.records import Records
+import random
+with Records(Path(sys.argv[1])) as records:
+    round = records.begin("unit", False)
+    for n in range(100_000):
+        text = random.randbytes(200_000).hex()
+        records.add(round, Record(Key(f"s{n}", "unit", "s", "c"), {"unit": text}, [], 1.0, "w"))
+        print(n, flush=True)
+"""
+
+
+def test_killed_while_it_writes_no_record_is_half(tmp_path):
+    writer = subprocess.Popen([sys.executable, "-c", WRITE, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    while writer.stdout.readline().strip() != "5":
+        pass
+    time.sleep(0.013)  # into a write
+    writer.send_signal(signal.SIGKILL)
+    said = 5 + len(writer.stdout.read().splitlines())
+    writer.wait()
+    with Records(tmp_path) as records:
+        round = records.open_round("unit")
+        keys = records.keys(round)
+        assert len(keys) >= said + 1  # what was said to be kept is there
+        assert all(len(records.get(round, key).notebooks["unit"]) == 400_000 for key in keys)
