@@ -33,6 +33,7 @@ class Collect(ExchangeCollect):
 
 def _special(folder: str, names: list[str]) -> list[str]:
     def plain(name: str) -> bool:
+        """Of the entry itself: a link is neither, whatever it points to."""
         mode = os.lstat(os.path.join(folder, name)).st_mode
         return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbgrader.preprocessors import NbGraderPreprocessor
-from traitlets import Bool, Unicode
+from traitlets import Bool, Dict, Float, Int, Unicode
 from traitlets.utils.importstring import import_item
 
 from autograder import registry
-from autograder.api import Exercise, Verdict
+from autograder.api import Exercise, Limits, Verdict
 from autograder.report import verdict_html, verdict_line
-from autograder.sandbox import choose
+from autograder.sandbox import Backend, choose
 
 
 class BoxedExecute(NbGraderPreprocessor):
@@ -27,6 +27,13 @@ class BoxedExecute(NbGraderPreprocessor):
     )
     device = Unicode("auto", help="auto, cpu or cuda").tag(config=True)
     trust = Bool(False, help="grade without a box; for an instructor's own notebooks only").tag(config=True)
+    sandbox = Unicode("", help="the box to use, as `autograder doctor` names it; the strongest where empty").tag(
+        config=True
+    )
+    limits = Dict(
+        per_key_traits={"wall_s": Float(), "call_s": Float(), "memory_mb": Int(), "processes": Int()},
+        help="what the code of one exercise may use, as autograder.api.Limits: {'call_s': 20.0, 'memory_mb': 4096}",
+    ).tag(config=True)
     engine = Unicode(
         "autograder.run.grade_notebook", help="dotted name of what grades: (nb, exercises, **how) -> list[Verdict]"
     ).tag(config=True)
@@ -44,9 +51,10 @@ class BoxedExecute(NbGraderPreprocessor):
             found[verdict.exercise] = verdict
         self._report(where, list(found.values()), time.monotonic() - started)
         write_outputs(nb, list(found.values()))
+        own = self._grade_own_tests(nb, wanted, where)
         for cell in check_cells(nb):
             exercise = wanted[cell.id]
-            verdict = (found.get(exercise.id) if exercise else None) or ungraded(cell, exercise)
+            verdict = (found.get(exercise.id) if exercise else own.get(cell.id)) or ungraded(cell, exercise)
             write_verdict(cell, scaled(verdict, float(cell.metadata.nbgrader["points"])))
         return nb, resources
 
@@ -58,15 +66,39 @@ class BoxedExecute(NbGraderPreprocessor):
             return import_item(self.engine)(  # only now: it imports torch, which the other commands can do without
                 nb,
                 exercises,
-                backend=choose(trust=self.trust),
+                backend=self._backend(),
                 key=self._key(),
                 student=where["student"],
                 device=self.device,
                 progress=lambda *what: self._progress(name, what),
+                limits=Limits(**self.limits),
             )
         except Exception as error:  # the student must not pay for it, nor the rest of the class
             self.log.exception("%s could not be graded", name)
             return [ungraded_exercise(exercise, f"the grader failed: {error}") for exercise in exercises]
+
+    def _grade_own_tests(self, nb: NotebookNode, wanted: dict, where: dict) -> dict[str, Verdict]:
+        """Cell id → verdict for the tests that an instructor wrote as in any nbgrader notebook."""
+        cells = [cell for cell in check_cells(nb) if is_own_test(cell, wanted[cell.id])]
+        if not cells:
+            return {}
+        from autograder.nbgrader import own_tests  # it imports torch
+
+        name = f"{where['student']} · {where['assignment']}"
+        points = {cell.id: float(cell.metadata.nbgrader["points"]) for cell in cells}
+        names = {cell.id: cell.metadata.nbgrader["grade_id"] for cell in cells}
+        try:
+            limits = Limits(**self.limits)
+            found = own_tests.grade(nb, points, names, self._backend(), limits)
+        except Exception as error:  # as above
+            self.log.exception("%s could not be graded", name)
+            reason = f"the grader failed: {error}"
+            return {cell.id: replace(ungraded(cell, None), reason=reason) for cell in cells}
+        self._progress(name, tuple(found.values()))
+        return found
+
+    def _backend(self) -> Backend:
+        return choose(self.trust, self.sandbox)
 
     def _key(self) -> bytes:
         path = Path(self.key_file)
@@ -102,6 +134,12 @@ def wanted_exercises(nb: NotebookNode) -> dict[str, Exercise | None]:
     """Check cell id → exercise, by the grade id `check-<exercise, dots as dashes>`; None where no course has it."""
     known = {"check-" + exercise.id.replace(".", "-"): exercise for exercise in registry.exercises()}
     return {cell.id: known.get(cell.metadata.nbgrader["grade_id"]) for cell in check_cells(nb)}
+
+
+def is_own_test(cell: NotebookNode, exercise: Exercise | None) -> bool:
+    """Whether a graded cell is an instructor's own test, not a `check("…")` of an exercise that is not installed."""
+    ours = cell.source.strip().startswith("check(") and cell.metadata.nbgrader["grade_id"].startswith("check-")
+    return exercise is None and cell.cell_type == "code" and not ours
 
 
 def missing_answers(nb: NotebookNode, wanted: dict[str, Exercise | None]) -> list[Verdict]:

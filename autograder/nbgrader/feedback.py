@@ -1,7 +1,7 @@
-"""The feedback page: nbgrader's own template, with verdicts to read and nothing in it that a student could run.
+"""The pages that show what was handed in: nbgrader's own templates, with verdicts to read, and nothing that runs.
 
-nbgrader keeps raw HTML of markdown cells and of outputs. The page is opened by instructors, in the formgrader, on the
-server's own address: a script in it acts with their rights.
+nbgrader keeps raw HTML of markdown cells and of outputs. Instructors open the feedback, and each submission in the
+formgrader, on the server's own address: a script in there acts with their rights, and can give marks.
 """
 
 from __future__ import annotations
@@ -15,10 +15,14 @@ from jinja2 import pass_context
 from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors import ClearMarkScheme, NbGraderPreprocessor
+from nbgrader.utils import is_task
+from traitlets import Integer
 
+from autograder.api import HINTS
 from autograder.nbgrader.rebuild import SHOWN_ONLY
 from autograder.report import verdict_html
+from autograder.report.formulas import drawn
 
 # what an output may bring, best first; text/html is cleaned, an svg becomes an <img>, in which scripts do not run
 MIMES = ("text/html", "text/markdown", "text/latex", "image/svg+xml", "image/png", "image/jpeg", "text/plain")
@@ -41,6 +45,10 @@ STYLES = frozenset(
     padding-left padding-right padding-top stroke stroke-width text-align text-anchor text-decoration vertical-align
     white-space width word-break""".split()  # noqa: SIM905
 )
+# Characters: what is longer is shown as plain text, and what comes after that many. Highlighting some texts takes time
+# that grows with the square of their length; one student must not keep a class from its feedback.
+LONGEST, PAGE = 10_000, 150_000
+ATTACHED = 10 << 20  # characters of pictures on a page, each as often as the text may name it
 PICTURES = ("data:image/png", "data:image/jpeg", "data:image/gif", "data:image/svg+xml")
 
 
@@ -67,40 +75,79 @@ def _allowed(tag: str, name: str, value: str) -> bool:
     return name in COMMON or name in DRAWING or (tag == "img" and name == "alt")
 
 
-class ShowVerdicts(NbGraderPreprocessor):
-    """Before the page is drawn: verdicts from the graded record, other outputs cleaned, no hidden tests, no state."""
+class SafePage(NbGraderPreprocessor):
+    """Before a page is drawn: verdicts from the graded record, other outputs cleaned, no state, long texts plain."""
+
+    hints = Integer(
+        HINTS,
+        min=0,
+        max=HINTS,
+        help="steps of help: 1 the concept, 2 what was seen, 3 the smallest counter-example",
+    ).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Also drops notebook metadata (widget state) that nbconvert writes into script elements."""
         nb.metadata.pop("widgets", None)
+        self._text, self._attached = PAGE, ATTACHED
         for cell in nb.cells:
+            cell.metadata.pop("tags", None)
             if cell.cell_type == "code":
                 self._code(cell)
-            cell.metadata.pop("tags", None)
+            plain = cell.cell_type != "raw" and not (self._short(cell.source) and self._pictures(cell))
+            if plain:
+                cell.update({"cell_type": "code", "outputs": cell.get("outputs", []), "execution_count": None})
+            if cell.cell_type == "code":  # what nbconvert highlights it as; IPython's rules are the slowest by far
+                cell.metadata.magics_language = "text" if plain else "python3"
         return nb, resources
+
+    def _short(self, text: str) -> bool:
+        """Whether this text is still drawn with its markup."""
+        if len(text) > min(LONGEST, self._text):
+            return False
+        self._text -= len(text)
+        return True
+
+    def _pictures(self, cell: NotebookNode) -> bool:
+        """Whether what is attached to the cell is still shown."""
+        size = cell.source.count("attachment:") * len(str(cell.get("attachments", "")))
+        if size > self._attached:
+            return False
+        self._attached -= size
+        return True
 
     def _code(self, cell: NotebookNode) -> None:
         ours = cell.metadata.get("tfkit") or {}
         if "verdict" in ours:
-            data = {"text/html": verdict_html(ours["verdict"]), "text/plain": ""}
+            data = {"text/html": verdict_html(ours["verdict"], self.hints), "text/plain": ""}
             cell.outputs = [new_output("display_data", data=data)]
             return
-        cell.outputs = [safe for output in cell.outputs if (safe := safe_output(output))]
+        cell.outputs = [safe for output in cell.outputs if (safe := self._safe(output))]
         if ours.get("role") in SHOWN_ONLY and cell.outputs:
             note = '<div style="font-size:85%;opacity:0.75">As handed in; this cell is not graded.</div>'
             cell.outputs.insert(0, new_output("display_data", data={"text/html": note, "text/plain": ""}))
 
+    def _safe(self, output: NotebookNode) -> NotebookNode | None:
+        """The output with the MIME types that a page may show, or None when nothing is left."""
+        if output.output_type not in ("display_data", "execute_result"):
+            return output  # streams and tracebacks are escaped by the template
+        data = {mime: _joined(output.data[mime]) for mime in MIMES if mime in output.data}
+        for mime in ("text/html", "text/markdown"):
+            if mime in data and not self._short(data[mime]):
+                data = {"text/plain": data[mime]}
+        if "text/html" in data:
+            data["text/html"] = clean(data["text/html"])
+        return new_output("display_data", data=data) if data else None
 
-def safe_output(output: NotebookNode) -> NotebookNode | None:
-    """The output with the MIME types that a page may show, or None when nothing is left."""
-    if output.output_type not in ("display_data", "execute_result"):
-        return output  # streams and tracebacks are escaped by the template
-    data = {mime: output.data[mime] for mime in MIMES if mime in output.data}
-    if not data:
-        return None
-    if "text/html" in data:
-        data["text/html"] = clean(_joined(data["text/html"]))
-    return new_output("display_data", data=data)
+
+class ShowVerdicts(SafePage):
+    """Before the feedback is drawn: no mark scheme either. A copy would be in the next class's hands tomorrow."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """First of all, since a mark scheme is as long as its author likes."""
+        for cell in nb.cells:
+            if cell.cell_type != "code" and is_task(cell):
+                ClearMarkScheme(parent=self).preprocess_cell(cell, resources, 0)
+        return super().preprocess(nb, resources)
 
 
 def _joined(text: Any) -> str:
@@ -108,9 +155,18 @@ def _joined(text: Any) -> str:
 
 
 class FeedbackExporter(HTMLExporter):
-    """nbgrader's feedback template; what markdown renders to is cleaned (not its source: `a < b` and quotes stay)."""
+    """nbgrader's template; what markdown renders to is cleaned (not its source: `a < b` and quotes stay).
+
+    Formulas are drawn here and not by MathJax, which the template fetches: the page can be read without a network.
+    """
 
     @pass_context
     def markdown2html(self, context: Any, source: str) -> str:
         """The template's filter for markdown cells, markdown outputs and comments."""
-        return clean(super().markdown2html(context, source))
+        return drawn(clean(super().markdown2html(context, source)))
+
+
+@pass_context
+def markdown2html(context: Any, source: str) -> str:
+    """The same for pages whose exporter cannot be chosen: the formgrader's."""
+    return FeedbackExporter().markdown2html(context, source)

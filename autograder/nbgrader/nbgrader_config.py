@@ -23,7 +23,8 @@ c.ExchangeFactory.collect = "autograder.nbgrader.exchange.Collect"  # leaves lin
 c.ClearSolutions.code_stub = {"python": "# your code here\nraise NotImplementedError"}
 
 # Grading: no kernel, no marks in the student's file are believed, verdicts are formed outside the student's process.
-c.Autograde.pre_convert_hook = "autograder.nbgrader.submission.remove_links"
+c.Autograde.pre_convert_hook = "autograder.nbgrader.submission.prepare"
+c.Autograde.post_convert_hook = "autograder.nbgrader.unfinished.release"
 c.Autograde.exporter_class = "autograder.nbgrader.submission.SubmissionExporter"
 c.Autograde.sanitize_preprocessors = [
     "autograder.nbgrader.rebuild.RebuildFromGradebook",
@@ -37,6 +38,13 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
+
+# Late submissions, by the due dates of course.toml. A tenth of the score for each day begun, at most half of it; all of
+# it after two weeks; a quarter of an hour is forgiven; ada has two days more:
+#   c.LatePolicy.per_day, c.LatePolicy.most, c.LatePolicy.closed_days, c.LatePolicy.grace_minutes = 0.1, 0.5, 14, 15
+#   c.LatePolicy.extensions = {"03-heads": {"ada": 48}}  # hours
+c.AssignLatePenalties.plugin_class = "autograder.nbgrader.late.LatePolicy"
+
 c.BoxedExecute.key_file = str(HERE / "course.key")
 c.BoxedExecute.device = "auto"
 
@@ -51,4 +59,10 @@ c.GenerateFeedback.preprocessors = [
     "autograder.nbgrader.feedback.ShowVerdicts",
     "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
 ]
+c.ShowVerdicts.hints = 3  # 1: the concept; 2: what was seen as well; 3: the smallest counter-example too; 0: none
 c.GenerateFeedback.exporter_class = "autograder.nbgrader.feedback.FeedbackExporter"
+c.FeedbackExporter.preprocessors = []
+
+# The formgrader's page of a submission: the same, but with the mark schemes.
+c.HTMLExporter.preprocessors = ["autograder.nbgrader.feedback.SafePage"]
+c.HTMLExporter.filters = {"markdown2html": "autograder.nbgrader.feedback.markdown2html"}

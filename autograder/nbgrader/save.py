@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from nbformat import NotebookNode
+from nbgrader.api import Gradebook
 from nbgrader.preprocessors import SaveAutoGrades
 
+from autograder.nbgrader.late import extension
 from autograder.report import verdict_line
 
 
 class SaveVerdicts(SaveAutoGrades):
     """Adds to SaveAutoGrades the third outcome: `not_graded` has no automatic score and waits for a person."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """As the parent's; and the student's extension is there when the next step asks how late they are."""
+        nb, resources = super().preprocess(nb, resources)
+        where = resources["nbgrader"]
+        hours = extension(self, where["assignment"], where["student"])
+        if hours is not None:
+            with Gradebook(where["db_url"]) as gradebook:
+                gradebook.grant_extension(where["assignment"], where["student"], hours=hours)
+        return nb, resources
 
     def _add_score(self, cell: NotebookNode, resources: dict) -> None:
         verdict = (cell.metadata.get("tfkit") or {}).get("verdict")

@@ -11,7 +11,10 @@ from typing import Any
 import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
+from nbgrader.converters import Autograde
 from traitlets import log as traitlets_log
+
+from autograder.nbgrader import unfinished
 
 LARGEST = 50 << 20  # bytes; a lesson is 50 kB, with every output some MB
 
@@ -22,8 +25,13 @@ class Unreadable(ValueError):
 
 def read(path: str | os.PathLike) -> NotebookNode:
     """The notebook in `path`, without the outputs that would not validate. Raises Unreadable, never anything else."""
+    return parse(text_of(Path(path)))
+
+
+def parse(text: str) -> NotebookNode:
+    """The notebook of this text, as `read` gives it. Raises Unreadable, never anything else."""
     try:
-        data = json.loads(_text(Path(path)))
+        data = json.loads(text)
         nb = nbformat.reads(json.dumps(data), as_version=4)
         return _valid(nb)
     except Unreadable:
@@ -34,7 +42,8 @@ def read(path: str | os.PathLike) -> NotebookNode:
         raise Unreadable(f"it is not a Jupyter notebook ({_first_line(error)})") from error
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """What the file holds; no link is followed, no device opened. Raises Unreadable."""
     try:
         status = path.lstat()
     except OSError as error:
@@ -43,7 +52,10 @@ def _text(path: Path) -> str:
         raise Unreadable("it is not a plain file")
     if status.st_size > LARGEST:
         raise Unreadable(f"it is larger than {LARGEST >> 20} MB; clear its outputs and hand it in again")
-    return path.read_text(encoding="utf-8")
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unreadable(f"it is not a Jupyter notebook ({_first_line(error)})") from error
 
 
 def _valid(nb: NotebookNode) -> NotebookNode:
@@ -57,7 +69,7 @@ def _valid(nb: NotebookNode) -> NotebookNode:
             cell.outputs = [output for output in cell.get("outputs", []) if _valid_output(output)]
     if not nbformat.validator.isvalid(nb):
         raise Unreadable("its cells do not follow the notebook format")
-    return nb
+    return nbformat.v4.upgrade(nb, from_minor=nb.nbformat_minor)  # cells get ids, as the ones we put back have
 
 
 def _valid_output(output: Any) -> bool:
@@ -78,7 +90,17 @@ def empty(why: str) -> NotebookNode:
 
 
 class SubmissionExporter(NotebookExporter):
-    """NotebookExporter that no file can stop, so that one student's broken notebook does not end without a grade."""
+    """NotebookExporter that no file can stop, so that one student's broken notebook does not end without a grade.
+
+    nbgrader makes it once, before the first submission: that is where what a killed run left is cleared away.
+    """
+
+    def __init__(self, config: Any = None, **kw: Any) -> None:
+        super().__init__(config=config, **kw)
+        if isinstance(self.parent, Autograde):
+            unfinished.writable(self.parent)
+            unfinished.clear(self.parent)
+            unfinished.renamed(self.parent)
 
     def from_filename(self, filename: str, resources: Any = None, **kw: Any) -> tuple[Any, dict[str, Any]]:
         """As the parent's, but an unreadable file is exported as the empty notebook that says so."""
@@ -90,9 +112,10 @@ class SubmissionExporter(NotebookExporter):
         return self.from_notebook_node(nb, resources=resources, **kw)
 
 
-def remove_links(assignment: str, student: str, notebooks: list[str]) -> None:
+def prepare(assignment: str, student: str, notebooks: list[str]) -> None:
     """nbgrader's `pre_convert_hook`: it is called with the notebooks of one student (and student="*")."""
-    for folder in sorted({os.path.dirname(os.path.abspath(notebook)) for notebook in notebooks}):
+    for folder in sorted({os.path.dirname(notebook) for notebook in notebooks}):
+        unfinished.begin(folder)
         for path in drop_special(folder):
             traitlets_log.get_logger().warning("Removed %s: a link or a special file", path)
 

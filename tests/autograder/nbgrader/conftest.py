@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -26,21 +27,29 @@ class Course:
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def nbgrader(self, *arguments: str, code: int = 0) -> str:
-        """Run the stock command; its output."""
-        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-        env = os.environ | {"PATH": path, "PYTHONPATH": str(HERE), "OMP_NUM_THREADS": "1"}
-        done = subprocess.run(
-            [sys.executable, "-m", "nbgrader", *arguments], cwd=self.root, env=env, capture_output=True, text=True
-        )
-        assert done.returncode == code, done.stderr
-        return done.stderr
+    def nbgrader(self, *arguments: str, code: int = 0, **how: object) -> str:
+        """Run the stock command; its output. `how` goes to Popen."""
+        running = self.start(*arguments, **how)
+        _, said = running.communicate()
+        assert running.returncode == code, said
+        return said
 
-    def hand_in(self, student: str, nb: nbformat.NotebookNode | str) -> Path:
+    def start(self, *arguments: str, **how: object) -> subprocess.Popen:
+        """The stock command, running."""
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        before = [os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else []
+        env = os.environ | {"PATH": path, "PYTHONPATH": os.pathsep.join([str(HERE), *before]), "OMP_NUM_THREADS": "1"}
+        return subprocess.Popen(
+            [sys.executable, "-m", "nbgrader", *arguments], cwd=self.root, env=env, text=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **how,
+        )  # fmt: skip
+
+    def hand_in(self, student: str, nb: nbformat.NotebookNode | str | bytes, name: str = UNIT) -> Path:
         """Put a notebook, or the text of a broken one, where `nbgrader collect` would."""
-        path = self.root / "submitted" / student / UNIT / f"{UNIT}.ipynb"
+        path = self.root / "submitted" / student / UNIT / f"{name}.ipynb"
         path.parent.mkdir(parents=True)
-        path.write_text(nb if isinstance(nb, str) else nbformat.writes(nb), encoding="utf-8")
+        text = nb if isinstance(nb, (str, bytes)) else nbformat.writes(nb)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
         return path
 
     def released(self) -> nbformat.NotebookNode:
@@ -75,7 +84,7 @@ def find(nb: nbformat.NotebookNode, grade_id: str) -> nbformat.NotebookNode:
     return next(cell for cell in nb.cells if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id)
 
 
-def _marked(grade_id: str, **flags: object) -> dict:
+def marked(grade_id: str, **flags: object) -> dict:
     marks = {"grade": False, "solution": False, "locked": False, "task": False, "schema_version": 3}
     return marks | {"grade_id": grade_id} | flags
 
@@ -84,14 +93,14 @@ def source_notebook() -> nbformat.NotebookNode:
     """A setup cell, then per exercise an answer and its check, as the course's build writes them."""
     cells = [
         new_markdown_cell("# Masks: $a < b$", id="text-1"),
-        new_code_cell("import torch", metadata={"nbgrader": _marked("setup-1", locked=True)}, id="setup-1"),
+        new_code_cell("import torch", metadata={"nbgrader": marked("setup-1", locked=True)}, id="setup-1"),
         new_code_cell("plot()", metadata={"tfkit": {"role": "demo"}}, id="demo-1"),
     ]
     for exercise in IDS:
         tail = exercise.replace(".", "-")
         text = "def f():\n    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION"
-        check = _marked(f"check-{tail}", grade=True, locked=True, points=POINTS)
-        answer = _marked(f"solution-{tail}", solution=True)
+        check = marked(f"check-{tail}", grade=True, locked=True, points=POINTS)
+        answer = marked(f"solution-{tail}", solution=True)
         cells.append(new_code_cell(text, id=f"solution-{tail}", metadata={"nbgrader": answer}))
         cells.append(new_code_cell(f'check("{exercise}")', id=f"check-{tail}", metadata={"nbgrader": check}))
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -99,15 +108,26 @@ def source_notebook() -> nbformat.NotebookNode:
 
 
 @pytest.fixture(scope="session")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
-    """The released course; each test hands in as students of its own names."""
-    root = tmp_path_factory.mktemp("course")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a course that was released and has no submission yet."""
+    root = tmp_path_factory.mktemp("released")
     config.install(root)
     with (root / config.CONFIG).open("a", encoding="utf-8") as file:
         file.write('\nc.BoxedExecute.engine = "fake_engine.grade_notebook"\n')
     source = root / "source" / UNIT / f"{UNIT}.ipynb"
     source.parent.mkdir(parents=True)
     source.write_text(json.dumps(source_notebook()), encoding="utf-8")
-    made = Course(root)
-    made.nbgrader("generate_assignment", UNIT)
-    return made
+    Course(root).nbgrader("generate_assignment", UNIT)
+    return root
+
+
+@pytest.fixture(scope="session")
+def course(released: Path, tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """The released course; each test hands in as students of its own names."""
+    return Course(shutil.copytree(released, tmp_path_factory.mktemp("course") / "course"))
+
+
+@pytest.fixture
+def own_course(released: Path, tmp_path: Path) -> Course:
+    """The released course, for one test alone."""
+    return Course(shutil.copytree(released, tmp_path / "course"))

@@ -1,10 +1,31 @@
 """Stands in for the engine where nbgrader's side is tested: the words in an answer decide what becomes of it."""
 
+import os
+import signal
+from pathlib import Path
+
+from nbgrader.preprocessors import NbGraderPreprocessor
+
 from autograder.api import Verdict
 
 
-def grade_notebook(nb, exercises, *, backend, key, student, device, progress):
-    """`# right` in the answer earns its points, `# ours` is our failure, `# raise` is a crash of the grader."""
+class Kill(NbGraderPreprocessor):
+    """Ends the grader without a word, once, at the student called `killer`."""
+
+    def preprocess(self, nb, resources):
+        if resources["nbgrader"]["student"] == "killer" and not Path("killed").exists():
+            Path("killed").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return nb, resources
+
+
+def grade_notebook(nb, exercises, *, backend, key, student, device, progress, limits):
+    """`# right` in the answer earns its points, `# ours` is our failure, `# raise` is a crash of the grader.
+
+    A line in `graded.txt` tells each time that a student is graded.
+    """
+    with Path("graded.txt").open("a") as file:
+        print(student, file=file)
     sources = {cell.id: cell.source for cell in nb.cells if cell.cell_type == "code"}
     found = []
     for exercise in exercises:

@@ -3,10 +3,14 @@
 import copy
 import os
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import nbformat
 import pytest
-from nbformat.v4 import new_markdown_cell, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from nbgrader.server_extensions.formgrader.formgrader import FormgradeExtension
+
+from autograder.nbgrader.feedback import SafePage
 
 from .conftest import IDS, POINTS, UNIT, Course, find
 
@@ -90,14 +94,43 @@ def scripts(nb):
     return _but()
 
 
+def long_texts(nb):
+    """Each would keep nbconvert busy for minutes or hours, or fill the memory with one picture."""
+    nb.cells += [new_markdown_cell("<pre>" * 20_000), new_code_cell("\n " * 20_000), new_markdown_cell("last words")]
+    nb.cells += [new_markdown_cell("a.\n\n" * 1600) for _ in range(30)]
+    often = new_markdown_cell("![](attachment:x.png)" * 400)
+    often.attachments = {"x.png": {"image/png": "A" * (1 << 20)}}
+    nb.cells.insert(0, often)
+    demo = next(cell for cell in nb.cells if cell.metadata.get("tfkit", {}).get("role") == "demo")
+    shown = "<pre>\n" * 20_000
+    demo.outputs = [new_output("display_data", data={kind: shown}) for kind in ("text/html", "text/markdown")]
+    return _but()
+
+
+def wrong_kernel(nb):
+    nb.metadata["kernelspec"] = {"name": "ir", "display_name": "R", "language": "R"}
+    nb.metadata["language_info"] = {"name": "R", "file_extension": ".r"}
+    return _but()
+
+
+def other_assignment(nb):
+    """Cells of another unit, with their marks, in a file of this one's name."""
+    for cell in nb.cells:
+        if "nbgrader" in cell.metadata:
+            cell.metadata.nbgrader["grade_id"] = "other-" + cell.metadata.nbgrader["grade_id"]
+    return {exercise: (0.0, False) for exercise in IDS}
+
+
 CLASS = {f.__name__: f for f in (right, wrong, deleted, deleted_check, deleted_all, duplicated, forged, ours)}
-CLASS |= {f.__name__: f for f in (grader_breaks, scripts)}
+CLASS |= {f.__name__: f for f in (grader_breaks, scripts, long_texts, wrong_kernel, other_assignment)}
 BROKEN = {
     "cut_off": '{"cells": [',
     "not_json": "hello",
     "a_list": "[]",
     "wrong_cells": '{"cells": [1, 2], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}',
     "nested": "[" * 100_000,
+    "not_utf8": b'{"cells": [], "metadata": {"name": "\xff\xfe"}, "nbformat": 4, "nbformat_minor": 5}',
+    "empty": "",
 }
 
 
@@ -118,6 +151,25 @@ def graded(course: Course):
     return expected, log
 
 
+@pytest.fixture(scope="module")
+def formgrader(course: Course):
+    """The page of a student's submission as the formgrader's handler makes it, with the exporter that it sets up."""
+    app, settings = FormgradeExtension(), {}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(course.root)
+        app.root_dir = str(course.root)
+        app.initialize([])
+        app.init_tornado_settings(SimpleNamespace(settings=settings))
+    told = {"base_url": "", "notebook_path": "", "index": 0, "total": 1, "submission_id": "1", "first_name": None,
+            "last_name": None, "assignment_id": UNIT, "notebook_id": UNIT}  # fmt: skip
+
+    def page(student: str) -> str:
+        path = course.root / "autograded" / student / UNIT / f"{UNIT}.ipynb"
+        return settings["nbgrader_exporter"].from_filename(str(path), resources=told | {"student": student})[0]
+
+    return page
+
+
 def _links(course: Course, expected: dict) -> None:
     path = course.hand_in("linker", course.released())
     secret = course.root / "secret.txt"
@@ -130,9 +182,11 @@ def _links(course: Course, expected: dict) -> None:
     path.unlink()
     path.symlink_to(course.root / "source" / UNIT / f"{UNIT}.ipynb")
     expected["linked_notebook"] = {exercise: (0.0, False) for exercise in IDS}
+    os.truncate(course.hand_in("huge", "{"), 500 << 20)  # a hole: it takes no room here
+    expected["huge"] = {exercise: (0.0, False) for exercise in IDS}
 
 
-@pytest.mark.parametrize("student", [*CLASS, *BROKEN, "linker", "linked_notebook"])
+@pytest.mark.parametrize("student", [*CLASS, *BROKEN, "linker", "linked_notebook", "huge"])
 def test_gradebook_tells_the_truth(course, graded, student):
     assert course.grades(student) == graded[0][student]
 
@@ -197,6 +251,31 @@ def test_feedback_runs_nothing(course, graded, student):
     assert "BEGIN HIDDEN" not in page
 
 
+@pytest.mark.parametrize("student", [*CLASS, *BROKEN])
+def test_the_formgrader_runs_nothing_of_theirs(course, graded, formgrader, student):
+    """Instructors open it on the server's own address: a script there could give marks."""
+    page = formgrader(student)
+    own, theirs = Scripts(formgrader("right")).found, Scripts(page).found
+    assert own and [part for part in theirs if "alert" in part] == []
+    assert len(theirs) == len(own)
+    assert ("As handed in" in page) == ("As handed in" in course.page(student))
+
+
+def test_what_is_too_long_is_shown_as_plain_text(course, graded, formgrader):
+    for page in (course.page("long_texts"), formgrader("long_texts")):
+        assert page.count("&lt;pre&gt;") == 60_000
+        assert page.count("![](attachment:x.png)") == 400 and "A" * 100 not in page
+        assert "<p>last words</p>" in page
+        assert 15 * 1600 < page.count("<p>a.</p>") < 25 * 1600
+
+
+def test_code_is_never_highlighted_as_that_of_ipython():
+    """Its rules take 18 s for 10 KB of blank lines, Python's two."""
+    cells = [new_code_cell("%%html\n<b>"), new_code_cell("\n " * 20_000), new_markdown_cell("text")]
+    shown, _ = SafePage().preprocess(new_notebook(cells=cells), {})
+    assert [cell.metadata.get("magics_language") for cell in shown.cells] == ["python3", "text", None]
+
+
 def test_feedback_keeps_prose_and_static_figures(course, graded):
     page = course.page("scripts")
     assert "<figure>static</figure>" in page
@@ -209,6 +288,8 @@ def test_feedback_says_what_was_misunderstood(course, graded):
     assert "Your scores are divided by d." in course.page("wrong")
     assert "missing from what you handed in" in course.page("deleted")
     assert "could not be read" in course.page("cut_off")
+    assert "it is larger than 50 MB" in course.page("huge")
+    assert "missing from what you handed in" in course.page("other_assignment")
     assert "not your mistake" in course.page("ours")
 
 

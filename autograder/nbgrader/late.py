@@ -1,0 +1,48 @@
+"""What lateness costs, through nbgrader's own door for it, and who has more time."""
+
+from __future__ import annotations
+
+import math
+
+from nbgrader.plugins import LateSubmissionPlugin
+from traitlets import Dict, Float
+from traitlets.config import Configurable
+
+DAY_S = 86_400
+
+
+class LatePolicy(LateSubmissionPlugin):
+    """A share of the score for each day begun after the due date, extensions counted; nothing unless configured.
+
+    nbgrader's own `penalty_method = "zero"` still takes all.
+    """
+
+    grace_minutes = Float(0.0, min=0, help="so much later costs nothing").tag(config=True)
+    per_day = Float(0.0, min=0, max=1, help="the share of the score that each day begun costs").tag(config=True)
+    most = Float(1.0, min=0, max=1, help="the share that lateness costs at most").tag(config=True)
+    closed_days = Float(None, allow_none=True, min=0, help="what comes later than so many days earns nothing").tag(
+        config=True
+    )
+    extensions = Dict(
+        value_trait=Dict(value_trait=Float(min=0)),
+        help='more time, in hours: {"03-heads": {"ada": 48}}; kept in the gradebook with the student\'s submission',
+    ).tag(config=True)
+
+    def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float | None:
+        """Points to take off; None where there is nothing to take. Arguments as nbgrader's."""
+        if total_seconds_late <= 60 * self.grace_minutes:
+            return None
+        if self.penalty_method != "none":
+            return super().late_submission_penalty(student_id, score, total_seconds_late)
+        if self.closed_days is not None and total_seconds_late > DAY_S * self.closed_days:
+            return score
+        share = min(self.per_day * math.ceil(total_seconds_late / DAY_S), self.most)
+        return score * share or None
+
+
+def extension(parent: Configurable, assignment: str, student: str) -> float | None:
+    """The hours that the configuration of `parent` gives this student for this assignment.
+
+    For `Gradebook.grant_extension`: 0 takes back what was granted, None leaves it as it is.
+    """
+    return LatePolicy(parent=parent).extensions.get(assignment, {}).get(student)

@@ -1,0 +1,187 @@
+"""An instructor's own test cells (`assert torch.allclose(attention(q, k, v), …)`), run unchanged outside the box.
+
+The cells of a notebook are gone through in order: the student's run in the box; a test runs in a child of the grader,
+where the student's names are proxies. The child is there for the deadline: what a test does with a student's answers
+may never end. It sends a line of JSON per cell; the verdict is made of that here.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import json
+import math
+import os
+import select
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nbformat import NotebookNode
+
+from autograder.api import CheckResult, Limits, Verdict
+from autograder.run import sources_of
+from autograder.student import Cell, Student, StudentError
+
+TRAILING = ("%", "!")  # lines that only IPython understands
+
+
+@dataclass(frozen=True)
+class Step:
+    """A cell of the notebook. `points` is None where it is no test."""
+
+    id: str
+    source: str
+    points: float | None = None
+    locked: bool = False
+
+
+def steps_of(nb: NotebookNode, tests: dict[str, float]) -> list[Step]:
+    """The cells that run, in order; `tests` are the ids of the test cells with their points."""
+    boxed = {source.id: source.text for source in sources_of(nb)}
+    steps = []
+    for cell in nb.cells:
+        if cell.id in tests:
+            steps.append(Step(cell.id, cell.source, tests[cell.id], True))
+        elif cell.id in boxed:
+            marks = cell.metadata.get("nbgrader") or {}
+            steps.append(Step(cell.id, boxed[cell.id], None, bool(marks.get("locked"))))
+    return steps
+
+
+def grade(nb: NotebookNode, tests: dict[str, float], names: dict[str, str], backend: Any,
+          limits: Limits) -> dict[str, Verdict]:  # fmt: skip
+    """Cell id → verdict for every test in `tests` (id → points); `names` are their grade ids."""
+    steps = steps_of(nb, tests)
+    verdicts: dict[str, Verdict] = {}
+    deadly: set[str] = set()  # steps that ended a box; each costs one, and is left out from then on
+    while any(id not in verdicts for id in tests):
+        left = [step for step in steps if step.id not in deadly]
+        with Student(backend, limits) as student:
+            said = list(_in_child(student, left, limits))
+        if len(said) < len(left) and not (said and said[-1]["over"]):  # the child hung, or died
+            said.append({"id": left[len(said)].id, "over": True, "score": None})
+        deadly |= {one["id"] for one in said if one["over"]}
+        for one in said:
+            if one["id"] in tests:
+                verdict = _verdict(names[one["id"]], tests[one["id"]], one, backend.name, limits)
+                verdicts.setdefault(one["id"], verdict)
+    return verdicts
+
+
+def _verdict(name: str, points: float, found: dict[str, Any], sandbox: str, limits: Limits) -> Verdict:
+    if found["score"] is None:
+        reason = f"the test did not end within {limits.wall_s:g} s, or ended its process; look at it by hand"
+        return Verdict(exercise=name, status="not_graded", score=0.0, max_score=points, sandbox=sandbox, reason=reason)
+    score = min(max(float(found["score"]), 0.0), points)
+    check = CheckResult(name="test", status="passed" if score == points else "failed", message=found["message"])
+    return Verdict(exercise=name, status=check.status, score=score, max_score=points, checks=(check,), sandbox=sandbox)
+
+
+def _in_child(student: Student, steps: Sequence[Step], limits: Limits) -> Iterator[dict[str, Any]]:
+    """What the child says of each test as it is there; ends where it says nothing more in time."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.close(reading)
+            _child(student, steps, writing)
+        finally:
+            os._exit(0)
+    os.close(writing)
+    try:
+        with open(reading, "rb", buffering=0) as pipe:
+            yield from _lines(pipe, limits.wall_s)
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def _lines(pipe: io.RawIOBase, seconds: float) -> Iterator[dict[str, Any]]:
+    """JSON objects, a line each; every line, of a test or not, starts the clock anew."""
+    rest, end = b"", time.monotonic() + seconds
+    while select.select([pipe], [], [], max(0.0, end - time.monotonic()))[0]:
+        piece = pipe.read(1 << 16)
+        if not piece:
+            return
+        *lines, rest = (rest + piece).split(b"\n")
+        for line in lines:
+            end = time.monotonic() + seconds
+            yield json.loads(line)
+
+
+def _child(student: Student, steps: Sequence[Step], pipe: int) -> None:
+    import torch
+
+    from autograder.proxies import Names, imports_of
+
+    torch.set_num_threads(1)  # a parallel region after a fork hangs
+    names = Names(student, imports_of(step.source for step in steps if step.points is None))
+    for step in steps:
+        lived = student.alive
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            said = _one(student, names, step)
+        if student.spent:  # by whomever: what fails for lack of time is no wrong answer
+            said["score"] = None
+        over = student.spent or (lived and not student.alive)
+        os.write(pipe, json.dumps({"id": step.id, **said, "over": over}).encode() + b"\n")
+        if over:
+            return
+
+
+def _one(student: Student, names: dict[str, Any], step: Step) -> dict[str, Any]:
+    if step.points is not None:
+        return _tested(step, names)
+    student.run_cells([Cell(step.id, step.source)])
+    if not step.locked:
+        return {}
+    try:  # an instructor's own helpers are taken from the instructor, never from the box
+        _run(step.source, names)
+    except Exception as error:
+        return {"message": f"{type(error).__name__}: {error}"}
+    return {}
+
+
+def _run(source: str, names: dict[str, Any]) -> Any:
+    """Execute a cell; the value of its last line where that is an expression."""
+    lines = ["" if line.lstrip().startswith(TRAILING) else line for line in source.splitlines()]
+    tree = ast.parse("\n".join(lines))
+    last = tree.body[-1] if tree.body else None
+    if not isinstance(last, ast.Expr):
+        exec(compile(tree, "<test>", "exec"), names)
+        return None
+    exec(compile(ast.Module(tree.body[:-1], []), "<test>", "exec"), names)
+    return eval(compile(ast.Expression(last.value), "<test>", "eval"), names)
+
+
+def _tested(step: Step, names: dict[str, Any]) -> dict[str, Any]:
+    """As nbgrader scores a test: full marks where nothing is raised, a number as its last value is the score."""
+    from autograder.proxies import Unjudged
+
+    assert step.points is not None
+    try:
+        value = _run(step.source, names)
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        score = float(value) if number else step.points
+        if not math.isfinite(score):
+            return {"score": 0.0, "message": "the test gave no number"}
+        return {"score": score, "message": ""}
+    except AssertionError as error:
+        return {"score": 0.0, "message": _shown(error, step.source)}
+    except StudentError as error:
+        return {"score": 0.0, "message": f"your code stopped: {error}"[:1000]}
+    except Unjudged as error:
+        return {"score": 0.0, "message": str(error)}
+    except Exception as error:  # of the test, most often over an answer of the wrong kind
+        return {"score": 0.0, "message": f"the test stopped with {type(error).__name__}"}
+
+
+def _shown(error: AssertionError, source: str) -> str:
+    """A sentence that the instructor wrote may be read; what a comparison prints holds the expected values."""
+    said = error.args[0] if error.args and isinstance(error.args[0], str) else ""
+    if isinstance(error, StudentError):
+        return f"your code stopped: {error}"[:1000]
+    return said if said and (repr(said)[1:-1] in source or said in source) else "the test failed"

@@ -1,0 +1,117 @@
+"""What goes wrong around the grading: a clear line, the rest of the class graded, and a rerun that finishes."""
+
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+import threading
+import time
+from collections import Counter
+from types import SimpleNamespace
+
+import pytest
+
+from autograder.nbgrader import config, unfinished
+
+from .conftest import IDS, POINTS, UNIT, Course
+
+FULL = {exercise: (POINTS, False) for exercise in IDS}
+slow = pytest.mark.slow
+
+
+def append(course: Course, line: str) -> None:
+    with (course.root / config.CONFIG).open("a", encoding="utf-8") as file:
+        file.write(f"\n{line}\n")
+
+
+def times_graded(course: Course) -> dict[str, int]:
+    return Counter((course.root / "graded.txt").read_text().split())
+
+
+MOMENTS = {
+    "verdict formed": ("autograde", 1, 2),
+    "being read": ("sanitize", 0, 1),
+    "put back together": ("autograde", 0, 1),
+    "grades saved": ("autograde", 3, 2),
+}
+
+
+@pytest.mark.parametrize("moment", [pytest.param(m, marks=[slow] * (n > 0), id=m) for n, m in enumerate(MOMENTS)])
+def test_a_killed_grader_is_finished_by_the_next(own_course, moment):
+    phase, place, times = MOMENTS[moment]
+    append(own_course, f'c.Autograde.{phase}_preprocessors.insert({place}, "fake_engine.Kill")')
+    for student in ("early", "killer", "late"):
+        own_course.hand_in(student, own_course.released())
+    own_course.nbgrader("autograde", UNIT, code=-signal.SIGKILL)
+    said = own_course.nbgrader("autograde", UNIT)
+    assert "left half graded by a run that was killed" in said
+    for student in ("early", "killer", "late"):
+        assert own_course.grades(student) == FULL
+        assert (own_course.root / "autograded" / student / UNIT / f"{UNIT}.ipynb").exists()
+    assert times_graded(own_course) == {"early": 1, "killer": times, "late": 1}
+    assert not list((own_course.root / unfinished.LOCKS).iterdir())
+
+
+def test_a_locked_gradebook_and_a_renamed_file(own_course):
+    for student in ("early", "late"):
+        own_course.hand_in(student, own_course.released())
+    path = own_course.hand_in("renamed", own_course.released(), name=f"{UNIT}-Copy1")
+    with sqlite3.connect(own_course.root / "gradebook.db") as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        said = own_course.nbgrader("autograde", UNIT, code=1)
+        holder.rollback()
+    assert "takes no grades: database is locked. Close what holds it" in said
+    assert not (own_course.root / "autograded").exists() and not (own_course.root / "graded.txt").exists()
+    said = own_course.nbgrader("autograde", UNIT, code=1)
+    assert f"renamed/{UNIT} holds {UNIT}-Copy1.ipynb, not {UNIT}.ipynb: rename it" in said
+    assert own_course.grades("early") == own_course.grades("late") == FULL
+    path.rename(path.with_name(f"{UNIT}.ipynb"))
+    own_course.nbgrader("autograde", UNIT)
+    assert own_course.grades("renamed") == FULL
+    assert times_graded(own_course) == {"early": 1, "late": 1, "renamed": 1}
+
+
+@slow
+def test_a_gradebook_that_may_only_be_read(own_course):
+    own_course.hand_in("early", own_course.released())
+    kept = (own_course.root / config.CONFIG).read_text()
+    append(own_course, "c.CourseDirectory.db_url = f\"sqlite:///file:{HERE / 'gradebook.db'}?mode=ro&uri=true\"")
+    said = own_course.nbgrader("autograde", UNIT, code=1)
+    assert "takes no grades: attempt to write a readonly database" in said and "give yourself the right" in said
+    (own_course.root / config.CONFIG).write_text(kept)
+    own_course.nbgrader("autograde", UNIT)
+    assert own_course.grades("early") == FULL
+
+
+def test_locks_of_the_living_are_kept(tmp_path, monkeypatch):
+    """A second command beside a running one must not take its work away."""
+    monkeypatch.chdir(tmp_path)
+    unfinished.begin("submitted/ann/x")
+    (lock,) = (tmp_path / unfinished.LOCKS).iterdir()
+    assert unfinished._is_held(lock)
+    unfinished.release()
+    assert not lock.exists()
+    shutil.rmtree(tmp_path / unfinished.LOCKS)
+
+
+def test_who_waits_for_another_grader_is_told_for_whom(tmp_path, monkeypatch):
+    said = []
+    logger = SimpleNamespace(warning=lambda text, *more: said.append(text % more))
+    monkeypatch.setattr(unfinished.traitlets_log, "get_logger", lambda: logger)
+    monkeypatch.chdir(tmp_path)
+    unfinished.begin("submitted/ann/x")
+    (lock,) = (tmp_path / unfinished.LOCKS).iterdir()
+    got = []
+    waiter = threading.Thread(target=lambda: got.append(unfinished._locked(lock, "submitted/ann/x")))
+    waiter.start()
+    end = time.monotonic() + 30
+    while not said and time.monotonic() < end:
+        time.sleep(0.01)
+    me = f"{os.getpid()} on {socket.gethostname()}"
+    assert said == [f"submitted/ann/x is being graded by process {me}: waiting for it"]
+    assert not got
+    unfinished.release()
+    waiter.join(30)
+    assert lock.exists() and unfinished._is_held(lock)  # not the file that the first one removed
+    os.close(got[0])
