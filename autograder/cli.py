@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from autograder import registry
-from autograder.api import Exercise, Verdict
+from autograder.api import Exercise, Verdict, hinted
+
+RECIPES = ("github-classroom", "gradescope-autograder")  # not scores, but the checks for another grader
+PAGES = {
+    "report": "how a class did, and what to teach again: a page",
+    "similarity": "which answers are alike in what is rare in the class: a page",
+}
 
 
 class BadInput(Exception):
@@ -40,16 +46,206 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     check.add_argument("--seed", type=int, help="draw the inputs of this verdict again")
     check.add_argument("--json", action="store_true", help="one object a line per file")
+    check.add_argument("--hints", type=int, choices=range(4), default=3, metavar="N",
+                       help="steps of help: 1 the concept, 2 what was seen, 3 the counter-example")  # fmt: skip
     check.add_argument("--trust", action="store_true", help="where there is no sandbox, run the code NOT ISOLATED")
     check.set_defaults(run=_check)
+    _grade_parser(commands.add_parser("grade", help="grade an nbgrader assignment of a whole class, in parallel"))
+    _export_parser(commands.add_parser("export", help="scores for Canvas, Moodle, Gradescope; recipes for CI"))
+    passback = commands.add_parser("passback", help="scores into the LMS's own gradebook, by LTI 1.3")
+    passback.add_argument("course", type=Path, metavar="COURSE_DIR")
+    passback.add_argument("assignment")
+    passback.set_defaults(run=_passback)
+    for name, what in PAGES.items():
+        page = commands.add_parser(name, help=what)
+        page.add_argument("course", type=Path, metavar="COURSE_DIR")
+        page.add_argument("assignment")
+        page.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.html", help="a new file")
+        if name == "similarity":
+            page.add_argument("--operations", action="store_true",
+                              help="run the answers in the box too, and compare their tensor operations")  # fmt: skip
+        page.set_defaults(run=_page, page=name)
+    history = commands.add_parser("history", help="every graded attempt of an assignment, by student")
+    history.add_argument("course", type=Path, metavar="COURSE_DIR")
+    history.add_argument("assignment")
+    history.add_argument("students", nargs="*", metavar="STUDENT", help="these alone; all where none is named")
+    history.set_defaults(run=_history)
+    lint = commands.add_parser("lint", help="what is wrong with an assignment, before it is released")
+    lint.add_argument("course", type=Path, metavar="COURSE_DIR")
+    lint.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help="all that have a source where none is given")
+    lint.set_defaults(run=_lint)
     commands.add_parser("list", help="exercise ids, a line each").set_defaults(run=_list)
     commands.add_parser("doctor", help="sandbox, devices, versions; what is missing").set_defaults(run=_doctor)
     corpus = commands.add_parser("corpus", help="grade our own right and wrong answers")
     corpus.add_argument("exercises", nargs="*", help="ids; all where none is given")
     corpus.add_argument("--report", action="store_true", help="name each answer that was misjudged")
+    corpus.add_argument("--mutants", action="store_true", help="besides, the references with a slip in each place")
     corpus.add_argument("--seed", type=int, default=0)
     corpus.set_defaults(run=_corpus)
     return parser
+
+
+def _grade_parser(grade: argparse.ArgumentParser) -> None:
+    grade.add_argument("course", type=Path, metavar="COURSE_DIR")
+    grade.add_argument("assignment")
+    where = grade.add_mutually_exclusive_group()
+    where.add_argument("--workers", type=_positive, metavar="N", help="processes here; else by cores and memory")
+    where.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler, tcp://host:8786, instead of those")
+    grade.add_argument("--device", choices=("auto", "cpu", "cuda"), help="instead of the course's own setting")
+    grade.add_argument("--resume", action="store_true", help="go on with a run that was stopped or killed")
+    grade.add_argument("--regrade", action="store_true", help="grade all again, and show what would change")
+    grade.add_argument("--yes", action="store_true", help="commit a regrade without asking")
+    grade.set_defaults(run=_grade)
+
+
+def _export_parser(export: argparse.ArgumentParser) -> None:
+    export.add_argument("course", type=Path, metavar="COURSE_DIR")
+    export.add_argument("assignment")
+    export.add_argument("--to", choices=("canvas", "moodle", "gradescope", "csv", *RECIPES), required=True)
+    export.add_argument("--per-question", action="store_true", help="a column or test per question")
+    export.add_argument("-o", "--output", type=Path, required=True, metavar="FILE",
+                        help="a new file; for gradescope and github-classroom a folder")  # fmt: skip
+    export.set_defaults(run=_export)
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of workers")
+    return int(text)
+
+
+def _grade(arguments: argparse.Namespace) -> int:
+    try:
+        from autograder.cluster import command
+    except ImportError as error:
+        raise BadInput(f"`autograder grade` needs {error.name}: pip install 'tfkit[grading,cluster]'") from error
+    from rich.console import Console
+
+    names = ("course", "assignment", "workers", "scheduler", "device", "resume", "regrade", "yes")
+    options = command.Options(**{name: getattr(arguments, name) for name in names})
+    try:
+        return command.grade(options, Console(highlight=False))
+    except (command.BadCourse, command.Busy, command.PoolError) as error:
+        raise BadInput(str(error)) from error
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    try:
+        from autograder.report import export, recipes
+    except ImportError as error:
+        raise BadInput(f"`autograder export` needs {error.name}: pip install 'tfkit[grading]'") from error
+    try:
+        if arguments.to in RECIPES:
+            recipes.write(arguments.course, arguments.assignment, arguments.to, arguments.output)
+            return 0
+        scores = export.read(arguments.course, arguments.assignment)
+        export.write(scores, arguments.to, arguments.output, arguments.per_question)
+    except export.NoExport as error:
+        raise BadInput(str(error)) from error
+    for line in scores.warnings:
+        print(f"autograder: {line}", file=sys.stderr)
+    return 0
+
+
+def _passback(arguments: argparse.Namespace) -> int:
+    try:
+        from autograder.report import lti, scores
+    except ImportError as error:
+        raise BadInput(f"`autograder passback` needs {error.name}: pip install 'tfkit[grading,lti]'") from error
+    try:
+        found = scores.read(arguments.course, arguments.assignment)
+        done = lti.send(arguments.course, found)
+    except scores.NoExport as error:
+        raise BadInput(str(error)) from error
+    for line in found.warnings:
+        print(f"autograder: {line}", file=sys.stderr)
+    print(f"{len(done.sent)} scores of {arguments.assignment} were taken")
+    if done.unknown:
+        print(f"autograder: the course there has no member {', '.join(done.unknown)}: ids or e-mail addresses must "
+              "be those of the gradebook", file=sys.stderr)  # fmt: skip
+    return 2 if done.unknown else 0
+
+
+def _report(course: Path, assignment: str) -> str:
+    from autograder.cluster import history
+    from autograder.report import attempts, group, page
+
+    students = group.read(course, assignment)
+    return page.page(assignment, students, attempts.greens(history.read(course, assignment)))
+
+
+def _similarity(course: Path, assignment: str, operations: bool) -> str:
+    from autograder.report import answers, similar, similar_page
+
+    written, stubs = answers.read(course, assignment)
+    same = None
+    if operations:
+        from autograder.report import operations as performed  # it imports torch
+
+        same = performed.same(performed.read(course, assignment))
+    return similar_page.page(assignment, written, similar.compare(written, stubs), same)
+
+
+def _page(arguments: argparse.Namespace) -> int:
+    try:
+        from autograder.cluster.course import BadCourse
+    except ImportError as error:
+        raise BadInput(f"`autograder {arguments.page}` needs {error.name}: pip install 'tfkit[grading]'") from error
+    from autograder.sandbox import SandboxError
+
+    try:
+        where = arguments.course, arguments.assignment
+        text = _similarity(*where, arguments.operations) if arguments.page == "similarity" else _report(*where)
+        with arguments.output.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except (BadCourse, SandboxError) as error:
+        raise BadInput(str(error)) from error
+    except FileExistsError:
+        raise BadInput(f"{arguments.output} exists: name a new file, or delete it") from None
+    except OSError as error:
+        raise BadInput(f"{arguments.output} cannot be written: {error.strerror}") from None
+    return 0
+
+
+def _history(arguments: argparse.Namespace) -> int:
+    try:
+        from autograder.cluster import history
+    except ImportError as error:
+        raise BadInput(f"`autograder history` needs {error.name}: pip install 'tfkit[grading]'") from error
+    from rich.console import Console
+
+    try:
+        attempts = history.read(arguments.course, arguments.assignment)
+    except history.BadCourse as error:
+        raise BadInput(str(error)) from error
+    known = {one.student for one in attempts}
+    if not attempts or (unknown := [name for name in arguments.students if name not in known]):
+        who = f" of {unknown[0]}" if attempts else ""
+        raise BadInput(f"no attempt{who} at {arguments.assignment} is kept: `autograder grade` keeps them")
+    wanted = set(arguments.students) or known
+    console = Console(highlight=False)
+    console.print(history.table(arguments.assignment, (one for one in attempts if one.student in wanted)))
+    return 0
+
+
+def _lint(arguments: argparse.Namespace) -> int:
+    try:
+        from autograder.lint import command
+    except ImportError as error:
+        raise BadInput(f"`autograder lint` needs {error.name}: pip install 'tfkit[grading]'") from error
+    from autograder.sandbox import SandboxError
+
+    count = 0
+    try:
+        for assignment in arguments.assignments or command.assignments(arguments.course):
+            for one in command.lint(arguments.course, assignment):
+                fault = isinstance(one, command.Fault)
+                print(f"✗ {one}" if fault else one, flush=True)
+                count += fault
+    except (command.BadCourse, SandboxError) as error:
+        raise BadInput(str(error)) from error
+    print(f"{count} fault{'s' * (count != 1)}" if count else "no faults")
+    return 1 if count else 0
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -60,7 +256,7 @@ def _list(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> int:
     exercise = registry.find(arguments.exercise)
-    submissions = [(file, _read(file)) for file in arguments.files]  # all of them, before the first is graded
+    submissions = [(file, read(file)) for file in arguments.files]  # all of them, before the first is graded
     from autograder.sandbox import SandboxError, choose
 
     try:
@@ -69,25 +265,28 @@ def _check(arguments: argparse.Namespace) -> int:
         raise BadInput(f"{error} (--trust)") from error
     verdicts = []
     for file, content in submissions:
-        verdicts.append(_graded(exercise, file, content, backend, arguments))
-        print(json.dumps(verdicts[-1].as_json()) if arguments.json else _text(verdicts[-1]), flush=True)
+        how = {"device": arguments.device, "seed": arguments.seed}
+        verdict = graded(exercise, file, content, backend, **how)
+        verdicts.append(verdict)
+        shown = hinted(verdict.as_json(), arguments.hints)
+        print(json.dumps(shown) if arguments.json else as_text(shown), flush=True)
     if any(verdict.status == "not_graded" for verdict in verdicts):
         return 2
     return 0 if all(verdict.status == "passed" for verdict in verdicts) else 1
 
 
-def _graded(exercise: Exercise, file: Path, content: Any, backend: Any, arguments: argparse.Namespace) -> Verdict:
+def graded(exercise: Exercise, file: Path, content: Any, backend: Any, **how: Any) -> Verdict:
+    """The verdict on what `read` gave; keywords device and seed."""
     from autograder import run
 
-    how = {"backend": backend, "device": arguments.device, "seed": arguments.seed}
     if isinstance(content, str):
-        verdict = run.grade_source(exercise, content, **how)
+        verdict = run.grade_source(exercise, content, backend=backend, **how)
     else:
-        verdict = run.grade_notebook(content, [exercise], student=file.name, **how)[0]
+        verdict = run.grade_notebook(content, [exercise], student=file.name, backend=backend, **how)[0]
     return replace(verdict, file=str(file))
 
 
-def _read(file: Path) -> Any:
+def read(file: Path) -> Any:
     """A Python file's text or a notebook's object; raises BadInput."""
     if file.suffix not in (".py", ".ipynb"):
         raise BadInput(f"{file} is neither a .py nor an .ipynb file")
@@ -112,13 +311,14 @@ def _notebook(file: Path, text: str) -> dict[str, Any]:
     return notebook
 
 
-def _text(verdict: Verdict) -> str:
-    lines = [f"{verdict.file}: {verdict.exercise} {verdict.status}, {verdict.score:g} of {verdict.max_score:g}"]
-    lines += [
-        f"  {check.status:8} {check.name}" + f": {check.message}" * bool(check.message) for check in verdict.checks
-    ]
-    lines += [f"  {text}" for text in (verdict.reason, verdict.hint) if text]
-    if verdict.sandbox == "subprocess" or "not" in verdict.sandbox:
+def as_text(shown: dict[str, Any]) -> str:
+    """A verdict's JSON object as lines to read."""
+    lines = ["{file}: {exercise} {status}, {score:g} of {max_score:g}".format(**shown)]
+    for check in shown["checks"]:
+        lines.append(f"  {check['status']:8} {check['name']}" + f": {check['message']}" * bool(check["message"]))
+        lines += [f"    {row}" for row in check["map"]]
+    lines += [f"  {text}" for text in (shown["reason"], shown["hint"]) if text]
+    if shown["sandbox"] == "subprocess" or "not" in shown["sandbox"]:
         lines.append("  NOT ISOLATED: the code ran with your own rights")
     return "\n".join(lines)
 
@@ -132,14 +332,26 @@ def _doctor(arguments: argparse.Namespace) -> int:
 
 
 def _corpus(arguments: argparse.Namespace) -> int:
-    from autograder.checks.corpus import judge
+    from autograder.checks.corpus import asked_of, judge, together
+    from autograder.checks.mutation import sharpness, total
 
     exercises = [registry.find(name) for name in arguments.exercises] or list(registry.exercises())
-    sound = True
+    scores: list[Any] = []
+    mutants = []
     for exercise in exercises:
-        score = judge(exercise, arguments.seed)
-        sound = sound and not score.complaints
-        print(score.line, flush=True)
-        for complaint in score.complaints if arguments.report else ():
-            print(f"  {complaint}")
-    return 0 if sound else 1
+        asked = asked_of(exercise, arguments.seed)
+        scores.append(judge(exercise, asked))
+        _tell(scores[-1], arguments.report)
+        if arguments.mutants:
+            mutants.append(sharpness(exercise, asked))
+            _tell(mutants[-1], arguments.report)
+    print(together(scores).line)
+    if mutants:
+        print(total(mutants).line)
+    return 0 if all(score.sound for score in scores + mutants) else 1
+
+
+def _tell(score: Any, report: bool) -> None:
+    print(score.line, flush=True)
+    for line in [*score.complaints, *score.notes] if report else ():
+        print(f"  {line}")

@@ -6,9 +6,11 @@ surrounds them, tints are translucent, and a badge carries its own background, s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
+
+from autograder.api import HINTS, hinted
 
 SIGNS = {"passed": "✓", "failed": "✗", "not_graded": "?", "not_run": "–"}
 WORDS = {"passed": "passed", "failed": "not yet right", "not_graded": "not graded", "not_run": "not run"}
@@ -25,9 +27,12 @@ def as_dict(verdict: object) -> dict[str, Any]:
     return verdict.as_json()  # type: ignore[attr-defined]
 
 
-def verdict_html(verdict: object) -> str:
-    """The fragment for a Verdict or its JSON object. All is escaped; a verdict holds no hidden values."""
-    data = as_dict(verdict)
+def verdict_html(verdict: object, hints: int = HINTS) -> str:
+    """The fragment for a Verdict or its JSON object, with so many steps of help (`api.hinted`).
+
+    All is escaped; a verdict holds no hidden values.
+    """
+    data = hinted(as_dict(verdict), hints)
     tint = "rgba(26,127,55,0.07)" if data["status"] == "passed" else "rgba(128,128,128,0.07)"
     parts = [_head(data), _lesson(data), _checks(data), _counterexample(data), _foot(data)]
     style = (
@@ -72,13 +77,34 @@ def _checks(data: Mapping[str, Any]) -> str:
     rows = [
         f'<tr><td style="{_cell()};white-space:nowrap;color:inherit">{_mark(check["status"])}</td>'
         f'<td style="{_cell()};white-space:nowrap">{_text(check["name"].replace("_", " "))}</td>'
-        f'<td style="{_cell()}">{_text(check.get("message", ""))}</td></tr>'
+        f'<td style="{_cell()}">{_text(check.get("message", ""))}{_map(check.get("map") or ())}</td></tr>'
         for check in data.get("checks") or ()
     ]
     if not rows:
         return ""
     head = "".join(f'<th style="{_cell()};font-weight:bold">{name}</th>' for name in ("", "property", "what was seen"))
     return f'<table style="{_table()}"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+
+
+SIGNS_OF_FLOW = {"●": "rgba(26,127,55,0.35)", "▲": "#b3261e", "○": "#8a5a00", "·": "transparent"}
+
+
+def _map(rows: Sequence[str]) -> str:
+    """Who sees whom: a row per output, a column per input."""
+    if not rows:
+        return ""
+    lines = [
+        "<tr>"
+        + "".join(
+            f'<td style="border:{LINE};width:1.4em;text-align:center;padding:0;'
+            f'background-color:{SIGNS_OF_FLOW.get(sign, "transparent")}">{escape(sign)}</td>'
+            for sign in row[: 2 * WIDEST]
+        )
+        + "</tr>"
+        for row in rows[: 2 * WIDEST]
+    ]
+    key = "rows: outputs, columns: inputs; ● may be seen and is, ▲ is seen and must not be, ○ should be seen and is not"
+    return f'<table style="{_table()}"><tbody>{"".join(lines)}</tbody></table><small>{key}</small>'
 
 
 def _mark(status: str) -> str:
@@ -94,6 +120,7 @@ def _counterexample(data: Mapping[str, Any]) -> str:
         f'<tr><th style="{_cell()};font-weight:bold;white-space:nowrap">{_text(str(name).replace("_", " "))}</th>'
         f'<td style="{_cell()}">{_value(value)}</td></tr>'
         for name, value in example.items()
+        if value is not None
     )
     title = '<div style="margin:10px 0 2px 0;font-weight:bold">The smallest example found</div>'
     return f'{title}<table style="{_table()}"><tbody>{rows}</tbody></table>'

@@ -67,3 +67,19 @@ def test_json_object_renders_like_the_verdict():
 def test_line():
     assert verdict_line(verdict()) == "✗ attention.attend 0/2 · divided_by_d"
     assert verdict_line(verdict(status="passed", score=2.0, misconception=None)) == "✓ attention.attend 2/2"
+
+
+@pytest.mark.parametrize("steps", range(4))
+def test_help_comes_in_steps(steps):
+    """Concept, symptoms, counter-example: so many as the instructor lets be shown. What failed is told in any case."""
+    page = verdict_html(verdict(checks=(CheckResult(name="values", status="failed", message="off by 2"),)), steps)
+    shown = ["divided by d" in page, "off by 2" in page, "smallest example" in page]
+    assert shown == [steps >= 1, steps >= 2, steps >= 3]
+    assert "values" in page and "not yet right" in page
+
+
+def test_who_sees_whom_is_drawn_and_only_with_the_symptoms():
+    flow = CheckResult(name="who sees whom", status="failed", message="an output moves", map=("●▲·", "○●●"))
+    page = verdict_html(verdict(checks=(flow,)))
+    assert [page.count(f">{sign}<") for sign in "●▲○·"] == [3, 1, 1, 1] and "must not be" in page
+    assert ">▲<" in clean(page) and "▲" not in verdict_html(verdict(checks=(flow,)), hints=1)

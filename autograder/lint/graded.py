@@ -1,0 +1,152 @@
+"""Rules that run code: the stub, the solution, the notebook after copy and paste; the collected answers."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from traitlets.config import Config
+
+from autograder.api import Exercise, Limits, Verdict
+from autograder.cluster.bundle import Released
+from autograder.cluster.job import KeyedExecute, verdicts_in
+from autograder.lint.notebook import Found, marks
+from autograder.nbgrader.execute import wanted_exercises
+from autograder.nbgrader.rebuild import RebuildFromGradebook
+from autograder.nbgrader.submission import parse
+from autograder.sandbox import Backend, Box
+
+SHARE = 0.25  # of the time that a student's code gets, the solution may take so much: others write slower code
+SECRET = b"lint"
+
+
+class Counted(Backend):
+    """The boxes of another backend, kept in `boxes` for what they used."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend, self.boxes = backend, list[Box]()
+        self.name, self.isolated, self.cards = backend.name, backend.isolated, backend.cards
+
+    def start(self, limits: Limits) -> Box:
+        """As the backend's own."""
+        self.boxes.append(self.backend.start(limits))
+        return self.boxes[-1]
+
+    def describe(self) -> dict[str, str]:
+        """As the backend's own."""
+        return self.backend.describe()
+
+
+class Timed(KeyedExecute):
+    """Also notes the processor seconds of each exercise, the box's and the grader's, which the box waits for.
+
+    By the clock a busy machine would make every solution slow.
+    """
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """As the parent's."""
+        self.seconds: dict[str, float] = {}
+        self._counted = Counted(super()._backend())
+        self._since = self._used()
+        return super().preprocess(nb, resources)
+
+    def _backend(self) -> Backend:
+        return self._counted
+
+    def _used(self) -> float:
+        return time.process_time() + sum(box.cpu_s() for box in self._counted.boxes)
+
+    def _progress(self, name: str, what: tuple) -> None:
+        super()._progress(name, what)
+        now = self._used()
+        self.seconds |= {item.exercise: now - self._since for item in what if isinstance(item, Verdict)}
+        self._since = now
+
+
+class Graded:
+    """One version of a notebook, graded as a submission of it would be."""
+
+    def __init__(self, nb: NotebookNode, released: Released, settings: dict[str, Any], name: str) -> None:
+        config = Config(settings)
+        handed = RebuildFromGradebook(config=config).rebuild(parse(nbformat.writes(nb)), list(released.cells))
+        step = Timed(SECRET, config=config)
+        where = {"student": "lint", "assignment": name, "notebook": name}
+        self.nb, _ = step.preprocess(handed, {"nbgrader": where})
+        self.verdicts: dict[str, dict[str, Any]] = {one["exercise"]: one for one in verdicts_in(self.nb)}
+        self.seconds = step.seconds
+
+    def errors(self) -> Found:
+        """Released cells that raise when they are run."""
+        for cell in self.nb.cells:
+            for output in cell.get("outputs", []) if marks(cell) and not marks(cell)["grade"] else []:
+                if output.output_type == "error":
+                    yield marks(cell)["grade_id"], f"{output.ename}: {output.evalue}"
+
+
+def stub_faults(stub: Graded) -> Found:
+    """A released notebook must run, and be worth nothing."""
+    for cell, error in stub.errors():
+        yield cell, f"the released cell stops with {error}: students cannot run what they get"
+    for name, verdict in stub.verdicts.items():
+        if verdict["status"] == "not_graded":
+            yield name, f"the stub is not graded ({verdict['reason']})"
+        elif verdict["score"] > 0:
+            yield name, f"the stub earns {verdict['score']:g} of {verdict['max_score']:g} points: ask for more"
+
+
+def solution_faults(solution: Graded, limits: Limits) -> Found:
+    """The solution must run, get all points, and take a small part of the time."""
+    for cell, error in solution.errors():
+        yield cell, f"in the source notebook this cell stops with {error}"
+    for name, verdict in solution.verdicts.items():
+        seconds = solution.seconds.get(name, 0.0)
+        if verdict["status"] != "passed":
+            yield name, f"the solution gets {verdict['score']:g} of {verdict['max_score']:g} points: {why(verdict)}"
+        elif seconds > SHARE * limits.wall_s:
+            yield name, (f"the solution takes {seconds:.1f} s of the {limits.wall_s:g} s that a student's code gets: "
+                         "ask for less, or raise c.BoxedExecute.limits")  # fmt: skip
+
+
+def pasted_faults(pasted: Graded, solution: Graded) -> Found:
+    """Copying cells must change no verdict."""
+    for name, verdict in pasted.verdicts.items():
+        if verdict["status"] != "passed" and solution.verdicts[name]["status"] == "passed":
+            yield name, f"passes, but not after every cell was copied and pasted below itself: {why(verdict)}"
+
+
+def pasted(nb: NotebookNode) -> NotebookNode:
+    """Each cell twice, as JupyterLab pastes them: a new id, the same metadata."""
+    twice = copy.deepcopy(nb)
+    twice.cells = []
+    for number, cell in enumerate(nb.cells):
+        again = copy.deepcopy(cell)
+        again.id = f"pasted-{number}"
+        twice.cells += [copy.deepcopy(cell), again]
+    return twice
+
+
+def corpus_faults(exercise: Exercise) -> Found:
+    """Every collected wrong answer must fail, every right one pass."""
+    from autograder.checks.corpus import asked_of, judge
+
+    score = judge(exercise, asked_of(exercise, 0))
+    if not score.wrong:
+        yield exercise.id, "has no wrong answer in submissions/…/wrong, so nothing shows that its checks catch one"
+    yield from ((exercise.id, what) for what in score.complaints)
+
+
+def exercises_of(nb: NotebookNode) -> Iterator[Exercise]:
+    """The installed exercises that a graded notebook has checks of."""
+    yield from (exercise for exercise in wanted_exercises(nb).values() if exercise)
+
+
+def why(verdict: dict[str, Any]) -> str:
+    """The first thing that a failed verdict says, in one line."""
+    failed = [f"{check['name']}: {check['message']}" for check in verdict["checks"] if check["status"] == "failed"]
+    return " ".join((failed or [verdict["reason"] or verdict["status"]])[0].split())
+
+

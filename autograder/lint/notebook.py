@@ -1,0 +1,138 @@
+"""Rules that read a source notebook and run nothing: ids, points, exercises and their checks, code that parses."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import math
+import re
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import nbformat
+from IPython.core.inputtransformer2 import TransformerManager
+from nbformat import NotebookNode
+
+from autograder import registry
+
+GRADE_ID = re.compile(r"[a-zA-Z0-9_\-]+")  # what nbgrader takes
+SCHEME_POINTS = re.compile(r"(?m)^[-*] (\d+(?:\.\d+)?) points?\b")
+CHECKED = re.compile(r"""check\(\s*["']([^"']+)["']\s*\)""")
+
+Found = Iterator[tuple[str, str]]  # cell id, what is wrong with it
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One broken rule: where, and what to do about it."""
+
+    unit: str
+    cell: str  # "-" where it is the whole unit
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.unit}, cell {self.cell}: {self.what}"
+
+
+def faults(unit: str, notebook: NotebookNode) -> list[Fault]:
+    """Every broken rule of one source notebook, in the order of the rules."""
+    return [Fault(unit, cell, what) for rule in RULES for cell, what in rule(notebook)]
+
+
+def invalid(notebook: NotebookNode) -> Found:
+    """What nbformat refuses."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            nbformat.validate(copy.deepcopy(notebook))  # it gives repeated ids new ones, in place
+    except nbformat.ValidationError as error:
+        yield "-", f"is no valid notebook: {str(error).strip().partition(chr(10))[0]}"
+
+
+def repeated_ids(notebook: NotebookNode) -> Found:
+    """Ids that two cells share, of nbformat's or of nbgrader's, and ids that nbgrader does not take."""
+    for name, count in Counter(cell.get("id") for cell in notebook.cells).items():
+        if name is not None and count > 1:
+            yield name, f"{count} cells have this id: give each its own"
+    names = [(cell.get("id", "-"), marks(cell).get("grade_id", "")) for cell in notebook.cells if marks(cell)]
+    for name, count in Counter(name for _, name in names).items():
+        if count > 1:
+            yield name, f"{count} cells have the grade id {name!r}: students' marks would be mixed up"
+    for cell, name in names:
+        if not GRADE_ID.fullmatch(str(name)):
+            yield cell, f"the grade id {name!r} is none: use letters, digits, - and _"
+
+
+def wrong_points(notebook: NotebookNode) -> Found:
+    """Points that are no number from 0 up, and mark schemes whose points do not add up to the question's."""
+    for cell in notebook.cells:
+        if not (marks(cell).get("grade") or marks(cell).get("task")):
+            continue
+        points = marks(cell).get("points")
+        if isinstance(points, bool) or not isinstance(points, int | float) or not 0 <= points < math.inf:
+            yield _name(cell), f"is graded, but its points are {points!r}: give it a number, 0 or more"
+            continue
+        parts = [float(part) for part in SCHEME_POINTS.findall(cell.source)] if cell.cell_type == "markdown" else []
+        if parts and sum(parts) != points:
+            yield _name(cell), f"is worth {points:g} points, but its mark scheme gives {sum(parts):g}"
+
+
+def lost_exercises(notebook: NotebookNode) -> Found:
+    """Checks of exercises that no course has or that no cell answers, and answers that no check looks at."""
+    known = {"-".join(exercise.id.split(".")): exercise.id for exercise in registry.exercises()}
+    names = {marks(cell)["grade_id"] for cell in notebook.cells if "grade_id" in marks(cell)}
+    for cell in notebook.cells:
+        kind, _, tail = str(marks(cell).get("grade_id", "")).partition("-")
+        asked = CHECKED.match(cell.source.strip()) if marks(cell).get("grade") and cell.cell_type == "code" else None
+        if asked and asked[1] not in known.values():
+            yield _name(cell), f"no installed course has the exercise {asked[1]!r}; `autograder list` shows all"
+        elif asked and _name(cell) != "check-" + asked[1].replace(".", "-"):
+            yield _name(cell), f"must have the grade id check-{asked[1].replace('.', '-')}: the exercise is found by it"
+        elif asked and f"solution-{tail}" not in names:
+            yield _name(cell), f"is a check of {asked[1]}, but no cell solution-{tail} is there to be answered"
+        elif kind == "solution" and tail in known and f"check-{tail}" not in names:
+            yield _name(cell), f"the answer to {known[tail]} is worth nothing: there is no cell check-{tail}"
+
+
+def unparsable(notebook: NotebookNode) -> Found:
+    """Code that is no Python, magics granted."""
+    for cell in code(notebook):
+        try:
+            tree(cell)
+        except SyntaxError as error:
+            yield cell.get("id", "-"), f"line {error.lineno} does not parse: {error.msg}"
+
+
+RULES: tuple[Callable[[NotebookNode], Found], ...] = (
+    invalid,
+    repeated_ids,
+    wrong_points,
+    lost_exercises,
+    unparsable,
+)
+
+
+def points(notebook: NotebookNode) -> float:
+    """All points of the notebook, a person's too."""
+    return math.fsum(marks(cell).get("points") or 0 for cell in notebook.cells)
+
+
+def marks(cell: NotebookNode) -> dict:
+    """What nbgrader wrote on the cell."""
+    return cell.metadata.get("nbgrader") or {}
+
+
+def code(notebook: NotebookNode) -> list[NotebookNode]:
+    """The code cells."""
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def tree(cell: NotebookNode) -> list[ast.stmt]:
+    """The cell's statements, IPython's own syntax translated. Raises SyntaxError."""
+    return ast.parse(TransformerManager().transform_cell(cell.source)).body
+
+
+def _name(cell: NotebookNode) -> str:
+    return str(marks(cell).get("grade_id") or cell.get("id", "-"))

@@ -1,0 +1,112 @@
+"""`pytest --tfkit-exercise attention.multi_head student.py`: each check of the exercise is a test of that file.
+
+The file is graded as by `autograder check`: pytest never imports it, and the verdict is formed outside the box.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder import registry
+from autograder.api import CheckResult, Exercise, Verdict
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options of this plugin."""
+    group = parser.getgroup("tfkit")
+    group.addoption("--tfkit-exercise", metavar="ID", help="grade the files that are named against this exercise")
+    group.addoption("--tfkit-trust", action="store_true", help="where there is no sandbox, run the code NOT ISOLATED")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """An exercise that does not exist ends the run, with the nearest one named."""
+    if config.getoption("tfkit_exercise"):
+        try:
+            registry.find(config.getoption("tfkit_exercise"))
+        except registry.UnknownExercise as error:
+            raise pytest.UsageError(str(error)) from error
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[None, Any, Any]:
+    """Take the files named on the command line away from pytest's own collector, which would import them."""
+    found = yield
+    wanted = parent.config.getoption("tfkit_exercise")
+    if not wanted or not parent.session.isinitpath(file_path) or file_path.suffix not in (".py", ".ipynb"):
+        return found
+    return [Submission.from_parent(parent, path=file_path, exercise=registry.find(wanted))]
+
+
+class NotGraded(Exception):
+    """No verdict, through no fault of the code."""
+
+
+class Failed(Exception):
+    """The check says no; the message is the check's."""
+
+
+class Submission(pytest.File):
+    """A student's file, graded once, when its first test runs."""
+
+    def __init__(self, *, exercise: Exercise, **kw: Any) -> None:
+        super().__init__(**kw)
+        self.exercise = exercise
+
+    def collect(self) -> Iterator[CheckItem]:
+        """A test for each check."""
+        for check in registry.check_function(self.exercise)():
+            yield CheckItem.from_parent(self, name=check.name)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Raises NotGraded."""
+        from autograder import cli
+        from autograder.sandbox import SandboxError, choose
+
+        try:
+            backend = choose(trust=self.config.getoption("tfkit_trust"))
+            return cli.graded(self.exercise, self.path, cli.read(self.path), backend)
+        except SandboxError as error:
+            raise NotGraded(f"{error} (--tfkit-trust)") from error
+        except cli.BadInput as error:
+            raise NotGraded(str(error)) from error
+
+
+class CheckItem(pytest.Item):
+    """One check of the exercise."""
+
+    parent: Submission
+
+    def runtest(self) -> None:
+        """Raises Failed or NotGraded."""
+        verdict = self.parent.verdict
+        if verdict.status == "not_graded":
+            raise NotGraded(verdict.reason)
+        result = {check.name: check for check in verdict.checks}.get(self.name)
+        if result is None:  # nothing to examine: the name is not defined, the box ended
+            raise Failed(verdict.reason)
+        if result.status == "not_run":
+            pytest.skip(result.message)
+        if result.status != "passed":
+            raise Failed(_words(result, verdict))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """The sentence, without the plugin's own traceback."""
+        if isinstance(excinfo.value, Failed):
+            return str(excinfo.value)
+        if isinstance(excinfo.value, NotGraded):
+            return f"NOT GRADED: {excinfo.value}"
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """Where pytest says the test is."""
+        return self.path, None, f"{self.parent.exercise.id}: {self.name}"
+
+
+def _words(result: CheckResult, verdict: Verdict) -> str:
+    return "\n".join(text for text in (result.message or f"{result.name} failed", verdict.hint) if text)

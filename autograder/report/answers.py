@@ -1,0 +1,44 @@
+"""The code that students wrote, from their graded notebooks, and the stubs they were given."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from nbgrader.api import Gradebook
+
+from autograder.cluster.course import BadCourse, released_in, settings_of, students_in
+from autograder.nbgrader.rebuild import SHOWN_ONLY
+
+OWN = "cells of their own"
+
+
+def read(root: Path, assignment: str) -> tuple[dict[str, dict[str, str]], dict[str, str]]:
+    """Student → cell → source, and cell → stub. Raises BadCourse."""
+    course = settings_of(root.resolve()).coursedir
+    folders = students_in(course, course.autograded_directory, assignment)
+    if not folders:
+        raise BadCourse(f"no graded notebook of {assignment!r} is in {root}: run `autograder grade COURSE_DIR "
+                        f"{assignment}` first")  # fmt: skip
+    with Gradebook(course.db_url, course.course_id) as gradebook:
+        known = released_in(gradebook, assignment)
+    stubs = {cell.name: cell.source for one in known.values() for cell in one.cells if cell.solution}
+    return {student: dict(_answers(folder)) for student, folder in folders.items()}, stubs
+
+
+def _answers(folder: Path) -> Iterator[tuple[str, str]]:
+    own = []
+    for path in sorted(folder.glob("*.ipynb")):
+        try:
+            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise BadCourse(f"{path} cannot be read ({error}): delete it and grade again") from error
+        for cell in (one for one in cells if one["cell_type"] == "code"):
+            marks, source = cell["metadata"].get("nbgrader"), "".join(cell["source"])
+            role = (cell["metadata"].get("tfkit") or {}).get("role")
+            if marks and marks["solution"]:
+                yield marks["grade_id"], source
+            elif not marks and role not in SHOWN_ONLY:
+                own.append(source)
+    yield OWN, "\n\n".join(own)

@@ -1,0 +1,58 @@
+"""How many attempts an exercise took, and how long: from the records of `autograder grade`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from autograder.cluster.history import Attempt
+
+
+@dataclass(frozen=True)
+class Green:
+    """An exercise's way to full marks: attempts, and hours from the first graded one, of those who got there."""
+
+    exercise: str
+    students: int
+    attempts: list[int]
+    hours: list[float]
+
+    @property
+    def at_once(self) -> int:
+        """Students whose first attempt had full marks."""
+        return self.attempts.count(1)
+
+    @property
+    def median_attempts(self) -> float:
+        """Of those who got there."""
+        return median(self.attempts)
+
+    @property
+    def median_hours(self) -> float | None:
+        """Of those who got there by a later attempt; None where there is nobody."""
+        later = [hours for number, hours in zip(self.attempts, self.hours, strict=True) if number > 1]
+        return median(later) if later else None
+
+
+def greens(attempts: Sequence[Attempt]) -> list[Green]:
+    """A Green for each exercise; none where nobody handed in twice, since there is nothing to be seen then."""
+    attempts = [one for one in attempts if not one.state]
+    if not any(one.number > 1 for one in attempts):
+        return []
+    names = dict.fromkeys(verdict["exercise"] for one in attempts for verdict in one.verdicts)
+    return [_green(name, attempts) for name in names]
+
+
+def _green(name: str, attempts: Sequence[Attempt]) -> Green:
+    started: dict[str, Attempt] = {}
+    reached: dict[str, Attempt] = {}
+    for one in attempts:
+        verdict = next((verdict for verdict in one.verdicts if verdict["exercise"] == name), None)
+        if verdict is None:
+            continue
+        started.setdefault(one.student, one)
+        if verdict["status"] == "passed":
+            reached.setdefault(one.student, one)
+    hours = [(one.at - started[student].at).total_seconds() / 3600 for student, one in reached.items()]
+    return Green(name, len(started), [one.number for one in reached.values()], hours)

@@ -1,0 +1,129 @@
+"""Scores as the files that Canvas, Moodle and Gradescope read, or as plain CSV.
+
+Canvas and Moodle add columns up themselves. With a column per question they therefore get the late penalty as a column
+of its own, below zero and worth no points, and no total.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from autograder.report.scores import NoExport, Row, Scores, read
+
+Cell = str | float | None
+# a cell that starts as one, or has one behind what a spreadsheet may take for the end of a cell
+FORMULA = re.compile(r"^(?=[=+\-@\t\r\n])|(?<=[;\t\r\n])(?=[=+\-@])")
+PENALTY = "late penalty"
+
+
+def write(scores: Scores, to: str, output: Path, per_question: bool = False) -> None:
+    """Write `scores` for `to` (canvas, moodle, gradescope, csv) at `output`, which must be new. Raises NoExport."""
+    try:
+        if to == "gradescope":
+            _results(scores, output, per_question)
+        else:
+            text = as_csv({"canvas": canvas, "moodle": moodle, "csv": plain}[to](scores, per_question))
+            with output.open("x", encoding="utf-8", newline="") as file:
+                file.write(text)
+    except FileExistsError:
+        raise NoExport(f"{output} exists: name a new file, or delete it") from None
+    except OSError as error:
+        raise NoExport(f"{output} cannot be written: {error.strerror}") from None
+
+
+def safe(cell: Cell) -> Cell:
+    """Text that a spreadsheet would run as a formula gets an apostrophe in front, as OWASP advises; numbers stay.
+
+    Inside a cell too: a spreadsheet that expects semicolons or tabs between cells cuts it there.
+    """
+    return FORMULA.sub("'", cell) if isinstance(cell, str) else cell
+
+
+def as_csv(rows: Iterable[list[Cell]]) -> str:
+    """The text of a CSV file (RFC 4180), each cell `safe`."""
+    text = io.StringIO()
+    csv.writer(text).writerows([safe(cell) for cell in row] for row in rows)
+    return text.getvalue()
+
+
+# -- tables ------------------------------------------------------------------------------------------------------------
+def plain(scores: Scores, per_question: bool) -> list[list[Cell]]:
+    """A header, a row per student: who, when, points by question if asked for, their sum, penalty, total, maximum."""
+    titles = [question.title for question in scores.questions] if per_question else []
+    header = ["assignment", "student_id", "last_name", "first_name", "email", "submitted", *titles]
+    table: list[list[Cell]] = [[*header, "raw_score", "late_penalty", "score", "max_score"]]
+    for row in scores.rows:
+        who: list[Cell] = [scores.assignment, row.student, row.last_name, row.first_name, row.email, row.submitted]
+        points: list[Cell] = [None] * len(titles) if row.points is None else [*row.points] if per_question else []
+        penalty = None if row.points is None else row.penalty
+        table.append([*who, *points, row.raw, penalty, row.total, scores.max_score])
+    return table
+
+
+def canvas(scores: Scores, per_question: bool) -> list[list[Cell]]:
+    """Canvas's gradebook import: its five columns of identity, then assignments, whose points are in the second row."""
+    titles, maxima = _columns(scores, per_question)
+    table: list[list[Cell]] = [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *titles],
+        ["    Points Possible", None, None, None, None, *maxima],
+    ]
+    for row in scores.rows:
+        name = ", ".join(part for part in (row.last_name, row.first_name) if part) or row.student
+        table.append([name, None, None, row.student, None, *_points(scores, row, per_question)])
+    return table
+
+
+def moodle(scores: Scores, per_question: bool) -> list[list[Cell]]:
+    """Moodle's grade import: users are found by Username or Email address, the rest are grade items."""
+    titles, _ = _columns(scores, per_question)
+    table: list[list[Cell]] = [["First name", "Last name", "Username", "Email address", *titles]]
+    for row in scores.rows:
+        who: list[Cell] = [row.first_name, row.last_name, row.student, row.email]
+        table.append([*who, *_points(scores, row, per_question)])
+    return table
+
+
+def _columns(scores: Scores, per_question: bool) -> tuple[list[str], list[float]]:
+    if not per_question:
+        return [scores.assignment], [scores.max_score]
+    titles = [*(question.title for question in scores.questions), PENALTY]
+    return [f"{scores.assignment}: {title}" for title in titles], [*(one.max_score for one in scores.questions), 0.0]
+
+
+def _points(scores: Scores, row: Row, per_question: bool) -> list[Cell]:
+    """Empty cells, which leave a grade as it is, for a student of whom nothing is graded."""
+    if not per_question:
+        return [row.total]
+    if row.points is None or row.raw is None or row.total is None:
+        return [None] * (len(scores.questions) + 1)
+    return [*row.points, row.total - row.raw]
+
+
+# -- Gradescope --------------------------------------------------------------------------------------------------------
+def results(scores: Scores, row: Row, per_question: bool) -> dict[str, object]:
+    """What Gradescope expects in `/autograder/results/results.json`; its `score` overrides the sum of the tests."""
+    late = f"{PENALTY}: {row.penalty:g}" if row.penalty else ""
+    found: dict[str, object] = {"score": row.total, "output": f"{scores.assignment} {late}".strip()}
+    if per_question and row.points is not None:
+        pairs = zip(scores.questions, row.points, strict=True)
+        found["tests"] = [{"name": one.title, "score": got, "max_score": one.max_score} for one, got in pairs]
+    return found
+
+
+def _results(scores: Scores, folder: Path, per_question: bool) -> None:
+    rows = [row for row in scores.rows if row.points is not None]
+    for row in rows:
+        if Path(row.student).name != row.student:
+            raise NoExport(f"student {row.student!r} cannot name a file: rename them in the gradebook")
+    folder.mkdir()
+    for row in rows:
+        text = json.dumps(results(scores, row, per_question), indent=1, ensure_ascii=False)
+        (folder / f"{row.student}.json").write_text(text + "\n", encoding="utf-8")
+
+
+__all__ = ["NoExport", "read", "write"]

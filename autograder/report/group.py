@@ -1,0 +1,115 @@
+"""How a class did in an assignment, counted from the verdicts in its graded notebooks."""
+
+from __future__ import annotations
+
+import glob
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from autograder.cluster.course import BadCourse, settings_of
+from autograder.report.misconceptions import misconceptions
+
+PASSED_BY = 2 / 3  # an exercise that fewer pass is to be taught again
+SHARED_BY = 0.2  # so is one of which more share one misconception
+
+Verdicts = dict[str, dict[str, Any]]  # exercise → a student's verdict
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A wrong idea that some students' code behaves like."""
+
+    name: str
+    hint: str
+    students: int
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """Numbers of students by outcome; `discrimination` is None where it is not defined."""
+
+    name: str
+    full: int
+    part: int
+    none: int
+    not_graded: int
+    discrimination: float | None
+    misconceptions: list[Misconception]
+
+    @property
+    def graded(self) -> int:
+        """Students who have a score."""
+        return self.full + self.part + self.none
+
+    @property
+    def reteach(self) -> bool:
+        """Whether few passed, or many share one misconception."""
+        most = self.misconceptions[0].students if self.misconceptions else 0
+        return bool(self.graded) and (self.full < PASSED_BY * self.graded or most > SHARED_BY * self.graded)
+
+
+def read(root: Path, assignment: str) -> list[Verdicts]:
+    """The verdicts of each student whose graded notebooks the course in `root` has. Raises BadCourse."""
+    course = settings_of(root.resolve()).coursedir
+    folders = sorted(glob.glob(course.format_path(course.autograded_directory, "*", assignment)))
+    students = [_verdicts(Path(folder)) for folder in folders]
+    if not any(students):
+        raise BadCourse(f"no graded notebook of {assignment!r} in {root} has verdicts of the autograder: "
+                        f"run `autograder grade COURSE_DIR {assignment}` first")  # fmt: skip
+    return students
+
+
+def _verdicts(folder: Path) -> Verdicts:
+    found = {}
+    for path in sorted(folder.glob("*.ipynb")):
+        try:
+            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise BadCourse(f"{path} cannot be read ({error}): delete it and grade again") from error
+        verdicts = [(cell.get("metadata", {}).get("tfkit") or {}).get("verdict") for cell in cells]
+        found.update({verdict["exercise"]: verdict for verdict in verdicts if verdict})
+    return found
+
+
+def exercises(students: Sequence[Verdicts]) -> list[Exercise]:
+    """A count for each exercise, in the order of the notebooks."""
+    return [_count(name, students) for name in dict.fromkeys(name for one in students for name in one)]
+
+
+def _count(name: str, students: Sequence[Verdicts]) -> Exercise:
+    verdicts = [one[name] for one in students if name in one]
+    shares = [share(verdict) for verdict in verdicts if verdict["status"] != "not_graded"]
+    full, none = sum(one >= 1 for one in shares), sum(one <= 0 for one in shares)
+    why = [(idea, number) for (of, idea), number in misconceptions(students).most_common() if of == name]
+    hints = {verdict["misconception"]: verdict["hint"] or "" for verdict in verdicts}
+    ideas = [Misconception(idea, hints[idea], number) for idea, number in why]
+    missing = len(verdicts) - len(shares)
+    return Exercise(name, full, len(shares) - full - none, none, missing, _discrimination(name, students), ideas)
+
+
+def share(verdict: dict[str, Any]) -> float:
+    """Score by maximum."""
+    return float(verdict["score"]) / float(verdict["max_score"]) if verdict["max_score"] else 0.0
+
+
+def _discrimination(name: str, students: Sequence[Verdicts]) -> float | None:
+    """Point-biserial correlation of full marks here with the mean share of the *other* exercises."""
+    passed, rest = [], []
+    for one in students:
+        graded = {key: share(verdict) for key, verdict in one.items() if verdict["status"] != "not_graded"}
+        if name in graded and len(graded) > 1:
+            passed.append(graded[name] >= 1)
+            rest.append((sum(graded.values()) - graded[name]) / (len(graded) - 1))
+    return point_biserial(passed, rest)
+
+
+def point_biserial(passed: Sequence[bool], rest: Sequence[float]) -> float | None:
+    """Pearson's correlation of a yes or no with a number (Lord & Novick 1968), None where either is constant."""
+    if len(set(passed)) < 2 or np.std(rest) < 1e-12:
+        return None
+    return float(np.corrcoef(np.asarray(passed, float), rest)[0, 1])

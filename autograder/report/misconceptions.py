@@ -1,0 +1,17 @@
+"""Which misconceptions a class has, and how many of it: counted once, for the report and for the class panel."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+def misconceptions(students: Iterable[Mapping[str, Mapping[str, Any]]]) -> Counter[tuple[str, str]]:
+    """(exercise, misconception) -> students whose code behaves like it; students: exercise -> verdict, for each."""
+    return Counter(
+        (exercise, verdict["misconception"])
+        for one in students
+        for exercise, verdict in one.items()
+        if verdict["misconception"]
+    )

@@ -1,0 +1,159 @@
+"""Which students' answers perform the same tensor operations, where few of the class do.
+
+Other names, a helper function more or less, another way to write a call, lines that changed places: none of these hides
+what is computed. The answers run in the box, where PyTorch itself tells of each operation. A student's code may forge
+what is told; it is shown to a person and decides nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import lru_cache
+from itertools import combinations
+from pathlib import Path
+
+import nbformat
+import torch
+from rich.console import Console
+from rich.progress import track
+
+from autograder import given, registry
+from autograder.api import Exercise, Limits
+from autograder.checks.compare import Raised
+from autograder.checks.probe import Draw, Probe, observe
+from autograder.checks.reference import reference_of
+from autograder.cluster.course import BadCourse, boxed_settings, settings_of, students_in
+from autograder.nbgrader.execute import name_answers
+from autograder.report.similar import Match, Pair, most_holders
+from autograder.run import Source, sources_of
+from autograder.sandbox import Backend, choose
+from autograder.student import Cell, Student, StudentError
+
+MOST = 2000  # operations of one question that are looked at
+SHORT = 5  # operations; fewer are the same in many answers by chance
+ANSWERS = 2  # in so many two students must agree: one unusual set of a dozen operations may be chance
+NAMES = ("_operations_begin", "_operations_end")
+RECORDER = f"""
+from torch.utils._python_dispatch import TorchDispatchMode
+
+class Recorder(TorchDispatchMode):
+    names = []
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        if len(self.names) < {MOST}:
+            self.names.append(str(function))
+        return function(*args, **(kwargs or {{}}))
+
+recorder = Recorder()
+
+def {NAMES[0]}():
+    recorder.names.clear()
+    recorder.__enter__()
+
+def {NAMES[1]}():
+    recorder.__exit__(None, None, None)
+    return list(recorder.names)
+"""
+
+AS_NAMED = re.compile(r"aten\.([A-Za-z0-9_]{1,80})\.([A-Za-z0-9_]{1,80})")
+Trace = tuple[str, ...]  # the operations of an answer, each as often as it is performed, by name
+
+
+def read(root: Path, assignment: str) -> dict[str, dict[str, Trace]]:
+    """Student → answer's cell → its operations, where it answers at all. Raises BadCourse, SandboxError."""
+    app = settings_of(root.resolve())
+    boxed = boxed_settings(app)["BoxedExecute"]
+    backend = choose(bool(boxed.get("trust")), str(boxed.get("sandbox", "")))
+    folders = students_in(app.coursedir, app.coursedir.autograded_directory, assignment)
+    asked: dict[str, list[Probe]] = {}
+    found: dict[str, dict[str, Trace]] = {}
+    shown = Console(stderr=True)
+    for student, folder in track(folders.items(), "running the answers", console=shown, transient=True):
+        found[student] = {}
+        for path in sorted(folder.glob("*.ipynb")):
+            found[student] |= _traces(_sources(path), asked, backend, Limits(**boxed.get("limits", {})))
+    return found
+
+
+def _sources(path: Path) -> list[Source]:
+    try:
+        nb = nbformat.from_dict(json.loads(path.read_text(encoding="utf-8")))
+        name_answers(nb)
+        return sources_of(nb)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadCourse(f"{path} cannot be read ({error}): delete it and grade again") from error
+
+
+def _traces(
+    sources: list[Source], asked: dict[str, list[Probe]], backend: Backend, limits: Limits
+) -> dict[str, Trace]:
+    """Of all answers of a notebook, in one box. `asked`: exercise → questions, added to."""
+    answered = {source.exercise for source in sources}
+    exercises = [exercise for exercise in registry.exercises() if exercise.id in answered]
+    found: dict[str, Trace] = {}
+    if not exercises:
+        return found
+    with Student(backend, limits) as student:
+        try:
+            student.give(given.modules(registry.given_references(exercises[0])))
+            student.run_cells([Cell(source.id, source.text) for source in sources])
+            student.bind(RECORDER, NAMES)
+            for exercise in exercises:
+                if exercise.id not in asked:
+                    asked[exercise.id] = _questions(exercise)
+                told = [name for probe in asked[exercise.id] for name in _told(student, probe)]
+                if told:
+                    found["solution-" + exercise.id.replace(".", "-")] = tuple(sorted(told))
+        except StudentError:
+            return found  # the box is gone, or its conversation broken: the rest is not compared
+    return found
+
+
+def _questions(exercise: Exercise) -> list[Probe]:
+    """The first of each core check, the same for all students."""
+    reference = reference_of(exercise)
+    checks = [check for check in registry.check_function(exercise)() if check.core]
+    asked = (check.probes(Draw("operations", exercise.id, check.name, reference=reference), reference)
+             for check in checks)  # fmt: skip
+    return [probes[0] for probes in asked if probes]
+
+
+def _told(student: Student, probe: Probe) -> list[str]:
+    """The operations that answer one question; none where it ends in an exception."""
+    student.call(NAMES[0])
+    try:
+        answer = observe(student, probe)
+    except Exception as error:  # the check's own, at an answer that nobody foresaw: it must not cost the whole page
+        answer = Raised("exception", str(error))
+    told = student.call(NAMES[1])
+    if isinstance(answer, Raised) or type(told) is not list:
+        return []
+    return [name for name in told[:MOST] if type(name) is str and _known(name)]
+
+
+@lru_cache(maxsize=4096)
+def _known(name: str) -> bool:
+    """Whether PyTorch has an operation `aten.name.overload`."""
+    parts = AS_NAMED.fullmatch(name)  # PyTorch fails on others
+    return parts is not None and parts[2] in getattr(getattr(torch.ops.aten, parts[1], None), "overloads", list)()
+
+
+def same(traces: Mapping[str, Mapping[str, Trace]]) -> list[Pair]:
+    """Pairs that agree in ANSWERS answers or more, the strongest first; evidence in nats, as of similar text."""
+    found: dict[tuple[str, str], list[Match]] = defaultdict(list)
+    for cell in dict.fromkeys(cell for own in traces.values() for cell in own):
+        holders: dict[Trace, list[str]] = defaultdict(list)
+        for student in sorted(student for student, own in traces.items() if cell in own):
+            holders[traces[student][cell]].append(student)
+        students = sum(map(len, holders.values()))
+        for trace, who in holders.items():
+            if len(trace) >= SHORT and len(who) <= most_holders(students):
+                match = Match(cell, 1.0, math.log(students / len(who)), (frozenset(), frozenset()))
+                for pair in combinations(who, 2):
+                    found[pair].append(match)
+    pairs = [Pair(who, tuple(some)) for who, some in found.items() if len(some) >= ANSWERS]
+    return sorted(pairs, key=lambda pair: -pair.evidence)

@@ -1,0 +1,165 @@
+"""The class report: one HTML file without scripts, images or anything from elsewhere, light and dark."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from autograder.report.attempts import Green
+from autograder.report.group import PASSED_BY, SHARED_BY, Exercise, Verdicts, exercises, share
+
+STYLE = """
+:root{color-scheme:light dark;--full:#1a7f37;--part:#b07900;--none:#b3261e;--open:#7d8590;--line:#8888}
+body{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem}
+table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
+th,td{text-align:right;padding:.35rem .6rem;border-bottom:1px solid var(--line);vertical-align:top}
+th:first-child,td:first-child,.text{text-align:left}th[scope=row]{font-weight:normal}
+.bar{display:flex;height:1rem;width:8rem;margin-top:.3rem;border:1px solid var(--line)}
+.full{background:var(--full)}.part{background:var(--part)}.none{background:var(--none)}.open{background:var(--open)}
+.key{display:inline-block;width:.8rem;height:.8rem;margin-right:.3rem}.scroll{overflow-x:auto}
+thead th{white-space:nowrap}
+"""
+KINDS = {"full": "full marks", "part": "part", "none": "none", "open": "not graded"}
+
+
+def page(assignment: str, students: Sequence[Verdicts], ways: Sequence[Green] = ()) -> str:
+    """The whole page. `ways`: the attempts it took, where they were kept."""
+    found = exercises(students)
+    lead = (
+        f"<p>{len(students)} graded submissions, as the autograder marked them; a person's marks are not in this.</p>\n"
+    )
+    parts = [lead, _reteach(found), _outcomes(found), _totals(students), _ways(ways), _ideas(found), _not_run(students)]
+    return document(f"{assignment}: how the class did", "".join(parts))
+
+
+def document(title: str, body: str, style: str = "") -> str:
+    """An HTML file of its own; `title` is text, the rest is markup."""
+    title = escape(title)
+    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>'
+    return (
+        f'<!doctype html>\n<html lang="en"><head>{head}<style>{STYLE}{style}</style></head>\n'
+        f"<body><main><h1>{title}</h1>{body}</main></body></html>\n"
+    )
+
+
+def _reteach(found: Sequence[Exercise]) -> str:
+    weak = sorted((one for one in found if one.reteach), key=lambda one: one.full / one.graded)
+    rule = f"Fewer than {PASSED_BY:.0%} have full marks, or more than {SHARED_BY:.0%} share one misconception."
+    items = []
+    for one in weak:
+        most = f" Commonest: {_idea(one)}" if one.misconceptions else ""
+        items.append(f"<li><code>{escape(one.name)}</code>: {one.full} of {one.graded} have full marks.{most}</li>\n")
+    body = f"<ol>{''.join(items)}</ol>" if items else "<p>Nothing, by this rule.</p>"
+    return f"<h2>What to teach again</h2><p>{rule}</p>{body}\n"
+
+
+def _idea(one: Exercise) -> str:
+    idea = one.misconceptions[0]
+    return f"<em>{escape(idea.name.replace('_', ' '))}</em> ({idea.students})."
+
+
+def _outcomes(found: Sequence[Exercise]) -> str:
+    keys = "".join(f'<th scope="col"><span class="key {kind}"></span>{word}</th>' for kind, word in KINDS.items())
+    rows = []
+    for one in found:
+        counts = (one.full, one.part, one.none, one.not_graded)
+        power = "–" if one.discrimination is None else f"{one.discrimination:+.2f}".replace("-", "−")
+        cells = "".join(f"<td>{count}</td>" for count in counts)
+        rows.append(f'<tr>{row_head(one.name)}<td>{_bar(counts)}</td>{cells}<td>{power}</td></tr>')
+    note = (
+        "Students by outcome. Discrimination: how full marks here go with the marks of the other exercises "
+        "(point-biserial, −1 to 1); below 0.2 the exercise tells little, below 0 look at the exercise. "
+        "In a class of fewer than about 30 it says little; – where all did alike."
+    )
+    head = (
+        f'<th scope="col">Exercise</th><th scope="col" class="text">Shares</th>{keys}'
+        '<th scope="col">Discrimination</th>'
+    )
+    return table("Exercises", note, head, rows)
+
+
+def _bar(counts: Sequence[int]) -> str:
+    parts = zip(KINDS, counts, strict=True)
+    return '<div class="bar" aria-hidden="true">' + "".join(
+        f'<span class="{kind}" style="flex:{count}"></span>' for kind, count in parts if count) + "</div>"  # fmt: skip
+
+
+def _totals(students: Sequence[Verdicts]) -> str:
+    means = [sum(share(verdict) for verdict in one.values()) / len(one) for one in students if one]
+    counts = [0] * 5
+    for mean in means:
+        counts[min(int(mean * 5), 4)] += 1
+    note = "Students by the mean over their exercises; what is not graded yet counts as nothing."
+    return histogram("Students", note, "Mean share", counts)
+
+
+def histogram(title: str, note: str, what: str, counts: Sequence[int]) -> str:
+    """A section with the numbers of students for each fifth of `what`, a share."""
+    rows = [
+        f'<tr>{row_head(f"{20 * at} to {20 * at + 20} %")}<td class="text"><div class="bar" aria-hidden="true">'
+        f'<span class="full" style="width:{count / max(1, *counts):.0%}"></span></div></td><td>{count}</td></tr>'
+        for at, count in enumerate(counts)
+    ]
+    head = f'<th scope="col">{what}</th><th scope="col" class="text">Shape</th><th scope="col">Students</th>'
+    return table(title, note, head, rows)
+
+
+def _ways(ways: Sequence[Green]) -> str:
+    if not ways:
+        return ""
+    rows = []
+    for one in ways:
+        got, hours = len(one.attempts), one.median_hours
+        cells = (one.students, one.at_once, got - one.at_once, one.students - got)
+        typical = f"{one.median_attempts:g}" if got else "–"
+        time = "–" if hours is None else f"{hours:.1f} h" if hours < 48 else f"{hours / 24:.1f} days"
+        numbers = "".join(f"<td>{cell}</td>" for cell in cells)
+        rows.append(f"<tr>{row_head(one.exercise)}{numbers}<td>{typical}</td><td>{time}</td></tr>")
+    names = ("Exercise", "Students", "At once", "Later", "Not yet", "Attempts", "Time to green")
+    head = "".join(f'<th scope="col">{name}</th>' for name in names)
+    note = (
+        "Full marks at the first graded attempt, at a later one, or not yet; the median number of attempts of those "
+        "who got there, and the median time from the first graded attempt of those who got there later."
+    )
+    return table("Attempts", note, head, rows)
+
+
+def _ideas(found: Sequence[Exercise]) -> str:
+    seen = sorted(((idea, one) for one in found for idea in one.misconceptions), key=lambda pair: -pair[0].students)
+    if not seen:
+        return "<h2>Misconceptions</h2><p>None was recognised.</p>"
+    rows = [
+        f'<tr>{row_head(idea.name.replace("_", " "))}<td class="text"><code>{escape(one.name)}</code></td>'
+        f'<td class="text">{escape(idea.hint)}</td><td>{idea.students}</td></tr>'
+        for idea, one in seen
+    ]
+    names = ("Misconception", "Exercise", "What students are told")
+    head = "".join(f'<th scope="col" class="text">{name}</th>' for name in names) + '<th scope="col">Students</th>'
+    note = "Wrong ideas that submissions behave like, the commonest first."
+    return table("Misconceptions", note, head, rows)
+
+
+def _not_run(students: Sequence[Verdicts]) -> str:
+    """Properties that were asked of nobody, for want of a device or of a dtype on it."""
+    checks = [check for one in students for verdict in one.values() for check in verdict["checks"]]
+    lacking = Counter((check["name"], check["message"]) for check in checks if check["status"] == "not_run")
+    items = [
+        f"<li>{escape(name)}, in {number} verdicts: {escape(why)}</li>\n"
+        for (name, why), number in lacking.most_common()
+    ]
+    return f"<h2>Not run</h2><p>This costs nobody anything.</p><ul>{''.join(items)}</ul>\n" if items else ""
+
+
+def row_head(text: str) -> str:
+    """The cell that names a row."""
+    return f'<th scope="row">{escape(text)}</th>'
+
+
+def table(title: str, note: str, head: str, rows: Iterable[str]) -> str:
+    """A section with a table that can be scrolled to by keyboard; all but `title` is markup."""
+    return (
+        f'<h2 id="{title}">{title}</h2><p>{note}</p>'
+        f'<div class="scroll" role="region" aria-labelledby="{title}" tabindex="0"><table aria-labelledby="{title}">'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>{chr(10).join(rows)}</tbody></table></div>\n"
+    )

@@ -1,0 +1,199 @@
+"""Which answers of a class are alike in what is rare in it, whatever their variables are called.
+
+An answer becomes the nodes of its syntax tree in order, with the names that it binds made one. Runs of K nodes are its
+fingerprints (Schleimer, Wilkerson & Aiken 2003, unsampled). Those of the stub count for nothing, and the others by how
+few students have them: an exercise of three lines is written alike by many, and that says nothing of any two.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+from autograder.parse import parsed
+
+K = 12  # nodes, about a line and a half: shorter runs stand in many answers by chance
+ALIKE = 0.7  # of the rare fingerprints of the shorter answer
+LEAST = 12.0  # nats that must be alike: a pair that shares one odd line is no finding
+COMMON = 0.34  # what more of the class has than this is no evidence, and is not even counted
+CROWD = 100  # nor what more students than this have, which keeps a class of a thousand to seconds
+
+# Lines that only IPython understands. Its own translation goes through all the code again for each of them.
+MAGIC = re.compile(r"^([ \t]*+)(?:[%!?].*|.*\?[ \t]*)$", re.M)
+ASSIGNED = re.compile(r"^([\w., \t]+=[ \t]*)[%!].*$", re.M)
+
+Node = tuple[str, int]  # what it is, and its line
+Answers = Mapping[str, Mapping[str, str]]  # student → cell → source
+
+
+@dataclass(frozen=True)
+class Match:
+    """One cell that two students answered: how alike, by how much evidence (nats), and the lines on both sides."""
+
+    cell: str
+    share: float
+    evidence: float
+    lines: tuple[frozenset[int], frozenset[int]]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two students, and the cells in which they are alike, the strongest first."""
+
+    students: tuple[str, str]
+    matches: tuple[Match, ...]
+
+    @property
+    def share(self) -> float:
+        """Of the strongest match."""
+        return self.matches[0].share
+
+    @property
+    def evidence(self) -> float:
+        """Of all matches together."""
+        return sum(match.evidence for match in self.matches)
+
+
+@dataclass(frozen=True)
+class Similar:
+    """What was found in a class."""
+
+    pairs: list[Pair]  # the strongest evidence first
+    nearest: dict[str, float]  # student → share with the nearest other, of any strength
+    unreadable: list[tuple[str, str]]  # student and cell whose code does not parse
+
+
+def compare(answers: Answers, stubs: Mapping[str, str]) -> Similar:
+    """The pairs of students whose answers are alike. `stubs`: cell → what was handed out."""
+    cells = dict.fromkeys(cell for own in answers.values() for cell in own)
+    found: dict[tuple[str, str], list[Match]] = defaultdict(list)
+    nearest = dict.fromkeys(answers, 0.0)
+    unreadable = []
+    for cell in cells:
+        prints = {}
+        for student, own in answers.items():
+            try:
+                prints[student] = fingerprints(own.get(cell, ""))
+            except SyntaxError:
+                unreadable.append((student, cell))
+        for pair, match in _matches(cell, prints, _stub(stubs.get(cell, ""))):
+            for student in pair:
+                nearest[student] = max(nearest[student], match.share)
+            if match.share >= ALIKE and match.evidence >= LEAST:
+                found[pair].append(match)
+    pairs = [Pair(who, tuple(sorted(some, key=lambda one: -one.evidence))) for who, some in found.items()]
+    return Similar(sorted(pairs, key=lambda pair: -pair.evidence), nearest, unreadable)
+
+
+def _stub(source: str) -> set[int]:
+    try:
+        return set(fingerprints(source))
+    except SyntaxError:
+        return set()
+
+
+def _matches(cell: str, prints: dict[str, dict[int, set[int]]], stub: set[int]) -> Iterator[tuple]:
+    """((student, student), Match) for each two that share anything rare."""
+    students = len(prints)
+    counts = Counter(one for own in prints.values() for one in own)
+    most = most_holders(students)
+    weight = {one: math.log(students / n) for one, n in counts.items() if n <= most and one not in stub}
+    rare = {student: {one for one in own if one in weight} for student, own in prints.items()}
+    holders: dict[int, list[str]] = defaultdict(list)
+    for student, own in sorted(rare.items()):
+        for one in own:
+            holders[one].append(student)
+    for pair in {two for some in holders.values() for two in combinations(some, 2)}:
+        a, b = (rare[student] for student in pair)
+        shared = a & b
+        evidence = sum(weight[one] for one in shared)
+        whole = min(sum(weight[one] for one in own) for own in (a, b))
+        lines = tuple(frozenset(line for one in shared for line in prints[student][one]) for student in pair)
+        yield pair, Match(cell, evidence / whole, evidence, lines)  # type: ignore[arg-type]
+
+
+def most_holders(students: int) -> float:
+    """How many of so many may have a thing that is evidence."""
+    return min(max(2, COMMON * students), CROWD, students - 1)
+
+
+def fingerprints(source: str) -> dict[int, set[int]]:
+    """Hash → the lines that it stands for. Raises SyntaxError."""
+    try:
+        nodes = list(normalised(source))
+    except RecursionError:
+        raise SyntaxError("too deeply nested") from None
+    found: dict[int, set[int]] = {}
+    for at in range(len(nodes) - K + 1):
+        run = nodes[at : at + K]
+        found.setdefault(hash(tuple(kind for kind, _ in run)), set()).update(line for _, line in run)
+    return found
+
+
+def normalised(source: str) -> Iterator[Node]:
+    """The syntax tree in order, without docstrings and annotations; bound names are one, imported ones the module's."""
+    try:
+        tree = parsed(source)
+    except SyntaxError:
+        tree = parsed(ASSIGNED.sub(r"\1None", MAGIC.sub(r"\1pass", source)))
+    names = dict.fromkeys(_bound(tree), "·") | dict(_imported(tree))
+    for statement in tree.body:
+        if not isinstance(statement, ast.Import | ast.ImportFrom):
+            yield from _walk(statement, names, statement.lineno)
+
+
+def _bound(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+
+
+def _imported(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(tree):
+        for alias in node.names if isinstance(node, ast.Import | ast.ImportFrom) else []:
+            module = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            yield alias.asname or alias.name.partition(".")[0], f"{module}{alias.name}"
+
+
+SKIPPED = ("annotation", "returns", "type_comment", "type_params", "ctx", "name")
+
+
+def _walk(node: ast.AST, names: Mapping[str, str], line: int) -> Iterator[Node]:
+    line = getattr(node, "lineno", line)
+    yield _kind(node, names), line
+    body = getattr(node, "body", None)
+    for field, value in ast.iter_fields(node):
+        if field in SKIPPED:
+            continue
+        if field == "body" and isinstance(body, list) and body and _is_docstring(body[0]):
+            value = body[1:]
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                yield from _walk(child, names, line)
+
+
+def _kind(node: ast.AST, names: Mapping[str, str]) -> str:
+    if isinstance(node, ast.Name):
+        return names.get(node.id, node.id)
+    if isinstance(node, ast.Attribute):
+        return f".{node.attr}"
+    if isinstance(node, ast.Constant):
+        return repr(node.value)
+    if isinstance(node, ast.keyword):
+        return f"{node.arg}="
+    return "Assign" if isinstance(node, ast.AnnAssign) else type(node).__name__
+
+
+def _is_docstring(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+

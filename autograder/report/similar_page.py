@@ -1,0 +1,100 @@
+"""The similarity report: pairs of answers side by side, for a person who decides what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from html import escape
+
+from autograder.report.page import document, histogram, row_head, table
+from autograder.report.similar import ALIKE, Match, Pair, Similar
+
+SHOWN = 50  # pairs whose code is on the page
+STYLE = """
+.two{display:grid;grid-template-columns:1fr 1fr;gap:1rem}.two>div{min-width:0}
+pre{overflow-x:auto;border:1px solid var(--line);padding:.6rem;font-size:.85rem;line-height:1.4;margin:.3rem 0 1rem}
+mark{background:#ffd33d55;color:inherit;border-left:4px solid #b07900;padding-left:.3rem}
+pre mark{display:inline-block;min-width:95%}
+summary{cursor:pointer;padding:.3rem 0}h3{margin:1rem 0 0}
+@media(max-width:50rem){.two{grid-template-columns:1fr}}
+"""
+NOTE = """<p>Compared is the structure of the code: names, comments, layout and docstrings count for nothing, nor does
+what was handed out, and what many of the class wrote counts for little. What is left says that two answers are
+<em>alike in what is rare here</em>. It does not say why: a shared textbook, a tutorial, work in a pair and a copy look
+the same. Read both sides before you speak to anyone. In a class of fewer than ten the list says little. The
+<mark>marked</mark> lines are those that both have.</p>"""
+EVIDENCE = "The strongest first. Evidence: all that the two share, each piece the more the fewer have it (in nats)."
+SAME = """Answers to two exercises or more that perform the same tensor operations, each as often, where few of the
+class do. Other names, helper functions and lines that changed places do not hide it. But who thinks alike computes
+alike: alone this says less than the list above. Both codes are below."""
+
+
+def page(
+    assignment: str, answers: Mapping[str, Mapping[str, str]], found: Similar, same: list[Pair] | None = None
+) -> str:
+    """The whole page. `same`: pairs that run the same operations, where the answers were run."""
+    parts = [NOTE, _pairs("Pairs", EVIDENCE, "pair", found.pairs)]
+    parts += [] if same is None else [_pairs("The same operations", SAME, "run", same)]
+    parts += [_nearest(found), _unreadable(found)]
+    for kind, pairs in (("pair", found.pairs), ("run", same or [])):
+        parts += [_code(f"{kind}-{number}", pair, answers) for number, pair in enumerate(pairs[:SHOWN], 1)]
+    lead = f"<p>{len(answers)} students; pairs alike in {ALIKE:.0%} or more of an answer: {len(found.pairs)}.</p>"
+    return document(f"{assignment}: similar answers", lead + "".join(parts), STYLE)
+
+
+def _pairs(title: str, note: str, kind: str, pairs: list[Pair]) -> str:
+    if not pairs:
+        return f"<h2>{title}</h2><p>None.</p>"
+    rows = []
+    for number, pair in enumerate(pairs, 1):
+        names = escape(" and ".join(pair.students))
+        name = f'<a href="#{kind}-{number}">{names}</a>' if number <= SHOWN else names
+        cells = ", ".join(f"<code>{escape(match.cell)}</code>{_share(match)}" for match in pair.matches)
+        rows.append(f'<tr><th scope="row">{name}</th><td class="text">{cells}</td><td>{pair.evidence:.0f}</td></tr>')
+    head = (
+        '<th scope="col">Students</th><th scope="col" class="text">Alike in</th><th scope="col">Evidence</th>'
+    )
+    return table(title, note, head, rows)
+
+
+def _nearest(found: Similar) -> str:
+    counts = [0] * 5
+    for share in found.nearest.values():
+        counts[min(int(share * 5), 4)] += 1
+    note = "Students by the rare part of an answer that the most similar classmate shares."
+    return histogram("Nearest", note, "Shared with the nearest", counts)
+
+
+def _unreadable(found: Similar) -> str:
+    if not found.unreadable:
+        return ""
+    rows = [f"<tr>{row_head(student)}<td class=\"text\"><code>{escape(cell)}</code></td></tr>"
+            for student, cell in found.unreadable]  # fmt: skip
+    head = '<th scope="col">Student</th><th scope="col" class="text">Cell</th>'
+    return table("Not compared", "Code that does not parse.", head, rows)
+
+
+def _code(place: str, pair: Pair, answers: Mapping[str, Mapping[str, str]]) -> str:
+    parts = "".join(_match(match, pair, answers) for match in pair.matches)
+    names = escape(" and ".join(pair.students))
+    number = place.rpartition("-")[2]
+    return f'<section id="{place}"><h2>{number}. {names}</h2>{parts}</section>\n'
+
+
+def _match(match: Match, pair: Pair, answers: Mapping[str, Mapping[str, str]]) -> str:
+    sides = "".join(
+        f"<div>{escape(student)}<pre tabindex=\"0\" aria-label=\"{escape(student)}'s answer\">"
+        f"{chr(10).join(_lines(answers[student][match.cell], lines))}</pre></div>"
+        for student, lines in zip(pair.students, match.lines, strict=True)
+    )
+    how = f"{_share(match)} alike" if any(match.lines) else " the same operations"
+    title = f"<code>{escape(match.cell)}</code>:{how}, evidence {match.evidence:.0f}"
+    return f'<h3>{title}</h3><div class="two">{sides}</div>'
+
+
+def _share(match: Match) -> str:
+    return f" {match.share:.0%}" if any(match.lines) else ""
+
+
+def _lines(source: str, shared: frozenset[int]) -> Iterator[str]:
+    for number, line in enumerate(source.splitlines(), 1):
+        yield f"<mark>{escape(line)}</mark>" if number in shared and line.strip() else escape(line)

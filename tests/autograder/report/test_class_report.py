@@ -1,0 +1,105 @@
+"""`autograder report`: its counts are those of the verdicts, its page stands alone and escapes what it shows."""
+
+import json
+from html.parser import HTMLParser
+
+import pytest
+
+from autograder.api import CheckResult, Verdict
+from autograder.cli import main
+from autograder.nbgrader.config import install
+from autograder.report.group import exercises, point_biserial, read
+from autograder.report.page import page as report
+
+SCORES = {"a.attend": [1, 1, 1, 1, 0, 0], "a.mask": [1, 1, 0.5, 0, 0, None], "a.<b>": [0, 0, 0, 1, 1, 1]}
+
+
+def verdict(exercise, score):
+    """One with a misconception where it got nothing, not graded where the score is None."""
+    if score is None:
+        return Verdict(exercise=exercise, status="not_graded", score=0, max_score=2).as_json()
+    wrong = {"misconception": "divided_by_d", "hint": "Divide by <sqrt d>."} if not score else {}
+    status = "passed" if score == 1 else "failed"
+    return Verdict(exercise=exercise, status=status, score=2 * score, max_score=2, **wrong).as_json()
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """Six students' graded notebooks."""
+    root = tmp_path_factory.mktemp("course")
+    install(root)
+    for at in range(6):
+        cells = [{"metadata": {"tfkit": {"verdict": verdict(name, got[at])}}} for name, got in SCORES.items()]
+        path = root / "autograded" / f"s{at}" / "03-heads" / "03-heads.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps({"cells": [{"metadata": {}}, *cells]}))
+    return root
+
+
+def test_counts_are_those_of_the_verdicts(course):
+    attend, mask, odd = exercises(read(course, "03-heads"))
+    assert (attend.full, attend.part, attend.none, attend.not_graded) == (4, 0, 2, 0)
+    assert (mask.full, mask.part, mask.none, mask.not_graded) == (2, 1, 2, 1)
+    assert [(one.name, one.students) for one in odd.misconceptions] == [("divided_by_d", 3)]
+    # the other two exercises: ½ ½ | ½ 1 ½, of mean 0.6 and deviation 0.2; two of five have full marks
+    assert mask.discrimination == pytest.approx((1 / 2 - 2 / 3) / 0.2 * (0.4 * 0.6) ** 0.5)
+    assert odd.discrimination < 0
+
+
+def test_point_biserial_by_hand():
+    # (mean of those who passed − of those who did not) / deviation · √(p q)
+    assert point_biserial([True, True, False, False], [2, 4, 1, 1]) == pytest.approx(2 / 1.5**0.5 * 0.5)
+    assert point_biserial([True, True], [1, 2]) is None
+    assert point_biserial([True, False], [1, 1]) is None
+
+
+class Found(HTMLParser):
+    """Tags that are open, and all that could load something."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.loads = [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.loads += [tag] * (tag in ("script", "img", "link", "iframe"))
+        self.loads += [key for key, _ in attributes if key in ("src", "href")]
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_page_stands_alone(course, tmp_path):
+    page = tmp_path / "report.html"
+    with pytest.raises(SystemExit) as end:
+        main(["report", str(course), "03-heads", "-o", str(page)])
+    assert end.value.code == 0
+    text = page.read_text(encoding="utf-8")
+    found = Found()
+    found.feed(text)
+    assert not found.open
+    assert not found.loads
+    assert "<b>" not in text
+    assert "Divide by &lt;sqrt d&gt;." in text
+    assert "<code>a.mask</code>: 2 of 5 have full marks. Commonest: <em>divided by d</em> (2)." in text
+
+
+def test_what_was_not_run_is_counted():
+    lacking = CheckResult(name="on a <card>", status="not_run", message="no CUDA device is here", weight=0.0)
+    seen = CheckResult(name="right values", status="passed")
+    one = Verdict(exercise="a.b", status="passed", score=1, max_score=1, checks=(seen, lacking)).as_json()
+    text = report("03-heads", [{"a.b": one}, {"a.b": one}])
+    assert "<li>on a &lt;card&gt;, in 2 verdicts: no CUDA device is here</li>" in text and "right values" not in text
+    assert "Not run" not in report("03-heads", [{"a.b": {**one, "checks": [seen.__dict__]}}])
+
+
+@pytest.mark.parametrize(("name", "word"), [("99-none", "no graded notebook of '99-none'"), ("03-heads", "exists")])
+def test_what_cannot_be_done_is_said_in_a_line(course, tmp_path, capsys, name, word):
+    (tmp_path / "there").touch()
+    with pytest.raises(SystemExit) as end:
+        main(["report", str(course), name, "-o", str(tmp_path / "there")])
+    said = capsys.readouterr().err
+    assert end.value.code == 2
+    assert word in said
+    assert said.count("\n") == 1

@@ -1,0 +1,69 @@
+"""Formulas are drawn without MathJax: all that the lessons have, and nothing that a formula could smuggle in."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nbconvert.filters import markdown2html
+
+import course
+from autograder.nbgrader.feedback import FeedbackExporter
+from autograder.report.formulas import ATTRIBUTES, LONGEST, TAGS, drawn, mathml
+from course import build
+
+MATHML = "{http://www.w3.org/1998/Math/MathML}"
+
+
+@pytest.mark.parametrize("unit", course.units(), ids=lambda unit: unit.name)
+def test_every_formula_of_the_lessons_is_drawn(unit):
+    words = "\n\n".join(cell.source for cell in build.notebook(unit).cells if cell.cell_type == "markdown")
+    page = markdown2html(words)
+    left = re.sub(r"<(pre|code|math)\b.*?</\1>", "", drawn(page), flags=re.S)
+    assert "<math" in drawn(page)
+    assert "$" not in left and "\\" not in left
+
+
+def test_what_is_drawn():
+    assert mathml(r"\frac{a}{b}", "block").startswith('<math display="block"')
+    page = drawn(r"<p>$a &lt; b$ but <code>$a$</code> and $\unheard{a}$, for $5</p>")
+    assert page.count("<math") == 1 and "<mo>&lt;</mo>" in page
+    assert page.endswith(r"but <code>$a$</code> and $\unheard{a}$, for $5</p>")
+
+
+@pytest.mark.parametrize("latex", ["{", r"\unheard{x}", r"\frac{" * 500, "x" * (LONGEST + 1), r"\begin{aligned} x"])
+def test_what_cannot_be_read_is_said_and_left(latex):
+    with pytest.raises(ValueError):
+        mathml(latex)
+    assert drawn(f"<p>${latex}$</p>") == f"<p>${latex}$</p>"
+
+
+@pytest.mark.parametrize("quote", ["'", '"'])
+def test_attributes_are_no_place_for_formulas(quote):
+    page = f"<a title={quote}> $x$ <b {quote} class='y'>$a$</a>"
+    assert drawn(page) == page.replace("$a$", mathml("a"))
+
+
+WORDS = st.sampled_from(
+    [r"\text{", "}", "{", "<script>", "&lt;", "&quot;", '"', " onclick=", r"\href{javascript:x}", r"\color{red}", "_",
+     "^", r"\class{a}", r"\style{b}", r"\sum", "x", r"\\", "&", "<!--", "]]>", r"\left(", r"\right)", r"\mathrm{",
+     "</math>"]
+)  # fmt: skip
+
+
+@given(st.lists(WORDS, max_size=12).map("".join))
+def test_a_formula_smuggles_nothing_in(latex):
+    try:
+        element = mathml(latex)
+    except ValueError:
+        return
+    for part in ElementTree.fromstring(element).iter():
+        assert part.tag.removeprefix(MATHML) in TAGS
+        assert set(part.attrib) <= ATTRIBUTES
+
+
+def test_the_feedback_page_has_them_drawn_and_stays_clean():
+    to_html = FeedbackExporter().markdown2html
+    shown = to_html({}, r"$\sqrt{d}$ and $\text{<script>alert(1)</script>}$")
+    assert "<msqrt>" in shown and "<script" not in shown

@@ -1,0 +1,124 @@
+"""`autograder passback`: a platform that asks for what LTI 1.3 asks for gets each score once, for the right member."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
+from urllib.parse import parse_qs
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from autograder.cli import main
+
+from .test_export import NAME
+from .test_export import course as gradebook
+
+MEMBERS = [
+    {"user_id": "u-1", "email": "ADA@elsewhere.org", "lis_person_sourcedid": "ada", "roles": []},
+    {"user_id": "u-2", "email": "-x@example.org", "roles": []},
+    {"user_id": "u-3", "lis_person_sourcedid": "gone", "status": "Deleted", "roles": []},
+]
+gradebook = gradebook  # the fixture: two graded students of three, one of them late
+
+
+@pytest.fixture
+def lms(gradebook, tmp_path):
+    """A platform on this machine, and a copy of the course that knows it."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    seen = SimpleNamespace(columns=[], scores=[], members=list(MEMBERS), key=key)
+
+    class Platform(BaseHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+        def answer(self, body, status=200):
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            self.wfile.write(json.dumps(body).encode())
+
+        def do_GET(self):
+            assert self.headers["Authorization"] == "Bearer yes"
+            self.answer({"members": seen.members} if self.path == "/members" else seen.columns)
+
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            if self.path == "/token":
+                self.token(parse_qs(body.decode())["client_assertion"][0])
+            elif self.path == "/columns":
+                seen.columns.append(json.loads(body) | {"id": f"{seen.url}/columns/7"})
+                self.answer(seen.columns[-1])
+            else:
+                seen.scores.append((self.path, json.loads(body)))
+                self.answer({})
+
+        def token(self, assertion):
+            try:
+                jwt.decode(assertion, seen.key.public_key(), ["RS256"], audience=f"{seen.url}/token", issuer="tool-1")
+            except jwt.InvalidTokenError as error:
+                self.answer({"error": f"invalid_client: {error}"}, 401)
+            else:
+                self.answer({"access_token": "yes", "expires_in": 3600})
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Platform)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    seen.url = f"http://127.0.0.1:{server.server_port}"
+    seen.root = shutil.copytree(gradebook, tmp_path / "course")
+    words = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    (seen.root / "lti.pem").write_bytes(key.private_bytes(serialization.Encoding.PEM, *words))
+    own = {"issuer": seen.url, "client_id": "tool-1", "key_file": "lti.pem"}
+    own |= {"token_url": f"{seen.url}/token", "lineitems": f"{seen.url}/columns", "members": f"{seen.url}/members"}
+    (seen.root / "lti.toml").write_text("".join(f'{name} = "{value}"\n' for name, value in own.items()))
+    yield seen
+    server.shutdown()
+    server.server_close()
+
+
+def passback(lms, capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["passback", str(lms.root), NAME])
+    captured = capsys.readouterr()
+    return end.value.code, captured.out + captured.err
+
+
+def test_each_score_arrives_once_with_the_right_member(lms, capsys):
+    status, said = passback(lms, capsys)
+    assert status == 0 and "2 scores of 03-heads were taken" in said and "1 of 2 wait for a person" in said
+    assert [(one["label"], one["tag"], one["scoreMaximum"]) for one in lms.columns] == [(NAME, NAME, 5)]
+    assert [path for path, _ in lms.scores] == ["/columns/7/scores"] * 2
+    got = {one["userId"]: (one["scoreGiven"], one["scoreMaximum"], one["gradingProgress"]) for _, one in lms.scores}
+    assert got == {"u-1": (2.5, 5, "FullyGraded"), "u-2": (3, 5, "FullyGraded")}  # ada's less her late penalty
+    with (lms.root / "lti.toml").open("a") as file:
+        file.write(f'audience = "{lms.url}/token"\n')
+    assert passback(lms, capsys)[0] == 0 and len(lms.columns) == 1
+
+
+def test_who_is_no_member_is_named(lms, capsys):
+    lms.members[0]["status"] = "Inactive"
+    status, said = passback(lms, capsys)
+    assert status == 2 and "no member ada:" in said and [one["userId"] for _, one in lms.scores] == ["u-2"]
+
+
+def test_what_goes_wrong_is_said_in_a_line(lms, capsys):
+    lms.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    status, said = passback(lms, capsys)
+    assert status == 2 and "refused" in said and "invalid_client" in said and said.count("\n") == 1
+    path = lms.root / "lti.toml"
+    text = path.read_text()
+    for wrong, word in (
+        (text.replace("client_id", "clientid"), "look at client_id, clientid"),
+        (text.replace("http://127.0.0.1", "http://lms.example.edu"), "must begin with https://"),
+        (text.replace("lti.pem", "none.pem"), "none.pem cannot be read"),
+        ("issuer =", "lti.toml cannot be read"),
+    ):
+        path.write_text(wrong)
+        status, said = passback(lms, capsys)
+        assert status == 2 and word in said and said.count("\n") == 1, said
+    path.unlink()
+    assert "there is no" in passback(lms, capsys)[1]
