@@ -16,6 +16,15 @@ def units() -> list[Path]:
     return sorted(path.parent for path in (ROOT / "units").glob("*/exercises.py"))
 
 
+def exercise(name: str, title: str, *references: str, checks: str, points: float = 1) -> Exercise:
+    """One entry of a unit's exercises.py. references: dotted `module:symbol`, of what students build under that name.
+
+    checks: the function in the unit's checks.py. The unit and its folder are filled in by `exercises`.
+    """
+    symbols = tuple(reference.partition(":")[2] for reference in references)
+    return Exercise(id=name, unit="", title=title, symbols=symbols, references=references, checks=checks, points=points)
+
+
 def exercises() -> list[Exercise]:
     """Every exercise of the course, in order; each knows the folder it came from."""
     return [replace(exercise, unit=unit.name, folder=unit) for unit in units() for exercise in _read(unit)]

@@ -6,6 +6,11 @@ looks for, and the check cell is added after them. The stock stub (`# YOUR CODE 
 fits: it stands in each function and in each method of a class, so that a released class is still a valid one, and
 `super().__init__()` and the docstrings stay. Any `c.ClearSolutions.code_stub` that raises NotImplementedError will do.
 
+A markdown cell with `role="task" task="a-name" points=2` is a question that a person marks: nbgrader's task cell. What
+stands in it between `### BEGIN MARK SCHEME` and `### END MARK SCHEME` is for those who mark, and is in no release.
+
+Which units and exercises, for how many points, due when: `DIR/course.toml`, if there is one (see course.settings).
+
 The output is a function of the input: same bytes on every build, and a file that would not change is not written.
 """
 
@@ -16,7 +21,9 @@ import ast
 import importlib.util
 import textwrap
 from dataclasses import dataclass
+from datetime import UTC
 from pathlib import Path
+from typing import Any
 
 import jupytext
 import nbformat
@@ -24,23 +31,19 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.api import Exercise
+from autograder.nbgrader import config
 from course import exercises as all_exercises
+from course import glossary
 from course import units as unit_folders
-
-try:
-    import tomllib
-except ModuleNotFoundError:  # Python 3.10
-    import tomli as tomllib  # type: ignore[no-redef]
+from course.settings import LessonError, Unit, read
 
 ROLES = ("setup", "exercise", "demo", "experiment")
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+SCHEME = ("### BEGIN MARK SCHEME", "### END MARK SCHEME")
+ANSWER = "*Your answer, in two to five sentences. It is read and marked by a person.*"
 CHECK_IMPORT = (
     'from autograder import check  # check("…") runs your cells in a box and says what is right and what is not'
 )
-
-
-class LessonError(ValueError):
-    """A lesson that cannot be built; the message says which, what is wrong and what to do."""
 
 
 @dataclass(frozen=True)
@@ -51,48 +54,50 @@ class Built:
     changed: bool
 
 
-def build(course_dir: str | Path, units: list[str] | None = None) -> list[Built]:
+def build(course_dir: str | Path, units: list[str] | None = None, language: str | None = None) -> list[Built]:
     """Write `source/<unit>/<unit>.ipynb` under `course_dir` for the named units, or for all of course.toml.
 
+    language: as gettext names it; what has no translation stays in English (course.translate).
     Raises LessonError for an unknown unit, a missing lesson, or a lesson whose cells do not fit its exercises.
     """
+    from course.translate import in_language  # it builds notebooks itself
+
     folders = {folder.name: folder for folder in unit_folders()}
-    names = list(units) if units else unit_names()
+    settings = {unit.name: unit for unit in read(course_dir)}
+    names = list(units) if units else list(settings)
     built = []
     for name in names:
         if name not in folders:
             raise LessonError(f"no unit is called {name!r}; there are {', '.join(folders)}")
-        text = nbformat.writes(notebook(folders[name])) + "\n"
+        made = in_language(folders[name], notebook(folders[name], settings.get(name)), language)
+        text = nbformat.writes(made) + "\n"
         path = Path(course_dir) / "source" / name / f"{name}.ipynb"
         built.append(Built(path, _write_if_new(path, text)))
     return built
 
 
-def unit_names() -> list[str]:
+def unit_names(course_dir: str | Path | None = None) -> list[str]:
     """The units in the order of course.toml."""
-    return [unit["name"] for unit in settings()["unit"]]
+    return [unit.name for unit in read(course_dir)]
 
 
-def settings() -> dict:
-    """course.toml as it stands."""
-    return tomllib.loads((Path(__file__).parent / "course.toml").read_text(encoding="utf-8"))
-
-
-def notebook(folder: Path) -> NotebookNode:
-    """The source notebook of one unit, valid by nbformat, with stable cell ids."""
+def notebook(folder: Path, unit: Unit | None = None) -> NotebookNode:
+    """The source notebook of one unit, as the course gives it (whole, where none is said), with stable cell ids."""
     lesson = folder / "lesson.py"
     if not lesson.exists():
         raise LessonError(
             f"unit {folder.name} has no lesson.py; write one in {folder.name}/ or leave the unit out with --unit"
         )
     own = {exercise.id: exercise for exercise in all_exercises() if exercise.unit == folder.name}
-    cells = _Cells(folder.name, own)
+    cells = _Cells(unit or Unit(name=folder.name), own)
     for cell in jupytext.reads(lesson.read_text(encoding="utf-8"), fmt="py:percent").cells:
         cells.add(cell)
+    cells.add_glossary()
     if left := [name for name in own if name not in cells.done]:
         raise LessonError(f"{folder.name}/lesson.py has no exercise cell for {', '.join(left)}")
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, "tfkit": {"unit": folder.name}}
+    due = {"due": unit.due.isoformat()} if unit is not None and unit.due else {}  # the course panel shows it
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, "tfkit": {"unit": folder.name, **due}}
     built = new_notebook(cells=cells.cells, metadata=metadata)
     nbformat.validate(built)
     return built
@@ -101,20 +106,29 @@ def notebook(folder: Path) -> NotebookNode:
 class _Cells:
     """Turns a lesson's cells into the notebook's, counting as it goes so that every id is stable and used once."""
 
-    def __init__(self, unit: str, own: dict[str, Exercise]):
-        self.unit, self.own = unit, own
+    def __init__(self, settings: Unit, own: dict[str, Exercise]):
+        self.settings, self.unit, self.own = settings, settings.name, own
         self.cells: list[NotebookNode] = []
         self.done: list[str] = []
         self._count: dict[str, int] = {}
 
     def add(self, cell: NotebookNode) -> None:
         """Append what `cell` becomes; after the title also the import of `check`."""
-        if cell.cell_type == "markdown":
+        if cell.cell_type == "markdown" and cell.metadata.get("role") == "task":
+            self._add_task(cell.source, str(cell.metadata.get("task", "")), cell.metadata.get("points"))
+        elif cell.cell_type == "markdown":
             self.cells.append(new_markdown_cell(cell.source, id=self._next("text")))
         else:
             self._add_code(cell.source, cell.metadata.get("role"), cell.metadata.get("exercise"))
         if len(self.cells) == 1:
             self._add_code(CHECK_IMPORT, "demo", None)
+
+    def add_glossary(self) -> None:
+        """The unit's words at its end, and on its first page that they are there."""
+        prose = "\n".join(cell.source for cell in self.cells if cell.cell_type == "markdown")
+        if words := glossary.section(self.unit, prose):
+            self.cells[0].source += f"\n\n{glossary.POINTER}"
+            self.cells.append(new_markdown_cell(words, id="glossary"))
 
     def _add_code(self, source: str, role: str | None, exercise: str | None) -> None:
         if role not in ROLES:
@@ -131,6 +145,20 @@ class _Cells:
             metadata["nbgrader"] = _nbgrader(name, locked=True)
         self.cells.append(new_code_cell(source, id=name, metadata=metadata))
 
+    def _add_task(self, source: str, name: str, points: object) -> None:
+        """The question, and below it a cell of the student's own to answer in."""
+        where = f"{self.unit}/lesson.py: the task {name or _first_line(source)!r}"
+        marks = _nbgrader(f"task-{name}", locked=True, task=True, points=points if _is_number(points) else None)
+        if not name or "points" not in marks:
+            raise LessonError(f'{where} needs task="a-name" and points=2, say, on its line')
+        if any(source.count(mark) != 1 for mark in SCHEME):
+            raise LessonError(f"{where} needs one mark scheme, between {' and '.join(SCHEME)}")
+        if any(cell.id == marks["grade_id"] for cell in self.cells):
+            raise LessonError(f"{where} comes twice; give each its own name")
+        metadata = {"nbgrader": marks, "tfkit": {"role": "task"}}
+        self.cells.append(new_markdown_cell(source, id=marks["grade_id"], metadata=metadata))
+        self.cells.append(new_markdown_cell(ANSWER, id=f"answer-{name}"))
+
     def _add_exercise(self, source: str, exercise_id: str | None) -> None:
         if exercise_id not in self.own or exercise_id in self.done:
             raise LessonError(
@@ -140,18 +168,21 @@ class _Cells:
         if source.strip():
             raise LessonError(f"{self.unit}/lesson.py: the cell of {exercise_id} must be empty, the build fills it")
         exercise = self.own[exercise_id]
+        self.done.append(exercise_id)
+        if not self.settings.asks(exercise):
+            self._add_code(given(exercise), "setup", None)
+            return
         tail = exercise_id.replace(".", "-")
         for role, text, marks in (
             ("exercise", solution(exercise), _nbgrader(f"solution-{tail}", solution=True)),
             (
                 "check",
                 f'check("{exercise_id}")',
-                _nbgrader(f"check-{tail}", grade=True, locked=True, points=exercise.points),
+                _nbgrader(f"check-{tail}", grade=True, locked=True, points=self.settings.points_of(exercise)),
             ),
         ):
             metadata = {"nbgrader": marks, "tfkit": {"role": role, "exercise": exercise_id}}
             self.cells.append(new_code_cell(text, id=marks["grade_id"], metadata=metadata))
-        self.done.append(exercise_id)
 
     def _next(self, kind: str) -> str:
         self._count[kind] = self._count.get(kind, 0) + 1
@@ -162,6 +193,12 @@ def solution(exercise: Exercise) -> str:
     """The exercise cell: every symbol of the exercise, as the library has it, its body between nbgrader's marks."""
     parts = [_marked(reference) for reference in exercise.references]
     return "\n\n\n".join(parts)
+
+
+def given(exercise: Exercise) -> str:
+    """What stands in place of an exercise that this course leaves out: the library's own, to be read and used."""
+    lines = [line for line in solution(exercise).splitlines() if line.strip() not in (BEGIN, END)]
+    return "\n".join(["# given in this course: read it, run it, use it below", *lines])
 
 
 def _marked(reference: str) -> str:
@@ -220,17 +257,42 @@ def _module_source(module: str) -> str:
     return Path(spec.origin).read_text(encoding="utf-8")
 
 
-def _nbgrader(
-    grade_id: str, *, grade: bool = False, solution: bool = False, locked: bool = False, points: float | None = None
-) -> dict:
-    marks: dict = {"grade": grade, "grade_id": grade_id, "locked": locked}
+def _nbgrader(grade_id: str, *, points: Any = None, **flags: bool) -> dict:
+    """nbgrader's marks of a cell, complete; `flags` are those of grade, locked, solution and task that hold."""
+    marks: dict = {"grade": False, "grade_id": grade_id, "locked": False}
     if points is not None:
         marks["points"] = points
-    return marks | {"schema_version": 3, "solution": solution, "task": False}
+    return marks | {"schema_version": 3, "solution": False, "task": False} | flags
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
 
 
 def _first_line(source: str) -> str:
     return source.strip().partition("\n")[0][:60]
+
+
+def set_due_dates(course_dir: str | Path, units: list[str] | None = None) -> list[str]:
+    """Write the due dates of course.toml into nbgrader's gradebook, where they differ; a line for each that did."""
+    dated = [unit for unit in read(course_dir) if unit.due and (not units or unit.name in units)]
+    if not dated:
+        return []
+    from nbgrader.api import Gradebook, MissingEntry
+
+    said = []
+    with Gradebook(f"sqlite:///{Path(course_dir).resolve() / 'gradebook.db'}", "tfkit") as gradebook:
+        for unit in dated:
+            assert unit.due is not None
+            due = unit.due.astimezone(UTC).replace(tzinfo=None)  # as nbgrader keeps them
+            try:
+                before = gradebook.find_assignment(unit.name).duedate
+            except MissingEntry:
+                before = None
+            if before != due:
+                gradebook.update_or_create_assignment(unit.name, duedate=due)
+                said.append(f"due       {unit.name}: {unit.due:%Y-%m-%d %H:%M %z}")
+    return said
 
 
 def _write_if_new(path: Path, text: str) -> bool:
@@ -246,10 +308,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m course.build", description="Build nbgrader's source notebooks.")
     parser.add_argument("directory", type=Path, help="the nbgrader course directory")
     parser.add_argument("--unit", action="append", metavar="NAME", help="only this unit (may be repeated)")
+    parser.add_argument("--language", metavar="CODE", help="fr, say: where there is a translation (course.translate)")
     options = parser.parse_args(arguments)
     try:
-        for one in build(options.directory, options.unit):
+        for one in build(options.directory, options.unit, options.language):
             print(f"{'built    ' if one.changed else 'unchanged'} {one.path}")
+        for path in config.install(options.directory):
+            print(f"wrote     {path}")
+        for line in set_due_dates(options.directory, options.unit):
+            print(line)
     except LessonError as error:
         parser.exit(1, f"course.build: {error}\n")
     return 0

@@ -207,13 +207,14 @@ class Demo:
         from nbgrader.api import Gradebook
 
         table = Table(title="nbgrader's gradebook", title_justify="left")
-        for name in ("assignment", "handed in", "mean score", "out of"):
+        for name in ("assignment", "handed in", "mean score", "out of", "to mark by hand"):
             table.add_column(name, justify="left" if name == "assignment" else "right")
         with Gradebook(f"sqlite:///{self.root / 'gradebook.db'}", COURSE) as gradebook:
             for unit in self.units:
-                number = len(gradebook.assignment_submissions(unit))
+                handed_in = gradebook.assignment_submissions(unit)
+                waiting = sum(submission.needs_manual_grade for submission in handed_in)
                 mean, most = gradebook.average_assignment_score(unit), gradebook.find_assignment(unit).max_score
-                table.add_row(unit, str(number), f"{mean:.2f}", f"{most:g}")
+                table.add_row(unit, str(len(handed_in)), f"{mean:.2f}", f"{most:g}", str(waiting))
         return table
 
     def _units(self, student: Student) -> list[str]:

@@ -16,6 +16,9 @@ from traitlets.config import Config
 import course
 from course import build as builder
 
+TASK = '# %% [markdown] role="task"'
+MARKS = "# ### BEGIN MARK SCHEME\n# - because\n# ### END MARK SCHEME\n"
+
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
@@ -53,7 +56,20 @@ def test_cell_ids_are_unique_and_only_graded_roles_are_nbgraders(built):
         assert len({cell.id for cell in cells}) == len(cells)
         for cell in cells:
             role = cell.metadata.get("tfkit", {}).get("role")
-            assert ("nbgrader" in cell.metadata) == (role in ("setup", "exercise", "check")), cell.id
+            assert ("nbgrader" in cell.metadata) == (role in ("setup", "exercise", "check", "task")), cell.id
+
+
+def test_each_unit_asks_a_question_that_a_person_marks(built):
+    for one in built[1]:
+        cells = read(one).cells
+        (task,) = [cell for cell in cells if cell.metadata.get("nbgrader", {}).get("task")]
+        assert task.cell_type == "markdown" and "point" in task.source.partition(builder.SCHEME[0])[2]
+        assert task.metadata.nbgrader == {
+            "grade": False, "grade_id": task.id, "locked": True, "points": 2, "schema_version": 3, "solution": False,
+            "task": True,
+        }  # fmt: skip
+        answer = cells[cells.index(task) + 1]
+        assert answer.source == builder.ANSWER and "nbgrader" not in answer.metadata
 
 
 def test_a_second_build_writes_nothing(built):
@@ -91,7 +107,7 @@ def test_release_has_no_solution_and_its_stubs_raise(built, tmp_path, monkeypatc
         assert result["success"], result.get("log") or result.get("error")
         released = nbformat.read(tmp_path / "release" / name / f"{name}.ipynb", as_version=4)
         for cell in released.cells:
-            assert "BEGIN SOLUTION" not in cell.source
+            assert "BEGIN SOLUTION" not in cell.source and "MARK SCHEME" not in cell.source
             if cell.metadata.get("tfkit", {}).get("role") == "exercise":
                 _only_stubs(cell.source)
 
@@ -106,18 +122,6 @@ def _only_stubs(text):
         assert all(line == "super().__init__()" or line[0] in "'\"" for line in before), text
 
 
-def test_every_code_cell_fits_a_screen(built):
-    long = [
-        (one.path.stem, cell.id)
-        for one in built[1]
-        for cell in read(one).cells
-        if cell.cell_type == "code"
-        and cell.metadata.tfkit.role in ("demo", "experiment")
-        and len(cell.source.splitlines()) > 30
-    ]
-    assert not long
-
-
 @pytest.mark.parametrize(
     "lesson, message",
     [
@@ -125,6 +129,10 @@ def test_every_code_cell_fits_a_screen(built):
         ('# %% role="exercise" exercise="no.such"\n', "not an exercise of this unit"),
         ('# %% role="exercise" exercise="masks.causal"\nx = 1\n', "must be empty"),
         ("# %% [markdown]\n# words only\n", "has no exercise cell for masks.causal"),
+        (f'{TASK}\n# Why?\n{MARKS}', 'needs task="a-name" and points=2'),
+        (f'{TASK} task="why" points="two"\n# Why?\n{MARKS}', "'why' needs task="),
+        (f'{TASK} task="why" points=2\n# Why?\n', "'why' needs one mark scheme"),
+        (f'{TASK} task="why" points=2\n# Why?\n{MARKS}\n' * 2, "'why' comes twice"),
     ],
 )
 def test_a_faulty_lesson_is_named_in_one_line(tmp_path, lesson, message):

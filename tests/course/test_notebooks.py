@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 import nbformat
 import pytest
@@ -13,6 +14,14 @@ import course
 from course import build as builder
 
 UNITS = [unit.name for unit in course.units()]
+# what a lesson's text says of a cell, as a pattern of what that cell prints
+TOLD = {
+    "03-heads": "your MultiHeadAttention ran 6 times in BART",
+    "05-transformer": r"26 tensors\nlargest state .*; yours and Marian's are \de-0[5-9] apart",
+    "06-training": r"in BART; .* its gradients: \de-0[5-9]\n.*q_proj.bias: .*\n.* a k_proj.bias: \de-(0[6-9]|1\d)\n",
+    "07-decoding": "beam:   your scaled_dot_product_attention ran 20 times in GPT2",
+    "09-decoders": "your scaled_dot_product_attention ran 3 times in XLNet",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -43,8 +52,12 @@ def printed(notebook):
 def test_the_source_notebook_runs(unit, tmp_path):
     notebook = run(unit, {"setup", "exercise", "demo"}, tmp_path / unit)
     assert "first." not in printed(notebook), "a demo did not find what it needs"
+    assert "but the library's" not in printed(notebook), "a demo found other words than the library"
+    assert re.search(TOLD.get(unit, ""), printed(notebook))
     errors = [out for cell in notebook.cells for out in cell.get("outputs", []) if out.get("name") == "stderr"]
     assert not errors
+    values = [out.data["text/plain"] for cell in notebook.cells for out in cell.get("outputs", []) if "data" in out]
+    assert not [value for value in values if "None" in value], "a cell shows what its last line returns by accident"
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -58,4 +71,5 @@ def test_the_released_notebook_runs_without_an_answer(unit, tmp_path):
 @pytest.mark.parametrize("released", [False, True])
 @pytest.mark.parametrize("unit", UNITS)
 def test_the_experiments_run_whole(unit, released, tmp_path):
-    run(unit, {"setup", "exercise", "demo", "experiment"}, tmp_path / unit, released=released)
+    notebook = run(unit, {"setup", "exercise", "demo", "experiment"}, tmp_path / unit, released=released)
+    assert all(cell.execution_count for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip())

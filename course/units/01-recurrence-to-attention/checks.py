@@ -1,6 +1,6 @@
 """What is asked of unit 01: draws, and the properties that every draw must have."""
 
-from autograder.checks import Case, Check, Draw, extremes, function
+from autograder.checks import ATTENTION, RECURRENT, Case, Check, Draw, built, extremes, function
 
 SIZES = [(1, 1, 2, 3), (1, 2, 1, 1), (3, 5, 4, 6), (2, 7, 6, 5)]  # batch, length, input width, hidden width
 
@@ -13,7 +13,7 @@ def cell() -> list[Check]:
             args = (draw.normal(batch, width), draw.normal(batch, hidden), *_weights(draw, width, hidden))
             yield Case("rnn_cell", args, length=width + hidden)
 
-    return function(cases)
+    return [*function(cases), built(cases, RECURRENT)]
 
 
 def encode() -> list[Check]:
@@ -24,7 +24,7 @@ def encode() -> list[Check]:
             args = (draw.normal(batch, length, width), *_weights(draw, width, hidden))
             yield Case("rnn_encode", args, length=(width + hidden) * 4 * length)
 
-    return function(cases)
+    return [*function(cases), built(cases, RECURRENT)]
 
 
 def _weights(draw: Draw, width: int, hidden: int):
@@ -47,7 +47,7 @@ def attend() -> list[Check]:
                 "attend", (*args, draw.mask(batch, length, empty_row=empty)), length=hidden, amplify=_largest(*args)
             )
 
-    return [*function(cases), extremes(lambda draw: cases(draw, 50.0))]
+    return [*function(cases), extremes(lambda draw: cases(draw, 50.0)), built(cases, ATTENTION)]
 
 
 def scaled_dot_product() -> list[Check]:
@@ -64,7 +64,7 @@ def scaled_dot_product() -> list[Check]:
         broadcast = draw.mask(2, 1, 1, 4)
         yield Case("scaled_dot_product_attention", (*(draw.normal(2, 3, 4, 2) for _ in range(3)), broadcast), amplify=4)
 
-    return [*function(cases), extremes(lambda draw: cases(draw, 50.0))]
+    return [*function(cases), extremes(lambda draw: cases(draw, 50.0)), built(cases, ATTENTION)]
 
 
 def _largest(query, key) -> float:

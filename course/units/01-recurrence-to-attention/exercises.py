@@ -1,41 +1,15 @@
 """One recurrent step, the encoder it makes, and the attention that frees it from its bottleneck."""
 
-from autograder.api import Exercise
+from course import exercise
 
 EXERCISES = [
-    Exercise(
-        id="rnn.cell",
-        unit="01-recurrence-to-attention",
-        title="One recurrent step",
-        symbols=("rnn_cell",),
-        references=("tfkit.nn.recurrent:rnn_cell",),
-        checks="cell",
-        points=1,
-    ),
-    Exercise(
-        id="rnn.encode",
-        unit="01-recurrence-to-attention",
-        title="Read a whole sentence",
-        symbols=("rnn_encode",),
-        references=("tfkit.nn.recurrent:rnn_encode",),
-        checks="encode",
-        points=1,
-    ),
-    Exercise(
-        id="attention.attend",
-        unit="01-recurrence-to-attention",
-        title="Look back at every state",
-        symbols=("attend",),
-        references=("tfkit.nn.recurrent:attend",),
-        checks="attend",
-        points=2,
-    ),
-    Exercise(
-        id="attention.scaled_dot_product",
-        unit="01-recurrence-to-attention",
-        title="Scaled dot-product attention",
-        symbols=("scaled_dot_product_attention",),
-        references=("tfkit.nn.attention:scaled_dot_product_attention",),
+    exercise("rnn.cell", "One recurrent step", "tfkit.nn.recurrent:rnn_cell", checks="cell"),
+    exercise("rnn.encode", "Read a whole sentence", "tfkit.nn.recurrent:rnn_encode", checks="encode"),
+    exercise("attention.attend", "Look back at every state", "tfkit.nn.recurrent:attend", checks="attend", points=2),
+    exercise(
+        "attention.scaled_dot_product",
+        "Scaled dot-product attention",
+        "tfkit.nn.attention:scaled_dot_product_attention",
         checks="scaled_dot_product",
         points=3,
     ),

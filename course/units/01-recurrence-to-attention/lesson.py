@@ -354,6 +354,38 @@ if results:
 # and looks it up. With more steps the fixed model gets better, at the lengths it trains on; try `steps=2000`, and try
 # `LONGEST = 24`.
 #
+# ## From your code to real models
+#
+# BERT, GPT-2, XLNet and T5, which units 08 to 10 are about, are stacks of what you built in section 4. `tfkit.substitute` puts *your*
+# function into every layer of such a model, and holds each of its results to the library's. The models below are small and
+# random; a published one, read with `tfkit.from_pretrained(folder)`, takes your function as well.
+#
+# **Predict.** In GPT-2 no word sees a later one. T5 does not divide by $\sqrt D$, and like XLNet it adds to each score a number
+# that depends on the distance. Your function knows `q`, `k`, `v` and a mask. How can it do for all of them?
+
+# %% role="demo"
+import tfkit
+
+ids, small = torch.randint(1, 50, (2, 6)), {"vocab_size": 50, "d_model": 16, "n_heads": 2, "n_layers": 2, "d_ff": 32}
+try:
+    for name in ("bert", "gpt2", "xlnet", "t5"):
+        model = tfkit.from_config(name, **{key: small[key] for key in small if (name, key) != ("gpt2", "d_ff")}).eval()
+        for parameter in model.parameters():
+            parameter.data += 0.3 * torch.randn_like(parameter)  # fresh weights are too small to see anything
+        asked = {"input_ids": ids} | ({"decoder_input_ids": ids} if name == "t5" else {})
+        right = model(**asked).last_hidden_state
+        with tfkit.substitute(model, scaled_dot_product_attention) as seen:
+            yours = model(**asked).last_hidden_state
+        print(f"{seen}; its states: {(yours - right).abs().max():.0e}")
+except NotImplementedError:
+    print("Build scaled_dot_product_attention first, then run this cell again.")
+
+# %% [markdown]
+# A factor on the scores is a factor on `q`: multiply it by $\sqrt D$, and your division takes it back. And what is added to a
+# score is a dot product as well: give each query a few columns more, a 1 in the column of its own number, and each key, in that column,
+# what is to be added for that query. "No later word" is a mask. Had your result been another, you would have been told in which
+# layer, at which entry, and by how much.
+#
 # ## Pitfalls
 # - `softmax(dim=...)`: the axis that sums to one is the axis of **keys**, the last one.
 # - `k.transpose(-2, -1)`, not `k.transpose(1, 2)`: count axes from the end, since leading axes come and go.
@@ -368,7 +400,21 @@ if results:
 # | the score | dot product | a small network on query and key (Bahdanau et al.); a matrix between them (Luong et al.) |
 # | the scale | 1/sqrt(D) | T5 has none: it folds it into the initial weights |
 # | the kernel | all `L × L` weights are written to memory | FlashAttention computes the same block by block and never stores them |
+
+# %% [markdown] role="task" task="a-wider-state" points=2
+# ## In your own words
 #
+# A colleague doubles the width of the state instead of using attention: "96 numbers hold more than 48, so the bottleneck is
+# gone." Sketch in words what the figure of the experiment would look like, and say why this is not what attention does.
+#
+# ### BEGIN MARK SCHEME
+# - 1 point: the curve still falls with length, only later. Whatever the width, it is fixed, and some length fills it.
+# - 1 point: attention keeps one state for *each* word and picks by content, so what is kept grows with the sentence.
+# - Not enough: "attention has more parameters"; "the gradient vanishes" alone.
+# - Behind a weak answer there is often `rnn.encode/last_state_only` or `attention.attend/winner_takes_all`.
+# ### END MARK SCHEME
+
+# %% [markdown]
 # ## Reading
 # - Sutskever, Vinyals, Le 2014, *Sequence to sequence learning with neural networks*, [arXiv:1409.3215](https://arxiv.org/abs/1409.3215)
 # - Bahdanau, Cho, Bengio 2015, *Neural machine translation by jointly learning to align and translate*, [arXiv:1409.0473](https://arxiv.org/abs/1409.0473)

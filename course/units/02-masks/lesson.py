@@ -176,12 +176,16 @@ plt.show()
 # - **no mask**: everything is visible.
 #
 # Afterwards each is tested as it will be used: with the future hidden, because at test time there is none.
+# The chain is yours alone: its seed and its number of letters are drawn from your name. Compare with a neighbour.
 #
 # **Predict.** Which training curve looks best? Which model is best in the test? Can a loss below the entropy be good news?
 
 # %% role="experiment"
-LETTERS, LENGTH, WIDTH = 12, 24, 48
-CHAIN = torch.softmax(2 * torch.randn(LETTERS, LETTERS, generator=torch.Generator().manual_seed(3)), dim=-1)
+from autograder import variant
+
+mine = variant("02-masks", letters=[10, 11, 12, 13, 14], seed=range(100))
+LETTERS, LENGTH, WIDTH = mine.letters, 24, 48
+CHAIN = torch.softmax(2 * torch.randn(LETTERS, LETTERS, generator=torch.Generator().manual_seed(mine.seed)), dim=-1)
 
 
 class OneLayer(nn.Module):
@@ -280,7 +284,21 @@ if runs:
 # | XLNet (unit 09) | any order of prediction, written as a mask |
 #
 # Fused kernels take `is_causal=True` instead of a mask and skip the hidden half altogether.
+
+# %% [markdown] role="task" task="too-good-a-loss" points=2
+# ## In your own words
 #
+# The training loss of a language model falls far below everybody else's, and what the model writes is nonsense. Name the
+# likely mistake, explain *both* observations by it, and describe a test of a few lines that needs no training.
+#
+# ### BEGIN MARK SCHEME
+# - 1 point: positions see the word they must predict. In training it is copied; when writing there is no future to copy.
+# - 1 point: change a later word, and no earlier output may move (or: the gradient of an earlier output by a later input is 0).
+# - Not enough: "overfitting". It explains neither a loss below the entropy nor nonsense on the training texts.
+# - Related: `masks.causal/sees_one_ahead`, `masks.decoder/future_visible`, `masks.softmax/mask_after_softmax`.
+# ### END MARK SCHEME
+
+# %% [markdown]
 # ## Reading
 # - Vaswani et al. 2017, *Attention is all you need*, section 3.2.3, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762)
 # - Radford et al. 2019 and Devlin et al. 2019 for the two kinds of visibility; the latter: [arXiv:1810.04805](https://arxiv.org/abs/1810.04805)

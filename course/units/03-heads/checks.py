@@ -1,6 +1,6 @@
 """What is asked of unit 03: draws, and the properties that every draw must have."""
 
-from autograder.checks import Case, Check, Draw, function, module
+from autograder.checks import ATTENTION, Case, Check, Draw, built, function, module, squares, trains
 
 
 def split_heads() -> list[Check]:
@@ -25,4 +25,13 @@ def multi_head() -> list[Check]:
             for args in (inputs, (*inputs, masks[place % 2])):
                 yield draw.module("MultiHeadAttention", (width, heads), args, length=16 * width, amplify=4.0)
 
-    return module(cases)
+    def lesson(draw: Draw):
+        x, wanted = draw.normal(2, 4, 8), draw.normal(2, 4, 8)
+        case = draw.module("MultiHeadAttention", (8, 2), (x, x, x), length=128, amplify=4.0, pick=_output)
+        yield case, squares(wanted)
+
+    return [*module(cases), trains(lesson), built(cases, ATTENTION)]
+
+
+def _output(value):
+    return value[0] if isinstance(value, tuple) and value else value

@@ -1,23 +1,19 @@
 """Many attentions side by side."""
 
-from autograder.api import Exercise
+from course import exercise
 
 EXERCISES = [
-    Exercise(
-        id="attention.split_heads",
-        unit="03-heads",
-        title="Split into heads and merge again",
-        symbols=("split_heads", "merge_heads"),
-        references=("tfkit.nn.attention:split_heads", "tfkit.nn.attention:merge_heads"),
+    exercise(
+        "attention.split_heads",
+        "Split into heads and merge again",
+        "tfkit.nn.attention:split_heads",
+        "tfkit.nn.attention:merge_heads",
         checks="split_heads",
-        points=1,
     ),
-    Exercise(
-        id="attention.multi_head",
-        unit="03-heads",
-        title="Multi-head attention",
-        symbols=("MultiHeadAttention",),
-        references=("tfkit.nn.attention:MultiHeadAttention",),
+    exercise(
+        "attention.multi_head",
+        "Multi-head attention",
+        "tfkit.nn.attention:MultiHeadAttention",
         checks="multi_head",
         points=3,
     ),

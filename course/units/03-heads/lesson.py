@@ -142,7 +142,10 @@ except NotImplementedError:
 # **Predict.** What share will one head get right? Where will the heads of the other two look?
 
 # %% role="experiment"
-LETTERS, LENGTH, WIDTH = 48, 12, 32
+from autograder import variant
+
+mine = variant("03-heads", letters=[44, 46, 48, 50, 52], seed=range(100))  # drawn from your name
+LETTERS, LENGTH, WIDTH = mine.letters, 12, 32
 
 
 class TwoThings(nn.Module):
@@ -170,7 +173,7 @@ def questions(batch, generator):
 def train_heads(heads, steps=500):
     """Train, and return the share of positions with both letters right and the weights of one sequence."""
     torch.manual_seed(1)
-    generator, model = torch.Generator().manual_seed(2), TwoThings(heads)
+    generator, model = torch.Generator().manual_seed(mine.seed), TwoThings(heads)
     optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
     for step in range(steps):
         ids, wanted = questions(64, generator)
@@ -216,6 +219,35 @@ if trained:
 # well that works. Two heads have nothing to press: each one has a row of weights of its own. Try `LETTERS = 16` and
 # `LETTERS = 200`.
 #
+# ## From your code to real models
+#
+# `tfkit.substitute` goes through a model and lets *your* class stand in for each of its attentions, with that attention's own
+# weights: hence the fixed names of the four projections. Every result is compared with the library's.
+#
+# **Predict.** BERT reads, GPT-2 writes, BART does both. With two layers a side, how many attentions has each?
+
+# %% role="demo"
+import tfkit
+
+ids, small = torch.randint(1, 50, (2, 6)), {"vocab_size": 50, "d_model": 16, "n_heads": 4, "n_layers": 2}
+try:
+    for name in ("bert", "gpt2", "bart"):
+        decoder = {"n_decoder_layers": 2, "n_decoder_heads": 4} if name == "bart" else {}
+        model = tfkit.from_config(name, **small, **decoder).eval()
+        for parameter in model.parameters():
+            parameter.data += 0.3 * torch.randn_like(parameter)  # fresh weights are too small to see anything
+        asked = {"input_ids": ids, "attention_mask": (torch.arange(6) < torch.tensor([[6], [4]])).long()}
+        right = model(**asked).last_hidden_state
+        with tfkit.substitute(model, MultiHeadAttention) as seen:
+            yours = model(**asked).last_hidden_state
+        print(f"{seen}; its states: {(yours - right).abs().max():.0e}")
+except NotImplementedError:
+    print("Build MultiHeadAttention first, then run this cell again.")
+
+# %% [markdown]
+# Six in BART: its decoder has two in each layer, one over itself and one over what the encoder read. T5 would be refused: its
+# heads are not `E / H` wide and its projections have no bias. There only the function of unit 01 fits.
+#
 # ## Pitfalls
 # - Reshaping without moving the axis: right shape, wrong content, no error. The same when merging.
 # - `view` after `transpose` fails: a transposed tensor does not lie in order. Use `reshape`, or `contiguous` first.
@@ -232,7 +264,22 @@ if trained:
 # | multi-query (Shazeer 2019), grouped-query (Ainslie et al. 2023) | all or some heads share keys and values | decoding reads the cache of keys and values again at every word (unit 07) |
 # | ALBERT | the same layer again and again | fewer parameters; heads are no place to save |
 # | many a trained model | heads can be cut off after training (Michel et al. 2019) | not every head learns something of its own |
+
+# %% [markdown] role="task" task="narrow-heads" points=2
+# ## In your own words
 #
+# Eight heads of width 64 and one head of width 512 have equally many parameters. What can the eight do that the one cannot,
+# and what do they give up for it?
+#
+# ### BEGIN MARK SCHEME
+# - 1 point: each head has a softmax of its own, so a query can look at several places at once and keep apart what it finds;
+#   one head must press them into a single weighted mean.
+# - 1 point: each head compares in 64 dimensions only: its scores are coarser than those of 512.
+# - Not enough: "more heads are more parameters", "heads are an ensemble of models".
+# - Related: `attention.multi_head/single_head`.
+# ### END MARK SCHEME
+
+# %% [markdown]
 # ## Reading
 # - Vaswani et al. 2017, *Attention is all you need*, section 3.2.2, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762)
 # - Clark et al. 2019, *What does BERT look at?*, [arXiv:1906.04341](https://arxiv.org/abs/1906.04341)

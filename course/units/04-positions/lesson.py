@@ -58,7 +58,8 @@ for ax, (title, table) in zip(axes, panels.items()):
     ax.imshow(table, cmap="gray", aspect="auto")
     ax.set(title=title, xlabel="column")
 axes[0].set_ylabel("position")
-plt.tight_layout(), plt.show()
+plt.tight_layout()
+plt.show()
 
 # %% [markdown]
 # ## 1 · Absolute: a table of waves
@@ -124,7 +125,8 @@ for ax, pair, title in zip(axes, (turned[:, :2], turned[:, 2:]), ("pair 0: 1 rad
         ax.annotate("", (a, b), (0, 0), arrowprops={"arrowstyle": "->", "color": plt.cm.viridis(p / 8), "lw": 1.8})
         ax.text(1.15 * a, 1.15 * b, p, ha="center", va="center")
     ax.set(title=title, xlim=(-1.4, 1.4), ylim=(-1.4, 1.4), aspect="equal")
-plt.tight_layout(), plt.show()
+plt.tight_layout()
+plt.show()
 
 # %% [markdown]
 # **Predict, then run.** Turn the same query and key by positions (3, 1), (103, 101) and (3, 2). Which scores are equal?
@@ -349,7 +351,23 @@ if shares:
 # | GPT-NeoX, LLaMA | rotation in halves; larger bases for longer texts | queries and keys |
 # | Reformer | axial | added once |
 # | ALiBi (Press et al. 2022) | a fixed slope per head times the distance | in every layer's scores |
+
+# %% [markdown] role="task" task="past-the-end" points=2
+# ## In your own words
 #
+# A model was trained on texts of up to 512 words and now reads one of 2,000. What happens at word 1,000 with a learned table,
+# with rotary positions, and with T5's buckets? Give the reason for each.
+#
+# ### BEGIN MARK SCHEME
+# - 2 points for all three, 1 for two of them. A name without a reason counts nothing.
+# - Table: there is no such row, or one that no gradient ever reached.
+# - Rotation: defined everywhere, and near words look as ever; but distances above 512 were never trained and take part in
+#   the softmax.
+# - Buckets: the last bucket stands for its distance *and all beyond*, and it was trained.
+# - Related: `positions.t5_buckets/far_ones_wrap_around`.
+# ### END MARK SCHEME
+
+# %% [markdown]
 # ## Read on
 #
 # - Vaswani et al. 2017, [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.5.

@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.checks import Case, Check, Draw, flow, function, module, precision
+from autograder.checks import Case, Check, Draw, flow, function, module, precision, squares, trains, words
 
 SIZES = [(1, 2, 2, 4, 2, 3), (1, 1, 1, 4, 1, 4), (2, 3, 5, 8, 4, 6), (3, 5, 4, 6, 3, 12)]  # B, T, S, E, H, F
 
@@ -14,7 +14,11 @@ def feed_forward() -> list[Check]:
         for batch, length, _, width, _, inner in SIZES:
             yield draw.module("FeedForward", (width, inner), (draw.normal(batch, length, width),), length=width + inner)
 
-    return module(cases)
+    def lesson(draw: Draw):
+        x, wanted = draw.normal(2, 4, 8), draw.normal(2, 4, 8)
+        yield draw.module("FeedForward", (8, 32), (x,), length=40), squares(wanted)
+
+    return [*module(cases), trains(lesson, own=True)]
 
 
 def encoder_layer() -> list[Check]:
@@ -74,7 +78,12 @@ def seq2seq() -> list[Check]:
             memory = draw.normal(batch, source, width)
             yield draw.module("Seq2SeqTransformer", init, (tgt, memory, src), method="decode", keep=tgt != pad, **how)
 
-    return [*module(cases, floats=False), precision(cases, torch.bfloat16)]
+    def lesson(draw: Draw):
+        src, tgt = (draw.integers(1, 8, 4, 5) for _ in range(2))
+        init, wanted = (8, 9, 8, 2, 16, 1, 0), draw.integers(1, 9, 4, 5)
+        yield draw.module("Seq2SeqTransformer", init, (src, tgt), length=2048, amplify=8.0), words(wanted, 0)
+
+    return [*module(cases, floats=False), precision(cases, torch.bfloat16), trains(lesson, own=True)]
 
 
 def _sentences(draw: Draw, batch: int, length: int, pad: int):

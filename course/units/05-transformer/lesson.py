@@ -79,7 +79,8 @@ plt.show()
 #
 # **Predict, then run.** `x` is `[2, 7, 64]`, `d_ff` is 256. What is the shape after `up`, and after the whole part?
 #
-# **Exercise.** Build it. The names `up` and `down` matter: the check loads its own weights into them.
+# **Exercise.** Build it. The names `up` and `down` matter: the check loads its own weights into them. It also trains the part for a
+# few steps, from the values that your `__init__` gives it: it must learn.
 
 # %% role="exercise" exercise="transformer.feed_forward"
 
@@ -224,6 +225,7 @@ for name, rows in {"embedding": embedding, "position": sinusoidal_positions(100,
 # **Exercise.** Put it together. The masks are built inside, from the ids: the encoder's self-attention and the decoder's
 # cross-attention hide the source's padding, the decoder's self-attention uses `decoder_mask`. `encode` and `decode` are methods
 # of their own, because at test time one encodes once and decodes many times. The extra method `embed` is a convenience; you may do without.
+# The check trains your model for a few steps, too: from its own weights, and from those that your model starts with.
 
 # %% role="exercise" exercise="transformer.seq2seq"
 
@@ -418,6 +420,43 @@ if translator is not None:
     print("saved in", folder.name)
 
 # %% [markdown]
+# ## From your code to real models
+#
+# Marian is the transformer of 2017 as translators use it: Opus-MT has published one for each of more than a thousand pairs of languages. Its layers have the parts
+# and the names of yours, so your layers can take its weights as they are. (The published ones bend with SiLU in place of ReLU; the small random one below has ReLU.)
+#
+# **Predict.** A tensor of each layer goes to a tensor of yours, by name. How many does an encoder layer have, how many a decoder layer? And which masks do the layers need?
+
+# %% role="demo"
+import tfkit
+
+torch.manual_seed(0)
+marian = tfkit.from_config("marian", vocab_size=50, d_model=16, n_heads=2, n_decoder_heads=2, n_layers=2, n_decoder_layers=2,
+                           d_ff=32, d_decoder_ff=32, activation="relu", pad_token_id=0).eval()  # fmt: skip
+for parameter in marian.parameters():
+    parameter.data += 0.3 * torch.randn_like(parameter)  # fresh weights are too small to see anything
+source, written = torch.randint(3, 49, (2, 7)), torch.randint(3, 49, (2, 5))
+source[1, 5:] = 0  # padding
+try:
+    with torch.no_grad(), tfkit.trace(marian) as seen:
+        right = marian(input_ids=source, attention_mask=(source != 0).long(), decoder_input_ids=written).last_hidden_state
+        x, y = seen.all("drop.out")  # words and positions, as they enter the two stacks
+        for theirs in marian.encoder:
+            yours = EncoderLayer(16, 2, 32)
+            print("encoder layer:", yours.load_state_dict(theirs.state_dict()), len(theirs.state_dict()), "tensors")
+            x = yours(x, padding_mask(source, 0))
+        for theirs in marian.decoder:
+            yours = DecoderLayer(16, 2, 32)
+            print("decoder layer:", yours.load_state_dict(theirs.state_dict()), len(theirs.state_dict()), "tensors")
+            y = yours(y, x, causal_mask(5), padding_mask(source, 0))
+    print(f"largest state {right.abs().max():.1f}; yours and Marian's are {(y - right).abs().max():.0e} apart")
+except NotImplementedError:
+    print("Build FeedForward, EncoderLayer and DecoderLayer first.")
+
+# %% [markdown]
+# Four layers of yours, one published form, the same numbers. What is left outside them is little: embeddings, positions, and the output's projection. GPT-2 and T5 need more than names, as they normalise
+# before each part.
+#
 # ## Pitfalls
 #
 # - **Fresh norms hide mistakes.** Every `LayerNorm` starts as ones and zeros, so a shared or swapped norm shows only after training.
@@ -435,7 +474,21 @@ if translator is not None:
 # | positions | sines, added once | learned (BERT, GPT-2), relative biases (T5), rotary (GPT-J) |
 # | embeddings | three tables here | one shared table in the paper, BART, T5 |
 # | shape | encoder and decoder | encoder only (BERT), decoder only (GPT) |
+
+# %% [markdown] role="task" task="one-pass" points=2
+# ## In your own words
 #
+# In training the decoder works on a target of 20 words in a single pass; when it translates, it needs about 20. Why can it not
+# do there what it does here? And which two parts of the model keep the single pass honest?
+#
+# ### BEGIN MARK SCHEME
+# - 1 point: in training the right words are known in advance; when translating each word depends on those chosen before it.
+# - 1 point: the shift (position i is given the words before i) and the causal mask (and sees nothing later). Both are
+#   needed: without the shift the answer is in its own column, without the mask in the next.
+# - Related: `transformer.shift_right/not_shifted`, `transformer.seq2seq/causal_mask_missing`.
+# ### END MARK SCHEME
+
+# %% [markdown]
 # ## Read on
 #
 # - Vaswani et al. 2017, [Attention Is All You Need](https://arxiv.org/abs/1706.03762): sections 3 and 5 are what you have just built.

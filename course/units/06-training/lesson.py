@@ -50,7 +50,8 @@ for row, (name, pieces) in enumerate({"characters": "lowest", "pieces": ["low", 
         axes[2].text(left + len(piece) / 2 - 0.08, row, piece, ha="center", va="center", color="black")
         left += len(piece)
 axes[2].set(title="the alphabet", xticks=[], yticks=range(3), yticklabels=["characters", "pieces", "words"], ylim=(2.6, -0.6))
-plt.tight_layout(), plt.show()
+plt.tight_layout()
+plt.show()
 
 # %% [markdown]
 # ## 1 · The target: do not be too sure
@@ -306,6 +307,45 @@ except NotImplementedError:
 #
 # **Try it.** A third of the peak without a warm-up (`lambda step: cold(step) / 3`): does it learn, and how fast? How short may the warm-up be? And with one layer instead of three?
 #
+# ## From your code to real models
+#
+# BART was fine-tuned with the smoothing of section 1. Below, a small one gets your loss and, through `tfkit.substitute`, the attention of unit 01 in every layer. Units 01 and 03
+# compared the *numbers* of a model; training lives on its *gradients*, so those are compared now.
+#
+# **Predict.** How far apart are the gradients of two attentions that are both right? And one parameter of each attention gets no gradient at all, whatever the loss: which?
+# (What does softmax make of a number that is added to *all* scores of a row?)
+
+# %% role="demo"
+import tfkit
+from tfkit.nn import scaled_dot_product_attention
+
+torch.manual_seed(0)
+bart = tfkit.from_config("bart", head="seq2seq_lm", vocab_size=50, d_model=16, n_heads=2, n_layers=2, n_decoder_layers=2, n_decoder_heads=2).eval()
+for parameter in bart.parameters():
+    parameter.data += 0.3 * torch.randn_like(parameter)  # fresh weights are too small to see anything
+words, named = torch.randint(4, 50, (16, 6)), dict(bart.named_parameters())
+
+
+def gradients():
+    loss = label_smoothed_loss(bart(input_ids=words, labels=words).logits, words, 0.1, pad_id=1)
+    return dict(zip(named, torch.autograd.grad(loss, list(named.values()))))
+
+
+try:
+    right = gradients()
+    with tfkit.substitute(bart, scaled_dot_product_attention) as seen:
+        yours = gradients()
+    print(f"{seen}; its gradients: {max((yours[name] - right[name]).abs().max() for name in right):.0e}")
+    for part in ("q_proj.bias", "k_proj.bias", "v_proj.bias"):
+        print(f"largest gradient of a {part}: {max(yours[name].abs().max() for name in yours if name.endswith(part)):.0e}")
+except NotImplementedError:
+    print("Build label_smoothed_loss first.")
+
+# %% [markdown]
+# A bias on the keys adds $q \cdot b$ to every score of the query's row, and softmax sees only differences: the gradient is 0, and what is printed is rounding. T5 and many
+# models since do without the biases of attention. Now think of Adam's first step: it divides *this* gradient, too, by its own size. Only `eps` keeps rounding from moving a parameter as
+# far as a real gradient would.
+#
 # ## Pitfalls
 #
 # - **Warm-up in epochs.** The formula counts *optimizer steps*. With gradient accumulation one step is several batches.
@@ -321,11 +361,26 @@ except NotImplementedError:
 # |---|---|---|
 # | schedule | linear rise, then $1/\sqrt{step}$ | linear fall (BERT), cosine (GPT-3), Adafactor with $1/\sqrt{step}$ (T5) |
 # | why warm-up | post-norm needs it | pre-norm (GPT-2) needs less; RAdam corrects Adam's first steps; still warmed up by habit, and for large batches |
-# | smoothing | 0.1 | BART, Pegasus, mBART 0.1; GPT and BERT none: with text without end, being sure is no danger |
+# | smoothing | 0.1 | fine-tuned with 0.1: BART, Pegasus; with 0.2: mBART; GPT and BERT none: with text without end, being sure is no danger |
 # | pieces | BPE over characters with `</w>` | over *bytes*: nothing is unknown (GPT-2, RoBERTa, BART) |
 # | which merge | the most frequent pair | the one that raises likelihood most: WordPiece (BERT); unigram models that *remove* pieces: SentencePiece (T5, ALBERT, XLNet) |
 # | spaces | the end of a word is marked | its beginning: `Ġ` (GPT-2), `▁` (SentencePiece) |
+
+# %% [markdown] role="task" task="two-losses" points=2
+# ## In your own words
 #
+# Two students train the same model. One uses label smoothing of 0.1 and reports a loss of 1.2, the other uses none and reports
+# 0.9. What follows for the quality of their models? How would you compare them?
+#
+# ### BEGIN MARK SCHEME
+# - 1 point: nothing follows. The smoothed loss has a floor, the entropy of its target, which even a perfect model does not
+#   go below; the two numbers measure different things.
+# - 1 point: one measure for both, on held-out text: plain cross-entropy over real words (or accuracy, BLEU), and the same
+#   tokenizer.
+# - Related: `training.label_smoothing/smoothing_ignored`, `training.label_smoothing/padding_counted`.
+# ### END MARK SCHEME
+
+# %% [markdown]
 # ## Read on
 #
 # - Vaswani et al. 2017, [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 5: optimizer, schedule and smoothing on one page.

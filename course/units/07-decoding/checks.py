@@ -4,7 +4,7 @@ from functools import partial
 
 import torch
 
-from autograder.checks import Case, Check, Draw, Probe, TableModel, function, module, search
+from autograder.checks import ATTENTION, Case, Check, Draw, Probe, TableModel, built, cost, function, module, search
 from autograder.checks.compare import compare
 
 
@@ -51,6 +51,7 @@ def beam() -> list[Check]:
             (5, 0, 1, 1, 4, 0.0),
             (3, 0, 1, 5, 3, 0.0),  # more beams than words
             (5, 0, 1, 3, 4, -50.0),  # nothing ends
+            (4, 0, 1, 1, 4, 50.0),  # nothing is left to go on with
         ]:
             step = _tempting(draw, vocab, start, end, beams, limit, bias)
             for penalty in ({}, {"length_penalty": 0.0}, {"length_penalty": 2.0}):
@@ -122,13 +123,25 @@ def kv_cache() -> list[Check]:
     def reused(draw: Draw, _):
         return [Probe(partial(_reused, case), case, case.tolerance) for case in cases(draw)]
 
+    def long(draw: Draw):
+        yield draw.module("CachedSelfAttention", (32, 2), (draw.normal(1, 128, 32),))
+
     together = module(cases)
     return [
         *together[:2],
         Check("step by step equals all at once", stepwise, weight=3.0, core=True),
         Check("a cache passed in stays usable", reused),
         *together[2:],
+        cost(long, "one more word costs as much as reading all words before it again", _one_more),
+        built(cases, ATTENTION),
     ]
+
+
+def _one_more(case: Case, subject):
+    """The step after a long past."""
+    module, x = case.built(subject), case.args[0]
+    value = module(x[:, :-1])
+    return (lambda: module(x[:, -1:], value[1])) if _pair(value) else lambda: None
 
 
 def _first(value):
@@ -136,7 +149,7 @@ def _first(value):
 
 
 def _pair(value) -> bool:
-    return isinstance(value, (tuple, list)) and len(value) == 2
+    return isinstance(value, tuple) and len(value) == 2
 
 
 def _stepwise(case: Case, sizes: list[int], subject):

@@ -312,7 +312,8 @@ for pair in corpus.test[:60:12]:
 
 # %% [markdown]
 # **Step through it.** The search is recorded once; after that you walk through it in the browser, forwards and backwards, by button or arrow key: the likeliest next words, the tree of
-# hypotheses with those that were dropped, and where the chosen layer and head looked. Find the step at which greedy and beam part ways.
+# hypotheses with those that were dropped, and where the chosen layer and head looked. Beam and greedy search walk side by side: the step
+# at which they part is marked, and a button leads there.
 #
 # *Figure: the stepper, with the next words' probabilities as bars, a tree of hypotheses and a map of attention, all for the step chosen.*
 
@@ -327,10 +328,64 @@ def recorded(sentence, strategy):
 
 
 sentence = corpus.test[12].source
-Stepper(recorded(sentence, TextbookBeam(4)))
+Stepper(recorded(sentence, TextbookBeam(4)), recorded(sentence, Greedy()))
+
+# %% [markdown]
+# **And if it had said something else?** With the model at hand, every candidate can be taken instead of the chosen one, and the source can be another sentence.
 
 # %% role="experiment"
-Stepper(recorded(sentence, Greedy()))
+Stepper.live(translator, to_ids(tokenizer, [sentence]), strategy=Greedy(), token=tokenizer.id_to_token, title=sentence,
+             encode=lambda text: to_ids(tokenizer, [text])[0].tolist(), start_id=START, end_id=END, max_new_tokens=25)
+
+# %% [markdown]
+# ## From your code to real models
+#
+# Your searches never asked what is behind `step`. Now it is GPT-2 (small and random; a published one does as well), and `tfkit.substitute` lets the attention of unit 01 compute each
+# of its layers. `tfkit.generate` searches in the same tree, with a cache.
+#
+# **Predict.** Two layers, ten words. How often does the attention run in your greedy search, and how often in your beam search with four places?
+
+# %% role="demo"
+import tfkit
+from tfkit.decode import Greedy, TextbookBeam
+
+gpt2 = tfkit.from_config("gpt2", head="causal_lm", vocab_size=50, d_model=16, n_heads=2, n_layers=2).eval()
+for parameter in gpt2.parameters():
+    parameter.data += 0.3 * torch.randn_like(parameter)  # fresh weights are too small to see anything
+gpt2_step, never = lambda prefix: gpt2(prefix).logits[:, -1], -1  # no word ends a row: ten words each
+try:
+    found = {}
+    with torch.no_grad():
+        with tfkit.substitute(gpt2, scaled_dot_product_attention) as seen:
+            found[Greedy()] = greedy_decode(gpt2_step, torch.tensor([3]), never, 10, pad_id=0)[0].tolist()
+        print("greedy:", seen)
+        with tfkit.substitute(gpt2, scaled_dot_product_attention) as seen:
+            found[TextbookBeam(4)] = beam_search(gpt2_step, 3, never, 4, 10)[0][0]
+        print("beam:  ", seen)
+        for strategy, ids in found.items():
+            theirs = tfkit.generate(gpt2, torch.tensor([[3]]), strategy, max_new_tokens=10, end_id=never, pad_id=0)[0].tolist()
+            print(*ids, " as the library's" if ids == theirs else f" but the library's: {theirs}")
+except NotImplementedError:
+    print("Build greedy_decode and beam_search first.")
+
+# %% [markdown]
+# Twenty times each: four hypotheses are four rows of one batch. Beam search costs more memory and more arithmetic, not more steps, and on a graphics card with room to spare it takes hardly longer.
+#
+# `tfkit.generate` ran the model on one new word at a time. That is your cache's work: give it the weights of GPT-2's first layer and what that layer reads, a word at a time.
+
+# %% role="demo"
+words = torch.randint(50, (1, 10))
+try:
+    yours, cache, parts = CachedSelfAttention(16, 2), None, []
+    yours.load_state_dict(gpt2.layers[0].attn.state_dict())
+    with torch.no_grad(), tfkit.trace(gpt2) as seen:
+        gpt2(words)
+        for word in seen["layers.0.norm1.out"].split(1, dim=1):
+            part, cache = yours(word, cache)
+            parts.append(part)
+    print(f"your cache, {len(parts)} words: {(torch.cat(parts, 1) - seen['layers.0.attn.out']).abs().max():.0e} from GPT-2's own numbers")
+except NotImplementedError:
+    print("Build CachedSelfAttention first.")
 
 # %% [markdown]
 # ## Pitfalls
@@ -349,7 +404,21 @@ Stepper(recorded(sentence, Greedy()))
 # | ended hypotheses | set aside, no early stop | transformers: stop when `beam_size` have ended (`early_stopping`) |
 # | repetition | nothing | CTRL divides the logits of words already used; n-gram blocking in summarisation |
 # | cache | grows by concatenation | allocated once (static), shared between heads (multi-query), paged (vLLM) |
+
+# %% [markdown] role="task" task="wider-and-worse" points=2
+# ## In your own words
 #
+# A beam of 4 translates better than greedy search. A beam of 100 translates worse, and shorter, although its sentences have a
+# higher probability under the model. How can both be true? What does a length penalty repair, and what can it not?
+#
+# ### BEGIN MARK SCHEME
+# - 1 point: the search is better, the model is at fault: its likeliest sentence is not the best translation. A sum of
+#   log-probabilities falls with each word, so short sentences win, the empty one included.
+# - 1 point: dividing by a power of the length makes different lengths comparable; it does not make the probabilities right.
+# - Related: `decoding.beam/not_normalised`, `decoding.beam/penalty_multiplies`.
+# ### END MARK SCHEME
+
+# %% [markdown]
 # ## Read on
 #
 # - Wu et al. 2016, [Google's Neural Machine Translation System](https://arxiv.org/abs/1609.08144), section 7: beam search with length and coverage.

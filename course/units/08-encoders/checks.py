@@ -20,7 +20,7 @@ def mlm() -> list[Check]:
             special = ~draw.ragged(batch, length)
             special[:, 0] = length > 1
             inside = draw.integers(0, 2, batch, length).bool()  # chosen, or not
-            below, above = _draws(draw, inside.shape, 0.0, rate), _draws(draw, inside.shape, rate, 1.0)
+            below, above = _draws(draw, inside.shape, 0.0, rate), _draws(draw, inside.shape, rate or 0.02, 1.0)
             select = torch.where(inside, below, above) if rate else above
             arguments = (ids, special, 4, select, _draws(draw, inside.shape, 0.0, 1.0), other)
             yield Case("mask_tokens", arguments, {"rate": rate} if rate != 0.15 else {})

@@ -324,6 +324,40 @@ except NotImplementedError:
 # So does the experiment refute ELECTRA? No. Its gain is measured on real text, with 30000 words, at equal computing time, after fine-tuning all weights. And its claim is the other half of your prediction:
 # a flag says one bit at most, a word out of 60 nearly six; but the flags are asked of every position, and real text is richer than six topics. **Try:** `rate=0.4` in `spoil`, other seeds, 2000 steps.
 #
+# ## From your code to real models
+#
+# BERT's published file calls its tensors by its authors' names. `tfkit` reads it with a `NameMap`: a table from their names to ours, `{}`
+# for the layer's number; `.weight` and `.bias` follow their stem. **Complete the four rows** (not graded): replace each `"?"` by our
+# name. When all is in place, the copy computes its attention with the class that you built in unit 03, on the weights of the file.
+
+# %% role="demo"
+import tfkit
+from tfkit.models import bert
+from tfkit.namemap import NameMap
+from tfkit.nn import MultiHeadAttention
+
+MY_ROWS = {
+    "encoder.layer.{}.attention.self.query": "?",
+    "encoder.layer.{}.attention.output.dense": "?",
+    "encoder.layer.{}.intermediate.dense": "?",
+    "encoder.layer.{}.output.LayerNorm": "?",
+}
+SIZE = {"vocab_size": 40, "d_model": 16, "n_heads": 2, "d_ff": 32, "n_layers": 2, "max_length": 64}
+model, copy = (tfkit.from_config("bert", **SIZE).eval() for _ in range(2))
+for parameter in model.parameters():
+    parameter.data += 0.3 * torch.randn_like(parameter)  # in a fresh model all norms are alike
+file = bert.HF.dump(model.state_dict(), headed=False)  # as the authors' code would have saved it
+rows = {theirs: MY_ROWS.get(theirs, ours) for theirs, ours in bert.BODY.items()}
+try:
+    copy.load_state_dict(NameMap({theirs: ours for theirs, ours in rows.items() if ours != "?"}, constant=bert.CONSTANT).load(file))
+    with tfkit.substitute(copy, MultiHeadAttention):
+        apart = (model(torch.arange(3, 13)[None]).last_hidden_state - copy(torch.arange(3, 13)[None]).last_hidden_state).abs().max()
+    print(f"All {len(file)} tensors have found a place.", "The copy gives the same numbers." if apart < 1e-4 else "But two are exchanged: its numbers differ.")
+except (ValueError, RuntimeError, IndexError) as problem:
+    print(str(problem).replace("\n", " ")[:300])
+    print("ours in layer 0:", *(name for name in model.state_dict() if name.startswith("layers.0") and name.endswith("weight")))
+
+# %% [markdown]
 # ## What real models changed
 #
 # | | parent | objective | besides |
@@ -345,7 +379,22 @@ except NotImplementedError:
 # - **Mean over what?** Losses over all positions, over the real ones, over the chosen ones differ by factors; so do their gradients.
 # - **A temperature without its square**: at $T = 4$ the soft loss has a sixteenth of its weight.
 # - **A gradient through samples** does not exist: picking a word is a step, so the generator needs a loss of its own.
+
+# %% [markdown] role="task" task="the-cheap-way" points=2
+# ## In your own words
 #
+# RoBERTa's authors left next-sentence prediction out and lost nothing; ALBERT's put sentence order in its place and gained.
+# Each is one bit about two sentences. What does each bit force a model to learn?
+#
+# ### BEGIN MARK SCHEME
+# - 1 point: a random second sentence comes from another text, so the topic gives it away, which masked words teach already.
+# - 1 point: in sentence order both sentences come from one text either way; the topic says nothing, only what follows from
+#   what does.
+# - Not enough: "sentence order is harder".
+# - Related: `objectives.sentence_pairs/same_document`, `objectives.sentence_order/flag_from_the_text`.
+# ### END MARK SCHEME
+
+# %% [markdown]
 # ## Read on
 #
 # - Devlin et al. 2018, [BERT](https://arxiv.org/abs/1810.04805): section 3.1, and appendix C.2 on the 80-10-10.

@@ -59,7 +59,7 @@ def _whole(cases) -> Check:
 
 
 def _explained(traces: Check, expected, actual) -> str:
-    if isinstance(actual, dict) and traces.explain:
+    if isinstance(expected, dict) and traces.explain:
         return traces.explain(expected, actual)
     found = compare(expected, actual)
     return found.message if found else ""

@@ -324,6 +324,40 @@ ax.set(xlabel="mean length of a span", ylim=(0, 530)), ax.legend()
 plt.show()
 
 # %% [markdown]
+# ## From your code to real models
+#
+# T5's published file calls its tensors by its authors' names, after their place in a block: `layer.0` is self-attention, the next, in the decoder,
+# cross-attention, the last is feed-forward. **Complete the four rows** (not graded): replace each `"?"` by our name. Then the copy computes with the
+# attention of unit 01 in each of its layers, though T5 divides by no $\sqrt D$ and adds numbers by distance.
+
+# %% role="demo"
+import tfkit
+from tfkit.models import t5
+from tfkit.nn import scaled_dot_product_attention
+
+MY_ROWS = {
+    "encoder.block.{}.layer.0.SelfAttention.k": "?",
+    "decoder.block.{}.layer.1.EncDecAttention.v": "?",
+    "decoder.block.{}.layer.2.DenseReluDense.wo": "?",
+    "decoder.block.{}.layer.1.layer_norm": "?",
+}
+SIZE = {"vocab_size": 40, "d_model": 16, "n_heads": 2, "d_kv": 8, "d_ff": 32, "n_layers": 2}
+model, copy = (tfkit.from_config("t5", **SIZE).eval() for _ in range(2))
+for parameter in model.parameters():
+    parameter.data += 0.3 * torch.randn_like(parameter)  # in a fresh model all norms are alike
+file = t5.HF.dump(model.state_dict(), headed=False)  # as the authors' code would have saved it
+rows = {theirs: MY_ROWS.get(theirs, ours) for theirs, ours in t5.BODY.items()}
+asked = {"input_ids": torch.arange(3, 13)[None], "decoder_input_ids": torch.arange(5)[None]}
+try:
+    copy.load_state_dict(t5.Names({theirs: ours for theirs, ours in rows.items() if ours != "?"}, tied=t5.TIED).load(file))
+    with tfkit.substitute(copy, scaled_dot_product_attention):
+        apart = (model(**asked).last_hidden_state - copy(**asked).last_hidden_state).abs().max()
+    print(f"All {len(file)} tensors have found a place.", "The copy gives the same numbers." if apart < 1e-4 else "But two are exchanged: its numbers differ.")
+except (ValueError, RuntimeError, IndexError) as problem:
+    print(str(problem).replace("\n", " ")[:300])
+    print("ours in layer 0:", *(name for name in model.state_dict() if "coder.0." in name))
+
+# %% [markdown]
 # ## Pitfalls
 #
 # - **Positions move.** Cut the first span out of the list and the second is somewhere else. Build new lists from left to right, or cut from right to left.
@@ -345,7 +379,23 @@ plt.show()
 # | Marian, M2M-100 | nothing: pairs of translations | | the other language | the case you know from unit 05 |
 #
 # In a terminal, `tfkit diff bart pegasus` shows the little that differs in the architecture.
+
+# %% [markdown] role="task" task="what-is-written" points=2
+# ## In your own words
 #
+# T5 writes only what was taken away, BART the whole text. What does this mean for the cost of a step, and for which task later
+# on would you expect each to be the better start? One reason each.
+#
+# ### BEGIN MARK SCHEME
+# - 1 point: T5's targets are about a fifth of the text, so less passes through the decoder; BART writes everything, most of
+#   it copied.
+# - 1 point: an expectation with a reason. BART's decoder has practised whole texts (summaries, dialogue); T5's has practised
+#   short answers to a given text (questions, classes as words). Any argument that follows from the objective counts.
+# - Not enough: "T5 is larger", or the published scores.
+# - Related: `objectives.span_corruption/whole_text_written`.
+# ### END MARK SCHEME
+
+# %% [markdown]
 # ## Read on
 #
 # - Raffel et al. 2020, [Exploring the Limits of Transfer Learning](https://arxiv.org/abs/1910.10683), section 3: dozens of objectives, compared one by one.

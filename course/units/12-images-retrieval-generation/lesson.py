@@ -414,7 +414,22 @@ for theirs, mine in MINE.items():
 # | index | 12 notes, exact | RAG: 21 million passages of 100 words, approximate (HNSW) |
 # | what learns | questions and reader | RAG: the same, the index stays frozen; REALM: rebuilds the index while it trains |
 # | where documents meet | in the marginal | Fusion-in-Decoder: one decoder attends to all passages at once; kNN-LM: mixes at every token, like RAG-token |
+
+# %% [markdown] role="task" task="nobody-told-the-finder" points=2
+# ## In your own words
 #
+# Nobody tells RAG's finder which passage was the right one, and it improves all the same. Where does its signal come from?
+# Describe one case in which it learns nothing, or something wrong.
+#
+# ### BEGIN MARK SCHEME
+# - 1 point: the passage is summed over. The gradient raises the score of passages that make the right answer likelier than
+#   the others do (posterior minus prior).
+# - 1 point for any one: the right passage is not among those found; the reader ignores passages, so all are alike; a passage
+#   helps for a wrong reason and is rewarded.
+# - Related: `rag.sequence/retriever_detached`, `rag.sequence/logarithms_averaged`, `rag.token/documents_equally_likely`.
+# ### END MARK SCHEME
+
+# %% [markdown]
 # ## Read on
 #
 # - Kiela et al. 2019, [Supervised Multimodal Bitransformers](https://arxiv.org/abs/1909.02950): pictures as tokens, in four pages of method.

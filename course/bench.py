@@ -1,0 +1,448 @@
+"""How fast a class is graded: `python -m course.bench [--write docs/benchmarks-grading.md]`.
+
+The same submissions go through stock nbgrader (its own kernel and preprocessors, plain asserts in the check cells, no
+sandbox), Otter (the same asserts in its test files, no container), `nbgrader autograde` with our configuration, and
+`autograder grade`. All in one run, one after the other, so that the ratios hold for one machine in one state;
+`--resume` goes on with a run that was cut short.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import psutil
+from nbformat import NotebookNode
+from rich.console import Console
+
+from autograder.nbgrader import config
+from course import exercises
+from course.build import build
+from course.mock_class import HEADS, STUDENTS, check_cell, hand_in
+
+UNIT = HEADS
+STOCK = """c = get_config()
+c.CourseDirectory.course_id = "stock"
+c.Execute.timeout = 600
+c.Execute.iopub_timeout = 60
+"""
+PLAIN = {  # what an instructor writes without us: two random cases each, compared with the library
+    "attention.split_heads": """
+import torch, tfkit.nn
+torch.manual_seed(0)
+for heads, width in ((2, 3), (4, 2)):
+    x = torch.randn(2, 5, heads * width)
+    torch.testing.assert_close(split_heads(x, heads), tfkit.nn.attention.split_heads(x, heads))
+    torch.testing.assert_close(merge_heads(split_heads(x, heads)), x)
+""",
+    "attention.multi_head": """
+import torch, tfkit.nn
+torch.manual_seed(0)
+for width, heads in ((12, 3), (8, 4)):
+    theirs, ours = MultiHeadAttention(width, heads), tfkit.nn.attention.MultiHeadAttention(width, heads)
+    theirs.load_state_dict(ours.state_dict())
+    x, mask = torch.randn(2, 5, width), torch.ones(5, 5, dtype=torch.bool).tril()
+    for arguments in ((x, x, x), (x, x, x, mask)):
+        want, got = ours(*arguments), theirs(*arguments)
+        first = lambda value: value[0] if isinstance(value, tuple) else value
+        torch.testing.assert_close(first(got), first(want), atol=1e-5, rtol=1e-5)
+""",
+}
+
+OTTER_TEST = """from otter.test_files import test_case
+
+OK_FORMAT, name, points = False, "{name}", {points}
+
+
+@test_case()
+def test({wants}):
+{body}
+"""
+TESTED = [exercise for exercise in exercises() if exercise.unit == UNIT]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """One way of grading, and what it took."""
+
+    name: str
+    submissions: int
+    seconds: float
+    cpu_s: float = 0.0  # of the command and all its children that it waited for; boxes are not among them
+    memory: tuple[float, ...] = ()  # of the grader, in MiB, as its records came
+
+    @property
+    def rate(self) -> float:
+        """Submissions per minute."""
+        return 60 * self.submissions / self.seconds
+
+
+class Bench:
+    """A folder with the same class in a course of ours and in a stock one."""
+
+    def __init__(self, folder: Path, number: int, console: Console) -> None:
+        self.ours, self.stock, self.otter_ = folder / "ours", folder / "stock", folder / "otter"
+        self.number, self.console = number, console
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+        self.env = os.environ | {"PATH": path, "OMP_NUM_THREADS": "1"}
+
+    # -- the class -----------------------------------------------------------------------------------------------------
+    def prepare(self) -> None:
+        """Build, release and hand in; the stock course gets the same notebooks with plain tests in them."""
+        config.install(self.ours)
+        build(self.ours, [UNIT])
+        self._nbgrader(self.ours, "generate_assignment")
+        takers = [student for student in STUDENTS if UNIT in student.units and UNIT not in student.corrupt]
+        source = nbformat.read(self.ours / "source" / UNIT / f"{UNIT}.ipynb", as_version=4)
+        self._write(self.stock / "source" / UNIT / f"{UNIT}.ipynb", _plain(source))
+        (self.stock / "nbgrader_config.py").write_text(STOCK)
+        self._nbgrader(self.stock, "generate_assignment")
+        for n in range(self.number):
+            student, home = takers[n % len(takers)], f"s{n:03}"
+            path = hand_in(student, UNIT, self.ours / "release", self.ours / "submitted" / home)
+            self._write(self.stock / "submitted" / home / UNIT / path.name, _plain(nbformat.read(path, as_version=4)))
+
+    def _write(self, path: Path, nb: NotebookNode) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(nb, path)
+
+    def _nbgrader(self, course: Path, command: str, *more: str) -> None:
+        call = [sys.executable, "-m", "nbgrader", command, UNIT, *more]
+        done = subprocess.run(call, cwd=course, env=self.env, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"nbgrader {command} failed: {done.stderr[-2000:]}")
+
+    # -- the contestants -----------------------------------------------------------------------------------------------
+    def nbgrader(self, name: str, course: Path, share: int) -> Timing:
+        """The stock command, one submission after the other, on the first of `share`."""
+        some = [f"s{n:03}" for n in range(0, self.number, share)]
+        others = ",".join(f"s{n:03}" for n in range(self.number) if n % share)
+        started, before = time.monotonic(), _children_cpu()
+        self._nbgrader(course, "autograde", *([f"--CourseDirectory.student_id_exclude={others}"] if others else []))
+        return self._said(Timing(name, len(some), time.monotonic() - started, _children_cpu() - before))
+
+    def otter(self, name: str, share: int) -> Timing:
+        """`otter run`, one submission after the other, on the first of `share`. Raises RuntimeError where one fails."""
+        self._otter_zip()
+        some = [f"s{n:03}" for n in range(0, self.number, share)]
+        for student in some:
+            nb = nbformat.read(self.stock / "submitted" / student / UNIT / f"{UNIT}.ipynb", as_version=4)
+            for exercise in TESTED:
+                check_cell(nb, exercise).source = ""  # its tests are in its files
+            self._write(self.otter_ / student / f"{UNIT}.ipynb", nb)
+        started, before = time.monotonic(), _children_cpu()
+        for student in some:
+            folder = self.otter_ / student
+            self._otter(folder, "run", "--no-logo", "-a", "../autograder.zip", f"{UNIT}.ipynb")
+            if not (folder / "results.json").exists():
+                raise RuntimeError(f"otter left no result for {student}")
+        return self._said(Timing(name, len(some), time.monotonic() - started, _children_cpu() - before))
+
+    def _otter_zip(self) -> None:
+        tests = self.otter_ / "tests"
+        tests.mkdir(parents=True)
+        for exercise in TESTED:
+            name, wants = exercise.id.replace(".", "_"), ", ".join(exercise.symbols)
+            body = textwrap.indent(PLAIN[exercise.id].strip(), "    ")
+            text = OTTER_TEST.format(name=name, points=exercise.points, wants=wants, body=body)
+            (tests / f"{name}.py").write_text(text)
+        bare = "--no-requirements", "--no-environment"  # what the tests need is here
+        self._otter(self.otter_, "generate", "-t", "tests", "-o", "autograder.zip", *bare)
+
+    def _otter(self, folder: Path, *call: str) -> None:
+        call = (sys.executable, "-m", "otter", *call)
+        done = subprocess.run(call, cwd=folder, env=self.env, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(call[2:])} failed: {done.stderr[-2000:]}")
+
+    def grade(self, workers: int) -> Timing:
+        """`autograder grade`, from nothing."""
+        for leftover in ("records.db", "records.lock"):
+            (self.ours / leftover).unlink(missing_ok=True)
+        shutil.rmtree(self.ours / "autograded", ignore_errors=True)
+        call = [sys.executable, "-m", "autograder", "grade", str(self.ours), UNIT, "--workers", str(workers)]
+        started, memory = time.monotonic(), []
+        process = subprocess.Popen(call, env=self.env, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line[:1] in "✓✗?":
+                memory.append(psutil.Process(process.pid).memory_info().rss / 2**20)
+        if process.wait():
+            raise RuntimeError(f"{' '.join(call)} ended with {process.returncode}")
+        seconds = time.monotonic() - started
+        return self._said(Timing(ours(workers), self.number, seconds, memory=tuple(memory)))
+
+    def _said(self, timing: Timing) -> Timing:
+        size = f"{timing.submissions} in {timing.seconds:.1f} s"
+        self.console.print(f"{timing.name}: {timing.rate:.1f} a minute ({size})")
+        return timing
+
+    # -- where the time goes -------------------------------------------------------------------------------------------
+    def split(self, number: int = 4) -> tuple[dict[str, float], float]:
+        """Seconds per submission by what they went into, in one process that is warm; CPU seconds, boxes included."""
+        from autograder.cluster.course import Course
+        from autograder.cluster.gradebook import Writer
+        from autograder.cluster.job import Record, grade
+
+        course = Course(self.ours, UNIT)
+        submissions = course.submissions()[: number + 1]
+        with Writer(course) as writer, stopwatches() as spent:
+            for place, submission in enumerate(submissions):
+                if place == 1:  # the first one warmed the box's parent, the reference, the database
+                    spent.clear()
+                    started, cpu = time.perf_counter(), time.process_time()
+                record = Record.from_bytes(grade(course.bundle(submission), course.secret))
+                with spent.of("gradebook and files"):
+                    writer.write(record, submission.folder)
+        total, cpu = time.perf_counter() - started, time.process_time() - cpu + spent.pop(BOXES)
+        spent["the rest: drawing, reference, comparison, notebook"] = total - sum(spent.values())
+        each = len(submissions) - 1
+        return {name: seconds / each for name, seconds in spent.items()}, cpu / each
+
+
+def ours(workers: int) -> str:
+    """What the row of `autograder grade` is called."""
+    return f"`autograder grade --workers {workers}`"
+
+
+def _children_cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _plain(nb: NotebookNode) -> NotebookNode:
+    for exercise in TESTED:
+        check_cell(nb, exercise).source = PLAIN[exercise.id].strip()
+    return nb
+
+
+class Spent(defaultdict[str, float]):
+    """Seconds by name."""
+
+    def __init__(self) -> None:
+        super().__init__(float)
+
+    @contextmanager
+    def of(self, name: str) -> Iterator[None]:
+        """Count this block."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self[name] += time.perf_counter() - started
+
+
+BOXES = "CPU of the boxes"
+ASKED = {"cell": "the student's cells", "give": "modules of earlier units"}
+
+
+@contextmanager
+def stopwatches() -> Iterator[Spent]:
+    """Count what goes to and from the box, by kind; the program is as it was afterwards."""
+    from autograder.student import Student
+
+    spent, before = Spent(), (Student.__enter__, Student.__exit__, Student._ask)
+
+    def enter(self: Any) -> Any:
+        with spent.of("starting boxes"):
+            return before[0](self)
+
+    def leave(self: Any, *what: object) -> None:
+        spent[BOXES] += self.usage().cpu_s
+        with spent.of("ending boxes"):
+            before[1](self, *what)
+
+    def ask(self: Any, op: str, *more: Any, **how: Any) -> Any:
+        with spent.of(ASKED.get(op, "answers of the box")):
+            return before[2](self, op, *more, **how)
+
+    Student.__enter__, Student.__exit__, Student._ask = enter, leave, ask  # type: ignore[method-assign]
+    try:
+        yield spent
+    finally:
+        Student.__enter__, Student.__exit__, Student._ask = before  # type: ignore[method-assign]
+
+
+def floor(number: int = 10) -> float:
+    """Seconds for a box that starts, says that it is there, and ends: no grading in a box can take less."""
+    from autograder.sandbox import choose
+    from autograder.student import Student
+
+    backend = choose()
+    with Student(backend) as student:
+        student.ping()
+    started = time.perf_counter()
+    for _ in range(number):
+        with Student(backend) as student:
+            student.ping()
+    return (time.perf_counter() - started) / number
+
+
+TURNS = """import sys, time
+import torch
+torch.set_num_threads(1)
+x, turns = torch.randn(8, 16), 0
+print("ready", flush=True)
+sys.stdin.readline()
+end = time.monotonic() + float(sys.argv[1])
+while time.monotonic() < end:
+    for _ in range(100):
+        torch.softmax(x @ x.T, -1)
+    turns += 1
+print(turns)
+"""
+
+
+def ceiling(seconds: float = 5.0) -> float:
+    """What two processes that share nothing get done, of twice what one does: 1 on two whole cores, 0.5 on one.
+
+    The two "cores" of a rented machine are often two threads of one core; no program's workers scale better than this.
+    """
+    alone = _turns(1, seconds)
+    return _turns(2, seconds) / (2 * alone)
+
+
+def _turns(processes: int, seconds: float) -> int:
+    call = [sys.executable, "-c", TURNS, str(seconds)]
+    running = [
+        subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(processes)
+    ]
+    for process in running:
+        assert process.stdout is not None
+        process.stdout.readline()  # all of them begin together
+    return sum(int(process.communicate("go\n")[0]) for process in running)
+
+
+def measured(bench: Bench, share: int, file: Path) -> list[Timing]:
+    """Every row; those that `file` has of a run that was cut short are taken from there, the others written to it."""
+    kept = {timing.name: timing for timing in read(file)}
+    contestants: dict[str, Callable[[str], Timing]] = {
+        "stock `nbgrader autograde`": lambda name: bench.nbgrader(name, bench.stock, share),
+        "`otter run`": lambda name: bench.otter(name, share),
+        "`nbgrader autograde`, our configuration": lambda name: bench.nbgrader(name, bench.ours, share),
+        ours(1): lambda name: bench.grade(1),
+        ours(2): lambda name: bench.grade(2),
+    }
+    timings = []
+    for name, run in contestants.items():
+        timing = kept.get(name) or run(name)
+        timings.append(timing)
+        if name not in kept:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with file.open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps(asdict(timing)) + "\n")
+    return timings
+
+
+def read(file: Path) -> list[Timing]:
+    """The rows that are kept; none where there is no file."""
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    return [Timing(**raw | {"memory": tuple(raw["memory"])}) for raw in map(json.loads, lines)]
+
+
+# -- the page ----------------------------------------------------------------------------------------------------------
+
+
+def page(timings: list[Timing], parts: dict[str, float], cpu: float, least: float, most: float) -> str:
+    """The table and what it means, in Markdown."""
+    by_name = {timing.name: timing for timing in timings}
+    stock, one, two = timings[0], *(by_name[ours(n)] for n in (1, 2))
+    memory = two.memory
+    rows = "\n".join(
+        f"| {timing.name} | {timing.submissions} | {timing.rate:.1f} | {timing.rate / stock.rate:.1f} |"
+        for timing in timings
+    )
+    whole = sum(parts.values())
+    split = "\n".join(f"| {name} | {1000 * s:.0f} | {100 * s / whole:.0f} % |" for name, s in _largest(parts))
+    third = memory[len(memory) // 3]
+    return TEMPLATE.format(
+        date=date.today().isoformat(), machine=platform.machine(), cores=psutil.cpu_count(), unit=UNIT, rows=rows,
+        scaling=two.rate / (2 * one.rate), most=most, share=two.rate / (2 * one.rate) / most,
+        third=third, last=memory[-1], a=len(memory) // 3, b=len(memory),
+        split=split, whole=1000 * whole, floor=1000 * least, stock_cpu=stock.cpu_s / stock.submissions, cpu=cpu,
+        less=stock.cpu_s / stock.submissions / cpu, load=os.getloadavg()[2],
+    )  # fmt: skip
+
+
+def _largest(parts: dict[str, float]) -> list[tuple[str, float]]:
+    return sorted(parts.items(), key=lambda part: -part[1])
+
+
+TEMPLATE = """# How fast a class is graded
+
+Written by `make bench` on {date}; {machine}, {cores} cores, one thread for each process. Unit {unit}; the class is the
+mock class, right and wrong answers, again and again. All rows of one run, one after the other, the start-up of every
+command included.
+
+| | submissions | a minute | × stock |
+|---|---|---|---|
+{rows}
+
+**What is compared.** Stock nbgrader runs every cell of the notebook in a kernel, demonstrations and experiments too,
+and then two plain asserts for each exercise, in the student's own process; Otter does the same, outside the container
+that it has for safety. The others run the student's answers in the
+sandbox, ask them for every property of the exercise (values, shapes, gradients, information flow, purity), and name
+the misconception of a wrong one.
+
+**CPU time**, which other work on the machine changes least: stock nbgrader takes {stock_cpu:.1f} s for a submission,
+a warm worker with its boxes and the writer {cpu:.1f} s: {less:.1f} times less. The machine's load was {load:.0f} when
+this run ended; on an idle one it is the number of workers, and the rates above are higher.
+
+**Scaling.** The rate with two workers is {scaling:.2f} of twice the rate with one; both pay the start-up. Two processes
+that share nothing reach {most:.2f} on this machine (1 on two whole cores, 0.5 on one): grading has {share:.2f} of
+what there is to be had.
+
+**Memory of the grader** (the process that holds the class; workers apart): {third:.0f} MiB after {a} submissions,
+{last:.0f} MiB after {b}.
+
+## Where the time of one submission goes
+One process, warm; wall-clock.
+
+| | ms | |
+|---|---|---|
+{split}
+| sum | {whole:.0f} | |
+
+**The floor** is a box that starts, answers once and ends: {floor:.0f} ms for each exercise.
+"""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m course.bench", description="How fast a class is graded.")
+    parser.add_argument("--submissions", type=int, default=60)
+    parser.add_argument("--share", type=int, default=6, help="stock nbgrader gets every so manieth submission")
+    parser.add_argument("--write", type=Path, help="the page to rewrite")
+    parser.add_argument("--kept", type=Path, default=Path("build/bench-grading.jsonl"), help="each row, as it is there")
+    parser.add_argument("--resume", action="store_true", help="what is kept is not measured again")
+    options = parser.parse_args(arguments)
+    if not options.resume:
+        options.kept.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory(prefix="bench") as folder:
+        bench = Bench(Path(folder), options.submissions, Console(highlight=False))
+        bench.prepare()
+        text = page(measured(bench, options.share, options.kept), *bench.split(), floor(), ceiling())
+    bench.console.print(text, markup=False)
+    if options.write:
+        options.write.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+"""Writes an instructor's guide for each unit of a course: `python -m course.guide DIR [--unit NAME …]`.
+
+DIR is the course directory, as for course.build; the guides are its `instructors/NAME.md`. Nothing in them is written
+twice: aims, questions and mark schemes are the lesson's, misconceptions the collected wrong answers; minutes, points,
+due dates and which exercises are asked come from course.settings, as they do in the notebooks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
+
+from autograder.api import Exercise
+from autograder.diagnose import wrong_answers
+from course import build as builder
+from course import exercises, glossary, units
+from course.settings import Unit
+from course.variants import choices
+
+SKIPPED = ("Reading", "Read on", "In your own words", glossary.TITLE)
+
+
+def guide(folder: Path, unit: Unit) -> str:
+    """The guide of one unit as the course gives it, as markdown. LessonError where its lesson cannot be built."""
+    notebook = builder.notebook(folder, unit)
+    own = [exercise for exercise in exercises() if exercise.unit == folder.name]
+    asked = [exercise for exercise in own if unit.asks(exercise)]
+    parts = [
+        f"# {folder.name[:2]} · {unit.title}: for instructors",
+        _overview(notebook, asked, unit),
+        *_drawn(folder),
+        "## Aims\n\n" + "\n\n".join(_opening(notebook)),
+        "## On the way\n\n" + "\n".join(f"- {title}" for title in _headings(notebook)),
+        "## Exercises\n\n" + "\n".join(_exercises(own, unit)),
+        "## Common misconceptions\n\n" + "\n\n".join(_misconceptions(exercise) for exercise in asked),
+        "## To discuss, or to mark\n\n" + "\n\n".join(_questions(notebook)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _overview(notebook: NotebookNode, asked: list[Exercise], unit: Unit) -> str:
+    tasks = _tasks(notebook)
+    code, words = sum(map(unit.points_of, asked)), sum(task.metadata.nbgrader.points for task in tasks)
+    planned = f"{unit.minutes:g} minutes planned · " if unit.minutes else ""
+    due = f" · due {unit.due:%Y-%m-%d %H:%M %z}" if unit.due else ""
+    collected = sum(len(wrong_answers(exercise)) for exercise in asked)
+    return (
+        f"{planned}{_counted(len(asked), 'exercise')}, {code:g} points, graded by the checks · "
+        f"{_counted(len(tasks), 'question')}, {words:g} points, marked by you · "
+        f"{_counted(collected, 'collected misconception')}{due}"
+    )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def _drawn(folder: Path) -> Iterator[str]:
+    """What differs from student to student, where something does."""
+    if found := choices(folder):
+        among = "; ".join(f"`{name}` from {_shown(values)}" for name, values in found.items())
+        told = f"`python -m course.variants {folder.name} STUDENT …` says who has which."
+        yield f"Drawn from each student's name: {among}. {told}"
+
+
+def _shown(values: Sequence[Any]) -> str:
+    return f"{values[0]} to {values[-1]}" if isinstance(values, range) else ", ".join(map(str, values))
+
+
+def _opening(notebook: NotebookNode) -> Iterator[str]:
+    """The lesson's first paragraphs, up to its first heading or code: the question, and what is built."""
+    text = notebook.cells[0].source.partition("\n## ")[0]
+    for paragraph in re.split(r"\n\s*\n", text):
+        if paragraph.strip() not in ("", glossary.POINTER) and not paragraph.startswith("# "):
+            yield paragraph.strip()
+
+
+def _headings(notebook: NotebookNode) -> list[str]:
+    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    return [title for title in re.findall(r"(?m)^## (.+)$", text) if title not in SKIPPED]
+
+
+def _exercises(own: list[Exercise], unit: Unit) -> Iterator[str]:
+    yield "| exercise | | points | misconceptions |\n|---|---|---:|---:|"
+    for e in own:
+        points = f"{unit.points_of(e):g}" if unit.asks(e) else "given, solved"
+        yield f"| `{e.id}` | {e.title} | {points} | {len(wrong_answers(e))} |"
+
+
+def _misconceptions(exercise: Exercise) -> str:
+    """Each collected wrong answer by its name, with the sentence that its student reads."""
+    paths = wrong_answers(exercise)
+    lines = [f"- `{path.stem}`: {_sentence(path)}" for path in paths]
+    return "\n".join([f"### `{exercise.id}`: {len(paths)}", "", *lines])
+
+
+def _sentence(path: Path) -> str:
+    said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or path.stem.replace("_", " ")
+    return said.strip().partition("\n")[0]
+
+
+def _tasks(notebook: NotebookNode) -> list[NotebookNode]:
+    return [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("task")]
+
+
+def _questions(notebook: NotebookNode) -> Iterator[str]:
+    begin, end = builder.SCHEME
+    for task in _tasks(notebook):
+        question, _, rest = task.source.partition(begin)
+        body = "\n".join(line for line in question.splitlines() if not line.startswith("## ")).strip()
+        scheme = rest.partition(end)[0].strip()
+        yield f"{body} ({task.metadata.nbgrader.points:g} points)\n\nHow to mark it:\n\n{scheme}"
+
+
+def write(course_dir: Path, names: list[str] | None = None) -> list[Path]:
+    """Write `instructors/NAME.md` under `course_dir` for the named units, or for all of its course.toml.
+
+    -> what was written. LessonError for an unknown unit, or for what course.settings finds wrong.
+    """
+    folders = {folder.name: folder for folder in units()}
+    if unknown := [name for name in names or () if name not in folders]:
+        raise builder.LessonError(f"no unit is called {unknown[0]!r}; there are {', '.join(folders)}")
+    given = {unit.name: unit for unit in builder.read(course_dir)}
+    whole = {unit.name: unit for unit in builder.read()}
+    directory = course_dir / "instructors"
+    directory.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name in names or given:
+        path = directory / f"{name}.md"
+        path.write_text(guide(folders[name], given.get(name, whole[name])), encoding="utf-8")
+        written.append(path)
+    return written
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; 1 with one line on stderr where a lesson is at fault."""
+    parser = argparse.ArgumentParser(
+        prog="python -m course.guide", description="Write a guide for instructors per unit."
+    )
+    parser.add_argument("directory", type=Path, help="the nbgrader course directory")
+    parser.add_argument("--unit", action="append", metavar="NAME", help="only this unit (may be repeated)")
+    options = parser.parse_args(arguments)
+    try:
+        for path in write(options.directory, options.unit):
+            print(f"wrote {path}")
+    except builder.LessonError as error:
+        parser.exit(1, f"course.guide: {error}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

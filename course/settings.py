@@ -1,0 +1,102 @@
+"""What a course.toml says: which units, which of their exercises, for how many points, due when.
+
+A course directory's own course.toml counts where there is one, else the one beside this file:
+
+    title = "Transformers in five weeks"
+
+    [[unit]]
+    name = "02-masks"
+    due = 2026-10-12T18:00:00+02:00                  # into nbgrader's gradebook, for late penalties and `collect`
+    exercises = ["masks.causal", "masks.softmax"]    # what students build; the unit's others are given, solved
+    points = {"masks.softmax" = 4}                   # instead of the exercise's own
+
+Title and minutes of a unit are those of the course unless given.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from autograder.api import Exercise
+from course import exercises
+
+FILE = "course.toml"
+
+
+class LessonError(ValueError):
+    """A lesson or a course.toml that cannot be built; the message says which, what is wrong and what to do."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unit:
+    """One unit as this course gives it. `exercises`: what students build, or None for all of them."""
+
+    name: str
+    title: str = ""
+    minutes: float | None = None
+    due: datetime | None = None
+    exercises: tuple[str, ...] | None = None
+    points: dict[str, float] = field(default_factory=dict)
+
+    def asks(self, exercise: Exercise) -> bool:
+        """Whether students build it, rather than being given it."""
+        return self.exercises is None or exercise.id in self.exercises
+
+    def points_of(self, exercise: Exercise) -> float:
+        """What it is worth in this course."""
+        return self.points.get(exercise.id, exercise.points)
+
+
+def read(course_dir: str | Path | None = None) -> list[Unit]:
+    """The units of the course in `course_dir`, in its order; of the whole course where it has no course.toml.
+
+    Raises LessonError with one line that names the file, the entry and what to do.
+    """
+    ours = Path(__file__).parent / FILE
+    path = ours if course_dir is None or not (Path(course_dir) / FILE).exists() else Path(course_dir) / FILE
+    known = {entry["name"]: entry for entry in _entries(ours)}
+    units = [_unit(path, known, entry) for entry in _entries(path)]
+    if twice := {unit.name for unit in units if [u.name for u in units].count(unit.name) > 1}:
+        raise LessonError(f"{path}: {min(twice)} comes twice")
+    return units
+
+
+def _entries(path: Path) -> list[dict[str, Any]]:
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8")).get("unit")
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise LessonError(f"{path} is no TOML: {str(error).splitlines()[0]}") from None
+    if not isinstance(found, list) or not found or not all(isinstance(entry, dict) for entry in found):
+        raise LessonError(f'{path} names no unit: write [[unit]] and name = "02-masks" below it')
+    return found
+
+
+def _unit(path: Path, known: dict[str, dict], entry: dict[str, Any]) -> Unit:
+    name = entry.get("name")
+    if not isinstance(name, str) or name not in known:
+        raise LessonError(f"{path}: no unit is called {name!r}; there are {', '.join(known)}")
+    where, keys = f"{path}: unit {name}", [f.name for f in fields(Unit)]
+    if strange := sorted(entry.keys() - set(keys)):
+        raise LessonError(f"{where} has {strange[0]!r}, which is none of {', '.join(keys)}")
+    unit = Unit(**{**known[name], **entry})
+    due, points, asked = unit.due, unit.points, unit.exercises
+    if due is not None and (not isinstance(due, datetime) or due.tzinfo is None):
+        raise LessonError(f"{where}: due = {due} needs date, time and offset, as 2026-10-12T18:00:00+02:00")
+    if not isinstance(points, dict) or not all(type(p) in (int, float) and p >= 0 for p in points.values()):
+        raise LessonError(f'{where}: points must be numbers by exercise, as {{"masks.softmax" = 4}}')
+    if asked is not None and not (isinstance(asked, list) and asked):
+        raise LessonError(f"{where}: exercises must be a list of ids; leave it out for all, or leave out the unit")
+    _all_known(where, name, [*(asked or ()), *points])
+    return Unit(**{**vars(unit), "exercises": None if asked is None else tuple(asked)})
+
+
+def _all_known(where: str, name: str, ids: Iterable[Any]) -> None:
+    own = [exercise.id for exercise in exercises() if exercise.unit == name]
+    for one in ids:
+        if one not in own:
+            raise LessonError(f"{where} has no exercise {one!r}; it has {', '.join(own)}")

@@ -1,0 +1,152 @@
+"""Runs each unit's source notebook from top to bottom and writes how long it took: `python -m course.timings`.
+
+    python -m course.timings --write docs/course-timings.md              # all units
+    python -m course.timings --write docs/course-timings.md --unit 02-masks --unit 03-heads
+
+Solutions in place, checks included, in a kernel of its own with one thread. Rows of units that were not run stay as
+they are. It ends with 1 where a cell stopped, a check gave less than full marks, or a unit took more than ten minutes
+of processor time; each is named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import platform
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
+
+from course import build as builder
+from course import units
+
+LONGEST = 600.0  # seconds of processor time that a unit may take
+CPU = """import resource as _r
+print(sum(sum(_r.getrusage(who)[:2]) for who in (_r.RUSAGE_SELF, _r.RUSAGE_CHILDREN)))"""
+HEAD = """| unit | seconds | of these in checks | slowest other cell | processor seconds | full marks | run on |
+|---|---:|---:|---:|---:|---:|---|"""
+ABOUT = """# How long each unit runs
+
+Each source notebook from top to bottom, checks and experiments included, one thread. *Seconds* passed on a machine that
+had other work as well; *processor seconds* are those of the notebook's kernel and of the processes that its checks
+waited for, about what passes on a free machine. `make course-run` writes this page.
+"""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of one unit's run; `marks`: checks with full marks, of how many."""
+
+    unit: str
+    wall: float
+    checks: float
+    slowest: float
+    cpu: float
+    marks: tuple[int, int]
+    machine: str
+    stopped: str = ""  # the cell that raised, and what; nothing after it was run
+
+    def row(self) -> str:
+        """Its line of the table."""
+        passed, asked = self.marks
+        numbers = f"{self.wall:.0f} | {self.checks:.0f} | {self.slowest:.0f} | {self.cpu:.0f}"
+        return f"| {self.unit} | {numbers} | {passed} of {asked} | {date.today():%Y-%m-%d}, {self.machine} |"
+
+    def faults(self) -> list[str]:
+        """What is wrong with it, in words."""
+        if self.stopped:
+            return [f"{self.unit}, {self.stopped}"]
+        passed, asked = self.marks
+        found = [f"{self.unit}: {passed} of {asked} checks gave full marks"] if passed < asked else []
+        return found + ([f"{self.unit}: {self.cpu:.0f} processor seconds"] if self.cpu > LONGEST else [])
+
+
+def machine() -> str:
+    """What ran it, in few words."""
+    return f"{platform.machine()}, {os.cpu_count()} cores, torch {version('torch').partition('+')[0]}"
+
+
+def run(notebook: NotebookNode, timeout: int = 1800) -> Timing:
+    """Execute a unit's source notebook, up to the first exception in it."""
+    notebook.cells.append(new_code_cell(CPU))
+    env = {**os.environ, "OMP_NUM_THREADS": "1", "MPLBACKEND": "module://matplotlib_inline.backend_inline"}
+    with tempfile.TemporaryDirectory() as folder:
+        client = NotebookClient(notebook, timeout=timeout, resources={"metadata": {"path": folder}})
+        with contextlib.suppress(CellExecutionError):  # told by `stopped`
+            client.execute(env=env)
+    code = [cell for cell in notebook.cells if "execution" in cell.metadata]
+    stopped = error(code[-1])
+    spent = [(cell.metadata.get("tfkit", {}).get("role"), seconds(cell)) for cell in code]
+    checks = [cell for cell in code if cell.metadata.get("tfkit", {}).get("role") == "check"]
+    return Timing(
+        unit=notebook.metadata.tfkit.unit,
+        wall=sum(time for _, time in spent),
+        checks=sum(time for role, time in spent if role == "check"),
+        slowest=max((time for role, time in spent if role != "check"), default=0.0),
+        cpu=0.0 if stopped else float(code[-1].outputs[0].text),
+        marks=(sum(full(cell) for cell in checks), len(checks)),
+        machine=machine(),
+        stopped=stopped,
+    )
+
+
+def error(cell: NotebookNode) -> str:
+    """The exception of an executed cell, in one line; empty where it raised none."""
+    raised = [out for out in cell.outputs if out.output_type == "error"]
+    return f"cell {cell.id}: {raised[0].ename}: {raised[0].evalue.splitlines()[0]}" if raised else ""
+
+
+def seconds(cell: NotebookNode) -> float:
+    """How long an executed cell ran."""
+    times = cell.metadata.execution
+    start, end = (times[name].replace("Z", "+00:00") for name in ("iopub.execute_input", "shell.execute_reply"))
+    return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
+
+
+def full(cell: NotebookNode) -> bool:
+    """Whether the verdict under a check cell gives all its points."""
+    pages = [out.get("data", {}).get("text/html", "") for out in cell.outputs]
+    found = re.search(r">([\d.]+) of ([\d.]+)</b> points?", " ".join(pages))
+    return found is not None and found[1] == found[2]
+
+
+def merged(page: str, new: Sequence[Timing]) -> str:
+    """The page with these rows in place of those of the same units, in the order of the course."""
+    rows = {line.split("|")[1].strip(): line for line in page.splitlines() if re.match(r"\| \d\d-", line)}
+    rows |= {timing.unit: timing.row() for timing in new}
+    return "\n".join([ABOUT, HEAD, *(rows[name] for name in sorted(rows))]) + "\n"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m course.timings", description="Time the source notebooks.")
+    parser.add_argument("--unit", action="append", metavar="NAME", help="only this unit (may be repeated)")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="keep the table there")
+    options = parser.parse_args(arguments)
+    folders = {folder.name: folder for folder in units()}
+    if unknown := [name for name in options.unit or () if name not in folders]:
+        parser.exit(1, f"course.timings: no unit is called {unknown[0]!r}; there are {', '.join(folders)}\n")
+    faults = []
+    for name in options.unit or folders:
+        timing = run(builder.notebook(folders[name]))
+        faults += timing.faults()
+        print(timing.stopped or timing.row(), flush=True)
+        if options.write and not timing.stopped:  # after each, so that nothing is lost
+            before = options.write.read_text(encoding="utf-8") if options.write.exists() else ""
+            options.write.write_text(merged(before, [timing]), encoding="utf-8")
+    print("\n".join(f"✗ {fault}" for fault in faults) or "no unit takes longer than ten minutes")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,129 @@
+"""Lessons and hints in other languages, a gettext catalogue for each unit: `units/NAME/locale/fr.po`.
+
+    python -m course.translate fr --unit 02-masks       # bring the catalogue up to date
+    python -m course.build DIR --language fr            # the notebooks
+
+A text is a paragraph, a list or a table of a notebook as it is built, or the sentence for a misconception. So a
+changed paragraph falls back to English by itself. Code stays as it is, with what it prints and
+writes on axes (docs/decisions/071). `make course` holds catalogues to their units.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import polib
+from nbformat import NotebookNode
+
+from autograder.diagnose import said, wrong_answers
+from autograder.translate import catalogue
+from course import build as builder
+from course import exercises, units
+
+BETWEEN = re.compile(r"(\n[ \t]*\n)")
+FORMULA = re.compile(r"\s*\$\$.*\$\$\s*", re.DOTALL)
+KEPT = re.compile(r"`[^`\n]+`|\$\$.+?\$\$|\$[^$\n]+\$|\]\((?!#)[^()\s]+|### (?:BEGIN|END) \w+ \w+", re.DOTALL)
+
+
+def texts(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
+    """Where and what: the texts of a built notebook that a language has words for."""
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            for text in BETWEEN.split(str(cell.source))[::2]:
+                if text.strip() and not FORMULA.fullmatch(text):
+                    yield cell.id, str(text)
+
+
+def hints(unit: str) -> Iterator[tuple[str, str]]:
+    """Where and what: the sentences for the misconceptions of a unit."""
+    for exercise in exercises():
+        if exercise.unit == unit:
+            for path in wrong_answers(exercise):
+                yield f"{exercise.id}/{path.stem}", said(path)
+
+
+def translated(notebook: NotebookNode, found: polib.POFile, language: str) -> NotebookNode:
+    """The notebook with the catalogue's texts in place of its own."""
+    words: dict[str, str] = {entry.msgid: entry.msgstr for entry in found if entry.translated()}
+    new = copy.deepcopy(notebook)
+    new.metadata.tfkit["language"] = language
+    for cell in new.cells:
+        if cell.cell_type == "markdown":
+            parts: list[str] = BETWEEN.split(cell.source)
+            cell.source = "".join(words.get(text, text) for text in parts)
+    return new
+
+
+def in_language(folder: Path, notebook: NotebookNode, language: str | None) -> NotebookNode:
+    """The unit's notebook in `language` as far as its catalogue goes; unchanged where there is none."""
+    found = catalogue(folder, language) if language else None
+    return notebook if found is None or language is None else translated(notebook, found, language)
+
+
+def wanted(folder: Path) -> dict[str, list[str]]:
+    """Text -> where it stands, of the whole unit."""
+    found: dict[str, list[str]] = {}
+    for where, text in [*texts(builder.notebook(folder)), *hints(folder.name)]:
+        found.setdefault(text, []).append(where)
+    return found
+
+
+def faults(folder: Path, language: str) -> Iterator[tuple[str, str]]:
+    """Where and what: texts that the catalogue lacks, or should have no more, or in which code or formulas got lost."""
+    found, texts = catalogue(folder, language), wanted(folder)
+    have = {entry.msgid: entry for entry in found or ()}
+    for text, (where, *_) in texts.items():
+        if text not in have or not have[text].translated():
+            yield where, f"{language}.po has no translation of {_short(text)}"
+        elif lost := Counter(KEPT.findall(text)) - Counter(KEPT.findall(have[text].msgstr)):
+            yield where, f"{language}.po loses {min(lost)} from {_short(text)}"
+    for text in have.keys() - texts.keys():
+        yield "-", f"{language}.po translates what the unit does not say (any more): {_short(text)}"
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) < 50 else text[:49] + "…")
+
+
+def update(folder: Path, language: str) -> polib.POFile:
+    """Write the unit's catalogue anew: what is there keeps its translation, what is new has none, the rest goes."""
+    before = {entry.msgid: entry.msgstr for entry in catalogue(folder, language) or ()}
+    new = polib.POFile(wrapwidth=110)
+    new.metadata = {"Language": language, "MIME-Version": "1.0", "Content-Type": "text/plain; charset=UTF-8",
+                    "Content-Transfer-Encoding": "8bit"}  # fmt: skip
+    for text, places in wanted(folder).items():
+        new.append(polib.POEntry(msgid=text, msgstr=before.get(text, ""), comment=", ".join(places)))
+    path = folder / "locale" / f"{language}.po"
+    path.parent.mkdir(exist_ok=True)
+    new.save(str(path))
+    return new
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; 0 when every text has its translation."""
+    parser = argparse.ArgumentParser(prog="python -m course.translate", description="Bring catalogues up to date.")
+    parser.add_argument("language", help="as gettext names it: fr, de, pt")
+    parser.add_argument("--unit", action="append", metavar="NAME", help="this unit; else those with a catalogue")
+    options = parser.parse_args(arguments)
+    folders = {folder.name: folder for folder in units()}
+    if unknown := [name for name in options.unit or () if name not in folders]:
+        parser.exit(1, f"course.translate: no unit is called {unknown[0]!r}; there are {', '.join(folders)}\n")
+    names = options.unit or [name for name, folder in folders.items() if catalogue(folder, options.language)]
+    if not names:
+        parser.exit(1, f"course.translate: no unit has a catalogue for {options.language!r}; name one with --unit\n")
+    missing = 0
+    for name in names:
+        found = update(folders[name], options.language)
+        done = len(found.translated_entries())
+        missing += len(found) - done
+        print(f"{name}: {done} of {len(found)} texts have a translation ({folders[name]}/locale/{options.language}.po)")
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,7 @@
+import torch
+
+
+def attend(query, keys, mask):
+    weights = torch.softmax((keys * query[:, None, :]).sum(dim=2), dim=1)
+    weights = torch.where(mask, weights, torch.zeros_like(weights))
+    return (keys * weights[:, :, None]).sum(dim=1), weights

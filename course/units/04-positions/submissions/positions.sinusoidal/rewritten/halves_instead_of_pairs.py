@@ -1,0 +1,11 @@
+import torch
+
+
+def sinusoidal_positions(length, dim):
+    table = torch.zeros(length, dim, dtype=torch.float64)
+    for place in range(length):
+        for pair in range(dim // 2):
+            angle = torch.tensor(place / 10000 ** (2 * pair / dim), dtype=torch.float64)
+            table[place, pair] = angle.sin()
+            table[place, dim // 2 + pair] = angle.cos()
+    return table.to(torch.get_default_dtype())

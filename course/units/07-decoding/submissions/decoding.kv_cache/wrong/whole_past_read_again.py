@@ -1,0 +1,27 @@
+"""The words themselves are kept, and all of them are projected anew for every word that comes.
+
+Keys and values of the past never change: a step has to compute those of the new word only."""
+
+import torch
+from tfkit.nn import merge_heads, scaled_dot_product_attention, split_heads
+from torch import nn
+
+
+class CachedSelfAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.q_proj = nn.Linear(d_model, d_model)
+        self.k_proj = nn.Linear(d_model, d_model)
+        self.v_proj = nn.Linear(d_model, d_model)
+        self.o_proj = nn.Linear(d_model, d_model)
+
+    def forward(self, x, cache=None):
+        words = x if cache is None else torch.cat([cache, x], dim=1)
+        q = split_heads(self.q_proj(x), self.n_heads)
+        k = split_heads(self.k_proj(words), self.n_heads)
+        v = split_heads(self.v_proj(words), self.n_heads)
+        new, total = q.size(2), k.size(2)
+        mask = torch.ones(new, total, dtype=torch.bool, device=x.device).tril(total - new)
+        output, _ = scaled_dot_product_attention(q, k, v, mask)
+        return self.o_proj(merge_heads(output)), words

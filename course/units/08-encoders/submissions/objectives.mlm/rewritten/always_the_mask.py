@@ -1,0 +1,10 @@
+import torch
+
+
+def mask_tokens(ids, special, mask_id, select_u, kind_u, random_ids, rate=0.15):
+    inputs, labels = ids.clone(), torch.full_like(ids, -100)
+    for place in ((select_u < rate) & ~special).nonzero().tolist():
+        place = tuple(place)
+        labels[place] = ids[place]
+        inputs[place] = mask_id
+    return inputs, labels

@@ -1,0 +1,105 @@
+"""What is asked of unit 09: draws, and the properties that every draw must have."""
+
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.checks import Case, Check, Draw, extremes, flow, function
+
+
+def causal_lm() -> list[Check]:
+    """objectives.causal_lm"""
+
+    def cases(draw: Draw, scale: float = 2.0):
+        for batch, length, vocab, pad in [(1, 2, 3, 0), (1, 1, 3, 0), (1, 4, 5, 4), (3, 6, 7, 6), (4, 5, 6, 1)]:
+            ids = _words(draw, batch, length, vocab, pad)
+            ids = ids if batch == 1 else ids.masked_fill(~draw.ragged(batch, length), pad)
+            yield _scored(scale, draw, ids, vocab, pad)
+        # padding in front and in between: the word that is predicted counts, wherever it is predicted from
+        yield _scored(scale, draw, torch.tensor([[0, 0, 3, 1, 2], [2, 0, 1, 3, 0]]), 4, 0)
+        yield _scored(scale, draw, torch.full((2, 3), 1), 4, 1)  # nothing to predict
+
+    return [*function(cases), extremes(lambda draw: cases(draw, 2e3))]
+
+
+def _words(draw: Draw, batch: int, length: int, vocab: int, pad: int) -> Tensor:
+    """Rows in which no word follows itself, none of them pad."""
+    words = torch.stack([torch.randperm(vocab, generator=draw.generator) for _ in range(batch)])
+    return words[words != pad].view(batch, vocab - 1).repeat(1, length)[:, :length]
+
+
+def _scored(scale: float, draw: Draw, ids: Tensor, vocab: int, pad: int) -> Case:
+    """A sure and right model has a loss near 0: the difference of a score and a log-sum that are both large."""
+    logits = scale * draw.normal(*ids.shape, vocab)
+    return Case("causal_lm_loss", (logits, ids, pad), length=vocab, scale=logits.abs().max().item())
+
+
+def memory_attention() -> list[Check]:
+    """xl.memory_attention"""
+    sizes = [  # batch, length, memory, heads, width of each
+        (1, 1, 0, 1, 2),
+        (1, 1, 1, 1, 2),
+        (1, 2, 1, 2, 2),
+        (2, 3, 0, 2, 2),  # the first segment: nothing to remember
+        (2, 2, 4, 2, 3),
+        (3, 4, 3, 3, 2),
+    ]
+
+    def cases(draw: Draw, sizes=sizes, scale: float = 1.0):
+        for batch, length, memory, heads, width in sizes:
+            wide = heads * width
+            x, past = draw.normal(batch, length, wide), draw.normal(batch, memory, wide)
+            w_q, w_k, w_v = (draw.normal(wide, wide) / wide**0.5 for _ in range(3))
+            args = (x, past, scale * w_q, scale * w_k, w_v, heads)
+            yield Case("memory_attention", args, length=4 * wide, amplify=4.0 * scale**2)
+
+    small = partial(cases, sizes=[(2, 3, 2, 2, 2)])
+    return [
+        *function(cases),
+        flow(small, 0, "who sees which new word"),
+        flow(small, 1, "who sees what is remembered"),
+        extremes(partial(cases, scale=60.0)),
+    ]
+
+
+def relative_scores() -> list[Check]:
+    """xl.relative_scores: what lies in a query's future is not compared, and gets no gradient"""
+
+    def cases(draw: Draw, scale: float = 1.0):
+        for batch, heads, queries, keys, width in [
+            (1, 1, 1, 1, 2),
+            (1, 1, 2, 2, 1),
+            (1, 2, 1, 3, 2),
+            (2, 1, 3, 3, 4),
+            (1, 1, 2, 5, 2),
+            (2, 3, 4, 7, 3),
+        ]:
+            shapes = [(batch, heads, queries, width), (batch, heads, keys, width), (heads, keys, width)]
+            args = [scale * draw.normal(*shape) for shape in [*shapes, (heads, width), (heads, width)]]
+            largest = max(arg.abs().max().item() for arg in args) ** 2 * 4
+            yield Case(
+                "relative_scores", tuple(args), length=width, scale=largest, pick=partial(_past, q=queries, k=keys)
+            )
+
+    return [*function(cases), extremes(partial(cases, scale=50.0))]
+
+
+def _past(out: Any, q: int, k: int) -> Any:
+    """What is beyond the diagonal is anybody's: -inf, which gets no gradient either."""
+    if not isinstance(out, Tensor) or out.shape[-2:] != (q, k) or not out.is_floating_point():
+        return out
+    return out.masked_fill(torch.ones(q, k, dtype=torch.bool, device=out.device).triu(k - q + 1), -torch.inf)
+
+
+def permutation_masks() -> list[Check]:
+    """xlnet.permutation_masks"""
+
+    def cases(draw: Draw):
+        fixed = [[0], [1, 0], [1, 2, 0], [2, 0, 1, 3], [0, 1, 2, 3]]  # cycles: such an order is not its own inverse
+        drawn = [torch.randperm(draw.integer(5, 12), generator=draw.generator).tolist() for _ in range(3)]
+        for order in [*fixed, *drawn]:
+            yield Case("permutation_masks", (torch.tensor(order),))
+
+    return function(cases, floats=False)

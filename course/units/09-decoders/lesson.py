@@ -1,0 +1,439 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # 09 · Decoders
+#
+# **The question.** GPT, Transformer-XL and XLNet are the right half of the transformer of unit 05, without the cross-attention: they predict words from
+# other words of the same text. They differ in one thing: *which* other words. How far back, and in what order?
+#
+# You build the objective that all GPTs share, then what Transformer-XL did about the edge of the window, and what XLNet did about the left and the right. At the end
+# a small model reads melodies through windows shorter than the melody, and you see in its errors exactly how far it remembers.
+#
+# New letters: $M$ the length of the memory, $r_\delta$ a vector for the distance $\delta$, $z$ an order.
+
+# %% role="setup"
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from tfkit.nn import causal_mask, masked_softmax, merge_heads, relative_shift, scaled_dot_product_attention
+from tfkit.nn import sinusoidal_positions, split_heads
+
+# %% [markdown]
+# ## The idea
+#
+# The probability of a text is a product of one probability for each word, given some of the others. In school one learns it from left to right,
+#
+# $$P(x) = P(x_1) \, P(x_2 \mid x_1) \, P(x_3 \mid x_1, x_2) \cdots$$
+#
+# but any order is as true. All of this unit is about what stands to the right of the bar, and each answer is a **mask**: row $i$ says what the state at position $i$ may look at.
+#
+# *Figure: three grids, a row for each position that looks, a column for each position that is looked at; dark cells are visible. GPT: 5 by 5, a lower triangle. Transformer-XL: 5 by 9, the same
+# triangle, and on its left four columns of memory, in orange, that all rows see. XLNet: 5 by 5 for the order 3, 1, 5, 2, 4: the triangle is shuffled, row 4 sees everything, row 3 only itself.*
+
+# %% role="demo"
+import matplotlib.pyplot as plt
+from matplotlib.colors import ListedColormap
+
+torch.set_num_threads(1)  # small tensors: two threads would spend their time waiting for each other
+
+
+def show(ax, grid, title, names):
+    """0: hidden, 1: visible, 2: visible in the memory"""
+    ax.imshow(grid, cmap=ListedColormap(["#f4f7fb", "#2a6fb0", "#e8a33d"]), vmin=0, vmax=2)
+    ax.set_xticks(range(len(names)), names), ax.set_yticks(range(grid.size(0)), range(1, grid.size(0) + 1))
+    ax.set_xticks(torch.arange(-0.5, len(names)), minor=True), ax.set_yticks(torch.arange(-0.5, grid.size(0)), minor=True)
+    ax.grid(which="minor", color="#aaaaaa"), ax.tick_params(which="both", length=0), ax.set_title(title, fontsize=10)
+
+
+triangle, step = torch.ones(5, 5).tril(), torch.tensor([1, 3, 0, 4, 2])
+fig, axes = plt.subplots(1, 3, figsize=(9, 2.7), width_ratios=[5, 9, 5])
+show(axes[0], triangle, "GPT", range(1, 6))
+show(axes[1], torch.cat([torch.full((5, 4), 2.0), triangle], 1), "Transformer-XL", ["m"] * 4 + list(range(1, 6)))
+show(axes[2], (step[:, None] >= step).float(), "XLNet, order 3 1 5 2 4", range(1, 6))
+plt.tight_layout()
+plt.show()
+
+# %% [markdown]
+# ## 1 · GPT: the text is its own answer
+#
+# $$\mathcal{L} = -\frac{1}{N} \sum_{t} \log P(x_{t+1} \mid x_1 \dots x_t)$$
+#
+# $x$ = `ids`; $P$ comes from `logits[:, t]`, where the model has seen words up to $t$. No labels are needed: the answer at position $t$ is the word at $t + 1$. Thanks to the causal mask
+# *one* pass gives all the predictions of a text at once, each of them honest. An RNN has to walk; this is what made it possible to read the whole web.
+#
+# Padding (`pad_id`) is not predicted. $N$ counts what is predicted, over the whole batch. A mean over nothing is 0.
+#
+# Two numbers to know: a model that knows nothing has the loss $\log V$, and $e^{\mathcal{L}}$ is the *perplexity*, the number of words it is in doubt between.
+#
+# **Predict, then run.** Two texts of 5 and 3 words, padded to 5. How many predictions are there? What is the loss of a model that knows nothing, over 10 words?
+
+# %% role="exercise" exercise="objectives.causal_lm"
+
+# %% role="demo"
+ids = torch.tensor([[5, 3, 8, 2, 7], [4, 9, 6, 0, 0]])
+answers = {"knows nothing": ids * 0, "knows the next word": ids.roll(-1, 1), "repeats the word it reads": ids}
+try:
+    print("predictions:", int((ids[:, 1:] != 0).sum()))
+    for name, answer in answers.items():
+        logits = F.one_hot(answer, 10) * (0.0 if name == "knows nothing" else 9.0)
+        loss = causal_lm_loss(logits, ids, 0)
+        print(f"{name:27} loss {loss:.3f}, perplexity {loss.exp():.1f}")
+except NotImplementedError:
+    print("Build causal_lm_loss first.")
+
+# %% [markdown]
+# ## 2 · Transformer-XL: read on where you stopped
+#
+# A book does not fit into a window of 512 words, so it is cut into segments. At the start of each, GPT has forgotten everything: the first word of a segment is predicted from nothing, however well the story was under way.
+#
+# Transformer-XL (Dai et al. 2019) keeps the states that each layer computed for the last segment, and lets the next one look at them:
+#
+# $$\tilde{h} = [\,\mathrm{SG}(m) \,;\, h\,] \qquad q = h\, W_q \qquad k = \tilde{h}\, W_k \qquad v = \tilde{h}\, W_v$$
+#
+# $m$ = `memory`, $h$ = `x`. Three things are easily missed:
+#
+# - Only the **new** words ask. The memory has had its turn; so the cost is $L \cdot (M + L)$, not $(M + L)^2$.
+# - All of the memory is visible; within `x` the mask is causal. In which column does a new word meet itself?
+# - SG, *stop gradient*: the memory is a **constant**. Else each training step would have to go back through all that was ever read. But $W_k$ and $W_v$ are used on it now, so they do learn from it.
+#
+# It resembles a recurrent network, with a state of $M$ vectors instead of one. And layers add up: layer 2's memory was made by looking at layer 1's, so $n$ layers reach back $n \cdot M$ words.
+#
+# **Predict, then run.** `x [2,3,8]`, `memory [2,4,8]`, two heads. What shapes have the queries, the scores, the result? Which gradients are zero?
+
+# %% role="exercise" exercise="xl.memory_attention"
+
+# %% role="demo"
+torch.manual_seed(0)
+x, memory = torch.randn(2, 3, 8, requires_grad=True), torch.randn(2, 4, 8, requires_grad=True)
+weights = [torch.randn(8, 8, requires_grad=True) for _ in range(3)]
+try:
+    out = memory_attention(x, memory, *weights, 2)
+    grads = torch.autograd.grad(out.sum(), [x, memory, *weights], allow_unused=True)
+    print("result", tuple(out.shape))
+    for name, grad in zip(("x", "memory", "w_q", "w_k", "w_v"), grads):
+        print(f"gradient of {name:7}", "none" if grad is None else f"{grad.abs().sum():.1f}")
+    print("the first segment, with nothing to remember:", tuple(memory_attention(x, memory[:, :0], *weights, 2).shape))
+except NotImplementedError:
+    print("Build memory_attention first.")
+
+# %% [markdown]
+# ## 3 · Ask for a word, ask for a distance
+#
+# With a memory, positions that are *added to the words* break. Position 3 of the last segment and position 3 of this one got the same code: which of the two was meant? And you cannot renumber, since the states in the memory are finished.
+#
+# So the code of a place is never added. It enters where two words meet, as their **distance**, and for that one takes the old formula apart. With positions $p$ added to words $x$, a score $(x_i + p_i) W_q \cdot (x_j + p_j) W_k$ has four terms.
+# Replace each absolute $p_j$ by a vector $r_{i-j}$ for the distance, and what is left of $p_i$, the place of the one who asks, by a constant, since one's own place says nothing about a distance:
+#
+# $$A_{ij} = \frac{1}{\sqrt{D}} \Big(\, \underbrace{q_i \cdot k_j}_{\text{this word asks for words}} + \underbrace{q_i \cdot r_{i-j}}_{\text{this word asks for distances}} + \underbrace{u \cdot k_j}_{\text{all ask for words}} + \underbrace{v \cdot r_{i-j}}_{\text{all ask for distances}} \Big)$$
+#
+# Gathered: $(q_i + u) \cdot k_j + (q_i + v) \cdot r_{i-j}$. In the code `r[:, j]` stands for the distance `K-1-j`, from far to near; `u` and `v` have a row for each head. The first product stands where it belongs. The second
+# is a table by *distance*, and `relative_shift`, which you built in unit 04, moves it to its places. The mask comes later; what you return for the future is not looked at.
+#
+# **Predict, then run.** Words that say nothing ($q = k = 0$), $u = 0$, and a head whose $v$ likes the distance 2: where in the table do the large scores stand, for 3 queries and 5 keys?
+#
+# *Figure: a table with 3 rows and 5 columns. The large scores form a diagonal: row 0 in column 0, row 1 in column 1, row 2 in column 2, each two places before its own. What is in the future is grey.*
+
+# %% role="exercise" exercise="xl.relative_scores"
+
+# %% role="demo"
+try:
+    one_hot = torch.eye(5)[None]  # the distance 4-j is the unit vector j
+    likes_two = torch.eye(5)[4 - 2][None]
+    scores = relative_scores(torch.zeros(1, 1, 3, 5), torch.zeros(1, 1, 5, 5), one_hot, torch.zeros(1, 5), likes_two)[0, 0]
+    fig, ax = plt.subplots(figsize=(3.6, 2.2))
+    ax.imshow(scores.where(torch.ones(3, 5).tril(2) > 0, math.nan), cmap="Blues", vmax=0.6)
+    ax.set(xlabel="key", ylabel="query", yticks=range(3), facecolor="#cccccc")
+    plt.show()
+except NotImplementedError:
+    plt.close("all")
+    print("Build relative_scores first.")
+
+# %% [markdown]
+# ## 4 · XLNet: predict in any order
+#
+# GPT sees the left only. BERT sees both sides, but its blanks are guessed one by one, as if they did not depend on each other, and at test time no text has a `[MASK]`. XLNet (Yang et al. 2019) wants both sides *and* a product of honest
+# probabilities. Draw an order $z$ of the positions and predict along it; over many orders each word learns to use words on both sides:
+#
+# $$\mathcal{L} = -\,\mathbb{E}_{z} \sum_{t} \log P\big(x_{z_t} \mid x_{z_1} \dots x_{z_{t-1}}\big)$$
+#
+# $z$ = `order`: `order[t]` is the position that is predicted at step $t$. **The text is not moved**: each word keeps its place, and its distances. Only the mask changes.
+#
+# But one mask is not enough. The state that *predicts* word $i$ must not have seen it. The state that *others read* at $i$ must have, or nobody would ever learn what stands there. Hence **two streams** of states, with the same weights:
+#
+# - `content` $h_i$: sees what came at earlier steps, *and its own word*;
+# - `query` $g_i$: knows its place, and sees the content of earlier steps only. It predicts.
+#
+# **Predict, then run.** `order = [2, 0, 3, 1]`. Which row of `query` is empty, which has three entries? Careful: row $i$ is position $i$, not step $i$.
+#
+# *Figure: two 4 by 4 grids for the order 2, 0, 3, 1, counted from 0. In both, row 1 sees the columns 0, 2 and 3, and row 2 sees none of the others. They differ on the diagonal, which only the content stream sees.*
+
+# %% role="exercise" exercise="xlnet.permutation_masks"
+
+# %% role="demo"
+order = torch.tensor([2, 0, 3, 1])
+try:
+    fig, axes = plt.subplots(1, 2, figsize=(5, 2.4))
+    for ax, mask, title in zip(axes, permutation_masks(order), ("content", "query")):
+        show(ax, mask.float(), title, range(4)), ax.set_yticks(range(4), range(4))
+    plt.tight_layout(), plt.show()
+except NotImplementedError:
+    plt.close("all")
+    print("Build permutation_masks first.")
+
+# %% [markdown]
+# ## The experiment: a tune longer than the window
+#
+# A tune of 10 notes, drawn at random, is played again and again. The model reads it in segments of 8. To know the next note it must look at the note **9 places back**; before a tune has come round once, nobody can know anything.
+# Within a segment there is nothing 9 places back. So all depends on the memory.
+#
+# Two attentions, made of your functions: one adds the place within the segment to each note and remembers; the other adds nothing and asks for distances.
+
+# %% role="experiment"
+NOTES, TUNE, LENGTH, WIDTH, HEADS = 8, 10, 8, 32, 2
+
+
+def matrices(count):
+    return nn.Parameter(torch.randn(count, WIDTH, WIDTH) / WIDTH**0.5)
+
+
+class ByPlace(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w, self.places = matrices(3), sinusoidal_positions(LENGTH, WIDTH)
+
+    def forward(self, x, memory):
+        return memory_attention(x, memory, *self.w, HEADS)
+
+
+class ByDistance(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w, self.places = matrices(4), torch.zeros(LENGTH, WIDTH)
+        self.u, self.v = (nn.Parameter(torch.zeros(HEADS, WIDTH // HEADS)) for _ in range(2))
+
+    def forward(self, x, memory):
+        source = torch.cat([memory.detach(), x], dim=1)
+        q, k, v = (split_heads(part @ w, HEADS) for part, w in zip((x, source, source), self.w))
+        waves = sinusoidal_positions(source.size(1), WIDTH).flip(0)  # from far to near
+        r = split_heads(waves[None] @ self.w[3], HEADS)[0]
+        seen = causal_mask(source.size(1))[-x.size(1) :]
+        return merge_heads(masked_softmax(relative_scores(q, k, r, self.u, self.v), seen) @ v)
+
+
+# %% [markdown]
+# Around it the least that makes a language model: a table of notes, one layer, a way back to notes. `read` plays segment after segment and hands the memory on; with one layer, what is remembered are its inputs.
+
+# %% role="experiment"
+class Reader(nn.Module):
+    def __init__(self, attention):
+        super().__init__()
+        self.notes, self.attention, self.out = nn.Embedding(NOTES, WIDTH), attention, nn.Linear(WIDTH, NOTES)
+
+    def read(self, ids, remember):
+        """-> per segment the logits [B,L,V] and its ids [B,L]"""
+        memory = torch.zeros(len(ids), 0, WIDTH)
+        for segment in ids.split(LENGTH, dim=1):
+            x = self.notes(segment) + self.attention.places
+            yield self.out(self.attention(x, memory)), segment
+            both = torch.cat([memory, x], dim=1)
+            memory = both[:, max(0, both.size(1) - remember) :].detach()
+
+
+def play(count, chance):
+    tunes = torch.randint(NOTES, (count, TUNE), generator=chance)
+    return tunes.repeat(1, 4)[:, : 4 * LENGTH]
+
+
+def train(attention, remember, steps=200):
+    """A reader that was trained on the last two of four segments, when each tune has come round."""
+    chance = torch.Generator().manual_seed(0)
+    reader = Reader(attention)
+    optimizer = torch.optim.Adam(reader.parameters(), lr=1e-2)
+    for _ in range(steps):
+        losses = [causal_lm_loss(logits, ids, -1) for logits, ids in reader.read(play(32, chance), remember)]
+        optimizer.zero_grad(), (losses[2] + losses[3]).backward(), optimizer.step()
+    return reader
+
+
+# %% [markdown]
+# **Predict.** The input at place $p$ of a segment (from 0) sees $p + M$ places back and needs 9. At which places does it know the next note, with no memory? With 4 states? With 8? And the one that goes by places, with 8 states?
+#
+# *Figure: loss of the next note over the place in the segment, 0 to 6. No memory: a flat line at log 8 = 2.1. Distances, memory 4: at 2.1 up to place 4, then a drop to nearly 0. Distances, memory 8: nearly 0 from place 1 on. Places, memory 8:
+# better than nothing from place 1 on, but stuck near 1.*
+
+# %% role="experiment"
+@torch.no_grad()
+def by_place(reader, remember):
+    logits, ids = list(reader.read(play(500, torch.Generator().manual_seed(1)), remember))[-1]
+    return F.cross_entropy(logits[:, :-1].transpose(1, 2), ids[:, 1:], reduction="none").mean(0)
+
+
+readers = {}
+try:
+    for name, attention, remember in [("no memory", ByDistance, 0), ("distances, memory 4", ByDistance, 4),
+                                      ("distances, memory 8", ByDistance, 8), ("places, memory 8", ByPlace, 8)]:
+        torch.manual_seed(0)
+        readers[name] = train(attention(), remember), remember
+    fig, ax = plt.subplots(figsize=(6, 3))
+    for (name, (reader, remember)), style in zip(readers.items(), ("k:", "s-", "o-", "^--")):
+        ax.plot(by_place(reader, remember), style, label=name)
+    ax.set(xlabel="place in the segment", ylabel="loss of the next note", ylim=(-0.1, 3)), ax.legend(bbox_to_anchor=(1, 1))
+    plt.show()
+except NotImplementedError:
+    print("Build causal_lm_loss, memory_attention and relative_scores first.")
+
+# %% [markdown]
+# **What came out.** Place 5 is the first that sees 9 back with 4 states, place 1 with 8. There the error vanishes, and before it is as large as with no memory at all, or larger: who cannot know should say so, and a reader that must be sure elsewhere is sure there too.
+# By places the same 8 states help only halfway. Notes 9 back and 1 back carry the *same* code, so the reader can ask for both but never for one: a choice of two, $\log 2 \approx 0.7$ at best. The memory needs the distances; that is why the paper introduces both at once.
+#
+# **Predict.** Take the reader that was trained with 8 states and, without training it further, let it remember 16. Distances up to 23 occur that it has never met. What happens at place 0? And at the others?
+#
+# *Figure: two curves over the places. Read with 8: high at place 0, nearly 0 elsewhere. Read with 16: nearly 0 everywhere.*
+
+# %% role="experiment"
+if len(readers) == 4:
+    reader, _ = readers["distances, memory 8"]
+    fig, ax = plt.subplots(figsize=(6, 2.6))
+    for remember, style in ((8, "o-"), (16, "s--")):
+        ax.plot(by_place(reader, remember), style, label=f"reads with {remember}")
+    ax.set(xlabel="place in the segment", ylabel="loss of the next note", ylim=(-0.1, 3)), ax.legend()
+    plt.show()
+
+# %% [markdown]
+# By places, a memory of 16 would only add a third note with the same code. A model by distances has learned *what* to look for, and finds it wherever the memory has it: Transformer-XL was trained with 384 states on WikiText-103 and read with 1,600.
+#
+# **Try.** A longer tune. Two layers with a memory of 4 (`read` must then hand on one memory for each layer): how far do they see? Tunes of notes that do not repeat: then "what came after this note last time?" is a second way to the answer.
+#
+# ## From your code to real models
+#
+# **Your masks in XLNet.** Below a small XLNet with random weights is given your query mask. Change one word of the input: which predictions move? If nothing leaks, exactly those of later steps.
+
+# %% role="demo"
+import tfkit
+
+torch.manual_seed(0)
+order, ids = torch.tensor([2, 0, 3, 1]), torch.tensor([[4, 7, 5, 9]])
+xlnet = tfkit.from_config("xlnet", head="masked_lm", vocab_size=20, d_model=16, n_layers=2, n_heads=2, d_ff=32).eval()
+for parameter in xlnet.parameters():
+    parameter.data += 0.3 * torch.randn_like(parameter)  # fresh weights are too small to see anything
+try:
+    query = permutation_masks(order)[1]
+
+    def predicted(ids):
+        return xlnet(ids, perm_mask=(~query).float()[None], target_mapping=torch.eye(4)[None]).logits[0]
+
+    moved = [(predicted(ids + F.one_hot(torch.tensor(j), 4)) - predicted(ids)).abs().amax(-1) > 1e-3 for j in range(4)]
+    print(torch.stack(moved, dim=1).int())  # row i, column j: does the prediction at i move with word j?
+    print("as your query mask says:", torch.equal(torch.stack(moved, dim=1), query))
+except NotImplementedError:
+    print("Build permutation_masks first.")
+
+# %% [markdown]
+# **Your scores in Transformer-XL.** A small one reads two segments; a trace shows the weights of its attention. The same from its own matrices and *your* scores:
+
+# %% role="demo"
+from tfkit.nn.relative import distance_waves
+
+xl = tfkit.from_config("transformer_xl", vocab_size=20, cutoffs=(), d_model=16, d_embed=16, n_layers=1, n_heads=2,
+                       d_head=8, d_ff=32, mem_len=4, same_length=False).eval()  # fmt: skip
+for parameter in xl.parameters():
+    parameter.data += 0.3 * torch.randn_like(parameter)
+attn, (first, second) = xl.layers[0].attn, torch.randint(20, (2, 1, 3))
+try:
+    memory = xl(first).mems
+    with tfkit.trace(xl) as seen:
+        xl(second, mems=memory)
+    source = torch.cat([memory[0].transpose(0, 1), seen["embed.out"]], dim=1)
+    waves = distance_waves(torch.arange(6, -1, -1), 16, source)  # 4 states and 3 words
+    q, k, r = split_heads(attn.q_proj(source[:, -3:]), 2), split_heads(attn.k_proj(source), 2), split_heads(attn.r_proj(waves)[None], 2)
+    yours = masked_softmax(relative_scores(q, k, r[0], attn.by_content, attn.by_distance), causal_mask(7)[-3:])
+    print(f"largest weight {yours.max():.2f}, largest difference {(yours - seen['layers.0.attn.weights']).abs().max():.0e}")
+except NotImplementedError:
+    print("Build relative_scores first.")
+
+# %% [markdown]
+# **Your attention of unit 01 in XLNet.** Both streams end in the same function: queries, keys, values, who may see whom. How often does it run in a model of two layers?
+
+# %% role="demo"
+with torch.no_grad(), tfkit.substitute(xlnet, scaled_dot_product_attention) as seen:
+    xlnet(ids, perm_mask=torch.ones(1, 4, 4).triu(), target_mapping=torch.eye(4)[None])
+print(seen)
+
+# %% [markdown]
+# Three times, not four: the first layer moves both streams on, but after the last one nobody reads the content any more, so only the query stream is computed there.
+# The library's own attention reads the table by distance with another stride, where the shift copies it, and so it is faster on long texts. The numbers are the same.
+#
+# **GPT-2's file.** To load published weights, each name in the file must be matched with one of ours. Below are the names in a small GPT-2 as the library builds it, and four of the file's. Complete the rows.
+# One of them is *three* of ours, side by side in a single matrix: put three names, with spaces between.
+
+# %% role="demo"
+from tfkit.models.gpt2 import HF
+
+MINE = {"wpe": "?", "h.0.ln_2": "?", "h.0.attn.c_attn": "? ? ?", "h.0.mlp.c_fc": "?"}
+
+small = tfkit.from_config("gpt2", d_model=8, n_heads=2, n_layers=1, vocab_size=11, max_length=16)
+print(*dict.fromkeys(name.rpartition(".")[0] for name, _ in small.named_parameters()), sep="\n")
+for theirs, mine in MINE.items():
+    ours = HF.ours(f"{theirs}.bias", torch.zeros(24))
+    wanted = " ".join(name.removesuffix(".bias") for name in ours)
+    print(f"{theirs:16} {mine:24} {'right' if mine == wanted else 'not yet'}")
+
+# %% [markdown]
+# The whole map is `HF` in `tfkit/models/gpt2.py`; it works both ways, and a tensor that is in no row is an error. It also knows what no name tells: GPT-2's matrices are stored as `[in, out]`.
+#
+# ## Pitfalls
+#
+# - **Shifted twice, or not at all.** Many models shift the labels inside. A loss that falls to almost nothing is no triumph: the answer was in the input.
+# - **A memory with a gradient** is right in its numbers and wrong in its cost: the graph grows with each segment until no memory is left.
+# - **A mask of the wrong corner.** With $M$ more columns than rows, `tril()` counts from the left; the diagonal is at `M`.
+# - **A memory of another text.** Each row of a batch must go on where *that row* ended. Shuffled segments make the memory noise.
+# - **The order taken for the steps**: `order[t]` is a position. A permutation and its inverse agree for two positions; not for three in a circle.
+# - **Perplexities compared across tokenizers.** Fewer, longer pieces are harder to guess one by one; compare per character or per word.
+#
+# ## What real models changed
+#
+# | | follows | sees | besides |
+# |---|---|---|---|
+# | GPT 2018 | the decoder of 2017 | the left, 512 words | learned positions, norm after the addition, then fine-tuned for each task |
+# | GPT-2 2019 | GPT | 1,024 | norm before; no fine-tuning: the task is put into the text; bytes, so that nothing is unknown |
+# | GPT-3 2020 | GPT-2 | 2,048; every second layer only near words | a hundred times the size |
+# | CTRL 2019 | GPT-2 | 256 or 512 | sinusoids; the first word is a *control code* that says what kind of text |
+# | GPT-Neo, GPT-J 2021 | GPT-3, GPT-2 | 2,048 | Neo: every second layer sees 256 words; J: rotations, attention and feed-forward side by side |
+# | Transformer-XL 2019 | the decoder of 2017 | the left, and a memory of states | scores by distance; rare words have narrower vectors |
+# | XLNet 2019 | Transformer-XL | what an order allows | two streams; only the last sixth of each order is predicted, as the first words are guesses from nothing |
+#
+# The GPTs have the same objective, the first one of this unit; what changed is size and text. In a terminal, `tfkit diff gpt gpt2` shows how little else did.
+
+# %% [markdown] role="task" task="what-a-memory-teaches" points=2
+# ## In your own words
+#
+# No gradient flows into Transformer-XL's memory, and yet the model learns to *use* it. How? And why would a table of absolute
+# positions, as in GPT-2, not do here?
+#
+# ### BEGIN MARK SCHEME
+# - 1 point: the reading is trained: queries, keys and values of the memory are made with weights that do get gradients; only
+#   the stored states are constants, made by the same layers one segment earlier.
+# - 1 point: place 3 of the old segment and place 3 of the new one would have the same number. A distance stays right when a
+#   segment becomes memory.
+# - Related: `xl.memory_attention/gradient_into_the_memory`, `xl.memory_attention/memory_not_projected`,
+#   `xl.relative_scores/distances_reversed`.
+# ### END MARK SCHEME
+
+# %% [markdown]
+# ## Read on
+#
+# - Radford et al. 2018, [Improving Language Understanding by Generative Pre-Training](https://cdn.openai.com/research-covers/language-unsupervised/language_understanding_paper.pdf): GPT, in one page of method.
+# - Radford et al. 2019, [Language Models are Unsupervised Multitask Learners](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf): GPT-2.
+# - Dai et al. 2019, [Transformer-XL](https://arxiv.org/abs/1901.02860): sections 3.2 and 3.3 are sections 2 and 3 here; appendix B is the shift.
+# - Yang et al. 2019, [XLNet](https://arxiv.org/abs/1906.08237): section 2.3 on the two streams, and the discussion with BERT in 2.6.
+# - Keskar et al. 2019, [CTRL](https://arxiv.org/abs/1909.05858): one code at the beginning, and the text becomes another.
+# - Brown et al. 2020, [Language Models are Few-Shot Learners](https://arxiv.org/abs/2005.14165): GPT-3.

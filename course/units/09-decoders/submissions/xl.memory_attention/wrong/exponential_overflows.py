@@ -1,0 +1,20 @@
+"""Your softmax overflows where scores are large.
+
+Softmax does not change when the largest score of the row is taken away from all of them first."""
+
+import math
+
+import torch
+from tfkit.nn import merge_heads, split_heads
+
+
+def memory_attention(x, memory, w_q, w_k, w_v, n_heads):
+    source = torch.cat([memory.detach(), x], dim=1)
+    q = split_heads(x @ w_q, n_heads)
+    k = split_heads(source @ w_k, n_heads)
+    v = split_heads(source @ w_v, n_heads)
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    past = memory.size(1)
+    mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=x.device).tril(past)
+    weights = scores.masked_fill(~mask, float("-inf")).exp()
+    return merge_heads((weights / weights.sum(-1, keepdim=True)) @ v)

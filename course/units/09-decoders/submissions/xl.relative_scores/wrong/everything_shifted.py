@@ -1,0 +1,13 @@
+"""You shift the scores by content too; these stand at their places already.
+
+Only what is counted by distance has to be moved."""
+
+import math
+
+from tfkit.nn import relative_shift
+
+
+def relative_scores(q, k, r, u, v):
+    content = relative_shift((q + u[:, None]) @ k.transpose(-2, -1))
+    distance = relative_shift((q + v[:, None]) @ r.transpose(-2, -1))
+    return (content + distance) / math.sqrt(q.size(-1))

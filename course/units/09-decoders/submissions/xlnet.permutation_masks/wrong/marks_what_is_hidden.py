@@ -1,0 +1,10 @@
+"""Your masks are True where a position must not look.
+
+Here True means: may attend."""
+
+
+def permutation_masks(order):
+    step = order.argsort()
+    content = step[:, None] >= step[None, :]
+    query = step[:, None] > step[None, :]
+    return ~content, ~query

@@ -1,0 +1,598 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # 11 · Long and efficient
+#
+# **The question.** A novel has about 100,000 tokens. Attention compares each with each: ten thousand million scores, for every head of every layer. Twice the text costs four times as much.
+# Surely not every word of a novel needs every other one. *What can be left out, and what does one pay for it?*
+#
+# You build ten answers, each a few lines, from six models that gave them. They fall into three kinds:
+#
+# | spare | how | model |
+# |---|---|---|
+# | **scores** | look only at some: near ones, chosen ones, similar ones | Longformer, BigBird, Reformer |
+# | **memory** | do not keep what can be computed again; do not compute all at once | Reformer |
+# | **positions**, or attention itself | make the text shorter; let a convolution see to what is near | Funnel, ConvBERT |
+#
+# DeBERTa goes the other way: it *spends* three scores on each pair instead of one. It is here because position is what all of these play with.
+
+# %% role="setup"
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from tfkit.nn import scaled_dot_product_attention
+
+# %% [markdown]
+# ## The idea
+#
+# Write attention as a table: a row for each query $i$, a column for each key $j$, and a mark where $j \in N(i)$, the set that $i$ may look at:
+#
+# $$\text{out}_i = \sum_{j \in N(i)} \operatorname{softmax}_j\!\Big(\frac{q_i \cdot k_j}{\sqrt{D}}\Big)\, v_j$$
+#
+# Full attention marks all $L^2$ cells. What a model for long texts proposes is a rule for $N(i)$ with a fixed number of marks per row: then the cost grows like $L$. A good rule still lets any
+# word reach any other one within a few layers, as a message that is passed on.
+#
+# *Figure: five square tables, 32 by 32. Full: all cells. A window: a band along the diagonal. Longformer: the band, and two full rows with their columns. BigBird: a band of small blocks,
+# the first block's rows and columns, and a few single blocks strewn in. Reformer: scattered cells below the diagonal, which show no pattern until they are sorted.*
+
+# %% role="demo"
+import matplotlib.pyplot as plt
+
+torch.manual_seed(0)
+at, blocks = torch.arange(32), torch.arange(32) // 4
+near, block_near = (at[:, None] - at).abs() <= 3, (blocks[:, None] - blocks).abs() <= 1
+chosen, hashes = (at == 5) | (at == 20), torch.randint(0, 6, (32,))
+drawn = torch.tensor([6, 5, 7, 5, 1, 2, 3, 4])[blocks][:, None] == blocks
+PATTERNS = {"full": torch.ones(32, 32), "a window": near, "Longformer": near | chosen | chosen[:, None],
+            "BigBird": block_near | (blocks == 0) | (blocks == 0)[:, None] | drawn,
+            "Reformer": (hashes[:, None] == hashes).tril()}
+
+
+def show(tables, size=2.0):
+    """Square tables side by side, each with its name; dark cells are marked."""
+    fig, axes = plt.subplots(1, len(tables), figsize=(size * len(tables), size + 0.3), squeeze=False)
+    for ax, (name, table) in zip(axes[0], tables.items()):
+        ax.imshow(table.float(), cmap="Blues", vmin=0, vmax=max(1.0, table.float().max().item()))
+        ax.set_title(name, fontsize=9), ax.set_xticks([]), ax.set_yticks([])
+        ax.set_xlabel("key", fontsize=8), ax.set_ylabel("query", fontsize=8)
+    plt.show()
+
+
+show(PATTERNS)
+
+# %% [markdown]
+# ## 1 · A window, and a few who see all (Longformer)
+#
+# Most of what a word needs stands near it. So $i$ looks at $j$ where $|i - j| \le$ `window // 2`: `window` counts both sides together. A few positions are **global**: the [CLS] that classifies, the words of a question. They see all,
+# *and all see them*, so that whatever one position has found can reach every other one in two steps.
+#
+# **Predict, then run.** `length = 12`, `window = 4`, position 0 global. How many cells are marked in row 0, in row 1, in row 6? And roughly how many in all, when `length` is 4096 and `window` 512?
+#
+# *Figure: three tables of 12 by 12: the band; the band with the first row and column full; the same with row and column 7 full as well.*
+
+# %% role="exercise" exercise="sparse.local_global"
+
+# %% role="demo"
+try:
+    mask = local_global_mask(12, 4, [0])
+    print("marked in rows 0, 1, 6:", mask.sum(-1)[[0, 1, 6]].tolist())
+    many = local_global_mask(4096, 512, [0]).sum().item()
+    print(f"4096 positions: {many:,} cells of {4096**2:,}, {100 * many / 4096**2:.0f}%")
+    show({"window 4": local_global_mask(12, 4, []), "and 0 global": mask, "and 0, 7": local_global_mask(12, 4, [0, 7])})
+except NotImplementedError:
+    print("Build local_global_mask first.")
+
+# %% [markdown]
+# ### The window itself
+#
+# A mask over all scores saves nothing: they were made before they were hidden. So build the attention without the table: only the scores of each position with the `window // 2` on either side and itself, over $\sqrt{D}$, and the softmax of those
+# that stand in the text. The check counts: neither multiplications nor the largest tensor may grow as the square of the length.
+#
+# **Predict.** `length = 512`, `window = 4`: how many scores does the table have, and how many do you need?
+
+# %% role="exercise" exercise="sparse.sliding_window"
+
+# %% role="demo"
+try:
+    q, k, v = (torch.randn(1, 24, 8) for _ in range(3))
+    masked, _ = scaled_dot_product_attention(q, k, v, local_global_mask(24, 4, []))
+    near = sliding_window_attention(q, k, v, 4)
+    print("what the mask over all scores gives:", torch.allclose(near, masked, atol=1e-5))
+    for length in (512, 4096, 32768):
+        print(f"{length:6} positions: {length**2:13,} scores in the table, {5 * length:8,} in the window")
+except NotImplementedError:
+    print("Build sliding_window_attention first.")
+
+# %% [markdown]
+# ## 2 · Blocks near, first and drawn (BigBird)
+#
+# Computers like blocks: a matrix product of 64 by 64 is hardly dearer than one of 16 by 16. BigBird cuts the text into blocks of `block` positions and decides block by block. Block $a$ looks at block $b$ where
+#
+# - they are **near**: $|a - b| \le$ `window_blocks // 2`,
+# - one of the two is among the first `global_blocks`: both ways, as above (the published code makes the last ones global, too),
+# - or $b$ was **drawn** for $a$: it stands in `random_blocks[a]`. One way: $b$ need not have drawn $a$.
+#
+# Why draw at random? Picture the table as a map of roads. With near roads only, one end of the map is $2L / \text{window}$ steps from the other, as a window reaches half its width to each side. A few random roads make a *small world*: any two places are about $\log L$ steps
+# apart.
+#
+# **Predict.** One row of the block table has `window_blocks` near ones, `global_blocks` first and `r` drawn. At the least, how many positions does a query of the last block see with `block=2`, `window_blocks=3`, `global_blocks=1`, one drawn?
+#
+# *Figure: three tables of 24 by 24 in squares of 2 by 2. A thick diagonal; then the first two rows and columns are full; then one more square in each pair of rows.*
+
+# %% role="exercise" exercise="sparse.bigbird"
+
+# %% role="demo"
+torch.manual_seed(1)
+picks = torch.randint(0, 12, (12, 1))
+none = torch.zeros(12, 0, dtype=torch.int64)
+try:
+    steps = {"near": (3, 0, none), "and first": (3, 1, none), "and drawn": (3, 1, picks)}
+    tables = {name: bigbird_mask(24, 2, *how) for name, how in steps.items()}
+    show(tables)
+    print("a query of the last block sees", [int(table[-1].sum()) for table in tables.values()], "positions")
+except NotImplementedError:
+    print("Build bigbird_mask first.")
+
+# %% [markdown]
+# ## 3 · A hash that near vectors share (Reformer)
+#
+# Both rules above are blind: they know *where* a key stands, not what it says. But softmax cares for the largest products only. Could one find the keys most like the query without computing all products?
+#
+# A *locality-sensitive hash* puts near vectors into the same bucket, most of the time. Turn $x$ by a random matrix $R$ (`rotations` $[D, R]$), and see which direction it is nearest to; each direction counts with its opposite:
+#
+# $$h(x) = \arg\max\,[\,xR;\ -xR\,]$$
+#
+# $[a; b]$ is one behind the other, so there are $2R$ buckets. `vectors` holds the $x$. The length of $x$ does not matter, only its direction.
+#
+# **Predict, then run.** A vector and its opposite: in the same bucket? And how do their two numbers differ?
+#
+# *Figure: the same cloud of 400 points three times, cut into up to six sectors by three random directions and their opposites; points in a sector have one colour. Neighbours that a border
+# separates in one picture share a sector in another, which is why Reformer hashes several times.*
+
+# %% role="exercise" exercise="sparse.lsh_buckets"
+
+# %% role="demo"
+torch.manual_seed(3)
+try:
+    points, turns = torch.randn(400, 2), torch.randn(3, 2, 3)
+    colours = [lsh_buckets(points[None], turn)[0] for turn in turns]
+    fig, axes = plt.subplots(1, 3, figsize=(7.5, 2.5))
+    for ax, turn, colour in zip(axes, turns, colours):
+        ax.scatter(*points.T, c=colour, cmap="tab10", s=8)
+        for arrow in torch.cat([turn, -turn], 1).T:
+            ax.plot(*zip((0, 0), (2 * arrow / arrow.norm()).tolist()), color="#555555", lw=1)
+        ax.set_aspect("equal"), ax.axis("off")
+    plt.show()
+    print("x and its opposite:", lsh_buckets(torch.stack([points[0], -points[0]])[None], turn).tolist()[0], "of", 2 * turn.size(1))
+except NotImplementedError:
+    print("Build lsh_buckets first.")
+
+# %% [markdown]
+# ## 4 · Attention within a bucket
+#
+# If query and key must land in the same bucket, they had better be the *same vector*: Reformer shares them, `qk`. Three consequences:
+#
+# - A query's nearest key would always be itself. So it sees **itself only where nothing else is there**.
+# - A long vector would be everyone's favourite, so as a key each has length one: $\text{score}_{ij} = \dfrac{q_i \cdot k_j}{|k_j| \sqrt{D}}$ with $k_j = q_j$. (The published code leaves $\sqrt{D}$ out.)
+# - It is a language model, hence causal: $j < i$, and $j$ in the bucket of $i$.
+#
+# `scaled_dot_product_attention` from unit 01 takes any mask; it is imported.
+#
+# **Predict, then run.** Buckets `0 1 0 2 1 0`. Whom does each of the six positions see?
+#
+# *Figure: two tables of 40 by 40, cells with any weight marked. Left they are strewn below the diagonal; right, with rows and columns sorted by bucket, they are triangles along the diagonal, one per bucket.*
+
+# %% role="exercise" exercise="sparse.lsh_attention"
+
+# %% role="demo"
+torch.manual_seed(0)
+try:
+    few = torch.tensor([[0, 1, 0, 2, 1, 0]])
+    seen = lsh_attention(torch.randn(1, 6, 4), torch.eye(6)[None], few)[0]  # with these values, the output is the weights
+    print("they see:", [row.nonzero().flatten().tolist() for row in seen])
+    qk = 3 * torch.randn(1, 40, 8)
+    buckets = lsh_buckets(qk, torch.randn(8, 3))
+    weights, order = lsh_attention(qk, torch.eye(40)[None], buckets)[0], buckets[0].argsort(stable=True)
+    show({"in the order of the text": weights > 0, "sorted by bucket": weights[order][:, order] > 0}, 2.6)
+except NotImplementedError:
+    print("Build lsh_buckets and lsh_attention first.")
+
+# %% [markdown]
+# The right picture is how it gets cheap: sort by bucket, cut into chunks of equal length, and let each chunk look at itself and at the one before. Your version computes the full table and hides most of it: right, and not a bit
+# cheaper. **A mask saves nothing**; it says what a faster program must compute. The experiment below measures both.
+#
+# ## 5 · A layer that runs backwards (Reformer)
+#
+# Training keeps what went into each layer until the way back, when gradients need it: memory grows with the depth. Unless a layer's inputs can be *computed again from its outputs*. A residual block cannot be undone: from
+# $y = x + f(x)$ there is no formula for $x$. Split the state in two halves, and there is:
+#
+# $$y_1 = x_1 + f(x_2) \qquad y_2 = x_2 + g(y_1) \qquad\qquad x_2 = y_2 - g(y_1) \qquad x_1 = y_1 - f(x_2)$$
+#
+# $f$ is attention and $g$ the feed-forward network, each with its norm; they need not be invertible themselves. `forward` and `inverse` are two ordinary functions of two tensors. They keep nothing: the check looks whether the inputs
+# can be freed after `forward`.
+#
+# **Predict, then run.** Twenty blocks forward and twenty back: do you get the very same numbers?
+
+# %% role="exercise" exercise="reformer.reversible"
+
+# %% role="demo"
+torch.manual_seed(0)
+try:
+    chain = [ReversibleBlock(nn.Sequential(nn.Linear(8, 8), nn.Tanh()), nn.Sequential(nn.Linear(8, 8), nn.Tanh())) for _ in range(20)]
+    start = state = torch.randn(2, 1, 4, 8).unbind()
+    with torch.no_grad():
+        for block in chain:
+            state = block(*state)
+        far = (state[0] - start[0]).abs().max()
+        for block in reversed(chain):
+            state = block.inverse(*state)
+    print(f"20 blocks moved it by {far:.2f}; 20 inverses left {(state[0] - start[0]).abs().max():.1e}")
+except NotImplementedError:
+    print("Build ReversibleBlock first.")
+
+# %% [markdown]
+# Nearly: subtraction undoes addition up to rounding. (Try `.bfloat16()` on the blocks and the start.)
+#
+# ## 6 · A few positions at a time
+#
+# The widest thing in a layer is the inside of the feed-forward network, four or more times the width, for all positions at once. But it works *at each position alone* (unit 05). So one can take `chunk` positions, put them through `f`, and go on to the
+# next: the same result, and only a piece of the wide tensor exists at a time. It needs $\lceil L / \text{chunk} \rceil$ calls; the last may be shorter.
+#
+# **Predict, then run.** Attention is a layer from `[B,L,E]` to `[B,L,E]` as well. May one chunk it like this?
+
+# %% role="exercise" exercise="reformer.chunked"
+
+# %% role="demo"
+from tfkit.nn import FeedForward
+from tfkit.tools.memory import peak_bytes
+
+torch.manual_seed(0)
+wide, text = FeedForward(32, 1024), torch.randn(1, 1000, 32)
+try:
+    with torch.no_grad():
+        for chunk in (1000, 250, 64, 16):
+            need = peak_bytes(lambda: chunked_feed_forward(wide, text, chunk))
+            same = torch.allclose(chunked_feed_forward(wide, text, chunk), wide(text), atol=1e-5)
+            print(f"{chunk:5} positions at a time: {need / 2**20:5.2f} MiB at most, the same result: {same}")
+except NotImplementedError:
+    print("Build chunked_feed_forward first.")
+
+# %% [markdown]
+# ## 7 · Half as many positions (Funnel)
+#
+# Who classifies a text needs one vector in the end, not one for each token. Funnel-Transformer halves the sequence after every few layers: 512, 256, 128. Layers on the short sequence cost a quarter in their attention, and what is saved buys more layers.
+#
+# Halving is a mean over each pair of neighbours, $2i$ and $2i + 1$. Where only one of the pair is real, it alone is the mean; where neither is, zeros. The new mask is true where either is. A text of odd length ends in a pair of one.
+# (The published code keeps [CLS] apart, and averages padding along with the rest; can you see what the last real token loses by that?)
+#
+# **Predict, then run.** `mask` = `1 1 1 1 1 0 0`. The mask after one halving, and after two?
+
+# %% role="exercise" exercise="funnel.pool"
+
+# %% role="demo"
+try:
+    x, mask = torch.arange(1.0, 8.0).view(1, 7, 1), torch.tensor([[1, 1, 1, 1, 1, 0, 0]]).bool()
+    for _ in range(4):
+        print("  ".join(f"{number:5.2f}" if real else "    ·" for number, real in zip(x.flatten().tolist(), mask.flatten())))
+        x, mask = pool_sequence(x, mask)
+except NotImplementedError:
+    print("Build pool_sequence first.")
+
+# %% [markdown]
+# ## 8 · What it says and where it stands (DeBERTa)
+#
+# All the models so far add a position to a word, once, at the bottom; after that nobody can tell which part of a vector is which. DeBERTa keeps them apart: each token has a content, each *distance* an embedding of its own, and
+# both make queries and keys. Three products for every pair:
+#
+# $$\tilde A_{ij} = \underbrace{Q^c_i \cdot K^c_j}_{\text{content to content}} + \underbrace{Q^c_i \cdot K^r_{\delta(i,j)}}_{\text{content to position}} + \underbrace{K^c_j \cdot Q^r_{\delta(j,i)}}_{\text{position to content}} \qquad \text{score}_{ij} = \frac{\tilde A_{ij}}{\sqrt{3D}}$$
+#
+# In the code `qc`, `kc` $[B,H,L,D]$ and `qr`, `kr` $[H,2k,D]$. The distance $\delta(i,j) = \operatorname{clip}(i - j + k,\, 0,\, 2k - 1)$ is a row of the tables: beyond $k$ all distances are one. Mind the third term: seen *from the key*, the
+# query stands at $\delta(j,i)$. Why $3D$? Each term has variance $D$ when its numbers have variance 1 (unit 01), and there are three.
+#
+# **A slip to know.** The published weights were trained with code that reads *both* tables at $\delta(i,j)$. A model file must follow the weights, so `tfkit/models/deberta.py` does; here, and in the paper, it is $\delta(j,i)$.
+#
+# *Figure: two tables of distances for 8 positions and k = 3, colours from 0 to 5. Left δ(i,j), dark to light from upper right to lower left, flat in both corners. Right δ(j,i), its mirror image.*
+
+# %% role="demo"
+place = torch.arange(8)
+fig, axes = plt.subplots(1, 2, figsize=(5.4, 2.6), layout="constrained")
+for ax, distance, name in zip(axes, (place[:, None] - place, place - place[:, None]), ("δ(i,j)", "δ(j,i)")):
+    table = (distance + 3).clamp(0, 5)
+    ax.imshow(table, cmap="viridis"), ax.set_title(name, fontsize=9), ax.set_xlabel("j"), ax.set_ylabel("i")
+    for i in range(8):
+        for j in range(8):
+            ax.text(j, i, int(table[i, j]), ha="center", va="center", fontsize=7, color="white" if table[i, j] < 3 else "black")
+plt.show()
+
+# %% [markdown]
+# **Predict, then run.** $k = 3$: which rows of the tables stand for distances *to the right* ($j > i$), and which row for distance 0? Are there as many on both sides?
+#
+# *Figure: two tables of 6 by 6. In both, one diagonal is marked: left the one below the main diagonal, right the one above it.*
+
+# %% role="exercise" exercise="deberta.scores"
+
+# %% role="demo"
+torch.manual_seed(0)
+try:
+    def one(table):  # a single head, vectors of a single number
+        return torch.tensor(table).view(1, -1, 1)
+
+    nothing, ones = torch.zeros(1, 1, 6, 1), torch.ones(1, 1, 6, 1)
+    wishes = one([0.0, 0, 0, 0, 1, 0])  # row 4 of k = 3: the key one to the left
+    to_position = disentangled_scores(ones, nothing, 0 * wishes, wishes, 3)[0, 0]
+    from_position = disentangled_scores(nothing, ones, wishes, 0 * wishes, 3)[0, 0]
+    show({"every query wants\nthe key to its left": to_position, "every key wants\nthe query to its left": from_position})
+except NotImplementedError:
+    print("Build disentangled_scores first.")
+
+# %% [markdown]
+# ## 9 · A convolution that depends on what it reads (ConvBERT)
+#
+# Look at the heads of a trained BERT: many attend to the next word or the one before, and need all $L^2$ scores to find that out. ConvBERT replaces half of the heads by what they turned into, a convolution. But its kernel is not fixed: every
+# position makes its own, `kernel_logits[i]`, from the span around it:
+#
+# $$\text{out}_i = \sum_{w=0}^{W-1} \operatorname{softmax}(\text{kernel\_logits}_i)_w \; \text{value}_{\,i + w - \lfloor W/2 \rfloor}$$
+#
+# $W$ is odd, so the middle tap meets the position itself. Beyond the ends there are zeros, *not renormalised*: the weight that falls on them is lost.
+#
+# **Predict, then run.** All logits are 0, $W = 3$, all values 1. What comes out in the middle, what at the ends?
+#
+# *Figure: two tables of 24 by 24 with a band of five diagonals. Left each diagonal has one shade throughout; right every row has shades of its own.*
+
+# %% role="exercise" exercise="convbert.dynamic_conv"
+
+# %% role="demo"
+torch.manual_seed(0)
+try:
+    print([round(number, 2) for number in span_dynamic_conv(torch.ones(1, 6, 1), torch.zeros(1, 6, 3)).flatten().tolist()])
+    band = span_dynamic_conv(torch.eye(24)[None], 2 * torch.randn(1, 24, 5))[0]  # with these values, the output is the weights
+    same = span_dynamic_conv(torch.eye(24)[None], 2 * torch.randn(1, 1, 5).expand(1, 24, 5))[0]
+    show({"an ordinary convolution": same, "a dynamic one": band}, 2.6)
+except NotImplementedError:
+    print("Build span_dynamic_conv first.")
+
+# %% [markdown]
+# ## The experiment: what is saved?
+#
+# **First, memory.** Four ways to compute attention over `L` positions: all scores; all scores and your mask over them; `tfkit`'s sliding window, which cuts the text into blocks and lets each meet its neighbours; `tfkit`'s hashed attention, which sorts by your buckets
+# and cuts. Counted is the most that was alive at once.
+#
+# **Predict.** Which lines rise fourfold when `L` doubles? Where is your mask: below or above full attention?
+
+# %% role="experiment"
+from tfkit.nn.lsh import hashed_attention
+from tfkit.nn.sliding_window import sliding_attention, window_mask
+
+REACH = 64
+
+
+def windowed(x):
+    real = torch.ones(x.shape[:2], dtype=torch.bool)
+    return sliding_attention(x[:, :, None], x[:, :, None], x[:, :, None], window_mask(real, REACH))
+
+
+def hashed(x):
+    buckets = lsh_buckets(x, torch.randn(x.size(-1), x.size(1) // REACH // 2))
+    return hashed_attention(x[:, None], x[:, None], buckets[:, None, None], chunk=REACH, before=1, after=0, causal=True)
+
+
+WAYS = {"all scores": lambda x: scaled_dot_product_attention(x, x, x)[0],
+        "all scores, then a mask": lambda x: scaled_dot_product_attention(x, x, x, local_global_mask(x.size(1), 2 * REACH, []))[0],
+        "sliding window": windowed, "hashed": hashed}
+
+# %% [markdown]
+# *Figure: memory over length, both axes logarithmic. Two steep parallel lines: all scores from 0.5 to 32 MiB, and with a mask twice as much. Two flatter ones, window and hashed, from 0.5 to 4 MiB.*
+
+# %% role="experiment"
+LENGTHS = (256, 512, 1024, 2048)
+try:
+    with torch.no_grad():
+        need = {name: [peak_bytes(lambda: way(torch.randn(1, length, 32))) / 2**20 for length in LENGTHS]
+                for name, way in WAYS.items()}
+    fig, ax = plt.subplots(figsize=(5.5, 3.2))
+    for (name, mib), style in zip(need.items(), ("-o", "-s", "--^", "--x")):
+        ax.loglog(LENGTHS, mib, style, label=name, base=2)
+        print(f"{name:24}", *(f"{number:7.2f}" for number in mib), "MiB")
+    ax.set(xlabel="length", ylabel="MiB at most"), ax.legend(fontsize=8)
+    plt.show()
+    x = torch.randn(1, 300, 32)
+    print("window and mask agree:", torch.allclose(windowed(x).squeeze(), WAYS["all scores, then a mask"](x).squeeze(), atol=1e-5))
+except NotImplementedError:
+    print("Build local_global_mask and lsh_buckets first.")
+
+# %% [markdown]
+# **Second, the price: who hears of whom, and when?** After one layer position 0 is known to those who look at it; after two to those who look at these. The cell follows the news through the layers.
+#
+# **Predict.** 512 positions, a window of 32. After how many layers does everybody know? And with one global position? And with BigBird's random blocks, but no global one?
+#
+# *Figure: four rising curves, the share of the positions that have heard of position 511, over layers 1 to 32. The window's is a straight line that ends at 1 in the last layer. Random blocks bring an S-curve that is at 1 after
+# about five layers. With a global position, Longformer's and BigBird's are at 1 after two.*
+
+# %% role="experiment"
+def heard(mask, layers=32):
+    """The share of positions that the last one's news has reached, after each layer."""
+    known, shares = torch.arange(len(mask)) == len(mask) - 1, []
+    for _ in range(layers):
+        known = known | (mask & known).any(-1)
+        shares.append(known.float().mean().item())
+    return shares
+
+
+try:
+    torch.manual_seed(0)
+    picks, none = torch.randint(0, 32, (32, 2)), torch.zeros(32, 0, dtype=torch.int64)
+    cases = {"a window of 32": local_global_mask(512, 32, []), "and one global": local_global_mask(512, 32, [0]),
+             "blocks of 16, 2 drawn": bigbird_mask(512, 16, 3, 0, picks), "and one global block": bigbird_mask(512, 16, 3, 1, none)}
+    fig, ax = plt.subplots(figsize=(5.5, 3))
+    for (name, mask), style in zip(cases.items(), ("-", "--", "-.", ":")):
+        ax.plot(range(1, 33), heard(mask), style, label=f"{name}, {100 * mask.float().mean():.0f}% of the cells")
+    ax.set(xlabel="layers", ylabel="have heard", ylim=(0, 1.05)), ax.legend(fontsize=8)
+    plt.show()
+except NotImplementedError:
+    print("Build local_global_mask and bigbird_mask first.")
+
+# %% [markdown]
+# **Third, does the hash find what matters?** 512 vectors round 32 centres, queries that are their own keys, as in Reformer; full attention says which keys have weight. Hash them 1, 2, 4 … times: a key counts as found if it shares a bucket in any round.
+#
+# **Predict.** After how many rounds is half of the weight found? How many of the cells are computed by then?
+#
+# *Figure: share of the attention weight that was found, over the share of the cells looked at, for 1 to 16 rounds. The curve of hashing bulges far above the diagonal, on which keys drawn at random lie.*
+
+# %% role="experiment"
+try:
+    torch.manual_seed(0)
+    topics = F.normalize(torch.randn(32, 32), dim=-1)[torch.randint(0, 32, (512,))]  # vectors round 32 centres
+    qk = 40 * F.normalize(topics + 0.12 * torch.randn(512, 32), dim=-1)
+    weights = scaled_dot_product_attention(qk, F.normalize(qk, dim=-1), qk, torch.ones(512, 512).tril(-1).bool())[1][1:]
+    found, points = torch.zeros(512, 512, dtype=torch.bool), []
+    for round_ in range(1, 17):
+        buckets = lsh_buckets(qk[None], torch.randn(32, 16))[0]
+        found = found | (buckets[:, None] == buckets)
+        if round_ in (1, 2, 4, 8, 16):
+            points.append((found.float().mean().item(), (weights * found[1:]).sum(-1).mean().item()))
+            print(f"{round_:2} rounds: {100 * points[-1][0]:3.0f}% of the cells, {100 * points[-1][1]:3.0f}% of the weight")
+    fig, ax = plt.subplots(figsize=(4, 3))
+    ax.plot(*zip(*points), "o-", label="hashed"), ax.plot((0, 1), (0, 1), ":", color="#888888", label="at random")
+    ax.set(xlabel="cells looked at", ylabel="weight found"), ax.legend()
+    plt.show()
+except NotImplementedError:
+    print("Build lsh_buckets first.")
+
+# %% [markdown]
+# **Fourth, depth.** The same blocks, *yours*, in two ways: plainly, where autograd keeps every layer's inputs; and through `tfkit.nn.reversible`, which keeps the last outputs only and goes back with your $f$ and $g$. A step's most memory, forward and backward.
+#
+# **Predict.** What does the second line depend on, if not on depth? And what is paid instead?
+#
+# *Figure: memory over the number of blocks, 2 to 16. The plain line rises straight to seven times its beginning; the reversible one is nearly flat, as only the gradients of more weights are added.*
+
+# %% role="experiment"
+from tfkit.nn import reversible
+
+
+def step(blocks, halves, how):
+    """The gradients of a loss of what comes out."""
+    y1, y2 = how(blocks, *halves)
+    return torch.autograd.grad((y1 * y2).mean(), list(blocks.parameters()))
+
+
+def plainly(blocks, x1, x2):
+    for block in blocks:
+        x1, x2 = block(x1, x2)
+    return x1, x2
+
+
+def part():
+    return nn.Sequential(nn.LayerNorm(32), nn.Linear(32, 128), nn.GELU(), nn.Linear(128, 32))
+
+# %% role="experiment"
+try:
+    torch.manual_seed(0)
+    halves, need = torch.randn(2, 4, 256, 32).unbind(), {"plainly": [], "reversible": []}
+    for depth in (2, 4, 8, 16):
+        blocks = nn.ModuleList(ReversibleBlock(part(), part()) for _ in range(depth))
+        for name, how in (("plainly", plainly), ("reversible", reversible)):
+            need[name].append(peak_bytes(lambda: step(blocks, halves, how)) / 2**20)
+    gap = max((a - b).abs().max() / a.abs().max() for a, b in zip(step(blocks, halves, plainly), step(blocks, halves, reversible)))
+    fig, ax = plt.subplots(figsize=(5, 2.8))
+    for (name, mib), style in zip(need.items(), ("o-", "s--")):
+        ax.plot((2, 4, 8, 16), mib, style, label=name)
+        print(f"{name:10}", *(f"{number:6.1f}" for number in mib), "MiB")
+    ax.set(xlabel="blocks", ylabel="MiB at most", ylim=(0, None)), ax.legend()
+    plt.show()
+    print(f"the gradients differ by {gap:.0e} of the largest")
+except NotImplementedError:
+    print("Build ReversibleBlock first.")
+
+# %% [markdown]
+# ## From here to a real checkpoint
+#
+# A published file calls its tensors by its authors' names. `tfkit` loads it with a `NameMap`: a table from their names to ours, `{}` for the layer's number; `.weight` and `.bias` follow their stem. Longformer is a RoBERTa whose attention has three more
+# projections, for the global positions. The map of the rest is there.
+#
+# **Complete the three rows** (not graded): replace each `"?"` by our name. The cell prints what has no place yet. Our names are those of `Longformer`'s parameters; the cell lists the ones of layer 0.
+
+# %% role="demo"
+from tfkit import from_config
+from tfkit.models import bert, longformer
+from tfkit.namemap import NameMap
+
+MY_ROWS = {
+    "encoder.layer.{}.attention.self.query_global": "?",
+    "encoder.layer.{}.attention.self.key_global": "?",
+    "encoder.layer.{}.attention.self.value_global": "?",
+}
+SIZE = {"vocab_size": 40, "d_model": 16, "n_heads": 2, "d_ff": 32, "n_layers": 2, "max_length": 64, "window": 8}
+model, copy = from_config("longformer", **SIZE).eval(), from_config("longformer", **SIZE).eval()
+file = longformer.HF.dump(model.state_dict(), headed=False)  # as the authors' code would have saved it
+mine = {theirs: ours for theirs, ours in MY_ROWS.items() if ours != "?"}
+try:
+    loaded = NameMap({**bert.BODY, **mine}, constant=bert.CONSTANT).load(file)
+    copy.load_state_dict(loaded, strict=True)
+    asked = {"input_ids": torch.arange(3, 23)[None], "global_attention_mask": (torch.arange(20) == 0).long()[None]}
+    same = torch.equal(model(**asked).last_hidden_state, copy(**asked).last_hidden_state)
+    print(f"All {len(loaded)} tensors have found a place.", "The copy gives the same numbers." if same else "But two are exchanged: its numbers differ.")
+except (ValueError, RuntimeError, IndexError) as problem:
+    print(str(problem).replace("\n", " ")[:300])
+    print("ours in layer 0:", *(name for name in model.state_dict() if name.startswith("layers.0.attn") and name.endswith("weight")))
+
+# %% [markdown]
+# ## Pitfalls
+#
+# - **A mask is not a saving.** It hides scores that were computed all the same. What saves is a program that never makes them.
+# - **Zeros at the ends.** A text that is lengthened by zeros has neighbours that are not there: their score is 0, not $-\infty$, and they take their share.
+# - **Both sides together.** Longformer's `attention_window=512` means 256 to the left and 256 to the right. Other libraries count one side.
+# - **Global, but one way.** A global position that sees all and is seen by none keeps what it knows to itself.
+# - **Itself.** With shared queries and keys the largest score is always that of a position with itself; hide it, but not where nothing else is left.
+# - **Length.** Windows are cut into blocks: a text must be padded to a multiple of the block, and what was added must not be seen.
+# - **Random numbers, drawn twice.** With dropout in $f$, computing it again draws another mask: the gradients belong to a network that never ran. `tfkit.nn.reversible` restores the generator's state.
+# - **A table of vectors.** `kr[:, delta]` is right, and $D$ times as large as the scores: it has a vector for every pair. There are only $2k$ distances: multiply first, then pick from the products.
+# - **Mean over padding.** Pooling that counts padding makes the last word depend on how the batch was padded.
+#
+# ## What real models changed
+#
+# | | instead of $L^2$ scores | besides | to be known |
+# |---|---|---|---|
+# | Longformer | window of 512, a few global | global positions have projections of their own | starts from RoBERTa, its position table copied until it is long enough |
+# | BigBird | blocks of 64: 3 near, both ends, 3 drawn | no new weights at all | up to 704 tokens it is full attention |
+# | Reformer | buckets, sorted and cut into chunks of 64; local layers in between | reversible, chunked feed-forward, axial positions (unit 04) | queries are keys; several rounds of hashing, weighed by their softmax sums |
+# | Funnel | full, on 1, 1/2, 1/4 of the positions | a decoder brings them back to full length for masked words | pools the queries only: keys are still those before pooling |
+# | ConvBERT | full, in half of the heads | dynamic convolutions in the other half; grouped linear layers | kernel of 9, made from query times span |
+# | DeBERTa | full, three terms | positions enter the decoder of masked words only at the end | V3 trains it as ELECTRA (unit 08) |
+#
+# What became of it? Fused kernels (FlashAttention) made *full* attention linear in memory, though not in time, and so most of today's long models are full, or alternate full layers with windows. Nothing in the table was wrong: the bottleneck moved.
+#
+# In a terminal, `tfkit diff roberta longformer` and `tfkit anatomy reformer` show it in the code.
+
+# %% [markdown] role="task" task="a-mask-is-no-saving" points=2
+# ## In your own words
+#
+# "Our attention is linear in the length: we compute the scores and mask all but a window." What is wrong with the claim, and
+# what would the program have to do instead? What does a window lose, and how do Longformer and BigBird bring it back?
+#
+# ### BEGIN MARK SCHEME
+# - 1 point: all `L × L` scores are made before they are hidden, so time and memory stay quadratic. Only the band may be
+#   computed, chunk by chunk; the result is the same.
+# - 1 point: far words meet only after `2L / window` layers. Global positions join any two words in two steps; random links
+#   shorten the way for the rest.
+# - Related: `sparse.sliding_window/table_of_all_pairs`, `sparse.local_global/blocks_in_place_of_a_window`, `sparse.bigbird/draws_forgotten`.
+# ### END MARK SCHEME
+
+# %% [markdown]
+# ## Read on
+#
+# - Beltagy et al. 2020, [Longformer](https://arxiv.org/abs/2004.05150), section 3.
+# - Zaheer et al. 2020, [Big Bird](https://arxiv.org/abs/2007.14062), section 2, and why random edges are enough.
+# - Kitaev et al. 2020, [Reformer](https://arxiv.org/abs/2001.04451), and Gomez et al. 2017, [The Reversible Residual Network](https://arxiv.org/abs/1707.04585).
+# - Dai et al. 2020, [Funnel-Transformer](https://arxiv.org/abs/2006.03236), section 2.2.
+# - He et al. 2021, [DeBERTa](https://arxiv.org/abs/2006.03654), section 3.1: equations 2 to 4.
+# - Jiang et al. 2020, [ConvBERT](https://arxiv.org/abs/2008.02496), section 3.2.
+# - Tay et al. 2020, [Efficient Transformers: A Survey](https://arxiv.org/abs/2009.06732): the whole zoo of the years.

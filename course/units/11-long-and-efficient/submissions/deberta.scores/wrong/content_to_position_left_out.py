@@ -1,0 +1,13 @@
+"""You leave out content to position: what a query wants of a key at that distance."""
+
+import math
+
+import torch
+
+
+def disentangled_scores(qc, kc, qr, kr, k):
+    place = torch.arange(qc.size(2), device=qc.device)
+    delta = (place[:, None] - place + k).clamp(0, 2 * k - 1)
+    content = qc @ kc.transpose(-2, -1)
+    from_position = torch.einsum("bhjd,hjid->bhij", kc, qr[:, delta])
+    return (content + from_position) / math.sqrt(3 * qc.size(-1))

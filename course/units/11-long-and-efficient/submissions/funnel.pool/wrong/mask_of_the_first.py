@@ -1,0 +1,12 @@
+"""Your new mask takes over every second entry of the old one. A pair is real if either of its two is."""
+
+import torch.nn.functional as F
+
+
+def pool_sequence(x, mask):
+    odd = x.size(1) % 2
+    x, kept = F.pad(x, (0, 0, 0, odd)), mask[:, ::2]
+    mask = F.pad(mask, (0, odd))
+    pairs = x.masked_fill(~mask[..., None], 0.0).unflatten(1, (-1, 2))
+    real = mask.unflatten(1, (-1, 2))
+    return pairs.sum(2) / real.sum(2, keepdim=True).clamp(min=1), kept

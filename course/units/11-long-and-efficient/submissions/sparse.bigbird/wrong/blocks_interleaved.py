@@ -1,0 +1,11 @@
+"""You put positions into blocks in turn, like cards that are dealt. A block is a run of neighbours."""
+
+import torch
+
+
+def bigbird_mask(length, block, window_blocks, global_blocks, random_blocks):
+    a = torch.arange(length // block)
+    first = a < global_blocks
+    drawn = (random_blocks[:, :, None] == a).any(1)
+    mask = ((a[:, None] - a).abs() <= window_blocks // 2) | first[:, None] | first | drawn
+    return mask.repeat(block, block)

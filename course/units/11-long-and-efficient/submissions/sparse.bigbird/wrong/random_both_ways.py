@@ -1,0 +1,11 @@
+"""You let a drawn block look back at the one that drew it. A draw goes one way: block a may attend to `random_blocks[a]`."""
+
+import torch
+
+
+def bigbird_mask(length, block, window_blocks, global_blocks, random_blocks):
+    a = torch.arange(length // block)
+    first = a < global_blocks
+    drawn = (random_blocks[:, :, None] == a).any(1)
+    mask = ((a[:, None] - a).abs() <= window_blocks // 2) | first[:, None] | first | drawn | drawn.T
+    return mask.repeat_interleave(block, 0).repeat_interleave(block, 1)

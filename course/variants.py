@@ -1,0 +1,72 @@
+"""What each student's own numbers are (autograder.variants): `python -m course.variants 02-masks ada ben`."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from autograder.lint.notebook import code, tree
+from autograder.variants import variant
+from course import build as builder
+from course import units
+
+
+def choices(folder: Path) -> dict[str, Sequence[Any]]:
+    """What the unit's lesson lets `variant(…)` choose from. LessonError where that is no plain list or range."""
+    found: dict[str, Sequence[Any]] = {}
+    for cell in code(builder.notebook(folder)):
+        for node in (node for top in tree(cell) for node in ast.walk(top) if isinstance(node, ast.Call)):
+            if ast.unparse(node.func) == "variant":
+                if not node.args or ast.unparse(node.args[0]) != repr(folder.name):
+                    raise builder.LessonError(f"{folder.name}, {cell.id}: variant(…) must begin with the unit's name")
+                found |= {str(one.arg): _literal(folder.name, one) for one in node.keywords}
+    return found
+
+
+def _literal(unit: str, keyword: ast.keyword) -> Sequence[Any]:
+    value = keyword.value
+    try:
+        if isinstance(value, ast.Call) and ast.unparse(value.func) == "range":
+            return range(*(ast.literal_eval(argument) for argument in value.args))
+        return list(ast.literal_eval(value))
+    except (ValueError, TypeError):
+        raise builder.LessonError(
+            f"{unit}: variant(… {keyword.arg}={ast.unparse(value)}): write a list or a range of plain values"
+        ) from None
+
+
+def table(folder: Path, students: Sequence[str]) -> Table:
+    """A row for each student. LessonError where the unit has no variants."""
+    of = choices(folder)
+    if not of:
+        raise builder.LessonError(f"{folder.name} is the same for all students: no cell of it calls variant(…)")
+    shown = Table("student", *of, title=folder.name, title_justify="left")
+    for student in students:
+        shown.add_row(student, *(str(value) for value in vars(variant(folder.name, student, **of)).values()))
+    return shown
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; 1 with one line on stderr where there is nothing to show."""
+    parser = argparse.ArgumentParser(prog="python -m course.variants", description="Each student's own numbers.")
+    parser.add_argument("unit")
+    parser.add_argument("students", nargs="+", metavar="STUDENT", help="as the machine or the hub calls them")
+    options = parser.parse_args(arguments)
+    folders = {folder.name: folder for folder in units()}
+    if options.unit not in folders:
+        parser.exit(1, f"course.variants: no unit is called {options.unit!r}; there are {', '.join(folders)}\n")
+    try:
+        Console(highlight=False).print(table(folders[options.unit], options.students))
+    except builder.LessonError as error:
+        parser.exit(1, f"course.variants: {error}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

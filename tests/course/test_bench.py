@@ -1,0 +1,71 @@
+"""The grading benchmark's own arithmetic; what it measures is run by `make bench`."""
+
+import pytest
+
+from course import bench, exercises
+from course.bench import PLAIN, UNIT, Spent, Timing, ceiling, measured, page
+
+
+def test_every_exercise_of_the_unit_has_plain_asserts():
+    assert set(PLAIN) == {exercise.id for exercise in exercises() if exercise.unit == UNIT}
+
+
+def test_ratios_are_to_stock_nbgrader():
+    stock = Timing("stock", 10, 60.0, 30.0)
+    ours = [Timing(f"`autograder grade --workers {n}`", 60, 60.0 / n, memory=(100.0,) * 60) for n in (1, 2)]
+    text = page([stock, *ours], {"starting boxes": 0.1, "answers of the box": 0.3}, 0.5, 0.05, 0.9)
+    assert "| stock | 10 | 10.0 | 1.0 |" in text
+    assert "| `autograder grade --workers 2` | 60 | 120.0 | 12.0 |" in text
+    assert "1.00 of twice the rate with one" in text and "share nothing reach 0.90" in text and "has 1.11 of" in text
+    assert "3.0 s for a submission" in text and "0.5 s: 6.0 times less" in text
+    assert "| answers of the box | 300 | 75 % |" in text and "| sum | 400 | |" in text
+
+
+class Stopped(Exception):
+    """Cut short."""
+
+
+class Counted:
+    """Measures nothing, and stops at the fourth row the first time."""
+
+    stock, ours = "stock", "ours"
+
+    def __init__(self):
+        self.ran = []
+
+    def nbgrader(self, name, course, share):
+        self.ran.append(course)
+        return Timing(name, 10, 5.0, 1.0)
+
+    def otter(self, name, share):
+        return self.nbgrader(name, "otter", share)
+
+    def grade(self, workers):
+        self.ran.append(workers)
+        if self.ran == ["stock", "otter", "ours", 1]:
+            raise Stopped
+        return Timing(f"`autograder grade --workers {workers}`", 60, 5.0, memory=(90.5, 91.0))
+
+
+def test_a_run_that_was_cut_short_goes_on(tmp_path):
+    bench, file = Counted(), tmp_path / "build" / "kept.jsonl"
+    with pytest.raises(Stopped):
+        measured(bench, 6, file)
+    first = measured(bench, 6, file)
+    assert bench.ran == ["stock", "otter", "ours", 1, 1, 2]
+    assert measured(bench, 6, file) == first and len(bench.ran) == 6 and len(first) == 5
+    assert first[3].memory == (90.5, 91.0)
+
+
+def test_what_is_counted_adds_up():
+    spent = Spent()
+    for _ in range(2):
+        with spent.of("x"):
+            pass
+    assert list(spent) == ["x"] and spent["x"] > 0
+
+
+def test_the_ceiling_is_what_two_get_done_of_twice_what_one_does(monkeypatch):
+    assert bench._turns(2, 0.2) > bench._turns(1, 0) == 0
+    monkeypatch.setattr(bench, "_turns", lambda processes, seconds: {1: 100, 2: 150}[processes])
+    assert ceiling() == 0.75

@@ -1,0 +1,106 @@
+"""A course directory's own course.toml: a choice of units and exercises, their points, their due dates."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import ClearSolutions
+
+import course
+from course import build as builder
+from course import settings
+
+OWN = """
+[[unit]]
+name = "02-masks"
+due = 2026-10-12T18:00:00+02:00
+exercises = ["masks.causal", "masks.softmax"]
+points = {"masks.softmax" = 4}
+
+[[unit]]
+name = "01-recurrence-to-attention"
+title = "Looking back"
+"""
+
+
+@pytest.fixture
+def directory(tmp_path):
+    (tmp_path / "course.toml").write_text(OWN)
+    return tmp_path
+
+
+def read(directory, name="02-masks"):
+    return nbformat.read(directory / "source" / name / f"{name}.ipynb", as_version=4)
+
+
+def test_the_whole_course_where_there_is_no_own(tmp_path):
+    assert [unit.name for unit in settings.read(tmp_path)] == [unit.name for unit in course.units()]
+    assert settings.read(tmp_path) == settings.read()
+    assert all(unit.title and unit.minutes and unit.exercises is None for unit in settings.read())
+
+
+def test_units_in_their_order_with_the_titles_that_are_not_given(directory):
+    masks, first = settings.read(directory)
+    assert (masks.name, masks.title, masks.minutes) == ("02-masks", "Masks", 60)
+    assert (first.title, first.due) == ("Looking back", None)
+
+
+def test_only_the_chosen_are_asked_and_the_others_are_given(directory):
+    builder.build(directory)
+    assert read(directory).metadata.tfkit.due == "2026-10-12T18:00:00+02:00"  # for the course panel
+    assert sorted(path.name for path in (directory / "source").iterdir()) == ["01-recurrence-to-attention", "02-masks"]
+    cells = read(directory).cells
+    asked = {cell.metadata.tfkit.exercise: cell.metadata.nbgrader.points for cell in cells if role(cell) == "check"}
+    assert asked == {"masks.causal": 1, "masks.softmax": 4}
+    released, _ = ClearSolutions().preprocess(read(directory), {})
+    (given,) = [cell for cell in released.cells if "def padding_mask" in cell.source]
+    assert role(given) == "setup" and given.metadata.nbgrader.locked and "SOLUTION" not in given.source
+    assert given.source.startswith("# given in this course") and "raise NotImplementedError" not in given.source
+    namespace: dict = {}
+    exec(f"import torch\n{given.source}", namespace)
+    assert namespace["padding_mask"](namespace["torch"].tensor([[1, 0]]), 0).tolist() == [[[[True, False]]]]
+
+
+def role(cell):
+    return cell.metadata.get("tfkit", {}).get("role")
+
+
+def test_the_command_writes_the_due_date_once_and_the_configuration(directory):
+    def run():
+        call = [sys.executable, "-m", "course.build", str(directory), "--unit", "02-masks"]
+        return subprocess.run(call, capture_output=True, text=True, check=True).stdout
+
+    said = run()
+    assert "due       02-masks: 2026-10-12 18:00 +0200" in said and (directory / "nbgrader_config.py").exists()
+    with Gradebook(f"sqlite:///{directory / 'gradebook.db'}", "tfkit") as gradebook:
+        assert gradebook.find_assignment("02-masks").duedate.isoformat() == "2026-10-12T16:00:00"
+    assert "due" not in run()
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("x = ", "is no TOML"),
+        ("title = 'none'", "names no unit"),
+        ("[[unit]]\nname = '99-none'", "no unit is called '99-none'; there are 01-"),
+        ("[[unit]]\nname = '02-masks'\ndeu = 1", "has 'deu', which is none of name, title"),
+        ("[[unit]]\nname = '02-masks'\ndue = 2026-10-12T18:00:00", "needs date, time and offset"),
+        ("[[unit]]\nname = '02-masks'\ndue = 2026-10-12", "needs date, time and offset"),
+        ("[[unit]]\nname = '02-masks'\nexercises = []", "must be a list of ids"),
+        ("[[unit]]\nname = '02-masks'\nexercises = ['rnn.cell']", "has no exercise 'rnn.cell'; it has masks.causal"),
+        ("[[unit]]\nname = '02-masks'\npoints = {'masks.causal' = 'two'}", "points must be numbers"),
+        ("[[unit]]\nname = '02-masks'\npoints = {'masks.none' = 2}", "has no exercise 'masks.none'"),
+        ("[[unit]]\nname = '02-masks'\n[[unit]]\nname = '02-masks'", "02-masks comes twice"),
+    ],
+)
+def test_what_is_wrong_is_told_in_one_line(tmp_path, text, message):
+    (tmp_path / "course.toml").write_text(text)
+    with pytest.raises(builder.LessonError) as error:
+        settings.read(tmp_path)
+    assert message in str(error.value) and "\n" not in str(error.value).strip()
+    with pytest.raises(SystemExit):
+        builder.main([str(tmp_path)])

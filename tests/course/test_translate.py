@@ -1,0 +1,118 @@
+"""Lessons and hints in another language: complete, true to code and formulas, and English where a text is new."""
+
+from __future__ import annotations
+
+import shutil
+
+import nbformat
+import pytest
+
+import autograder.translate as reader
+import course
+from autograder import registry
+from autograder.checks.corpus import asked_of, examined
+from autograder.diagnose import diagnose, said, wrong_answers
+from course import build as builder
+from course import lint, translate
+
+UNIT, FRENCH = "02-masks", ["01-recurrence-to-attention", "02-masks"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A copy of a unit's folder with its catalogue, to be spoilt; it goes by the same name."""
+    (found,) = [folder for folder in course.units() if folder.name == UNIT]
+    shutil.copytree(found, tmp_path / UNIT)
+    return tmp_path / UNIT
+
+
+def catalogue(folder):
+    return reader.catalogue(folder, "fr")
+
+
+@pytest.mark.parametrize("unit", FRENCH)
+def test_the_french_units_are_whole_and_keep_the_rules(unit):
+    (found,) = [folder for folder in course.units() if folder.name == unit]
+    assert lint.translation_faults(found) == []
+    assert len(catalogue(found)) > 80 and not catalogue(found).untranslated_entries()
+
+
+def test_words_change_and_code_does_not(tmp_path):
+    for language, name in (("fr", "french"), (None, "english")):
+        builder.build(tmp_path / name, [UNIT, "03-heads"], language)
+    french, english = (read(tmp_path / name, UNIT) for name in ("french", "english"))
+    assert french.metadata.tfkit.language == "fr" and "# 02 · Les masques" in french.cells[0].source
+    assert [cell.id for cell in french.cells] == [cell.id for cell in english.cells]
+    for ours, theirs in zip(english.cells, french.cells, strict=True):
+        assert (ours.source == theirs.source) == (ours.cell_type == "code"), ours.id
+        assert ours.metadata == theirs.metadata
+    heads = [read(tmp_path / name, "03-heads") for name in ("french", "english")]
+    assert heads[0] == heads[1]  # no catalogue yet
+
+
+def read(root, unit):
+    return nbformat.read(root / "source" / unit / f"{unit}.ipynb", as_version=4)
+
+
+def test_a_new_paragraph_stays_english_and_is_named(folder):
+    lesson = folder / "lesson.py"
+    lesson.write_text(lesson.read_text().replace("Padding is a matter of", "Filling is a matter of"))
+    found = list(translate.faults(folder, "fr"))
+    assert [what for _, what in found] == [
+        "fr.po has no translation of 'A decoder hides the future *and* the padding: a k…'",
+        "fr.po translates what the unit does not say (any more): 'A decoder hides the future *and* the padding: a k…'",
+    ]
+    text = "\n".join(cell.source for cell in translate.in_language(folder, builder.notebook(folder), "fr").cells)
+    assert "Filling is a matter of" in text and "Pas le remplissage" in text
+
+
+def test_a_lost_formula_is_named(folder):
+    po = folder / "locale" / "fr.po"
+    right = "| score $-\\\\infty$ | $\\\\exp(-\\\\infty) = 0$ exactement"
+    assert right in po.read_text()
+    po.write_text(po.read_text().replace(right, right.replace("$-\\\\infty$", "-∞")))
+    ((_, what),) = translate.faults(folder, "fr")
+    assert what.startswith("fr.po loses $-\\infty$ from '| | what happens |")
+
+
+def test_an_update_keeps_what_is_said_and_drops_the_rest(folder):
+    before = {entry.msgid: entry.msgstr for entry in catalogue(folder)}
+    lesson = folder / "lesson.py"
+    lesson.write_text(lesson.read_text().replace("# ## 3 · Both", "# ## 3 · All"))
+    after = {entry.msgid: entry.msgstr for entry in translate.update(folder, "fr")}
+    assert after.pop("## 3 · All") == "" and before.pop("## 3 · Both") == "## 3 · Les deux"
+    assert after == before
+    assert {entry.msgid: entry.msgstr for entry in catalogue(folder)} == {**before, "## 3 · All": ""}
+
+
+@pytest.mark.parametrize(
+    "wish, language",
+    [({}, "en"), ({"LANG": "C.UTF-8"}, "en"), ({"LANG": "fr_FR.UTF-8"}, "fr"), ({"LANGUAGE": "en:fr"}, "en"),
+     ({"LANGUAGE": "de:fr", "LANG": "en_GB.UTF-8"}, "fr"), ({"LC_ALL": "de_DE", "LANG": "fr_FR"}, "en")],
+)  # fmt: skip
+def test_hints_are_in_the_readers_language(wish, language, monkeypatch):
+    for name in ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in wish.items():
+        monkeypatch.setenv(name, value)
+    exercise = registry.find("masks.causal")
+    (path,) = [path for path in wrong_answers(exercise) if path.stem == "sees_one_ahead"]
+    hint = reader.translated(said(path), exercise.folder)
+    assert hint.startswith({"en": "Every position sees one word", "fr": "Chaque position voit un mot"}[language])
+    assert reader.translated("never said", exercise.folder) == "never said"
+    assert reader.translated(said(path), None) == said(path)
+
+
+def test_a_diagnosis_is_told_in_french(monkeypatch):
+    monkeypatch.setenv("LANGUAGE", "fr")
+    exercise = registry.find("masks.causal")
+    (path,) = [path for path in wrong_answers(exercise) if path.stem == "looks_into_the_future"]
+    found = diagnose(exercise, examined(path, asked_of(exercise, 0)))
+    assert found is not None and found.hint.startswith("Votre triangle est le mauvais")
+
+
+def test_the_command_tells_what_is_not_there(capsys):
+    for arguments, words in ((["fr", "--unit", "99-none"], "99-none"), (["xx"], "no unit has a catalogue for 'xx'")):
+        with pytest.raises(SystemExit) as stop:
+            translate.main(arguments)
+        assert stop.value.code == 1 and words in capsys.readouterr().err
