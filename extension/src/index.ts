@@ -1,12 +1,24 @@
 import { JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { checkPlugin } from './plugins/check';
 import { coursePlugin } from './plugins/course';
+import { familyPlugin } from './plugins/family';
+import { instructorPlugin } from './plugins/instructor';
 import { mimePlugin } from './plugins/mime';
 import { panelPlugin } from './plugins/panel';
+import { progressPlugin } from './plugins/progress';
 import { viewsPlugin } from './plugins/views';
 
 export * from './shared/tokens';
 export type { IModel } from './widgets/model';
 
-const plugins: JupyterFrontEndPlugin<any>[] = [viewsPlugin, coursePlugin, panelPlugin, checkPlugin, mimePlugin];
+const plugins: JupyterFrontEndPlugin<any>[] = [
+  viewsPlugin,
+  coursePlugin,
+  panelPlugin,
+  progressPlugin,
+  checkPlugin,
+  mimePlugin,
+  familyPlugin,
+  instructorPlugin
+];
 export default plugins;

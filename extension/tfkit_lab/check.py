@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import re
 import signal
@@ -16,6 +17,8 @@ COMMAND = (sys.executable, "-m", "autograder", "check")
 SECONDS = 300.0  # the autograder has limits of its own; this one is for when it hangs
 MAX_CELLS = 500
 MAX_SOURCE = 2 << 20  # characters in all
+MAX_CODE = 4000  # characters of a cell that is written for somebody
+_CALL = re.compile(r"[A-Za-z_]\w*(\([\w\s.,=]*\))?")
 _EXERCISE = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
 _META = ("role", "exercise")
 
@@ -88,7 +91,7 @@ async def _run(command: list[str], folder: str) -> tuple[bytes, bytes]:
     )
     try:
         return await asyncio.wait_for(process.communicate(), SECONDS)
-    except asyncio.TimeoutError as error:
+    except TimeoutError as error:
         raise CheckFailed(f"no verdict after {SECONDS:.0f} s: the check was stopped") from error
     finally:
         await _end(process)
@@ -112,6 +115,30 @@ def _verdict(exercise: str, out: bytes, err: bytes) -> dict[str, Any]:
         except ValueError:
             continue  # not the verdict: a warning that some library prints
         if isinstance(found, dict) and found.get("exercise") == exercise:
-            return {**found, "file": ""}  # the temporary file means nothing to the reader
+            # the temporary file means nothing to the reader
+            return {**found, "file": "", "code": drawing(found.get("counterexample"))}
     said = err.decode(errors="replace").strip().splitlines()
     raise CheckFailed(said[-1][:500] if said else "the autograder gave no verdict and no reason")
+
+
+def drawing(example: Any) -> str | None:
+    """Python for a cell that draws a counterexample with the code in the kernel; None where it cannot be written: a
+    call that is more than a name, or a module with its sizes, and inputs that are more than numbers."""
+    if not isinstance(example, dict) or not isinstance(example.get("inputs"), dict):
+        return None
+    given = [f"    {name}={_literal(value)},\n" for name, value in example["inputs"].items()]
+    call = str(example.get("call"))
+    code = f"import torch\nfrom tfkit_lab import show\n\nshow.case(\n    {call},\n{''.join(given)})"
+    inputs = example["inputs"].items()
+    plain = _CALL.fullmatch(call) and given and all(name.isidentifier() and _plain(value) for name, value in inputs)
+    return code if plain and len(code) <= MAX_CODE else None
+
+
+def _plain(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(map(_plain, value))
+    return value is None or (isinstance(value, int | float) and math.isfinite(value))
+
+
+def _literal(value: Any) -> str:
+    return f"torch.tensor({value!r})" if isinstance(value, list) else repr(value)

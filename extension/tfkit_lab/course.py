@@ -7,7 +7,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -47,14 +47,24 @@ def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | Non
     try:
         if path.stat().st_size > MAX_BYTES:
             return None
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        exercises, title = _exercises(cells)
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        exercises, title = _exercises(notebook["cells"])
+        due = _due(notebook["metadata"].get("tfkit", {}))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     if not exercises:
         return None
     listed = [{"id": key, "title": words, **_state(known.get(key))} for key, words in exercises.items()]
-    return {"path": path.relative_to(root).as_posix(), "title": title or path.stem, "exercises": listed}
+    return {"path": path.relative_to(root).as_posix(), "title": title or path.stem, "due": due, "exercises": listed}
+
+
+def _due(mark: dict[str, Any]) -> str | None:
+    """When it is due, as the course's build wrote it; None for what is no moment of time."""
+    try:
+        found = datetime.fromisoformat(mark["due"])
+    except (KeyError, TypeError, ValueError):
+        return None
+    return found.isoformat() if found.tzinfo else None
 
 
 def _exercises(cells: list[dict[str, Any]]) -> tuple[dict[str, str], str]:
@@ -91,7 +101,7 @@ def record(root: Path, verdict: dict[str, Any]) -> None:
     """Keep a verdict's outcome. The file is replaced whole, so that a reader never sees half of it."""
     exercises = read_progress(root)
     kept = {key: verdict.get(key) for key in ("status", "score", "max_score", "misconception")}
-    exercises[verdict["exercise"]] = {**kept, "at": datetime.now(timezone.utc).isoformat(timespec="seconds")}
+    exercises[verdict["exercise"]] = {**kept, "at": datetime.now(UTC).isoformat(timespec="seconds")}
     target = root / PROGRESS
     target.parent.mkdir(exist_ok=True)
     with tempfile.NamedTemporaryFile("w", dir=target.parent, suffix=".tmp", delete=False, encoding="utf-8") as file:

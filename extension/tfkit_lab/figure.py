@@ -6,9 +6,10 @@ import base64
 import html
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from tfkit_lab.trace import Trace, focus, tokens_so_far, weights
+from tfkit_lab.trace import Trace, focus, pooling, tokens_so_far, weights
 
 _BAR = "display:inline-block;height:.8em;background:#1565c0"
 _CELL = "padding:0 10px 0 0;text-align:left;border:0;background:none"
@@ -16,6 +17,7 @@ _CELL = "padding:0 10px 0 0;text-align:left;border:0;background:none"
 
 def figure(trace: Trace, step: int, layer: int, head: int) -> str:
     """One step as `<figure>`: tokens so far, candidates, attention of one head. Escaped, no script, nothing fetched."""
+    step = max(0, min(step, len(trace["steps"]) - 1))  # a run that began later, or has ended
     node = focus(trace, step)
     total = len(trace["steps"])
     so_far = " ".join(html.escape(token) for token in tokens_so_far(trace, node))
@@ -43,20 +45,28 @@ def _maps(trace: Trace, step: int, layer: int, head: int) -> str:
     query = max(1, len(trace["prompt"])) - 1 + step
     which = f"layer {layer + 1} head {head + 1}"
     return "".join(
-        _picture(weights(maps, layer, head, kind), maps["cols"], query, f"{names[kind]}, {which}")
+        up_to(maps, layer, head, query, f"{names[kind]}, {which}")
         for kind, maps in trace.get("attention", {}).items()
         if layer < maps["layers"] and head < maps["heads"]
     )
 
 
-def _picture(rows: Sequence[bytes], columns: int, query: int, label: str) -> str:
+def up_to(maps: Mapping[str, Any], layer: int, head: int, query: int, label: str) -> str:
     """Rows up to the query's; those to come stay white, as in the widget."""
-    shown = [row.ljust(columns, b"\0") if r <= query else bytes(columns) for r, row in enumerate(rows)]
+    columns, last = maps["cols"], query // maps.get("pooled", {"by": 1})["by"]
+    rows = weights(maps, layer, head, label)
+    shown = [row.ljust(columns, b"\0") if r <= last else bytes(columns) for r, row in enumerate(rows)]
+    return picture(shown, columns, f"{label}, up to position {query}{pooling(maps)}")
+
+
+def picture(shown: Sequence[bytes], columns: int, label: str) -> str:
+    """A picture of bytes with its label, which is also what a screen reader says."""
+    rows, label = shown, html.escape(label)
     scale = max(1, min(12, 240 // max(columns, len(rows))))
     size = f"width:{columns * scale}px;height:{len(rows) * scale}px"
     data = base64.b64encode(png(shown, columns)).decode()
     return (
-        f'<div style="display:inline-block;margin-right:16px">{label}<br><img alt="{label}, up to position {query}" '
+        f'<div style="display:inline-block;margin-right:16px">{label}<br><img alt="{label}" '
         f'style="{size};image-rendering:pixelated;border:1px solid #999" src="data:image/png;base64,{data}"></div>'
     )
 

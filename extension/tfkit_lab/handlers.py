@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from jupyter_server.base.handlers import APIHandler
 from jupyter_server.utils import url_path_join
 from tornado import web
 
-from tfkit_lab import course
+from tfkit_lab import classes, course, family
 from tfkit_lab.check import BadRequest, CheckFailed, check, parse
 
 MAX_RUNNING = max(1, (os.cpu_count() or 2) // 2)
@@ -43,6 +44,7 @@ class _Handler(APIHandler):
         return Path(self.settings["server_root_dir"]).expanduser()
 
     def say(self, status: int, message: str) -> None:
+        """Ends the request; the body is JSON, `{"message": …}`."""
         self.set_status(status)
         self.finish(json.dumps({"message": message}))
 
@@ -52,6 +54,7 @@ class CourseHandler(_Handler):
 
     @web.authenticated
     async def get(self) -> None:
+        """The course: 200 with its units and their exercises."""
         self.finish(json.dumps({"units": await asyncio.to_thread(course.units, self.root)}))
 
 
@@ -62,6 +65,7 @@ class CheckHandler(_Handler):
 
     @web.authenticated
     async def post(self) -> None:
+        """A check of the body's cells: 200 with the verdict; 400 for what cannot be read, 429 where too many wait."""
         try:
             exercise, cells = parse(self.request.body)
         except BadRequest as error:
@@ -90,14 +94,52 @@ class CheckHandler(_Handler):
             self.log.warning("tfkit_lab: the result could not be kept: %s", error)
 
     def on_connection_close(self) -> None:
+        """Nobody waits for the verdict: the check is stopped."""
         if self._task is not None:
             self._task.cancel()
         super().on_connection_close()
+
+
+class ClassHandler(_Handler):
+    """GET: how each student does in every assignment that was graded under this server's folder; and the interpreter
+    that has the autograder, for terminals, whose shells have a path of their own."""
+
+    @web.authenticated
+    async def get(self) -> None:
+        """The class: 200 with every assignment, and the Python that grades."""
+        found = await asyncio.to_thread(classes.classes, self.root)
+        self.finish(json.dumps({"assignments": found, "python": sys.executable}))
+
+
+class FamilyHandler(_Handler):
+    """GET: the architectures, their parents and what each does differently."""
+
+    @web.authenticated
+    async def get(self) -> None:
+        """The zoo: 200 with every architecture, its parent and what differs."""
+        self.finish(json.dumps({"models": await asyncio.to_thread(family.models)}))
+
+
+class AnatomyHandler(_Handler):
+    """GET /anatomy/bert or /anatomy/bert/roberta: the recorded anatomy of one architecture or two."""
+
+    @web.authenticated
+    async def get(self, names: str) -> None:
+        """One model's modules, or two models': 200; 400 for a name there is none of, 500 where it takes too long."""
+        try:
+            async with self.settings["tfkit_building"]:
+                self.finish(json.dumps(await family.anatomy(names.split("/"))))
+        except family.Unknown as error:
+            self.say(400, str(error))
+        except TimeoutError:
+            self.say(500, f"{names} was not built within {family.SECONDS:.0f} s")
 
 
 def add_routes(web_app: Any) -> None:
     """Add the routes under the server's base URL."""
     base = web_app.settings["base_url"]
     web_app.settings.setdefault("tfkit_checks", Queue())
-    handlers = {"course": CourseHandler, "check": CheckHandler}
+    web_app.settings.setdefault("tfkit_building", asyncio.Semaphore(1))
+    handlers = {"course": CourseHandler, "check": CheckHandler, "class": ClassHandler, "family": FamilyHandler}
+    handlers["anatomy/([a-z0-9_]+(?:/[a-z0-9_]+)?)"] = AnatomyHandler
     web_app.add_handlers(".*$", [(url_path_join(base, "tfkit", name), handler) for name, handler in handlers.items()])

@@ -11,23 +11,33 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-SCHEMA = Path(__file__).with_name("trace.schema.json")
+SCHEMAS = Path(__file__).parent / "schemas"  # one a kind of trace; the front end checks by the same files
 
 Trace = Mapping[str, Any]
 
 
 @functools.cache
-def _validator() -> Any:
+def _validator(file: Path) -> Any:
     from jsonschema import Draft202012Validator
 
-    return Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+    return Draft202012Validator(json.loads(file.read_text(encoding="utf-8")))
 
 
-def validate(trace: Trace) -> None:
-    """Raise ValueError, in one line, at the first thing in `trace` that the schema or the tree does not allow."""
-    error = next(iter(_validator().iter_errors(trace)), None)
+def validate(trace: Trace, schemas: Path = SCHEMAS) -> None:
+    """Raise ValueError, in one line, at the first thing in `trace` that the schema of its kind, a file in `schemas`, or
+    the tree of a decoding run does not allow."""
+    kinds = sorted(file.stem for file in schemas.glob("*.json"))
+    kind = trace.get("kind")
+    if kind not in kinds:
+        raise ValueError(f"not a tfkit trace: at $.kind: {kind!r} is none of {', '.join(kinds)}")
+    error = next(iter(_validator(schemas / f"{kind}.json").iter_errors(trace)), None)
     if error is not None:
         raise ValueError(f"not a tfkit trace: at {error.json_path}: {error.message[:200]}")
+    if kind == "decoding":
+        _check_tree(trace)
+
+
+def _check_tree(trace: Trace) -> None:
     count = len(trace["nodes"])
     for place, node in enumerate(trace["nodes"]):
         if node["id"] != place or not -1 <= node["parent"] < place:
@@ -57,21 +67,32 @@ def tokens_so_far(trace: Trace, node: int) -> list[str]:
 
 
 def weights(maps: Mapping[str, Any], layer: int, head: int, name: str = "attention") -> list[bytes]:
-    """One head's map as rows of bytes (255 is weight 1; a triangle's rows grow by one). ValueError if damaged."""
+    """One head's map as rows of bytes (255 is weight 1; a triangle's rows grow by one), of blocks where it is pooled.
+    ValueError if damaged."""
     rows, columns = maps["rows"], maps["cols"]
     lengths: Sequence[int] = range(1, rows + 1) if maps["triangle"] else [columns] * rows
     size = sum(lengths)
     expected = size * maps["layers"] * maps["heads"]
-    try:
-        packed = zlib.decompressobj().decompress(base64.b64decode(maps["data"], validate=True), expected + 1)
-    except (zlib.error, binascii.Error) as error:
-        raise ValueError(f"not a tfkit trace: attention.{name}.data: {error}") from error
-    if len(packed) != expected:
-        sizes = f"{len(packed)} bytes, its shape needs {expected}"
-        raise ValueError(f"not a tfkit trace: attention.{name}.data holds {sizes}")
+    packed = inflated(maps["data"], expected, f"attention.{name}")
     at = (layer * maps["heads"] + head) * size
     found = []
     for length in lengths:
         found.append(packed[at : at + length])
         at += length
     return found
+
+
+def pooling(maps: Mapping[str, Any]) -> str:
+    """What a picture's label says of maps that were pooled; nothing of others."""
+    return ", each square the largest of {by} × {by} weights".format(**maps["pooled"]) if "pooled" in maps else ""
+
+
+def inflated(data: str, expected: int, name: str) -> bytes:
+    """Base64 of deflated bytes, of which there must be `expected`. ValueError if there are not."""
+    try:
+        packed = zlib.decompressobj().decompress(base64.b64decode(data, validate=True), expected + 1)
+    except (zlib.error, binascii.Error) as error:
+        raise ValueError(f"not a tfkit trace: {name}.data: {error}") from error
+    if len(packed) != expected:
+        raise ValueError(f"not a tfkit trace: {name}.data holds {len(packed)} bytes, its shape needs {expected}")
+    return packed

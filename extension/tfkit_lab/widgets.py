@@ -1,82 +1,146 @@
-"""The decoding stepper: live in a notebook, recorded in the saved file, static elsewhere, or a page of its own."""
+"""Views: live in a notebook, recorded in the saved file, static elsewhere, or a page of their own."""
 
 from __future__ import annotations
 
-import base64
-import html
-import json
+from abc import ABCMeta, abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import anywidget
 import traitlets
 
 from tfkit_lab.figure import figure
-from tfkit_lab.trace import Trace, validate
+from tfkit_lab.page import STATIC, page
+from tfkit_lab.trace import SCHEMAS, Trace, validate
+
+if TYPE_CHECKING:
+    from tfkit_lab.session import Encode, Session
 
 MIME = "application/vnd.tfkit.trace.v1+json"
-_SCRIPT = Path(__file__).parent / "static" / "stepper.js"
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<meta http-equiv="Content-Security-Policy"
-content="default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe-inline'">
-<style>@media (prefers-color-scheme: dark) {{ :root {{ color-scheme: dark;
---jp-ui-font-color1: #eee; --jp-ui-font-color2: #bbb;
---jp-layout-color0: #161616; --jp-layout-color2: #333; --jp-border-color1: #777; --jp-brand-color1: #64b5f6 }}
-body {{ background: #161616 }} }}</style></head>
-<body><main id="stepper"></main>
-<script type="application/json" id="state">{state}</script>
-<script type="module">
-const state = JSON.parse(document.getElementById("state").textContent);
-const {{ mount, RecordedModel }} = await import("data:text/javascript;base64,{script}");
-mount(new RecordedModel(state), document.getElementById("stepper"));
-</script></body></html>
-"""
 
 
-class Stepper(anywidget.AnyWidget):
-    """Step through a recorded decoding run, as `tfkit.decode.trace_json` gives it; ValueError for what is no trace.
+class Kind(type(anywidget.AnyWidget), ABCMeta):  # type: ignore[misc]
+    """The class of views: a widget's, that refuses a view which lacks a method it must have."""
 
-    The saved notebook keeps the trace and the step, so it can be stepped through again with no kernel.
+
+class View(anywidget.AnyWidget, metaclass=Kind):
+    """Draws a recorded trace of one kind; ValueError for what is no such trace.
+
+    A subclass names its script twice, as `script` and for anywidget as `_esm`, and in `kept` the traits that say which
+    part of the trace is shown: the saved notebook keeps these too, and reopens where it was left, with no kernel.
     """
 
-    _esm = _SCRIPT
-    trace = traitlets.Dict().tag(sync=True)
-    step = traitlets.Int(0, min=0).tag(sync=True)
-    layer = traitlets.Int(0, min=0).tag(sync=True)
-    head = traitlets.Int(0, min=0).tag(sync=True)
+    script: ClassVar[Path]
+    schemas: ClassVar[Path] = SCHEMAS  # the folder with the schema of its kind
+    kept: ClassVar[tuple[str, ...]] = ()
+    trace: Any = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, trace: Trace, step: int = 0, layer: int = 0, head: int = 0) -> None:
-        validate(trace)
-        super().__init__(trace=dict(trace), step=step, layer=layer, head=head)
-
-    @traitlets.validate("step")
-    def _within(self, proposal: Any) -> int:
-        return min(proposal["value"], max(0, len(self.trace.get("steps", ())) - 1))
+    def __init__(self, trace: Trace, **state: Any) -> None:
+        validate(trace, self.schemas)
+        super().__init__(trace=dict(trace), **state)
 
     def state(self) -> dict[str, Any]:
         """What the views need: the trace and what of it is shown."""
-        return {"trace": self.trace, "step": self.step, "layer": self.layer, "head": self.head}
+        return {name: getattr(self, name) for name in ("trace", *self.kept)}
 
     def to_html(self) -> str:
         """A page that needs no kernel, no server and no network."""
-        return to_html(self.trace, self.step, self.layer, self.head)
+        return page(self.trace["title"] or self.trace["kind"], [self.state()], {self.trace["kind"]: self.script})
+
+    @abstractmethod
+    def figure(self) -> str:
+        """What is seen where no script runs, as HTML."""
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         # No widget-view entry: exporters prefer it to the figure and then show nothing, and a reopened notebook says
         # "model not found". Our renderer finds the live widget by `model_id`.
         bundle: dict[str, Any] = {MIME: {**self.state(), "model_id": self.model_id}}
-        bundle["text/html"] = figure(self.trace, self.step, self.layer, self.head)
-        bundle["text/plain"] = f"Stepper({self.trace['title']!r}, step {self.step + 1} of {len(self.trace['steps'])})"
+        bundle["text/html"] = self.figure()
+        bundle["text/plain"] = repr(self)
         return bundle, {}
+
+
+class Stepper(View):
+    """Step through a recorded decoding run, as `tfkit.decode.trace_json` gives it, alone or beside another.
+
+    `Stepper.live` keeps the model at hand, to be asked what if.
+    """
+
+    kept = ("other", "step", "layer", "head", "pin")
+    _esm = script = STATIC / "decoding.js"
+    other: Any = traitlets.Dict(allow_none=True, default_value=None).tag(sync=True)
+    step = traitlets.Int(0, min=0).tag(sync=True)
+    layer = traitlets.Int(0, min=0).tag(sync=True)
+    head = traitlets.Int(0, min=0).tag(sync=True)
+    pin = traitlets.Int(-1, min=-1).tag(sync=True)
+    asks = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    said = traitlets.Unicode().tag(sync=True)
+    session: Session | None = None
+
+    def __init__(
+        self, trace: Trace, other: Trace | None = None, *, step: int = 0, layer: int = 0, head: int = 0, pin: int = -1
+    ) -> None:
+        if other is not None:
+            validate(other)
+        super().__init__(trace, other=other and dict(other), step=step, layer=layer, head=head, pin=pin)
+
+    @classmethod
+    def live(
+        cls, model: Any, source_ids: Any, *, strategy: Any | Sequence[Any], encode: Encode | None = None, seed: int = 0,
+        **how: Any,
+    ) -> Stepper:  # fmt: skip
+        """A run of the model now, that can be branched from: with another token, or, where `encode` turns a text into
+        ids, over another text. strategy: one, or two to compare; seed: of every run; how: as `record` takes it."""
+        from tfkit_lab.session import Session
+
+        strategies = list(strategy) if isinstance(strategy, list | tuple) else [strategy]
+        if len(strategies) not in (1, 2):
+            raise ValueError(f"strategy holds {len(strategies)}: give one, or two to compare")
+        session = Session(model, source_ids, strategies, encode, seed, how)
+        stepper = cls(*session.runs())
+        stepper.session, stepper.asks = session, session.asks
+        stepper.on_msg(stepper._asked)
+        return stepper
+
+    def _asked(self, _widget: Any, asked: dict[str, Any], _buffers: Any) -> None:
+        try:
+            self.answer(asked)
+        except Exception as error:  # of the model, which may be a student's: it is told where it was asked for
+            self.said = f"{type(error).__name__}: {error}"
+
+    def answer(self, asked: dict[str, Any]) -> None:
+        """What the browser asks: {"do": "branch", "of": 0, "ids": […]}, {"do": "prompt", "text": …}, {"do": "keep",
+        "of": 1}. Raises ValueError for anything else, or where there is no model to ask."""
+        if self.session is None:
+            raise ValueError("this run was recorded: use Stepper.live to branch from it")
+        self.said = ""
+        if asked["do"] == "branch":
+            self.other = self.session.branch(asked["of"], asked["ids"])
+        elif asked["do"] == "prompt":
+            self.trace, self.other = (*self.session.prompt(asked["text"]), None)[:2]
+        elif asked["do"] == "keep":
+            self.session.keep(asked["of"])
+            self.trace, self.other = (self.trace, self.other)[asked["of"]], None
+        else:
+            raise ValueError(f"nobody knows how to {asked['do']!r}")
+
+    @traitlets.validate("step")
+    def _within(self, proposal: Any) -> int:
+        spans = [t.get("offset", 0) + len(t.get("steps", ())) for t in (self.trace, self.other) if t]
+        return min(proposal["value"], max(0, max(spans, default=0) - 1))
+
+    def figure(self) -> str:
+        """One step, as HTML; of two runs, one under the other."""
+        runs = [trace for trace in (self.trace, self.other) if trace]
+        return "".join(figure(run, self.step - run.get("offset", 0), self.layer, self.head) for run in runs)
+
+    def __repr__(self) -> str:
+        return f"Stepper({self.trace['title']!r}, step {self.step + 1} of {len(self.trace['steps'])})"
 
 
 def to_html(trace: Trace, step: int = 0, layer: int = 0, head: int = 0) -> str:
     """The stepper as one HTML page, with the trace and the script inside; ValueError for what is no trace."""
     validate(trace)
-    state = json.dumps({"trace": trace, "step": step, "layer": layer, "head": head})
-    return _PAGE.format(
-        title=html.escape(trace["title"] or "Decoding"),
-        state=state.replace("<", "\\u003c"),  # a token may read </script>
-        script=base64.b64encode(_SCRIPT.read_bytes()).decode(),
-    )
+    state = {"trace": trace, "step": step, "layer": layer, "head": head}
+    return page(trace["title"] or "Decoding", [state], {"decoding": STATIC / "decoding.js"})

@@ -3,6 +3,7 @@ const { defineConfig } = require('@playwright/test');
 module.exports = defineConfig({
   testDir: 'tests',
   timeout: 180000,
+  expect: { timeout: 30000 }, // a kernel may have to start, on a busy machine
   workers: 1, // one server, one folder: the tests build on one another's files
   outputDir: '.tmp/results',
   reporter: 'list',

@@ -1,35 +1,90 @@
-"""Makes the folder the browser tests open: a course unit as a student holds it, and a notebook with a recorded run.
+"""Makes the folder the browser tests open: a course unit as a student holds it, notebooks and pages with views.
 
-Usage: prepare.py FOLDER (emptied first).
+Usage: prepare.py FOLDER (emptied first). Beside it, in `plugin`, the example of a stranger's package is installed.
 """
 
 import json
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import nbformat
+from bench.data import steps, writer
 
 from course.build import build
 from tfkit_lab import to_html
+from tfkit_lab.export import known
+from tfkit_lab.page import page
 
 GOLDEN = Path(__file__).parents[2] / "tests" / "extension" / "golden"
+PLUGIN = Path(__file__).parents[2] / "examples" / "plugin"
+PIP = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--upgrade"]
 UNIT = "02-masks"
+WHY = "own_position_hidden"
 KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+
+BRANCH = """import torch, tfkit
+from tfkit.decode import Beam, Greedy
+from tfkit_lab import Stepper
+words = "<pad> <s> </s> the a cat dog sat ran on".split()
+torch.manual_seed(0)
+small = dict(vocab_size=10, d_model=16, n_layers=2, n_heads=4, max_length=32)
+model = tfkit.from_config("gpt2", head="causal_lm", **small).eval()
+for parameter in model.parameters():
+    parameter.data += 0.3 * torch.randn_like(parameter)
+w = Stepper.live(model, torch.tensor([3, 5]), strategy=Greedy(), token=words.__getitem__, end_id=-1, max_new_tokens=6,
+                 encode=lambda text: [words.index(word) for word in text.split()])
+w"""
+
+
+def graded(course: Path) -> None:
+    """A course folder with three graded submissions, as the grader leaves them."""
+    (course / "source").mkdir(parents=True)
+    for student, status, why in (("ada", "passed", None), ("ben", "failed", WHY), ("chen", "failed", WHY)):
+        verdict = {"exercise": "masks.causal", "status": status, "score": 2.0 * (why is None), "max_score": 2.0}
+        mark = {"role": "check", "verdict": {**verdict, "misconception": why, "reason": None}}
+        cell = nbformat.v4.new_code_cell("check()", metadata={"tfkit": mark})
+        path = course / "autograded" / student / UNIT / f"{UNIT}.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(nbformat.v4.new_notebook(cells=[cell], metadata=KERNEL), path)
 
 
 def main(root: Path) -> None:
+    """Writes what the tests open to `root`, which is emptied first, and JupyterLab's settings beside it."""
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir(parents=True)
     build(root / "course", [UNIT])
     shutil.move(root / "course" / "source" / UNIT, root / UNIT)
     shutil.rmtree(root / "course")
+    unit = nbformat.read(root / UNIT / f"{UNIT}.ipynb", as_version=4)
+    unit.metadata["tfkit"]["due"] = "2020-10-12T18:00:00+02:00"
+    nbformat.write(unit, root / UNIT / f"{UNIT}.ipynb")
     shutil.copy(GOLDEN / "beam.json", root / "beam.json")
     source = 'import json\nfrom tfkit_lab import Stepper\nw = Stepper(json.load(open("beam.json")))\nw'
     cells = [nbformat.v4.new_code_cell(source), nbformat.v4.new_code_cell("w.step")]
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=KERNEL), root / "stepper.ipynb")
+    cells = [nbformat.v4.new_code_cell(BRANCH), nbformat.v4.new_code_cell('w.other["prompt"]')]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=KERNEL), root / "branch.ipynb")
     trace = json.loads((GOLDEN / "beam.json").read_text(encoding="utf-8"))
+    goldens = [file for folder in (".", "pictures", "patterns") for file in sorted((GOLDEN / folder).glob("*.json"))]
+    states = [{"trace": json.loads(file.read_text(encoding="utf-8"))} for file in goldens]
+    every = page("Every view", states, known(), ["<h1>Every view</h1><h2>As recorded</h2>"])
+    (root / "views.html").write_text(every, encoding="utf-8")
     (root / "page.html").write_text(to_html(trace), encoding="utf-8")
+    (root / "long.html").write_text(steps(writer(), 452, "512 tokens").to_html(), encoding="utf-8")
+    many = "from IPython.display import display\nfor _ in range(20):\n    display(Stepper(w.trace))"
+    plain = (
+        "import anywidget\nclass Plain(anywidget.AnyWidget):\n"
+        "    _esm = \"export default {render({el}){el.className = 'plain'}}\"\n"
+        "for _ in range(20):\n    display(Plain())"
+    )
+    cells = [nbformat.v4.new_code_cell(text) for text in (source, many, plain)]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=KERNEL), root / "many.ipynb")
+    subprocess.run([*PIP, "--target", str(root.parent / "plugin"), str(PLUGIN)], check=True)
+    cells = [nbformat.v4.new_code_cell('from tfkit_example.views import bag\nbag("to be or not to be".split())')]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=KERNEL), root / "plugin.ipynb")
+    graded(root / "class")
     quiet = root.parent / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
     quiet.parent.mkdir(parents=True, exist_ok=True)
     quiet.write_text('{"fetchNews": "false", "checkForUpdates": false}')

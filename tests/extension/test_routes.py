@@ -114,6 +114,21 @@ def alive(pid: int) -> bool:
     return True
 
 
+def test_a_case_is_written_as_a_cell_that_runs_or_not_at_all():
+    found = {"call": "Layer(4, 2)", "inputs": {"x": [[1.0, -2.0]], "mask": [[True]], "n": 3, "bias": None}}
+    code = engine.drawing(found)
+    assert "x=torch.tensor([[1.0, -2.0]]),\n    mask=torch.tensor([[True]]),\n    n=3,\n    bias=None," in code
+    seen = {}
+    case = "show.case = lambda call, **inputs: seen.update(call=call, **inputs)"
+    exec(code.replace("from tfkit_lab import show", f"class show: pass\n{case}"), {"Layer": lambda *s: s, "seen": seen})
+    assert seen["call"] == (4, 2) and seen["x"].tolist() == [[1.0, -2.0]] and seen["x"].is_floating_point()
+    for call in ("f.step(x)", "f('x')", '__import__("os")', "f; g", "f\ng"):
+        assert engine.drawing({**found, "call": call}) is None
+    for inputs in ({}, {"x": ["a"]}, {"x": {}}, {"x[0]": 1}, {"x": float("nan")}, {"x": [1.0] * 2000}, None):
+        assert engine.drawing({"call": "f", "inputs": inputs}) is None
+    assert engine.drawing(None) is None
+
+
 async def test_a_check_that_hangs_is_stopped(jp_fetch, grader, monkeypatch):
     monkeypatch.setattr(engine, "SECONDS", 0.5)
     grader("time.sleep(60)")
@@ -154,6 +169,24 @@ async def test_the_course_lists_units_exercises_and_states(jp_fetch, jp_root_dir
     assert states == {EXERCISE: ("The future", "passed", 2), "masks.padding": ("Padding", "not_started", 0)}
 
 
+@pytest.mark.parametrize(
+    "said, due",
+    [
+        ("2026-10-12T18:00:00+02:00", "2026-10-12T18:00:00+02:00"),
+        ("2026-10-12T18:00:00", None),  # nobody knows when that is
+        ("soon", None),
+        (7, None),
+    ],
+)
+def test_the_course_tells_when_a_unit_is_due(tmp_path, said, due):
+    path = tmp_path / "02-masks.ipynb"
+    notebook(path, (EXERCISE, "The future"))
+    found = nbformat.read(path, as_version=4)
+    found.metadata["tfkit"] = {"unit": "02-masks", "due": said}
+    nbformat.write(found, path)
+    assert [unit["due"] for unit in course.units(tmp_path)] == [due]
+
+
 def test_copies_in_an_instructors_folder_are_not_units(tmp_path):
     for folder in ("source", "release", "submitted/alice", "autograded/alice"):
         notebook(tmp_path / folder / "02-masks" / "02-masks.ipynb", (EXERCISE, "The future"))
@@ -171,3 +204,31 @@ def test_damaged_progress_is_no_progress(tmp_path):
 def test_the_server_side_loads_neither_torch_nor_widgets():
     code = "import sys, tfkit_lab.handlers; sys.exit(any(m in sys.modules for m in ('torch', 'ipywidgets', 'tfkit')))"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+async def test_the_family_is_told_without_building_anyone(jp_fetch):
+    models = {m["name"]: m for m in json.loads((await jp_fetch("tfkit", "family")).body)["models"]}
+    assert models["roberta"]["parent"] == "bert" and models["transformer"]["differs"]
+    assert all(m["parent"] is None or m["parent"] in models for m in models.values())
+
+
+async def test_two_models_are_taken_apart_in_another_process(jp_fetch):
+    answer = await jp_fetch("tfkit", "anatomy", "bert", "roberta", request_timeout=120)
+    trace = json.loads(answer.body)
+    assert trace["kind"] == "anatomy" and [t["class"] for t in trace["trees"]] == ["BERT", "RoBERTa"]
+    with pytest.raises(HTTPClientError) as caught:
+        await jp_fetch("tfkit", "anatomy", "nobody")
+    assert caught.value.code == 400 and "no architecture 'nobody'" in caught.value.response.body.decode()
+
+
+def test_the_french_catalogue_is_found_as_jupyterlab_looks_for_it(tmp_path):
+    """By the entry point that `pyproject.toml` names; here in a package made for the test."""
+    info = tmp_path / "names-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: names\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[jupyterlab.locale]\ntfkit_lab = tfkit_lab\n")
+    code = "from jupyterlab_server.translation_utils import get_installed_packages_locale as get;"
+    code += "print(get('fr_FR')[0]['tfkit_lab']['Check'])"
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "['Vérifier']", done.stderr

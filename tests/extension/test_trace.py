@@ -9,13 +9,21 @@ import struct
 import zlib
 
 import pytest
+import torch
 
+import tfkit
+from tests.extension.conftest import GOLDEN
+from tfkit.decode import Greedy, record
+from tfkit_lab import Stepper
 from tfkit_lab import trace as t
 from tfkit_lab.figure import figure, png
 
 
-def test_golden_traces_are_valid(trace):
-    t.validate(trace)
+@pytest.mark.parametrize("file", sorted(GOLDEN.glob("*.json")), ids=lambda file: file.stem)
+def test_every_golden_trace_is_valid_and_has_its_figure(file):
+    golden = json.loads(file.read_text(encoding="utf-8"))
+    t.validate(golden)
+    assert figure(golden, 99, 0, 0).startswith("<figure")
 
 
 @pytest.mark.parametrize(
@@ -74,6 +82,14 @@ def test_the_figure_shows_the_step_it_is_asked_for(trace):
         assert f"{best[2]:.3f}" in found and "layer 2 head 3" in found
 
 
+def test_the_figure_of_a_pooled_trace_says_so_and_shows_the_block_of_the_step():
+    pooled = json.loads((GOLDEN / "pooled.json").read_text(encoding="utf-8"))
+    by = pooled["attention"]["self"]["pooled"]["by"]
+    assert f"up to position 5, each square the largest of {by} × {by} weights" in figure(pooled, 2, 0, 0)
+    first, second, third = (re.findall('base64,[^"]+', figure(pooled, step, 0, 0)) for step in (0, 2, 3))
+    assert by == 3 and first == second != third  # positions 3, 5 and 6
+
+
 def test_a_picture_is_dark_where_the_weight_is():
     picture = png([bytes([0, 255]), bytes([64, 0])], 2)
     assert struct.unpack(">II", picture[16:24]) == (2, 2)
@@ -102,7 +118,7 @@ def test_the_page_is_one_file_that_fetches_nothing(trace):
     page = to_html(trace)
     assert not re.search(r"(src|href)=|@import|https?://(?!www\.w3\.org)", page)
     state = re.search(r'id="state">(.*?)</script>', page, re.DOTALL)
-    assert state and json.loads(state[1])["trace"] == trace
+    assert state and json.loads(state[1])[0]["trace"] == trace
 
 
 def test_an_exported_notebook_shows_the_figure(trace):
@@ -116,3 +132,14 @@ def test_an_exported_notebook_shows_the_figure(trace):
     cell = nbformat.v4.new_code_cell("Stepper(trace)", outputs=[output])
     page, _ = HTMLExporter().from_notebook_node(nbformat.v4.new_notebook(cells=[cell]))
     assert "tfkit-static" in page and "step 2 of" in page
+
+
+def test_sixty_steps_of_a_model_as_large_as_bert_fit_into_half_a_megabyte():
+    torch.manual_seed(0)
+    size = {"vocab_size": 500, "d_model": 96, "n_layers": 12, "n_heads": 12, "max_length": 80}
+    model = tfkit.from_config("gpt2", head="causal_lm", **size).eval()
+    for parameter in model.parameters():
+        parameter.data += 0.15 * torch.randn_like(parameter)  # attention that is noise squeezes worst
+    told = record(model, torch.arange(8), token=str, strategy=Greedy(), end_id=-1, max_new_tokens=60)
+    assert len(told["steps"]) == 60 and told["attention"]["self"]["heads"] == 12
+    assert len(json.dumps(Stepper(told).state())) <= 512_000

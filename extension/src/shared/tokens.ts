@@ -8,7 +8,10 @@ export interface ITraceView {
   readonly name: string;
   /** Whether this view draws traces with this `kind`. */
   accepts(kind: string): boolean;
-  /** Draw `model.get('trace')` in `el`; returns what takes it away again. */
+  /**
+   * Draw `model.get('trace')` in `el`, in an element of class `tfk`; returns what takes it away again. What is to be kept
+   * of the reader's place is told by a bubbling event `tfkit:state` whose detail is laid over the saved state.
+   */
   mount(model: IModel, el: HTMLElement): () => void;
 }
 
@@ -33,6 +36,8 @@ export interface IExercise {
 export interface IUnit {
   readonly path: string;
   readonly title: string;
+  /** When it is to be handed in, as ISO 8601 with an offset, or null. */
+  readonly due: string | null;
   readonly exercises: readonly IExercise[];
 }
 

@@ -34,12 +34,21 @@ const PATHS = {
   first: 'M3 3h2v10H3zM13 3v10L6 8z',
   back: 'M11 3v10L4 8z',
   forward: 'M5 3v10l7-5z',
-  last: 'M11 3h2v10h-2zM3 3v10l7-5z'
+  last: 'M11 3h2v10h-2zM3 3v10l7-5z',
+  play: 'M4 2v12l10-6z',
+  pause: 'M4 3h3v10H4zM9 3h3v10H9z',
+  pin: 'M8 1a4.5 4.5 0 0 0-4.5 4.5C3.5 9 8 15 8 15s4.5-6 4.5-9.5A4.5 4.5 0 0 0 8 1zm0 6.2a1.8 1.8 0 1 1 0-3.6 1.8 1.8 0 0 1 0 3.6z'
 };
 
 export function icon(name: keyof typeof PATHS): SVGElement {
   const path = svg('path', { d: PATHS[name], fill: 'currentColor' });
   return svg('svg', { viewBox: '0 0 16 16', width: 14, height: 14, 'aria-hidden': 'true', focusable: 'false' }, path);
+}
+
+/** A table's head row; a column without a name has no heading. */
+export function tableHead(names: string[]): HTMLElement {
+  const cells = names.map(name => (name ? h('th', { scope: 'col' }, name) : h('td', {})));
+  return h('thead', {}, h('tr', {}, ...cells));
 }
 
 /** A token as it is shown: blanks made visible. */

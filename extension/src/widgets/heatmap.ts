@@ -1,6 +1,6 @@
 /** Attention of one head as a picture on canvas, with the current query's row as a table beside it. */
 import { h, shown } from './dom';
-import { headMap, IAttention, inflate, mapBytes } from './trace';
+import { headMap, IAttention, inflate, IPooling, mapBytes, poolingNote, positions } from './trace';
 
 type At = (row: number, column: number) => number;
 
@@ -15,11 +15,14 @@ const INK = [13, 42, 90]; // on white in every theme: a canvas is not repainted 
 
 /** One pixel per weight, from clear to ink (square root: faint weights stay visible); rows of the future stay clear. */
 export function paint(pixels: Uint8ClampedArray, at: At, rows: number, columns: number, query: number, rgb: number[]): void {
-  for (let r = 0; r < rows; r++) {
-    for (let c = 0; c < columns; c++) {
-      const i = 4 * (r * columns + c);
-      const strength = r <= query ? Math.sqrt(at(r, c)) : 0;
-      pixels.set([rgb[0], rgb[1], rgb[2], Math.round(255 * strength * (r === query ? 1 : 0.55))], i);
+  const [red, green, blue] = rgb;
+  for (let r = 0, i = 0; r < rows; r++) {
+    const most = r > query ? 0 : r === query ? 255 : 255 * 0.55;
+    for (let c = 0; c < columns; c++, i += 4) {
+      pixels[i] = red;
+      pixels[i + 1] = green;
+      pixels[i + 2] = blue;
+      pixels[i + 3] = most && Math.round(most * Math.sqrt(at(r, c)));
     }
   }
 }
@@ -30,30 +33,39 @@ export function rowTable(at: At, row: number, columns: string[], limit = SHOWN_R
   return all.length <= limit ? all : all.sort((a, b) => b[2] - a[2]).slice(0, limit);
 }
 
-function table(rows: [number, string, number][]): HTMLElement {
+/** Names of the rows or columns of a map: of a block the first and last. */
+function names(labels: string[], pooled: IPooling | undefined, side: 'rows' | 'cols'): string[] {
+  const blocks = Array.from({ length: pooled ? Math.ceil(pooled[side] / pooled.by) : 0 }, (_, i) => positions(i, pooled, side));
+  return pooled ? blocks.map(block => block.map(at => labels[at] ?? '').join('…')) : labels;
+}
+
+function table(rows: [number, string, number][], pooled?: IPooling): HTMLElement {
   const body = h('tbody');
   for (const [place, label, weight] of rows) {
     const bar = h('span', { className: 'tfk-p', 'aria-hidden': 'true' });
     bar.style.width = `${Math.round(weight * 100)}px`;
     body.append(
-      h('tr', {}, h('td', {}, String(place)), h('th', { scope: 'row' }, shown(label)), h('td', {}, weight.toFixed(2)), h('td', {}, bar))
+      h('tr', {}, h('td', {}, positions(place, pooled, 'cols').join('–')), h('th', { scope: 'row' }, shown(label)), h('td', {}, weight.toFixed(2)), h('td', {}, bar))
     );
   }
   const head = h('tr', {}, ...['position', 'token', 'weight'].map(t => h('th', { scope: 'col' }, t)));
   return h('table', {}, h('thead', {}, head), body);
 }
 
-function strongest(at: At, row: number, columns: string[]): string {
+function strongest(at: At, row: number, columns: string[], pooled?: IPooling): string {
   const [place, label, weight] = rowTable(at, row, columns, 1)[0] ?? [0, '', at(row, 0)];
-  return `“${shown(label)}” (position ${place}, weight ${weight.toFixed(2)})`;
+  const where = positions(place, pooled, 'cols');
+  return `“${shown(label)}” (position${where.length > 1 ? 's' : ''} ${where.join('–')}, weight ${weight.toFixed(2)})`;
 }
 
 /** A view of one kind of attention. Inflating takes a moment; the picture appears when it is done. */
 export function heatmap(title: string, map: IAttention): IHeatmap {
   const canvas = h('canvas', { role: 'img' });
   const said = h('p', { className: 'tfk-note' });
+  const note = h('p', { className: 'tfk-note' }, poolingNote(map.pooled));
+  note.hidden = !map.pooled;
   const details = h('details', {}, h('summary', {}, 'Weights of this row'));
-  const node = h('section', { 'aria-label': title }, h('h4', {}, title), canvas, said, details);
+  const node = h('section', { className: 'tfk-map', role: 'group', 'aria-label': title }, h('h4', {}, title), canvas, said, note, details);
   let bytes: Uint8Array | null = null;
   let again: (() => void) | null = null;
 
@@ -63,13 +75,14 @@ export function heatmap(title: string, map: IAttention): IHeatmap {
       return;
     }
     const at = headMap(map, bytes, state.layer, state.head);
-    const query = Math.min(state.query, map.rows - 1);
-    const columns = state.columns.slice(0, map.triangle ? query + 1 : map.cols);
+    const query = Math.min(Math.floor(state.query / (map.pooled?.by ?? 1)), map.rows - 1);
+    const [rows, keys] = [names(state.rows, map.pooled, 'rows'), names(state.columns, map.pooled, 'cols')];
+    const columns = keys.slice(0, map.triangle ? query + 1 : map.cols);
     const whose = state.aside ? ' of the best hypothesis' : '';
-    const words = `${title}${whose}, layer ${state.layer + 1} head ${state.head + 1}: “${shown(state.rows[query] ?? '')}” looks most at `;
-    said.textContent = words + strongest(at, query, columns);
+    const words = `${title}${whose}, layer ${state.layer + 1} head ${state.head + 1}: “${shown(rows[query] ?? '')}” looks most at `;
+    said.textContent = words + strongest(at, query, columns, map.pooled);
     canvas.setAttribute('aria-label', said.textContent);
-    details.replaceChildren(details.firstChild as Node, table(rowTable(at, query, columns)));
+    details.replaceChildren(details.firstChild as Node, table(rowTable(at, query, columns), map.pooled));
     picture(canvas, at, map, query);
   };
   inflate(map.data).then(

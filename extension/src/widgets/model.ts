@@ -5,6 +5,8 @@ export interface IModel {
   save_changes(): void;
   on(event: string, callback: () => void): void;
   off(event: string, callback: () => void): void;
+  /** Ask the kernel; a recording has none to ask. */
+  send?(message: Record<string, unknown>): void;
 }
 
 /** A model over plain data: no kernel, no comm. */

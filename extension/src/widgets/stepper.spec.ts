@@ -8,6 +8,8 @@ const golden = (name: string): ITrace => JSON.parse(readFileSync(`../tests/exten
 
 class Counting extends RecordedModel {
   listeners = 0;
+  asked: unknown[] = [];
+  send?: (message: Record<string, unknown>) => void;
   on(event: string, callback: () => void): void {
     this.listeners++;
     super.on(event, callback);
@@ -18,8 +20,11 @@ class Counting extends RecordedModel {
   }
 }
 
-function shownIn(trace: ITrace, step = 0): { model: Counting; el: HTMLElement; root: HTMLElement; off: () => void } {
-  const model = new Counting({ trace, step, layer: 0, head: 0 });
+function shownIn(trace: ITrace, step = 0, more: Record<string, unknown> = {}): { model: Counting; el: HTMLElement; root: HTMLElement; off: () => void } {
+  const model = new Counting({ trace, step, layer: 0, head: 0, ...more });
+  if (more.asks) {
+    model.send = message => model.asked.push(message);
+  }
   const el = document.createElement('div');
   document.body.append(el);
   const off = mount(model, el);
@@ -33,6 +38,26 @@ const said = (root: HTMLElement): string => root.querySelector('[role=status]')!
 afterEach(() => document.body.replaceChildren());
 
 describe('the stepper', () => {
+  it('says where attention is pooled, and names blocks instead of positions', async () => {
+    const trace = golden('pooled'); // 10 positions, by 3: step 3 is told by position 6, the first of its block
+    const { root, model } = shownIn(trace, 3);
+    const map = root.querySelector<HTMLElement>('.tfk-map')!;
+    await vi.waitFor(() => expect(map.textContent).toContain('looks most at'));
+    const [said, note] = [...map.querySelectorAll('p')];
+    expect(note.textContent).toBe('Attention pooled 3 × 3 to keep the notebook small: each square is the largest weight of its block.');
+    expect([...map.querySelectorAll('td:first-child')].map(cell => cell.textContent)).toEqual(['0–2', '3–5', '6–8']);
+    expect(said.textContent).toMatch(/layer 1 head 1: “.+….+” looks most at “.+….+” \(positions \d–\d, weight/);
+    model.set('step', 5);
+    expect([...map.querySelectorAll('td:first-child')].map(cell => cell.textContent)).toEqual(['0–2', '3–5', '6–8']);
+  });
+
+  it('says nothing of pooling where there is none', async () => {
+    const { root } = shownIn(golden('greedy'), 1);
+    const map = root.querySelector<HTMLElement>('.tfk-map')!;
+    await vi.waitFor(() => expect(map.textContent).toContain('looks most at'));
+    expect(map.textContent).not.toContain('pooled');
+  });
+
   it('goes both ways by keyboard and stops at the ends', () => {
     const trace = golden('greedy');
     const { model, root } = shownIn(trace);
@@ -82,7 +107,7 @@ describe('the stepper', () => {
     const heard = vi.fn();
     el.addEventListener('tfkit:state', event => heard((event as CustomEvent).detail));
     key(root, 'ArrowRight');
-    expect(heard.mock.calls).toEqual([[{ step: 1, layer: 0, head: 0 }]]);
+    expect(heard.mock.calls).toEqual([[{ step: 1, layer: 0, head: 0, pin: -1 }]]);
   });
 
   it('follows its model', () => {
@@ -108,6 +133,104 @@ describe('the stepper', () => {
     const { root } = shownIn(golden('beam'), 1);
     expect(root.querySelectorAll('svg circle').length).toBe(golden('beam').nodes.filter(n => n.step <= 2).length);
     expect(root.textContent).toContain('Hypotheses after this step');
+  });
+
+  it('plays to the end, and stops there', () => {
+    vi.useFakeTimers();
+    const { model, root } = shownIn(golden('greedy'), 3);
+    key(root, 'p');
+    expect(root.querySelector('[aria-label="Pause"]')).not.toBeNull();
+    vi.advanceTimersByTime(60000);
+    expect(model.get('step')).toBe(golden('greedy').steps.length - 1);
+    expect(vi.getTimerCount()).toBe(0);
+    vi.useRealTimers();
+  });
+
+  it('jumps to a step by its number', () => {
+    const { model, root } = shownIn(golden('greedy'));
+    const field = root.querySelector<HTMLInputElement>('[aria-label="Go to step"]')!;
+    field.value = '4';
+    field.dispatchEvent(new Event('change'));
+    expect(model.get('step')).toBe(3);
+  });
+
+  it('shows a pinned step beside the others', () => {
+    const { model, root } = shownIn(golden('greedy'), 1);
+    const pinned = root.querySelector<HTMLElement>('[aria-label="Pinned step"]')!;
+    key(root, 'm');
+    expect([model.get('pin'), pinned.hidden]).toEqual([1, true]);
+    key(root, 'ArrowRight');
+    expect(pinned.hidden).toBe(false);
+    expect(pinned.textContent).toContain('Pinned: step 2');
+  });
+
+  it('shows what a sample cuts', () => {
+    const trace = golden('sample');
+    const { root } = shownIn(trace);
+    const [cold, few, nucleus] = trace.steps[0].stages!['0'];
+    const cut = root.querySelectorAll('[aria-label="Next token"] td.tfk-cut').length;
+    expect(cut).toBe([cold, few, nucleus].flatMap(s => s.p).filter(p => p === 0).length);
+    expect(root.textContent).toContain(`${nucleus.name} leaves ${nucleus.left}`);
+  });
+
+  it('shows what contrastive search weighs', () => {
+    const trace = golden('contrastive');
+    const { root } = shownIn(trace);
+    expect(root.textContent).toContain('likeness');
+    expect(root.querySelector('.tfk-chosen')!.textContent).toContain(trace.nodes[trace.path[1]].told!.value.toFixed(3));
+  });
+
+  it('shows a draft with what became of each guess', () => {
+    const trace = golden('speculative');
+    const { root } = shownIn(trace);
+    const fates = [...root.querySelectorAll('[aria-label=Draft] tbody tr')].map(row => row.lastElementChild!.textContent);
+    expect(fates.map(f => f!.split(' ').pop())).toEqual(trace.steps[0].draft!.guesses.map(g => g.state.replace('unread', 'read')));
+  });
+
+  it('shows groups, and the cache that a reorder copies', () => {
+    const trace = golden('diverse');
+    const at = trace.steps.findIndex(s => s.cache!.copied > 0);
+    const { root } = shownIn(trace, at);
+    expect(root.querySelector('[aria-label=Beam]')!.textContent).toContain('group');
+    expect(root.querySelector('[aria-label=Cache]')!.textContent).toContain('copied');
+    const { rows, length } = trace.steps[at].cache!;
+    expect(root.querySelectorAll('.tfk-cache rect').length).toBe(rows * length);
+  });
+
+  it('steps through two runs at once and marks where they part', () => {
+    const { model, root } = shownIn(golden('greedy'), 0, { other: golden('sample') });
+    expect(said(root)).toMatch(/A chose .*; B chose .*/);
+    const button = [...root.querySelectorAll('button')].find(b => b.textContent!.startsWith('First difference'))!;
+    button.click();
+    expect(said(root)).toContain('here they part');
+    expect(root.querySelectorAll('.tfk-parting').length).toBe(2);
+    const keep = [...root.querySelectorAll('button')].filter(b => b.textContent === 'Keep only this');
+    keep[1].click();
+    expect([model.get('other'), model.get('trace').strategy]).toEqual([null, 'sample']);
+  });
+
+  it('asks the kernel for another token or prompt, and says what it answers', () => {
+    const trace = golden('greedy');
+    const { model, root } = shownIn(trace, 1, { asks: ['branch', 'prompt'] });
+    root.querySelectorAll<HTMLButtonElement>('[aria-label="Next token"] td button')[0].click();
+    const [first] = model.asked as { do: string; of: number; ids: number[] }[];
+    expect([first.do, first.of, first.ids[0], first.ids.length]).toEqual(['branch', 0, trace.nodes[1].token_id, 2]);
+    root.querySelector<HTMLInputElement>('input[type=text]')!.value = 'a dog';
+    root.querySelector('form')!.dispatchEvent(new Event('submit', { cancelable: true }));
+    expect(model.asked[1]).toEqual({ do: 'prompt', text: 'a dog' });
+    model.set('said', 'ValueError: no');
+    expect(root.querySelector('[role=log]')!.textContent).toBe('ValueError: no');
+  });
+
+  it('offers nothing that a recording cannot do', () => {
+    const { root } = shownIn(golden('greedy'), 1);
+    expect(root.querySelectorAll('td button, form').length).toBe(0);
+  });
+
+  it('shows a run that began later beside one from the start', () => {
+    const late = { ...golden('greedy'), prompt: ['<s>', golden('greedy').nodes[1].token], offset: 1 };
+    const { root } = shownIn(golden('greedy'), 0, { other: late });
+    expect(said(root)).toContain('B chosen by hand');
   });
 
   it('leaves nothing behind', () => {

@@ -1,21 +1,24 @@
-/** The decoding stepper: `mount(model, el)` draws a recorded run and lets one walk it in both directions. */
+/** The decoding stepper: `mount(model, el)` draws a recorded run, or two side by side, and lets one walk both ways. */
 import { h, icon, shown } from './dom';
-import { heatmap, IHeatmap } from './heatmap';
 import { IModel } from './model';
+import { IShown, Pane } from './pane';
+import { entropies, strip } from './strip';
 import { CSS } from './style';
-import { Candidate, chosenFrom, clamp, focus, ITrace, problem, queryRow, rowLabels, tokensSoFar } from './trace';
-import { drawTree, hypotheses } from './tree';
+import { clamp, divergence, ITrace, problem, span } from './trace';
 
-const KEPT = ['step', 'layer', 'head'] as const;
-const WATCHED = ['trace', ...KEPT];
+const KEPT = ['step', 'layer', 'head', 'pin'] as const;
+const PACE_MS = 900; // of playing
 
 class Stepper {
   readonly root = h('div', { className: 'tfk', tabIndex: 0, role: 'group', 'aria-label': 'Decoding stepper' });
 
   constructor(
     private _model: IModel,
-    private _trace: ITrace
+    traces: ITrace[]
   ) {
+    const able = !!_model.send && this._asks.includes('branch');
+    this._panes = traces.map((trace, of) => new Pane(trace, able ? (ids, name) => this._ask({ do: 'branch', of, ids }, shown(name)) : null));
+    this._parting = traces[1] ? divergence(traces[0], traces[1]) : -1;
     this._build();
     this.root.addEventListener('keydown', event => this._key(event));
     this.draw();
@@ -27,36 +30,48 @@ class Stepper {
 
   /** Redraws only when something shown has changed: a set here comes back as an event of the model. */
   draw(): void {
-    const state = [this.step, this._layer, this._head, this._wanted].join();
+    const state = [...Object.values(this._shown), ...this._panes.map(pane => pane.wanted)].join();
     if (state !== this._drawn) {
       this._drawn = state;
       this._draw();
     }
   }
 
+  /** What the kernel has to say, most often why it could not do what it was asked. */
+  tell(words: string): void {
+    this._said.textContent = words;
+  }
+
+  dispose(): void {
+    window.clearInterval(this._playing);
+    this.root.remove();
+  }
+
+  private get _asks(): string[] {
+    return this._model.get('asks') ?? [];
+  }
+
+  private get _count(): number {
+    return Math.max(...this._panes.map(pane => span(pane.trace)));
+  }
+
   private get _last(): number {
-    return Math.max(0, this._trace.steps.length - 1);
+    return Math.max(0, this._count - 1);
   }
 
-  private get _maps(): [number, number] {
-    const { self, cross } = this._trace.attention ?? {};
-    return [(self ?? cross)?.layers ?? 0, (self ?? cross)?.heads ?? 0];
-  }
-
-  private get _layer(): number {
-    return clamp(Number(this._model.get('layer')) || 0, 0, Math.max(0, this._maps[0] - 1));
-  }
-
-  private get _head(): number {
-    return clamp(Number(this._model.get('head')) || 0, 0, Math.max(0, this._maps[1] - 1));
+  private get _shown(): IShown {
+    const at = (key: string, most: number): number => clamp(Number(this._model.get(key)) || 0, 0, Math.max(0, most - 1));
+    const [layers, heads] = this._panes[0].maps;
+    const pinned = Number(this._model.get('pin') ?? -1);
+    return { step: this.step, layer: at('layer', layers), head: at('head', heads), pinned, parting: this._parting };
   }
 
   private _set(key: (typeof KEPT)[number], value: number): void {
     this._model.set(key, value);
     this._model.save_changes();
     this.draw();
-    const detail = { step: this.step, layer: this._layer, head: this._head };
-    this.root.dispatchEvent(new CustomEvent('tfkit:state', { bubbles: true, detail }));
+    const { step, layer, head, pinned } = this._shown;
+    this.root.dispatchEvent(new CustomEvent('tfkit:state', { bubbles: true, detail: { step, layer, head, pin: pinned } }));
   }
 
   private _go(step: number): void {
@@ -66,183 +81,230 @@ class Stepper {
     }
   }
 
+  private _play(): void {
+    const playing = this._playing !== 0;
+    window.clearInterval(this._playing);
+    this._playing = 0;
+    if (!playing) {
+      if (this.step >= this._last) {
+        this._go(0);
+      }
+      this._playing = window.setInterval(() => (this.step < this._last ? this._go(this.step + 1) : this._play()), PACE_MS);
+    }
+    const label = playing ? 'Play' : 'Pause';
+    this._player.setAttribute('aria-label', label);
+    this._player.replaceChildren(icon(playing ? 'play' : 'pause'));
+  }
+
+  private _pin(): void {
+    this._set('pin', this._shown.pinned === this.step ? -1 : this.step);
+  }
+
+  private _ask(message: Record<string, unknown>, what: string): void {
+    this.tell(`Asking the kernel: ${what} …`);
+    this._model.send?.(message);
+  }
+
   private _key(event: KeyboardEvent): void {
-    if ((event.target as HTMLElement).matches('select,input') || event.ctrlKey || event.metaKey || event.altKey) {
+    if (event.ctrlKey || event.metaKey || event.altKey) {
       return;
     }
-    const keys: Record<string, number> = { ArrowRight: this.step + 1, ArrowLeft: this.step - 1, Home: 0, End: this._last };
-    const to = keys[event.key];
-    if (to !== undefined) {
+    if ((event.target as HTMLElement).matches('select,input')) {
+      event.stopPropagation(); // what is written here is not for the notebook
+      return;
+    }
+    const keys: Record<string, () => void> = {
+      ArrowRight: () => this._go(this.step + 1),
+      ArrowLeft: () => this._go(this.step - 1),
+      Home: () => this._go(0),
+      End: () => this._go(this._last),
+      p: () => this._play(),
+      m: () => this._pin()
+    };
+    if (keys[event.key]) {
       event.preventDefault();
       event.stopPropagation(); // the notebook has uses of its own for these keys
-      this._go(to);
+      keys[event.key]();
     }
   }
 
-  private _button(name: Parameters<typeof icon>[0], label: string, key: string, to: () => number): HTMLButtonElement {
-    const title = `${label} (${key})`;
-    return h('button', { type: 'button', title, 'aria-label': label, onclick: () => this._go(to()) }, icon(name));
+  private _button(name: Parameters<typeof icon>[0], label: string, key: string, act: () => void): HTMLButtonElement {
+    return h('button', { type: 'button', title: `${label} (${key})`, 'aria-label': label, onclick: act }, icon(name));
   }
 
-  private _choice(label: string, count: number, pick: (value: number) => void): HTMLSelectElement {
+  private _choice(label: string, key: 'layer' | 'head', count: number): HTMLSelectElement {
     const options = Array.from({ length: count }, (_, i) => h('option', { value: String(i) }, String(i + 1)));
     const select = h('select', { 'aria-label': label }, ...options);
-    select.onchange = () => pick(Number(select.value));
+    select.onchange = () => this._set(key, Number(select.value));
     return select;
   }
 
   private _build(): void {
     const bar = h('div', { className: 'tfk-bar', role: 'toolbar', 'aria-label': 'Steps' });
-    bar.append(this._first, this._back, this._forward, this._end, this._slider, this._place);
+    bar.append(this._first, this._back, this._player, this._forward, this._end, this._slider, this._jump, this._of, this._pinner);
     this._slider.max = String(this._last);
     this._slider.oninput = () => this._go(Number(this._slider.value));
-    if (this._maps[0]) {
+    this._jump.max = String(this._count);
+    this._jump.onchange = () => this._go(Number(this._jump.value) - 1);
+    const [layers, heads] = this._panes[0].maps;
+    this._layers = this._choice('Layer', 'layer', layers);
+    this._heads = this._choice('Head', 'head', heads);
+    if (layers) {
       bar.append(h('label', {}, 'Layer', this._layers), h('label', {}, 'Head', this._heads));
     }
-    if (this._trace.steps.some(s => s.live.length > 1)) {
-      this._beam.onchange = () => {
-        this._wanted = Number(this._beam.value);
-        this.draw();
-      };
-      bar.append(h('label', {}, 'Hypothesis', this._beam));
-    }
-    const heading = h('h3', {}, this._trace.title || `Decoding: ${this._trace.strategy}`);
-    this.root.append(h('style', {}, CSS), heading, bar, this._tokens);
-    const row = h('div', { className: 'tfk-row' }, this._candidates);
-    this._heatmaps = this._addMaps(row);
-    this.root.append(row, this._tree, this._live);
+    bar.append(...this._hypotheses());
+    this.root.append(h('style', {}, CSS), this._heading(), bar, this._forms(), this._panels, this._said, this._live);
+    this._panes.forEach((pane, i) => this._panels.append(h('div', {}, ...this._headOf(pane, i), this._strips[i], pane.node)));
   }
 
-  private _addMaps(row: HTMLElement): [IHeatmap, string[]][] {
-    const { self, cross } = this._trace.attention ?? {};
-    const found: [IHeatmap, string[]][] = [];
-    if (self) {
-      found.push([heatmap('Self-attention', self), rowLabels(this._trace)]);
+  private _heading(): HTMLElement {
+    const [{ trace }] = this._panes;
+    return h('h3', {}, trace.title || `Decoding: ${trace.strategy}`);
+  }
+
+  private _headOf(pane: Pane, place: number): HTMLElement[] {
+    if (this._panes.length < 2) {
+      return [];
     }
-    if (cross) {
-      found.push([heatmap('Attention to the source', cross), this._trace.source ?? []]);
+    const keep = h('button', { type: 'button', onclick: () => this._keep(place) }, 'Keep only this');
+    return [h('h4', { className: 'tfk-which' }, `${'AB'[place]}: ${pane.trace.strategy} ${settings(pane.trace)}`, ' ', keep)];
+  }
+
+  private _keep(place: number): void {
+    if (this._model.send && this._asks.length) {
+      return this._ask({ do: 'keep', of: place }, 'keep one'); // it has to know from which to go on
     }
-    row.append(...found.map(([map]) => map.node));
-    return found;
+    this._model.set('trace', this._panes[place].trace);
+    this._model.set('other', null);
+    this._model.save_changes();
+  }
+
+  /** A way to choose the hypothesis that is told about, where a run has several. */
+  private _hypotheses(): HTMLElement[] {
+    return this._panes.flatMap((pane, i) => {
+      if (!pane.trace.steps.some(s => s.live.length > 1)) {
+        return [];
+      }
+      const select = h('select', { 'aria-label': this._panes.length > 1 ? `Hypothesis of ${'AB'[i]}` : 'Hypothesis' });
+      select.onchange = () => {
+        pane.wanted = Number(select.value);
+        this.draw();
+      };
+      this._beams[i] = select;
+      return [h('label', {}, this._panes.length > 1 ? `Hypothesis ${'AB'[i]}` : 'Hypothesis', select)];
+    });
+  }
+
+  private _forms(): HTMLElement {
+    const box = h('div', { className: 'tfk-bar' });
+    if (this._parting >= 0) {
+      const label = `First difference: step ${this._parting + 1}`;
+      box.append(h('button', { type: 'button', onclick: () => this._go(this._parting) }, label));
+    } else if (this._panes.length > 1) {
+      box.append('Both runs say the same.');
+    }
+    if (this._model.send && this._asks.includes('prompt')) {
+      const what = this._panes[0].trace.source ? 'Another source' : 'Another prompt';
+      const text = h('input', { type: 'text', 'aria-label': what, placeholder: what });
+      const go = h('button', { type: 'submit' }, 'Decode');
+      const form = h('form', { 'data-lm-suppress-shortcuts': 'true' }, h('label', {}, what, text), go);
+      form.onsubmit = event => {
+        event.preventDefault();
+        this._ask({ do: 'prompt', text: text.value }, text.value);
+      };
+      box.append(form);
+    }
+    return box;
   }
 
   private _draw(): void {
-    const { step } = this;
-    const node = focus(this._trace, step, this._wanted);
-    const taken = chosenFrom(this._trace, step, node);
-    const count = this._trace.steps.length;
+    const now = this._shown;
+    const { step } = now;
     this._slider.value = String(step);
-    this._slider.setAttribute('aria-valuetext', `step ${step + 1} of ${count}`);
-    this._place.textContent = `step ${Math.min(count, step + 1)} of ${count}`;
+    this._slider.setAttribute('aria-valuetext', `step ${step + 1} of ${this._count}`);
+    this._jump.value = String(step + 1);
+    this._of.textContent = `of ${this._count}`;
     this._first.disabled = this._back.disabled = step <= 0;
     this._forward.disabled = this._end.disabled = step >= this._last;
-    this._layers.value = String(this._layer);
-    this._heads.value = String(this._head);
-    this._drawTokens(node, taken?.token);
-    this._drawCandidates(node, taken?.token_id);
-    this._drawMaps(!this._trace.path.includes(node));
-    this._drawBeam(node);
-    this._live.textContent = taken
-      ? `Step ${step + 1} of ${count}: chose ${shown(taken.token)}`
-      : `Step ${step + 1} of ${count}: this hypothesis was dropped`;
+    this._pinner.setAttribute('aria-pressed', String(now.pinned === step));
+    this._layers.value = String(now.layer);
+    this._heads.value = String(now.head);
+    const values = this._panes.map(pane => entropies(pane.trace));
+    const most = Math.max(...values.flat(), 0);
+    const words = this._panes.map((pane, i) => {
+      const marks = { now: step, pinned: now.pinned, parting: now.parting };
+      this._strips[i].replaceChildren(strip(values[i], most, marks, to => this._go(to)));
+      this._drawBeam(pane, i);
+      return (this._panes.length > 1 ? `${'AB'[i]} ` : '') + pane.draw(now);
+    });
+    const parts = step === this._parting ? ' (here they part)' : '';
+    this._live.textContent = `Step ${step + 1} of ${this._count}: ${words.join('; ')}${parts}`;
   }
 
-  private _drawTokens(node: number, next: string | undefined): void {
-    const items = tokensSoFar(this._trace, node).map(token => h('li', {}, shown(token)));
-    if (next !== undefined) {
-      items.push(h('li', { className: 'tfk-now', 'aria-current': 'step' }, shown(next)));
-    }
-    const source = (this._trace.source ?? []).map(token => h('li', { className: 'tfk-source' }, shown(token)));
-    this._tokens.replaceChildren(
-      ...(source.length ? [h('ol', { className: 'tfk-toks', 'aria-label': 'Source' }, ...source)] : []),
-      h('ol', { className: 'tfk-toks', 'aria-label': 'Tokens so far' }, ...items)
-    );
-  }
-
-  private _drawCandidates(node: number, taken: number | undefined): void {
-    const now = this._trace.steps[this.step];
-    const entropy = now?.entropy[String(node)];
-    const body = h('tbody', {}, ...(now?.topk[String(node)] ?? []).map(candidate => candidateRow(candidate, taken)));
-    const head = h('tr', {}, ...['token', 'p'].map(t => h('th', { scope: 'col' }, t)), h('td', { 'aria-hidden': 'true' }));
-    this._candidates.replaceChildren(
-      h('h4', {}, 'Next token'),
-      h('table', { 'aria-label': 'Most probable next tokens' }, h('thead', {}, head), body),
-      h('p', { className: 'tfk-note' }, entropy === undefined ? '' : `Entropy ${entropy.toFixed(2)} nats`)
-    );
-  }
-
-  private _drawMaps(aside: boolean): void {
-    const rows = rowLabels(this._trace);
-    const query = queryRow(this._trace, this.step);
-    for (const [map, columns] of this._heatmaps) {
-      map.draw({ rows, columns, query, layer: this._layer, head: this._head, aside });
+  private _drawBeam(pane: Pane, place: number): void {
+    const live = pane.live(this.step);
+    const options = live.map((id, i) => h('option', { value: String(id) }, `${i + 1}: ${shown(pane.trace.nodes[id].token)}`));
+    const chosen = live.includes(pane.wanted) ? pane.wanted : live.find(id => pane.trace.path.includes(id)) ?? live[0];
+    this._beams[place]?.replaceChildren(...options);
+    if (this._beams[place] && chosen !== undefined) {
+      this._beams[place].value = String(chosen);
     }
   }
 
-  private _drawBeam(node: number): void {
-    const live = this._trace.steps[this.step]?.live ?? [];
-    if (!this._beam.isConnected && !this._beam.parentElement) {
-      return; // one hypothesis only: the tokens already show it
-    }
-    this._beam.replaceChildren(
-      ...live.map((id, i) => h('option', { value: String(id) }, `${i + 1}: ${shown(this._trace.nodes[id].token)}`))
-    );
-    this._beam.value = String(node);
-    this._tree.replaceChildren(
-      h('h4', {}, 'Beam'),
-      h('div', { className: 'tfk-tree', tabIndex: 0, role: 'region', 'aria-label': 'Beam tree' }, drawTree(this._trace, this.step)),
-      hypotheses(this._trace, this.step)
-    );
-  }
-
-  private _first = this._button('first', 'First step', 'Home', () => 0);
-  private _back = this._button('back', 'Step back', 'Left arrow', () => this.step - 1);
-  private _forward = this._button('forward', 'Step forward', 'Right arrow', () => this.step + 1);
-  private _end = this._button('last', 'Last step', 'End', () => this._last);
+  private _first = this._button('first', 'First step', 'Home', () => this._go(0));
+  private _back = this._button('back', 'Step back', 'Left arrow', () => this._go(this.step - 1));
+  private _player = this._button('play', 'Play', 'p', () => this._play());
+  private _forward = this._button('forward', 'Step forward', 'Right arrow', () => this._go(this.step + 1));
+  private _end = this._button('last', 'Last step', 'End', () => this._go(this._last));
+  private _pinner = this._button('pin', 'Pin this step', 'm', () => this._pin());
   private _slider = h('input', { type: 'range', min: '0', 'aria-label': 'Step' });
-  private _place = h('span', { 'aria-hidden': 'true' });
-  private _layers = this._choice('Layer', this._maps[0], value => this._set('layer', value));
-  private _heads = this._choice('Head', this._maps[1], value => this._set('head', value));
-  private _beam = h('select', { 'aria-label': 'Hypothesis' });
-  private _tokens = h('div');
-  private _candidates = h('section', { 'aria-label': 'Next token' });
-  private _tree = h('section', { 'aria-label': 'Beam' });
+  private _jump = h('input', { type: 'number', min: '1', 'aria-label': 'Go to step' });
+  private _of = h('span', { 'aria-hidden': 'true' });
+  private _layers = h('select');
+  private _heads = h('select');
+  private _panels = h('div', { className: 'tfk-panes' });
+  private _strips = [h('div'), h('div')];
+  private _beams: HTMLSelectElement[] = [];
+  private _said = h('p', { className: 'tfk-note', role: 'log' });
   private _live = h('div', { className: 'tfk-sr', role: 'status', 'aria-live': 'polite' });
-  private _heatmaps: [IHeatmap, string[]][] = [];
-  private _wanted = -1;
+  private _panes: Pane[];
+  private _parting: number;
+  private _playing = 0;
   private _drawn = '';
 }
 
-function candidateRow([token, id, p]: Candidate, taken: number | undefined): HTMLElement {
-  const bar = h('span', { className: 'tfk-p', 'aria-hidden': 'true' });
-  bar.style.width = `${Math.round(p * 140)}px`;
-  const mark = id === taken ? ' (chosen)' : '';
-  const row = h('tr', { className: mark ? 'tfk-chosen' : '' });
-  row.append(h('th', { scope: 'row' }, shown(token) + mark), h('td', {}, p.toFixed(3)), h('td', {}, bar));
-  return row;
+/** A strategy's settings, those that say something. */
+function settings(trace: ITrace): string {
+  const said = Object.entries(trace.settings ?? {}).filter(([, value]) => value !== null && typeof value !== 'object');
+  return said.length ? `(${said.map(([name, value]) => `${name} ${value}`).join(', ')})` : '';
 }
 
-/** Draw the model's trace in `el`; returns what takes it away again, listeners and all. A broken trace is told in words. */
+/** Draw the model's run in `el`; returns what takes it away again, listeners and all. A broken trace is told in words. */
 export function mount(model: IModel, el: HTMLElement): () => void {
   let view: Stepper | null = null;
   let node: HTMLElement | null = null;
-  const rebuild = (): void => {
+  const build = (): void => {
+    view?.dispose();
     node?.remove();
-    const trace = model.get('trace');
-    const wrong = problem(trace);
-    view = wrong ? null : new Stepper(model, trace as ITrace);
+    const traces = [model.get('trace'), model.get('other')].filter((trace, i) => i === 0 || trace);
+    const wrong = traces.map(problem).find(Boolean);
+    view = wrong ? null : new Stepper(model, traces as ITrace[]);
     node = view?.root ?? h('div', { className: 'tfk tfk-error', role: 'alert' }, `This trace cannot be shown: ${wrong}.`);
     el.append(node);
   };
+  const rebuild = (): void => {
+    build();
+    const detail = { trace: model.get('trace'), other: model.get('other') ?? null };
+    node?.dispatchEvent(new CustomEvent('tfkit:state', { bubbles: true, detail }));
+  };
   const change = (): void => view?.draw();
-  rebuild();
-  for (const key of WATCHED) {
-    model.on(`change:${key}`, key === 'trace' ? rebuild : change);
-  }
+  const say = (): void => view?.tell(model.get('said') ?? '');
+  const heard: [string, () => void][] = [['trace', rebuild], ['other', rebuild], ['said', say], ...KEPT.map((key): [string, () => void] => [key, change])];
+  build();
+  heard.forEach(([key, act]) => model.on(`change:${key}`, act));
   return () => {
-    for (const key of WATCHED) {
-      model.off(`change:${key}`, key === 'trace' ? rebuild : change);
-    }
+    heard.forEach(([key, act]) => model.off(`change:${key}`, act));
+    view?.dispose();
     node?.remove();
   };
 }

@@ -2,7 +2,7 @@
 export const CSS = `
 .tfk{--ink:var(--jp-ui-font-color1,#1b1b1b);--soft:var(--jp-ui-font-color2,#565656);--paper:var(--jp-layout-color0,#fff);
 --box:var(--jp-layout-color2,#eee);--line:var(--jp-border-color1,#999);--hot:var(--jp-brand-color1,#1565c0);
-color:var(--ink);background:var(--paper);font:13px/1.4 var(--jp-ui-font-family,system-ui,sans-serif);padding:8px;max-width:960px}
+color:var(--ink);background:var(--paper);font:13px/1.4 var(--jp-ui-font-family,system-ui,sans-serif);padding:8px;max-width:1200px}
 .tfk h3{font-size:14px;margin:0 0 6px}.tfk h4{font-size:13px;margin:0 0 4px}
 .tfk button,.tfk select{color:inherit;background:var(--box);border:1px solid var(--line);border-radius:3px;padding:3px 8px;
 min-height:26px;font:inherit}
@@ -25,6 +25,7 @@ padding:0;list-style:none}
 .tfk tr.tfk-chosen th[scope=row]{font-weight:700}
 .tfk .tfk-p{display:inline-block;height:.8em;background:var(--hot);min-width:1px}
 .tfk .tfk-note{color:var(--soft);font-size:12px;margin:4px 0 0}
+.tfk .tfk-row .tfk-note{max-width:400px}
 .tfk .tfk-tree{overflow:auto;max-height:360px;max-width:100%}
 .tfk .tfk-tree text{fill:var(--ink);font:11px var(--jp-code-font-family,monospace)}
 .tfk .tfk-tree circle{fill:var(--hot);stroke:var(--hot)}
@@ -33,6 +34,32 @@ padding:0;list-style:none}
 .tfk .tfk-tree .tfk-dropped text{fill:var(--soft)}
 .tfk .tfk-tree .tfk-finished circle{stroke:var(--ink);stroke-width:3}
 .tfk .tfk-tree .tfk-best text{font-weight:700}.tfk .tfk-tree line.tfk-best{stroke:var(--hot);stroke-width:2.5}
+.tfk input{color:inherit;background:var(--paper);border:1px solid var(--line);border-radius:3px;font:inherit;padding:3px 6px}
+.tfk input[type=number]{width:4em}.tfk input[type=range]{padding:0}.tfk [aria-pressed=true]{outline:2px solid var(--hot)}
+.tfk form{display:inline-flex;gap:6px;align-items:center}.tfk form input{min-width:16em}
+.tfk td button{min-height:0;padding:0 6px;font-size:11px}
+.tfk .tfk-cut,.tfk .tfk-cut th{color:var(--soft);text-decoration:line-through}
+.tfk .tfk-panes{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,420px),1fr));gap:20px}
+.tfk .tfk-pane>*,.tfk .tfk-pane section{min-width:0;max-width:100%}.tfk section{margin-bottom:8px}
+.tfk .tfk-which{margin:4px 0}.tfk .tfk-scroll{overflow:auto;max-width:100%;margin-bottom:4px}
+.tfk .tfk-toks .tfk-forced{background:none;border:1px dashed var(--ink)}
+.tfk .tfk-toks .tfk-parting{outline:3px double var(--ink);outline-offset:1px}
+.tfk .tfk-strip rect{fill:var(--line)}.tfk .tfk-strip .tfk-current{fill:var(--hot)}
+.tfk .tfk-strip text{fill:var(--ink);font-size:11px}.tfk .tfk-strip{cursor:pointer}
+.tfk .tfk-cache text{fill:var(--ink);font:10px var(--jp-code-font-family,monospace)}
+.tfk .tfk-cache rect{fill:var(--box);stroke:var(--line)}.tfk .tfk-cache .tfk-moved{fill:var(--line);stroke:var(--ink)}
+.tfk .tfk-cache .tfk-new{fill:var(--hot);stroke:var(--hot)}.tfk [hidden]{display:none}
+.tfk .tfk-grid{display:inline-block;max-width:100%;overflow:auto}.tfk .tfk-heads{display:flex;gap:4px;align-items:center;margin-bottom:4px}
+.tfk .tfk-heads span{flex:0 0 11em;font-size:11px;overflow-wrap:anywhere}
+.tfk .tfk-all{position:relative;display:flex;gap:2px}.tfk .tfk-all canvas{position:absolute;left:3px;top:3px;border:0;background:none}
+.tfk .tfk-all button{position:relative;flex:none;box-sizing:border-box;min-height:0;padding:0;background:none}
+.tfk .tfk-swatch{display:inline-block;width:.8em;height:.8em;margin:0 4px 0 12px;border:1px solid var(--line)}
+.tfk .tfk-curve path{fill:none;stroke:var(--hot);stroke-width:1.3}.tfk .tfk-curve line{stroke:var(--ink);stroke-dasharray:3 2}
+.tfk .tfk-curve text{fill:var(--soft);font-size:11px}.tfk .tfk-hot{font-weight:700;text-decoration:underline}
+.tfk .tfk-list{display:flex;flex-wrap:wrap;gap:4px;list-style:none;margin:6px 0;padding:0}
+.tfk .tfk-anatomy details,.tfk .tfk-part{margin:1px 0 1px 18px}.tfk .tfk-part{padding-left:14px}.tfk .tfk-anatomy summary{cursor:pointer}
+.tfk .tfk-size{font-variant-numeric:tabular-nums;margin-left:10px}.tfk .tfk-gone strong{text-decoration:line-through}
+.tfk .tfk-new-part strong{text-decoration:underline}
 .tfk details{margin-top:4px}.tfk .tfk-sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .tfk-error{border-left:3px solid var(--jp-error-color1,#b71c1c);padding:4px 8px}
 `;

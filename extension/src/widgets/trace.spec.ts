@@ -1,10 +1,53 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ancestry, chosenFrom, focus, headMap, inflate, ITrace, layout, mapBytes, problem, tokensSoFar, visibleNodes } from './trace';
+import { schemaProblem } from './schema';
+import { ancestry, candidates, chosenFrom, divergence, focus, headMap, inflate, ITrace, layout, mapBytes, problem, tokensSoFar, visibleNodes } from './trace';
 import { paint, rowTable } from './heatmap';
 
 // The same files that the Python side validates.
 const golden = (name: string): ITrace => JSON.parse(readFileSync(`../tests/extension/golden/${name}.json`, 'utf-8'));
+
+describe.each(['greedy', 'beam', 'sample', 'contrastive', 'speculative', 'diverse', 'pooled'])('the golden %s trace', name => {
+  it('is accepted', () => expect(problem(golden(name))).toBeNull());
+
+  it('has every candidate once', () => {
+    const trace = golden(name);
+    trace.steps.forEach((step, i) => {
+      const ids = candidates(trace, i, step.live[0]).map(c => c.id);
+      expect(new Set(ids).size).toBe(ids.length);
+    });
+  });
+});
+
+describe('two runs', () => {
+  it('part where the first token differs', () => {
+    const one = golden('greedy');
+    const other = golden('greedy');
+    other.nodes[3].token = 'else';
+    expect([divergence(one, golden('greedy')), divergence(one, other)]).toEqual([-1, 2]);
+  });
+
+  it('part where the shorter ends', () => {
+    const one = golden('greedy');
+    expect(divergence(one, { ...one, path: one.path.slice(0, 3) })).toBe(2);
+  });
+});
+
+describe('a schema', () => {
+  it('refuses what it does not allow, and says where', () => {
+    const schema = { type: 'object', required: ['a'], additionalProperties: false, properties: { a: { oneOf: [{ type: 'null' }, { const: 1 }] } } };
+    expect(schemaProblem(schema, { a: null })).toBeNull();
+    expect(schemaProblem(schema, {})).toBe('$ lacks "a"');
+    expect(schemaProblem(schema, { a: 2 })).toContain('$.a is 2');
+    expect(schemaProblem(schema, { a: 1, b: 1 })).toBe('$ must not have "b"');
+    expect(() => schemaProblem({ uniqueItems: true }, [])).toThrow('not understood');
+  });
+
+  it('does not spell out what it accepts: a frame of attention is half a megabyte', () => {
+    const spelt = { toJSON: () => expect.fail('was spelt out') };
+    expect(schemaProblem({ type: 'object', properties: {} }, spelt)).toBeNull();
+  });
+});
 
 describe.each(['greedy', 'beam'])('the golden %s trace', name => {
   const trace = golden(name);
@@ -38,11 +81,12 @@ describe.each(['greedy', 'beam'])('the golden %s trace', name => {
 
 describe('a spoiled trace', () => {
   it.each([
-    [{ schema: 'other/1' }, 'schema is'],
-    [{ nodes: [] }, 'root node'],
-    [{ path: [99] }, 'path'],
-    [{ nodes: [{ id: 0, parent: 0, token: 'x' }], path: [0] }, 'parent'],
-    [{ steps: [{ live: [99], chosen: [], finished: [], topk: {}, entropy: {} }] }, 'steps[0].live']
+    [{ schema: 'other/1' }, '$.schema must be "tfkit.trace/1"'],
+    [{ nodes: [] }, '$.nodes needs 1 items'],
+    [{ path: [99] }, 'node 99 is named'],
+    [{ nodes: [{ id: 0, parent: 0, token: 'x' }], path: [0] }, '$.nodes[0] lacks "step"'],
+    [{ nodes: golden('greedy').nodes.map(n => ({ ...n, parent: 9 })) }, 'earlier parent'],
+    [{ steps: [{ live: [99], chosen: [], finished: [], topk: {}, entropy: {} }] }, 'node 99 is named']
   ])('%j is told in words', (change, words) => {
     expect(problem({ ...golden('greedy'), ...change })).toContain(words);
   });

@@ -1,4 +1,6 @@
-/** What one recorded decoding run holds (`tfkit_lab/trace.schema.json`), and the pure questions the views ask of it. */
+/** What one recorded decoding run holds (`tfkit_lab/schemas/decoding.json`), and the pure questions the views ask of it. */
+import SCHEMA from '../../tfkit_lab/schemas/decoding.json';
+import { schemaProblem } from './schema';
 
 export interface INode {
   id: number;
@@ -9,6 +11,7 @@ export interface INode {
   logp: number;
   score: number;
   state: 'live' | 'dropped' | 'finished';
+  told?: Record<string, number>;
 }
 
 export type Candidate = [string, number, number]; // token, id, probability
@@ -19,6 +22,35 @@ export interface IStep {
   finished: number[];
   topk: Record<string, Candidate[]>;
   entropy: Record<string, number>;
+  stages?: Record<string, IStage[]>;
+  draft?: { place: number; guesses: IGuess[] };
+  cache?: ICache;
+}
+
+/** One thing done to a distribution before a draw: how many tokens it left, and what of the likeliest. */
+export interface IStage {
+  name: string;
+  left: number;
+  p: number[];
+}
+
+export interface IGuess {
+  token: string;
+  token_id: number;
+  p: number;
+  q: number;
+  state: 'kept' | 'refused' | 'unread';
+}
+
+export interface ICache {
+  rows: number;
+  length: number;
+  used: number[];
+  room: number;
+  memory: number;
+  from: number[] | null;
+  since: number;
+  copied: number;
 }
 
 export interface IAttention {
@@ -28,6 +60,14 @@ export interface IAttention {
   cols: number;
   triangle: boolean;
   data: string;
+  pooled?: IPooling;
+}
+
+/** Each weight kept is the largest of a block of by × by, of a map of rows × cols. */
+export interface IPooling {
+  by: number;
+  rows: number;
+  cols: number;
 }
 
 export interface ITrace {
@@ -38,6 +78,7 @@ export interface ITrace {
   settings?: Record<string, unknown>;
   source: string[] | null;
   prompt: string[];
+  offset?: number;
   nodes: INode[];
   steps: IStep[];
   best: number;
@@ -45,53 +86,25 @@ export interface ITrace {
   attention?: { self?: IAttention; cross?: IAttention };
 }
 
-export const SCHEMA = 'tfkit.trace/1';
-
 export const clamp = (x: number, low: number, high: number): number => Math.max(low, Math.min(high, x));
 
-const isList = (x: unknown): x is unknown[] => Array.isArray(x);
-
-function nodeProblem(node: Partial<INode>, place: number): string | null {
-  if (node.id !== place) {
-    return `nodes[${place}].id must be ${place}`;
-  }
-  if (typeof node.parent !== 'number' || node.parent >= place || node.parent < -1) {
-    return `nodes[${place}].parent must be an earlier node or -1`;
-  }
-  return typeof node.token === 'string' ? null : `nodes[${place}].token must be a string`;
-}
-
-function stepProblem(step: Partial<IStep>, place: number, count: number): string | null {
-  for (const key of ['live', 'chosen', 'finished'] as const) {
-    const ids = step[key];
-    if (!isList(ids) || ids.some(id => !(id >= 0 && id < count))) {
-      return `steps[${place}].${key} must list node ids`;
-    }
-  }
-  return step.topk && step.entropy ? null : `steps[${place}] needs topk and entropy`;
-}
-
-/** The first thing wrong with a trace in words, or null. The schema is stricter; this keeps the views from failing. */
+/** The first thing wrong with a trace in words, or null: by the schema, then as a tree. */
 export function problem(value: unknown): string | null {
-  const trace = value as Partial<ITrace> | null;
-  if (!trace || typeof trace !== 'object') {
+  if (!value) {
     return 'there is no trace';
   }
-  if (trace.schema !== SCHEMA) {
-    return `schema is ${JSON.stringify(trace.schema)}, this view reads ${SCHEMA}`;
+  const trace = value as ITrace;
+  return schemaProblem(SCHEMA, trace) ?? treeProblem(trace);
+}
+
+function treeProblem({ nodes, steps, path, best }: ITrace): string | null {
+  const astray = nodes.findIndex((node, place) => node.id !== place || node.parent >= place);
+  if (astray >= 0) {
+    return `nodes[${astray}] must have id ${astray} and an earlier parent`;
   }
-  if (!isList(trace.nodes) || !isList(trace.steps) || !isList(trace.prompt) || !isList(trace.path)) {
-    return 'prompt, nodes, steps and path must be lists';
-  }
-  if (!trace.nodes.length) {
-    return 'a trace needs at least its root node';
-  }
-  const nodes = trace.nodes;
-  if (trace.path.some(id => !nodes[id])) {
-    return 'path must list node ids';
-  }
-  const said = nodes.map(nodeProblem).find(Boolean);
-  return said ?? trace.steps.map((s, i) => stepProblem(s, i, nodes.length)).find(Boolean) ?? null;
+  const named = [...path, best, ...steps.flatMap(s => [...s.live, ...s.chosen, ...s.finished])];
+  const lost = named.find(id => !nodes[id]);
+  return lost === undefined ? null : `node ${lost} is named, but there are ${nodes.length}`;
 }
 
 /** Node ids from the root to `id`. */
@@ -140,7 +153,11 @@ export function queryRow(trace: ITrace, step: number): number {
 }
 
 export async function inflate(base64: string): Promise<Uint8Array> {
-  const raw = Uint8Array.from(atob(base64), c => c.charCodeAt(0));
+  const text = atob(base64);
+  const raw = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) {
+    raw[i] = text.charCodeAt(i);
+  }
   const stream = new Blob([raw]).stream().pipeThrough(new DecompressionStream('deflate'));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
@@ -159,6 +176,15 @@ export function headMap(m: IAttention, bytes: Uint8Array, layer: number, head: n
   }
   return (r, c) => bytes[start + r * m.cols + c] / 255;
 }
+
+/** Which positions a row or column of a map stands for: one, or where maps are pooled the first and the last. */
+export function positions(at: number, pooled: IPooling | undefined, side: 'rows' | 'cols'): number[] {
+  return pooled ? [...new Set([at * pooled.by, Math.min(pooled[side], (at + 1) * pooled.by) - 1])] : [at];
+}
+
+/** What a reader is to know of a pooled map; nothing of others. */
+export const poolingNote = (pooled?: IPooling): string =>
+  pooled ? `Attention pooled ${pooled.by} × ${pooled.by} to keep the notebook small: each square is the largest weight of its block.` : '';
 
 export interface IPlaced {
   node: INode;
@@ -196,4 +222,62 @@ export function layout(nodes: INode[]): IPlaced[] {
   };
   (children.get(-1) ?? []).forEach(place);
   return placed;
+}
+
+/** The tokens that were generated or chosen by hand, along the best path. */
+export function generated(trace: ITrace): string[] {
+  const forced = trace.offset ? trace.prompt.slice(-trace.offset) : [];
+  return [...forced, ...trace.path.slice(1).map(id => trace.nodes[id].token)];
+}
+
+/** How many steps a trace spans, those chosen by hand included. */
+export const span = (trace: ITrace): number => (trace.offset ?? 0) + trace.steps.length;
+
+/** The first step at which two runs part ways, or -1: they agree as far as both go, and are equally long. */
+export function divergence(one: ITrace, other: ITrace): number {
+  const [a, b] = [generated(one), generated(other)];
+  const place = Array.from({ length: Math.max(a.length, b.length) }, (_, i) => i).find(i => a[i] !== b[i]);
+  return place ?? -1;
+}
+
+export interface ICandidate {
+  token: string;
+  id: number;
+  p: number | null; // null: not among the likeliest that were kept
+  stages: (number | null)[];
+  told: Record<string, number>;
+  state: 'chosen' | 'kept' | 'dropped' | '';
+}
+
+/** What a step could have said after `node`: the likeliest tokens, and the others that it tried. */
+export function candidates(trace: ITrace, step: number, node: number): ICandidate[] {
+  const now = trace.steps[step];
+  const best = now?.topk[String(node)] ?? [];
+  const stages = now?.stages?.[String(node)] ?? [];
+  const tried = trace.nodes.filter(n => n.parent === node && n.step === step + 1);
+  const taken = chosenFrom(trace, step, node)?.id;
+  const stateOf = (n: INode | undefined): ICandidate['state'] =>
+    !n ? '' : n.id === taken ? 'chosen' : n.state === 'dropped' ? 'dropped' : 'kept';
+  const rows = best.map(([token, id, p], i): ICandidate => {
+    const made = tried.find(n => n.token_id === id);
+    return { token, id, p, stages: stages.map(s => s.p[i]), told: made?.told ?? {}, state: stateOf(made) };
+  });
+  const rest = tried.filter(n => !best.some(([, id]) => id === n.token_id));
+  const blank = stages.map(() => null);
+  return [...rows, ...rest.map(n => ({ token: n.token, id: n.token_id, p: null, stages: blank, told: n.told ?? {}, state: stateOf(n) }))];
+}
+
+/** Ids of the tokens generated on the way to a node. */
+export const idsTo = (trace: ITrace, node: number): number[] => ancestry(trace, node).slice(1).map(id => trace.nodes[id].token_id);
+
+/** The log-probability of a hypothesis, and how many of its tokens count. */
+export function summed(trace: ITrace, node: number): [number, number] {
+  const chain = ancestry(trace, node).slice(1);
+  return [chain.reduce((sum, id) => sum + trace.nodes[id].logp, 0), chain.length];
+}
+
+/** Bytes as one reads them. */
+export function bytes(count: number): string {
+  const unit = count < 1e3 ? 0 : count < 1e6 ? 1 : count < 1e9 ? 2 : 3;
+  return `${unit ? (count / 1e3 ** unit).toFixed(1) : count} ${['B', 'kB', 'MB', 'GB'][unit]}`;
 }

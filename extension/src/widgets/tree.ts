@@ -1,6 +1,6 @@
 /** The hypotheses as a tree in SVG, windowed by step, and the same as a table. */
-import { h, shown, svg } from './dom';
-import { IPlaced, ITrace, layout, tokensSoFar, visibleNodes } from './trace';
+import { h, shown, svg, tableHead } from './dom';
+import { IPlaced, ITrace, layout, summed, tokensSoFar, visibleNodes } from './trace';
 
 const COLUMN = 112;
 const ROW = 20;
@@ -46,6 +46,12 @@ export function drawTree(trace: ITrace, step: number): SVGElement {
   return root;
 }
 
+/** How a score comes from a sum and a length. */
+function formula(trace: ITrace): string {
+  const penalty = trace.settings?.length_penalty;
+  return typeof penalty === 'number' ? `; score = Σ log p / tokens^${penalty}` : '';
+}
+
 /** The hypotheses a step kept and finished, with their scores. */
 export function hypotheses(trace: ITrace, step: number): HTMLElement {
   const now = trace.steps[step];
@@ -53,10 +59,12 @@ export function hypotheses(trace: ITrace, step: number): HTMLElement {
   for (const id of new Set([...now.chosen, ...now.finished])) {
     const node = trace.nodes[id];
     const text = tokensSoFar(trace, id).slice(-12).map(shown).join(' ');
-    body.append(
-      h('tr', {}, h('th', { scope: 'row' }, text), h('td', {}, node.score.toFixed(3)), h('td', {}, now.finished.includes(id) ? 'finished' : 'kept'))
-    );
+    const [total, length] = summed(trace, id);
+    const cells = [total.toFixed(3), String(length), node.score.toFixed(3), now.finished.includes(id) ? 'finished' : 'kept'];
+    const group = node.told?.group;
+    body.append(h('tr', {}, h('th', { scope: 'row' }, text), ...[...cells, ...(group ? [String(group)] : [])].map(t => h('td', {}, t))));
   }
-  const head = h('tr', {}, ...['hypothesis', 'score', 'state'].map(t => h('th', { scope: 'col' }, t)));
-  return h('table', {}, h('caption', {}, 'Hypotheses after this step'), h('thead', {}, head), body);
+  const groups = trace.nodes.some(n => n.told?.group) ? ['group'] : [];
+  const head = tableHead(['hypothesis', 'Σ log p', 'tokens', 'score', 'state', ...groups]);
+  return h('table', {}, h('caption', {}, `Hypotheses after this step${formula(trace)}`), head, body);
 }

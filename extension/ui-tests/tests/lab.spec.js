@@ -2,42 +2,11 @@ const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { default: AxeBuilder } = require('@axe-core/playwright');
 const { expect, test } = require('@playwright/test');
+const { activate, command, keeps, lab, prints, setSource, shot } = require('../helpers');
 
 const UNIT = '02-masks/02-masks.ipynb';
 const EXERCISE = 'masks.causal';
 const SUBMISSIONS = join(__dirname, '../../../course/units/02-masks/submissions', EXERCISE);
-const shot = (page, name) => page.screenshot({ path: `screenshots/${name}.png` });
-
-async function lab(page, path) {
-  await page.goto(`http://127.0.0.1:8899/lab?token=tests&reset`);
-  await page.waitForFunction(() => window.jupyterapp);
-  await page.evaluate(() => window.jupyterapp.restored);
-  if (path) {
-    await page.evaluate(async p => {
-      const panel = await window.jupyterapp.commands.execute('docmanager:open', { path: p });
-      await panel.context.ready;
-      await panel.sessionContext.ready;
-    }, path);
-    await page.locator('.jp-NotebookPanel .jp-Cell').first().waitFor();
-  }
-}
-
-const command = (page, id, args = {}) => page.evaluate(([i, a]) => window.jupyterapp.commands.execute(i, a).then(() => null), [id, args]);
-
-/** Makes a cell the active one, by the role and exercise in its metadata, or by place. */
-const activate = (page, find) =>
-  page.evaluate(f => {
-    const { content } = window.jupyterapp.shell.currentWidget;
-    const index = content.widgets.findIndex((cell, i) => {
-      const meta = cell.model.getMetadata('tfkit') || {};
-      return typeof f === 'number' ? i === f : meta.role === f.role && meta.exercise === f.exercise;
-    });
-    content.activeCellIndex = index;
-    return content.scrollToItem(index, 'start').then(() => index);
-  }, find);
-
-const setSource = (page, source) =>
-  page.evaluate(s => window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.setSource(s), source);
 
 const stepper = page => page.locator('.tfk:visible').first();
 const said = page => stepper(page).locator('[role=status]');
@@ -50,6 +19,8 @@ test('the course panel lists the units and opens an exercise', async ({ page }) 
   await expect(panel.locator('section')).toHaveCount(1);
   const entry = panel.locator(`[data-exercise="${EXERCISE}"]`);
   await expect(entry).toContainText('not started');
+  await expect(panel.locator('.tfkit-late')).toHaveText(/^was due .*2020/);
+  await expect(panel.getByRole('button', { name: /^Next: / })).toBeVisible();
   await entry.click();
   await page.waitForFunction(() => window.jupyterapp.shell.currentWidget?.content?.activeCell?.model.getMetadata('tfkit')?.role === 'exercise');
   const at = await page.evaluate(() => window.jupyterapp.shell.currentWidget.content.activeCell.model.getMetadata('tfkit'));
@@ -71,6 +42,8 @@ test('Check says what is wrong with a wrong answer, and that a right one is righ
   await expect(verdict).toHaveAttribute('data-state', 'failed', { timeout: 90000 });
   await expect(verdict.locator('.tfkit-Hint').first()).not.toBeEmpty();
   await expect(page.locator(`#tfkit-course [data-exercise="${EXERCISE}"]`)).toContainText('not yet right');
+  await expect(verdict.locator('.tfkit-Example th').first()).toHaveText('call');
+  await expect(verdict.locator('.tfkit-Matrix').first()).toBeVisible();
   await shot(page, 'check-wrong');
   const axe = await new AxeBuilder({ page }).include('.tfkit-Verdict').include('#tfkit-course').analyze();
   expect(axe.violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 90)).join(' | ')}`)).toEqual([]);
@@ -81,6 +54,26 @@ test('Check says what is wrong with a wrong answer, and that a right one is righ
   await expect(verdict).toHaveAttribute('data-state', 'passed', { timeout: 90000 });
   await expect(page.locator(`#tfkit-course [data-exercise="${EXERCISE}"]`)).toContainText('passed');
   await shot(page, 'check-right');
+});
+
+test('a failing case opens in the view of matrices, and is drawn anew by the code in the kernel', async ({ page }) => {
+  await lab(page, UNIT);
+  await activate(page, { role: 'exercise', exercise: 'masks.softmax' });
+  await setSource(page, readFileSync(join(SUBMISSIONS, '../masks.softmax/wrong/mask_ignored.py'), 'utf-8'));
+  await page.locator('.jp-cell-toolbar:visible').getByText('Check', { exact: true }).click();
+  const verdict = page.locator('.tfkit-Verdict');
+  await expect(verdict).toHaveAttribute('data-state', 'failed', { timeout: 90000 });
+  await verdict.getByRole('button', { name: 'Open in the view of matrices' }).click();
+  const beside = page.locator('#tfkit-example .tfk');
+  await expect(beside.locator('h3')).toHaveText('masks.softmax');
+  await expect(beside.locator('[role=status]')).toHaveText(/mask: row 0, column 0: (yes|no)/);
+  await shot(page, 'example-view');
+  const axe = await new AxeBuilder({ page }).include('#tfkit-example').include('.tfkit-Verdict').analyze();
+  expect(axe.violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 90)).join(' | ')}`)).toEqual([]);
+  await verdict.getByRole('button', { name: 'Draw this case in a new cell' }).click();
+  const drawn = page.locator('.jp-NotebookPanel .tfk:visible').last();
+  await expect(drawn.locator('[role=status]')).toHaveText(/result: /, { timeout: 60000 });
+  await shot(page, 'example-cell');
 });
 
 test('the kernel works while a check runs, and the check can be cancelled', async ({ page }) => {
@@ -117,15 +110,13 @@ test('the stepper goes both ways, tells the kernel, and reopens without one wher
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('ArrowLeft');
   await chosen(page, 3);
-  await activate(page, 1);
-  await command(page, 'notebook:run-cell');
-  await expect(page.locator('.jp-Cell').nth(1).locator('.jp-OutputArea-output')).toHaveText('2');
+  await prints(page, 1, '2');
   await stepper(page).scrollIntoViewIfNeeded();
   await stepper(page).screenshot({ path: 'screenshots/stepper.png' });
   await shot(page, 'stepper-live');
   const axe = await new AxeBuilder({ page }).include('.tfk').analyze();
   expect(axe.violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 90)).join(' | ')}`)).toEqual([]);
-  await page.waitForTimeout(600); // the step is written to the document a moment after it is taken
+  await keeps(page, { step: 2 });
   await command(page, 'docmanager:save');
   await command(page, 'kernelmenu:shutdown');
   await chosen(page, 3);

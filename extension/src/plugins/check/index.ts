@@ -1,17 +1,19 @@
 /** The Check button: sends the notebook's cells to the server, which grades in processes of its own, and shows the verdict. */
 import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
-import { ICommandPalette } from '@jupyterlab/apputils';
+import { ICommandPalette, MainAreaWidget } from '@jupyterlab/apputils';
 import { Cell } from '@jupyterlab/cells';
-import { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import { INotebookTracker, NotebookActions, NotebookPanel } from '@jupyterlab/notebook';
 import { ServerConnection } from '@jupyterlab/services';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
-import { PanelLayout } from '@lumino/widgets';
+import { PanelLayout, Widget } from '@lumino/widgets';
 import { exerciseOf, meta } from '../../shared/cells';
 import { checkIcon } from '../../shared/icons';
 import { request } from '../../shared/server';
-import { ICourse } from '../../shared/tokens';
-import { IVerdict, VerdictWidget } from './verdict';
+import { ICourse, ITraceViews } from '../../shared/tokens';
+import { RecordedModel } from '../../widgets/model';
+import { IMap, ITrace, mapsOf, traceOf } from './picture';
+import { IAction, IVerdict, VerdictWidget } from './verdict';
 
 const CHECK = 'tfkit:check';
 
@@ -24,7 +26,8 @@ class Checker {
   constructor(
     private _settings: ServerConnection.ISettings,
     private _course: ICourse,
-    private _trans: TranslationBundle
+    private _trans: TranslationBundle,
+    private _draw: (title: string, maps: IMap[]) => void
   ) {}
 
   async check(panel: NotebookPanel, cell: Cell): Promise<IVerdict | null> {
@@ -39,7 +42,7 @@ class Checker {
     shown.showRunning(exercise, () => mine.abort.abort());
     try {
       const verdict = await this._ask(panel, exercise, mine.abort.signal);
-      shown.showVerdict(verdict);
+      shown.showVerdict(verdict, this._actions(panel, cell, verdict));
       void this._course.refresh();
       return verdict;
     } catch (error) {
@@ -48,6 +51,14 @@ class Checker {
       }
       return null;
     }
+  }
+
+  /** The failing case in a view: as it was recorded, or of the cell's code as it is now. */
+  private _actions(panel: NotebookPanel, cell: Cell, verdict: IVerdict): IAction[] {
+    const maps = mapsOf(verdict);
+    const open = { label: this._trans.__('Open in the view of matrices'), run: () => this._draw(verdict.exercise, maps) };
+    const draw = { label: this._trans.__('Draw this case in a new cell'), run: () => void runBelow(panel, cell, verdict.code ?? '') };
+    return [...(maps.length ? [open] : []), ...(verdict.code ? [draw] : [])];
   }
 
   private _ask(panel: NotebookPanel, exercise: string, signal: AbortSignal): Promise<IVerdict> {
@@ -71,21 +82,51 @@ class Checker {
   private _running = new WeakMap<Cell, IRunning>();
 }
 
+/** A recorded trace beside the notebook, in the view that draws its kind; one at a time. */
+function openView(app: JupyterFrontEnd, views: ITraceViews, trace: ITrace): void {
+  const id = 'tfkit-example';
+  const where = app.name === 'JupyterLab' ? 'main' : 'right'; // Notebook 7 has room for one main widget
+  Array.from(app.shell.widgets(where)).find(widget => widget.id === id)?.dispose();
+  const content = new Widget();
+  content.addClass('tfkit-ExampleView');
+  const cleanup = views.find(trace.kind)?.mount(new RecordedModel({ trace }), content.node);
+  content.disposed.connect(() => cleanup?.());
+  const area = new MainAreaWidget({ content });
+  area.id = id;
+  area.title.label = trace.title;
+  area.title.icon = checkIcon;
+  area.title.closable = true;
+  app.shell.add(area, where, { mode: 'split-right' });
+  app.shell.activateById(id);
+}
+
+/** Puts code into a cell of its own under another, and runs it with that one: the student's code is in the kernel then. */
+async function runBelow({ content, sessionContext }: NotebookPanel, cell: Cell, source: string): Promise<void> {
+  content.activeCellIndex = content.widgets.indexOf(cell);
+  await NotebookActions.run(content, sessionContext);
+  content.activeCellIndex = content.widgets.indexOf(cell);
+  NotebookActions.insertBelow(content);
+  content.activeCell?.model.sharedModel.setSource(source);
+  await NotebookActions.run(content, sessionContext);
+}
+
 export const checkPlugin: JupyterFrontEndPlugin<void> = {
   id: '@tfkit/lab:check',
   description: 'Checks the exercise of a cell and shows the verdict under it.',
   autoStart: true,
-  requires: [ICourse, INotebookTracker],
+  requires: [ICourse, INotebookTracker, ITraceViews],
   optional: [ITranslator, ICommandPalette, ISettingRegistry],
   activate: (
     app: JupyterFrontEnd,
     course: ICourse,
     notebooks: INotebookTracker,
+    views: ITraceViews,
     translator: ITranslator | null,
     palette: ICommandPalette | null
   ) => {
     const trans = (translator ?? nullTranslator).load('tfkit_lab');
-    const checker = new Checker(app.serviceManager.serverSettings, course, trans);
+    const draw = (title: string, maps: IMap[]): void => void traceOf(title, maps).then(trace => openView(app, views, trace));
+    const checker = new Checker(app.serviceManager.serverSettings, course, trans, draw);
     const applies = (): boolean => !!exerciseOf(notebooks.activeCell?.model);
     app.commands.addCommand(CHECK, {
       label: trans.__('Check'),

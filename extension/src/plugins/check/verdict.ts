@@ -3,11 +3,13 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 import { stateIcons } from '../../shared/icons';
 import { h } from '../../widgets/dom';
+import { drawExample, drawMap } from './example';
 
 export interface ICheckResult {
   name: string;
   status: string;
   message: string;
+  map?: string[];
 }
 
 export interface IVerdict {
@@ -20,6 +22,14 @@ export interface IVerdict {
   hint?: string | null;
   reason?: string;
   counterexample: Record<string, unknown> | null;
+  /** Python that draws the counterexample with the code in the kernel. */
+  code?: string | null;
+}
+
+/** What can be done with a verdict. */
+export interface IAction {
+  readonly label: string;
+  run(): void;
 }
 
 /** What a check is doing or has found, as a live region: a screen reader tells it without losing its place. */
@@ -44,8 +54,10 @@ export class VerdictWidget extends Widget {
     this._show('cancelled', h('p', {}, this._trans.__('The check was cancelled.')));
   }
 
-  showVerdict(verdict: IVerdict): void {
-    this._show(verdict.status, this._headline(verdict), ...this._words(verdict), ...this._checks(verdict.checks));
+  showVerdict(verdict: IVerdict, actions: readonly IAction[] = []): void {
+    const buttons = actions.map(({ label, run }) => h('button', { type: 'button', onclick: run }, label));
+    const offered = buttons.length ? [h('p', { className: 'tfkit-Actions' }, ...buttons)] : [];
+    this._show(verdict.status, this._headline(verdict), ...this._words(verdict), ...this._checks(verdict.checks), ...this._example(verdict), ...offered);
   }
 
   private _headline(verdict: IVerdict): HTMLElement {
@@ -70,12 +82,21 @@ export class VerdictWidget extends Widget {
       return [];
     }
     const rows = checks.map(check =>
-      h('tr', { className: `tfkit-${check.status}` }, h('th', { scope: 'row' }, check.name), h('td', {}, check.status.replace(/_/g, ' ')), h('td', {}, check.message))
+      h('tr', { className: `tfkit-${check.status}` }, h('th', { scope: 'row' }, check.name), h('td', {}, check.status.replace(/_/g, ' ')), h('td', {}, check.message, ...this._map(check)))
     );
     const head = h('tr', {}, ...['Check', 'Result', 'What was seen'].map(text => h('th', { scope: 'col' }, this._trans.__(text))));
     const table = h('table', {}, h('thead', {}, head), h('tbody', {}, ...rows));
     const failed = checks.some(check => check.status === 'failed');
     return [h('details', { open: failed }, h('summary', {}, this._trans._n('%1 check', '%1 checks', checks.length)), table)];
+  }
+
+  private _map(check: ICheckResult): HTMLElement[] {
+    const key = this._trans.__('Rows are outputs, columns inputs: ● may be seen and is, ▲ is seen and must not be, ○ should be seen and is not');
+    return check.map?.length ? [drawMap(check.map, key)] : [];
+  }
+
+  private _example(verdict: IVerdict): HTMLElement[] {
+    return verdict.counterexample ? [drawExample(verdict.counterexample, this._trans.__('The smallest example found'))] : [];
   }
 
   private _show(state: string, ...children: HTMLElement[]): void {

@@ -7,19 +7,16 @@ import { Panel, Widget } from '@lumino/widgets';
 import { ITraceViews } from '../../shared/tokens';
 import { h } from '../../widgets/dom';
 import { RecordedModel } from '../../widgets/model';
-import { ITrace, problem } from '../../widgets/trace';
 
 export const MIME = 'application/vnd.tfkit.trace.v1+json';
 const WIDGET_VIEW = 'application/vnd.jupyter.widget-view+json';
 const RANK = -20; // ipywidgets registers its renderer at -10
-const PATIENCE_MS = 5000; // how long a kernel may take to bring its widgets back
+const PATIENCE_MS = 30000; // how long a kernel may take to bring its widgets back
 
 interface IPayload {
-  trace?: ITrace;
-  step?: number;
-  layer?: number;
-  head?: number;
+  trace?: { kind?: string };
   model_id?: string;
+  [state: string]: unknown; // what of the trace is shown
 }
 
 class TraceRenderer extends Panel implements IRenderMime.IRenderer {
@@ -55,16 +52,14 @@ class TraceRenderer extends Panel implements IRenderMime.IRenderer {
 
   private _showRecorded(): void {
     const payload = (this._model?.data[MIME] ?? {}) as IPayload;
-    const wrong = problem(payload.trace);
     const view = this._views.find(payload.trace?.kind ?? '');
     this._cleanup?.();
-    if (wrong || !view) {
-      const why = wrong ?? `no view draws traces of kind “${payload.trace?.kind}”`;
+    if (!view) {
+      const why = `no view draws traces of kind “${payload.trace?.kind}”`;
       this._recorded.replaceChildren(h('p', { role: 'alert' }, `This trace cannot be shown: ${why}.`));
       return;
     }
-    const { trace, step = 0, layer = 0, head = 0 } = payload;
-    this._cleanup = view.mount(new RecordedModel({ trace, step, layer, head }), this._recorded);
+    this._cleanup = view.mount(new RecordedModel({ ...payload }), this._recorded);
   }
 
   /** The live widget is drawn unseen, and takes the place of the recording when it stands. */

@@ -2,17 +2,25 @@
 import { ILayoutRestorer, JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
 import { NotebookPanel } from '@jupyterlab/notebook';
+import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 import { showExercise } from '../../shared/cells';
 import { courseIcon, stateIcons } from '../../shared/icons';
 import { ExerciseState, ICourse, IExercise, IUnit } from '../../shared/tokens';
 import { h } from '../../widgets/dom';
+import { isLate, nextOf } from './ahead';
 
 const SHOW = 'tfkit:show-course';
 const OPEN = 'tfkit:open-exercise';
 
 type Open = (path: string, exercise: string) => void;
+
+/** What the settings say of the panel. */
+interface IShown {
+  dueDates: boolean;
+  hidePassed: boolean;
+}
 
 class CoursePanel extends Widget {
   constructor(
@@ -31,6 +39,11 @@ class CoursePanel extends Widget {
     this._draw();
   }
 
+  set shown(shown: IShown) {
+    this._shown = shown;
+    this._draw();
+  }
+
   protected onAfterShow(): void {
     void this._course.refresh();
   }
@@ -41,7 +54,8 @@ class CoursePanel extends Widget {
     const refresh = h('button', { type: 'button', className: 'tfkit-Refresh' }, this._trans.__('Refresh'));
     refresh.onclick = () => void this._course.refresh();
     const header = h('div', { className: 'tfkit-Course-header' }, h('h2', {}, this._trans.__('Course')), refresh);
-    this.node.replaceChildren(header, ...(error ? [h('p', { role: 'alert' }, error)] : units.map(unit => this._unit(unit))));
+    const listed = error ? [h('p', { role: 'alert' }, error)] : [...this._next(), ...units.map(unit => this._unit(unit))];
+    this.node.replaceChildren(header, ...listed);
     if (!error && !units.length) {
       this.node.append(h('p', {}, this._trans.__('No course notebooks were found in the folder this server shows.')));
     }
@@ -50,11 +64,33 @@ class CoursePanel extends Widget {
     }
   }
 
+  private _next(): HTMLElement[] {
+    const next = nextOf(this._course.units);
+    if (!next) {
+      return [];
+    }
+    const button = h('button', { type: 'button', className: 'tfkit-Next' }, this._trans.__('Next: %1', next.exercise.title));
+    button.onclick = () => this._open(next.unit.path, next.exercise.id);
+    return [h('p', {}, button)];
+  }
+
+  /** By when, in words; a unit that is late says so. */
+  private _due(unit: IUnit): HTMLElement[] {
+    if (!unit.due || !this._shown.dueDates) {
+      return [];
+    }
+    const date = new Date(unit.due).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+    const late = isLate(unit, new Date());
+    const words = late ? this._trans.__('was due %1', date) : this._trans.__('due %1', date);
+    return [h('p', { className: late ? 'tfkit-Due tfkit-late' : 'tfkit-Due' }, h(late ? 'strong' : 'span', {}, words))];
+  }
+
   private _unit(unit: IUnit): HTMLElement {
     const done = unit.exercises.filter(exercise => exercise.state === 'passed').length;
     const heading = h('h3', {}, unit.title, ' ', h('small', {}, this._trans.__('%1 of %2', done, unit.exercises.length)));
-    const list = h('ul', {}, ...unit.exercises.map(exercise => h('li', {}, this._exercise(unit, exercise))));
-    return h('section', { 'aria-label': unit.title }, heading, list);
+    const wanted = unit.exercises.filter(exercise => !this._shown.hidePassed || exercise.state !== 'passed');
+    const list = h('ul', {}, ...wanted.map(exercise => h('li', {}, this._exercise(unit, exercise))));
+    return h('section', { 'aria-label': unit.title }, heading, ...this._due(unit), list);
   }
 
   private _exercise(unit: IUnit, exercise: IExercise): HTMLElement {
@@ -75,6 +111,8 @@ class CoursePanel extends Widget {
       not_graded: this._trans.__('could not be checked')
     }[state];
   }
+
+  private _shown: IShown = { dueDates: true, hidePassed: false };
 }
 
 export const panelPlugin: JupyterFrontEndPlugin<void> = {
@@ -82,13 +120,14 @@ export const panelPlugin: JupyterFrontEndPlugin<void> = {
   description: 'A side panel with the units of the course and the state of each exercise.',
   autoStart: true,
   requires: [ICourse],
-  optional: [ITranslator, ICommandPalette, ILayoutRestorer],
+  optional: [ITranslator, ICommandPalette, ILayoutRestorer, ISettingRegistry],
   activate: (
     app: JupyterFrontEnd,
     course: ICourse,
     translator: ITranslator | null,
     palette: ICommandPalette | null,
-    restorer: ILayoutRestorer | null
+    restorer: ILayoutRestorer | null,
+    registry: ISettingRegistry | null
   ) => {
     const trans = (translator ?? nullTranslator).load('tfkit_lab');
     const open: Open = (path, exercise) => void app.commands.execute(OPEN, { path, exercise });
@@ -108,5 +147,12 @@ export const panelPlugin: JupyterFrontEndPlugin<void> = {
     palette?.addItem({ command: SHOW, category: trans.__('Course') });
     app.shell.add(panel, 'left', { rank: 90 });
     restorer?.add(panel, panel.id);
+    void registry?.load(panelPlugin.id).then(settings => {
+      const follow = (): void => {
+        panel.shown = settings.composite as unknown as IShown;
+      };
+      settings.changed.connect(follow);
+      follow();
+    });
   }
 };

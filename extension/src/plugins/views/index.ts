@@ -1,7 +1,17 @@
-/** Provides the registry of trace views, with the decoding stepper in it. Needs nothing, so it loads on every page. */
+/** Provides the registry of trace views, with ours in it. Needs nothing, so it loads on every page. */
 import { JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ITraceView, ITraceViews } from '../../shared/tokens';
-import { mount } from '../../widgets/stepper';
+import { mount as anatomy } from '../../widgets/anatomy';
+import { mount as attention } from '../../widgets/attention';
+import { mount as corruption } from '../../widgets/corruption';
+import { mount as matrices } from '../../widgets/matrices';
+import { Mount } from '../../widgets/picture';
+import { mount as retrieval } from '../../widgets/retrieval';
+import { mount as decoding } from '../../widgets/stepper';
+import { mount as training } from '../../widgets/training';
+
+/** Ours: kind of trace -> how it is drawn. */
+export const OURS: Record<string, Mount> = { anatomy, attention, corruption, decoding, matrices, retrieval, training };
 
 export class TraceViews implements ITraceViews {
   add(view: ITraceView): void {
@@ -22,7 +32,9 @@ export const viewsPlugin: JupyterFrontEndPlugin<ITraceViews> = {
   provides: ITraceViews,
   activate: () => {
     const views = new TraceViews();
-    views.add({ name: 'stepper', accepts: kind => kind === 'decoding', mount });
+    for (const [name, mount] of Object.entries(OURS)) {
+      views.add({ name, accepts: kind => kind === name, mount });
+    }
     return views;
   }
 };

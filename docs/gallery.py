@@ -1,0 +1,262 @@
+# %% [markdown]
+# # What can be seen
+#
+# Every view of `tfkit_lab`, over a small model that has read sixteen sentences, and others that have read nothing. In
+# a notebook the same views are live; in a saved one they need no kernel; this page needs nothing at all. Arrow keys
+# step and move, `p` plays, `m` pins.
+#
+# `python -m tfkit_lab.export docs/gallery.py docs/gallery.html` writes it.
+#
+# ## Decoding: two strategies in lock-step
+# Greedy search and a sample, from the same prompt: what temperature, top-k and top-p leave of the candidates, where the
+# two part, how the cache grows.
+
+# %%
+import torch
+
+import tfkit
+from tfkit.decode import Beam, Contrastive, Diverse, Greedy, Sample, Speculative, record
+from tfkit_lab import Stepper, show
+
+vocabulary = "<pad> </s> <mask> the a black small cat dog mat sat ran on to . <2> <1> <0>"
+words = vocabulary.split()
+
+
+def model(seed, name="gpt2", head="causal_lm", **fields):
+    torch.manual_seed(seed)
+    size = dict(vocab_size=len(words), d_model=32, n_heads=4) | ({} if "layers" in fields else {"n_layers": 2})
+    made = tfkit.from_config(name, head=head, **size | fields)
+    for parameter in made.parameters():
+        parameter.data += 0.05 * torch.randn_like(parameter)  # surer of itself than fresh weights are
+    return made.eval()
+
+
+def ids(text):
+    return torch.tensor([words.index(word) for word in text.split()])
+
+
+def taught(made, steps):
+    """The model after some steps on sixteen sentences, and its losses."""
+    said = [f"the {a} {b} {c} ." for a in ("black", "small") for b in ("cat", "dog") for c in
+            ("sat on the mat", "ran to the cat", "sat on a small mat", "ran on")]  # fmt: skip
+    rows = [ids(f"{text} </s>") for text in said]
+    batch = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+    optimizer, losses = torch.optim.AdamW(made.train().parameters(), lr=3e-3), []
+    for _ in range(steps):
+        loss = made(input_ids=batch, labels=batch.masked_fill(batch == 0, -100)).loss
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        losses.append(loss.item())
+    return made.eval(), losses
+
+
+def opened(picture, **place):
+    """The picture, with its cursor where there is something to see."""
+    picture.place = place
+    return picture
+
+
+writer, losses = taught(model(0, max_length=64), 120)
+
+
+def decoded(strategy, title):
+    generator = torch.Generator().manual_seed(1)
+    return record(
+        writer,
+        ids("the black"),
+        token=words.__getitem__,
+        strategy=strategy,
+        end_id=1,
+        max_new_tokens=10,
+        title=title,
+        generator=generator,
+    )
+
+
+Stepper(decoded(Greedy(), "Greedy, and a sample"), decoded(Sample(1.2, top_k=8, top_p=0.9), ""), step=2)
+
+# %% [markdown]
+# ## A beam
+# The tree of hypotheses with those that were dropped; score = Σ log p / length to the power of the penalty; which rows
+# of the cache a survivor takes over, and what that copies.
+
+# %%
+Stepper(decoded(Beam(3), "Beam search"), step=3)
+
+# %% [markdown]
+# ## Diverse groups, over an encoder-decoder
+# Two groups of two; what the first has just said costs the second.
+
+# %%
+translator = model(2, name="transformer", head="seq2seq_lm", d_ff=32)
+diverse = Diverse(4, groups=2, penalty=1.0)
+how = dict(token=words.__getitem__, strategy=diverse, max_new_tokens=8, title="Diverse beams")
+Stepper(record(translator, ids("the small dog ran </s>"), **how), step=2)
+
+# %% [markdown]
+# ## Contrastive search
+# Likely, but unlike what was said: the value of a candidate falls with its likeness to the states before.
+
+# %%
+Stepper(decoded(Contrastive(4, 0.6), "Contrastive search"), step=2)
+
+# %% [markdown]
+# ## Speculative decoding
+# A draft guesses four tokens; each is kept with probability min(1, p / q). What follows a refused one is never read.
+
+# %%
+draft, _ = taught(model(1, n_layers=1, max_length=64), 30)
+Stepper(decoded(Speculative(draft, 4, Sample()), "Speculative decoding"))
+
+# %% [markdown]
+# ## Attention
+# Every head of every layer; one of them large, with a cursor.
+
+# %%
+sentence = "the black cat sat on the small mat ."
+show.attention(writer, input_ids=ids(sentence)[None], tokens=sentence.split(), title="Attention of a small GPT-2")
+
+# %% [markdown]
+# ## Memory: Transformer-XL
+# The states of the segment before are keys too. Colours and the table say what a key is; what is faint may be looked
+# at, and is not.
+
+# %%
+small = dict(d_ff=64, dropout=0.0)
+remembering = model(3, name="transformer_xl", d_embed=32, d_head=8, cutoffs=(), mem_len=9, same_length=False, **small)
+before = "the small dog ran on to the mat ."
+mems = remembering(input_ids=ids(before)[None]).mems
+how = dict(input_ids=ids(sentence)[None], mems=mems, tokens=sentence.split(), keys=f"{before} {sentence}".split())
+opened(show.attention(remembering, title="Transformer-XL: memory", **how), layer=1, row=4, col=6)
+
+# %% [markdown]
+# ## Window, global and random keys: Longformer and BigBird
+# Longformer's first token is global: it sees all and all see it. BigBird looks at blocks: neighbours, the two ends, and
+# some drawn at random, in training only.
+
+# %%
+text = " ".join([sentence] * 4)
+first = torch.zeros(1, 36, dtype=torch.int64)
+first[0, 0] = 1
+near = model(4, name="longformer", head=None, max_length=64, window=8, attn_dropout=0.0, **small)
+how = dict(input_ids=ids(text)[None], tokens=text.split())
+windows = show.attention(near, global_attention_mask=first, title="Longformer: window and global", **how)
+opened(windows, layer=1, row=15, col=13)
+
+# %%
+blocks = model(5, name="bigbird", head=None, max_length=64, block=3, n_random=1, attn_dropout=0.0, **small)
+opened(show.attention(blocks, training=True, title="BigBird: window, global, random", **how), row=15, col=10)
+
+# %% [markdown]
+# ## Buckets: Reformer
+# A random hash puts alike vectors into one bucket; sorted by bucket, one sees the chunks that are looked at. A layer of
+# windows stands beside it.
+
+# %%
+parts = dict(local_chunk=6, lsh_chunk=6, n_buckets=6, hash_seed=0, axial=False, max_length=64, d_head=8)
+hashed = model(6, name="reformer", layers=("local", "lsh"), **small, **parts)
+opened(show.attention(hashed, title="Reformer: chunks and buckets", **how), layer=1, row=20, col=12, sorted=1)
+
+# %% [markdown]
+# ## An order and two streams: XLNet
+# Words are predicted in an order chosen here. The content stream sees itself and the words before its turn, the query
+# stream only these. Sorted by turn, both are triangles.
+
+# %%
+streams = model(7, name="xlnet", head="masked_lm", **small)
+order = [4, 1, 7, 0, 8, 2, 5, 3, 6]
+how = dict(input_ids=ids(sentence)[None], order=order, tokens=sentence.split())
+opened(show.two_streams(streams, title="XLNet, in a chosen order", **how), layer=1, row=5, col=2, sorted=1)
+
+# %% [markdown]
+# ## Masks, and what really flows
+# A mask says who may look at whom. Which inputs in fact move which outputs is measured: here, of a layer that keeps the
+# mask, and of one that forgets it.
+
+# %%
+from tfkit.nn import CachedSelfAttention
+from tfkit.nn.attention import MultiHeadAttention
+from tfkit.nn.masks import causal_mask
+
+torch.manual_seed(0)
+kept, forgetful, x = CachedSelfAttention(16, 4), MultiHeadAttention(16, 4), torch.randn(9, 16)
+show.masks(
+    {"causal": causal_mask(9), "flow where it is kept": show.flow(kept, x)},
+    sentence.split(),
+    through=lambda x: forgetful(x, x, x),
+    x=x,
+    title="A mask kept, and one forgotten",
+)
+
+# %% [markdown]
+# ## Streams that look ahead: ProphetNet
+# The main stream reads. The first predicting stream foretells the next word and the second the one after it, from a
+# word less; each has, beside the keys shown, one of its own.
+
+# %%
+from tfkit.nn.streams import plan_streams
+
+plan = plan_streams(torch.zeros(1, 9, 32), 2, 0, 9, None, buckets=32, max_distance=128)
+predicting = {f"predicting stream {n + 1}": seen[:, :-1] for n, seen in enumerate(plan.seen[0, 0])}
+show.masks({"main stream": plan.main_seen[0, 0]} | predicting, sentence.split(), title="ProphetNet's streams")
+
+# %% [markdown]
+# ## Positions
+
+# %%
+show.positions(40, 32)
+
+# %% [markdown]
+# ## What is to be learned
+# One sentence, as four objectives spoil it; draw again for other examples.
+
+# %%
+from tfkit.objectives.denoising import Denoising
+from tfkit.objectives.masked_lm import MaskedLM
+from tfkit.objectives.permutation_lm import PermutationLM
+from tfkit.objectives.span_corruption import SpanCorruption
+
+whole = ids(sentence + " </s>")
+show.corruption(
+    {
+        "masked words (BERT)": MaskedLM(2, 15, 0.3),
+        "span corruption (T5)": SpanCorruption(17, 1, density=0.3),
+        "infilling (BART)": Denoising(2, 0),
+        "permutation (XLNet)": PermutationLM(0.4),
+    },
+    whole,
+    words.__getitem__,
+    special=whole == 1,
+)
+
+# %% [markdown]
+# ## Retrieval
+# What each document gives to each token of an answer; RAG sums over documents at every token, or once.
+
+# %%
+torch.manual_seed(0)
+answer = ids("the cat </s>")
+helpful = torch.tensor([3.0, 1.0, 0.0])[:, None, None]
+logits = torch.randn(3, 3, len(words)) + helpful * torch.nn.functional.one_hot(answer, len(words))
+show.retrieval(
+    "who sat on the mat?",
+    ["the black cat sat on the small mat .", "a dog ran to the cat .", "the mat ."],
+    torch.tensor([3.0, 1.5, 1.0]),
+    ["the", "cat", "</s>"],
+    logits,
+    answer,
+)
+
+# %% [markdown]
+# ## Training
+# What the model above went through. Every column of pixels shows the least and the most of its steps.
+
+# %%
+show.training({"loss": losses})
+
+# %% [markdown]
+# ## Anatomy: from BERT to RoBERTa
+
+# %%
+show.anatomy("bert-base-uncased", "roberta-base")

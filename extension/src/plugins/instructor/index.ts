@@ -1,0 +1,138 @@
+/** For instructors: how the class does, what it most often misunderstands; opens submissions and starts the grading. */
+import { ILayoutRestorer, JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { ICommandPalette } from '@jupyterlab/apputils';
+import { ServerConnection } from '@jupyterlab/services';
+import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
+import { Widget } from '@lumino/widgets';
+import { stateIcons } from '../../shared/icons';
+import { request } from '../../shared/server';
+import { h } from '../../widgets/dom';
+
+const SHOW = 'tfkit:show-class';
+const GRADE = 'tfkit:grade';
+
+interface IVerdict {
+  readonly status: 'passed' | 'failed' | 'not_graded';
+  readonly score: number;
+  readonly max_score: number;
+  readonly misconception: string | null;
+  readonly reason: string | null;
+}
+
+export interface IAssignment {
+  readonly course: string;
+  readonly assignment: string;
+  readonly exercises: readonly string[];
+  readonly students: readonly { student: string; path: string; verdicts: Record<string, IVerdict> }[];
+  readonly commonest: readonly { exercise: string; misconception: string; students: number }[];
+}
+
+/** One word for a shell, whatever is in it. */
+const quoted = (word: unknown): string => `'${String(word).replace(/'/g, "'\\''")}'`;
+
+const spoken = (name: string): string => name.replace(/_/g, ' ');
+
+class ClassPanel extends Widget {
+  constructor(
+    private _settings: ServerConnection.ISettings,
+    private _trans: TranslationBundle,
+    private _run: (command: string, args: Record<string, string>) => void
+  ) {
+    super();
+    this.id = 'tfkit-class';
+    this.title.icon = stateIcons.passed;
+    this.title.caption = _trans.__('Class');
+    this.addClass('tfkit-Course');
+    this.addClass('tfkit-Class');
+    this.node.setAttribute('role', 'region');
+    this.node.setAttribute('aria-label', _trans.__('Class'));
+  }
+
+  protected onAfterShow(): void {
+    void this.refresh();
+  }
+
+  async refresh(): Promise<void> {
+    const again = h('button', { type: 'button', onclick: () => void this.refresh() }, this._trans.__('Refresh'));
+    const header = h('div', { className: 'tfkit-Course-header' }, h('h2', {}, this._trans.__('Class')), again);
+    try {
+      const { assignments, python } = await request<{ assignments: IAssignment[]; python: string }>(this._settings, 'class');
+      const none = h('p', {}, this._trans.__('No graded submissions were found: a course folder holds source and autograded.'));
+      this.node.replaceChildren(header, ...(assignments.length ? assignments.map(one => this._assignment(one, python)) : [none]));
+    } catch (error) {
+      this.node.replaceChildren(header, h('p', { role: 'alert' }, error instanceof Error ? error.message : String(error)));
+    }
+  }
+
+  private _assignment(one: IAssignment, python: string): HTMLElement {
+    const { course, assignment } = one;
+    const grade = h('button', { type: 'button' }, this._trans.__('Grade in a terminal'));
+    grade.onclick = () => this._run(GRADE, { course, assignment, python });
+    const list = one.commonest.map(({ exercise, misconception, students }) =>
+      h('li', {}, h('strong', {}, spoken(misconception)), ` (${exercise}): `, this._trans._n('%1 student', '%1 students', students))
+    );
+    const wrong = list.length ? [h('h4', {}, this._trans.__('Commonest misconceptions')), h('ol', {}, ...list)] : [];
+    return h('section', { 'aria-label': assignment }, h('h3', {}, assignment), grade, this._table(one), ...wrong);
+  }
+
+  private _table({ exercises, students }: IAssignment): HTMLElement {
+    const names = [this._trans.__('Student'), ...exercises, this._trans.__('Points')];
+    const head = h('tr', {}, ...names.map(name => h('th', { scope: 'col' }, name)));
+    const rows = students.map(({ student, path, verdicts }) => {
+      const open = h('button', { type: 'button', title: path, onclick: () => this._run('docmanager:open', { path }) }, student);
+      const points = Object.values(verdicts).reduce((sum, verdict) => sum + verdict.score, 0);
+      const cells = exercises.map(exercise => this._cell(verdicts[exercise]));
+      return h('tr', {}, h('th', { scope: 'row' }, open), ...cells, h('td', {}, points.toFixed(1).replace(/\.0$/, '')));
+    });
+    const table = h('table', {}, h('thead', {}, head), h('tbody', {}, ...rows));
+    return h('div', { className: 'tfkit-Class-table', tabIndex: 0, role: 'group', 'aria-label': this._trans.__('Submissions') }, table);
+  }
+
+  private _cell(verdict: IVerdict | undefined): HTMLElement {
+    if (!verdict) {
+      return h('td', {}, '–');
+    }
+    const words = { passed: this._trans.__('passed'), failed: this._trans.__('not yet right'), not_graded: this._trans.__('could not be checked') };
+    const mark = stateIcons[verdict.status].element({ tag: 'span', className: 'tfkit-State' });
+    mark.setAttribute('aria-hidden', 'true');
+    const why = verdict.misconception ? spoken(verdict.misconception) : verdict.reason ?? '';
+    return h('td', { title: why }, mark, h('span', { className: 'tfkit-Hidden' }, `${words[verdict.status]} ${why}`));
+  }
+}
+
+export const instructorPlugin: JupyterFrontEndPlugin<void> = {
+  id: '@tfkit/lab:instructor',
+  description: 'How the class does, for instructors. Disable or lock it where students share the settings.',
+  autoStart: true,
+  optional: [ITranslator, ICommandPalette, ILayoutRestorer],
+  activate: (
+    app: JupyterFrontEnd,
+    translator: ITranslator | null,
+    palette: ICommandPalette | null,
+    restorer: ILayoutRestorer | null
+  ) => {
+    const trans = (translator ?? nullTranslator).load('tfkit_lab');
+    const { commands, shell, serviceManager } = app;
+    const panel = new ClassPanel(serviceManager.serverSettings, trans, (command, args) => void commands.execute(command, args));
+    commands.addCommand(SHOW, {
+      label: trans.__('Show the Class'),
+      execute: () => {
+        if (!panel.isAttached) {
+          shell.add(panel, 'left', { rank: 910 });
+          restorer?.add(panel, panel.id);
+        }
+        shell.activateById(panel.id);
+      }
+    });
+    commands.addCommand(GRADE, {
+      label: trans.__('Grade an Assignment'),
+      isVisible: () => commands.hasCommand('terminal:create-new'),
+      execute: async args => {
+        const terminal = await commands.execute('terminal:create-new', { cwd: String(args.course) });
+        const line = `${quoted(args.python)} -m autograder grade . ${quoted(args.assignment)}`;
+        terminal.content.session.send({ type: 'stdin', content: [`${line}\r`] });
+      }
+    });
+    palette?.addItem({ command: SHOW, category: trans.__('Course') });
+  }
+};

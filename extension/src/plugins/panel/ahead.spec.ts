@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import type { ExerciseState, IUnit } from '../../shared/tokens';
+import { isLate, nextOf } from './ahead';
+
+const unit = (title: string, due: string | null, ...states: ExerciseState[]): IUnit => ({
+  path: `${title}.ipynb`,
+  title,
+  due,
+  exercises: states.map((state, i) => ({ id: `${title}.${i}`, title: `${title} ${i}`, state, score: 0, max_score: 1 }))
+});
+
+it('goes on with the first exercise that is not passed', () => {
+  const units = [unit('a', null, 'passed', 'passed'), unit('b', null, 'passed', 'failed', 'not_started')];
+  expect(nextOf(units)?.exercise.id).toBe('b.1');
+  expect(nextOf(units.slice(0, 1))).toBeNull();
+});
+
+it('is late only with what is not done', () => {
+  const now = new Date('2026-10-12T18:30:00+02:00');
+  expect(isLate(unit('a', '2026-10-12T16:00:00+00:00', 'passed', 'failed'), now)).toBe(true);
+  expect(isLate(unit('a', '2026-10-12T16:00:00+00:00', 'passed'), now)).toBe(false);
+  expect(isLate(unit('a', '2026-10-12T18:00:00+00:00', 'failed'), now)).toBe(false);
+  expect(isLate(unit('a', null, 'failed'), now)).toBe(false);
+});

@@ -1,0 +1,155 @@
+/** All heads of all layers at a glance, and one of them large. */
+import SCHEMA from '../../tfkit_lab/schemas/attention.json';
+import { h } from './dom';
+import { Grid, IGrid } from './grid';
+import { IModel } from './model';
+import { choice, ICanvas, picture } from './picture';
+import { IHeads, IPlan, plan, thumbnails } from './thumbnails';
+import { headMap, IAttention, inflate, mapBytes, poolingNote } from './trace';
+
+interface IMaps extends IAttention {
+  names: string[];
+  kinds?: { names: string[]; data: string };
+  order?: { name: string; of: (number[][] | null)[] };
+}
+
+interface IOpened extends IHeads {
+  map: IMaps;
+}
+
+interface ISeen {
+  title: string;
+  tokens: string[];
+  keys: string[];
+  maps: IMaps[];
+}
+
+function gridOf({ map, bytes, kinds }: IOpened, layer: number, head: number): IGrid {
+  const { rows, cols } = map;
+  const start = (layer * map.heads + head) * rows * cols;
+  const mark = marksOf(map, layer, head);
+  return {
+    name: `${map.names[layer]}, head ${head + 1}`,
+    rows,
+    cols,
+    low: 0,
+    high: 1,
+    kind: 'scale',
+    pooled: map.pooled,
+    at: headMap(map, bytes, layer, head),
+    ...(map.kinds && kinds ? { groups: { names: map.kinds.names, of: (r: number, c: number) => kinds[start + r * cols + c], ...mark } } : {})
+  };
+}
+
+/** A number for each key, where there is an order. */
+function marksOf({ order }: IMaps, layer: number, head: number): { mark?: { name: string; of: number[] } } {
+  const marks = order?.of[layer];
+  return order && marks ? { mark: { name: order.name, of: marks[Math.min(head, marks.length - 1)] } } : {};
+}
+
+/** The same with keys, and queries, which are the last of them, sorted by their marks. */
+export function sorted(grid: IGrid): IGrid {
+  const marks = grid.groups?.mark?.of;
+  if (!marks) {
+    return grid;
+  }
+  const by = (of: number[]): number[] => of.map((_, i) => i).sort((a, b) => of[a] - of[b] || a - b);
+  const [rows, cols] = [by(marks.slice(grid.cols - grid.rows)), by(marks)];
+  const through = (at: (r: number, c: number) => number) => (r: number, c: number) => at(rows[r], cols[c]);
+  return { ...grid, at: through(grid.at), groups: { ...grid.groups!, of: through(grid.groups!.of) }, order: { rows, cols } };
+}
+
+/** A row of thumbnails for each layer. */
+function overview(opened: IOpened, show: (grid: IGrid) => IGrid, pick: (layer: number, head: number) => void): HTMLElement {
+  const { map } = opened;
+  const plain = plan(map);
+  const rows = map.names.map((name, layer) => {
+    const planOf = (head: number): IPlan => {
+      const { order } = show(gridOf(opened, layer, head));
+      return order ? plan(map, order) : plain;
+    };
+    return thumbnails(opened, layer, name, planOf, head => pick(layer, head));
+  });
+  return h('div', { className: 'tfk-scroll', tabIndex: 0, role: 'group', 'aria-label': 'All heads' }, ...rows);
+}
+
+const turnOf = ({ groups, cols, rows, order }: IGrid, row: number): string =>
+  groups?.mark ? ` (${groups.mark.name} ${groups.mark.of[cols - rows + (order?.rows[row] ?? row)]})` : '';
+
+/** How much of a query's attention goes to each kind of key. */
+export function shares(grid: IGrid, row: number): string {
+  const sums = new Map<string, number>();
+  for (let c = 0; grid.groups && !grid.pooled && c < grid.cols; c++) {
+    const group = grid.groups.of(row, c);
+    if (group) {
+      sums.set(grid.groups.names[group], (sums.get(grid.groups.names[group]) ?? 0) + grid.at(row, c));
+    }
+  }
+  const whole = [...sums.values()].reduce((a, b) => a + b, 0) || 1; // weights are kept to one part in 255
+  return [...sums].map(([name, sum]) => `${name} ${(sum / whole).toFixed(2)}`).join(', ');
+}
+
+/** Bytes of a map and of its kinds; throws where there are too few or too many. */
+async function unpack(map: IMaps): Promise<IOpened> {
+  const bytes = await inflate(map.data);
+  const kinds = map.kinds ? await inflate(map.kinds.data) : null;
+  const wanted: [Uint8Array | null, number][] = [[bytes, mapBytes(map)], [kinds, map.layers * map.heads * map.rows * map.cols]];
+  for (const [found, count] of wanted) {
+    if (found && found.length !== count) {
+      throw new Error(`${found.length} bytes instead of ${count}`);
+    }
+  }
+  return { map, bytes, kinds };
+}
+
+function build({ trace, root, place, say }: ICanvas<ISeen>): () => void {
+  const names = { rows: trace.tokens, cols: trace.keys.length ? trace.keys : trace.tokens, axes: ['query', 'key'] };
+  const grid = new Grid(names, 380, (row, col) => place.set({ row, col }));
+  const sets = choice('Attention', trace.maps.map(map => `${map.names[0]} … ${(map.pooled ?? map).rows} × ${(map.pooled ?? map).cols}`), place, 'set');
+  const sort = h('input', { type: 'checkbox', onchange: () => place.set({ sorted: Number(sort.checked) }) });
+  const sortName = h('span');
+  const sorting = h('label', {}, sort, sortName);
+  const all = h('div');
+  const [note, told] = [h('p', { className: 'tfk-note', role: 'log' }, 'Unpacking …'), h('p', { className: 'tfk-note' })];
+  root.append(h('div', { className: 'tfk-bar' }, sets.node, sorting), h('div', { className: 'tfk-row' }, all, h('div', {}, grid.node, told)), note);
+  let opened: IOpened | null = null;
+  let overviewed = '';
+  const draw = (): void => {
+    sets.show();
+    const at = place.at('set', trace.maps.length - 1);
+    const map = trace.maps[at];
+    sorting.hidden = !map.order;
+    sortName.textContent = `Sort by ${map.order?.name}`;
+    sort.checked = !!place.at('sorted', 1);
+    if (opened?.map !== map) {
+      void open(map);
+      return;
+    }
+    const show = sort.checked ? sorted : (one: IGrid) => one;
+    if (overviewed !== `${at} ${sort.checked}`) {
+      overviewed = `${at} ${sort.checked}`;
+      all.replaceChildren(overview(opened, show, (layer, head) => place.set({ layer, head })));
+    }
+    const [layer, head] = [place.at('layer', map.layers - 1), place.at('head', map.heads - 1)];
+    all.querySelectorAll('button').forEach((b, i) => b.setAttribute('aria-pressed', String(i === layer * map.heads + head)));
+    const shownNow = show(gridOf(opened, layer, head));
+    const row = place.at('row', map.rows - 1);
+    const words = grid.draw(shownNow, row, place.at('col', map.cols - 1));
+    told.textContent = map.pooled ? poolingNote(map.pooled) : shownNow.groups ? `This query${turnOf(shownNow, row)}: ${shares(shownNow, row)}` : '';
+    say(`${shownNow.name}: ${words}`);
+  };
+  const open = async (map: IMaps): Promise<void> => {
+    try {
+      opened = await unpack(map);
+      note.textContent = '';
+      draw();
+    } catch (error) {
+      note.textContent = `The recorded attention cannot be read: ${error instanceof Error ? error.message : error}.`;
+    }
+  };
+  return draw;
+}
+
+export const mount = picture<ISeen>('Attention', SCHEMA, build);
+
+export default { render: ({ model, el }: { model: IModel; el: HTMLElement }) => mount(model, el) };

@@ -1,0 +1,66 @@
+/** The next token's candidates, as a table: probabilities, what a sample cuts of them, what else decided; and a draft's guesses. */
+import { h, shown, tableHead } from './dom';
+import { candidates, ICandidate, IGuess, ITrace } from './trace';
+
+/** Asks for a run that takes this token instead; none where nobody can be asked. */
+export type Take = ((token: number, name: string) => void) | null;
+
+const bar = (p: number): HTMLElement => {
+  const node = h('span', { className: 'tfk-p', 'aria-hidden': 'true' });
+  node.style.width = `${Math.round(p * 110)}px`;
+  return node;
+};
+
+const number = (p: number | null): string => (p === null ? '–' : p.toFixed(3));
+const MARKS = { chosen: ' (chosen)', kept: ' (kept)', dropped: '', '': '' };
+
+function row(candidate: ICandidate, told: string[], take: Take): HTMLElement {
+  const { token, p, stages, state } = candidate;
+  const cells = [h('td', {}, number(p)), h('td', {}, bar(p ?? 0))];
+  for (const after of stages) {
+    cells.push(h('td', after === 0 ? { className: 'tfk-cut' } : {}, after === 0 ? 'cut' : number(after)));
+  }
+  cells.push(...told.map(name => h('td', {}, name in candidate.told ? candidate.told[name].toFixed(3) : '–')));
+  if (take) {
+    const label = `Take ${shown(token)} instead`;
+    const button = h('button', { type: 'button', title: label, 'aria-label': label, onclick: () => take(candidate.id, token) }, 'take');
+    cells.push(h('td', {}, state === 'chosen' ? '' : button));
+  }
+  return h('tr', { className: state === 'chosen' ? 'tfk-chosen' : '' }, h('th', { scope: 'row' }, shown(token) + MARKS[state]), ...cells);
+}
+
+/** The table of one step. */
+export function candidateTable(trace: ITrace, step: number, node: number, take: Take): HTMLElement {
+  const rows = candidates(trace, step, node);
+  const told = [...new Set(rows.flatMap(r => Object.keys(r.told)))].filter(name => name !== 'group');
+  const stages = trace.steps[step]?.stages?.[String(node)] ?? [];
+  const names = ['token', 'p', '', ...stages.map(s => s.name), ...told, ...(take ? [''] : [])];
+  const body = h('tbody', {}, ...rows.map(r => row(r, told, take)));
+  const table = h('table', { 'aria-label': 'Most probable next tokens' }, tableHead(names), body);
+  const left = stages.map(s => `${s.name} leaves ${s.left}`).join(', ');
+  const entropy = trace.steps[step]?.entropy[String(node)];
+  const words = [entropy === undefined ? '' : `Entropy ${entropy.toFixed(2)} nats`, left].filter(Boolean).join('; ');
+  return h('div', {}, table, h('p', { className: 'tfk-note' }, words));
+}
+
+const FATE = { kept: '✓ kept', refused: '✗ refused', unread: '· not read' };
+
+function guessRow(guess: IGuess, now: boolean): HTMLElement {
+  const chance = Math.min(1, guess.p / guess.q);
+  const cells = [guess.p.toFixed(3), guess.q.toFixed(3), chance.toFixed(2), FATE[guess.state]].map(text => h('td', {}, text));
+  return h('tr', { className: now ? 'tfk-chosen' : guess.state === 'kept' ? '' : 'tfk-cut' }, h('th', { scope: 'row' }, shown(guess.token)), ...cells);
+}
+
+/** What the draft guessed in the round that a step belongs to. */
+export function draftTable(trace: ITrace, step: number): HTMLElement | null {
+  const draft = trace.steps[step]?.draft;
+  if (!draft) {
+    return null;
+  }
+  const body = h('tbody', {}, ...draft.guesses.map((guess, i) => guessRow(guess, i === draft.place)));
+  const head = tableHead(['guess', 'model p', 'draft q', 'chance', '']);
+  const own = draft.place >= draft.guesses.length ? ' All were kept: this token is the model’s own.' : '';
+  const instead = draft.guesses[draft.place]?.state === 'refused' ? ' This token is the model’s, in the place of the refused.' : '';
+  const words = `Token ${draft.place + 1} of this round.${own || instead}`;
+  return h('section', { role: 'group', 'aria-label': 'Draft' }, h('h4', {}, 'Draft'), h('table', {}, head, body), h('p', { className: 'tfk-note' }, words));
+}

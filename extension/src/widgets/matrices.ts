@@ -1,0 +1,56 @@
+/** Masks, positions and other rectangles, side by side under one cursor. */
+import SCHEMA from '../../tfkit_lab/schemas/matrices.json';
+import { h } from './dom';
+import { At, Grid, IGrid, INames } from './grid';
+import { IModel } from './model';
+import { picture } from './picture';
+import { inflate } from './trace';
+
+interface IPacked extends Omit<IGrid, 'at'> {
+  data: string;
+}
+
+export interface IMatrices extends INames {
+  title: string;
+  maps: IPacked[];
+}
+
+/** Reads bytes as values. */
+export function reader({ low, high, cols, kind }: IPacked, bytes: Uint8Array): At {
+  const step = (high - low || 1) / 255;
+  return (r, c) => {
+    const value = low + bytes[r * cols + c] * step;
+    return kind === 'integer' || kind === 'bool' ? Math.round(value) : value;
+  };
+}
+
+async function open(map: IPacked): Promise<IGrid> {
+  const bytes = await inflate(map.data);
+  if (bytes.length !== map.rows * map.cols) {
+    throw new Error(`${map.name}: ${bytes.length} bytes instead of ${map.rows * map.cols}`);
+  }
+  return { ...map, at: reader(map, bytes) };
+}
+
+export const mount = picture<IMatrices>('Matrices', SCHEMA, ({ trace, root, place, say }) => {
+  const side = trace.maps.length > 2 ? 260 : 340;
+  const grids = trace.maps.map(() => new Grid(trace, side, (row, col) => place.set({ row, col })));
+  const note = h('p', { className: 'tfk-note', role: 'log' }, 'Unpacking …');
+  root.append(h('div', { className: 'tfk-row' }, ...grids.map(grid => grid.node)), note);
+  let maps: IGrid[] = [];
+  const draw = (): void => {
+    const words = maps.map((map, i) => `${map.name}: ${grids[i].draw(map, place.at('row', map.rows - 1), place.at('col', map.cols - 1))}`);
+    say(words.join('; '));
+  };
+  Promise.all(trace.maps.map(open)).then(
+    found => {
+      maps = found;
+      note.textContent = '';
+      draw();
+    },
+    error => (note.textContent = `This cannot be read: ${error instanceof Error ? error.message : error}.`)
+  );
+  return draw;
+});
+
+export default { render: ({ model, el }: { model: IModel; el: HTMLElement }) => mount(model, el) };

@@ -1,0 +1,163 @@
+/** One run at one step: tokens, candidates, attention, hypotheses, cache. */
+import { cacheView } from './cache';
+import { candidateTable, draftTable, Take } from './candidates';
+import { h, shown } from './dom';
+import { heatmap, IHeatmap } from './heatmap';
+import { chosenFrom, clamp, focus, idsTo, INode, ITrace, queryRow, rowLabels, span, tokensSoFar } from './trace';
+import { drawTree, hypotheses } from './tree';
+
+export interface IShown {
+  step: number; // of the whole, tokens chosen by hand included
+  layer: number;
+  head: number;
+  pinned: number;
+  parting: number;
+}
+
+/** Makes the items of a list what is wanted, and touches only those that are something else: texts are long. */
+function relabel(list: HTMLElement, wanted: { text: string; kind: string; now: boolean }[]): void {
+  wanted.forEach(({ text, kind, now }, i) => {
+    const item = list.children[i] ?? list.appendChild(h('li'));
+    if (item.textContent !== text) {
+      item.textContent = text;
+    }
+    if (item.className !== kind) {
+      item.className = kind;
+      now ? item.setAttribute('aria-current', 'step') : item.removeAttribute('aria-current');
+    }
+  });
+  while (list.childElementCount > wanted.length) {
+    list.lastElementChild!.remove();
+  }
+}
+
+export class Pane {
+  readonly node = h('div', { className: 'tfk-pane' });
+  wanted = -1;
+
+  /** `take` is given the ids that lead to the step, with the wanted token behind them. */
+  constructor(
+    readonly trace: ITrace,
+    private _take: ((ids: number[], name: string) => void) | null
+  ) {
+    const row = h('div', { className: 'tfk-row' }, this._candidates, this._pinned, this._draft);
+    this._heatmaps = this._addMaps(row);
+    const source = (trace.source ?? []).map(token => h('li', { className: 'tfk-source' }, shown(token)));
+    if (source.length) {
+      this.node.append(h('ol', { className: 'tfk-toks', 'aria-label': 'Source' }, ...source));
+    }
+    this.node.append(this._tokens, row, this._tree, this._cache);
+  }
+
+  get maps(): [number, number] {
+    const { self, cross } = this.trace.attention ?? {};
+    return [(self ?? cross)?.layers ?? 0, (self ?? cross)?.heads ?? 0];
+  }
+
+  /** The hypotheses alive at a step; empty where the tokens were chosen by hand or the run has ended. */
+  live(step: number): number[] {
+    return this.trace.steps[step - (this.trace.offset ?? 0)]?.live ?? [];
+  }
+
+  /** Draws a step; returns what there is to say of it. */
+  draw(shownNow: IShown): string {
+    const { trace } = this;
+    const step = shownNow.step - (trace.offset ?? 0);
+    const inside = step >= 0 && step < trace.steps.length;
+    const at = clamp(step, 0, Math.max(0, trace.steps.length - 1));
+    const node = focus(trace, at, this.wanted);
+    const taken = inside ? chosenFrom(trace, step, node) : null;
+    this._drawTokens(shownNow, inside ? node : -1, taken);
+    this._drawStep(inside ? step : -1, node, shownNow);
+    for (const part of this.node.querySelectorAll<HTMLElement>('.tfk-map')) {
+      part.hidden = !inside;
+    }
+    if (!inside) {
+      return step < 0 ? 'chosen by hand' : 'this run has ended';
+    }
+    return taken ? `chose ${shown(taken.token)}` : 'this hypothesis was dropped';
+  }
+
+  private _drawStep(step: number, node: number, state: IShown): void {
+    const { trace } = this;
+    const some = step >= 0;
+    const take: Take = this._take && ((token, name) => this._take?.([...idsTo(trace, node), token], name));
+    this._candidates.replaceChildren(...(some ? [h('h4', {}, 'Next token'), candidateTable(trace, step, node, take)] : []));
+    const draft = some ? draftTable(trace, step) : null;
+    this._draft.replaceChildren(...(draft ? [draft] : []));
+    const cache = some ? cacheView(trace.steps[step].cache) : null;
+    this._cache.replaceChildren(...(cache ? [cache] : []));
+    this._drawTree(step);
+    this._drawPinned(state);
+    if (some) {
+      this._drawMaps(step, node, state);
+    }
+  }
+
+  private _drawPinned({ step, pinned }: IShown): void {
+    const { trace } = this;
+    const at = pinned - (trace.offset ?? 0);
+    const there = pinned >= 0 && pinned !== step && trace.steps[at];
+    const title = h('h4', {}, `Pinned: step ${pinned + 1}`);
+    this._pinned.hidden = !there;
+    this._pinned.replaceChildren(...(there ? [title, candidateTable(trace, at, focus(trace, at), null)] : []));
+  }
+
+  private _drawTokens({ step, parting }: IShown, node: number, taken: INode | null): void {
+    const { trace } = this;
+    const forced = trace.offset ?? 0;
+    const whole = node < 0 && step >= span(trace);
+    const words = node >= 0 ? tokensSoFar(trace, node) : whole ? rowLabels(trace) : trace.prompt.slice(0, trace.prompt.length - forced + step + 1);
+    const start = Math.max(1, trace.prompt.length) - forced;
+    const items = words.map((token, i) => ({ text: shown(token), kind: this._kind(i - start, parting), now: false }));
+    if (taken) {
+      items.push({ text: shown(taken.token), kind: `tfk-now ${this._kind(step, parting)}`, now: true });
+    }
+    relabel(this._tokens, items);
+    this._tokens.scrollTop = this._tokens.scrollHeight; // a long text shows its end, where the step is
+  }
+
+  private _kind(step: number, parting: number): string {
+    const forced = step >= 0 && step < (this.trace.offset ?? 0) ? 'tfk-forced' : '';
+    return step >= 0 && step === parting ? `${forced} tfk-parting` : forced;
+  }
+
+  private _drawMaps(step: number, node: number, { layer, head }: IShown): void {
+    const rows = rowLabels(this.trace);
+    const query = queryRow(this.trace, step);
+    const aside = !this.trace.path.includes(node);
+    const [layers, heads] = this.maps;
+    const at = { layer: clamp(layer, 0, layers - 1), head: clamp(head, 0, heads - 1) };
+    for (const [map, columns] of this._heatmaps) {
+      map.draw({ rows, columns, query, ...at, aside });
+    }
+  }
+
+  private _drawTree(step: number): void {
+    const branches = step >= 0 && this.trace.steps.some(s => s.live.length > 1);
+    const region = { className: 'tfk-tree', tabIndex: 0, role: 'group', 'aria-label': 'Beam tree' };
+    this._tree.hidden = !branches;
+    this._tree.replaceChildren(...(branches ? [h('h4', {}, 'Beam'), h('div', region, drawTree(this.trace, step)), hypotheses(this.trace, step)] : []));
+  }
+
+  private _addMaps(row: HTMLElement): [IHeatmap, string[]][] {
+    const { self, cross } = this.trace.attention ?? {};
+    const found: [IHeatmap, string[]][] = [];
+    if (self) {
+      found.push([heatmap('Self-attention', self), rowLabels(this.trace)]);
+    }
+    if (cross) {
+      found.push([heatmap('Attention to the source', cross), this.trace.source ?? []]);
+    }
+    row.append(...found.map(([map]) => map.node));
+    return found;
+  }
+
+  private _tokens = h('ol', { className: 'tfk-toks', 'aria-label': 'Tokens so far' });
+  private _candidates = h('section', { role: 'group', 'aria-label': 'Next token' });
+  private _pinned = h('section', { role: 'group', 'aria-label': 'Pinned step', hidden: true });
+  private _draft = h('div');
+  private _tree = h('section', { role: 'group', 'aria-label': 'Beam' });
+  private _cache = h('div');
+  private _heatmaps: [IHeatmap, string[]][] = [];
+}

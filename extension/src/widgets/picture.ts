@@ -1,0 +1,91 @@
+/** What the views of recorded pictures share: the check of the trace, the place that is kept, what is said aloud. */
+import { h } from './dom';
+import { IModel } from './model';
+import { ISchema, schemaProblem } from './schema';
+import { CSS } from './style';
+
+export interface IPlace {
+  /** What was chosen, or a number between 0 and `most`, 0 unless chosen. */
+  at(key: string, most: number): number;
+  set(changes: Record<string, number>): void;
+}
+
+export interface ICanvas<T> {
+  trace: T;
+  place: IPlace;
+  root: HTMLElement;
+  /** For screen readers: what a change has brought. */
+  say(words: string): void;
+}
+
+/** Builds a view once, and returns what draws it at the present place. */
+export type Build<T> = (canvas: ICanvas<T>) => () => void;
+
+interface ITitled {
+  title: string;
+}
+
+export type Mount = (model: IModel, el: HTMLElement) => () => void;
+
+/** The `mount` of a view: `check` finds what the schema cannot say. */
+export function picture<T extends ITitled>(label: string, schema: ISchema, build: Build<T>, check?: (trace: T) => string | null): Mount {
+  return (model, el) => {
+    let node: HTMLElement | null = null;
+    let draw = (): void => undefined;
+    const rebuild = (): void => {
+      node?.remove();
+      const trace = model.get('trace');
+      const wrong = schemaProblem(schema, trace) ?? check?.(trace);
+      if (wrong) {
+        node = h('div', { className: 'tfk tfk-error', role: 'alert' }, `This trace cannot be shown: ${wrong}.`);
+        draw = () => undefined;
+      } else {
+        [node, draw] = drawn(label, model, trace, build);
+      }
+      el.append(node);
+      draw();
+    };
+    const change = (): void => draw();
+    rebuild();
+    model.on('change:trace', rebuild);
+    model.on('change:place', change);
+    return () => {
+      model.off('change:trace', rebuild);
+      model.off('change:place', change);
+      node?.remove();
+    };
+  };
+}
+
+function drawn<T extends ITitled>(label: string, model: IModel, trace: T, build: Build<T>): [HTMLElement, () => void] {
+  const live = h('div', { className: 'tfk-sr', role: 'status', 'aria-live': 'polite' });
+  const root = h('div', { className: 'tfk', role: 'group', 'aria-label': label });
+  const title = h('h3', {}, trace.title || label);
+  root.append(h('style', {}, CSS), title);
+  const draw = build({ trace, root, place: placeOf(model, root), say: words => (live.textContent = words) });
+  root.append(live);
+  return [root, draw];
+}
+
+function placeOf(model: IModel, root: HTMLElement): IPlace {
+  const known = (): Record<string, number> => model.get('place') ?? {};
+  return {
+    at: (key, most) => Math.max(0, Math.min(most, Math.trunc(Number(known()[key]) || 0))),
+    set: changes => {
+      const place = { ...known(), ...changes };
+      model.set('place', place);
+      model.save_changes();
+      root.dispatchEvent(new CustomEvent('tfkit:state', { bubbles: true, detail: { place } }));
+    }
+  };
+}
+
+/** A choice among names, which keeps itself in the place. */
+export function choice(label: string, names: string[], place: IPlace, key: string): { node: HTMLElement; show(): void } {
+  const select = h('select', {}, ...names.map((name, i) => h('option', { value: String(i) }, name)));
+  select.onchange = () => place.set({ [key]: Number(select.value) });
+  const show = (): void => {
+    select.value = String(place.at(key, names.length - 1));
+  };
+  return { node: h('label', { hidden: names.length < 2 }, label, select), show };
+}

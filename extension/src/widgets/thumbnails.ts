@@ -1,0 +1,100 @@
+/** All heads of a layer as small maps. One canvas carries them all: a hundred canvases take longer than what is painted. */
+import { h } from './dom';
+import { wordsOf } from './grid';
+import { IAttention, mapBytes } from './trace';
+
+const SIZE = 56; // of a thumbnail's longer side, at most
+const STEP = 8; // between two: the padding and border of a button on each side, and the gap
+
+export interface IHeads {
+  map: IAttention;
+  bytes: Uint8Array;
+  /** What each square is, a byte of layers × heads × rows × cols, or null. */
+  kinds: Uint8Array | null;
+}
+
+/** Where the rows and columns of a map go: squares of a thumbnail that has so many of them. */
+export interface IPlan {
+  rows: Uint16Array;
+  cols: Uint16Array;
+  height: number;
+  width: number;
+}
+
+/** order: which position stands in each row and column, where they are sorted. */
+export function plan(map: IAttention, order?: { rows: number[]; cols: number[] }): IPlan {
+  const by = Math.ceil(Math.max(map.rows, map.cols) / SIZE);
+  const to = (count: number, sorted?: number[]): Uint16Array => {
+    const found = new Uint16Array(count);
+    for (let i = 0; i < count; i++) {
+      found[sorted ? sorted[i] : i] = Math.floor(i / by);
+    }
+    return found;
+  };
+  const size = (count: number): number => Math.ceil(count / by);
+  return { rows: to(map.rows, order?.rows), cols: to(map.cols, order?.cols), height: size(map.rows), width: size(map.cols) };
+}
+
+/** The strongest weight that falls into each square, as bytes, and of what kind it is, where there are kinds. */
+export function thumbnail({ map, bytes, kinds }: IHeads, layer: number, head: number, to: IPlan): [Uint8Array, Uint8Array] {
+  const [levels, groups] = [new Uint8Array(to.width * to.height), new Uint8Array(to.width * to.height)];
+  const { rows, cols, triangle } = map;
+  const across = to.cols;
+  const one = layer * map.heads + head;
+  let i = (one * mapBytes(map)) / (map.layers * map.heads);
+  for (let r = 0; r < rows; r++) {
+    const start = to.rows[r] * to.width;
+    const end = triangle ? r + 1 : cols;
+    if (!kinds) {
+      for (let c = 0; c < end; c++, i++) {
+        const place = start + across[c];
+        levels[place] = Math.max(levels[place], bytes[i]); // a million times for a picture: nothing else here
+      }
+      continue;
+    }
+    for (let c = 0, kind = (one * rows + r) * cols; c < end; c++, i++, kind++) {
+      const place = start + across[c];
+      if (bytes[i] > levels[place] || !groups[place]) {
+        levels[place] = bytes[i];
+        groups[place] = kinds[kind];
+      }
+    }
+  }
+  return [levels, groups];
+}
+
+/** The heads of one layer, a button each. */
+export function thumbnails(heads: IHeads, layer: number, name: string, planOf: (head: number) => IPlan, pick: (head: number) => void): HTMLElement {
+  const plans = Array.from({ length: heads.map.heads }, (_, head) => planOf(head));
+  const [to] = plans; // all are of one size
+  const side = Math.max(1, Math.floor(SIZE / Math.max(to.height, to.width)));
+  const [width, height] = [to.width * side, to.height * side];
+  const canvas = h('canvas', { 'aria-hidden': 'true', width: heads.map.heads * (width + STEP), height });
+  const buttons = Array.from({ length: heads.map.heads }, (_, head) => {
+    const button = h('button', { type: 'button', 'aria-label': `${name}, head ${head + 1}`, onclick: () => pick(head) });
+    button.style.cssText = `width:${width + STEP - 2}px;height:${height + STEP - 2}px`;
+    return button;
+  });
+  const pen = canvas.getContext('2d', { willReadFrequently: true }); // painted once, from bytes: no use of a graphics card
+  if (pen) {
+    const image = pen.createImageData(canvas.width, height);
+    const words = new Uint32Array(image.data.buffer);
+    buttons.forEach((_, head) => print(words, canvas.width, head * (width + STEP), thumbnail(heads, layer, head, plans[head]), heads, to, side));
+    pen.putImageData(image, 0, 0);
+  }
+  return h('div', { className: 'tfk-heads' }, h('span', {}, name), h('div', { className: 'tfk-all' }, canvas, ...buttons));
+}
+
+/** Writes a thumbnail into the words of a picture, each square `side` pixels wide. */
+function print(words: Uint32Array, stride: number, left: number, small: [Uint8Array, Uint8Array], { kinds }: IHeads, { width, height }: IPlan, side: number): void {
+  const [levels, groups] = small;
+  for (let r = 0; r < height * side; r++) {
+    const row = Math.floor(r / side) * width;
+    for (let c = 0, at = r * stride + left; c < width; c++) {
+      const word = wordsOf(kinds && groups[row + c])[levels[row + c]];
+      for (let k = 0; k < side; k++) {
+        words[at++] = word;
+      }
+    }
+  }
+}

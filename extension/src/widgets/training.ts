@@ -1,0 +1,104 @@
+/** Curves of a run. Every column of pixels shows the least and the most of its steps: no spike is averaged away. */
+import SCHEMA from '../../tfkit_lab/schemas/training.json';
+import { h, svg, tableHead } from './dom';
+import { IModel } from './model';
+import { ICanvas, picture } from './picture';
+
+export interface ISeries {
+  name: string;
+  steps: number[];
+  values: (number | null)[];
+}
+
+interface IRun {
+  title: string;
+  series: ISeries[];
+}
+
+const WIDTH = 560;
+const HEIGHT = 130;
+const LEFT = 62;
+
+/** For each column the least and the most of the values in it; null where there is none. */
+export function columns({ steps, values }: ISeries, first: number, last: number, count = WIDTH): ([number, number] | null)[] {
+  const found: ([number, number] | null)[] = new Array(count).fill(null);
+  values.forEach((value, i) => {
+    if (value !== null) {
+      const x = Math.min(count - 1, Math.floor(((steps[i] - first) / (last - first || 1)) * (count - 1)));
+      const known = found[x];
+      found[x] = known ? [Math.min(known[0], value), Math.max(known[1], value)] : [value, value];
+    }
+  });
+  return found;
+}
+
+/** What a step had, or the last before it. */
+export function valueAt({ steps, values }: ISeries, step: number): number | null {
+  const after = steps.findIndex(s => s > step);
+  return values[(after < 0 ? steps.length : after) - 1] ?? null;
+}
+
+const words = (value: number | null): string => (value === null ? '–' : Math.abs(value) >= 1e4 || (value !== 0 && Math.abs(value) < 1e-3) ? value.toExponential(2) : value.toPrecision(4));
+
+function path(found: ([number, number] | null)[], y: (value: number) => number): string {
+  let pen = 'M';
+  return found
+    .map((pair, x) => {
+      if (!pair) {
+        return '';
+      }
+      const [from, to] = [y(pair[0]), y(pair[1])];
+      const part = `${pen}${LEFT + x} ${from.toFixed(1)}V${to.toFixed(1)}`;
+      pen = 'L';
+      return part;
+    })
+    .join('');
+}
+
+function chart(series: ISeries, first: number, last: number, at: number): HTMLElement {
+  const known = series.values.filter((v): v is number => v !== null);
+  const [low, high] = [known.reduce((a, b) => Math.min(a, b), Infinity), known.reduce((a, b) => Math.max(a, b), -Infinity)];
+  const y = (value: number): number => HEIGHT - 6 - ((value - low) / (high - low || 1)) * (HEIGHT - 12);
+  const x = LEFT + ((at - first) / (last - first || 1)) * (WIDTH - 1);
+  const label = `${series.name} from step ${first} to ${last}: between ${words(low)} and ${words(high)}, at the end ${words(known[known.length - 1])}`;
+  const root = svg('svg', { width: LEFT + WIDTH + 4, height: HEIGHT, class: 'tfk-curve', role: 'img', 'aria-label': label });
+  root.append(svg('text', { x: 0, y: 12 }, words(high)), svg('text', { x: 0, y: HEIGHT - 4 }, words(low)));
+  root.append(svg('line', { x1: x, x2: x, y1: 0, y2: HEIGHT }), svg('path', { d: path(columns(series, first, last), y) }));
+  const scroll = h('div', { className: 'tfk-scroll', tabIndex: 0, role: 'group', 'aria-label': series.name }, root);
+  return h('section', {}, h('h4', {}, series.name), scroll);
+}
+
+function build({ trace, root, place, say }: ICanvas<IRun>): () => void {
+  const every = trace.series.flatMap(s => [s.steps[0], s.steps[s.steps.length - 1]]);
+  const [first, last] = [Math.min(...every), Math.max(...every)];
+  const slider = h('input', { type: 'range', min: String(first), max: String(last), 'aria-label': 'Step' });
+  slider.oninput = () => place.set({ step: Number(slider.value) });
+  const charts = h('div');
+  const body = h('tbody');
+  const table = h('table', { 'aria-label': 'Values at this step' }, tableHead(['curve', 'at this step', 'least', 'most']), body);
+  root.append(h('div', { className: 'tfk-bar' }, h('label', {}, 'Step', slider)), charts, table);
+  return () => {
+    const step = Math.max(first, place.at('step', last));
+    slider.value = String(step);
+    charts.replaceChildren(...trace.series.map(s => chart(s, first, last, step)));
+    const rows = trace.series.map(s => [s.name, words(valueAt(s, step)), ...extremes(s)]);
+    body.replaceChildren(...rows.map(([name, ...cells]) => h('tr', {}, h('th', { scope: 'row' }, name), ...cells.map(c => h('td', {}, c)))));
+    say(`Step ${step}: ${rows.map(([name, value]) => `${name} ${value}`).join(', ')}`);
+  };
+}
+
+function extremes({ steps, values }: ISeries): string[] {
+  let [least, most] = [-1, -1];
+  values.forEach((v, i) => {
+    least = v !== null && (least < 0 || v < (values[least] as number)) ? i : least;
+    most = v !== null && (most < 0 || v > (values[most] as number)) ? i : most;
+  });
+  return [least, most].map(i => (i < 0 ? '–' : `${words(values[i])} (step ${steps[i]})`));
+}
+
+export const mount = picture<IRun>('Training', SCHEMA, build, ({ series }) => {
+  const odd = series.find(s => s.steps.length !== s.values.length);
+  return odd ? `${odd.name} has ${odd.values.length} values for ${odd.steps.length} steps` : null;
+});
+
+export default { render: ({ model, el }: { model: IModel; el: HTMLElement }) => mount(model, el) };

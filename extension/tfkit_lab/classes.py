@@ -1,0 +1,72 @@
+"""How a class does: what the verdicts in an instructor's autograded notebooks say. Reads only; imports no torch."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from autograder.report.misconceptions import misconceptions
+from tfkit_lab.course import MAX_BYTES, MAX_DEPTH
+
+MAX_SUBMISSIONS = 3000
+COMMONEST = 5
+KEPT = ("status", "score", "max_score", "misconception", "reason")
+
+
+def classes(root: Path) -> list[dict[str, Any]]:
+    """Every assignment that was graded in the course folders under root: its exercises, what each student has of them,
+    and the commonest misconceptions, most frequent first."""
+    return [assignment for course in _courses(root) for assignment in _assignments(root, course)]
+
+
+def _courses(root: Path) -> Iterator[Path]:
+    """Folders that hold `source` and `autograded`, as nbgrader keeps them."""
+    for folder, folders, _ in os.walk(root):
+        here = Path(folder)
+        if {"source", "autograded"} <= set(folders):
+            yield here
+            folders[:] = []
+        deep = len(here.relative_to(root).parts) >= MAX_DEPTH
+        folders[:] = [] if deep else sorted(f for f in folders if f[0] not in "._" and f != "node_modules")
+
+
+def _assignments(root: Path, course: Path) -> Iterator[dict[str, Any]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for path in sorted(course.glob("autograded/*/*/*.ipynb"))[:MAX_SUBMISSIONS]:
+        student, assignment = path.relative_to(course / "autograded").parts[:2]
+        handed_in = {"student": student, "path": path.relative_to(root).as_posix(), "verdicts": verdicts(path)}
+        found.setdefault(assignment, []).append(handed_in)
+    for assignment, students in sorted(found.items()):
+        exercises = dict.fromkeys(name for one in students for name in one["verdicts"])
+        yield {
+            "course": course.relative_to(root).as_posix(),
+            "assignment": assignment,
+            "exercises": list(exercises),
+            "students": students,
+            "commonest": commonest(students),
+        }
+
+
+def verdicts(path: Path) -> dict[str, dict[str, Any]]:
+    """Exercise -> its verdict, as the grader wrote it into the notebook; none where it cannot be read."""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            return {}
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        marks = [cell["metadata"].get("tfkit", {}) for cell in cells]
+        found = [mark["verdict"] for mark in marks if isinstance(mark.get("verdict"), dict)]
+        return {str(one["exercise"]): {key: one.get(key) for key in KEPT} for one in found}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def commonest(students: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The misconceptions that most students share."""
+    seen = misconceptions(one["verdicts"] for one in students)
+    return [
+        {"exercise": exercise, "misconception": why, "students": count}
+        for (exercise, why), count in seen.most_common(COMMONEST)
+    ]

@@ -1,0 +1,98 @@
+"""A notebook with views as one page that works offline: `python -m tfkit_lab.export NOTEBOOK.{ipynb,py} PAGE.html`.
+
+A notebook in jupytext's percent format is run first; of an .ipynb the outputs are taken as they were saved.
+"""
+
+from __future__ import annotations
+
+import html
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tfkit_lab.page import page
+from tfkit_lab.widgets import MIME, View
+
+Part = tuple[str, dict[str, Any] | None]  # HTML, and the state of the view behind it
+
+
+def export(notebook: Any) -> str:
+    """A notebook (of nbformat) -> the page. Its views can be stepped through; other outputs are shown as text or HTML,
+    with their scripts left out."""
+    parts = [part for cell in notebook.cells for part in parts_of(cell)]
+    texts: list[str] = []
+    states: list[dict[str, Any]] = []
+    words = ""
+    for text, state in parts:
+        words += text
+        if state is not None:
+            texts.append(words)
+            states.append(state)
+            words = ""
+    scripts = {kind: script for kind, script in known().items() if any(kind == s["trace"]["kind"] for s in states)}
+    missing = {state["trace"]["kind"] for state in states} - set(scripts)
+    if missing:
+        raise ValueError(f"no view draws traces of kind {', '.join(sorted(missing))}: import its package first")
+    title = next(
+        (c.source.splitlines()[0].lstrip("# ") for c in notebook.cells if c.source.startswith("# ")), "Notebook"
+    )
+    return page(title, states, scripts, [*texts, words])
+
+
+def known() -> dict[str, Path]:
+    """Kind of trace -> script, of all views there are."""
+    importlib.import_module("tfkit_lab.pictures")
+    found, kinds = {}, [View]
+    while kinds:
+        kind = kinds.pop()
+        kinds += kind.__subclasses__()
+        if "script" in vars(kind):
+            found[kind.script.stem] = kind.script
+    return found
+
+
+def parts_of(cell: Any) -> Iterator[Part]:
+    """A cell as HTML, and after it each of its outputs: (text, state of a view or None)."""
+    if cell.cell_type == "markdown":
+        from nbconvert.filters import markdown2html
+
+        from autograder.report.formulas import drawn
+
+        yield drawn(markdown2html(cell.source)), None
+    elif cell.cell_type == "code":
+        yield f"<pre><code>{html.escape(cell.source)}</code></pre>", None
+        yield from (part for output in cell.outputs for part in shown(output))
+
+
+def shown(output: Any) -> Iterator[Part]:
+    """One output of a cell; an error is one too."""
+    data = output.get("data", {})
+    if MIME in data:
+        yield "", {key: value for key, value in data[MIME].items() if key != "model_id"}
+        return
+    text = output.get("text") or data.get("text/plain") or "\n".join(output.get("traceback", ()))
+    yield f"<pre>{html.escape(text)}</pre>", None
+
+
+def main(source: Path, target: Path) -> None:
+    """Runs or reads `source`, and writes the page. Raises OSError; CellExecutionError where a cell of a .py fails."""
+    import nbformat
+
+    if source.suffix == ".py":
+        import jupytext
+        from nbclient import NotebookClient
+
+        notebook = jupytext.read(source)
+        NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
+    else:
+        notebook = nbformat.read(source, as_version=4)
+    target.write_text(export(notebook), encoding="utf-8")
+    print(f"{target}: {target.stat().st_size / 1e3:.0f} kB")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("usage: python -m tfkit_lab.export NOTEBOOK.{ipynb,py} PAGE.html")
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

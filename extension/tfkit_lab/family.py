@@ -1,0 +1,48 @@
+"""The architectures and their parents, and what two of them are made of. Imports no torch: a child process does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from typing import Any
+
+SECONDS = 120.0
+
+
+class Unknown(ValueError):
+    """There is no such architecture, or it cannot be built; the words say why."""
+
+
+def models() -> list[dict[str, Any]]:
+    """Every architecture: its name, its parent's or None, and what it does differently."""
+    from tfkit.tools.cli import differs, docstrings, parent
+
+    docs = docstrings()
+    kin = {name: parent(doc) for name, doc in docs.items()}
+    return [
+        {"name": name, "parent": kin[name] if kin[name] in docs else None, "differs": differs(doc)}
+        for name, doc in docs.items()
+    ]
+
+
+async def anatomy(names: list[str]) -> dict[str, Any]:
+    """The trace that `tfkit_lab.show.anatomy` records of one architecture or two, in a process of its own."""
+    known = [model["name"] for model in await asyncio.to_thread(models)]
+    for name in names:
+        if name not in known:
+            raise Unknown(f"there is no architecture {name!r}")
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tfkit_lab.show", *names,
+        stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        out, err = await asyncio.wait_for(process.communicate(), SECONDS)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    if process.returncode:
+        said = err.decode(errors="replace").strip().splitlines()
+        raise Unknown(f"{' and '.join(names)}: {said[-1][:300] if said else 'cannot be built'}")
+    return json.loads(out)

@@ -1,0 +1,20 @@
+"""Pictures of what a model does, of ours and of your own: each records one trace, and returns a view of it.
+
+    from tfkit_lab import show
+    show.attention(model, input_ids=ids, tokens=words)
+    show.masks({"causal": causal_mask(8)})
+
+A picture is live in the notebook, stays in the saved file, and `picture.to_html()` is a page of its own.
+"""
+
+from tfkit_lab.show.anatomy import anatomy
+from tfkit_lab.show.attention import attention, two_streams
+from tfkit_lab.show.corruption import corruption
+from tfkit_lab.show.matrices import case, flow, masks, matrices, positions
+from tfkit_lab.show.retrieval import retrieval
+from tfkit_lab.show.training import training
+
+__all__ = [
+    "anatomy", "attention", "case", "corruption", "flow", "masks", "matrices", "positions", "retrieval", "training",
+    "two_streams",
+]  # fmt: skip

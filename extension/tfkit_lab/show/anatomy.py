@@ -1,0 +1,56 @@
+"""A model taken apart: modules, shapes, parameters; or two, and what differs."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+from torch import nn
+
+from tfkit_lab.pictures import Anatomy
+
+
+def anatomy(model: nn.Module | str, other: nn.Module | str | None = None, *, title: str = "") -> Anatomy:
+    """model, other: modules, yours or ours, or the names of architectures or published sizes (no memory is taken for
+    their weights). Neighbours that are alike are shown once. Raises LookupError for a name that nobody has."""
+    found = [(one, built(one)) for one in (model, other) if one is not None]
+    names = [one if isinstance(one, str) else type(one).__name__ for one, _ in found]
+    trees = [tree(name, module) for name, (_, module) in zip(names, found, strict=True)]
+    head = {"schema": "tfkit.trace/1", "kind": "anatomy", "title": title or " → ".join(names)}
+    return Anatomy({**head, "trees": trees})
+
+
+def built(model: nn.Module | str) -> nn.Module:
+    """A module as it is; by name an architecture or a published size, without its weights. Raises LookupError."""
+    if isinstance(model, nn.Module):
+        return model
+    import torch
+
+    import tfkit
+    from tfkit import registry
+
+    own = model in tfkit.architectures()
+    preset = (
+        next(iter(registry.load(model).PRESETS), None) if own else None
+    )  # an architecture: its first published size
+    with torch.device("meta"):
+        return tfkit.from_config(model, preset=preset)
+
+
+def tree(name: str, module: nn.Module, alike: int = 1) -> dict[str, Any]:
+    """A module and what is in it."""
+    groups = (group for _, group in groupby(module.named_children(), key=lambda child: repr(child[1])))
+    return {
+        "name": name,
+        "class": type(module).__name__,
+        "parameters": sum(p.numel() for p in module.parameters()),
+        "shapes": {n: list(p.shape) for n, p in module.named_parameters(recurse=False)},
+        "alike": alike,
+        "children": [one(group) for group in groups],
+    }
+
+
+def one(group: Any) -> dict[str, Any]:
+    """Neighbours that are alike, as one: `parameters` are those of each."""
+    (first, module), *more = group
+    return tree(first if not more else f"{first} … {more[-1][0]}", module, 1 + len(more))

@@ -1,0 +1,149 @@
+"""Where every head of every layer looks, in one forward of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from tfkit import tracing
+from tfkit.decode.decoders import is_ours
+from tfkit.decode.generate import evaluating
+from tfkit.decode.maps import as_bytes, fitted, pack, pooled, squeezed
+from tfkit.objectives.permutation_lm import permutation_masks
+from tfkit_lab.pictures import Attention
+from tfkit_lab.show.patterns import KEEP, Layer, layers
+
+BUDGET = 1_500_000  # bytes of all maps as JSON: 12 × 12 heads over 128 positions, both ways, and not pooled
+
+
+def attention(
+    model: nn.Module, *, tokens: Sequence[str] = (), keys: Sequence[str] = (), title: str = "", training: bool = False,
+    budget: int = BUDGET, **inputs: Any,
+) -> Attention:  # fmt: skip
+    """One forward of `model(**inputs)` over one sentence, every attention in it. tokens, keys: names of the positions
+    that look, and of those looked at where they are others. A tfkit model is traced, and what its keys are is named:
+    memory, window, global, random, bucket; training: as it is then (BigBird draws blocks only then). Of another model,
+    submodules that return `(output, weights [1,H,Q,K])` are listened to. budget: bytes; larger maps are max-pooled
+    until they fit, and no longer sorted. Raises ValueError where nothing is seen."""
+    return recorded(model, inputs, None, training, tokens=tokens, keys=keys, title=title, budget=budget)
+
+
+def two_streams(
+    model: nn.Module, *, input_ids: Tensor, order: Sequence[int], tokens: Sequence[str] = (), keys: Sequence[str] = (),
+    title: str = "", **inputs: Any,
+) -> Attention:  # fmt: skip
+    """An XLNet that predicts every word of input_ids [1,L] in an order: order[t] is the position whose turn is t. Each
+    layer has two maps: the content stream sees itself and what came before, the query stream only what came before.
+    Raises ValueError for what is no order of these positions."""
+    turn = torch.as_tensor(order)
+    if sorted(turn.tolist()) != list(range(input_ids.size(1))):
+        raise ValueError(f"order must name each position from 0 to {input_ids.size(1) - 1} once; got {turn.tolist()}")
+    _, query = permutation_masks(turn)
+    given = {"input_ids": input_ids, "perm_mask": (~query).float()[None], "target_mapping": torch.eye(len(turn))[None]}
+    return recorded(model, {**inputs, **given}, turn.argsort(), tokens=tokens, keys=keys, title=title)
+
+
+def recorded(
+    model: nn.Module, inputs: dict[str, Any], steps: Tensor | None, training: bool = False, *, tokens: Sequence[str],
+    keys: Sequence[str], title: str, budget: int = BUDGET,
+) -> Attention:  # fmt: skip
+    """The picture of one forward, of `budget` bytes at most."""
+    with as_in_training(model) if training else evaluating(model):
+        found = traced(model, inputs, steps) if is_ours(model) else heard(model, inputs)
+    if not found:
+        raise ValueError(f"{type(model).__name__} showed no attention: its modules must return (output, [1,H,Q,K])")
+    groups: dict[tuple[int, ...], list[Layer]] = {}
+    for layer in found:
+        groups.setdefault(tuple(layer.weights.shape), []).append(layer)
+    stacks = [stacked(group) for group in groups.values()]
+    maps = fitted(lambda by: [stack.packed(by) for stack in stacks], max(max(shape) for shape in groups), budget)
+    past = {cols - rows for stack in stacks if "memory" in stack.present for rows, cols in [stack.maps.shape[-2:]]}
+    if past and not keys and tokens:
+        keys = [*(f"memory {place}" for place in range(-max(past), 0)), *tokens]
+    head = {"schema": "tfkit.trace/1", "kind": "attention", "title": title or type(model).__name__}
+    return Attention({**head, "tokens": list(tokens), "keys": list(keys), "maps": maps})
+
+
+@contextmanager
+def as_in_training(model: nn.Module) -> Iterator[None]:
+    """Dropout on, gradients off; afterwards the model is in the mode in which it was."""
+    was = model.training
+    model.train()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        model.train(was)
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Attentions of one shape, as layers of one map. maps: bytes [L,H,Q,K]; kinds: of each a place among `present`,
+    names that begin with the one for hidden keys; orders: of each layer, as `Layer` has it."""
+
+    names: list[str]
+    maps: Tensor
+    kinds: Tensor
+    present: list[str]
+    orders: list[tuple[str, Tensor] | None]
+
+    def packed(self, by: int) -> dict[str, Any]:
+        """Pooled by × by; of a causal one the lower triangle is enough. Kinds and orders are told where there are any
+        beside the text's own; a square's kind is that of its strongest key, and pooled positions cannot be sorted."""
+        square = self.maps.size(-1) == self.maps.size(-2)
+        told = {"names": self.names, **pack(self.maps, square and not bool(self.maps.triu(1).any()), by)}
+        if any(self.orders) or set(self.present) - {"hidden", "text"}:
+            both = pooled(self.maps.short() * len(tracing.KINDS) + self.kinds, by)
+            told["kinds"] = {"names": self.present, "data": squeezed((both % len(tracing.KINDS)).to(torch.uint8))}
+        if any(self.orders) and by == 1:
+            name = next(order[0] for order in self.orders if order)
+            told["order"] = {"name": name, "of": [order and order[1].tolist() for order in self.orders]}
+        return told
+
+
+def stacked(group: list[Layer]) -> Stack:
+    kinds = torch.stack([layer.kinds for layer in group]).cpu()
+    present = sorted({0, *kinds.flatten().bincount().nonzero()[:, 0].tolist()})
+    places = torch.zeros(len(tracing.KINDS), dtype=torch.uint8)
+    places[present] = torch.arange(len(present), dtype=torch.uint8)
+    maps = torch.stack([as_bytes(layer.weights) for layer in group])
+    names = [tracing.KINDS[at] for at in present]
+    return Stack([layer.name for layer in group], maps, places[kinds.int()], names, [layer.order for layer in group])
+
+
+def traced(model: Any, inputs: dict[str, Any], steps: Tensor | None) -> list[Layer]:
+    """The layers of one forward of a model of ours. Raises ValueError for more than one sentence."""
+    ids, mapping = inputs.get("input_ids"), inputs.get("target_mapping")
+    if isinstance(ids, Tensor) and len(ids) != 1:
+        raise ValueError(f"input_ids has shape {list(ids.shape)}: attention is shown over one sentence, [1,L]")
+    with tracing.trace(model, keep=KEEP) as seen:
+        model(**inputs)
+    length = ids.size(-1) if isinstance(ids, Tensor) else 0
+    return list(layers(model, seen, length, None if mapping is None else mapping[0].any(0), steps))
+
+
+def heard(model: nn.Module, inputs: dict[str, Any]) -> list[Layer]:
+    """Attentions of a model that is not ours, through forward hooks, as they ran; all keys "text"."""
+    seen: dict[str, Tensor] = {}
+
+    def listen(name: str) -> Any:
+        """A forward hook that keeps weights under this name; of several calls the last."""
+
+        def hook(_module: nn.Module, _args: Any, out: Any) -> None:
+            if isinstance(out, tuple) and len(out) == 2 and isinstance(out[1], Tensor) and out[1].dim() == 4:
+                seen[name] = out[1].detach()
+
+        return hook
+
+    handles = [module.register_forward_hook(listen(name)) for name, module in model.named_modules()]
+    try:
+        model(**inputs)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return [Layer(name, weights[0], torch.ones_like(weights[0], dtype=torch.uint8)) for name, weights in seen.items()]

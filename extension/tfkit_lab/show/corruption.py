@@ -1,0 +1,59 @@
+"""What an objective makes of a sentence, drawn several times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tfkit.objectives._base import Objective
+from tfkit_lab.pictures import Corruption
+
+Name = Callable[[int], str | None]
+
+
+def corruption(
+    objectives: Mapping[str, Objective],
+    ids: Tensor,
+    token: Name,
+    *,
+    special: Tensor | None = None,
+    draws: int = 6,
+    seed: int = 0,
+    title: str = "What is to be learned",
+) -> Corruption:
+    """ids int64 [L]: a sentence; special bool [L]: what must not be touched; each objective draws `draws` times, so
+    that the view can show another draw. Raises ValueError for a batch or for no objective."""
+    if ids.dim() != 1 or not objectives:
+        raise ValueError(f"give one sentence, ids [L], and an objective at least; ids has shape {list(ids.shape)}")
+    name = lambda i: token(i) or f"#{i}"
+    generator = torch.Generator().manual_seed(seed)
+    batch = {"input_ids": ids[None], "attention_mask": torch.ones_like(ids)[None]}
+    if special is not None:
+        batch["special_tokens_mask"] = special[None].long()
+    drawn = [
+        {"name": title, "draws": [told(objective(batch, generator), ids, name) for _ in range(draws)]}
+        for title, objective in objectives.items()
+    ]
+    words = [name(i) for i in ids.tolist()]
+    head = {"schema": "tfkit.trace/1", "kind": "corruption", "title": title}
+    return Corruption({**head, "tokens": words, "objectives": drawn})
+
+
+def told(made: Mapping[str, Tensor], ids: Tensor, name: Name) -> dict[str, Any]:
+    """What goes in and what is to come out, token by token; null: not scored. `changed`: not as it was."""
+    inputs, labels = made["input_ids"][0], made["labels"][0]
+    if "target_mapping" in made:  # targets in an order of their own: put where they belong
+        where = made["target_mapping"][0].argmax(-1)
+        own = torch.full_like(inputs, -100)
+        labels = own.scatter(0, where, labels)
+    aligned = len(inputs) == len(ids)
+    changed = (inputs != ids).tolist() if aligned else (~torch.isin(inputs, ids)).tolist()
+    return {
+        "inputs": [name(i) for i in inputs.tolist()],
+        "changed": changed,
+        "labels": [None if i == -100 else name(i) for i in labels.tolist()],
+        "aligned": aligned and len(labels) == len(inputs),
+    }

@@ -1,0 +1,42 @@
+"""Which documents were found, and what each contributes to every token of an answer (Lewis et al. 2020, 2.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from tfkit.objectives.rag_marginals import target_log_probs
+from tfkit_lab.pictures import Retrieval
+
+
+def retrieval(
+    question: str,
+    documents: Sequence[str],
+    scores: Tensor,
+    answer: Sequence[str],
+    token_logits: Tensor,
+    targets: Tensor,
+    title: str = "Retrieval",
+) -> Retrieval:
+    """documents: D texts, with scores [D]; answer: names of targets int64 [T], for which a reader of each document gave
+    token_logits [D,T,V]. What is shown is what RAG's losses sum over: p(d) and p(token | d), by token and by sequence.
+    Raises ValueError where the sizes differ."""
+    shapes = (list(scores.shape), list(token_logits.shape[:2]), len(answer), list(targets.shape))
+    if shapes != ([len(documents)], [len(documents), len(targets)], len(targets), [len(targets)]):
+        raise ValueError(f"{len(documents)} documents; scores, token_logits, answer, targets have {shapes}")
+    read = target_log_probs(token_logits[None].double(), targets[None])[0]  # [D,T]
+    document = scores.double().log_softmax(-1)  # [D]
+    by_token = (document[:, None] + read).logsumexp(0)  # [T]
+    sequence = document + read.sum(-1)  # [D]
+    found = [
+        {"text": text, "score": score, "p": p, "tokens": row, "posterior": share}
+        for text, score, p, row, share in zip(
+            documents, scores.tolist(), document.exp().tolist(), read.exp().tolist(), sequence.softmax(0).tolist(),
+            strict=True,
+        )
+    ]  # fmt: skip
+    head = {"schema": "tfkit.trace/1", "kind": "retrieval", "title": title, "question": question}
+    sums = {"by_token": by_token.exp().tolist(), "log_token": by_token.sum().item()}
+    whole = {"log_sequence": sequence.logsumexp(0).item()}
+    return Retrieval({**head, "answer": list(answer), "documents": found, **sums, **whole})

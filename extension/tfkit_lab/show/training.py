@@ -1,0 +1,47 @@
+"""Curves of a run: from a folder that `tfkit.train` wrote, from a History, or from lists of your own."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tfkit_lab.pictures import Training
+
+Runs = Mapping[str, Sequence[float]]
+
+
+def training(run: str | Path | Runs | Any, *, title: str = "Training") -> Training:
+    """run: a folder with metrics.csv, or that file; a `History`; or name -> values, one a step. What is not finite is a
+    gap. Raises ValueError where there is nothing to draw."""
+    series = from_csv(Path(run)) if isinstance(run, str | Path) else from_values(getattr(run, "losses", run))
+    series = [one for one in series if one["values"]]
+    if not series:
+        raise ValueError(f"{title}: there are no values to draw")
+    return Training({"schema": "tfkit.trace/1", "kind": "training", "title": title, "series": series})
+
+
+def from_csv(place: Path) -> list[dict[str, Any]]:
+    """The curves of a run's metrics.csv, a column each. Raises OSError, ValueError for what is no number."""
+    file = place / "metrics.csv" if place.is_dir() else place
+    with file.open(newline="", encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines))
+    names = [name for name in (rows[0] if rows else {}) if name != "step"]
+    return [
+        curve(name, [(int(row["step"]), float(row[name])) for row in rows if row[name] not in ("", None)])
+        for name in names
+    ]
+
+
+def from_values(values: Sequence[float] | Runs) -> list[dict[str, Any]]:
+    """The curves of lists: of one, "loss"; steps count from 1."""
+    runs = values if isinstance(values, Mapping) else {"loss": values}
+    return [curve(name, list(enumerate(map(float, given), start=1))) for name, given in runs.items()]
+
+
+def curve(name: str, points: Sequence[tuple[int, float]]) -> dict[str, Any]:
+    """(step, value) pairs as a trace holds them: six digits, None for what is not finite."""
+    finite = [float(f"{value:.6g}") if math.isfinite(value) else None for _, value in points]
+    return {"name": name, "steps": [step for step, _ in points], "values": finite}

@@ -1,0 +1,58 @@
+/** What the tests of JupyterLab share. */
+const { expect } = require('@playwright/test');
+
+const shot = (page, name) => page.screenshot({ path: `screenshots/${name}.png` });
+
+async function lab(page, path) {
+  await page.goto(`http://127.0.0.1:8899/lab?token=tests&reset`);
+  await page.waitForFunction(() => window.jupyterapp);
+  await page.evaluate(() => window.jupyterapp.restored);
+  if (path) {
+    await page.evaluate(async p => {
+      const panel = await window.jupyterapp.commands.execute('docmanager:open', { path: p });
+      await panel.context.ready;
+      await panel.sessionContext.ready;
+    }, path);
+    await page.locator('.jp-NotebookPanel .jp-Cell').first().waitFor();
+  }
+}
+
+const command = (page, id, args = {}) => page.evaluate(([i, a]) => window.jupyterapp.commands.execute(i, a).then(() => null), [id, args]);
+
+/** Makes a cell the active one, by the role and exercise in its metadata, or by place. */
+const activate = (page, find) =>
+  page.evaluate(f => {
+    const { content } = window.jupyterapp.shell.currentWidget;
+    const index = content.widgets.findIndex((cell, i) => {
+      const meta = cell.model.getMetadata('tfkit') || {};
+      return typeof f === 'number' ? i === f : meta.role === f.role && meta.exercise === f.exercise;
+    });
+    content.activeCellIndex = index;
+    return content.scrollToItem(index, 'start').then(() => index);
+  }, find);
+
+const setSource = (page, source) =>
+  page.evaluate(s => window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.setSource(s), source);
+
+/** Runs a cell until it prints what is meant: the front end sends its last change only when the one before has been answered. */
+async function prints(page, index, text) {
+  await activate(page, index);
+  const output = page.locator('.jp-Cell').nth(index).locator('.jp-OutputArea-output');
+  await expect(async () => {
+    await command(page, 'notebook:run-cell');
+    await expect(output).toHaveText(text, { timeout: 5000 });
+  }).toPass({ timeout: 60000 });
+}
+
+/** Waits until the notebook's first output has been written to say so; a moment passes between what is shown and what is kept. */
+const keeps = (page, state) =>
+  expect
+    .poll(() =>
+      page.evaluate(() => {
+        const [output] = window.jupyterapp.shell.currentWidget.content.widgets[0].model.toJSON().outputs;
+        return output?.data['application/vnd.tfkit.trace.v1+json'];
+      })
+    )
+    .toMatchObject(state);
+
+module.exports = { activate, command, keeps, lab, prints, setSource, shot };

@@ -1,0 +1,30 @@
+const { default: AxeBuilder } = require('@axe-core/playwright');
+const { expect, test } = require('@playwright/test');
+const { command, lab, shot } = require('../helpers');
+
+test('the class panel tells how the class does, and opens a submission', async ({ page }) => {
+  await lab(page);
+  await command(page, 'tfkit:show-class');
+  const panel = page.locator('#tfkit-class');
+  await expect(panel.locator('tbody tr')).toHaveCount(3);
+  await expect(panel.locator('tbody tr').nth(1)).toContainText('not yet right own position hidden');
+  await expect(panel.locator('ol li')).toHaveText('own position hidden (masks.causal): 2 students');
+  const axe = await new AxeBuilder({ page }).include('#tfkit-class').analyze();
+  expect(axe.violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 90)).join(' | ')}`)).toEqual([]);
+  await panel.getByRole('button', { name: 'ben' }).click();
+  await page.waitForFunction(() => window.jupyterapp.shell.currentWidget?.context?.path === 'class/autograded/ben/02-masks/02-masks.ipynb');
+  await shot(page, 'class-panel');
+});
+
+test('grading starts in a terminal of the course folder', async ({ page }) => {
+  await lab(page);
+  await command(page, 'tfkit:show-class');
+  await page.locator('#tfkit-class').getByRole('button', { name: 'Grade in a terminal' }).click();
+  const text = () =>
+    page.evaluate(() => {
+      const buffer = window.jupyterapp.shell.currentWidget?.content?._term?.buffer.active;
+      return buffer ? Array.from({ length: buffer.length }, (_, i) => buffer.getLine(i).translateToString(true)).join('\n') : '';
+    });
+  await expect.poll(text, { timeout: 60000 }).toContain("-m autograder grade . '02-masks'");
+  await expect.poll(text, { timeout: 90000 }).toContain('has no nbgrader_config.py')
+});

@@ -1,0 +1,80 @@
+const { join } = require('node:path');
+const { default: AxeBuilder } = require('@axe-core/playwright');
+const { expect, test } = require('@playwright/test');
+
+const KINDS = ['Decoding stepper', 'Attention', 'Matrices', 'Corruption', 'Retrieval', 'Training', 'Anatomy'];
+
+for (const colorScheme of ['light', 'dark']) {
+  test(`every view works from disk, by keyboard, with no network, and axe finds nothing (${colorScheme})`, async ({ page }) => {
+    const asked = [];
+    page.on('request', request => asked.push(request.url()));
+    page.on('pageerror', error => asked.push(String(error)));
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.goto(`file://${join(__dirname, '../.tmp/root/views.html')}`);
+    for (const name of KINDS) {
+      await expect(page.getByRole('group', { name, exact: true }).first()).toBeVisible();
+    }
+    await expect(page.locator('[role=alert], .tfk-error')).toHaveCount(0);
+    const matrices = page.getByRole('group', { name: 'Matrices', exact: true });
+    await matrices.getByRole('application').first().focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowRight');
+    await expect(matrices.locator('[role=status]')).toHaveText(/query 1 “black”, key 1 “black”: yes/);
+    await page.getByRole('button', { name: 'layers.1.attn, head 2' }).press('Enter');
+    await expect(page.getByRole('button', { name: 'layers.1.attn, head 2' })).toHaveAttribute('aria-pressed', 'true');
+    await page.getByRole('button', { name: 'Draw again' }).press('Enter');
+    await expect(page.getByText('draw 2 of 6')).toBeVisible();
+    await page.screenshot({ path: `screenshots/views-${colorScheme}.png`, fullPage: true });
+    const axe = await new AxeBuilder({ page }).analyze();
+    expect(axe.violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 90)).join(' | ')}`)).toEqual([]);
+    expect(asked.filter(url => !url.startsWith('file:') && !url.startsWith('data:'))).toEqual([]);
+  });
+}
+
+/** How many nodes each press of a key puts into the page; what a step costs in time is measured by `make bench`. */
+const drawnBy = (page, key, presses) =>
+  page.evaluate(
+    async ([key, presses]) => {
+      const view = document.querySelector('.tfk');
+      const found = [];
+      const size = node => 1 + (node.querySelectorAll?.('*').length ?? 0);
+      new MutationObserver(records => {
+        for (const node of records.flatMap(record => [...record.addedNodes])) {
+          found[found.length - 1] += size(node);
+        }
+      }).observe(document.body, { childList: true, subtree: true });
+      for (let i = 0; i < presses; i++) {
+        found.push(0);
+        view.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+        await new Promise(requestAnimationFrame);
+      }
+      return found;
+    },
+    [key, presses]
+  );
+
+test('a step draws a few hundred nodes, both ways', async ({ page }) => {
+  await page.goto(`file://${join(__dirname, '../.tmp/root/page.html')}`);
+  const forth = await drawnBy(page, 'ArrowRight', 5);
+  const back = await drawnBy(page, 'ArrowLeft', 5);
+  for (const nodes of [...forth, ...back]) {
+    expect(nodes).toBeGreaterThan(0);
+    expect(nodes).toBeLessThan(500);
+  }
+});
+
+test('512 tokens can be stepped through', async ({ page }) => {
+  await page.goto(`file://${join(__dirname, '../.tmp/root/long.html')}`);
+  const said = page.locator('[role=status]');
+  await expect(said).toHaveText(/^Step 1 of 60/, { timeout: 30000 });
+  await expect(page.locator('canvas').first()).toHaveAttribute('aria-label', /looks most at/, { timeout: 30000 });
+  const drawn = await drawnBy(page, 'ArrowRight', 40);
+  expect(Math.min(...drawn)).toBeGreaterThan(0);
+  expect(Math.max(...drawn)).toBeLessThan(2 * 512); // one or two for each token, however many heads there are
+  await expect(said).toHaveText(/^Step 41 of 60/);
+  await page.locator('.tfk').focus();
+  await page.keyboard.press('End');
+  await expect(said).toHaveText(/^Step 60 of 60/);
+  await expect(page.getByRole('list', { name: 'Tokens so far' }).getByRole('listitem')).toHaveCount(512);
+  await page.screenshot({ path: 'screenshots/long.png' });
+});

@@ -1,0 +1,85 @@
+"""Branching from a run: what the browser asks, the model answers."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from tests.decode.test_generate import END, SOURCES, START, ours, plain
+from tests.decode.test_record import NAMES, PROMPT, name
+from tests.decode.test_strategies import causal
+from tfkit.decode import Beam, Greedy, Sample, generate
+from tfkit_lab import Stepper
+from tfkit_lab.trace import validate
+
+HOW = dict(token=name, end_id=END, max_new_tokens=6)
+
+
+def seq2seq(strategy, model=None, **how):
+    return Stepper.live(model or plain(), SOURCES[:1], strategy=strategy, start_id=START, **HOW, **how)
+
+
+def path(trace):
+    return [trace["nodes"][i]["token_id"] for i in trace["path"]][1:]
+
+
+def test_a_decoder_goes_on_from_another_token():
+    model = causal()
+    stepper = Stepper.live(model, torch.tensor(PROMPT), strategy=Greedy(), **HOW)
+    said = path(stepper.trace)
+    other = (said[1] + 1) % len(NAMES)
+    stepper.answer({"do": "branch", "of": 0, "ids": [said[0], other]})
+    validate(stepper.other)
+    ids = torch.tensor([[*PROMPT, said[0], other]])
+    assert path(stepper.other) == generate(model, ids, end_id=END, max_new_tokens=4)[0, ids.size(1) :].tolist()
+    assert stepper.other["offset"] == 2 and stepper.other["prompt"][-2:] == [NAMES[said[0]], NAMES[other]]
+
+
+@pytest.mark.parametrize("model", [plain, ours], ids=["by hand", "tfkit's"])
+def test_an_encoder_decoder_goes_on_from_another_token_and_from_there_again(model):
+    stepper, token = seq2seq(Beam(2), model()), 4
+    stepper.answer({"do": "branch", "of": 0, "ids": [token]})
+    stepper.answer({"do": "branch", "of": 1, "ids": [token + 1]})
+    assert stepper.other["prompt"] == ["<s>", NAMES[token], NAMES[token + 1]] and stepper.other["offset"] == 2
+    assert len(stepper.other["steps"]) <= 4 and stepper.trace["offset"] == 0
+    stepper.answer({"do": "keep", "of": 1})
+    assert stepper.other is None and stepper.trace["offset"] == 2
+    stepper.answer({"do": "branch", "of": 0, "ids": [token]})
+    assert stepper.other["prompt"][1:] == [NAMES[token], NAMES[token + 1], NAMES[token]]
+
+
+def test_the_step_reaches_to_the_longer_of_two():
+    stepper = seq2seq([Greedy(), Sample()])
+    stepper.step = 99
+    spans = [len(trace["steps"]) for trace in (stepper.trace, stepper.other)]
+    assert stepper.step == max(spans) - 1
+    assert stepper.figure().count("<figure") == 2
+
+
+def test_another_text_is_decoded_by_both_strategies():
+    stepper = seq2seq([Greedy(), Beam(2)], encode=lambda text: [NAMES.index(word) for word in text.split()])
+    stepper.answer({"do": "prompt", "text": "the ! !"})
+    assert stepper.trace["source"] == stepper.other["source"] == ["the", "!", "!"]
+    assert [stepper.trace["strategy"], stepper.other["strategy"]] == ["greedy", "beam"]
+
+
+@pytest.mark.parametrize(
+    "asked, words",
+    [
+        ({"do": "prompt", "text": ""}, "nothing to decode"),
+        ({"do": "prompt", "text": "x"}, "is not in list"),
+        ({"do": "fly"}, "'fly'"),
+    ],
+)
+def test_what_cannot_be_done_is_told_where_it_was_asked(asked, words):
+    stepper = seq2seq(Greedy(), encode=lambda text: [NAMES.index(word) for word in text.split()])
+    before = stepper.trace
+    stepper._asked(stepper, asked, [])
+    assert words in stepper.said and stepper.trace == before and stepper.other is None
+
+
+def test_a_recording_cannot_be_branched():
+    stepper = Stepper(seq2seq(Greedy()).trace)
+    assert stepper.asks == []
+    with pytest.raises(ValueError, match="Stepper.live"):
+        stepper.answer({"do": "branch", "of": 0, "ids": [3]})
