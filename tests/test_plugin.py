@@ -36,6 +36,25 @@ def test_architecture(plugin: dict[str, str]) -> None:
     assert done.stdout.strip() == "True [1, 3]", done.stderr
 
 
+def test_view(plugin: dict[str, str]) -> None:
+    code = (
+        "from tfkit_example.views import bag; view = bag('a b a'.split()); bundle, _ = view._repr_mimebundle_();"
+        "print(bundle['application/vnd.tfkit.trace.v1+json']['trace']['counts'], len(view.to_html()) > 2000);"
+        "bag([3])"
+    )
+    extension = Path(__file__).parents[1] / "extension"
+    env = {**plugin, "PYTHONPATH": f"{plugin['PYTHONPATH']}{os.pathsep}{extension}"}
+    done = run(env, "-c", code)
+    assert done.stdout.strip() == "[['a', 2], ['b', 1]] True", done.stderr
+    assert "ValueError: not a tfkit trace: at $.counts[0][0]: 3 is not of type 'string'" in done.stderr
+
+
+def test_labextension_lies_where_jupyter_looks(plugin: dict[str, str]) -> None:
+    folder = Path(plugin["PYTHONPATH"]) / "share/jupyter/labextensions/tfkit-example"
+    build = json.loads((folder / "package.json").read_text(encoding="utf-8"))["jupyterlab"]["_build"]
+    assert (folder / build["load"]).is_file() and (folder / "static/bag.js").is_file()
+
+
 def test_exercise_is_listed(plugin: dict[str, str]) -> None:
     listed = run(plugin, "-m", "autograder", "list").stdout
     assert "smoothing.moving_average" in listed and "attention.scaled_dot_product" in listed
