@@ -1,0 +1,280 @@
+"""A real JupyterHub with the settings of examples/hub and three users of their own: a teacher and two students.
+
+The users are in the machine's list only within a mount namespace of the test (bubblewrap's), so nothing is left behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import requests
+import websocket
+
+from autograder.nbgrader import config
+
+from ..autograder.nbgrader.conftest import UNIT, source_notebook
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+ROOT = Path(__file__).parents[2]
+USERS = {"teacher": 20001, "ada": 20002, "ben": 20003}
+CONFIG = """
+import sys
+load_subconfig({recipe!r})
+c.JupyterHub.authenticator_class = "dummy"
+c.Authenticator.allow_all = True
+c.JupyterHub.spawner_class = "localprocess"
+c.JupyterHub.bind_url = "http://127.0.0.1:{port}"
+c.JupyterHub.hub_port = {hub}
+c.ConfigurableHTTPProxy.api_url = "http://127.0.0.1:{proxy}"
+c.ConfigurableHTTPProxy.command = [{bin!r} + "/configurable-http-proxy", "--timeout=600000", "--proxy-timeout=600000"]
+c.ConfigurableHTTPProxy.should_start = True
+c.Spawner.cmd = [{bin!r} + "/jupyterhub-singleuser"]
+c.Spawner.environment["OMP_NUM_THREADS"] = "1"
+c.Spawner.environment["PYTHONPATH"] = {path!r}
+c.Spawner.start_timeout = c.Spawner.http_timeout = 300
+c.JupyterHub.services = [{{"name": "test", "api_token": {token!r}}}]
+c.JupyterHub.load_roles = [{{"name": "test", "services": ["test"],
+    "scopes": ["admin:users", "admin:servers", "tokens", "access:servers"]}}]
+"""
+
+
+def reachable(*places):
+    """bubblewrap's words that let other users get to these folders, where a folder above is closed to them."""
+    words, emptied = [], set()
+    for place in map(Path, places):
+        above = list(reversed(place.parents))
+        closed = next((folder for folder in above if not folder.stat().st_mode & 0o001), None)
+        if closed is None:
+            continue
+        words += ["--tmpfs", str(closed)] * (closed not in emptied)
+        emptied.add(closed)
+        for folder in above[above.index(closed) + 1 :]:
+            words += ["--perms", "0755", "--dir", str(folder)]
+        words += ["--ro-bind", str(place), str(place)]
+    return words
+
+
+def namespace(folder):
+    """The words before a command that is to see our users."""
+    lines = [f"{name}:x:{uid}:{uid}::{folder}/home/{name}:/bin/bash\n" for name, uid in USERS.items()]
+    (folder / "passwd").write_text(Path("/etc/passwd").read_text() + "".join(lines))
+    groups = [f"{name}:x:{uid}:\n" for name, uid in USERS.items()]
+    (folder / "group").write_text(Path("/etc/group").read_text() + "".join(groups))
+    lists = [word for name in ("passwd", "group") for word in ("--ro-bind", f"{folder}/{name}", f"/etc/{name}")]
+    open_to_all = reachable(sys.base_prefix, sys.prefix, ROOT)
+    whole = ["--dev-bind", "/", "/", "--proc", "/proc", *open_to_all, *lists]
+    return ["bwrap", "--die-with-parent", "--unshare-pid", *whole, "--cap-add", "ALL", "--"]
+
+
+def why_not(folder):
+    """Why three users cannot be had here, if they cannot."""
+    if os.geteuid():
+        return "only root can start servers of three users"
+    probe = f"import os; os.setgid(20002); os.setuid(20002); import jupyterhub, nbgrader; os.listdir({str(ROOT)!r})"
+    try:
+        done = subprocess.run([*namespace(folder), sys.executable, "-c", probe], capture_output=True, text=True)
+    except FileNotFoundError:
+        return "bubblewrap is not installed, which gives the test users of its own"
+    return f"no user of its own can be had here: {done.stderr.strip()[-200:]}" if done.returncode else ""
+
+
+def ports(number):
+    with contextlib.ExitStack() as stack:
+        some = [stack.enter_context(socket.socket()) for _ in range(number)]
+        for one in some:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in some]
+
+
+class Hub:
+    """The hub's API, and its users' servers."""
+
+    def __init__(self, port, token):
+        self.url, self.tokens = f"http://127.0.0.1:{port}", {"": token}
+
+    def ask(self, method, path, who="", **how):
+        """A request with the token of `who`; the test's own where nobody is named."""
+        headers = {"Authorization": f"token {self.tokens[who]}"}
+        return requests.request(method, self.url + path, headers=headers, timeout=300, allow_redirects=False, **how)
+
+    def wait(self, asked, seconds=300):
+        """What `asked` gives as soon as it gives anything true."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            with contextlib.suppress(requests.ConnectionError):
+                if got := asked():
+                    return got
+            time.sleep(0.5)
+        raise TimeoutError
+
+    def start(self, user):
+        """A server for the user, and a token that is theirs."""
+        self.ask("POST", f"/hub/api/users/{user}")
+        self.ask("POST", f"/hub/api/users/{user}/server")
+        self.wait(lambda: self.ask("GET", f"/hub/api/users/{user}").json()["servers"].get("", {}).get("ready"))
+        self.tokens[user] = self.ask("POST", f"/hub/api/users/{user}/tokens", json={}).json()["token"]
+
+    def run(self, user, code):
+        """What Python code prints in a kernel of the user's."""
+        kernel = self.ask("POST", f"/user/{user}/api/kernels", user, json={"name": "python3"}).json()["id"]
+        address = f"{self.url.replace('http', 'ws')}/user/{user}/api/kernels/{kernel}/channels"
+        channel = websocket.create_connection(
+            address, header=[f"Authorization: token {self.tokens[user]}"], timeout=120
+        )
+        header = {"msg_id": uuid.uuid4().hex, "msg_type": "execute_request", "username": user, "session": "s"}
+        content = {"code": code, "silent": False, "store_history": False, "user_expressions": {}, "allow_stdin": False}
+        message = {"header": header, "parent_header": {}, "metadata": {}, "content": content, "channel": "shell"}
+        channel.send(json.dumps(message))
+        said = ""
+        while True:
+            got = json.loads(channel.recv())
+            if got["parent_header"].get("msg_id") != header["msg_id"]:
+                continue
+            if got["msg_type"] == "stream":
+                said += got["content"]["text"]
+            if got["msg_type"] == "status" and got["content"]["execution_state"] == "idle":
+                channel.close()
+                self.ask("DELETE", f"/user/{user}/api/kernels/{kernel}", user)
+                return said
+
+
+@pytest.fixture(scope="module")
+def hub():
+    pytest.importorskip("jupyterhub", reason="JupyterHub is not installed: pip install 'tfkit[hub]'")
+    folder = Path(tempfile.mkdtemp(prefix="hub"))
+    process = None
+    try:
+        folder.chmod(0o755)
+        if reason := why_not(folder):
+            pytest.skip(reason)
+        prepare(folder)
+        port, inner, proxy = ports(3)
+        token = uuid.uuid4().hex
+        own = {"recipe": str(ROOT / "examples/hub/jupyterhub_config.py"), "port": port, "hub": inner, "proxy": proxy,
+               "bin": str(Path(sys.executable).parent), "path": os.environ.get("PYTHONPATH", ""),
+               "token": token}  # fmt: skip
+        (folder / "hub" / "config.py").write_text(CONFIG.format(**own))
+        env = os.environ | {"NBGRADER_EXCHANGE": str(folder / "exchange")}
+        env["PATH"] = os.pathsep.join([own["bin"], env["PATH"]])
+        with (folder / "hub" / "log").open("wb") as log:
+            process = subprocess.Popen(
+                [*namespace(folder), sys.executable, "-m", "jupyterhub", "-f", "config.py"],
+                cwd=folder / "hub", env=env, stdout=log, stderr=log,
+            )  # fmt: skip
+        started = Hub(port, token)
+        try:
+            started.wait(lambda: started.ask("GET", "/hub/api/").ok)
+            for user in USERS:
+                started.start(user)
+        except (TimeoutError, requests.RequestException, KeyError) as error:
+            pytest.fail(f"{error!r}\n" + (folder / "hub" / "log").read_text()[-4000:])
+        yield SimpleNamespace(ask=started.ask, run=started.run, folder=folder)
+    finally:
+        if process is not None:
+            process.kill()  # and with it all that runs in its namespace
+            process.wait(60)
+        shutil.rmtree(folder)
+
+
+def prepare(folder):
+    """Homes that only their owners open, the exchange, and the teacher's course."""
+    (folder / "exchange").mkdir()
+    (folder / "exchange").chmod(0o777)
+    (folder / "hub").mkdir(mode=0o700)
+    for user in USERS:
+        (folder / "home" / user).mkdir(parents=True)
+    course = folder / "home" / "teacher" / "course"
+    config.install(course)
+    with (course / config.CONFIG).open("a") as file:
+        file.write('import os\nc.Exchange.root = os.environ["NBGRADER_EXCHANGE"]\n')
+    (course / "source" / UNIT).mkdir(parents=True)
+    (course / "source" / UNIT / f"{UNIT}.ipynb").write_text(json.dumps(source_notebook()))
+    for user, uid in USERS.items():
+        home = folder / "home" / user
+        for path in [home, *home.rglob("*")]:
+            os.chown(path, uid, uid)
+        home.chmod(0o700)
+
+
+def disabled(hub, user):
+    """Plugins that JupyterLab's page of this user leaves out."""
+    page = hub.ask("GET", f"/user/{user}/lab", user)
+    assert page.status_code == 200, page.text[-2000:]
+    settings = page.text.partition('id="jupyter-config-data"')[2].partition(">")[2].partition("</script>")[0]
+    return set(json.loads(settings)["disabledExtensions"])
+
+
+def test_the_formgrader_opens_for_the_teacher_alone(hub):
+    page = hub.ask("GET", "/user/teacher/formgrader/manage_assignments", "teacher")
+    assert page.status_code == 200 and "nbgrader formgrade" in page.text
+    assert "frame-ancestors 'self'" in page.headers["Content-Security-Policy"]  # else JupyterLab shows an empty frame
+    (assignment,) = hub.ask("GET", "/user/teacher/formgrader/api/assignments", "teacher").json()
+    assert assignment["name"] == UNIT
+    for student in ("ada", "ben"):
+        assert hub.ask("GET", f"/user/{student}/formgrader/manage_assignments", student).status_code == 404
+        assert hub.ask("GET", f"/user/{student}/formgrader/api/assignments", student).status_code == 404
+
+
+def test_students_do_not_see_the_instructors_plugins(hub):
+    hidden = {"@jupyter/nbgrader:formgrader", "@jupyter/nbgrader:create-assignment", "@tfkit/lab:instructor"}
+    assert hidden <= disabled(hub, "ada") and hidden <= disabled(hub, "ben")
+    assert not hidden & disabled(hub, "teacher")
+
+
+def test_nobody_opens_anothers_server(hub):
+    for who, whose in (("ada", "ben"), ("ada", "teacher"), ("ben", "ada")):
+        assert hub.ask("GET", f"/user/{whose}/api/contents", who).status_code in (403, 404)
+        assert hub.ask("GET", f"/user/{who}/api/contents", who).status_code == 200
+
+
+TRY = """
+import json, os
+def tried(what, path):
+    try:
+        what(path)
+    except OSError as error:
+        return type(error).__name__
+    return "allowed"
+read = lambda path: open(path).read()
+print(json.dumps([os.getuid(), *(tried(os.listdir if folder else read, path) for path, folder in {paths})]))
+"""
+
+
+def test_an_assignment_goes_out_comes_back_and_stays_private(hub):
+    exchange, home = hub.folder / "exchange" / "tfkit", hub.folder / "home"
+    for step in ("assign", "release"):
+        said = hub.ask("POST", f"/user/teacher/formgrader/api/assignment/{UNIT}/{step}", "teacher").json()
+        assert said["success"], said
+    for student in ("ada", "ben"):
+        listed = hub.ask("GET", f"/user/{student}/assignments?course_id=tfkit", student).json()
+        assert [one["assignment_id"] for one in listed["value"]] == [UNIT], listed
+        for action in ("fetch", "submit"):
+            form = {"course_id": "tfkit", "assignment_id": UNIT}
+            said = hub.ask("POST", f"/user/{student}/assignments/{action}", student, data=form).json()
+            assert said["success"], said
+        assert (home / student / UNIT / f"{UNIT}.ipynb").stat().st_uid == USERS[student]
+    handed_in = next((exchange / "inbound").glob(f"ben+{UNIT}+*"))
+    paths = [(exchange / "inbound", True), (home / "ben" / UNIT / f"{UNIT}.ipynb", False), (home / "ben", True),
+             (home / "teacher" / "course" / "course.key", False), (home / "teacher" / "course" / "gradebook.db", False),
+             (home / "ada" / UNIT / f"{UNIT}.ipynb", False)]  # fmt: skip
+    asked = TRY.format(paths=[(str(path), folder) for path, folder in paths])
+    assert json.loads(hub.run("ada", asked)) == [USERS["ada"], *["PermissionError"] * 5, "allowed"]
+    assert handed_in.is_dir()
+    said = hub.ask("POST", f"/user/teacher/formgrader/api/assignment/{UNIT}/collect", "teacher").json()
+    assert said["success"], said
+    submitted = home / "teacher" / "course" / "submitted"
+    assert sorted(path.name for path in submitted.iterdir()) == ["ada", "ben"]
+    assert all((submitted / name / UNIT / f"{UNIT}.ipynb").is_file() for name in ("ada", "ben"))
