@@ -7,10 +7,12 @@ import { Panel, Widget } from '@lumino/widgets';
 import { ITraceViews } from '../../shared/tokens';
 import { h } from '../../widgets/dom';
 import { RecordedModel } from '../../widgets/model';
+import { Gathered } from './gather';
 
 export const MIME = 'application/vnd.tfkit.trace.v1+json';
 const WIDGET_VIEW = 'application/vnd.jupyter.widget-view+json';
 const RANK = -20; // ipywidgets registers its renderer at -10
+const PAUSE_MS = 300; // between what is shown and what is kept: a document is not rewritten at each step of a run
 const PATIENCE_MS = 30000; // how long a kernel may take to bring its widgets back
 
 interface IPayload {
@@ -27,7 +29,7 @@ class TraceRenderer extends Panel implements IRenderMime.IRenderer {
     super();
     this.addClass('tfkit-Trace');
     this.addWidget(new Widget({ node: this._recorded }));
-    this.node.addEventListener('tfkit:state', event => this._remember((event as CustomEvent<JSONObject>).detail));
+    this.node.addEventListener('tfkit:state', event => this._changes.add((event as CustomEvent<JSONObject>).detail));
   }
 
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
@@ -44,7 +46,7 @@ class TraceRenderer extends Panel implements IRenderMime.IRenderer {
   }
 
   dispose(): void {
-    window.clearTimeout(this._timer);
+    this._changes.dispose();
     this._watch?.disconnect();
     this._cleanup?.();
     super.dispose();
@@ -96,15 +98,12 @@ class TraceRenderer extends Panel implements IRenderMime.IRenderer {
     this._watch.observe(live.node, { childList: true, subtree: true });
   }
 
-  /** Writes the state last shown into the notebook, so that a saved file reopens where it was left. */
-  private _remember(state: JSONObject): void {
-    window.clearTimeout(this._timer);
-    this._timer = window.setTimeout(() => {
-      if (this._model && !this.isDisposed) {
-        const payload = this._model.data[MIME] as JSONObject;
-        this._model.setData({ data: { ...this._model.data, [MIME]: { ...payload, ...state } } });
-      }
-    }, 300);
+  /** Writes what is shown into the notebook, so that a saved file reopens where it was left. */
+  private _keep(changes: JSONObject): void {
+    if (this._model && !this.isDisposed) {
+      const payload = this._model.data[MIME] as JSONObject;
+      this._model.setData({ data: { ...this._model.data, [MIME]: { ...payload, ...changes } } });
+    }
   }
 
   private _recorded = h('div');
@@ -112,7 +111,7 @@ class TraceRenderer extends Panel implements IRenderMime.IRenderer {
   private _cleanup?: () => void;
   private _watch?: MutationObserver;
   private _shown = '';
-  private _timer = 0;
+  private _changes = new Gathered(changes => this._keep(changes), PAUSE_MS);
 }
 
 /** Whether a stepper appears under a node within a time. */
