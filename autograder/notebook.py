@@ -5,12 +5,14 @@ from __future__ import annotations
 import html
 import json
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from autograder.warm import Warm, request
+
 SECONDS = 300.0
+_warm = Warm("--trust")
 
 
 class CheckFailed(RuntimeError):
@@ -33,14 +35,14 @@ def verdict(exercise: str, history: list[str]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "notebook.ipynb"
         file.write_text(json.dumps(_notebook(history)), encoding="utf-8")
-        command = [sys.executable, "-m", "autograder", "check", exercise, str(file), "--json", "--trust"]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+            with _warm.process() as process:
+                out, err = process.communicate(request(["check", exercise, str(file), "--json", "--trust"]), SECONDS)
         except subprocess.TimeoutExpired:
             raise CheckFailed(f"the check of {exercise} took longer than {SECONDS:g} s and was stopped") from None
-    lines = done.stdout.splitlines()
+    lines = out.splitlines()
     if not lines:
-        said = done.stderr.strip().splitlines()
+        said = err.strip().splitlines()
         raise CheckFailed(said[-1] if said else "the autograder gave no verdict and no reason")
     return json.loads(lines[-1])
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-import os
 import re
-import signal
-import sys
+import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
 
-COMMAND = (sys.executable, "-m", "autograder", "check")
+from autograder.warm import Warm, request
+
 SECONDS = 300.0  # the autograder has limits of its own; this one is for when it hangs
 MAX_CELLS = 500
 MAX_SOURCE = 2 << 20  # characters in all
 MAX_CODE = 4000  # characters of a cell that is written for somebody
+_warm = Warm(own_group=True)
 _CALL = re.compile(r"[A-Za-z_]\w*(\([\w\s.,=]*\))?")
 _EXERCISE = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
 _META = ("role", "exercise")
@@ -76,40 +76,18 @@ async def check(exercise: str, cells: list[dict[str, Any]]) -> dict[str, Any]:
         notebook = Path(folder) / "notebook.ipynb"
         document = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
         notebook.write_text(json.dumps(document), encoding="utf-8")
-        out, err = await _run([*COMMAND, exercise, str(notebook), "--json"], folder)
+        with _warm.process() as process:
+            told = request(["check", exercise, str(notebook), "--json"])
+            try:
+                out, err = await asyncio.to_thread(process.communicate, told, SECONDS)
+            except subprocess.TimeoutExpired as error:
+                raise CheckFailed(f"no verdict after {SECONDS:.0f} s: the check was stopped") from error
     return _verdict(exercise, out, err)
 
 
-async def _run(command: list[str], folder: str) -> tuple[bytes, bytes]:
-    process = await asyncio.create_subprocess_exec(
-        *command,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        cwd=folder,
-        start_new_session=True,
-    )
-    try:
-        return await asyncio.wait_for(process.communicate(), SECONDS)
-    except TimeoutError as error:
-        raise CheckFailed(f"no verdict after {SECONDS:.0f} s: the check was stopped") from error
-    finally:
-        await _end(process)
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """End what is left of the group; the process itself too, unless it has ended."""
-    if process.returncode is None:
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:  # it ended meanwhile
-            return
-        await process.wait()
-
-
-def _verdict(exercise: str, out: bytes, err: bytes) -> dict[str, Any]:
+def _verdict(exercise: str, out: str, err: str) -> dict[str, Any]:
     """The one JSON object on standard output that is about this exercise."""
-    for line in reversed(out.decode(errors="replace").splitlines()):
+    for line in reversed(out.splitlines()):
         try:
             found = json.loads(line)
         except ValueError:
@@ -117,7 +95,7 @@ def _verdict(exercise: str, out: bytes, err: bytes) -> dict[str, Any]:
         if isinstance(found, dict) and found.get("exercise") == exercise:
             # the temporary file means nothing to the reader
             return {**found, "file": "", "code": drawing(found.get("counterexample"))}
-    said = err.decode(errors="replace").strip().splitlines()
+    said = err.strip().splitlines()
     raise CheckFailed(said[-1][:500] if said else "the autograder gave no verdict and no reason")
 
 

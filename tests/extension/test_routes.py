@@ -14,6 +14,7 @@ import nbformat
 import pytest
 from tornado.httpclient import HTTPClientError
 
+from autograder import warm
 from tfkit_lab import check as engine
 from tfkit_lab import course
 
@@ -24,19 +25,23 @@ CELLS = [{"source": "def causal_mask(): ...", "role": "exercise", "exercise": EX
 @pytest.fixture
 def grader(monkeypatch, tmp_path):
     """Puts a script in the autograder's place: what is tested here is the way there and back."""
+    processes = warm.Warm(own_group=True)
+    monkeypatch.setattr(engine, "_warm", processes)
 
     def install(body: str) -> None:
         script = tmp_path / "grader.py"
-        script.write_text("import json, os, sys, time, pathlib\n" + textwrap.dedent(body))
-        monkeypatch.setattr(engine, "COMMAND", (sys.executable, str(script)))
+        heading = "import json, os, sys, time, pathlib\n_, exercise, file, _ = json.loads(input())\n"
+        script.write_text(heading + textwrap.dedent(body))
+        monkeypatch.setattr(warm, "COMMAND", (sys.executable, str(script)))
 
-    return install
+    yield install
+    processes.close()
 
 
 VERDICT = """
-cells = json.loads(pathlib.Path(sys.argv[2]).read_text())["cells"]
+cells = json.loads(pathlib.Path(file).read_text())["cells"]
 print("a library's warning")
-print(json.dumps({"exercise": sys.argv[1], "status": "failed", "score": 0, "max_score": 1, "file": sys.argv[2],
+print(json.dumps({"exercise": exercise, "status": "failed", "score": 0, "max_score": 1, "file": file,
                   "checks": [], "misconception": "no_diagonal", "seen": cells}))
 sys.exit(1)
 """

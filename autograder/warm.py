@@ -1,0 +1,102 @@
+"""Commands of the autograder in a process that has loaded torch and a box before anyone asks for them.
+
+    warm = Warm("--trust")
+    with warm.process() as process:
+        out, err = process.communicate(request(["check", "masks.causal", "mine.py", "--json"]), timeout=300)
+
+A check of a few tensors takes less time than its imports. So when one process has been used the next is started, and
+waits for its arguments on standard input: the first check of a notebook is as slow as ever, those after it are not.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+COMMAND = (sys.executable, "-m", "autograder.warm")
+WAIT_S = 600.0  # how long a process keeps its memory when nobody asks for anything
+
+Process = subprocess.Popen[str]
+
+
+class Warm:
+    """Processes for one command each, so that a cell which breaks one breaks no other; one of them waits."""
+
+    def __init__(self, *options: str, own_group: bool = False) -> None:
+        self._options, self._own_group = options, own_group
+        self._lock = threading.Lock()
+        self._waiting: Process | None = None
+        self._timer = threading.Timer(0, lambda: None)
+
+    @contextmanager
+    def process(self) -> Iterator[Process]:
+        """One that can be told what to do, by `request`; behind the block it has ended, with its group where it has its
+        own, and the next one is started."""
+        process = self._taken()
+        if process is None or process.poll() is not None:
+            process = self._started()
+        try:
+            yield process
+        finally:
+            self._end(process)
+            self._refill()
+
+    def close(self) -> None:
+        """Ends the one that waits. It ends by itself too, once whoever started it has."""
+        if process := self._taken():
+            self._end(process)
+
+    def _taken(self) -> Process | None:
+        with self._lock:
+            process, self._waiting = self._waiting, None
+            self._timer.cancel()
+        return process
+
+    def _refill(self) -> None:
+        with self._lock:
+            if self._waiting is None:
+                self._waiting = self._started()
+                self._timer = threading.Timer(WAIT_S, self.close)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def _started(self) -> Process:
+        return subprocess.Popen(
+            [*COMMAND, *self._options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            encoding="utf-8", errors="replace", start_new_session=self._own_group,
+        )  # fmt: skip
+
+    def _end(self, process: Process) -> None:
+        if process.poll() is None:
+            with suppress(ProcessLookupError):  # it ends at this moment
+                os.killpg(process.pid, signal.SIGKILL) if self._own_group else process.kill()
+        process.wait()
+
+
+def request(arguments: Sequence[str]) -> str:
+    """What a waiting process reads: the arguments of `autograder`."""
+    return json.dumps(list(arguments)) + "\n"
+
+
+def main() -> None:
+    """Loads what a check needs, waits for one line of arguments, and is `autograder` from then on."""
+    # a notebook's interrupt is meant for the cell that runs; with SIG_IGN the box's processes would ignore it for ever
+    signal.signal(signal.SIGINT, lambda *_: None)
+    from autograder import cli, run, sandbox  # noqa: F401 (torch comes with them)
+
+    with suppress(sandbox.SandboxError):  # who asks will be told
+        sandbox.choose(trust="--trust" in sys.argv)
+    line = sys.stdin.readline()
+    if line:  # or whoever might have asked has gone
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        cli.main(json.loads(line))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""Processes that wait: what one is told, that it is used up, and that none is left behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from autograder import registry, warm
+from autograder.checks.corpus import answers
+
+CAUSAL = registry.find("masks.causal")
+ECHO = "import json, os; print(json.dumps([os.getpid(), json.loads(input())]))"
+
+
+@pytest.fixture
+def processes(monkeypatch):
+    monkeypatch.setattr(warm, "COMMAND", (sys.executable, "-c", ECHO))
+    made = warm.Warm()
+    yield made
+    made.close()
+
+
+def run(processes, *arguments):
+    with processes.process() as process:
+        out, _ = process.communicate(warm.request(arguments), timeout=60)
+    return process, json.loads(out)
+
+
+def gone(pid):
+    """Whether a process that is nobody's child here ends soon."""
+    for _ in range(400):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_the_one_that_waits_is_told_what_to_do_and_another_waits(processes):
+    first, said = run(processes, "check", "é\n")
+    assert said == [first.pid, ["check", "é\n"]] and first.returncode == 0
+    waiting = processes._waiting
+    second, _ = run(processes, "list")
+    assert second is waiting and processes._waiting not in (None, waiting)
+
+
+def test_one_that_died_while_it_waited_is_replaced(processes):
+    run(processes)
+    dead = processes._waiting
+    dead.kill()
+    dead.wait()
+    process, said = run(processes, "list")
+    assert process is not dead and said == [process.pid, ["list"]]
+
+
+def test_whatever_cuts_it_short_ends_it(processes, monkeypatch):
+    monkeypatch.setattr(warm, "COMMAND", (sys.executable, "-c", "import time; input(); time.sleep(60)"))
+    with pytest.raises(subprocess.TimeoutExpired), processes.process() as process:
+        process.communicate(warm.request([]), timeout=0.2)
+    assert process.returncode == -signal.SIGKILL
+
+
+def test_nobody_waits_for_ever(processes, monkeypatch):
+    monkeypatch.setattr(warm, "WAIT_S", 0.1)
+    run(processes)
+    waiting = processes._waiting
+    processes._timer.join(30)
+    assert waiting.returncode is not None and processes._waiting is None
+
+
+def test_one_that_waits_goes_with_whoever_started_it():
+    code = (
+        "import os, sys; from autograder import warm; w = warm.Warm()\n"
+        "with w.process() as p: p.communicate(warm.request(['list']))\n"
+        "print(w._waiting.pid, flush=True); os._exit(0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert gone(int(done.stdout))
+
+
+def test_an_interrupt_is_not_meant_for_the_one_that_waits():
+    """It loads torch and a box, is interrupted as all processes of a notebook are, and checks all the same."""
+    right = answers(CAUSAL, "right")[0]
+    processes = warm.Warm("--trust", own_group=True)
+    with processes.process() as process:
+        while not psutil.Process(process.pid).children():  # the box's, once all else is loaded
+            assert process.poll() is None, process.stderr.read()
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)
+        told = warm.request(["check", CAUSAL.id, str(right), "--json", "--trust"])
+        out, err = process.communicate(told, timeout=120)
+    processes.close()
+    assert process.returncode == 0, err
+    assert json.loads(out)["status"] == "passed"
