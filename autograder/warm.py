@@ -19,7 +19,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-COMMAND = (sys.executable, "-m", "autograder.warm")
+COMMAND = (sys.executable, "-P", "-m", "autograder.warm")  # -P: nothing is imported from where the notebook lies
 WAIT_S = 600.0  # how long a process keeps its memory when nobody asks for anything
 
 Process = subprocess.Popen[str]

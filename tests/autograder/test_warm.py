@@ -84,6 +84,16 @@ def test_one_that_waits_goes_with_whoever_started_it():
     assert gone(int(done.stdout))
 
 
+def test_a_file_beside_the_notebook_takes_no_modules_place(tmp_path, monkeypatch):
+    (tmp_path / "random.py").write_text("raise RuntimeError('the wrong one')")
+    monkeypatch.chdir(tmp_path)
+    processes = warm.Warm()
+    with processes.process() as process:
+        out, err = process.communicate(warm.request(["list"]), timeout=120)
+    processes.close()
+    assert CAUSAL.id in out and "the wrong one" not in err
+
+
 def test_an_interrupt_is_not_meant_for_the_one_that_waits():
     """It loads torch and a box, is interrupted as all processes of a notebook are, and checks all the same."""
     right = answers(CAUSAL, "right")[0]
