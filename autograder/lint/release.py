@@ -69,7 +69,7 @@ def make(root: Path, assignment: str, folder: Path) -> Release:
 def _generate(root: Path, assignment: str, folder: Path, database: str) -> None:
     """The stock command; the gradebook of the course is not touched."""
     here = {"root": folder, "db_url": database}
-    call = [sys.executable, "-m", "nbgrader", "generate_assignment", assignment]
+    call = [sys.executable, "-P", "-m", "nbgrader", "generate_assignment", assignment]
     call += [f"--CourseDirectory.{name}={value}" for name, value in here.items()]
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])  # it calls alembic by name
     done = subprocess.run(call, cwd=root, env=os.environ | {"PATH": path}, capture_output=True, text=True)

@@ -33,7 +33,7 @@ async def anatomy(names: list[str]) -> dict[str, Any]:
         if name not in known:
             raise Unknown(f"there is no architecture {name!r}")
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tfkit_lab.show", *names,
+        sys.executable, "-P", "-m", "tfkit_lab.show", *names,
         stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
     try:
