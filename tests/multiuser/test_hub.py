@@ -23,6 +23,8 @@ import requests
 import websocket
 
 from autograder.nbgrader import config
+from autograder.sandbox import SandboxError
+from autograder.sandbox.bubblewrap import find_bwrap
 
 from ..autograder.nbgrader.conftest import UNIT, source_notebook
 
@@ -76,7 +78,7 @@ def namespace(folder):
     lists = [word for name in ("passwd", "group") for word in ("--ro-bind", f"{folder}/{name}", f"/etc/{name}")]
     open_to_all = reachable(sys.base_prefix, sys.prefix, ROOT)
     whole = ["--dev-bind", "/", "/", "--proc", "/proc", *open_to_all, *lists]
-    return ["bwrap", "--die-with-parent", "--unshare-pid", *whole, "--cap-add", "ALL", "--"]
+    return [find_bwrap(), "--die-with-parent", "--unshare-pid", *whole, "--cap-add", "ALL", "--"]
 
 
 def why_not(folder):
@@ -86,8 +88,8 @@ def why_not(folder):
     probe = f"import os; os.setgid(20002); os.setuid(20002); import jupyterhub, nbgrader; os.listdir({str(ROOT)!r})"
     try:
         done = subprocess.run([*namespace(folder), sys.executable, "-c", probe], capture_output=True, text=True)
-    except FileNotFoundError:
-        return "bubblewrap is not installed, which gives the test users of its own"
+    except SandboxError as error:
+        return f"bubblewrap gives the test users of its own: {error}"
     return f"no user of its own can be had here: {done.stderr.strip()[-200:]}" if done.returncode else ""
 
 

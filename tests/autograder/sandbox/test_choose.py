@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from autograder import sandbox
 from autograder.api import Limits
 from autograder.sandbox.base import SandboxError, WarmBackend
+from autograder.sandbox.bubblewrap import find_bwrap
 from autograder.sandbox.bubblewrap_alone import BubblewrapAlone
 from autograder.sandbox.inside import seccomp
 from autograder.student import Cell, Student
@@ -25,6 +29,13 @@ def test_untrusted_code_never_gets_a_plain_process(monkeypatch):
     chosen = sandbox.choose(trust=True)
     assert chosen.name == "subprocess" and not chosen.isolated
     chosen.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap is for Linux")
+def test_where_the_system_has_no_bubblewrap_the_installed_package_brings_it(monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    done = subprocess.run([find_bwrap(), "--version"], capture_output=True, text=True)
+    assert done.stdout.startswith("bubblewrap ")
 
 
 def test_isolated_ones_come_first():
