@@ -21,8 +21,12 @@ LAWS = {
 # no table of positions, or one that only distances are read from
 ENDLESS = {"deberta", "deberta_v2", "funnel", "mt5", "rnn_seq2seq", "t5", "transformer_xl", "xlnet"}
 
-# what adds the same to all scores of one softmax moves nothing: a key's bias, or that of one score per choice or place
-STILL = re.compile(r"k_proj\.bias|(choice|answering)/top\.(classifier|choose|span|start|end)\.bias")
+# what adds the same to all scores of one softmax moves nothing, or by a rounding error: a key's bias, that of one score
+# per choice or place, and those before it where all is linear from there
+STILL = re.compile(
+    r"k_proj\.bias|(choice|answering)/top\.(classifier|choose|score|span|start|end)\.bias"
+    r"|choice/(top\.summary|layers\.1\.norm2)\.bias"
+)
 
 
 def rows(law, applies=lambda row: True):

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autograder.sandbox import nvidia
-from autograder.sandbox.base import interpreter
+from autograder.sandbox.base import SandboxError, interpreter
 from autograder.sandbox.bubblewrap import Bubblewrap, find_bwrap
 
 MACHINES = st.permutations(range(6)).flatmap(lambda minors: st.integers(1, 6).map(lambda count: minors[:count]))
@@ -131,13 +131,17 @@ def test_a_slice_that_the_driver_does_not_tell_of_shows_none(machine, monkeypatc
 
 
 def test_in_a_box_the_other_cards_nodes_are_not_there(machine, monkeypatch):
-    tried = subprocess.run([find_bwrap(), "--unshare-user", "--ro-bind", "/", "/", "true"], capture_output=True)
+    try:
+        bwrap = find_bwrap()
+    except SandboxError as error:
+        pytest.skip(str(error))
+    tried = subprocess.run([bwrap, "--unshare-user", "--ro-bind", "/", "/", "true"], capture_output=True)
     if tried.returncode:
         pytest.skip(f"this machine has no bubblewrap sandbox: {tried.stderr.decode()}")
     machine([0, 1])
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
     look = "import glob, os; print(sorted(glob.glob('/dev/nvidia*')), os.environ['CUDA_VISIBLE_DEVICES'])"
-    command = [find_bwrap(), *Bubblewrap.namespaces(), *Bubblewrap.filesystem(), "--", interpreter(), "-c", look]
+    command = [bwrap, *Bubblewrap.namespaces(), *Bubblewrap.filesystem(), "--", interpreter(), "-c", look]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     nodes = [f"/dev/{name}" for name in ("nvidia-uvm", "nvidia-uvm-tools", "nvidia1", "nvidiactl")]
     assert (done.stdout.strip(), done.stderr) == (f"{nodes} {uuid(1)}", "")
