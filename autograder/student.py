@@ -400,7 +400,7 @@ def _well_formed(kind: str, item: dict[str, Any]) -> bool:
         return names and type(trace) is list and all(type(line) is str for line in trace)
     data, count = item.get("data"), item.get("execution_count")
     plain = type(data) is dict and all(type(mime) is str and _showable(mime, v) for mime, v in data.items())
-    return plain and item.get("metadata") == {} and (count is None or type(count) is int)
+    return plain and item.get("metadata") == {} and (count is None or (type(count) is int and count >= 0))
 
 
 def _showable(mime: str, value: Any) -> bool:

@@ -157,6 +157,12 @@ def test_a_result_without_its_number_has_none():
     assert [output["execution_count"] for output in shown] == [None]
 
 
+@pytest.mark.parametrize("count", [-1, True, 1.0, "1"])
+def test_a_result_with_a_number_that_no_cell_has_is_not_shown(count):
+    shown = {"output_type": "execute_result", "data": {}, "metadata": {}, "execution_count": count}
+    assert _outputs([shown], 10_000) == []
+
+
 # -- notebooks ---------------------------------------------------------------------------------------------------------
 KNOWN = [
     rebuild.Source("setup", "code", "import torch", "c", True, False, False, False, None),
