@@ -33,7 +33,7 @@ from autograder.lint.notebook import Fault, Found, code, tree
 from course import build as builder
 from course import exercises, glossary, translate, units
 
-CODE_LINES = 32  # what a laptop's screen shows of code; of an exercise, what the student gets
+CODE_LINES = 30  # what a laptop shows of code; of an exercise, what the student gets
 TEXT_LINES, TEXT_WIDTH = 55, 110  # a page of prose, wrapped as JupyterLab wraps it at its usual width
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]*(?:\([^()]*\))?[^()\s]*)(?:\s+\"[^\"]*\")?\)")
 HTML_IMAGE = re.compile(r"<img\b[^>]*>", re.IGNORECASE)

@@ -65,10 +65,9 @@ def shift_right(ids, start_id):
 
 
 class Seq2SeqTransformer(nn.Module):
-    """The whole model: embeddings times sqrt(d_model) plus sinusoidal positions, encoder, decoder, output projection.
+    """Embeddings times sqrt(d_model) plus sinusoidal positions, encoder, decoder, output projection; nothing is shared.
 
-    Submodules src_embed, tgt_embed: nn.Embedding, encoder, decoder: nn.ModuleList of n_layers layers each,
-    out_proj: nn.Linear(d_model, tgt_vocab). No parameters are shared.
+    Submodules: src_embed, tgt_embed (nn.Embedding), encoder, decoder (nn.ModuleList of n_layers), out_proj (nn.Linear).
     """
 
     def __init__(self, src_vocab, tgt_vocab, d_model, n_heads, d_ff, n_layers, pad_id):
