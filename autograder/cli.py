@@ -12,6 +12,7 @@ from typing import Any
 
 from autograder import registry
 from autograder.api import Exercise, Verdict, hinted
+from tfkit_course import install
 
 RECIPES = ("github-classroom", "gradescope-autograder")  # not scores, but the checks for another grader
 PAGES = {
@@ -105,6 +106,8 @@ def _export_parser(export: argparse.ArgumentParser) -> None:
     export.add_argument("--per-question", action="store_true", help="a column or test per question")
     export.add_argument("-o", "--output", type=Path, required=True, metavar="FILE",
                         help="a new file; for gradescope and github-classroom a folder")  # fmt: skip
+    export.add_argument("--package", metavar="WHEEL_OR_URL",
+                        help="what the recipes install; else what this copy was installed from")  # fmt: skip
     export.set_defaults(run=_export)
 
 
@@ -118,7 +121,7 @@ def _grade(arguments: argparse.Namespace) -> int:
     try:
         from autograder.cluster import command
     except ImportError as error:
-        raise BadInput(f"`autograder grade` needs {error.name}: pip install 'tfkit[grading,cluster]'") from error
+        raise BadInput(f"`autograder grade` needs {error.name}: {install('grading', 'cluster')}") from error
     from rich.console import Console
 
     names = ("course", "assignment", "workers", "scheduler", "device", "resume", "regrade", "yes")
@@ -133,10 +136,10 @@ def _export(arguments: argparse.Namespace) -> int:
     try:
         from autograder.report import export, recipes
     except ImportError as error:
-        raise BadInput(f"`autograder export` needs {error.name}: pip install 'tfkit[grading]'") from error
+        raise BadInput(f"`autograder export` needs {error.name}: {install('grading')}") from error
     try:
         if arguments.to in RECIPES:
-            recipes.write(arguments.course, arguments.assignment, arguments.to, arguments.output)
+            recipes.write(arguments.course, arguments.assignment, arguments.to, arguments.output, arguments.package)
             return 0
         scores = export.read(arguments.course, arguments.assignment)
         export.write(scores, arguments.to, arguments.output, arguments.per_question)
@@ -151,7 +154,7 @@ def _passback(arguments: argparse.Namespace) -> int:
     try:
         from autograder.report import lti, scores
     except ImportError as error:
-        raise BadInput(f"`autograder passback` needs {error.name}: pip install 'tfkit[grading,lti]'") from error
+        raise BadInput(f"`autograder passback` needs {error.name}: {install('grading', 'lti')}") from error
     try:
         found = scores.read(arguments.course, arguments.assignment)
         done = lti.send(arguments.course, found)
@@ -190,7 +193,7 @@ def _page(arguments: argparse.Namespace) -> int:
     try:
         from autograder.cluster.course import BadCourse
     except ImportError as error:
-        raise BadInput(f"`autograder {arguments.page}` needs {error.name}: pip install 'tfkit[grading]'") from error
+        raise BadInput(f"`autograder {arguments.page}` needs {error.name}: {install('grading')}") from error
     from autograder.sandbox import SandboxError
 
     try:
@@ -211,7 +214,7 @@ def _history(arguments: argparse.Namespace) -> int:
     try:
         from autograder.cluster import history
     except ImportError as error:
-        raise BadInput(f"`autograder history` needs {error.name}: pip install 'tfkit[grading]'") from error
+        raise BadInput(f"`autograder history` needs {error.name}: {install('grading')}") from error
     from rich.console import Console
 
     try:
@@ -232,7 +235,7 @@ def _lint(arguments: argparse.Namespace) -> int:
     try:
         from autograder.lint import command
     except ImportError as error:
-        raise BadInput(f"`autograder lint` needs {error.name}: pip install 'tfkit[grading]'") from error
+        raise BadInput(f"`autograder lint` needs {error.name}: {install('grading')}") from error
     from autograder.sandbox import SandboxError
 
     count = 0

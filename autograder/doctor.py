@@ -8,8 +8,9 @@ from importlib.metadata import PackageNotFoundError, version
 
 from autograder import registry
 from autograder.sandbox import Backend, SandboxError, backends, choose
+from tfkit_course import NAME
 
-PACKAGES = ("tfkit", "torch", "nbgrader", "jupyterlab", "safetensors")
+PACKAGES = (NAME, "torch", "nbgrader", "jupyterlab", "safetensors")
 
 
 def report() -> tuple[list[str], bool]:

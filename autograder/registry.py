@@ -7,10 +7,11 @@ import importlib.util
 import sys
 from collections.abc import Callable
 from functools import lru_cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 
 from autograder.api import Exercise
+from tfkit_course import install
 
 GROUP = "autograder.exercises"
 
@@ -23,13 +24,16 @@ class UnknownExercise(LookupError):
 def exercises() -> tuple[Exercise, ...]:
     """Every exercise that an installed course offers, in the course's order; two of one name are an error."""
     found: dict[str, Exercise] = {}
-    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
-        for exercise in point.load()():
+    offered: dict[str, str] = {}
+    # by name and value: an environment may hold the metadata of one package twice, from before and after a renaming
+    for name, value in sorted({(point.name, point.value) for point in entry_points(group=GROUP)}):
+        for exercise in EntryPoint(name, value, GROUP).load()():
             if exercise.id in found:
                 raise ValueError(
-                    f"two exercises are called {exercise.id}: units {found[exercise.id].unit} and {exercise.unit}"
+                    f"two exercises are called {exercise.id}: in unit {found[exercise.id].unit} of "
+                    f"{offered[exercise.id]} and in unit {exercise.unit} of {value}; uninstall one of the packages"
                 )
-            found[exercise.id] = exercise
+            found[exercise.id], offered[exercise.id] = exercise, value
     return tuple(found.values())
 
 
@@ -39,7 +43,7 @@ def find(exercise_id: str) -> Exercise:
     if exercise_id in by_id:
         return by_id[exercise_id]
     if not by_id:
-        raise UnknownExercise("no course is installed: pip install the project, then try `autograder list`")
+        raise UnknownExercise(f"no course is installed: {install()} brings ours; then try `autograder list`")
     near = difflib.get_close_matches(exercise_id, by_id, n=1, cutoff=0.3)
     suggestion = f" (did you mean {near[0]}?)" if near else ""
     raise UnknownExercise(f"no exercise is called {exercise_id!r}{suggestion}; `autograder list` shows all")

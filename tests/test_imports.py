@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-OURS = ("tfkit", "autograder", "course", "tfkit_lab")
+OURS = ("tfkit", "autograder", "course", "tfkit_course", "tfkit_lab")
 
 
 def modules() -> dict[str, Path]:
@@ -58,6 +58,7 @@ def offenders(who: str, whom: tuple[str, ...], but: tuple[str, ...] = ()) -> lis
 
 
 RULES = [
+    ("tfkit_course", ("torch", "autograder", "course", "tfkit_lab"), ()),
     ("tfkit", ("autograder", "course", "tfkit_lab"), ()),
     ("autograder", ("course",), ()),
     ("autograder", ("tfkit",), ("autograder.checks",)),

@@ -12,9 +12,13 @@ Importing it is cheap; torch is loaded when a name that needs it is first used.
 from importlib import import_module
 from typing import Any
 
+from tfkit_course import refuse_strangers
+
 from .registry import architectures
 
 __all__ = ["architectures", "from_config", "from_hf_config", "from_pretrained", "generate", "substitute", "trace"]
+
+refuse_strangers()
 
 _LAZY = {
     "from_config": "tfkit.hub",

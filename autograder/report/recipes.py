@@ -1,11 +1,13 @@
 """The checks of an assignment for other graders: a workflow for GitHub Classroom, an autograder for Gradescope.
 
-Both call this package, so that there is one engine; what is written here only tells them how.
+Both install this package and call it, so that there is one engine. What they install is a wheel that travels with the
+recipe, or a URL that pip understands: `package` says which, and else where this copy came from.
 """
 
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +17,10 @@ from nbgrader.api import Gradebook
 from autograder import registry
 from autograder.cluster.course import BadCourse, released_in, settings_of
 from autograder.report.scores import NoExport
+from tfkit_course import NAME, origin
 
 WORKFLOW = ".github/workflows/classroom.yml"
+WHEELS = ".github/grader"  # where the wheel lies in the repository
 EPOCH = (1980, 1, 1, 0, 0, 0)  # in the archive, so that the same recipe has the same bytes
 HEAD = """\
 # Grades {assignment}. In GitHub Classroom choose no tests of its own: it reads the reporter's result.
@@ -24,7 +28,8 @@ name: Autograding
 on: [push, repository_dispatch]
 permissions: {{checks: write, actions: read, contents: read}}
 env:
-  TFKIT: "tfkit[grading]"  # what pip installs; or git+https://… of the course's own copy
+  TFKIT: "{requirement}"  # a wheel beside this file, or a URL
+  TORCH_INDEX: ""  # the index of PyTorch's CPU build, as pytorch.org's installer shows it: a tenth of the download
 jobs:
   grade:
     runs-on: ubuntu-latest
@@ -33,11 +38,12 @@ jobs:
     steps:
       - uses: actions/checkout@v4
       - uses: actions/setup-python@v5
-        with: {{python-version: "3.11"}}
+        with: {{python-version: "3.11", cache: pip, cache-dependency-path: "{workflow}"}}
       - name: The grader and its box
         run: |
           sudo apt-get install -y --no-install-recommends bubblewrap
           sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0
+          if [ -n "$TORCH_INDEX" ]; then pip install torch --index-url "$TORCH_INDEX"; fi
           pip install "$TFKIT" pytest
           cd / && autograder doctor
 """
@@ -59,11 +65,21 @@ TAIL = """\
 """
 SETUP = """\
 #!/usr/bin/env bash
-# Gradescope runs this once, when the image is built.
+# Gradescope runs this once, when the image is built: choose Ubuntu 22.04 or newer, and 2 GB of memory or more.
 set -euo pipefail
-apt-get update && apt-get install -y --no-install-recommends python3 python3-venv bubblewrap
-python3 -m venv /opt/grader
-/opt/grader/bin/pip install "${TFKIT:-tfkit[grading]}"  # or git+https://… of the course's own copy
+TORCH_INDEX=${TORCH_INDEX:-}  # the index of PyTorch's CPU build, as pytorch.org's installer shows it
+cd "$(dirname "${BASH_SOURCE[0]}")"
+apt-get update
+apt-get install -y --no-install-recommends bubblewrap
+python=python3
+for wanted in python3 python3.13 python3.12 python3.11; do  # Ubuntu 22.04 has 3.10 as python3, and 3.11 beside it
+  apt-get install -y --no-install-recommends "$wanted" "$wanted-venv" 2>/dev/null || continue
+  if "$wanted" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then python=$wanted; break; fi
+done
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "no Python 3.11 or newer here" >&2; exit 1; }
+"$python" -m venv /opt/grader
+if [ -n "$TORCH_INDEX" ]; then /opt/grader/bin/pip install torch --index-url "$TORCH_INDEX"; fi
+/opt/grader/bin/pip install "REQUIREMENT"
 """
 RUN = """\
 #!/usr/bin/env bash
@@ -73,6 +89,44 @@ cd /
 /opt/grader/bin/python -I -m autograder.report.gradescope {assignment} {pairs} \\
   --submission /autograder/submission --results /autograder/results/results.json
 """
+
+
+@dataclass(frozen=True)
+class Package:
+    """What the other grader installs: a URL, or a wheel that goes with the recipe."""
+
+    requirement: str
+    wheel: Path | None = None
+
+
+def package_of(named: str | None) -> Package:
+    """The package as the instructor named it, a wheel's path or a URL, or else as this copy was installed.
+
+    Raises NoExport where that is a folder, or unknown: no other machine can install from there.
+    """
+    if named and not re.match(r"[a-z+]+://", named):
+        return _wheel(Path(named))
+    if named:
+        return Package(f"{NAME}[grading] @ {named}")
+    came_from = origin()
+    url = str(came_from.get("url", ""))
+    if "vcs_info" in came_from:
+        version = came_from["vcs_info"]
+        return Package(f"{NAME}[grading] @ {version['vcs']}+{url}@{version['commit_id']}")
+    if url.startswith("https://"):
+        return Package(f"{NAME}[grading] @ {url}")
+    if url.endswith(".whl") and Path(url.removeprefix("file://")).is_file():
+        return _wheel(Path(url.removeprefix("file://")))
+    raise NoExport(
+        f"{NAME} is not on a package index yet, and other machines cannot install this copy of it: name a wheel "
+        "(`make release` writes dist/*.whl) or a URL, with --package"
+    )
+
+
+def _wheel(path: Path) -> Package:
+    if not path.is_file() or path.suffix != ".whl" or not path.name.startswith(NAME.replace("-", "_") + "-"):
+        raise NoExport(f"{path} is no wheel of {NAME}: `make release` writes one to dist/")
+    return Package(f"./{path.name}[grading]", path)
 
 
 @dataclass(frozen=True)
@@ -98,41 +152,57 @@ def asked(root: Path, assignment: str) -> list[Asked]:
     return [Asked(known[cell.name], cell.points or 0.0) for cell in cells]
 
 
-def workflow(assignment: str, exercises: list[Asked]) -> str:
+def workflow(assignment: str, exercises: list[Asked], package: Package) -> str:
     """GitHub Classroom's workflow: a step and a score for each exercise."""
     numbered = list(enumerate(exercises, 1))
     steps = [STEP.format(number=n, exercise=one.exercise, points=one.points, assignment=assignment)
              for n, one in numbered]  # fmt: skip
     results = "\n".join(f'          TEST{n}_RESULTS: "${{{{steps.test{n}.outputs.result}}}}"' for n, _ in numbered)
     tail = TAIL.format(results=results, runners=",".join(f"test{n}" for n, _ in numbered))
-    return HEAD.format(assignment=assignment) + "".join(steps) + tail
+    requirement = package.requirement if package.wheel is None else package.requirement.replace("./", f"./{WHEELS}/")
+    head = HEAD.format(assignment=assignment, requirement=requirement, workflow=WORKFLOW)
+    return head + "".join(steps) + tail
 
 
-def archive(assignment: str, exercises: list[Asked]) -> bytes:
-    """Gradescope's autograder zip."""
+def archive(assignment: str, exercises: list[Asked], package: Package) -> bytes:
+    """Gradescope's autograder zip, the wheel in it."""
     pairs = " ".join(f"{one.exercise}={one.points:g}" for one in exercises)
-    files = {"setup.sh": SETUP, "run_autograder": RUN.format(assignment=assignment, pairs=pairs)}
+    setup = SETUP.replace("REQUIREMENT", package.requirement)
+    files = {"setup.sh": setup.encode(), "run_autograder": RUN.format(assignment=assignment, pairs=pairs).encode()}
+    if package.wheel is not None:
+        files[package.wheel.name] = package.wheel.read_bytes()
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as zipped:
-        for name, text in files.items():
+        for name, content in files.items():
             entry = zipfile.ZipInfo(name, EPOCH)
             entry.external_attr = 0o755 << 16
-            zipped.writestr(entry, text)
+            zipped.writestr(entry, content)
     return made.getvalue()
 
 
-def write(root: Path, assignment: str, to: str, output: Path) -> None:
-    """The recipe for `to`: a folder with the workflow in it, or a zip; `output` must be new. Raises NoExport."""
+def write(root: Path, assignment: str, to: str, output: Path, package: str | None = None) -> None:
+    """The recipe for `to`: a folder with the workflow in it, or a zip; `output` must be new.
+
+    package: a wheel's path or a URL, for `package_of`. Raises NoExport.
+    """
+    installed = package_of(package)
     exercises = asked(root, assignment)
     try:
         if to == "github-classroom":
-            (output / WORKFLOW).parent.mkdir(parents=True, exist_ok=True)
-            with (output / WORKFLOW).open("x", encoding="utf-8") as file:
-                file.write(workflow(assignment, exercises))
+            _write_workflow(output, workflow(assignment, exercises, installed), installed)
         else:
             with output.open("xb") as zipped:
-                zipped.write(archive(assignment, exercises))
+                zipped.write(archive(assignment, exercises, installed))
     except FileExistsError as error:
         raise NoExport(f"{error.filename} exists: name a new file, or delete it") from None
     except OSError as error:
         raise NoExport(f"{output} cannot be written: {error.strerror}") from None
+
+
+def _write_workflow(output: Path, text: str, package: Package) -> None:
+    (output / WORKFLOW).parent.mkdir(parents=True, exist_ok=True)
+    with (output / WORKFLOW).open("x", encoding="utf-8") as file:
+        file.write(text)
+    if package.wheel is not None:
+        (output / WHEELS).mkdir(parents=True, exist_ok=True)
+        (output / WHEELS / package.wheel.name).write_bytes(package.wheel.read_bytes())

@@ -155,7 +155,7 @@ class Hub:
 
 @pytest.fixture(scope="module")
 def hub():
-    pytest.importorskip("jupyterhub", reason="JupyterHub is not installed: pip install 'tfkit[hub]'")
+    pytest.importorskip("jupyterhub", reason="JupyterHub is not installed: pip install jupyterhub")
     folder = Path(tempfile.mkdtemp(prefix="hub"))
     process = None
     try:

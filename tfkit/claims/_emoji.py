@@ -11,7 +11,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-INSTALL = "emoji come with two small packages and are drawn by Pillow: pip install 'tfkit[reproduce]'"
+from tfkit_course import install
+
+INSTALL = f"emoji come with two small packages and are drawn by Pillow: {install('reproduce')}"
 SIDE, PATCH = 32, 16
 
 

@@ -11,6 +11,7 @@ from torch import nn
 
 from tfkit.train import fit, linear_rate
 from tfkit.train.loop import Batches, History
+from tfkit_course import install
 
 Numbers = dict[str, Any]  # what JSON can hold
 
@@ -93,7 +94,7 @@ def figure(panels: int = 1) -> tuple[Any, list[Any]]:
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("figures are drawn with matplotlib: pip install 'tfkit[reproduce]'") from error
+        raise ModuleNotFoundError(f"figures are drawn with matplotlib: {install('reproduce')}") from error
     drawn = Figure(figsize=(4.2 * panels + 0.6, 3.4), layout="constrained")
     axes = list(drawn.subplots(1, panels, squeeze=False)[0])
     for axis in axes:

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from autograder.cli import main
-from autograder.report import gradescope
+from autograder.report import gradescope, recipes
 from autograder.sandbox import SandboxError
 
 from ..cluster.conftest import course as course
@@ -20,10 +20,45 @@ from ..nbgrader.conftest import IDS, UNIT
 RIGHT = "import torch\n\n\ndef causal_mask(length):\n    return torch.ones(length, length).tril().bool()\n"
 
 
-def export(course, to, output):
+WHEEL = "tfkit_course-0.1.0-py3-none-any.whl"
+GIT = "git+https://example.org/course.git@v1"
+
+
+def export(course, to, output, package=GIT):
     with pytest.raises(SystemExit) as end:
-        main(["export", str(course.root), UNIT, "--to", to, "-o", str(output)])
+        main(["export", str(course.root), UNIT, "--to", to, "-o", str(output), "--package", str(package)])
     return end.value.code
+
+
+def test_what_a_recipe_installs_is_a_wheel_or_a_url(tmp_path, monkeypatch):
+    wheel = tmp_path / WHEEL
+    wheel.write_bytes(b"a wheel")
+    assert recipes.package_of(GIT).requirement == f"tfkit-course[grading] @ {GIT}"
+    assert recipes.package_of(str(wheel)) == recipes.Package(f"./{WHEEL}[grading]", wheel)
+    came_from = {"url": "https://example.org/c.git", "vcs_info": {"vcs": "git", "commit_id": "abc"}}
+    monkeypatch.setattr(recipes, "origin", lambda: came_from)
+    assert recipes.package_of(None).requirement == "tfkit-course[grading] @ git+https://example.org/c.git@abc"
+    monkeypatch.setattr(recipes, "origin", lambda: {"url": wheel.as_uri(), "archive_info": {}})
+    assert recipes.package_of(None).wheel == wheel
+    for came_from in ({}, {"url": tmp_path.as_uri(), "dir_info": {"editable": True}}):
+        monkeypatch.setattr(recipes, "origin", lambda: came_from)  # noqa: B023
+        with pytest.raises(recipes.NoExport, match="name a wheel .* or a URL, with --package"):
+            recipes.package_of(None)
+    with pytest.raises(recipes.NoExport, match=r"tfkit-0.8.20-py3-none-any.whl is no wheel of tfkit-course"):
+        recipes.package_of("tfkit-0.8.20-py3-none-any.whl")
+
+
+def test_a_wheel_travels_with_the_recipe(course, tmp_path):
+    wheel = tmp_path / WHEEL
+    wheel.write_bytes(b"a wheel")
+    folder, archive = tmp_path / "classroom", tmp_path / "autograder.zip"
+    assert export(course, "github-classroom", folder, wheel) == 0
+    assert export(course, "gradescope-autograder", archive, wheel) == 0
+    assert (folder / ".github/grader" / WHEEL).read_bytes() == b"a wheel"
+    installed = yaml.safe_load((folder / ".github/workflows/classroom.yml").read_text())["env"]["TFKIT"]
+    assert installed == f"./.github/grader/{WHEEL}[grading]"
+    with zipfile.ZipFile(archive) as zipped:
+        assert zipped.read(WHEEL) == b"a wheel" and f'install "./{WHEEL}[grading]"' in zipped.read("setup.sh").decode()
 
 
 def test_recipes_name_every_exercise_and_its_points(course, tmp_path, capsys):
@@ -45,6 +80,28 @@ def test_recipes_name_every_exercise_and_its_points(course, tmp_path, capsys):
     assert " ".join(f"{name}=2" for name in IDS) in (tmp_path / "run_autograder").read_text()
     assert export(course, "gradescope-autograder", archive) == 2
     assert "exists: name a new file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("here", "chosen"), [("3.10", "python3.11"), ("3.12", "python3"), ("3.9", None)])
+def test_gradescope_finds_a_python_that_is_new_enough(tmp_path, here, chosen):
+    """Ubuntu 22.04 has Python 3.10 as python3, and 3.11 as a package: `apt-get` and each python are stand-ins."""
+    stubs = {"apt-get": 'case "$*" in *python3.13*|*python3.12*) exit 100;; esac', "python3": "", "python3.11": ""}
+    if chosen is None:
+        stubs["apt-get"] = 'case "$*" in *python3.1?*) exit 100;; esac'
+    for name, body in stubs.items():
+        if name.startswith("python"):
+            old = int(name == "python3" and int(here.split(".")[1]) < 11)
+            body = f'[ "$1" = -c ] && exit {old}; echo "{name} $*" >> {tmp_path}/made; exit 7'
+        (tmp_path / name).write_text(f"#!/bin/bash\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    script = tmp_path / "setup.sh"
+    script.write_text(recipes.SETUP)
+    env = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    done = subprocess.run(["bash", str(script)], env=env, capture_output=True, text=True, timeout=60)
+    if chosen is None:
+        assert done.returncode == 1 and "no Python 3.11 or newer here" in done.stderr
+    else:
+        assert (tmp_path / "made").read_text() == f"{chosen} -m venv /opt/grader\n"
 
 
 def test_gradescope_gets_a_test_per_exercise(tmp_path):

@@ -1,0 +1,54 @@
+"""The distribution: its name, what to type for one of its extras, and whether another project lies in its place.
+
+Import names and the name that pip knows differ: `tfkit` and `autograder` belong to other projects on PyPI.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib import metadata
+
+NAME = "tfkit-course"
+PACKAGES = ("tfkit", "autograder", "course", "tfkit_lab")
+
+
+def install(*extras: str) -> str:
+    """The command that installs these extras from where this copy came from: a checkout, a wheel, a repository."""
+    wanted = f"[{','.join(extras)}]" if extras else ""
+    came_from = origin()
+    url = str(came_from.get("url", ""))
+    if "dir_info" in came_from:
+        editable = "-e " if came_from["dir_info"].get("editable") else ""
+        return f"pip install {editable}'{url.removeprefix('file://')}{wanted}'"
+    if "vcs_info" in came_from:
+        version = came_from["vcs_info"]
+        return f"pip install '{NAME}{wanted} @ {version['vcs']}+{url}@{version['commit_id']}'"
+    return f"pip install '{NAME}{wanted}{f' @ {url}' if url else ''}'"
+
+
+def refuse_strangers() -> None:
+    """Raise ImportError where another distribution put a package of one of our names into this environment."""
+    for name in PACKAGES:
+        for found in metadata.distributions(name=name):
+            if any(str(file) == f"{name}/__init__.py" for file in found.files or ()):
+                raise ImportError(
+                    f"{found.name} {found.version}, another project's package, is installed here under the same import "
+                    f"name as ours; the files of the two overwrite each other: `pip uninstall {found.name} {NAME}`, "
+                    f"then install {NAME} again"
+                )
+
+
+def main() -> None:
+    """The `tfkit` command, in an environment where `tfkit` is ours."""
+    refuse_strangers()
+    from tfkit.tools.cli import app
+
+    app()
+
+
+def origin() -> dict:
+    """PEP 610's direct_url.json; empty where pip took the package from an index, or it is not installed."""
+    try:
+        return json.loads(metadata.distribution(NAME).read_text("direct_url.json") or "{}")
+    except metadata.PackageNotFoundError:
+        return {}
