@@ -1,0 +1,135 @@
+"""Each page of `tfkit.pages` is the architecture: the real model's weights load into it, and outputs, gradients and
+generated ids are the same."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import importlib
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import tfkit
+from tests.models.table import ROWS, drawn
+from tests.models.test_laws import make
+
+FOLDER = Path(tfkit.__file__).parent / "pages"
+NAMES = sorted(file.stem for file in FOLDER.glob("[!_]*.py"))
+HEADS = {"dpr": "question_encoder", "mmbt": "sequence_classification"}  # where not the row's main one
+RULES: dict[str, Any] = {"end_id": -1, "forced_bos_token_id": None, "forced_eos_token_id": None}
+NEW = 5
+LANGUAGE = 7
+
+
+def page_of(name: str) -> ModuleType:
+    return importlib.import_module(f"tfkit.pages.{name}")
+
+
+def built(name: str) -> tuple[Any, Any]:
+    """The real model in float64, and the page's with the same numbers."""
+    real = make(name, HEADS.get(name, ROWS[name].head))[1]
+    page = page_of(name)
+    given = {field.name: getattr(real.config, field.name) for field in dataclasses.fields(page.Config)}
+    model = page.MODEL(page.Config(**given)).double()
+    model.load_state_dict(real.state_dict(), strict=True)
+    return real, model
+
+
+def inputs(name: str, real: nn.Module) -> dict[str, Tensor]:
+    """All that any page may read: three sentences of unequal length, padded on the right."""
+    length = ROWS[name].length
+    pad = getattr(real.config, "pad_token_id", None) or 0
+    mask = torch.arange(length) < torch.tensor([length, length - 4, length - 2])[:, None]
+    return {
+        "input_ids": drawn(3, length).masked_fill(~mask, pad),
+        "attention_mask": mask.long(),
+        "token_type_ids": (torch.arange(length) > 2).long().expand(3, -1),
+        "decoder_input_ids": drawn(3, 4, seed=5),
+        **permutation(length),
+    }
+
+
+def permutation(length: int) -> dict[str, Tensor]:
+    """XLNet's: the order in which tokens are predicted, and the last three of that order as targets."""
+    order = torch.randperm(length, generator=torch.Generator().manual_seed(4))
+    rank = order.argsort()
+    perm_mask = (rank[:, None] <= rank[None, :]).long()  # row i may not see j that comes no earlier
+    targets = nn.functional.one_hot(order[-3:], length)
+    return {"perm_mask": perm_mask.expand(3, -1, -1), "target_mapping": targets.expand(3, -1, -1)}
+
+
+def called(model: nn.Module, page: nn.Module, given: dict[str, Tensor]) -> Any:
+    """The model on what the page reads, which is named in its signature."""
+    return model(**{key: given[key] for key in inspect.signature(page.forward).parameters})
+
+
+def gradients(model: nn.Module, logits: Tensor) -> dict[str, Tensor]:
+    """Of one scalar, by all parameters; zeros where it does not depend on one."""
+    draw = torch.Generator().manual_seed(2)
+    loss = (logits * torch.randn(logits.shape, generator=draw, dtype=logits.dtype)).sum()
+    names, weights = zip(*model.named_parameters(), strict=True)
+    found = torch.autograd.grad(loss, weights, allow_unused=True)
+    return {n: torch.zeros_like(w) if g is None else g for n, w, g in zip(names, weights, found, strict=True)}
+
+
+def test_pages_run_with_torch_alone() -> None:
+    """Nothing but torch and the standard library is imported, and no page needs another."""
+    for name in NAMES:
+        tree = ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))
+        froms = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level}
+        plain = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+        assert not any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(tree)), name
+        assert {module.partition(".")[0] for module in froms | plain} <= sys.stdlib_module_names | {"torch"}, name
+    run = (
+        "import runpy, sys; sys.modules['tfkit'] = None; "
+        "[runpy.run_path(file)['MODEL'] for file in sys.argv[1:]]; print('all ran')"
+    )
+    files = [str(FOLDER / f"{name}.py") for name in NAMES]
+    done = subprocess.run([sys.executable, "-I", "-c", run, *files], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "all ran\n", done.stderr
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_is_a_page(name: str) -> None:
+    text = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+    assert 50 <= len(text.splitlines()) <= 180
+    assert ".softmax(-1)" in text
+    assert "Adds to " in text and "Shapes: B " in text and "MODEL = " in text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_is_the_architecture(name: str) -> None:
+    real, page = built(name)
+    given = inputs(name, real)
+    out = called(real, page, given)
+    expected = out.pooler_output if out.logits is None else out.logits
+    logits = called(page, page, given)
+    torch.testing.assert_close(logits, expected, atol=1e-9, rtol=1e-9)
+    wanted, found = gradients(real, expected), gradients(page, logits)
+    assert found.keys() == wanted.keys()
+    for key, gradient in wanted.items():
+        assert torch.allclose(found[key], gradient, atol=1e-9, rtol=1e-9), key
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if hasattr(page_of(name).MODEL, "generate")])
+def test_a_page_writes_the_same(name: str) -> None:
+    real, page = built(name)
+    given = inputs(name, real) | {"max_new_tokens": NEW, "language_id": LANGUAGE}
+    reads = inspect.signature(page.generate).parameters
+    if "attention_mask" not in reads:  # prompts without padding
+        given["input_ids"] = drawn(3, 4)
+    asked = {"max_new_tokens": NEW, **RULES}
+    if "language_id" in reads:
+        start = getattr(real.config, "decoder_start_token_id", None)
+        asked |= {"start_id": LANGUAGE} if start is None else {"prefix": LANGUAGE}
+    mask = given["attention_mask"] if "attention_mask" in reads else None
+    expected = tfkit.generate(real, given["input_ids"], attention_mask=mask, **asked)
+    assert page.generate(**{key: given[key] for key in reads}).tolist() == expected.tolist()
