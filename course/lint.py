@@ -2,7 +2,8 @@
 
 Asked of each built notebook, without running it and without a network: what `autograder lint` asks of any (ids, points,
 checks, code that parses); no cell uses a name that nothing before it makes; none is longer than a screen; links lead
-somewhere; each figure is told in words before it (`*Figure: …*`) and each image has alternative text; a misconception
+somewhere; each figure is told in words below it (`*Figure: …*`), never above, where the words would give away what the
+reader is asked to predict; each image has alternative text; a misconception
 named as `exercise.id/its_name` is in the corpus; the lesson says the words that the glossary has for it; translations
 are complete, and keep to the same rules. `make course` runs the cells too, `make course-run` with the checks.
 """
@@ -38,6 +39,7 @@ TEXT_LINES, TEXT_WIDTH = 55, 110  # a page of prose, wrapped as JupyterLab wraps
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]*(?:\([^()]*\))?[^()\s]*)(?:\s+\"[^\"]*\")?\)")
 HTML_IMAGE = re.compile(r"<img\b[^>]*>", re.IGNORECASE)
 FIGURE_IN_WORDS = re.compile(r"\*Figure(?:, in words)?\s?: \w")
+UNTOLD = "draws a figure that no text below it tells in words: add *Figure: …* to the text after it"
 NAMED = re.compile(r"`([a-z0-9_]+\.[a-z0-9_.]+)/([a-z0-9_]+)`")
 
 
@@ -114,16 +116,24 @@ def _link_problem(text: str, target: str, anchors: set[str]) -> str:
 
 
 def untold_figures(notebook: NotebookNode) -> Found:
-    """Images without alternative text, and cells that draw with no `*Figure: …*` since the drawing before."""
-    told, drawing = False, _drawing_functions(notebook)
+    """Images without alternative text; drawing cells with no `*Figure: …*` below them; such words above their figure.
+
+    Above it, the words would tell what the reader is asked to predict.
+    """
+    untold, drawing = "", _drawing_functions(notebook)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            told = told or bool(FIGURE_IN_WORDS.search(cell.source))
             yield from ((cell.id, what) for what in _mute_images(cell.source))
+            for _ in FIGURE_IN_WORDS.findall(cell.source):
+                if not untold:
+                    yield cell.id, "tells a figure that no cell above it draws: move the words below their figure"
+                untold = ""
         elif _calls(_statements(cell), drawing):
-            if not told:
-                yield cell.id, "draws a figure that no text before it tells in words: add *Figure: …* above"
-            told = False
+            if untold:
+                yield untold, UNTOLD
+            untold = cell.id
+    if untold:
+        yield untold, UNTOLD
 
 
 def _mute_images(source: str) -> Iterator[str]:

@@ -69,8 +69,11 @@ def test_the_course_breaks_no_rule_and_the_table_adds_up(tmp_path, capsys):
         (["![](https://example.org/a.png)"], "c1", "no alternative text"),
         (['<img src="https://example.org/a.png" alt="">'], "c1", "no alternative text"),
         ([DRAW], "c1", "*Figure"),
-        ([WORDS, DRAW, DRAW], "c3", "*Figure"),
-        ([HELPER, WORDS, {"both([1])"}, {"both([2])"}], "c4", "*Figure"),
+        ([DRAW, WORDS, DRAW], "c3", "*Figure"),
+        ([DRAW, DRAW, WORDS], "c1", "*Figure"),
+        ([HELPER, {"both([1])"}, WORDS, {"both([2])"}], "c4", "*Figure"),
+        ([DRAW, f"{WORDS}\n\n**Predict.** What next?\n\n{WORDS}", DRAW, WORDS], "c2", "below their figure"),
+        ([f"**Predict.** How steep?\n\n{WORDS}", HELPER], "c1", "below their figure"),
         (["as in `masks.causal/no_such_error`"], "c1", "not in the corpus"),
         (["as in `masks.nothing/no_such_error`"], "c1", "not in the corpus"),
     ],
@@ -89,7 +92,7 @@ def test_a_broken_rule_is_named_with_its_cell(cells, cell, what):
         ["## A `good` heading", "[up](#A-good-heading), [next](../03-heads/03-heads.ipynb)"],
         ["[arXiv:1706.03762](https://arxiv.org/abs/1706.03762), `x[0](1)` and $a[i](b)$"],
         ["![a cat](https://example.org/a.png)"],
-        [HELPER, WORDS, {"both([1])"}, WORDS, DRAW],
+        [HELPER, {"both([1])"}, WORDS, DRAW, {"x = 1"}, f"**So.**\n\n{WORDS}"],
         ["as in `masks.causal/own_position_hidden`, not `tfkit.nn/masks`"],
     ],
 )
@@ -108,7 +111,7 @@ def test_each_lesson_loses_its_figures_words_at_its_peril():
 
 
 def test_a_word_that_the_lesson_does_not_say_is_named():
-    (fault,) = lint.faults(notebook("padding, a causal mask, NaN"))
+    (fault,) = lint.faults(notebook("padding, a causal mask, NaN, a vocabulary"))
     assert str(fault) == "02-masks, cell glossary: 'broadcast' is in glossary.toml, and the lesson never says it"
 
 

@@ -1,5 +1,4 @@
-"""Reformer's hashing finds what it needs: a sequence is repeated, each symbol fetched from half a text ago, in memory
-that grows with the length, not with its square.
+"""Reformer's hashing fetches each symbol from half a text ago, in memory that grows linearly with the length.
 
 Measured: the paper's task, 0w0w with w of random symbols; one layer must say the second w. One model is trained with
 the hashing of two rounds and one with full attention (of the same shape: in a text of one chunk nothing is hashed), and

@@ -17,9 +17,8 @@ def span_corruption(tokens, spans, sentinels):
     tokens: a list; spans: [start, end) pairs, sorted, neither touching nor empty; sentinels: more than spans
     -> (inputs, targets), lists; the targets end with the next sentinel.
 
-    In the usual example, "Thank you for inviting me to your party last week .", only "for inviting" and "last" are
-    dropped. The target is "<X> for inviting <Y> last <Z>": the final "." stands in the input, so it does not come
-    again after <Z>, as it does in some retellings.
+    In the paper's example, "Thank you for inviting me to your party last week .", only "for inviting" and "last" are
+    dropped. The target is "<X> for inviting <Y> last <Z>": the final "." stays in the input, so it is not in the target.
     """
     inputs, targets, past = [], [], 0
     for (start, end), sentinel in zip(spans, sentinels[: len(spans)], strict=True):

@@ -48,8 +48,8 @@ torch.set_num_threads(1)  # small tensors: two threads would spend their time wa
 # ## 2 · Not the padding
 #
 # Sentences in a batch have different lengths; the short ones are filled with `pad_id`. Nobody should look at the filling.
-# Hide **columns**: padding as something to be looked at. The rows of padding may do what they like, since nobody reads
-# their output, and emptying them would only invite trouble (section 4).
+# Hide **columns**: no query may look at a padding key. The rows of padding stay as they are, since nobody reads their
+# output, and a row that sees nothing is a problem of its own (section 4).
 #
 # Shape: `[B,1,1,S]`. The two axes of size 1 broadcast over heads and queries.
 #
@@ -70,7 +70,7 @@ except NotImplementedError:
 
 # %% [markdown]
 # A `[4,4]` mask is taken for `[Q,K]`: sentence 0's padding becomes query 0's, for every sentence. No error, just a
-# wrong model. Say all four axes.
+# wrong model. Always give the mask all four axes.
 #
 # ## 3 · Both
 #
@@ -78,11 +78,6 @@ except NotImplementedError:
 # sentence: `[B,1,T,T]`. Padding is a matter of the columns alone, wherever it stands, in front as well.
 
 # %% role="exercise" exercise="masks.decoder"
-
-# %% [markdown]
-# *Figure, in words: three squares of 6 by 6, queries down, keys across, dark where looking is allowed. Left, causal: the
-# lower triangle with the diagonal. Middle, padding: the first four columns. Right, both: the lower triangle, cut off
-# after the fourth column.*
 
 # %% role="demo"
 ids = torch.tensor([[5, 6, 7, 8, 0, 0]])
@@ -99,6 +94,10 @@ figure.tight_layout()
 plt.show()
 
 # %% [markdown]
+# *Figure, in words: three squares of 6 by 6, queries down, keys across, dark where looking is allowed. Left, causal: the
+# lower triangle with the diagonal. Middle, padding: the first four columns. Right, both: the lower triangle, cut off
+# after the fourth column.*
+#
 # ## 4 · Minus infinity, before the softmax
 #
 # $$a_j = \frac{\exp s_j}{\sum_{j'} \exp s_{j'}}$$
@@ -116,14 +115,14 @@ plt.show()
 # gradient NaN, and training is over. Such rows are common (a batch filled up with empty sentences, a window of padding).
 # Their weights must be zeros.
 #
-# And repairing the result may not be enough: gradients flow through the division too, where zero times NaN is NaN again.
-# Make sure the bad number never comes up.
+# Replacing the NaN in the result is not enough: the gradient flows back through the division, where zero times NaN is NaN
+# again. The forward pass must never compute the NaN.
 
 # %% role="exercise" exercise="masks.softmax"
 
 # %% [markdown]
-# **Predict.** Scores 1, 2, 3, of which the last is hidden; and a second row with everything hidden. Both rows of weights,
-# please, and then the gradient: which entries are exactly 0?
+# **Predict.** Scores 1, 2, 3, of which the last is hidden; and a second row with everything hidden. Write down both rows of
+# weights, and then the gradient: which entries are exactly 0?
 
 # %% role="demo"
 try:
@@ -137,10 +136,7 @@ except NotImplementedError:
     print("Build masked_softmax first, then run this cell again.")
 
 # %% [markdown]
-# **How much leaks?** 32 random scores, a growing part of them hidden. *Figure, in words: number of hidden keys from 0 to
-# 32 on the horizontal axis, weight that ends up where it must not, or gets lost, on the vertical. "Score 0" and "zeroed
-# after the softmax" rise along nearly the same line to 1. "-1e9" lies at 0 and jumps to 1 at the very end, where nothing
-# is left to see. Minus infinity, with empty rows set to zero, stays at 0 throughout.*
+# **How much leaks?** 32 random scores, a growing part of them hidden.
 
 # %% role="demo"
 def astray(weights, mask):
@@ -166,6 +162,11 @@ plt.legend()
 plt.show()
 
 # %% [markdown]
+# *Figure, in words: number of hidden keys from 0 to 32 on the horizontal axis, weight that ends up where it must not, or
+# gets lost, on the vertical. "Score 0" and "zeroed after the softmax" rise along nearly the same line to 1. "-1e9" lies
+# at 0 and jumps to 1 at the very end, where nothing is left to see. Minus infinity, with empty rows set to zero, stays
+# at 0 throughout.*
+#
 # ## 5 · Experiment: the cheat
 #
 # A chain of letters, where each letter makes the next more or less probable. The best that any honest model can do is
@@ -245,11 +246,6 @@ try:
 except NotImplementedError:
     print("Build causal_mask and masked_softmax first, then run this cell again.")
 
-# %% [markdown]
-# *Figure, in words: training step on the horizontal axis, training loss on the vertical, and a dashed horizontal line at
-# the chain's entropy. The causal curve comes down to the line and stays there. The two others go on through it, toward
-# zero: they have found the answer in their input.*
-
 # %% role="experiment"
 if runs:
     plt.figure(figsize=(6, 2.8))
@@ -262,6 +258,10 @@ if runs:
     plt.show()
 
 # %% [markdown]
+# *Figure, in words: training step on the horizontal axis, training loss on the vertical, and a dashed horizontal line at
+# the chain's entropy. The causal curve comes down to the line and stays there. The two others go on through it, toward
+# zero: they have found the answer in their input.*
+#
 # A training loss that is too good is the most common sign of a wrong mask. The test: change a *later* word and see
 # whether an *earlier* output moves. The check under your exercises does just that.
 #
@@ -271,7 +271,7 @@ if runs:
 # - Hiding padding's rows instead of its columns.
 # - Taking 0 for the padding's number; each vocabulary has its own.
 # - Counting the real words and showing that many from the left: for decoding in batches, padding stands in front.
-# - Two conventions are about. `nn.MultiheadAttention` takes True for *hidden*;
+# - Libraries differ in what True means. `nn.MultiheadAttention` takes True for *hidden*;
 #   `F.scaled_dot_product_attention` takes True for *may attend*, as we do; transformers' models take 1 for real words.
 #
 # ## What real models changed

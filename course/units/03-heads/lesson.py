@@ -7,7 +7,7 @@
 # You build the split into heads and back, and then multi-head attention, the part that all models of this course
 # have in common. At the end you train one head against two, with the same number of parameters.
 #
-# New letters: `H` heads, `D = E / H` the width of one head. Head `h` is columns `h*D … (h+1)*D - 1`.
+# New letters: `H` heads (in unit 01 it was the width of a state), `D = E / H` the width of one head. Head `h` is columns `h*D … (h+1)*D - 1`.
 
 # %% role="setup"
 import math
@@ -67,12 +67,6 @@ try:
 except NotImplementedError:
     print("Build split_heads and merge_heads first, then run this cell again.")
 
-# %% [markdown]
-# *Figure, in words: two grids of 6 positions down by 8 columns across, coloured by the head that each number goes to, two
-# heads. Left, cut and transposed: the left four columns are head 0 and the right four head 1, in every row. Right,
-# reshaped only: the upper three rows are head 0 and the lower three head 1. There, each head sees only half of the
-# sentence.*
-
 # %% role="demo"
 owner = torch.arange(48).reshape(1, 6, 8)
 right, wrong = torch.zeros(6, 8), torch.zeros(6, 8)
@@ -87,6 +81,11 @@ figure.tight_layout()
 plt.show()
 
 # %% [markdown]
+# *Figure, in words: two grids of 6 positions down by 8 columns across, coloured by the head that each number goes to, two
+# heads. Left, cut and transposed: the left four columns are head 0 and the right four head 1, in every row. Right,
+# reshaped only: the upper three rows are head 0 and the lower three head 1. There, each head sees only half of the
+# sentence.*
+#
 # ## 3 · Multi-head attention
 #
 # Now the whole: project, split, attend, merge, project once more.
@@ -94,8 +93,8 @@ plt.show()
 # - Four linear layers `q_proj`, `k_proj`, `v_proj`, `o_proj`, each `nn.Linear(d_model, d_model)`. The names matter: the
 #   check loads the reference's weights into your class.
 # - Queries, keys and values come from three arguments. In *self-attention* all three are the same sentence. In
-#   *cross-attention* the queries are the decoder's and the keys and values the encoder's: unit 01's look back,
-#   grown up.
+#   *cross-attention* the queries are the decoder's and the keys and values the encoder's, as in section 3 of
+#   unit 01.
 # - The scale is $1/\sqrt{D}$ with the width of **one head**, since that is how many products a score adds up.
 # - `o_proj` mixes the heads. Without it, what head 3 found would stay in head 3's columns.
 # - Return the weights of every head, `[B,H,Q,K]`; you will want to look at them.
@@ -197,11 +196,6 @@ except NotImplementedError:
     trained = {}
     print("Build MultiHeadAttention first, then run this cell again.")
 
-# %% [markdown]
-# *Figure, in words: the weights of one sequence as squares, queries down, keys across, one square for the model with one
-# head and two for the model with two. The single head gives part of its weight to the first column and part to the
-# diagonal below the main one. Of the two heads, one has the column, the other the diagonal.*
-
 # %% role="experiment"
 if trained:
     maps = [("one head", trained[1][1][0])]
@@ -214,9 +208,13 @@ if trained:
     plt.show()
 
 # %% [markdown]
-# One head does better than a coin toss. Look at its map: it gives the two places *unequal* shares, and 0.7 a + 0.3 b can
+# *Figure, in words: the weights of one sequence as squares, queries down, keys across, one square for the model with one
+# head and two for the model with two. The single head gives part of its weight to the first column and part to the
+# diagonal below the main one. Of the two heads, one has the column, the other the diagonal.*
+#
+# One head gets more than half of them right. Look at its map: it gives the two places *unequal* shares, and 0.7 a + 0.3 b can
 # be told from 0.7 b + 0.3 a. It has to press two letters into one sum, though, and the more letters there are, the less
-# well that works. Two heads have nothing to press: each one has a row of weights of its own. Try `LETTERS = 16` and
+# well that works. Two heads do not have to: each one has a row of weights of its own. Try `LETTERS = 16` and
 # `LETTERS = 200`.
 #
 # ## From your code to real models
@@ -262,7 +260,7 @@ except NotImplementedError:
 # | GPT-2 | q, k and v in one matrix of width `3E` | one large product is faster than three small ones |
 # | T5 | `H * D` need not be `E`; no biases | the head's width becomes a choice of its own |
 # | multi-query (Shazeer 2019), grouped-query (Ainslie et al. 2023) | all or some heads share keys and values | decoding reads the cache of keys and values again at every word (unit 07) |
-# | ALBERT | the same layer again and again | fewer parameters; heads are no place to save |
+# | ALBERT | the same layer again and again | fewer parameters: `H` heads have as many as one, so sharing whole layers is where they can be saved |
 # | many a trained model | heads can be cut off after training (Michel et al. 2019) | not every head learns something of its own |
 
 # %% [markdown] role="task" task="narrow-heads" points=2

@@ -32,17 +32,13 @@ from tfkit.nn import causal_mask, masked_softmax, merge_heads, split_heads
 # What could one add to a word's vector to say "I am number 6"?
 #
 # - The number 6 itself? At position 500 it would drown the word, and no later position has been seen in training.
-# - 6 divided by the length? Then "the next word" is another step in each sentence.
+# - 6 divided by the length? Then one word further is a step of another size in each sentence.
 # - The number in **binary**: 0110. Bounded, different for each place, the same in each sentence. Look at the *columns* of a binary
 #   counter: the lowest bit flips at every step, the next one at every second, the next one at every fourth. Each column is a wave, twice as slow as the one before.
 #
 # Only the jumps are a nuisance: from 7 (0111) to 8 (1000) all bits change, and a network likes small steps to be small. So make the waves
 # round: a **sine** in place of each bit. And because a sine alone cannot tell a hand going up from a hand
 # coming down, add a **cosine** for each. A pair (sin, cos) is the tip of a clock hand, and the code of a position is a clock with many hands, from a fast one to a very slow one.
-#
-# *Figure: three panels, the positions 0 to 31 from top to bottom. Left, the five bits of the position as black and white squares, the fastest bit on the left. Middle,
-# sines of the same periods in grey: the same pattern, blurred. Right, the table of the 2017 paper, 32 columns: quick stripes on the left, and to the right ever
-# slower ones, until the columns hardly change.*
 
 # %% role="demo"
 import matplotlib.pyplot as plt
@@ -62,6 +58,10 @@ plt.tight_layout()
 plt.show()
 
 # %% [markdown]
+# *Figure: three panels, the positions 0 to 31 from top to bottom. Left, the five bits of the position as black and white squares, the fastest bit on the left. Middle,
+# sines of the same periods in grey: the same pattern, blurred. Right, the table of the 2017 paper, 32 columns: quick stripes on the left, and to the right ever
+# slower ones, until the columns hardly change.*
+#
 # ## 1 · Absolute: a table of waves
 #
 # $$PE_{p,\,2i} = \sin\!\left(\frac{p}{10000^{2i/d}}\right) \qquad PE_{p,\,2i+1} = \cos\!\left(\frac{p}{10000^{2i/d}}\right) \qquad i = 0, 1, \dots, \tfrac{d}{2} - 1$$
@@ -72,10 +72,6 @@ plt.show()
 # **Predict, then run.** What is row 0? And: the dot product of rows $p$ and $p + k$ is $\sum_i \cos(k\,\omega_i)$ with $\omega_i$ the frequency. What does it depend on, and what not?
 
 # %% role="exercise" exercise="positions.sinusoidal"
-
-# %% [markdown]
-# *Figure: a curve of the dot product of row 50 with each row from 0 to 100. It is symmetric, with a peak of 64 at row 50, and falls with small ripples on both sides.
-# The same curve from row 20 is the same shape, moved.*
 
 # %% role="demo"
 try:
@@ -91,6 +87,9 @@ except NotImplementedError:
     print("Build sinusoidal_positions first.")
 
 # %% [markdown]
+# *Figure: a curve of the dot product of row 50 with each row from 0 to 100. It is symmetric, with a peak of 64 at row 50, and falls with small ripples on both sides.
+# The same curve from row 20 is the same shape, moved.*
+#
 # **Why pairs?** To go $k$ steps on is to turn every hand by $k\,\omega_i$, wherever it stands:
 #
 # $$\begin{pmatrix} \cos k\omega & \sin k\omega \\ -\sin k\omega & \cos k\omega \end{pmatrix} \begin{pmatrix} \sin p\,\omega \\ \cos p\,\omega \end{pmatrix} = \begin{pmatrix} \sin (p+k)\,\omega \\ \cos (p+k)\,\omega \end{pmatrix}$$
@@ -108,13 +107,11 @@ except NotImplementedError:
 # and the dot product of two turned vectors depends on the *difference* of the angles only. Lengths stay as they were. It happens in every layer, to queries and keys and never to values: what is looked up
 # stays free of positions.
 #
-# **Pairs are neighbours here**, (0,1), (2,3), …, as in GPT-J. LLaMA and GPT-NeoX pair column $i$ with column $i + d/2$. One is the other with columns rearranged, but weights trained with
-# one are useless with the other, and no error will tell you.
+# **Pairs are neighbours here**, (0,1), (2,3), …, as in GPT-J and in Meta's own LLaMA. GPT-NeoX pairs column $i$ with column $i + d/2$, and so does LLaMA in Hugging Face's transformers. One layout is
+# the other with its columns rearranged, so weights can be converted: the script that made Hugging Face's LLaMA files rearranged the rows of the query and key projections in each head. Weights of one layout in code for the other
+# give wrong numbers and no error.
 #
-# **`positions` is an argument**, and for a reason: when words are generated one by one (unit 07), the only row in `x` may stand at place 500.
-#
-# *Figure: a circle with eight arrows from its centre, one vector at positions 0 to 7. The fast pair on the left goes all the way round; the slower pair on
-# the right opens like a fan.*
+# **`positions` is an argument** because of decoding: when words are generated one by one (unit 07), `x` has a single row, and it may stand at place 500.
 
 # %% role="demo"
 x = torch.tensor([[1.0, 0.0, 1.0, 0.0]]).expand(8, 4)
@@ -129,6 +126,9 @@ plt.tight_layout()
 plt.show()
 
 # %% [markdown]
+# *Figure: a circle with eight arrows from its centre, one vector at positions 0 to 7. The fast pair on the left goes all the way round; the slower pair on
+# the right opens like a fan.*
+#
 # **Predict, then run.** Turn the same query and key by positions (3, 1), (103, 101) and (3, 2). Which scores are equal?
 
 # %% role="exercise" exercise="positions.rotary"
@@ -165,10 +165,6 @@ except NotImplementedError:
 
 # %% role="exercise" exercise="positions.t5_buckets"
 
-# %% [markdown]
-# *Figure: two staircases, the bucket over key minus query from -150 to 150. Decoder: on the left a flat stretch at 31, then ever shorter steps down to bucket 0 at distance 0, and 0 from there on.
-# Encoder: a valley with its bottom, 0, at distance 0: up to 15 on the left side; on the right side it jumps to 17 at once and climbs to 31.*
-
 # %% role="demo"
 try:
     distance = torch.arange(-150, 151)
@@ -184,6 +180,9 @@ except NotImplementedError:
     print("Build relative_bucket first.")
 
 # %% [markdown]
+# *Figure: two staircases, the bucket over key minus query from -150 to 150. Decoder: on the left a flat stretch at 31, then ever shorter steps down to bucket 0 at distance 0, and 0 from there on.
+# Encoder: a valley with its bottom, 0, at distance 0: up to 15 on the left side; on the right side it jumps to 17 at once and climbs to 31.*
+#
 # ## 4 · The shift: from distances to places
 #
 # Transformer-XL (Dai et al. 2019) lets the *query* ask for a distance: part of the score is $q_i \cdot r_{i-j}$, with a vector $r_\delta$ for every distance. Done plainly, that needs a
@@ -193,13 +192,19 @@ except NotImplementedError:
 #
 # $$out_{i,j} = scores_{i,\; j + Q - 1 - i} \qquad \text{for } j \le R - Q + i$$
 #
-# Row $i$ moves **left by $Q - 1 - i$**: the first the most, the last not at all. What lies beyond is the future, and the causal mask hides it. You may gather, roll row by row, or use the paper's trick (appendix B): a column of zeros in front, then
-# read on over the ends of the rows, as if they had another length. One copy, no index.
+# Row $i$ moves **left by $Q - 1 - i$**: the first the most, the last not at all. What lies beyond is the future, and the causal mask hides it. You may gather, roll row by row, or use the paper's trick (appendix B), which
+# needs no index: put a column of zeros in front (`[Q,R+1]`), reshape to `[R+1,Q]`, drop the first row, reshape back to `[Q,R]`. With $Q = 2$ and $R = 3$:
+#
+# | padded `[2,4]` | reshaped `[4,2]` | first row dropped `[3,2]` | reshaped `[2,3]` |
+# |---|---|---|---|
+# | 0 2 1 0 | 0 2 | | |
+# | 0 2 1 0 | 1 0 | 1 0 | 1 0 · |
+# | | 0 2 | 0 2 | 2 1 0 |
+# | | 1 0 | 1 0 | |
+#
+# (The dot is a number of the next row, in a cell of the future.)
 #
 # **Predict, then run.** 3 queries, 5 keys. Each cell of the table says which distance it holds. Write down the table after the shift.
-#
-# *Figure: two tables with 3 rows and 5 columns. Before: every row reads 4, 3, 2, 1, 0. After: row 0 reads 2, 1, 0, row 1 reads 3, 2, 1, 0 and row 2 reads 4, 3, 2, 1, 0; cells in the future
-# are grey and empty. The zeros form a diagonal.*
 
 # %% role="exercise" exercise="positions.relative_shift"
 
@@ -219,18 +224,21 @@ except NotImplementedError:
     print("Build relative_shift first.")
 
 # %% [markdown]
+# *Figure: two tables with 3 rows and 5 columns. Before: every row reads 4, 3, 2, 1, 0. After: row 0 reads 2, 1, 0, row 1 reads 3, 2, 1, 0 and row 2 reads 4, 3, 2, 1, 0; cells in the future
+# are grey and empty. The zeros form a diagonal.*
+#
 # ## 5 · Axial: two digits
 #
-# BERT and GPT-2 do not calculate a code, they *learn* one: a table with a row for each place. For 512 or 1,024 places that costs little. Reformer (Kitaev et al. 2020) reads half a million
-# positions, and the table would be larger than the rest of the model.
+# BERT and GPT-2 do not calculate a code, they *learn* one: a table with a row for each place. For 512 or 1,024 places that costs little. Reformer (Kitaev et al. 2020) was trained on
+# texts of 64 K positions, and its published code has read half a million at once: there the table would be larger than the rest of the model.
 #
 # Back to counting. A number below $l_1 \cdot l_2$ has two **digits**: a fast one, $j \bmod l_1$, and a slow one, $\lfloor j / l_1 \rfloor$. Learn a small table for each digit and put the two rows beside each other:
 #
 # $$E_j = \left[\, E^{(1)}_{j \bmod l_1} \;;\; E^{(2)}_{\lfloor j / l_1 \rfloor} \,\right]$$
 #
-# Lay the text out as a grid of $l_2$ rows with $l_1$ words each: one table names the column, the other the row; hence *axial*. (The published code lets the *first* table be the slow one. The paper's formula is the contract here.)
+# Lay the text out as a grid of $l_2$ rows with $l_1$ words each: one table names the column, the other the row; hence *axial*. (The method comes with Reformer's published code, trax, which lets the *first* table be the slow one. The formula here, from the documentation of Hugging Face's version, is the contract.)
 #
-# **Predict, then run.** 524,288 positions as 512 × 1,024, widths 64 and 192. How many numbers has the full table, how many have the two small ones?
+# **Predict, then run.** 524,288 positions as 512 × 1,024, widths 64 and 192 (256 together). How many numbers are in the full table, and how many in the two small ones?
 
 # %% role="exercise" exercise="positions.axial"
 
@@ -306,10 +314,6 @@ except NotImplementedError:
     shares = {}
     print("Build sinusoidal_positions, apply_rotary and relative_bucket first.")
 
-# %% [markdown]
-# *Figure: six curves, the share of right answers over the position in a text of 96 letters, with a line at 24 where the training texts ended. Up to the line all but "nothing" are at 100%. Beyond it the
-# learned table drops to guessing at once, and so do the sines, with a few spikes; the buckets to 128 slide to a third; the rotation holds for twenty places more, then sinks to a half; the buckets to 12 stay at the top.*
-
 # %% role="experiment"
 if shares:
     fig, ax = plt.subplots(figsize=(7, 3.4))
@@ -320,17 +324,20 @@ if shares:
     ax.legend(loc="center left", bbox_to_anchor=(1, 0.5)), plt.tight_layout(), plt.show()
 
 # %% [markdown]
+# *Figure: six curves, the share of right answers over the position in a text of 96 letters, with a line at 24 where the training texts ended. Up to the line all but "nothing" are at 100%. Beyond it the
+# learned table drops to guessing at once, and so do the sines, with a few spikes; the buckets to 128 slide to a third; the rotation holds for twenty places more, then sinks to a half; the buckets to 12 stay at the top.*
+#
 # - **The table** has rows for places 24 to 95 that no gradient ever reached. They are noise.
 # - **The sines** are defined everywhere, but the layer after them has only seen the first 24 rows. "It may allow the model to extrapolate", wrote the authors; here it does so only in spikes, where the waves happen to come round.
 # - **The rotation** knows distances only, and distance 3 is the same everywhere. But the scores of distances above 24 were never trained, and there are more and more of them to compete.
-# - **The buckets** show why: with 128, the far buckets were never trained either. With 12, the last bucket stands for 12 *and all beyond*; it was trained to be silent, and silent it stays. (T5's own 128 is well below the 512 words of its training texts.)
+# - **The buckets** show why: with 128, the far buckets were never trained either. With 12, the last bucket stands for 12 *and all beyond*; training gave it a low bias, and at every larger distance it has the same one. (T5's own 128 is well below the 512 words of its training texts.)
 # - **"Nothing"** beats guessing, 5%, because a causal mask leaks a bit of position: an early query sees few keys.
 #
 # **Predict, then run.** `BACK = 10`: whom does it hurt most? And 8 buckets in place of 16 (in two lines), so that distances 4 and 5 share one, with `BACK = 5`?
 #
 # ## Pitfalls
 #
-# - **Pairs or halves.** The sines and the rotation exist in both layouts. Shapes fit, training from scratch works, loaded weights talk nonsense.
+# - **Pairs or halves.** The sines and the rotation exist in both layouts. Shapes fit, training from scratch works, and loaded weights of the other layout give nonsense.
 # - **Angles in half precision.** In bfloat16 there is no number between 2000 and 2008. Compute angles in float32, then go back to the type of the input.
 # - **Positions from 0 in every call.** With a cache, the new word's position is the number of words before it.
 # - **Padding on the left** moves the words: count positions over the real words, or use distances.
@@ -348,7 +355,7 @@ if shares:
 # | T5 | buckets; one table, shared by all layers; scores not divided by $\sqrt{D}$ | in every layer's scores |
 # | DeBERTa | learned vectors for distances, asked by query *and* key (unit 11) | in every layer's scores |
 # | GPT-J | rotation in pairs, of the first 64 columns of a head only | queries and keys |
-# | GPT-NeoX, LLaMA | rotation in halves; larger bases for longer texts | queries and keys |
+# | GPT-NeoX, LLaMA | rotation; halves in GPT-NeoX and in Hugging Face's LLaMA, neighbours in Meta's; larger bases for longer texts | queries and keys |
 # | Reformer | axial | added once |
 # | ALiBi (Press et al. 2022) | a fixed slope per head times the distance | in every layer's scores |
 

@@ -13,7 +13,8 @@
 # writes a French one, and why can it be *trained* on all words at once although it must *write* them one by one?
 #
 # At the end of this unit your own model translates sentences it has never seen, after a few minutes of training on this
-# computer's processor. You build five parts, from small to whole; each has a check right below it.
+# computer's processor: not well, with 2,000 sentences to learn from, and you compare it with a method that learns nothing.
+# You build five parts, from small to whole; each has a check right below it.
 
 # %% role="setup"
 import math
@@ -36,11 +37,6 @@ from tfkit.nn import MultiHeadAttention, causal_mask, decoder_mask, padding_mask
 # each of its layers it asks itself (masked self-attention), then asks the memory (cross-attention), then thinks.
 # The recurrent model of unit 01 had to squeeze the sentence through one last state; here every target word may look
 # at every source word, in every layer. The bottleneck is gone.
-#
-# *Figure: two columns of boxes. Left, from the bottom: source ids, embedding times √d plus positions, self-attention with add and norm,
-# feed-forward with add and norm, memory. Right: shifted target ids, embedding times √d plus positions, masked
-# self-attention, cross-attention, feed-forward, each with add and norm, output projection, logits. An arrow leads from the memory to the
-# cross-attention.*
 
 # %% role="demo"
 import matplotlib.pyplot as plt
@@ -57,18 +53,27 @@ def column(ax, boxes, x, repeated):
                 bbox={"boxstyle": "round,pad=0.4", "fc": colour, "ec": "#555555"})
         if i:
             ax.annotate("", (x, i - 0.3), (x, i - 0.7), arrowprops={"arrowstyle": "->", "color": "#555555"})
+        if i in repeated:  # the residual: past the part, into its "add"
+            side = x - 0.09 - 0.0325 * max(map(len, text.split("\n")))
+            ax.plot([x, x - 0.9, x - 0.9], [i - 0.55, i - 0.55, i], color="#2a6fb0", lw=1)
+            ax.annotate("", (side, i), (x - 0.93, i), arrowprops={"arrowstyle": "->", "color": "#2a6fb0"})
 
 
 fig, ax = plt.subplots(figsize=(7.5, 5.2))
 column(ax, LEFT, 0, {2, 3})
 column(ax, RIGHT, 3, {2, 3, 4})
-ax.annotate("", (2.25, 3), (0.4, 4), arrowprops={"arrowstyle": "->", "color": "#c03030", "lw": 1.8})
+ax.annotate("", (2.4, 3.15), (0.4, 4), arrowprops={"arrowstyle": "->", "color": "#c03030", "lw": 1.8})
 ax.text(1.2, 3.8, "keys, values", color="#c03030", fontsize=9)
 ax.text(-1.35, 2.5, "× N", fontsize=12), ax.text(4.25, 3, "× N", fontsize=12)
 ax.set(xlim=(-1.6, 4.6), ylim=(-0.6, 6.6)), ax.axis("off")
 plt.show()
 
 # %% [markdown]
+# *Figure: two columns of boxes. Left, from the bottom: source ids, embedding times √d plus positions, self-attention with add and norm,
+# feed-forward with add and norm, memory. Right: shifted target ids, embedding times √d plus positions, masked
+# self-attention, cross-attention, feed-forward, each with add and norm, output projection, logits. An arrow leads from the memory to the
+# cross-attention, and round each part with add and norm a blue arrow leads from its input to its addition: the residual.*
+#
 # ## 1 · Thinking at each position: the feed-forward part
 #
 # $$\mathrm{FFN}(x) = \max(0,\ x W_{up} + b_{up})\,W_{down} + b_{down}$$
@@ -79,8 +84,9 @@ plt.show()
 #
 # **Predict, then run.** `x` is `[2, 7, 64]`, `d_ff` is 256. What is the shape after `up`, and after the whole part?
 #
-# **Exercise.** Build it. The names `up` and `down` matter: the check loads its own weights into them. It also trains the part for a
-# few steps, from the values that your `__init__` gives it: it must learn.
+# **Exercise.** Build it. The names `up` and `down` matter: the check loads its own weights into them. `activation` is the function between
+# them (ReLU by default), `dropout` the share of its outputs that training sets to 0. The check also trains the part for a few steps, from the values that
+# your `__init__` gives it: it must learn.
 
 # %% role="exercise" exercise="transformer.feed_forward"
 
@@ -100,11 +106,12 @@ except NotImplementedError:
 #
 # $$x \leftarrow \mathrm{LayerNorm}_1(x + \mathrm{SelfAttention}(x)) \qquad x \leftarrow \mathrm{LayerNorm}_2(x + \mathrm{FFN}(x))$$
 #
-# **Why the residual, `x + …`?** Three reasons that are one: a part need only learn what to *change*; a token's own identity
-# survives, however much attention mixes in; and the gradient has a path past every part, so a stack of layers learns.
+# **Why the residual, `x + …`?** The input is passed on unchanged beside what each part computes. So a part need only learn
+# what to *change*; a token keeps its own content, however much attention mixes in; and the gradient has a path past every
+# part, so a deep stack of layers learns.
 #
 # **Why normalise?** Adding again and again makes values grow. Layer norm brings every position back to mean 0 and
-# variance 1 (over its `d_model` numbers, not over the batch), then lets a learned scale and offset have their say.
+# variance 1 (over its `d_model` numbers, not over the batch), then applies a learned scale and offset.
 #
 # **Where?** The paper normalises *after* the addition (post-norm), and so do you here. From GPT-2 on most models
 # normalise *before* each part (pre-norm): then the residual path is clean from bottom to top, and deep stacks train without
@@ -115,11 +122,8 @@ except NotImplementedError:
 # %% role="exercise" exercise="transformer.encoder_layer"
 
 # %% [markdown]
-# **Predict, then run.** A fresh stack of 24 encoder layers; we measure the gradient that reaches the input, with and
-# without residuals. Which bar is taller, and by how much?
-#
-# *Figure: two curves over the depth of the stack, gradient size on a logarithmic axis. With residuals the curve stays
-# nearly level; without them it falls a hundredfold.*
+# **Predict, then run.** Fresh stacks of 1 to 24 encoder layers; we measure the gradient that reaches the input, with and
+# without residuals. Which of the two is larger, and by what factor?
 
 # %% role="demo"
 def gradient_at_input(depth, residual):
@@ -148,6 +152,9 @@ except NotImplementedError:
     print("Build FeedForward and EncoderLayer first.")
 
 # %% [markdown]
+# *Figure: two curves over the depth of the stack, gradient size on a logarithmic axis. With residuals the curve stays
+# nearly level; without them it falls a hundredfold.*
+#
 # ## 3 · A decoder layer: ask yourself, ask the source, think
 #
 # $$\begin{aligned}
@@ -177,7 +184,7 @@ except NotImplementedError:
 # ## 4 · What the decoder is fed: shift right
 #
 # To learn, the decoder gets the *right* translation as input (teacher forcing) and has to predict it. If position `t`
-# were fed word `t`, the answer would lie in the question, and the model would learn to copy. So the target moves **one
+# were fed word `t`, its input would be the answer, and the model would learn to copy. So the target moves **one
 # place to the right** and a start symbol takes the free place:
 #
 # | position | 0 | 1 | 2 | 3 |
@@ -185,7 +192,7 @@ except NotImplementedError:
 # | the decoder reads | `<s>` | le | chat | dort |
 # | it is to predict | le | chat | dort | `</s>` |
 #
-# Together with the causal mask this is the whole trick: position `t` knows words `0 … t-1` and predicts word `t`.
+# Together with the causal mask this is all that is needed: position `t` knows words `0 … t-1` and predicts word `t`.
 #
 # **Why training is parallel and decoding is not.** In training all words of the target are known, so *all* rows of this
 # table are computed in one forward pass; the causal mask keeps every row honest. A recurrent network cannot do that: its
@@ -207,8 +214,8 @@ except NotImplementedError:
 #
 # $$x_0 = \sqrt{d_{model}}\;\mathrm{Embedding}(ids) + \mathrm{Positions}$$
 #
-# **Why times √d?** The paper's embeddings start small (variance about $1/d$, as the same matrix also makes its logits), while
-# sines and cosines have a size near one. Unscaled, the position would drown the word. **Why positions at all?** Attention
+# **Why times √d?** The paper only says that it multiplies. Its published code, tensor2tensor, starts the embeddings with variance $1/d$ (the same matrix also
+# makes the logits), while sines and cosines have a size near one. Unscaled, the position would drown the word. **Why positions at all?** Attention
 # does not know order: shuffle the source words and the encoder's outputs are shuffled alike. `sinusoidal_positions` is unit 04's;
 # here it is given.
 #
@@ -232,9 +239,6 @@ for name, rows in {"embedding": embedding, "position": sinusoidal_positions(100,
 # %% [markdown]
 # **Predict, then run: who can move whom?** We change one target input word and look at which logits move; then one source word.
 # Draw the two patterns before you run the cell.
-#
-# *Figure: two maps, changed word by moved logit. For target inputs only the triangle on and right of the diagonal is filled: a change moves its own and later positions only.
-# For source words the whole square is filled.*
 
 # %% role="demo"
 try:
@@ -257,6 +261,9 @@ except NotImplementedError:
     print("Build Seq2SeqTransformer first.")
 
 # %% [markdown]
+# *Figure: two maps, changed word by moved logit. For target inputs only the triangle on and right of the diagonal is filled: a change moves its own and later positions only.
+# For source words the whole square is filled.*
+#
 # ## Training it: two tricks of 2017
 #
 # **Label smoothing.** The loss does not ask for probability 1 on the right word but for 0.9, and spreads the rest over the others. A
@@ -264,9 +271,6 @@ except NotImplementedError:
 #
 # **Warm-up.** $rate = d_{model}^{-0.5} \cdot \min(step^{-0.5},\ step \cdot warmup^{-1.5})$. In a fresh post-norm stack the gradients of the upper layers
 # are large, and Adam's averages know nothing yet: full speed at once would ruin it. So the rate rises linearly for `warmup` steps, then falls.
-#
-# *Figure: the learning rate over 2,000 steps for warm-ups of 200 and 800: a straight rise to a peak, then a slow fall; the longer
-# warm-up peaks later and lower.*
 
 # %% role="demo"
 from tfkit.train import noam_rate
@@ -278,6 +282,9 @@ ax.set(xlabel="step", ylabel="learning rate"), ax.legend()
 plt.show()
 
 # %% [markdown]
+# *Figure: the learning rate over 2,000 steps for warm-ups of 200 and 800: a straight rise to a peak, then a slow fall; the longer
+# warm-up peaks later and lower.*
+#
 # ## The experiment: English → French
 #
 # The data are real: the strings of JupyterLab's own interface and their French translations, about 2,000 pairs, tiny for a translation model.
@@ -345,7 +352,7 @@ torch.manual_seed(0)
 try:
     translator = Seq2SeqTransformer(1500, 1500, D_MODEL, n_heads=4, d_ff=256, n_layers=2, pad_id=PAD)
     for table in (translator.src_embed, translator.tgt_embed):
-        nn.init.normal_(table.weight, std=D_MODEL**-0.5)  # small, as the paper's: that is why it multiplies by √d
+        nn.init.normal_(table.weight, std=D_MODEL**-0.5)  # small, as in the paper's code: hence the factor √d
     losses = train(translator, corpus.train, EPOCHS)
 except NotImplementedError:
     translator = None
@@ -380,9 +387,6 @@ if translator is not None:
 
 # %% [markdown]
 # **Does it look where we would look?** The cross-attention of the last layer, mean over heads, for one held-out sentence.
-#
-# *Figure: a map with the French pieces written so far as rows and the English pieces as columns; dark cells show where each French piece
-# looks. After so short a training the pattern is only roughly diagonal.*
 
 # %% role="experiment"
 if translator is not None:
@@ -401,6 +405,9 @@ if translator is not None:
     plt.tight_layout(), plt.show()
 
 # %% [markdown]
+# *Figure: a map with the French pieces written so far as rows and the English pieces as columns; dark cells show where each French piece
+# looks. After so short a training the pattern is only roughly diagonal.*
+#
 # Save it: unit 07 decodes with it. `safetensors` holds numbers and names and nothing else; unlike a pickle it cannot run code
 # when somebody opens it. It goes beside the units' folders, not into this one, so that it is not handed in.
 

@@ -12,8 +12,8 @@
 # **The question.** In unit 05 your transformer learned to translate. Three things around it were taken on trust: a loss that asks for
 # less than certainty, a learning rate that starts at almost nothing, and a vocabulary of *pieces* of words. Would it have learned without them?
 #
-# You build all three, in ten lines each. At the end you take them away again, one at a time, and watch: without one of them, the same
-# model learns next to *nothing*.
+# You build all three, each in at most twenty lines. At the end you train a model with and without the first two: without one of them it
+# learns next to *nothing*.
 
 # %% role="setup"
 import math
@@ -25,14 +25,11 @@ from torch import nn
 # %% [markdown]
 # ## The idea
 #
-# A model is trained by three numbers that are easy to overlook, because none of them is in the model:
+# Three choices outside the model decide how it is trained, and are easy to overlook:
 #
-# 1. **the target**: what we ask for. Not probability 1 on the right word, but a little less, so that the model stops shouting;
+# 1. **the target**: what we ask for. Not probability 1 on the right word, but a little less, so that its logits need not grow for ever;
 # 2. **the rate**: how far each step goes. Almost nowhere at first, then far, then less and less;
 # 3. **the alphabet**: what a "word" is. Neither a character (sentences get too long) nor a word of the language (there are too many, and a new one every day).
-#
-# *Figure: three panels. Left, the target over five words: a grey bar of height 1 on the right word, and beside it blue bars, 0.8 on the right word and 0.05 on each other one.
-# Middle, the learning rate over the steps: a straight rise, a peak, a slow fall. Right, the word "lowest" cut into six letters, into "low" and "est", and left whole.*
 
 # %% role="demo"
 import matplotlib.pyplot as plt
@@ -54,6 +51,9 @@ plt.tight_layout()
 plt.show()
 
 # %% [markdown]
+# *Figure: three panels. Left, the target over five words: a grey bar of height 1 on the right word, and beside it blue bars, 0.8 on the right word and 0.05 on each other one.
+# Middle, the learning rate over the steps: a straight rise, a peak, a slow fall. Right, the word "lowest" cut into six letters, into "low" and "est", and left whole.*
+#
 # ## 1 · The target: do not be too sure
 #
 # Cross-entropy with a hard target is $-\log P(\text{right word})$. It is never satisfied: from 0.99 to 0.999 there is still something to gain, and the only way
@@ -88,8 +88,6 @@ except NotImplementedError:
 # $$\log \frac{1-\varepsilon}{\varepsilon/(V-1)}$$
 #
 # **Predict, then run.** For $V = 20$ and $\varepsilon = 0.1$ that is $\log 171 \approx 5.1$. And for $\varepsilon = 0$?
-#
-# *Figure: the gap between the right word's logit and the others over 2,000 steps. With smoothing 0.1 and 0.01 the curves level off at a dashed line; without smoothing the curve goes on rising.*
 
 # %% role="demo"
 def gap_over_time(smoothing, steps=2000, vocab=20):
@@ -114,6 +112,8 @@ except NotImplementedError:
     print("Build label_smoothed_loss first.")
 
 # %% [markdown]
+# *Figure: the gap between the right word's logit and the others over 2,000 steps. With smoothing 0.1 and 0.01 the curves level off at a dashed line; without smoothing the curve goes on rising.*
+#
 # A gradient that vanishes at a finite gap leaves the model's strength for words it does *not* know yet. The price: perplexity gets worse (the model is told to be unsure), while accuracy and BLEU
 # get better. That is what Vaswani et al. report, in one sentence.
 #
@@ -147,9 +147,6 @@ for optimizer_class in (torch.optim.Adam, torch.optim.SGD):
 
 # %% role="exercise" exercise="training.noam"
 
-# %% [markdown]
-# *Figure: learning rates over 2,000 steps. Warm-up 100 rises steeply to a high peak, warm-up 400 has half its height and comes later, and after its peak both fall along the same curve; four times the width halves the whole curve.*
-
 # %% role="demo"
 try:
     print("peak:", noam_rate(4000, 512, 4000), " at 16,000:", noam_rate(16000, 512, 4000))
@@ -162,6 +159,8 @@ except NotImplementedError:
     print("Build noam_rate first.")
 
 # %% [markdown]
+# *Figure: learning rates over 2,000 steps. Warm-up 100 rises steeply to a high peak, warm-up 400 has half its height and comes later, and after its peak both fall along the same curve; four times the width halves the whole curve.*
+#
 # ## 3 · The alphabet: between characters and words
 #
 # | | vocabulary | sentences | a word never seen |
@@ -209,8 +208,6 @@ except NotImplementedError:
 # **On real text.** The English side of unit 05's corpus, a few hundred merges; then the *test* sentences, cut with 0 to 300 of them. Your code counts everything anew for each merge, so give it half a minute.
 #
 # **Predict.** How many pieces has a word on average, with no merge and with 300? Where does most of the gain come from?
-#
-# *Figure: pieces per word of the test sentences over the number of merges: a curve that falls from more than six, steeply at first, to about two and a half.*
 
 # %% role="experiment"
 from collections import Counter
@@ -234,7 +231,9 @@ except NotImplementedError:
     print("Build learn_bpe and apply_bpe first.")
 
 # %% [markdown]
-# ## The experiment: take them away again
+# *Figure: pieces per word of the test sentences over the number of merges: a curve that falls from more than six, steeply at first, to about two and a half.*
+#
+# ## The experiment: without smoothing, without warm-up
 #
 # The task could not be simpler: copy six random symbols. The model is unit 05's, three layers of width 64, post-norm. Three trainings of 300 steps, the same seed and the same batches:
 #
@@ -276,10 +275,6 @@ def train(name, rate_at, smoothing, steps=300):
     return right, sure
 
 
-# %% [markdown]
-# *Figure: two panels over 300 steps, three curves each. Left, the share of right symbols: with warm-up both runs climb to nearly 1, with or without smoothing; without warm-up the curve stays below a fifth, little better than guessing (a tenth). Right,
-# the probability given to the right symbol: without smoothing it climbs towards 1, with smoothing it comes near 0.9 and goes no further, without warm-up it stays at 0.1.*
-
 # %% role="experiment"
 def smooth(values, width=10):
     return [sum(values[max(0, i - width):i + 1]) / len(values[max(0, i - width):i + 1]) for i in range(len(values))]
@@ -302,6 +297,9 @@ except NotImplementedError:
     print("Build label_smoothed_loss and noam_rate first.")
 
 # %% [markdown]
+# *Figure: two panels over 300 steps, three curves each. Left, the share of right symbols: with warm-up both runs climb to nearly 1, with or without smoothing; without warm-up the curve stays below a fifth, little better than guessing (a tenth). Right,
+# the probability given to the right symbol: without smoothing it climbs towards 1, with smoothing it comes near 0.9 and goes no further, without warm-up it stays at 0.1.*
+#
 # The run without warm-up has the same model, the same data and the same highest rate; it was only *too early* with it. It is not a little behind: what the first steps
 # ruined, 300 steps do not repair, although half of them were taken at the very rates at which the other two runs went on learning.
 #
@@ -343,8 +341,8 @@ except NotImplementedError:
 
 # %% [markdown]
 # A bias on the keys adds $q \cdot b$ to every score of the query's row, and softmax sees only differences: the gradient is 0, and what is printed is rounding. T5 and many
-# models since do without the biases of attention. Now think of Adam's first step: it divides *this* gradient, too, by its own size. Only `eps` keeps rounding from moving a parameter as
-# far as a real gradient would.
+# models since do without the biases of attention. Now think of Adam's first step: it divides *this* gradient, too, by its own size. Without `eps` in the denominator, rounding would move a
+# parameter as far as a real gradient does.
 #
 # ## Pitfalls
 #
@@ -361,7 +359,7 @@ except NotImplementedError:
 # |---|---|---|
 # | schedule | linear rise, then $1/\sqrt{step}$ | linear fall (BERT), cosine (GPT-3), Adafactor with $1/\sqrt{step}$ (T5) |
 # | why warm-up | post-norm needs it | pre-norm (GPT-2) needs less; RAdam corrects Adam's first steps; still warmed up by habit, and for large batches |
-# | smoothing | 0.1 | fine-tuned with 0.1: BART, Pegasus; with 0.2: mBART; GPT and BERT none: with text without end, being sure is no danger |
+# | smoothing | 0.1 | fine-tuned with 0.1: BART, Pegasus; with 0.2: mBART; GPT and BERT none: they hardly read a text twice, so they are in less danger of learning it by heart |
 # | pieces | BPE over characters with `</w>` | over *bytes*: nothing is unknown (GPT-2, RoBERTa, BART) |
 # | which merge | the most frequent pair | the one that raises likelihood most: WordPiece (BERT); unigram models that *remove* pieces: SentencePiece (T5, ALBERT, XLNet) |
 # | spaces | the end of a word is marked | its beginning: `Ġ` (GPT-2), `▁` (SentencePiece) |

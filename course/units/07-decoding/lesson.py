@@ -36,10 +36,7 @@ from tfkit.nn import merge_heads, scaled_dot_product_attention, split_heads
 # is a rule for which branches to follow.
 #
 # Everything you build takes one function: `step(prefix_ids[N,t]) -> logits[N,V]`, the scores of the next word for each of `N` prefixes.
-# Behind it may be a transformer or, as in the next cell, a little table. Its tree holds a lesson: the first word that looks best leads nowhere good.
-#
-# *Figure: a tree. From the start, "the" has probability 0.55 and "a" 0.45. After "the" the best continuation has 0.4, after "a" it has 0.9. So the best
-# first word, "the", gives 0.22 and the other one gives 0.41.*
+# Behind it may be a transformer or, as in the next cell, a little table: watch where its best first word leads.
 
 # %% role="demo"
 import matplotlib.pyplot as plt
@@ -70,6 +67,9 @@ ax.set(xlim=(-0.3, 2.4), ylim=(-0.7, 5.6)), ax.axis("off")
 plt.show()
 
 # %% [markdown]
+# *Figure: a tree. From the start, "the" has probability 0.55 and "a" 0.45. After "the" come
+# "cat" with 0.4, "dog" with 0.35 and "bird" with 0.25; after "a" they have 0.05, 0.9 and 0.05.*
+#
 # ## 1 · Greedy: the best word each time
 #
 # $$y_t = \arg\max_{w} P(w \mid y_1 \dots y_{t-1})$$
@@ -121,24 +121,28 @@ except NotImplementedError:
     print("Build beam_search first.")
 
 # %% [markdown]
+# Greedy search took "the", the likelier first word, and can reach 0.55 · 0.4 = 0.22 at best; two places keep "a" as well, and 0.45 · 0.9 = 0.41. For
+# $\alpha = 0$ nothing changes in the order here: all sentences of this tree have the same number of words.
+#
 # ## 3 · Sampling, but not from everything
 #
-# A translation has a best answer; a story has not. The likeliest story is dull and repeats itself, so one *draws* the next word. But the tail of the
+# A translation has a best answer; a story has not. The likeliest continuation is dull and repeats itself (Holtzman et al. 2020), so one *draws* the next word. But the tail of the
 # distribution, thousands of words with a tiny probability each, has a lot of probability *together*: every few words the draw lands
 # there, and the text derails. So the tail is cut off: a filter sets its logits to $-\infty$, whose probability is exactly 0. (Setting them to 0 would not
 # remove anything: a logit of 0 may be quite likely.)
 #
-# **Top-k** keeps a fixed number of words.
+# ### Top-k
+#
+# Keep a fixed number of words, the `k` likeliest.
 
 # %% role="exercise" exercise="decoding.top_k"
 
 # %% [markdown]
-# **Top-p** (nucleus) keeps the smallest set of words whose probability reaches `p`, the word that crosses the line included: few words where the model is certain, many where it is not.
+# ### Top-p, the nucleus
+#
+# Keep the smallest set of words whose probability reaches `p`, the word that crosses the line included: few words where the model is certain, many where it is not.
 #
 # **Predict, then run.** One certain and one uncertain distribution over 12 words, `k = 4`, `p = 0.8`: how many bars stay in each of the four panels?
-#
-# *Figure: four bar charts, certain and uncertain distribution above each other, top-k on the left, top-p on the right. Kept bars are blue, removed ones grey. Top-k
-# keeps four in both; top-p keeps one or two of the certain one and most of the uncertain one.*
 
 # %% role="exercise" exercise="decoding.top_p"
 
@@ -158,6 +162,9 @@ except NotImplementedError:
     print("Build top_k_filter and top_p_filter first.")
 
 # %% [markdown]
+# *Figure: four bar charts, certain and uncertain distribution above each other, top-k on the left, top-p on the right. Kept bars are blue, removed ones grey. Top-k
+# keeps four in both; top-p keeps one or two of the certain one and most of the uncertain one.*
+#
 # ## 4 · The cache: do not compute the past twice
 #
 # Step `t` needs attention of *one* new query over `t` keys and values. The keys and values of earlier words are the same as in the step before, for
@@ -189,8 +196,6 @@ except NotImplementedError:
 
 # %% [markdown]
 # **What does it save?** The same words generated with and without a cache; the time of each step.
-#
-# *Figure: two curves of milliseconds per step over the length of the prefix. Without a cache the time grows with the length; with it, it stays nearly flat.*
 
 # %% role="experiment"
 import time
@@ -214,6 +219,8 @@ except NotImplementedError:
     print("Build CachedSelfAttention first.")
 
 # %% [markdown]
+# *Figure: two curves of milliseconds per step over the length of the prefix. Without a cache the time grows with the length; with it, it stays nearly flat.*
+#
 # ## The experiment: decode with the model you trained
 #
 # The next cell loads the translator from the end of unit 05. If there is none, a smaller one is trained here and now, for about a minute and with the library's parts; it says so.
@@ -314,8 +321,6 @@ for pair in corpus.test[:60:12]:
 # **Step through it.** The search is recorded once; after that you walk through it in the browser, forwards and backwards, by button or arrow key: the likeliest next words, the tree of
 # hypotheses with those that were dropped, and where the chosen layer and head looked. Beam and greedy search walk side by side: the step
 # at which they part is marked, and a button leads there.
-#
-# *Figure: the stepper, with the next words' probabilities as bars, a tree of hypotheses and a map of attention, all for the step chosen.*
 
 # %% role="experiment"
 from tfkit.decode import Greedy, TextbookBeam, record
@@ -331,6 +336,8 @@ sentence = corpus.test[12].source
 Stepper(recorded(sentence, TextbookBeam(4)), recorded(sentence, Greedy()))
 
 # %% [markdown]
+# *Figure: the stepper, with the next words' probabilities as bars, a tree of hypotheses and a map of attention, all for the step chosen.*
+#
 # **And if it had said something else?** With the model at hand, every candidate can be taken instead of the chosen one, and the source can be another sentence.
 
 # %% role="experiment"
@@ -392,7 +399,7 @@ except NotImplementedError:
 #
 # - **A start symbol that is the end symbol** (BART, Marian): test generated words only, or every row is finished before it begins.
 # - **Raw logits in a beam.** Rows of logits from different prefixes have no common zero; only log-probabilities may be added up and compared.
-# - **Wider is not better.** With a very large beam translations get shorter and worse: the model's likeliest sentence is often the empty one (Stahlberg and Byrne 2019). Search errors had been hiding a fault of the model.
+# - **Wider is not better.** With a very large beam translations get shorter and worse: the model's likeliest sentence is often the empty one (Stahlberg and Byrne 2019). A narrow beam does not find that sentence, and so hides a fault of the model.
 # - **A cache written in place** is shared by all hypotheses that came from one prefix.
 # - **Filters take logits and return logits**, so that they can follow one another; softmax comes once, at the end.
 #

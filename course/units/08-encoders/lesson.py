@@ -15,7 +15,7 @@
 # Mostly what they are *asked*. An objective is a way to make questions and answers out of plain text, which nobody had to label. You build
 # six of them, and at the end two encoders that differ in nothing else learn side by side.
 #
-# All chance comes in as an argument (uniform draws, picks): so a corruption can be tested, repeated and shown.
+# Your functions draw no random numbers: they get them as arguments (uniform draws, picks), so that a corruption can be tested, repeated and shown.
 
 # %% role="setup"
 from itertools import pairwise
@@ -27,11 +27,7 @@ import torch.nn.functional as F
 # ## The idea
 #
 # A decoder predicts the next word and may not see it; hence the causal mask. An encoder sees both sides, and the next word is right there in its
-# input. So one has to *spoil the text* and ask what was there, or *arrange* texts and ask how they belong together.
-#
-# *Figure: one sentence, "the cat sat on the mat", in four rows as four objectives show it. Dark cells are those that were changed; a dot below marks each
-# position that the model is asked about. Masked words: two changed, two asked. Replaced tokens: one changed, all asked.
-# Sentence order: nothing changed, one question for the whole. Translation: two sentences side by side, one blank, one asked.*
+# input. So one has to *corrupt the text* and ask what was there, or *arrange* texts and ask how they belong together.
 
 # %% role="demo"
 import matplotlib.pyplot as plt
@@ -53,21 +49,26 @@ ax.set(xlim=(-2.6, 6.6), ylim=(-3.6, 0.5)), ax.axis("off")
 plt.show()
 
 # %% [markdown]
+# *Figure: one sentence, "the cat sat on the mat", in four rows as four objectives show it. Dark cells are those that were changed; a dot below marks each
+# position that the model is asked about. Masked words: two changed, two asked. Replaced tokens: one changed, all asked.
+# Sentence order: nothing changed, one question for the whole. Translation: two sentences side by side, one blank, one asked.*
+#
 # ## 1 · Masked words (BERT, RoBERTa)
 #
-# Choose a set $M$ of positions, about 15% of them, spoil them, and ask for what stood there:
+# Choose a set $M$ of positions, about 15% of them, corrupt them, and ask for what stood there:
 #
 # $$\mathcal{L}_{MLM} = -\frac{1}{|M|} \sum_{i \in M} \log P(x_i \mid \tilde{x})$$
 #
 # with $x$ = `ids`, $\tilde{x}$ = `inputs`; `labels` holds $x_i$ on $M$ and -100 elsewhere, which `F.cross_entropy` leaves out.
 #
-# How are they spoilt? If always by `[MASK]`, the model could be idle wherever there is no mask, and at test time there is none. So of the chosen
+# How are they corrupted? If always by `[MASK]`, the model could be idle wherever there is no mask, and at test time there is none. So of the chosen
 # words 80% become the mask, 10% another word, and 10% stay, and *those are asked for too*: no word can be trusted, not even one that looks right.
 #
-# The draws come in: a position is chosen where `select_u < rate` and it is not special ([CLS], [SEP], padding). Of these, `kind_u < 0.8` becomes the mask,
+# The random numbers are arguments: a position is chosen where `select_u < rate` and it is not special ([CLS], [SEP], padding). Of these, `kind_u < 0.8` becomes the mask,
 # `kind_u < 0.9` takes its word from `random_ids`, the others stay.
 #
-# BERT drew once and kept the result (*static* masking); RoBERTa draws afresh each time a sentence comes by (*dynamic*).
+# BERT masked the text before training, in ten copies, so that in 40 epochs each masking came up four times (*static* masking); RoBERTa draws
+# afresh each time a sentence comes by (*dynamic*).
 #
 # **Predict, then run.** Of 10000 words, how many inputs differ from the text, and how many labels are not -100?
 
@@ -96,7 +97,7 @@ except NotImplementedError:
 # %% [markdown]
 # ## 3 · Which came first? (ALBERT)
 #
-# That is how: a sentence from elsewhere has another *topic*, and a bag of words shows it. RoBERTa dropped the task and lost nothing. ALBERT
+# A sentence from elsewhere has another *topic*, and a bag of words is enough to see it. RoBERTa dropped the task and lost nothing. ALBERT
 # made it harder: the same two sentences, perhaps swapped. The topic is the same either way; only coherence can tell.
 #
 # **Predict, then run.** Two documents of three sentences each: how many pairs does each of the two functions give?
@@ -141,15 +142,13 @@ except NotImplementedError:
 # %% [markdown]
 # ## 5 · A teacher's doubts (DistilBERT)
 #
-# The text says one word. A trained teacher says: *mat* 60%, *sofa* 25%, *roof* 10%, hardly ever *of*. What it holds for possible is knowledge too, and a smaller
-# student learns faster from it. A temperature $T$ brings the small probabilities out, $p^T = \mathrm{softmax}(z / T)$:
+# The text says one word. A trained teacher says: *mat* 84%, *sofa* 11%, *roof* 4%, hardly ever *of*. Which other words it considers possible is knowledge too, and a smaller
+# student learns faster from it. A temperature $T$ above 1 raises the small probabilities, $p^T = \mathrm{softmax}(z / T)$:
 #
 # $$\mathcal{L}_{soft} = T^2 \sum_{w} p^T_{teacher}(w) \, \log \frac{p^T_{teacher}(w)}{p^T_{student}(w)}$$
 #
-# Gradients shrink like $1/T^2$, so the factor gives them their size back. Beside it stand `hard`, the cross-entropy with the true labels at
+# The gradients of this term shrink like $1/T^2$; the factor makes up for it. Beside it stand `hard`, the cross-entropy with the true labels at
 # $T = 1$ (-100 does not count), and `cosine`, $1 - \cos$ of the two hidden states. `soft` and `cosine` are means over `mask`; a mean over nothing is 0.
-#
-# *Figure: bar charts of one teacher's distribution at three temperatures; at T = 1 one bar stands alone, at T = 4 the others rise.*
 
 # %% role="demo"
 fig, axes = plt.subplots(1, 3, figsize=(7, 2), sharey=True)
@@ -159,6 +158,8 @@ for ax, temperature in zip(axes, (1, 2, 4)):
 plt.show()
 
 # %% [markdown]
+# *Figure: bar charts of one teacher's distribution at three temperatures; at T = 1 one bar stands alone, at T = 4 the others rise.*
+#
 # **Predict.** Student and teacher agree in everything. Which of the three losses are 0?
 
 # %% role="exercise" exercise="objectives.distillation"
@@ -238,8 +239,8 @@ class Encoder(nn.Module):
 
 
 @torch.no_grad()
-def topics_told(encoder):
-    """The share of the test sentences whose topic a linear classifier, fitted to 20 of them, tells rightly."""
+def topic_accuracy(encoder):
+    """Accuracy [0,1] on the test sentences of a linear classifier of the topic that was fitted to 20 labelled ones."""
     known, unknown = encoder(few[0]).mean(1), encoder(test[0]).mean(1)
     centre = known.mean(0)
     known, unknown = known - centre, unknown - centre
@@ -252,7 +253,7 @@ def topics_told(encoder):
 # One step of each, in the open. Note `detach`, and what each loss is a mean over.
 
 # %% role="experiment"
-def spoil(ids):
+def corrupt(ids):
     select_u, kind_u = torch.rand(2, *ids.shape)
     nothing_special = torch.zeros_like(ids, dtype=torch.bool)
     return mask_tokens(ids, nothing_special, MASK, select_u, kind_u, torch.randint(WORDS, ids.shape))
@@ -260,7 +261,7 @@ def spoil(ids):
 
 def losses(ids, filler, to_words, detector=None, to_flag=None):
     """The loss of masked words, and that of detection where there is a detector."""
-    inputs, labels = spoil(ids)
+    inputs, labels = corrupt(ids)
     logits = to_words(filler(inputs))
     masked = F.cross_entropy(logits.transpose(1, 2), labels, ignore_index=-100)
     if detector is None:
@@ -273,30 +274,27 @@ def losses(ids, filler, to_words, detector=None, to_flag=None):
 
 # %% role="experiment"
 def pretrain(detect, steps, depth=2, every=50):
-    """-> how many topics are told, measured every so many steps. `depth`: layers of what fills the blanks"""
+    """-> the accuracy on topics, measured every so many steps. `depth`: layers of what fills the blanks"""
     torch.manual_seed(0)
     embed = nn.Embedding(WORDS + 1, WIDTH)
     parts = [Encoder(embed, depth), nn.Linear(WIDTH, WORDS)] + ([Encoder(embed), nn.Linear(WIDTH, 1)] if detect else [])
     learner = parts[2] if detect else parts[0]
     optimizer = torch.optim.Adam(nn.ModuleList(parts).parameters(), lr=2e-3)
-    told = [topics_told(learner)]
+    accuracies = [topic_accuracy(learner)]
     for step in range(1, steps + 1):
         masked, detected = losses(text[torch.randint(len(text), (64,))], *parts)
         optimizer.zero_grad(), (masked + 50 * detected).backward(), optimizer.step()
         if step % every == 0:
-            told.append(topics_told(learner))
+            accuracies.append(topic_accuracy(learner))
             print(f"\rstep {step}/{steps}, masked words {masked:.2f}, detection {detected:.2f} ", end="", flush=True)
     print()
-    return told
+    return accuracies
 
 # %% [markdown]
-# **Predict.** Which of the two questions leads to more topics told, after as many steps? Think of how *much* each is asked, and how much an answer *says*.
+# **Predict.** Which of the two questions leads to the higher accuracy on topics, after as many steps? Think of how *much* each is asked, and how much an answer *says*.
 #
 # Detection runs twice: with a generator that reads its neighbours, as large as the encoder, and with one of no layers, which guesses
 # without looking. Which of these two is the better teacher?
-#
-# *Figure: three curves over the steps, the share of test sentences whose topic is told rightly from frozen states: masked words rise soonest and
-# highest, detection with the guessing generator later and less, detection with the reading one stays flat. A grey line marks pure guessing, one in six.*
 
 # %% role="experiment"
 STEPS = 600
@@ -304,16 +302,19 @@ try:
     curves = {"masked words": pretrain(False, STEPS), "detection, generator reads": pretrain(True, STEPS),
               "detection, generator guesses": pretrain(True, STEPS, depth=0)}
     fig, ax = plt.subplots(figsize=(6, 3))
-    for (name, told), style in zip(curves.items(), ("-", "--", ":")):
-        ax.plot(range(0, STEPS + 1, 50), told, style, label=name)
+    for (name, accuracies), style in zip(curves.items(), ("-", "--", ":")):
+        ax.plot(range(0, STEPS + 1, 50), accuracies, style, label=name)
     ax.axhline(1 / TOPICS, color="#888888", lw=0.8)
-    ax.set(xlabel="steps", ylabel="topics told from 20 labels", ylim=(0, 1.02)), ax.legend()
+    ax.set(xlabel="steps", ylabel="accuracy on topics, from 20 labels", ylim=(0, 1.02)), ax.legend()
     plt.show()
 except NotImplementedError:
     print("Build mask_tokens and replaced_token_detection_loss first.")
 
 # %% [markdown]
-# **What came out** (with the seed above). Masked words told nearly all topics after 300 steps. Detection stayed near its beginning with a generator that
+# *Figure: three curves over the steps, the accuracy on the topics of test sentences, from frozen states: masked words rise soonest and
+# highest, detection with the guessing generator later and less, detection with the reading one stays flat. A grey line marks pure guessing, one in six.*
+#
+# **What came out** (with the seed above). With masked words nearly all topics were right after 300 steps. Detection stayed near its beginning with a generator that
 # reads its neighbours, and climbed, late, with one that only guesses. Look at the printed losses: in the first case detection stays at about 0.4, what one gets by always saying
 # "13% were replaced".
 #
@@ -322,7 +323,7 @@ except NotImplementedError:
 # was best, larger ones were worse.
 #
 # So does the experiment refute ELECTRA? No. Its gain is measured on real text, with 30000 words, at equal computing time, after fine-tuning all weights. And its claim is the other half of your prediction:
-# a flag says one bit at most, a word out of 60 nearly six; but the flags are asked of every position, and real text is richer than six topics. **Try:** `rate=0.4` in `spoil`, other seeds, 2000 steps.
+# a flag says one bit at most, a word out of 60 nearly six; but the flags are asked of every position, and real text is richer than six topics. **Try:** `rate=0.4` in `corrupt`, other seeds, 2000 steps.
 #
 # ## From your code to real models
 #
@@ -373,7 +374,7 @@ except (ValueError, RuntimeError, IndexError) as problem:
 #
 # ## Pitfalls
 #
-# - **Labels everywhere.** A loss over unspoilt words is mostly copying; it falls fast and teaches next to nothing.
+# - **Labels everywhere.** A loss over words that were not corrupted is mostly copying; it falls fast and teaches next to nothing.
 # - **Masked padding.** Padding that may be chosen is easy to guess, and the loss looks better the more of it there is.
 # - **A flag that can be read off.** Random pairs are told apart by topic; before you trust a high accuracy, ask what the cheapest way to reach it is.
 # - **Mean over what?** Losses over all positions, over the real ones, over the chosen ones differ by factors; so do their gradients.

@@ -30,14 +30,11 @@ from tfkit.nn import sinusoidal_positions, split_heads
 # %% [markdown]
 # ## The idea
 #
-# The probability of a text is a product of one probability for each word, given some of the others. In school one learns it from left to right,
+# The probability of a text is a product of one probability for each word, given some of the others. The usual way to write it is from left to right,
 #
 # $$P(x) = P(x_1) \, P(x_2 \mid x_1) \, P(x_3 \mid x_1, x_2) \cdots$$
 #
-# but any order is as true. All of this unit is about what stands to the right of the bar, and each answer is a **mask**: row $i$ says what the state at position $i$ may look at.
-#
-# *Figure: three grids, a row for each position that looks, a column for each position that is looked at; dark cells are visible. GPT: 5 by 5, a lower triangle. Transformer-XL: 5 by 9, the same
-# triangle, and on its left four columns of memory, in orange, that all rows see. XLNet: 5 by 5 for the order 3, 1, 5, 2, 4: the triangle is shuffled, row 4 sees everything, row 3 only itself.*
+# but the chain rule holds for any order. All of this unit is about what stands to the right of the bar, and each answer is a **mask**: row $i$ says what the state at position $i$ may look at.
 
 # %% role="demo"
 import matplotlib.pyplot as plt
@@ -63,12 +60,15 @@ plt.tight_layout()
 plt.show()
 
 # %% [markdown]
+# *Figure: three grids, a row for each position that looks, a column for each position that is looked at; dark cells are visible. GPT: 5 by 5, a lower triangle. Transformer-XL: 5 by 9, the same
+# triangle, and on its left four columns of memory, in orange, that all rows see. XLNet: 5 by 5 for the order 3, 1, 5, 2, 4: the triangle is shuffled, row 4 sees everything, row 3 only itself.*
+#
 # ## 1 · GPT: the text is its own answer
 #
 # $$\mathcal{L} = -\frac{1}{N} \sum_{t} \log P(x_{t+1} \mid x_1 \dots x_t)$$
 #
 # $x$ = `ids`; $P$ comes from `logits[:, t]`, where the model has seen words up to $t$. No labels are needed: the answer at position $t$ is the word at $t + 1$. Thanks to the causal mask
-# *one* pass gives all the predictions of a text at once, each of them honest. An RNN has to walk; this is what made it possible to read the whole web.
+# *one* pass gives all the predictions of a text at once, and none has seen its answer. An RNN needs a step per word; training in parallel is what made corpora of the size of the web affordable.
 #
 # Padding (`pad_id`) is not predicted. $N$ counts what is predicted, over the whole batch. A mean over nothing is 0.
 #
@@ -105,7 +105,7 @@ except NotImplementedError:
 # - All of the memory is visible; within `x` the mask is causal. In which column does a new word meet itself?
 # - SG, *stop gradient*: the memory is a **constant**. Else each training step would have to go back through all that was ever read. But $W_k$ and $W_v$ are used on it now, so they do learn from it.
 #
-# It resembles a recurrent network, with a state of $M$ vectors instead of one. And layers add up: layer 2's memory was made by looking at layer 1's, so $n$ layers reach back $n \cdot M$ words.
+# It resembles a recurrent network, with a **memory of states**, $M$ vectors in each layer, instead of one vector. (In unit 05 *memory* meant the encoder's output.) And layers add up: layer 2's memory was made by looking at layer 1's, so $n$ layers reach back $n \cdot M$ words.
 #
 # **Predict, then run.** `x [2,3,8]`, `memory [2,4,8]`, two heads. What shapes have the queries, the scores, the result? Which gradients are zero?
 
@@ -128,19 +128,24 @@ except NotImplementedError:
 # %% [markdown]
 # ## 3 · Ask for a word, ask for a distance
 #
-# With a memory, positions that are *added to the words* break. Position 3 of the last segment and position 3 of this one got the same code: which of the two was meant? And you cannot renumber, since the states in the memory are finished.
+# With a memory, positions that are *added to the words* no longer work. Position 3 of the last segment and position 3 of this one got the same code and cannot be told apart. And you cannot renumber, since the states in the memory were computed with their old codes.
 #
 # So the code of a place is never added. It enters where two words meet, as their **distance**, and for that one takes the old formula apart. With positions $p$ added to words $x$, a score $(x_i + p_i) W_q \cdot (x_j + p_j) W_k$ has four terms.
-# Replace each absolute $p_j$ by a vector $r_{i-j}$ for the distance, and what is left of $p_i$, the place of the one who asks, by a constant, since one's own place says nothing about a distance:
+# Replace each absolute $p_j$ by a vector $r_{i-j}$ for the distance. And in the two terms in which $p_i$, the query's own place, asks, replace $p_i W_q$ by a learned vector, $u$ or $v$, that is the same for all queries: without the key, a query's own place says nothing about a distance.
 #
 # $$A_{ij} = \frac{1}{\sqrt{D}} \Big(\, \underbrace{q_i \cdot k_j}_{\text{this word asks for words}} + \underbrace{q_i \cdot r_{i-j}}_{\text{this word asks for distances}} + \underbrace{u \cdot k_j}_{\text{all ask for words}} + \underbrace{v \cdot r_{i-j}}_{\text{all ask for distances}} \Big)$$
 #
-# Gathered: $(q_i + u) \cdot k_j + (q_i + v) \cdot r_{i-j}$. In the code `r[:, j]` stands for the distance `K-1-j`, from far to near; `u` and `v` have a row for each head. The first product stands where it belongs. The second
+# | term | what a head can learn with it |
+# |---|---|
+# | $q_i \cdot k_j$ | "*umbrella* looks for words about rain" |
+# | $q_i \cdot r_{i-j}$ | "an adjective looks one place to its right for its noun" |
+# | $u \cdot k_j$ | "verbs are worth looking at, whoever asks" |
+# | $v \cdot r_{i-j}$ | "near words are worth looking at, whoever asks" |
+#
+# Collected: $(q_i + u) \cdot k_j + (q_i + v) \cdot r_{i-j}$. In the code `r[:, j]` stands for the distance `K-1-j`, from far to near; `u` and `v` have a row for each head. The first product stands where it belongs. The second
 # is a table by *distance*, and `relative_shift`, which you built in unit 04, moves it to its places. The mask comes later; what you return for the future is not looked at.
 #
 # **Predict, then run.** Words that say nothing ($q = k = 0$), $u = 0$, and a head whose $v$ likes the distance 2: where in the table do the large scores stand, for 3 queries and 5 keys?
-#
-# *Figure: a table with 3 rows and 5 columns. The large scores form a diagonal: row 0 in column 0, row 1 in column 1, row 2 in column 2, each two places before its own. What is in the future is grey.*
 
 # %% role="exercise" exercise="xl.relative_scores"
 
@@ -158,10 +163,13 @@ except NotImplementedError:
     print("Build relative_scores first.")
 
 # %% [markdown]
+# *Figure: a table with 3 rows and 5 columns. The large scores form a diagonal: row 0 in column 0, row 1 in column 1, row 2 in column 2, each two places before its own. What is in the future is grey.*
+#
 # ## 4 · XLNet: predict in any order
 #
-# GPT sees the left only. BERT sees both sides, but its blanks are guessed one by one, as if they did not depend on each other, and at test time no text has a `[MASK]`. XLNet (Yang et al. 2019) wants both sides *and* a product of honest
-# probabilities. Draw an order $z$ of the positions and predict along it; over many orders each word learns to use words on both sides:
+# GPT sees the left only. BERT sees both sides, but it guesses all its blanks at once, each independently of the others, and at test time no text has a `[MASK]`. The paper's example: *New York is a city*, with *New* and *York* to be
+# predicted. BERT adds $\log P(\text{New} \mid \text{is a city})$ and $\log P(\text{York} \mid \text{is a city})$, as if the second word did not depend on the first; XLNet (Yang et al. 2019), in the order *is, a, city, New, York*, has
+# $\log P(\text{York} \mid \text{New, is a city})$ as the second term. It sees both sides *and* its terms multiply to the probability of the text. Draw an order $z$ of the positions and predict along it; over many orders each word learns to use words on both sides:
 #
 # $$\mathcal{L} = -\,\mathbb{E}_{z} \sum_{t} \log P\big(x_{z_t} \mid x_{z_1} \dots x_{z_{t-1}}\big)$$
 #
@@ -172,9 +180,10 @@ except NotImplementedError:
 # - `content` $h_i$: sees what came at earlier steps, *and its own word*;
 # - `query` $g_i$: knows its place, and sees the content of earlier steps only. It predicts.
 #
-# **Predict, then run.** `order = [2, 0, 3, 1]`. Which row of `query` is empty, which has three entries? Careful: row $i$ is position $i$, not step $i$.
+# In *New York is a city* with the order above, *York* is predicted from $g_2$, which sees the content of *is, a, city* and *New* at their places, and of place 2 only that it is asked for. Where later steps need
+# *York*, they read $h_2$, which has seen the word. In the first layer $h_i$ is the word's embedding and $g_i$ one learned vector, the same at every place; only the distances tell places apart.
 #
-# *Figure: two 4 by 4 grids for the order 2, 0, 3, 1, counted from 0. In both, row 1 sees the columns 0, 2 and 3, and row 2 sees none of the others. They differ on the diagonal, which only the content stream sees.*
+# **Predict, then run.** `order = [2, 0, 3, 1]`. Which row of `query` is empty, which has three entries? Careful: row $i$ is position $i$, not step $i$.
 
 # %% role="exercise" exercise="xlnet.permutation_masks"
 
@@ -190,6 +199,8 @@ except NotImplementedError:
     print("Build permutation_masks first.")
 
 # %% [markdown]
+# *Figure: two 4 by 4 grids for the order 2, 0, 3, 1, counted from 0. In both, row 1 sees the columns 0, 2 and 3, and row 2 sees none of the others. They differ on the diagonal, which only the content stream sees.*
+#
 # ## The experiment: a tune longer than the window
 #
 # A tune of 10 notes, drawn at random, is played again and again. The model reads it in segments of 8. To know the next note it must look at the note **9 places back**; before a tune has come round once, nobody can know anything.
@@ -266,9 +277,6 @@ def train(attention, remember, steps=200):
 
 # %% [markdown]
 # **Predict.** The input at place $p$ of a segment (from 0) sees $p + M$ places back and needs 9. At which places does it know the next note, with no memory? With 4 states? With 8? And the one that goes by places, with 8 states?
-#
-# *Figure: loss of the next note over the place in the segment, 0 to 6. No memory: a flat line at log 8 = 2.1. Distances, memory 4: at 2.1 up to place 4, then a drop to nearly 0. Distances, memory 8: nearly 0 from place 1 on. Places, memory 8:
-# better than nothing from place 1 on, but stuck near 1.*
 
 # %% role="experiment"
 @torch.no_grad()
@@ -292,12 +300,13 @@ except NotImplementedError:
     print("Build causal_lm_loss, memory_attention and relative_scores first.")
 
 # %% [markdown]
-# **What came out.** Place 5 is the first that sees 9 back with 4 states, place 1 with 8. There the error vanishes, and before it is as large as with no memory at all, or larger: who cannot know should say so, and a reader that must be sure elsewhere is sure there too.
-# By places the same 8 states help only halfway. Notes 9 back and 1 back carry the *same* code, so the reader can ask for both but never for one: a choice of two, $\log 2 \approx 0.7$ at best. The memory needs the distances; that is why the paper introduces both at once.
+# *Figure: loss of the next note over the place in the segment, 0 to 6. No memory: a flat line at log 8 = 2.1. Distances, memory 4: at 2.1 up to place 4, then a drop to nearly 0. Distances, memory 8: nearly 0 from place 1 on. Places, memory 8:
+# better than nothing from place 1 on, but stuck near 1.*
+#
+# **What came out.** Place 5 is the first that sees 9 back with 4 states, place 1 with 8. There the error vanishes. At earlier places it is as large as with no memory at all, or larger: the best answer there is the uniform distribution (loss $\log 8$), but a model with large weights, trained to be certain at the later places, gives confident and wrong answers at the earlier ones.
+# With codes for places the same 8 states help only halfway. Notes 9 back and 1 back carry the *same* code, so the reader can ask for both but never for one: a choice of two, $\log 2 \approx 0.7$ at best. The memory needs the distances; that is why the paper introduces both at once.
 #
 # **Predict.** Take the reader that was trained with 8 states and, without training it further, let it remember 16. Distances up to 23 occur that it has never met. What happens at place 0? And at the others?
-#
-# *Figure: two curves over the places. Read with 8: high at place 0, nearly 0 elsewhere. Read with 16: nearly 0 everywhere.*
 
 # %% role="experiment"
 if len(readers) == 4:
@@ -309,7 +318,9 @@ if len(readers) == 4:
     plt.show()
 
 # %% [markdown]
-# By places, a memory of 16 would only add a third note with the same code. A model by distances has learned *what* to look for, and finds it wherever the memory has it: Transformer-XL was trained with 384 states on WikiText-103 and read with 1,600.
+# *Figure: two curves over the places. Read with 8: high at place 0, nearly 0 elsewhere. Read with 16: nearly 0 everywhere.*
+#
+# With codes for places, a memory of 16 would only add a third note with the same code. A model that uses distances has learned at which distance to look, and finds it as soon as the memory reaches that far: Transformer-XL was trained with 384 states on WikiText-103 and read with 1,600.
 #
 # **Try.** A longer tune. Two layers with a memory of 4 (`read` must then hand on one memory for each layer): how far do they see? Tunes of notes that do not repeat: then "what came after this note last time?" is a second way to the answer.
 #

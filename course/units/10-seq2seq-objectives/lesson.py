@@ -26,13 +26,9 @@ import torch.nn.functional as F
 #
 # $$x \;\longrightarrow\; \big(c(x),\ y(x)\big), \qquad \text{loss} = -\sum_t \log P\big(y_t \mid y_{<t},\, c(x)\big)$$
 #
-# $c$ spoils the text (`inputs` in the code), $y$ is what is wanted (`targets`). The model, the loss and the optimiser of units 05 and 06 stay as they are.
+# $c$ corrupts the text (`inputs` in the code), $y$ is what is wanted (`targets`). The model, the loss and the optimiser of units 05 and 06 stay as they are.
 # The choice of $c$ and $y$ decides what the model must understand in order to succeed, how long its inputs and targets are, hence what
 # a step costs, and which real task it will find easy afterwards.
-#
-# *Figure: one text of three short sentences, and for each model a line that it reads and lines that it writes. T5 reads the text with two spans replaced by sentinels and
-# writes only those spans. BART reads the sentences in another order with one mask in place of three words and writes the whole text. Pegasus reads the text with a
-# whole sentence masked and writes that sentence. ProphetNet writes on two lines: the next word, and the word after it.*
 
 # %% role="demo"
 import matplotlib.pyplot as plt
@@ -64,6 +60,10 @@ draw(("the text", "It rained all day . We stayed at home . Nobody came .".split(
      ("    and", "stayed at home .".split()))
 
 # %% [markdown]
+# *Figure: one text of three short sentences, and for each model a line that it reads and lines that it writes. T5 reads the text with two spans replaced by sentinels and
+# writes only those spans. BART reads the sentences in another order with one mask in place of three words and writes the whole text. Pegasus reads the text with a
+# whole sentence masked and writes that sentence. ProphetNet writes on two lines: the next word, and the word after it.*
+#
 # ## 1 · T5: write only what is missing
 #
 # Cut the text $x$ into pieces: what stays, $s_0, s_1, \dots$, and between them the spans that go, $m_1, m_2, \dots$. Each span leaves a *sentinel* behind, a token of its own
@@ -75,12 +75,11 @@ draw(("the text", "It rained all day . We stayed at home . Nobody came .".split(
 # that all are. BERT's masks stand for one token each; here one sentinel stands for a span, so the model must find out its length, and both sequences get short.
 #
 # **A slip to know.** The paper's example (Raffel et al. 2020, 3.1.4) is *Thank you for inviting me to your party last week .*, from which "for inviting" and "last" are taken. The targets are
-# `<X> for inviting <Y> last <Z>`, full stop not included. In some retellings the targets end in `<Z> .`; but the "." stands in the inputs, so it need not be written, and
-# after `<Z>` there is nothing left to say.
+# `<X> for inviting <Y> last <Z>`, full stop not included. A retelling that is often
+# copied takes "dog", "is" and "cute" from *My dog is very cute .* and gives the inputs `My <x> very <y> .` and the targets `<x> dog is <y> cute . <z>`. There the full stop stands in both: it was never taken
+# away, so it need not be written, and the targets should be `<x> dog is <y> cute <z>`.
 #
 # **Predict, then run.** A text of `L` tokens loses `n` of them in `k` spans. How long are the inputs, how long the targets?
-#
-# *Figure: the example, its inputs and its targets on three lines, with the sentinels in yellow.*
 
 # %% role="exercise" exercise="objectives.span_corruption"
 
@@ -94,6 +93,8 @@ except NotImplementedError:
     print("Build span_corruption first.")
 
 # %% [markdown]
+# *Figure: the example, its inputs and its targets on three lines, with the sentinels in yellow.*
+#
 # ## 2 · BART: write the whole text again
 #
 # $$\text{inputs} = c(x) \qquad\qquad \text{targets} = x$$
@@ -110,8 +111,6 @@ except NotImplementedError:
 # BART itself was trained with infilling (30% of the tokens, span lengths from a Poisson distribution with mean 3) on shuffled sentences.
 #
 # **Predict, then run.** With `order = [2, 0, 1]`, which sentence comes first? And where does the first sentence go?
-#
-# *Figure: a text of three sentences, and below it the same after each kind of noise. Only infilling leaves masks; one of its two stands for nothing.*
 
 # %% role="exercise" exercise="objectives.denoise"
 
@@ -129,6 +128,8 @@ except NotImplementedError:
     print("Build the four kinds of noise first.")
 
 # %% [markdown]
+# *Figure: a text of three sentences, and below it the same after each kind of noise. Only infilling leaves masks; one of its two stands for nothing.*
+#
 # ## 3 · Pegasus: write the sentences that say most
 #
 # A summary is a few sentences that say what all the others do. So Pegasus takes whole sentences away and asks for them: each chosen sentence becomes one `mask`, the targets are
@@ -141,8 +142,6 @@ except NotImplementedError:
 # That choice is made for you by `principal_sentences` in `tfkit`; `gap_sentences` gets the numbers, in any order.
 #
 # **Predict, then run.** Two neighbours are chosen. How many masks stand in the inputs?
-#
-# *Figure: four sentences about a fire at a mill; in the inputs the longest of them is one mask, and it alone is the targets.*
 
 # %% role="exercise" exercise="objectives.gap_sentences"
 
@@ -159,18 +158,17 @@ except NotImplementedError:
     print("Build gap_sentences first.")
 
 # %% [markdown]
+# *Figure: four sentences about a fire at a mill; in the inputs the longest of them is one mask, and it alone is the targets.*
+#
 # ## 4 · ProphetNet: look further than the next word
 #
-# A model that is only asked for the next word can do well by looking at the last few. ProphetNet's decoder has `N` streams; at each place stream 0 predicts the next word, stream 1 the one after it, and so on:
+# A model that is only asked for the next word can do well by looking at the last few words. ProphetNet's decoder has `N` streams; at each place stream 0 predicts the next word, stream 1 the one after it, and so on:
 #
 # $$\text{loss} = \frac{1}{N} \sum_{n=0}^{N-1}\ \operatorname*{mean}_{t}\ \Big(\!-\log P_n\big(y_{t+n} \mid y_{<t},\, c(x)\big)\Big)$$
 #
 # In the code `logits[n, :, t]` belongs to $P_n$ at place $t$, and `targets[:, t]` is $y_t$, which stream 0 predicts there; stream `n` is scored against `targets[:, t + n]`.
 # What lies past the end of the row, or is padding, does not count. Each stream has a mean of its own (it has fewer places than the one before), and a stream with nothing at all to predict is left out.
-# (In the paper each stream has a weight $\alpha_n$; here all are $1/N$.) In use only stream 0 writes; the others were there to make it plan.
-#
-# *Figure: a table with a row for each of three streams and a column for each of five places. The cell says which word the stream is scored on; each row is the one above, shifted
-# left by one, and the last cells of the lower rows are empty.*
+# (In the paper each stream has a weight $\alpha_n$; here all are $1/N$.) At test time only stream 0 writes; the others serve to make the states plan ahead.
 
 # %% role="demo"
 words = "We stayed at home .".split()
@@ -185,6 +183,9 @@ ax.set(xlim=(-1, 5), ylim=(-2.1, 1)), ax.axis("off")
 plt.show()
 
 # %% [markdown]
+# *Figure: a table with a row for each of three streams and a column for each of five places. The cell says which word the stream is scored on; each row is the one above, shifted
+# left by one, and the last cells of the lower rows are empty.*
+#
 # **Predict, then run.** Three streams, rows of four words and of one. How many terms has each stream's mean? And what is the loss of a model that knows nothing, over 10 words?
 
 # %% role="exercise" exercise="objectives.future_ngram"
@@ -204,8 +205,6 @@ except NotImplementedError:
 # ## The experiment: one sentence, four tasks
 #
 # First, is it true that the model is the same? The cell lists what a decoder layer of each consists of, as `tfkit` builds it.
-#
-# *Figure, in words: a line for each model. All have self-attention, cross-attention, a feed-forward part and three norms; ProphetNet alone has one part more, for its streams' relative positions.*
 
 # %% role="experiment"
 from tfkit.tools.compare import modules
@@ -218,13 +217,11 @@ for name, found in parts.items():
     print(f"{name:12} {len(found)} parts with weights, {norm:9}  more than the transformer of 2017: {', '.join(more) or 'nothing'}")
 
 # %% [markdown]
-# So it is the task. The library has each as a class that works on whole batches: first it draws, then it corrupts. Below, the same sentence under different seeds. Change the seeds, the
+# All have self-attention, cross-attention, a feed-forward part and three norms; ProphetNet alone has one part more, for its streams' relative
+# positions. So it is the task. The library has each as a class that works on whole batches: first it draws, then it corrupts. Below, the same sentence under different seeds. Change the seeds, the
 # density, the rate, and run it again.
 #
 # **Predict.** In how many of the draws can you guess every missing word? Which task gives the model the most to write?
-#
-# *Figure: three draws for T5 and three for BART, each a line that is read and one that is written. T5 writes a few words between sentinels, BART the whole sentence every time, though its masks and
-# the order of its two halves change.*
 
 # %% role="experiment"
 from tfkit.objectives.denoising import Denoising
@@ -249,9 +246,10 @@ for name, objective in {"T5": T5, "BART": BART}.items():
         draw((f"{name}, seed {seed}, reads", read(made["input_ids"][0])), ("    writes", read(made["labels"][0])))
 
 # %% [markdown]
-# The same with *your* `gap_sentences`, and the library's choice of sentence beside every other choice: what is left over when the sentence that says most is gone?
+# *Figure: three draws for T5 and three for BART, each a line that is read and one that is written. T5 writes a few words between sentinels, BART the whole sentence every time, though its masks and
+# the order of its two halves change.*
 #
-# *Figure: the four sentences with each of them masked in turn, and that sentence below. The library chooses the second, about the mill that burned down.*
+# The same with *your* `gap_sentences`, and the library's choice of sentence beside every other choice: what is left over when the sentence that says most is gone?
 
 # %% role="experiment"
 try:
@@ -263,15 +261,14 @@ except NotImplementedError:
     print("Build gap_sentences first.")
 
 # %% [markdown]
+# *Figure: the four sentences with each of them masked in turn, and that sentence below. The library chooses the second, about the mill that burned down.*
+#
 # ## What does it cost?
 #
-# A decoder step is as dear as an encoder step, and attention costs the square of the length. Two hundred texts of 300 to 500 tokens, each corrupted as T5, BART and Pegasus do; ProphetNet's task is to continue a hole
+# A token costs somewhat more in a decoder layer than in an encoder layer, which has no cross-attention ($16\,d^2$ weights against $12\,d^2$ with $d_{ff} = 4d$), and attention costs the square of the length. Two hundred texts of 300 to 500 tokens, each corrupted as T5, BART and Pegasus do; ProphetNet's task is to continue a hole
 # of 15% of the text, each word predicted twice.
 #
 # **Predict.** Where in the square lies each objective?
-#
-# *Figure: a scatter of target length over input length. T5's points lie at the bottom right: long inputs, targets of about a fifth of the text. BART's lie at the top: targets as long as the text, inputs of about four fifths. Pegasus's
-# form a broad cloud between, around 30% written. ProphetNet's lie below T5's, at 15%.*
 
 # %% role="experiment"
 def corrupted(objective, length, seed):
@@ -306,12 +303,13 @@ for name, pairs in points.items():
     print(f"{name:11} reads {read_:4.0f}, writes {written:4.0f}: {100 * written / (read_ + written):3.0f}% of the tokens that pass are targets")
 
 # %% [markdown]
+# *Figure: a scatter of target length over input length. T5's points lie at the bottom right: long inputs, targets of about a fifth of the text. BART's lie at the top: targets as long as the text, inputs of about four fifths. Pegasus's
+# form a broad cloud between, around 30% written. ProphetNet's lie below T5's, at 15%.*
+#
 # BART has the most to write, but most of it is copied; T5 writes only what had to be thought of, and two fifths fewer tokens pass through the model. The T5 paper compared such objectives at equal
 # steps: quality hardly differs, *so the short targets, being cheaper, win*. The same reason speaks for long spans: fewer sentinels, shorter sequences.
 #
 # **Predict.** 512 tokens, 15% taken away. How long are inputs and targets together when every span has one token, and when it has ten?
-#
-# *Figure: two falling curves over the mean length of a span, from 1 to 10. Inputs fall from 512 towards 443, targets from 155 towards 86.*
 
 # %% role="experiment"
 means = [1, 1.5, 2, 3, 4, 5, 7, 10]
@@ -324,6 +322,8 @@ ax.set(xlabel="mean length of a span", ylim=(0, 530)), ax.legend()
 plt.show()
 
 # %% [markdown]
+# *Figure: two falling curves over the mean length of a span, from 1 to 10. Inputs fall from 512 towards 443, targets from 155 towards 86.*
+#
 # ## From your code to real models
 #
 # T5's published file calls its tensors by its authors' names, after their place in a block: `layer.0` is self-attention, the next, in the decoder,
@@ -361,7 +361,7 @@ except (ValueError, RuntimeError, IndexError) as problem:
 # ## Pitfalls
 #
 # - **Positions move.** Cut the first span out of the list and the second is somewhere else. Build new lists from left to right, or cut from right to left.
-# - **The text is used again** in the next epoch, spoilt in another way: do not write into the lists that you were given.
+# - **The text is used again** in the next epoch, corrupted in another way: do not write into the lists that you were given.
 # - **A permutation and its inverse.** "Place i takes sentence order[i]" and "sentence i goes to place order[i]" agree for two sentences and for many tests; not for three.
 # - **Shifted twice.** `targets[:, t]` is already the next word; the shift of stream `n` counts from there.
 # - **A mean over nothing** is NaN and ends a training run after days. A short row has no second stream.

@@ -18,9 +18,9 @@
 # |---|---|---|
 # | **scores** | look only at some: near ones, chosen ones, similar ones | Longformer, BigBird, Reformer |
 # | **memory** | do not keep what can be computed again; do not compute all at once | Reformer |
-# | **positions**, or attention itself | make the text shorter; let a convolution see to what is near | Funnel, ConvBERT |
+# | **positions**, or attention itself | make the text shorter; leave what is near to a convolution | Funnel, ConvBERT |
 #
-# DeBERTa goes the other way: it *spends* three scores on each pair instead of one. It is here because position is what all of these play with.
+# DeBERTa goes the other way: it *spends* three scores on each pair instead of one. It is in this unit because it, too, changes which scores are computed.
 
 # %% role="setup"
 import math
@@ -40,9 +40,6 @@ from tfkit.nn import scaled_dot_product_attention
 #
 # Full attention marks all $L^2$ cells. What a model for long texts proposes is a rule for $N(i)$ with a fixed number of marks per row: then the cost grows like $L$. A good rule still lets any
 # word reach any other one within a few layers, as a message that is passed on.
-#
-# *Figure: five square tables, 32 by 32. Full: all cells. A window: a band along the diagonal. Longformer: the band, and two full rows with their columns. BigBird: a band of small blocks,
-# the first block's rows and columns, and a few single blocks strewn in. Reformer: scattered cells below the diagonal, which show no pattern until they are sorted.*
 
 # %% role="demo"
 import matplotlib.pyplot as plt
@@ -70,14 +67,15 @@ def show(tables, size=2.0):
 show(PATTERNS)
 
 # %% [markdown]
+# *Figure: five square tables, 32 by 32. Full: all cells. A window: a band along the diagonal. Longformer: the band, and two full rows with their columns. BigBird: a band of small blocks,
+# the first block's rows and columns, and a few single blocks at random places. Reformer: scattered cells below the diagonal, which show no pattern until they are sorted.*
+#
 # ## 1 · A window, and a few who see all (Longformer)
 #
 # Most of what a word needs stands near it. So $i$ looks at $j$ where $|i - j| \le$ `window // 2`: `window` counts both sides together. A few positions are **global**: the [CLS] that classifies, the words of a question. They see all,
 # *and all see them*, so that whatever one position has found can reach every other one in two steps.
 #
 # **Predict, then run.** `length = 12`, `window = 4`, position 0 global. How many cells are marked in row 0, in row 1, in row 6? And roughly how many in all, when `length` is 4096 and `window` 512?
-#
-# *Figure: three tables of 12 by 12: the band; the band with the first row and column full; the same with row and column 7 full as well.*
 
 # %% role="exercise" exercise="sparse.local_global"
 
@@ -92,6 +90,8 @@ except NotImplementedError:
     print("Build local_global_mask first.")
 
 # %% [markdown]
+# *Figure: three tables of 12 by 12: the band; the band with the first row and column full; the same with row and column 7 full as well.*
+#
 # ### The window itself
 #
 # A mask over all scores saves nothing: they were made before they were hidden. So build the attention without the table: only the scores of each position with the `window // 2` on either side and itself, over $\sqrt{D}$, and the softmax of those
@@ -115,7 +115,7 @@ except NotImplementedError:
 # %% [markdown]
 # ## 2 · Blocks near, first and drawn (BigBird)
 #
-# Computers like blocks: a matrix product of 64 by 64 is hardly dearer than one of 16 by 16. BigBird cuts the text into blocks of `block` positions and decides block by block. Block $a$ looks at block $b$ where
+# Hardware is fastest on blocks: a matrix product of 64 by 64 hardly takes longer than one of 16 by 16. BigBird cuts the text into blocks of `block` positions and decides block by block. Block $a$ looks at block $b$ where
 #
 # - they are **near**: $|a - b| \le$ `window_blocks // 2`,
 # - one of the two is among the first `global_blocks`: both ways, as above (the published code makes the last ones global, too),
@@ -125,8 +125,6 @@ except NotImplementedError:
 # apart.
 #
 # **Predict.** One row of the block table has `window_blocks` near ones, `global_blocks` first and `r` drawn. At the least, how many positions does a query of the last block see with `block=2`, `window_blocks=3`, `global_blocks=1`, one drawn?
-#
-# *Figure: three tables of 24 by 24 in squares of 2 by 2. A thick diagonal; then the first two rows and columns are full; then one more square in each pair of rows.*
 
 # %% role="exercise" exercise="sparse.bigbird"
 
@@ -143,20 +141,19 @@ except NotImplementedError:
     print("Build bigbird_mask first.")
 
 # %% [markdown]
+# *Figure: three tables of 24 by 24 in squares of 2 by 2. A thick diagonal; then the first two rows and columns are full; then one more square in each pair of rows.*
+#
 # ## 3 · A hash that near vectors share (Reformer)
 #
-# Both rules above are blind: they know *where* a key stands, not what it says. But softmax cares for the largest products only. Could one find the keys most like the query without computing all products?
+# Both rules above go by *where* a key stands, not by what it says. But nearly all the weight of a softmax is on the largest products. Could one find the keys most like the query without computing all products?
 #
-# A *locality-sensitive hash* puts near vectors into the same bucket, most of the time. Turn $x$ by a random matrix $R$ (`rotations` $[D, R]$), and see which direction it is nearest to; each direction counts with its opposite:
+# A *locality-sensitive hash* puts near vectors into the same **hash bucket**, most of the time. (T5's buckets in unit 04 are classes of distances; these are classes of vectors.) Multiply $x$ by a random matrix $P$ (`rotations`, `[D,R]`): its $R$ columns are directions, and each counts with its opposite. The bucket is the direction nearest to $x$:
 #
-# $$h(x) = \arg\max\,[\,xR;\ -xR\,]$$
+# $$h(x) = \arg\max\,[\,xP\,;\ -xP\,]$$
 #
-# $[a; b]$ is one behind the other, so there are $2R$ buckets. `vectors` holds the $x$. The length of $x$ does not matter, only its direction.
+# $[a; b]$ is the concatenation, so there are $2R$ buckets. `vectors` holds the $x$. The length of $x$ does not matter, only its direction.
 #
-# **Predict, then run.** A vector and its opposite: in the same bucket? And how do their two numbers differ?
-#
-# *Figure: the same cloud of 400 points three times, cut into up to six sectors by three random directions and their opposites; points in a sector have one colour. Neighbours that a border
-# separates in one picture share a sector in another, which is why Reformer hashes several times.*
+# **Predict, then run.** Are a vector and its opposite in the same bucket? How do their two bucket numbers differ?
 
 # %% role="exercise" exercise="sparse.lsh_buckets"
 
@@ -177,19 +174,20 @@ except NotImplementedError:
     print("Build lsh_buckets first.")
 
 # %% [markdown]
+# *Figure: the same cloud of 400 points three times, cut into up to six sectors by three random directions and their opposites; points in a sector have one colour. Neighbours that a border
+# separates in one picture share a sector in another, which is why Reformer hashes several times.*
+#
 # ## 4 · Attention within a bucket
 #
 # If query and key must land in the same bucket, they had better be the *same vector*: Reformer shares them, `qk`. Three consequences:
 #
 # - A query's nearest key would always be itself. So it sees **itself only where nothing else is there**.
-# - A long vector would be everyone's favourite, so as a key each has length one: $\text{score}_{ij} = \dfrac{q_i \cdot k_j}{|k_j| \sqrt{D}}$ with $k_j = q_j$. (The published code leaves $\sqrt{D}$ out.)
+# - A long vector would have a large product with every query, so as a key each has length one: $\text{score}_{ij} = \dfrac{q_i \cdot k_j}{|k_j| \sqrt{D}}$ with $k_j = q_j$. (The published code leaves $\sqrt{D}$ out.)
 # - It is a language model, hence causal: $j < i$, and $j$ in the bucket of $i$.
 #
 # `scaled_dot_product_attention` from unit 01 takes any mask; it is imported.
 #
 # **Predict, then run.** Buckets `0 1 0 2 1 0`. Whom does each of the six positions see?
-#
-# *Figure: two tables of 40 by 40, cells with any weight marked. Left they are strewn below the diagonal; right, with rows and columns sorted by bucket, they are triangles along the diagonal, one per bucket.*
 
 # %% role="exercise" exercise="sparse.lsh_attention"
 
@@ -207,8 +205,10 @@ except NotImplementedError:
     print("Build lsh_buckets and lsh_attention first.")
 
 # %% [markdown]
-# The right picture is how it gets cheap: sort by bucket, cut into chunks of equal length, and let each chunk look at itself and at the one before. Your version computes the full table and hides most of it: right, and not a bit
-# cheaper. **A mask saves nothing**; it says what a faster program must compute. The experiment below measures both.
+# *Figure: two tables of 40 by 40, cells with any weight marked. Left they are scattered below the diagonal; right, with rows and columns sorted by bucket, they are triangles along the diagonal, one per bucket.*
+#
+# The right picture is how it gets cheap: sort by bucket, cut into chunks of equal length, and let each chunk look at itself and at the one before. Your version computes the full table and hides most of it: the result is right, and it costs as
+# much as full attention. **A mask saves nothing**; it says what a faster program must compute. The experiment below measures both.
 #
 # ## 5 · A layer that runs backwards (Reformer)
 #
@@ -269,10 +269,10 @@ except NotImplementedError:
 # %% [markdown]
 # ## 7 · Half as many positions (Funnel)
 #
-# Who classifies a text needs one vector in the end, not one for each token. Funnel-Transformer halves the sequence after every few layers: 512, 256, 128. Layers on the short sequence cost a quarter in their attention, and what is saved buys more layers.
+# A classifier needs one vector in the end, not one for each token. Funnel-Transformer halves the sequence after every few layers: 512, 256, 128. Layers on the short sequence cost a quarter in their attention, and what is saved buys more layers.
 #
 # Halving is a mean over each pair of neighbours, $2i$ and $2i + 1$. Where only one of the pair is real, it alone is the mean; where neither is, zeros. The new mask is true where either is. A text of odd length ends in a pair of one.
-# (The published code keeps [CLS] apart, and averages padding along with the rest; can you see what the last real token loses by that?)
+# (The published code keeps [CLS] apart, and averages padding along with the rest: what does that do to the last real token, if the text has an odd number of them?)
 #
 # **Predict, then run.** `mask` = `1 1 1 1 1 0 0`. The mask after one halving, and after two?
 
@@ -290,8 +290,8 @@ except NotImplementedError:
 # %% [markdown]
 # ## 8 · What it says and where it stands (DeBERTa)
 #
-# All the models so far add a position to a word, once, at the bottom; after that nobody can tell which part of a vector is which. DeBERTa keeps them apart: each token has a content, each *distance* an embedding of its own, and
-# both make queries and keys. Three products for every pair:
+# BERT, GPT-2 and most models so far add a position to a word, once, at the bottom; after that no layer can tell which part of a vector comes from which. T5, rotary models, Transformer-XL and XLNet (units 04 and 09) use positions in the scores instead. DeBERTa goes furthest there: each token has a content vector, each *distance* an embedding of its own, and
+# both make queries and keys. Each pair has three products:
 #
 # $$\tilde A_{ij} = \underbrace{Q^c_i \cdot K^c_j}_{\text{content to content}} + \underbrace{Q^c_i \cdot K^r_{\delta(i,j)}}_{\text{content to position}} + \underbrace{K^c_j \cdot Q^r_{\delta(j,i)}}_{\text{position to content}} \qquad \text{score}_{ij} = \frac{\tilde A_{ij}}{\sqrt{3D}}$$
 #
@@ -299,8 +299,6 @@ except NotImplementedError:
 # query stands at $\delta(j,i)$. Why $3D$? Each term has variance $D$ when its numbers have variance 1 (unit 01), and there are three.
 #
 # **A slip to know.** The published weights were trained with code that reads *both* tables at $\delta(i,j)$. A model file must follow the weights, so `tfkit/models/deberta.py` does; here, and in the paper, it is $\delta(j,i)$.
-#
-# *Figure: two tables of distances for 8 positions and k = 3, colours from 0 to 5. Left δ(i,j), dark to light from upper right to lower left, flat in both corners. Right δ(j,i), its mirror image.*
 
 # %% role="demo"
 place = torch.arange(8)
@@ -314,9 +312,9 @@ for ax, distance, name in zip(axes, (place[:, None] - place, place - place[:, No
 plt.show()
 
 # %% [markdown]
-# **Predict, then run.** $k = 3$: which rows of the tables stand for distances *to the right* ($j > i$), and which row for distance 0? Are there as many on both sides?
+# *Figure: two tables of distances for 8 positions and k = 3, colours from 0 to 5. Left δ(i,j), dark to light from upper right to lower left, flat in both corners. Right δ(j,i), its mirror image.*
 #
-# *Figure: two tables of 6 by 6. In both, one diagonal is marked: left the one below the main diagonal, right the one above it.*
+# **Predict, then run.** $k = 3$: which rows of the tables stand for distances *to the right* ($j > i$), and which row for distance 0? Are there as many on both sides?
 
 # %% role="exercise" exercise="deberta.scores"
 
@@ -327,17 +325,19 @@ try:
         return torch.tensor(table).view(1, -1, 1)
 
     nothing, ones = torch.zeros(1, 1, 6, 1), torch.ones(1, 1, 6, 1)
-    wishes = one([0.0, 0, 0, 0, 1, 0])  # row 4 of k = 3: the key one to the left
-    to_position = disentangled_scores(ones, nothing, 0 * wishes, wishes, 3)[0, 0]
-    from_position = disentangled_scores(nothing, ones, wishes, 0 * wishes, 3)[0, 0]
-    show({"every query wants\nthe key to its left": to_position, "every key wants\nthe query to its left": from_position})
+    left = one([0.0, 0, 0, 0, 1, 0])  # row 4 of k = 3: the distance one to the left
+    to_position = disentangled_scores(ones, nothing, 0 * left, left, 3)[0, 0]
+    from_position = disentangled_scores(nothing, ones, left, 0 * left, 3)[0, 0]
+    show({"every query scores\nthe key to its left": to_position, "every key scores\nthe query to its left": from_position})
 except NotImplementedError:
     print("Build disentangled_scores first.")
 
 # %% [markdown]
+# *Figure: two tables of 6 by 6. In both, one diagonal is marked: left the one below the main diagonal, right the one above it.*
+#
 # ## 9 · A convolution that depends on what it reads (ConvBERT)
 #
-# Look at the heads of a trained BERT: many attend to the next word or the one before, and need all $L^2$ scores to find that out. ConvBERT replaces half of the heads by what they turned into, a convolution. But its kernel is not fixed: every
+# Look at the heads of a trained BERT: many attend to the next word or the one before, and need all $L^2$ scores to find that out. ConvBERT replaces half of the heads by a convolution, which does the same with fewer operations. But its kernel is not fixed: every
 # position makes its own, `kernel_logits[i]`, from the span around it:
 #
 # $$\text{out}_i = \sum_{w=0}^{W-1} \operatorname{softmax}(\text{kernel\_logits}_i)_w \; \text{value}_{\,i + w - \lfloor W/2 \rfloor}$$
@@ -345,8 +345,6 @@ except NotImplementedError:
 # $W$ is odd, so the middle tap meets the position itself. Beyond the ends there are zeros, *not renormalised*: the weight that falls on them is lost.
 #
 # **Predict, then run.** All logits are 0, $W = 3$, all values 1. What comes out in the middle, what at the ends?
-#
-# *Figure: two tables of 24 by 24 with a band of five diagonals. Left each diagonal has one shade throughout; right every row has shades of its own.*
 
 # %% role="exercise" exercise="convbert.dynamic_conv"
 
@@ -361,6 +359,8 @@ except NotImplementedError:
     print("Build span_dynamic_conv first.")
 
 # %% [markdown]
+# *Figure: two tables of 24 by 24 with a band of five diagonals. Left each diagonal has one shade throughout; right every row has shades of its own.*
+#
 # ## The experiment: what is saved?
 #
 # **First, memory.** Four ways to compute attention over `L` positions: all scores; all scores and your mask over them; `tfkit`'s sliding window, which cuts the text into blocks and lets each meet its neighbours; `tfkit`'s hashed attention, which sorts by your buckets
@@ -389,9 +389,6 @@ WAYS = {"all scores": lambda x: scaled_dot_product_attention(x, x, x)[0],
         "all scores, then a mask": lambda x: scaled_dot_product_attention(x, x, x, local_global_mask(x.size(1), 2 * REACH, []))[0],
         "sliding window": windowed, "hashed": hashed}
 
-# %% [markdown]
-# *Figure: memory over length, both axes logarithmic. Two steep parallel lines: all scores from 0.5 to 32 MiB, and with a mask twice as much. Two flatter ones, window and hashed, from 0.5 to 4 MiB.*
-
 # %% role="experiment"
 LENGTHS = (256, 512, 1024, 2048)
 try:
@@ -410,12 +407,11 @@ except NotImplementedError:
     print("Build local_global_mask and lsh_buckets first.")
 
 # %% [markdown]
+# *Figure: memory over length, both axes logarithmic. Two steep parallel lines: all scores from 0.5 to 32 MiB, and with a mask twice as much. Two flatter ones, window and hashed, from 0.5 to 4 MiB.*
+#
 # **Second, the price: who hears of whom, and when?** After one layer position 0 is known to those who look at it; after two to those who look at these. The cell follows the news through the layers.
 #
 # **Predict.** 512 positions, a window of 32. After how many layers does everybody know? And with one global position? And with BigBird's random blocks, but no global one?
-#
-# *Figure: four rising curves, the share of the positions that have heard of position 511, over layers 1 to 32. The window's is a straight line that ends at 1 in the last layer. Random blocks bring an S-curve that is at 1 after
-# about five layers. With a global position, Longformer's and BigBird's are at 1 after two.*
 
 # %% role="experiment"
 def heard(mask, layers=32):
@@ -441,11 +437,12 @@ except NotImplementedError:
     print("Build local_global_mask and bigbird_mask first.")
 
 # %% [markdown]
+# *Figure: four rising curves, the share of the positions that have heard of position 511, over layers 1 to 32. The window's is a straight line that ends at 1 in the last layer. Random blocks bring an S-curve that is at 1 after
+# about five layers. With a global position, Longformer's and BigBird's are at 1 after two.*
+#
 # **Third, does the hash find what matters?** 512 vectors round 32 centres, queries that are their own keys, as in Reformer; full attention says which keys have weight. Hash them 1, 2, 4 … times: a key counts as found if it shares a bucket in any round.
 #
 # **Predict.** After how many rounds is half of the weight found? How many of the cells are computed by then?
-#
-# *Figure: share of the attention weight that was found, over the share of the cells looked at, for 1 to 16 rounds. The curve of hashing bulges far above the diagonal, on which keys drawn at random lie.*
 
 # %% role="experiment"
 try:
@@ -468,11 +465,11 @@ except NotImplementedError:
     print("Build lsh_buckets first.")
 
 # %% [markdown]
+# *Figure: share of the attention weight that was found, over the share of the cells looked at, for 1 to 16 rounds. The curve of hashing bulges far above the diagonal, on which keys drawn at random lie.*
+#
 # **Fourth, depth.** The same blocks, *yours*, in two ways: plainly, where autograd keeps every layer's inputs; and through `tfkit.nn.reversible`, which keeps the last outputs only and goes back with your $f$ and $g$. A step's most memory, forward and backward.
 #
 # **Predict.** What does the second line depend on, if not on depth? And what is paid instead?
-#
-# *Figure: memory over the number of blocks, 2 to 16. The plain line rises straight to seven times its beginning; the reversible one is nearly flat, as only the gradients of more weights are added.*
 
 # %% role="experiment"
 from tfkit.nn import reversible
@@ -513,6 +510,8 @@ except NotImplementedError:
     print("Build ReversibleBlock first.")
 
 # %% [markdown]
+# *Figure: memory over the number of blocks, 2 to 16. The plain line rises straight to seven times its beginning; the reversible one is nearly flat, as only the gradients of more weights are added.*
+#
 # ## From here to a real checkpoint
 #
 # A published file calls its tensors by its authors' names. `tfkit` loads it with a `NameMap`: a table from their names to ours, `{}` for the layer's number; `.weight` and `.bias` follow their stem. Longformer is a RoBERTa whose attention has three more

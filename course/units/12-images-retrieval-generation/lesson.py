@@ -36,9 +36,6 @@ from tfkit.nn import scaled_dot_product_attention
 # In the code $f$ is `image_features`, $e$ is `text_embeddings`, $W$ and $b$ are `w` and `b`. The **segment** says which modality a token is; BERT already had
 # two rows for sentence A and sentence B. The **positions** start again for the text: the model came with positions that were learned on text, and the first word
 # should stay the first word, however many regions stand before it.
-#
-# *Figure: a row of seven columns. The first three, blue, are image regions, the other four, orange, are words. Each column is a sum of three boxes: what it is,
-# its segment (0 for the image, 1 for the text), its position. Positions run 0, 1, 2 under the image and start again with 0, 1, 2, 3 under the text.*
 
 # %% role="demo"
 import matplotlib.pyplot as plt
@@ -55,6 +52,9 @@ ax.set(xlim=(-0.6, 6.6), ylim=(-0.5, 3)), ax.axis("off")
 plt.show()
 
 # %% [markdown]
+# *Figure: a row of seven columns. The first three, blue, are image regions, the other four, orange, are words. Each column is a sum of three boxes: what it is,
+# its segment (0 for the image, 1 for the text), its position. Positions run 0, 1, 2 under the image and start again with 0, 1, 2, 3 under the text.*
+#
 # **Predict, then run.** 4 regions with 16 features each, 3 words, width 32, batch 1. What is the shape of the sequence? Which tokens move when region 2 is
 # changed? And which move after one step of attention?
 
@@ -99,9 +99,6 @@ except NotImplementedError:
 # %% [markdown]
 # **What does contrast do to the scores?** Eight questions and twelve contexts, each seen through an encoder that is one matrix. The passages' content is the questions' content,
 # shuffled and with some noise; four passages belong to nobody.
-#
-# *Figure: two maps, eight questions by twelve contexts, dark for a high probability; a red ring marks each question's own context. Before training all cells are about equally pale. After training
-# the dark cells are the ringed ones.*
 
 # %% role="demo"
 def map_of(ax, probabilities, title, own=()):
@@ -131,6 +128,9 @@ except NotImplementedError:
     print("Build in_batch_loss first.")
 
 # %% [markdown]
+# *Figure: two maps, eight questions by twelve contexts, dark for a high probability; a red ring marks each question's own context. Before training all cells are about equally pale. After training
+# the dark cells are the ringed ones.*
+#
 # ## 3 · Which document helped? Sum over all
 #
 # In-batch contrast needs to know the right passage. Often one knows only the *answer*. RAG (2020) puts a reader behind the finder: the reader gets the question with one of the $D$ passages found
@@ -147,21 +147,25 @@ except NotImplementedError:
 #
 # In the code: `token_logits[B,D,T,V]` are the reader's logits for each document, `doc_scores[B,D]` the finder's inner products, `targets[B,T]` the answer. Return log-probabilities `[B]`. Stay in
 # logarithms throughout: the product of a hundred probabilities is 0 in float32, and its logarithm $-\infty$. The sum in the middle is what `torch.logsumexp` is for.
+#
+# ### RAG-token
 
 # %% role="exercise" exercise="rag.token"
+
+# %% [markdown]
+# ### RAG-sequence
 
 # %% role="exercise" exercise="rag.sequence"
 
 # %% [markdown]
+# ### The two compared
+#
 # **Predict, then run.** Two documents, equally likely, and an answer of two words. In which case is RAG-token's probability the larger one? Work both out by hand before you run the cell.
 #
 # | | document 1 gives the words | document 2 gives them |
 # |---|---|---|
 # | **whole**: one document knows all | 0.9, 0.9 | 0.1, 0.1 |
 # | **pieces**: each knows one word | 0.9, 0.1 | 0.1, 0.9 |
-#
-# *Figure: two pairs of bars. Where one document knows all, the sequence marginal (0.41) is higher than the token marginal (0.25). Where each document knows
-# one word, the token marginal (0.25) is higher than the sequence marginal (0.09).*
 
 # %% role="demo"
 cases = {"whole": [[0.9, 0.9], [0.1, 0.1]], "pieces": [[0.9, 0.1], [0.1, 0.9]]}
@@ -182,6 +186,9 @@ except NotImplementedError:
     print("Build rag_token_log_probs and rag_sequence_log_probs first.")
 
 # %% [markdown]
+# *Figure: two pairs of bars. Where one document knows all, the sequence marginal (0.41) is higher than the token marginal (0.25). Where each document knows
+# one word, the token marginal (0.25) is higher than the sequence marginal (0.09).*
+#
 # ## 4 · The credit goes to those who helped
 #
 # Why does the finder learn from this sum? Differentiate RAG-sequence by a document's score:
@@ -192,9 +199,6 @@ except NotImplementedError:
 # down. Nobody had to say which one was right.
 #
 # **Predict, then run.** Four documents with weights 0.4, 0.3, 0.2, 0.1; the third gives the answer 0.8, the others 0.1. Whose score rises, whose falls most?
-#
-# *Figure: for each of four documents three bars. Grey, before: 0.4, 0.3, 0.2, 0.1. Blue, after the answer is known: 0.17, 0.13, 0.67, 0.04. Red, the gradient: positive for the third, negative for all
-# others, most for the first.*
 
 # %% role="demo"
 before = torch.tensor([[0.4, 0.3, 0.2, 0.1]])
@@ -215,6 +219,9 @@ except NotImplementedError:
     print("Build rag_sequence_log_probs first.")
 
 # %% [markdown]
+# *Figure: for each of four documents three bars. Grey, before: 0.4, 0.3, 0.2, 0.1. Blue, after the answer is known: 0.17, 0.13, 0.67, 0.04. Red, the gradient: positive for the third, negative for all
+# others, most for the first.*
+#
 # ## The experiment: a reader with a handful of notes
 #
 # Twelve notes of four words each: what six people keep and what they drink. The questions are like "what does mira keep", the answers are the last two words of one note. **The facts are drawn anew at every training step.** So
@@ -297,10 +304,6 @@ def train(marginal, steps=400, k=6):
     print()
     return nn.Embedding.from_pretrained(first), asks, keeps, reader.eval(), history
 
-# %% [markdown]
-# *Figure: two curves over the steps of training, on two axes. The answer's log-probability rises in two stages: at once, while the reader learns which words answers are made of; then it rests, and
-# rises again as the reader learns to look into its note. The right note's weight begins near 0.1 and climbs to almost 1 together with that second rise.*
-
 # %% role="experiment"
 try:
     untrained, asks, keeps, reader, history = train(rag_sequence_log_probs)  # about a minute
@@ -315,11 +318,11 @@ except NotImplementedError:
     print("Build rag_sequence_log_probs first.")
 
 # %% [markdown]
+# *Figure: two curves over the steps of training, on two axes. The answer's log-probability rises in two stages: at once, while the reader learns which words answers are made of; then it rests, and
+# rises again as the reader learns to look into its note. The right note's weight begins near 0.1 and climbs to almost 1 together with that second rise.*
+#
 # **Before and after retrieval.** New notes, never seen. The reader is the same trained one in all three rows of bars; what differs is the finder: all twelve notes equally likely (no retrieval), the finder
 # as it was before training, the finder now.
-#
-# *Figure: above, two maps of twelve questions by twelve notes, dark where a note has a high weight. Before training the dark cells stand anywhere; after it, nearly all stand on the diagonal. Below, the answer's
-# probability for each question: low with all notes equally likely, scattered or near zero with the untrained finder, near one for almost all with the trained one.*
 
 # %% role="experiment"
 @torch.no_grad()
@@ -348,6 +351,9 @@ if reader is not None:
     plt.tight_layout(), plt.show()
 
 # %% [markdown]
+# *Figure: above, two maps of twelve questions by twelve notes, dark where a note has a high weight. Before training the dark cells stand anywhere; after it, nearly all stand on the diagonal. Below, the answer's
+# probability for each question: low with all notes equally likely, scattered or near zero with the untrained finder, near one for almost all with the trained one.*
+#
 # **Change a note.** No training, no gradient: one line in the notes is rewritten. Every answer of two words is scored, and the best one printed. This is what retrieval buys: what the model knows can be read, checked, corrected
 # and deleted. **Predict.** Which answers change? What becomes of the answer when the note is taken out altogether?
 

@@ -1,6 +1,7 @@
 """You pair column 0 with the middle column; here a pair is two neighbours, (0,1), (2,3), and so on.
 
-LLaMA and GPT-NeoX pair across the halves, GPT-J pairs neighbours. Weights trained with one are useless with the other.
+GPT-NeoX and Hugging Face's LLaMA pair across the halves; GPT-J and Meta's own LLaMA pair neighbours. Weights of one
+layout give wrong numbers in code for the other, unless the rows of the query and key projections are rearranged.
 """
 
 import torch
