@@ -18,7 +18,7 @@ def span_corruption(tokens, spans, sentinels):
     -> (inputs, targets), lists; the targets end with the next sentinel.
 
     In the paper's example, "Thank you for inviting me to your party last week .", only "for inviting" and "last" are
-    dropped. The target is "<X> for inviting <Y> last <Z>": the final "." stays in the input, so it is not in the target.
+    dropped. The target is "<X> for inviting <Y> last <Z>": the final "." stays in the input, and is not in the target.
     """
     inputs, targets, past = [], [], 0
     for (start, end), sentinel in zip(spans, sentinels[: len(spans)], strict=True):
