@@ -24,11 +24,15 @@ from tests.models.test_laws import make
 FOLDER = Path(tfkit.__file__).parent / "pages"
 NAMES = sorted(file.stem for file in FOLDER.glob("[!_]*.py"))
 HEADS = {"dpr": "question_encoder", "mmbt": "sequence_classification"}  # where not the row's main one
-PUBLISHED: dict[str, dict[str, Any]] = {  # where the tiny Config of the table is not what was published, and the page is
+CHANGES: dict[str, dict[str, Any]] = {  # where the table's tiny Config is not the form that the page has
     "convbert": {"n_groups": 1},
+    "ctrl": {"d_ff": 24},
+    "deberta": {"emd_steps": 2},
+    "deberta_v2": {"conv_activation": "gelu"},
     "marian": {"scale_embedding": True, "activation": "swish"},
     "mbart": {"scale_embedding": True},
     "pegasus": {"scale_embedding": True, "activation": "relu"},
+    "xlm": {"n_langs": 2},
 }
 RULES: dict[str, Any] = {"end_id": -1, "forced_bos_token_id": None, "forced_eos_token_id": None}
 NEW = 5
@@ -41,10 +45,10 @@ def page_of(name: str) -> ModuleType:
 
 def built(name: str) -> tuple[Any, Any]:
     """The real model in float64, and the page's with the same numbers."""
-    real = make(name, HEADS.get(name, ROWS[name].head), **PUBLISHED.get(name, {}))[1]
+    real = make(name, HEADS.get(name, ROWS[name].head), **CHANGES.get(name, {}))[1]
     page = page_of(name)
     given = {field.name: getattr(real.config, field.name) for field in dataclasses.fields(page.Config)}
-    model = page.MODEL(page.Config(**given)).double()
+    model = page.MODEL(page.Config(**given)).double().eval()
     model.load_state_dict(real.state_dict(), strict=True)
     return real, model
 
@@ -59,6 +63,8 @@ def inputs(name: str, real: nn.Module) -> dict[str, Tensor]:
         "attention_mask": mask.long(),
         "token_type_ids": (torch.arange(length) > 2).long().expand(3, -1),
         "decoder_input_ids": drawn(3, 4, seed=5),
+        "langs": (torch.arange(length) % 2).expand(3, -1),
+        "global_attention_mask": torch.isin(torch.arange(length), torch.tensor([0, 6])).long().expand(3, -1),
         **permutation(length),
     }
 
