@@ -47,3 +47,10 @@ def test_errors():
         BPETokenizer.train(TEXTS, 100)
     with pytest.raises(FileNotFoundError, match="train one"):
         BPETokenizer.load("nowhere.json")
+    with pytest.raises(TypeError, match="got one string"):
+        BPETokenizer.train("hello", 300)
+
+
+def test_an_id_that_is_no_symbol_is_an_error(tokenizer):
+    with pytest.raises(ValueError, match="id 9999 is not in the vocabulary"):
+        tokenizer.decode([[9999]])

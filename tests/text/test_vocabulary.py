@@ -59,7 +59,7 @@ def test_saved_and_loaded_it_is_the_same(learned, kind, tmp_path):
 
 def test_batches_are_padded_and_cut(learned):
     tokenizer = learned["wordpiece"]
-    batch = tokenizer.batch(["the cat", "the"], ["a dog sat", "a"], length=6)
+    batch = tokenizer.batch(["the cat", "the"], ["a dog sat", "a"], length=6, return_special_tokens_mask=True)
     assert batch["input_ids"].shape == (2, 6)
     ids, types = batch["input_ids"][1].tolist(), batch["token_type_ids"][1].tolist()
     assert ids[0] == tokenizer.start_id and ids[2] == ids[4] == tokenizer.end_id and ids[5] == tokenizer.pad_id
@@ -69,6 +69,60 @@ def test_batches_are_padded_and_cut(learned):
     assert tokenizer.batch(["the cat"])["input_ids"].shape == (1, 4)  # the cut does not stay
     with pytest.raises(ValueError, match="1 texts and 2 pairs"):
         tokenizer.batch(["a"], ["b", "c"])
+
+
+def test_the_cut_of_one_batch_is_not_the_next_ones(learned):
+    tokenizer, text = learned["bpe"], "the cat sat on the mat"
+    whole, places = tokenizer.encode([text]), tokenizer.offsets(text)
+    assert tokenizer.batch([text], length=4)["input_ids"].shape == (1, 4) and len(whole[0]) > 4
+    assert tokenizer.encode([text]) == whole and tokenizer.offsets(text) == places
+    with pytest.raises(ValueError, match="length=2: must be at least 3"):
+        tokenizer.batch([text], length=2)
+    with pytest.raises(TypeError):
+        tokenizer.batch([text, None], length=4)
+    assert tokenizer.encode([text]) == whole
+
+
+def test_what_a_file_says_of_truncation_and_padding_is_not_done(learned, tmp_path):
+    inner = learned["bpe"].inner
+    inner.enable_truncation(3)
+    inner.enable_padding(length=9)
+    inner.save(str(tmp_path / "tokenizer.json"))
+    inner.no_truncation()
+    inner.no_padding()
+    again = Tokenizer.from_pretrained(tmp_path)
+    assert again.encode(TEXTS) == learned["bpe"].encode(TEXTS)
+
+
+def test_a_tokenizer_is_found_in_a_models_directory(learned, tmp_path):
+    learned["wordpiece"].save_pretrained(tmp_path / "whole")
+    assert Tokenizer.from_pretrained(tmp_path / "whole").encode(TEXTS) == learned["wordpiece"].encode(TEXTS)
+    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]", "The", "the"]))
+    (tmp_path / "tokenizer_config.json").write_text('{"do_lower_case": false}')
+    assert Tokenizer.from_pretrained(tmp_path).encode(["The the"]) == [[1, 5, 6, 2]]
+    with pytest.raises(FileNotFoundError, match=r"holds no tokenizer\.json, nor vocab\.json"):
+        Tokenizer.from_pretrained(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda t: t.encode("hello"), "a list of texts is wanted; got one str"),
+        (lambda t: t.batch("hello"), "a list of texts is wanted; got one str"),
+        (lambda t: t.batch(["hello"], "x"), "a list of texts is wanted; got one str|1 texts and 1 pairs"),
+        (lambda t: t.encode([5]), "texts must be strings; got int"),
+        (lambda t: t.decode([3, 4]), r"decode\(\[ids\]\)"),
+        (lambda t: t.decode(torch.tensor([3, 4])), r"decode\(\[ids\]\)"),
+        (lambda t: t.decode([[3, 9999]]), "id 9999 is not in the vocabulary, which has"),
+        (lambda t: t.decode([[-100]]), "id -100 is not in the vocabulary"),
+        (lambda t: train("bpe", "hello", 60), "got one string"),
+        (lambda t: train("bpe", TEXTS, 0), "size=0: must be at least 5"),
+    ],
+)
+def test_bad_input_is_an_error_of_one_line(learned, call, message):
+    with pytest.raises((TypeError, ValueError), match=message) as error:
+        call(learned["wordpiece"])
+    assert "\n" not in str(error.value)
 
 
 def test_padded_and_packed():
@@ -121,8 +175,10 @@ def test_berts_published_vocabulary():
     assert tokenizer.encode(["Hello, world!"]) == [[101, 7592, 1010, 2088, 999, 102]]
     published = Tokenizer.load(model / "tokenizer.json")
     texts = ["Unaffable jalapeños, 3.5% — naïvely", "日本 and [MASK] tokens"]
-    published.inner.no_padding()
-    assert tokenizer.encode(texts) == [[i for i in row if i] for row in published.encode(texts)]
+    assert tokenizer.encode(texts) == published.encode(texts)  # its file asks for 128 ids of each, padding included
+    assert published.batch(["a"])["input_ids"].shape == (1, 3)
+    assert len(published.encode(["a " * 500])[0]) == 502
+    assert Tokenizer.from_pretrained(model).encode(texts) == published.encode(texts)
 
 
 def test_a_trained_vocabulary_is_readable(learned):

@@ -51,8 +51,7 @@ SCALES = {
 
 def alone(tokenizer: Tokenizer, texts: Sequence[str], lang: int) -> dict[str, torch.Tensor]:
     """Sentences of one language: what XLM reads."""
-    batch = tokenizer.batch(texts, length=16)
-    batch.pop("token_type_ids")
+    batch = tokenizer.batch(texts, length=16, return_special_tokens_mask=True)
     return {**batch, "langs": torch.full_like(batch["input_ids"], lang)}
 
 

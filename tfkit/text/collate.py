@@ -28,7 +28,8 @@ class Collator:
     generator: torch.Generator | None = None
 
     def __call__(self, texts: Sequence[str]) -> Batch:
-        batch = self.objective(self.tokenizer.batch(texts, length=self.length), self.generator)
+        batch = self.tokenizer.batch(texts, length=self.length, return_special_tokens_mask=True)
+        batch = self.objective(batch, self.generator)
         return {name: value for name, value in batch.items() if name != "special_tokens_mask"}
 
 
@@ -70,7 +71,8 @@ def sentence_pairs(tokenizer: Tokenizer, pairs: Sequence[tuple[str, str, bool]],
     """
     firsts, seconds = [a for a, _, _ in pairs], [b for _, b, _ in pairs]
     label = torch.tensor([0 if right else 1 for _, _, right in pairs])
-    return {**tokenizer.batch(firsts, seconds, length), "next_sentence_label": label}
+    batch = tokenizer.batch(firsts, seconds, length, return_special_tokens_mask=True)
+    return {**batch, "next_sentence_label": label}
 
 
 def parallel_texts(

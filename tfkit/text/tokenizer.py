@@ -30,6 +30,8 @@ class BPETokenizer(Tokenizer):
     @classmethod
     def train(cls, texts: Iterable[str], vocab_size: int) -> BPETokenizer:
         """Learn merges from `texts` until there are `vocab_size` symbols (260 at least: the bytes and the specials)."""
+        if isinstance(texts, str):
+            raise TypeError("texts must be an iterable of strings; got one string: write [text]")
         if vocab_size < 256 + len(SPECIALS):
             raise ValueError(f"vocab_size={vocab_size} leaves no room for 256 bytes and 4 specials: give 260 or more")
         return cls(byte_bpe(texts, vocab_size, SPECIALS, space_first=True))
@@ -39,7 +41,8 @@ class BPETokenizer(Tokenizer):
         return super().encode(texts, specials)
 
     def decode(self, rows: Iterable[Sequence[int]]) -> list[str]:
-        """Text per row of ids, specials left out; a row ends at its first `</s>`."""
+        """Text per row of ids, specials left out; a row ends at its first `</s>`. Raises ValueError for an
+        id outside the vocabulary."""
         return [self._text(self._until_end(row)) for row in rows]
 
     def tokens(self, ids: Iterable[int]) -> list[str]:
@@ -47,7 +50,7 @@ class BPETokenizer(Tokenizer):
         return [self._shown(int(i)) for i in ids]
 
     def _until_end(self, row: Sequence[int]) -> list[int]:
-        ids = [int(i) for i in row]
+        ids = self.known(row)
         return ids[: ids.index(self.end_id)] if self.end_id in ids else ids
 
     def _text(self, ids: Sequence[int]) -> str:

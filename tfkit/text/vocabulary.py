@@ -6,13 +6,16 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
+from tokenizers import Encoding
 from tokenizers import Tokenizer as Inner
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
 from torch import Tensor
 
+FILE = "tokenizer.json"
 # what each job's symbol is called, in the vocabularies that are published
 NAMES = {
     "pad": ("<pad>", "[PAD]", "<|endoftext|>"),
@@ -26,9 +29,15 @@ BERT = ("[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]")
 
 
 class Tokenizer:
-    """Text <-> ids. `pad_id`, `start_id`, `end_id`, `unk_id`, `mask_id`: None where there is no such symbol."""
+    """Text <-> ids. `pad_id`, `start_id`, `end_id`, `unk_id`, `mask_id`: None where there is no such symbol.
+
+    What the file says of truncation and padding is switched off: texts are encoded whole, and only `batch` pads, or
+    cuts where it is given a length.
+    """
 
     def __init__(self, inner: Inner) -> None:
+        inner.no_truncation()
+        inner.no_padding()
         self.inner = inner
         ids = {job: [inner.token_to_id(name) for name in names] for job, names in NAMES.items()}
         found = {job: next((i for i in known if i is not None), None) for job, known in ids.items()}
@@ -40,49 +49,112 @@ class Tokenizer:
         if not Path(file).is_file():
             raise FileNotFoundError(f"no tokenizer at {file}: train one and save it there first")
         try:
-            return cls(Inner.from_file(str(file)))
+            inner = Inner.from_file(str(file))
         except Exception as error:  # the library raises plain Exception
             raise ValueError(f"{file} is not a tokenizer.json: {error}") from error
+        return cls(inner)
+
+    @classmethod
+    def from_pretrained(cls, directory: str | Path) -> Tokenizer:
+        """The tokenizer in a model's directory: tokenizer.json or, of older checkpoints, GPT-2's vocab.json with
+        merges.txt, or BERT's vocab.txt. Raises FileNotFoundError where there is none of them."""
+        directory = Path(directory)
+        if (directory / FILE).is_file():
+            return cls.load(directory / FILE)
+        if (directory / "vocab.json").is_file() and (directory / "merges.txt").is_file():
+            return gpt2(directory / "vocab.json", directory / "merges.txt")
+        if (directory / "vocab.txt").is_file():
+            return bert(directory / "vocab.txt", lowercase=_lowercase(directory / "tokenizer_config.json"))
+        raise FileNotFoundError(f"{directory} holds no {FILE}, nor vocab.json with merges.txt, nor vocab.txt")
 
     def save(self, file: str | Path) -> None:
         """Writes a tokenizer.json that `tokenizers` and transformers read; its folder is made."""
         Path(file).parent.mkdir(parents=True, exist_ok=True)
         self.inner.save(str(file))
 
+    def save_pretrained(self, directory: str | Path) -> None:
+        """Writes tokenizer.json into a model's directory, for `from_pretrained`."""
+        self.save(Path(directory) / FILE)
+
     def __len__(self) -> int:
         return self.inner.get_vocab_size()
 
     def encode(self, texts: Sequence[str], specials: bool = True) -> list[list[int]]:
-        """Ids per text; with the symbols that its kind puts around a text, or without."""
-        return [row.ids for row in self.inner.encode_batch(list(texts), add_special_tokens=specials)]
+        """Ids per text; with the symbols that its kind puts around a text, or without. Raises TypeError for what is
+        not a list of texts."""
+        return [row.ids for row in self.inner.encode_batch(listed(texts), add_special_tokens=specials)]
 
     def decode(self, rows: Iterable[Sequence[int]]) -> list[str]:
-        """Text per row of ids, special symbols left out."""
-        return self.inner.decode_batch([list(map(int, row)) for row in rows], skip_special_tokens=True)
+        """Text per row of ids, special symbols left out. Raises ValueError for an id outside the vocabulary."""
+        return self.inner.decode_batch([self.known(row) for row in rows], skip_special_tokens=True)
+
+    def known(self, row: Sequence[int]) -> list[int]:
+        """The ids of a row, if each of them has a symbol. Raises ValueError otherwise, TypeError for a single id."""
+        if isinstance(row, int) or getattr(row, "ndim", 1) == 0:
+            raise TypeError("decode takes rows of ids, one for each text: for a single row write decode([ids])")
+        ids = list(map(int, row))
+        for i in set(ids):
+            if i < 0 or self.inner.id_to_token(i) is None:
+                raise ValueError(f"id {i} is not in the vocabulary, which has {len(self)} symbols")
+        return ids
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """For each id of `encode([text])`, the characters [start, end) it stands for; (0, 0) for special symbols."""
         return self.inner.encode(text).offsets
 
     def batch(
-        self, texts: Sequence[str], pairs: Sequence[str] | None = None, length: int | None = None
+        self,
+        texts: Sequence[str],
+        pairs: Sequence[str] | None = None,
+        length: int | None = None,
+        *,
+        return_special_tokens_mask: bool = False,
     ) -> dict[str, Tensor]:
-        """What a model reads, padded to the longest and cut to `length`: input_ids, attention_mask, token_type_ids,
-        special_tokens_mask, all int64 [B,L]. Raises ValueError where `pairs` are not as many as `texts`."""
+        """What a model reads, padded to the longest and cut to `length`: input_ids, attention_mask and, of pairs,
+        token_type_ids, all int64 [B,L]; on request special_tokens_mask too, which objectives read and models do not.
+        Raises ValueError where `pairs` are not as many as `texts`, or length leaves no room for a word."""
+        texts = listed(texts)
         if pairs is not None and len(pairs) != len(texts):
             raise ValueError(f"{len(texts)} texts and {len(pairs)} pairs: there must be a pair for each")
-        given = list(texts) if pairs is None else list(zip(texts, pairs, strict=True))
-        if length is None:
-            self.inner.no_truncation()
-        else:
-            self.inner.enable_truncation(length)
-        rows = self.inner.encode_batch(given)
-        return {
+        rows = self.cut(texts if pairs is None else list(zip(texts, listed(pairs), strict=True)), length)
+        batch = {
             "input_ids": pad([row.ids for row in rows], self.pad_id or 0),
             "attention_mask": pad([row.attention_mask for row in rows], 0),
-            "token_type_ids": pad([row.type_ids for row in rows], 0),
-            "special_tokens_mask": pad([row.special_tokens_mask for row in rows], 1),
         }
+        if pairs is not None:
+            batch["token_type_ids"] = pad([row.type_ids for row in rows], 0)
+        if return_special_tokens_mask:
+            batch["special_tokens_mask"] = pad([row.special_tokens_mask for row in rows], 1)
+        return batch
+
+    def cut(self, given: list[Any], length: int | None) -> list[Encoding]:
+        """Texts, or pairs of them, encoded and cut to `length`; nothing of that stays for the next call."""
+        if length is None:
+            return self.inner.encode_batch(given)
+        least = 1 + self.inner.num_special_tokens_to_add(bool(given) and isinstance(given[0], tuple))
+        if length < least:
+            raise ValueError(f"length={length}: must be at least {least}, for the special symbols and one more")
+        self.inner.enable_truncation(length)
+        try:
+            return self.inner.encode_batch(given)
+        finally:
+            self.inner.no_truncation()
+
+
+def listed(texts: Any) -> list[str]:
+    """The texts as a list. Raises TypeError for one text alone, and for what is not text."""
+    if isinstance(texts, (str, bytes)):
+        raise TypeError(f"a list of texts is wanted; got one {type(texts).__name__}: write [text]")
+    texts = list(texts)
+    for text in texts:
+        if not isinstance(text, str):
+            raise TypeError(f"texts must be strings; got {type(text).__name__}")
+    return texts
+
+
+def _lowercase(settings: Path) -> bool:
+    """What a published tokenizer_config.json says of case; without one, that there is none."""
+    return json.loads(settings.read_text(encoding="utf-8")).get("do_lower_case", True) if settings.is_file() else True
 
 
 def pad(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
@@ -112,6 +184,10 @@ def train(kind: str, texts: Iterable[str], size: int, extra: Sequence[str] = ())
     """
     if kind not in KINDS:
         raise ValueError(f"no kind of tokenizer is called {kind!r}; there are {', '.join(KINDS)}")
+    if isinstance(texts, str):
+        raise TypeError("texts must be an iterable of strings; got one string: write [text]")
+    if size - len(extra) < len(SPECIALS):
+        raise ValueError(f"size={size}: must be at least {len(SPECIALS) + len(extra)}, for the special symbols alone")
     inner = KINDS[kind](texts, size - len(extra))
     inner.add_special_tokens(list(extra))
     return Tokenizer(inner)
