@@ -65,6 +65,20 @@ def test_span_corruption_can_be_undone(lengths, seed, density, mean):
         assert restored(inputs, targets) == list(range(10, 10 + n))
 
 
+def test_ordinary_words_are_never_sentinels():
+    objective = SpanCorruption(FIRST, EOS, PAD)
+    longest = max(n for n in range(1000, 2100) if objective.sentinels(n) <= 100)
+    batch = {"input_ids": torch.full((2, longest), 10)}
+    labels = objective(batch, torch.Generator().manual_seed(0))["labels"]
+    assert labels[labels > 10].min() == FIRST - 99
+    with pytest.raises(ValueError, match="rows of 2048 tokens need 103 sentinels; there are 100"):
+        objective({"input_ids": torch.full((2, 2048), 10)})
+    with pytest.raises(ValueError, match="need 3 sentinels; there are 2"):
+        SpanCorruption(FIRST, EOS, PAD, n_sentinels=2)({"input_ids": torch.full((2, 40), 10)})
+    with pytest.raises(ValueError, match="density=1.5"):
+        SpanCorruption(FIRST, EOS, PAD, density=1.5)
+
+
 def test_the_batch_does_what_the_list_does():
     batch, objective = ragged([30]), SpanCorruption(FIRST, EOS, PAD, 0.3)
     draws = objective.draw(batch, torch.Generator().manual_seed(3))

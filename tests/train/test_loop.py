@@ -58,6 +58,42 @@ def test_resumed_training_is_bit_for_bit_the_same(tmp_path):
         assert torch.equal(value, parts.state_dict()[name]), name
 
 
+def test_the_random_state_of_every_device_is_kept(tmp_path, monkeypatch):
+    """On two pretended GPUs, as dropout draws from the generator of the device that it runs on."""
+    states = [torch.tensor([1, 2], dtype=torch.uint8), torch.tensor([3, 4], dtype=torch.uint8)]
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: len(states))
+    monkeypatch.setattr(torch.cuda, "get_rng_state", lambda i: states[i])
+    monkeypatch.setattr(torch.cuda, "set_rng_state", lambda state, i: states.__setitem__(i, state))
+    file = tmp_path / "state.safetensors"
+    train(model(), 1, checkpoint=file)
+    states[:] = [torch.zeros(2, dtype=torch.uint8)] * 2
+    train(model(), 2, checkpoint=file)
+    assert [state.tolist() for state in states] == [[1, 2], [3, 4]]
+    states.pop()  # gone on from where there is one GPU, then none
+    train(model(), 3, checkpoint=file)
+    states.pop()
+    assert train(model(), 4, checkpoint=file).steps == 4
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        (dict(steps=0), "steps=0: must be a whole number, 1 at least"),
+        (dict(steps=-1), "steps=-1"),
+        (dict(accumulate=0), "accumulate=0"),
+        (dict(save_every=0), "save_every=0"),
+        (dict(steps=2.5), "steps=2.5"),
+        (dict(clip=0.0), "clip=0.0"),
+        (dict(rate=1e-3), "rate=0.001: give a function of the step"),
+    ],
+)
+def test_settings_that_cannot_be_are_errors_of_one_line(how, message):
+    given = dict(steps=2, rate=lambda step: 1e-3, progress=False) | how
+    with pytest.raises((ValueError, TypeError), match=message) as error:
+        fit(model(), copying(), Seq2SeqLoss(START, PAD), **given)
+    assert "\n" not in str(error.value)
+
+
 def test_another_model_s_checkpoint_is_refused(tmp_path):
     file = tmp_path / "state.safetensors"
     train(model(), 1, checkpoint=file)

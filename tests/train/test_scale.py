@@ -159,11 +159,101 @@ def test_batches_that_cannot_be_are_errors(tmp_path):
     [
         (["--set", "depth"], "--set depth: write FIELD=VALUE"),
         (["--set", "colour=3"], "colour"),
-        (["--batch", "100000"], "fewer than a batch of 100000"),
+        (["--set", "d_model=-4"], "d_model"),
+        (["--set", "max_length=16"], "--length 32 is more than the model's max_length, 16"),
+        (["--objective", "span_corruption"], "no head 'seq2seq_lm'"),
+        (["--parallel", "fsdp"], "--parallel fsdp needs several processes"),
+        (["--text", "none.txt"], "none.txt: not found"),
+        (["--batch", "0"], "argument --batch: 0: must be at least 1"),
+        (["--steps", "-5"], "argument --steps: -5: must be at least 1"),
+        (["--length", "x"], "argument --length: 'x' is not a number"),
+        (["--average", "1"], "argument --average: 1: must be at least 0.0 and less than 1.0"),
+        (["--peak", "nan"], "argument --peak: nan"),
     ],
 )
-def test_a_request_that_cannot_be_met_says_why(text, tmp_path, change, message, capsys):
+def test_a_request_that_cannot_be_met_says_why_before_any_work(text, tmp_path, change, message, capsys):
+    assert refused([*command(text, tmp_path / "out", steps=1), *change], capsys).count(message) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def refused(arguments, capsys):
+    """-> what the command says"""
     from tfkit.train.__main__ import main
 
-    assert main([*command(text, tmp_path / "out", steps=1), *change]) == 2
-    assert message in capsys.readouterr().err
+    try:
+        status = main(arguments)
+    except SystemExit as stop:
+        status = stop.code
+    assert status == 2
+    return capsys.readouterr().err
+
+
+def test_a_batch_larger_than_the_text_is_refused(text, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert "fewer than a batch of 100000" in refused([*command(text, out, steps=1), "--batch", "100000"], capsys)
+
+
+def test_a_file_that_is_not_text_is_named(tmp_path, capsys):
+    (tmp_path / "latin.txt").write_bytes("café".encode("latin-1"))
+    said = refused(command(tmp_path / "latin.txt", tmp_path / "out", steps=1), capsys)
+    assert "latin.txt is not UTF-8 text" in said and "byte 3" in said
+
+
+def test_what_was_prepared_from_something_else_is_not_trained_on(text, tmp_path, capsys):
+    from tfkit.text import vocabulary
+    from tfkit.train.__main__ import main
+
+    out, other = tmp_path / "out", tmp_path / "other.txt"
+    other.write_text(text.read_text() + "more")
+    vocabulary.train("byte_bpe", ["a b"], 300).save(tmp_path / "own.json")
+    assert main(command(text, out, steps=1)) == 0
+    before = (out / "rows.npy").read_bytes()
+    changes = {
+        "--text": str(other), "--length": "16", "--vocabulary": "299", "--kind": "bpe",
+        "--tokenizer": str(tmp_path / "own.json"),
+    }  # fmt: skip
+    for option, value in changes.items():
+        said = refused([*command(text, out, steps=2), option, value], capsys)
+        assert "was prepared with another" in said and option in said
+    assert (out / "rows.npy").read_bytes() == before
+    assert main(command(text, out, steps=2)) == 0 and len(losses(out)) == 2
+    (out / "prepared.json").unlink()
+    assert "no prepared.json that says what from" in refused(command(text, out, steps=3), capsys)
+
+
+def test_the_tokenizer_lies_beside_the_model(text, tmp_path):
+    from tfkit.text import Tokenizer
+    from tfkit.train.__main__ import main
+
+    assert main(command(text, tmp_path, steps=1)) == 0
+    words, model = Tokenizer.from_pretrained(tmp_path / "model"), tfkit.from_pretrained(tmp_path / "model")
+    assert len(words) == model.config.vocab_size == 300
+    assert model(**words.batch(["def main():", "pass"])).logits.isfinite().all()
+
+
+@pytest.mark.parametrize(
+    ("objective", "name", "symbol"), [("masked_lm", "bert", "mask"), ("denoising", "bart", "mask"),
+                                      ("span_corruption", "t5", "sentinels")],
+)  # fmt: skip
+def test_a_vocabulary_without_the_objectives_symbols_is_refused(text, tmp_path, capsys, objective, name, symbol):
+    """GPT-2's has no mask, and none but T5's has sentinels; its first words were used for them."""
+    from tfkit.text import BPETokenizer
+
+    BPETokenizer.train(["a b c"], 300).save(tmp_path / "words.json")
+    sizes = ["d_model=16", "n_layers=1", "n_heads=2", "d_ff=32"]
+    arguments = command(text, tmp_path / "out", "--objective", objective, name=name, sizes=sizes)
+    said = refused([*arguments, "--tokenizer", str(tmp_path / "words.json")], capsys)
+    assert symbol in said and not (tmp_path / "out" / "rows.npy").exists()
+
+
+def test_long_rows_get_as_many_sentinels_as_they_need(tmp_path):
+    from tfkit.text.vocabulary import Tokenizer, train
+    from tfkit.train.__main__ import options
+    from tfkit.train.prepare import learned, objective
+
+    given = options([*command("x", tmp_path), "--objective", "span_corruption", "--length", "2048"])
+    words = learned(given, ["a b c d"])
+    assert words.inner.token_to_id("<extra_102>") is not None and objective(given, words).n_sentinels == 103
+    published = train("unigram", ["a b c d"], 120, [f"<extra_id_{i}>" for i in reversed(range(100))])
+    with pytest.raises(ValueError, match="rows of 2048 tokens need 103 sentinels; the vocabulary has 100"):
+        objective(given, Tokenizer(published.inner))

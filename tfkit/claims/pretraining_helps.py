@@ -104,7 +104,11 @@ def lessons(name: str, texts: Sequence[str], size: Size):
     rows = packed(tokenizer.encode(texts, specials=False), size.length, 2)
     stops = tuple(i for i in (tokenizer.inner.token_to_id("."),) if i is not None)
     last = size.vocab_size + SENTINELS - 1
-    objective = SpanCorruption(last, eos_id=2) if name == "t5" else Denoising(4, pad_id=0, stop_ids=stops)
+    objective = (
+        SpanCorruption(last, eos_id=2, n_sentinels=SENTINELS)
+        if name == "t5"
+        else Denoising(4, pad_id=0, stop_ids=stops)
+    )
     return batches(rows, objective, size.batch)
 
 

@@ -42,6 +42,25 @@ def configuration(cls: type) -> type:
     return made
 
 
+COUNTS = {"n_layers": 0, "n_decoder_layers": 0, "n_types": 0, "n_random": 0}  # field -> the least there may be
+COUNTS |= dict.fromkeys(("vocab_size", "max_length", "n_heads", "n_decoder_heads", "n_groups", "num_labels"), 1)
+
+
+def check_sizes(config: Any) -> None:
+    """Raises ValueError for a field of a Config that no model can have: a width below 1, a share that is none."""
+    for field in fields(config):
+        name, value = field.name, getattr(config, field.name)
+        if value is None:
+            continue
+        least = COUNTS.get(name, 1 if name.startswith("d_") else None)
+        if least is not None and (type(value) is not int or value < least):
+            raise ValueError(f"{name}={value!r}: must be a whole number, {least} at least")
+        if ("dropout" in name or "layerdrop" in name) and not 0 <= value <= 1:
+            raise ValueError(f"{name}={value!r}: must be between 0 and 1")
+        if name == "eps" and not value >= 0:
+            raise ValueError(f"eps={value!r}: must not be below 0")
+
+
 class Output(dict):
     """What a model returns: by name (`out.logits`, `out["logits"]`) and by place (`out[0]`, `out[1:]`).
 
@@ -74,6 +93,7 @@ class Model(nn.Module):
         super().__init__()
         if head not in self.HEADS:
             raise ValueError(f"{type(self).__name__} has no head {head!r}; there is {', '.join(map(repr, self.HEADS))}")
+        check_sizes(config)
         self.config, self.head = config, head
 
     def save_pretrained(self, directory: str | Path, **how: Any) -> None:

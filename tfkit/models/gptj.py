@@ -52,6 +52,10 @@ class GPTJ(gpt2.GPT2):
 
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)
+        width = config.d_model // config.n_heads
+        turned = width if config.rotary_dim is None else config.rotary_dim
+        if turned % 2 or not 0 < turned <= width:  # pairs of dimensions are turned
+            raise ValueError(f"rotary_dim={turned}: must be even, and at most {width}, the width of a head")
         del self.position
         if head == "causal_lm":
             self.lm_head = nn.Linear(config.d_model, config.vocab_size)

@@ -33,7 +33,8 @@ class SpanCorruption(Objective):
     """T5's own: `density` of the tokens in spans of `mean_span` on average, sentinels counting down from the first.
 
     A row that ends in `eos_id` keeps it out of the spans; the labels end in the next sentinel and `eos_id`. Gives
-    input_ids, attention_mask [B,S] and labels [B,T].
+    input_ids, attention_mask [B,S] and labels [B,T]. `n_sentinels`: how many ids there are for it (T5's vocabulary has
+    100); a row with more spans raises ValueError, as the next ids down are ordinary words.
     """
 
     first_sentinel: int
@@ -41,6 +42,21 @@ class SpanCorruption(Objective):
     pad_id: int = 0
     density: float = 0.15
     mean_span: float = 3.0
+    n_sentinels: int = 100
+
+    def __post_init__(self) -> None:
+        if not 0 < self.density < 1 or self.mean_span < 1:
+            raise ValueError(f"density={self.density}, mean_span={self.mean_span}: between 0 and 1, and 1 at least")
+
+    def sentinels(self, length: int) -> int:
+        """How many sentinels a row of `length` tokens needs: one for each span, and one for the end."""
+        return int(self.counts(torch.tensor([length]))[1]) + 1
+
+    def counts(self, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """Of rows with so many tokens [B]: how many are dropped, and in how many spans, int64 [B] each."""
+        dropped = (lengths * self.density).round().clamp(min=1).long().minimum((lengths - 1).clamp(min=0))
+        spans = (dropped / self.mean_span).round().clamp(min=1).long().minimum(lengths - dropped).minimum(dropped)
+        return dropped, spans
 
     def draw(self, batch: Batch, generator: torch.Generator | None = None) -> Draws:
         """noise_u, clean_u uniform [B,L]: where the dropped tokens are cut into spans, and those that stay"""
@@ -49,6 +65,9 @@ class SpanCorruption(Objective):
     def corrupt(self, batch: Batch, draws: Draws) -> Batch:
         """input_ids and attention_mask [B,S], a sentinel for each span, and labels [B,T] with -100 behind."""
         ids, mask = batch["input_ids"], real(batch)
+        there = min(self.n_sentinels, self.first_sentinel + 1)
+        if (needed := self.sentinels(ids.size(1))) > there:
+            raise ValueError(f"rows of {ids.size(1)} tokens need {needed} sentinels; there are {there}")
         free = mask & (ids != self.eos_id)
         noise = self.noise(free, **draws)
         first = noise & ~torch.nn.functional.pad(noise, (1, 0))[:, :-1]
@@ -69,8 +88,7 @@ class SpanCorruption(Objective):
     def noise(self, free: Tensor, noise_u: Tensor, clean_u: Tensor) -> Tensor:
         """bool [B,L]: what is dropped. Rows alternate clean and noisy spans, clean first, all cuts equally likely."""
         lengths = free.sum(-1)
-        dropped = (lengths * self.density).round().clamp(min=1).long().minimum((lengths - 1).clamp(min=0))
-        spans = (dropped / self.mean_span).round().clamp(min=1).long().minimum(lengths - dropped).minimum(dropped)
+        dropped, spans = self.counts(lengths)
         width = free.size(1)
         clean, noisy = cut(lengths - dropped, spans, clean_u), cut(dropped, spans, noise_u)  # [B,L]: lengths of spans
         ends = torch.stack([clean, noisy], -1).flatten(1).cumsum(-1)  # [B,2L]

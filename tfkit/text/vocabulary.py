@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from tokenizers import Encoding
+from tokenizers import Encoding, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from tokenizers import Tokenizer as Inner
-from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
 from torch import Tensor
 
 FILE = "tokenizer.json"

@@ -56,7 +56,7 @@ def objectives(words: Tokenizer) -> dict[str, Objective]:
     return {
         "masked LM": MaskedLM(mask, len(words)),
         "permutation LM": PermutationLM(),
-        "span corruption": SpanCorruption(len(words) - 1, end, fill),
+        "span corruption": SpanCorruption(len(words) - 1, end, fill, n_sentinels=SENTINELS),
         "denoising": Denoising(mask, fill),
     }
 

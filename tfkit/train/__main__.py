@@ -3,13 +3,15 @@
     python -m tfkit.train gpt2 --text books/*.txt --set d_model=128 n_layers=4 n_heads=4 --steps 500 --out runs/gpt2
     torchrun --nproc-per-node 2 -m tfkit.train …the same… --parallel fsdp
 
-What is in `--out` already is gone on from: the tokenizer, the packed rows, the state of training.
+What is in `--out` already is gone on from: the tokenizer, the packed rows, the state of training. It is an error if
+that was made from another text, or with another tokenizer, length or objective.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -21,32 +23,36 @@ from torch import nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 import tfkit
-from tfkit.objectives.causal_lm import CausalLM
-from tfkit.objectives.denoising import Denoising
-from tfkit.objectives.masked_lm import MaskedLM
-from tfkit.objectives.permutation_lm import PermutationLM
-from tfkit.objectives.span_corruption import SpanCorruption
 from tfkit.text import vocabulary
-from tfkit.train.blocks import Blocks, write_rows
+from tfkit.text.vocabulary import Tokenizer
+from tfkit.train.blocks import Blocks
 from tfkit.train.loop import DivergedError, fit
+from tfkit.train.prepare import PURPOSES, objective, prepare
 from tfkit.train.recompute import recompute
 from tfkit.train.schedules import linear_rate
 from tfkit.train.world import World
 
-SENTINELS = 32
-Words = vocabulary.Tokenizer
-# objective -> (the head it trains, how it is made for a vocabulary)
-OBJECTIVES: dict[str, tuple[str, Callable[[Words], Any]]] = {
-    "causal_lm": ("causal_lm", lambda words: CausalLM()),
-    "masked_lm": ("masked_lm", lambda words: MaskedLM(words.mask_id or 0, len(words))),
-    "permutation_lm": ("masked_lm", lambda words: PermutationLM()),
-    "span_corruption": (
-        "seq2seq_lm",
-        lambda words: SpanCorruption(len(words) - 1, words.end_id or 0, words.pad_id or 0),
-    ),
-    "denoising": ("seq2seq_lm", lambda words: Denoising(words.mask_id or 0, words.pad_id or 0)),
-}
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+
+
+def number(kind: Callable[[str], Any], least: float, below: float = math.inf) -> Callable[[str], Any]:
+    """A type for argparse: a number from `least` on, less than `below`."""
+
+    def read(text: str) -> Any:
+        try:
+            value = kind(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+        if not least <= value < below:
+            raise argparse.ArgumentTypeError(
+                f"{text}: must be at least {least}{'' if below == math.inf else f' and less than {below}'}"
+            )
+        return value
+
+    return read
+
+
+COUNT, AMOUNT = number(int, 1), number(int, 0)
 
 
 def options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -55,53 +61,56 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("name", help="an architecture, or a published size by its own name")
     parser.add_argument("--text", type=Path, nargs="+", required=True, help="files; each is a document")
     parser.add_argument("--out", type=Path, required=True, help="folder for everything that is made")
-    parser.add_argument("--objective", choices=OBJECTIVES, default="causal_lm")
+    parser.add_argument("--objective", choices=PURPOSES, default="causal_lm")
     parser.add_argument("--set", nargs="*", default=[], metavar="FIELD=VALUE", help="fields of its Config")
     parser.add_argument("--tokenizer", type=Path, help="a tokenizer.json; without it one is learned from the text")
     parser.add_argument("--kind", choices=vocabulary.KINDS, default="byte_bpe")
-    parser.add_argument("--vocabulary", type=int, default=2000, help="symbols to learn")
-    parser.add_argument("--length", type=int, default=128, help="tokens in a row")
-    parser.add_argument("--batch", type=int, default=16, help="rows in a batch, over all processes")
-    parser.add_argument("--accumulate", type=int, default=1, help="batches in a step")
-    parser.add_argument("--steps", type=int, default=500)
-    parser.add_argument("--peak", type=float, default=1e-3, help="the highest learning rate")
-    parser.add_argument("--warmup", type=int, default=50)
+    parser.add_argument("--vocabulary", type=COUNT, default=2000, help="symbols to learn")
+    parser.add_argument("--length", type=COUNT, default=128, help="tokens in a row")
+    parser.add_argument("--batch", type=COUNT, default=16, help="rows in a batch, over all processes")
+    parser.add_argument("--accumulate", type=COUNT, default=1, help="batches in a step")
+    parser.add_argument("--steps", type=COUNT, default=500)
+    parser.add_argument("--peak", type=number(float, 0.0), default=1e-3, help="the highest learning rate")
+    parser.add_argument("--warmup", type=AMOUNT, default=50)
     parser.add_argument("--precision", choices=PRECISIONS, default="float32")
     parser.add_argument("--recompute", action="store_true", help="keep one layer's activations at a time")
-    parser.add_argument("--average", type=float, metavar="DECAY", help="keep a moving average of the weights as well")
+    parser.add_argument(
+        "--average", type=number(float, 0.0, 1.0), metavar="DECAY", help="keep a moving average of the weights as well"
+    )
     parser.add_argument("--parallel", choices=("ddp", "fsdp"), default="ddp", help="with several processes")
-    parser.add_argument("--save-every", type=int, default=100)
+    parser.add_argument("--save-every", type=COUNT, default=100)
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args(arguments)
 
 
-def prepare(given: argparse.Namespace, world: World) -> Words:
-    """The tokenizer and the packed rows; the first process makes what is not there."""
-    tokenizer, rows = given.out / "tokenizer.json", given.out / "rows.npy"
-    if world.rank == 0 and not rows.exists():
-        texts = [file.read_text(encoding="utf-8") for file in given.text]
-        extra = [f"<extra_{i}>" for i in reversed(range(SENTINELS))] if given.objective == "span_corruption" else []
-        lines = (line for text in texts for line in text.splitlines())
-        words = (
-            Words.load(given.tokenizer) if given.tokenizer
-            else vocabulary.train(given.kind, lines, given.vocabulary, extra)
-        )  # fmt: skip
-        words.save(tokenizer)
-        write_rows(rows, words.encode(texts, specials=False), given.length, words.end_id or 0)
-    world.wait()
-    return Words.load(tokenizer)
-
-
-def make(given: argparse.Namespace, words: Words) -> nn.Module:
-    """The model, of the tokenizer's size. Raises ValueError for a setting that is no FIELD=VALUE."""
-    asked = dict(map(setting, given.set))
-    fields = {"vocab_size": len(words), "pad_token_id": words.pad_id, "decoder_start_token_id": words.start_id}
-    fields |= {"bos_token_id": words.start_id, "eos_token_id": words.end_id}
+def make(given: argparse.Namespace, symbols: dict[str, int | None]) -> nn.Module:
+    """The model for a vocabulary. Raises ValueError for a setting that is no FIELD=VALUE."""
     known = tfkit.registry.resolve(given.name)[0].Config.__dataclass_fields__
+    asked = {k: v for k, v in symbols.items() if k in known} | dict(map(setting, given.set))
     torch.manual_seed(given.seed)
-    return tfkit.from_config(
-        given.name, OBJECTIVES[given.objective][0], **{k: v for k, v in fields.items() if k in known} | asked
-    )
+    return tfkit.from_config(given.name, PURPOSES[given.objective].head, **asked)
+
+
+def symbols(words: Tokenizer) -> dict[str, int | None]:
+    """What a model's Config is to know of a vocabulary."""
+    start, end = words.start_id, words.end_id
+    ids = {"pad_token_id": words.pad_id, "decoder_start_token_id": start, "bos_token_id": start, "eos_token_id": end}
+    return {"vocab_size": len(words), **ids}
+
+
+def check(given: argparse.Namespace, world: World) -> None:
+    """All that can be wrong with a request is found before the first text is read. Raises what `main` reports."""
+    if given.parallel == "fsdp" and world.size == 1:
+        raise ValueError("--parallel fsdp needs several processes: start it with torchrun")
+    if given.batch % world.size:
+        raise ValueError(f"--batch {given.batch} cannot be shared evenly by {world.size} processes")
+    with torch.device("meta"):
+        config: Any = make(given, {"vocab_size": given.vocabulary}).config
+    if getattr(config, "max_length", given.length) < given.length:
+        raise ValueError(f"--length {given.length} is more than the model's max_length, {config.max_length}")
+    for file in (*given.text, *([given.tokenizer] if given.tokenizer else [])):
+        if not file.is_file():
+            raise FileNotFoundError(f"{file}: not found, or not a file")
 
 
 def setting(text: str) -> tuple[str, Any]:
@@ -116,9 +125,10 @@ def setting(text: str) -> tuple[str, Any]:
 
 
 def run(given: argparse.Namespace, world: World) -> None:
-    """Trains, and leaves model/ for `tfkit.from_pretrained` (of the average, if one is kept)."""
+    """Trains, and leaves model/ and in it the tokenizer, for `from_pretrained` (of the average, if one is kept)."""
+    check(given, world)
     words = prepare(given, world)
-    model = make(given, words)
+    goal, model = objective(given, words), make(given, symbols(words))
     if given.recompute:
         recompute(model)
     average = None
@@ -128,7 +138,7 @@ def run(given: argparse.Namespace, world: World) -> None:
             average.module = world.spread(average.module, "fsdp")  # type: ignore[assignment]
     spread = world.spread(model, given.parallel)
     special = [i for i in (words.pad_id, words.start_id, words.end_id) if i is not None]
-    batches = Blocks(given.out / "rows.npy", OBJECTIVES[given.objective][1](words), given.batch, special, world)
+    batches = Blocks(given.out / "rows.npy", goal, given.batch, special, world)
     history = fit(
         spread, batches, lambda net, batch: net(**batch).loss, steps=given.steps, accumulate=given.accumulate,
         rate=lambda step: linear_rate(step, given.peak, given.warmup, given.steps + 1), seed=given.seed, world=world,
@@ -136,6 +146,8 @@ def run(given: argparse.Namespace, world: World) -> None:
         checkpoint=given.out / ("state.safetensors" if world.size == 1 else "state"),
     )  # fmt: skip
     leave(model, spread, average, given, world)
+    if world.rank == 0:
+        words.save_pretrained(given.out / "model")
     if world.rank == 0 and history.losses:
         print(f"step {history.steps}: loss {history.losses[-1]:.4f}; everything is in {given.out}")
 

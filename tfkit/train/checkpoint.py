@@ -16,6 +16,30 @@ from torch import Tensor, nn
 from tfkit.train.world import ALONE, World
 
 MOMENTS = ("exp_avg", "exp_avg_sq", "step")
+ACCELERATORS = ("cuda", "mps", "xpu")  # dropout on one of them draws from its own generators
+
+
+def random_states() -> dict[str, Tensor]:
+    """The state of every global generator of this process: "rng" of the CPU, "rng.cuda.0" of the first GPU, …"""
+    states = {"rng": torch.get_rng_state()}
+    for kind in ACCELERATORS:
+        module = getattr(torch, kind)
+        for i in range(module.device_count()):
+            states[f"rng.{kind}.{i}"] = module.get_rng_state() if kind == "mps" else module.get_rng_state(i)
+    return states
+
+
+def set_random_states(states: dict[str, Tensor]) -> None:
+    """Puts back what `random_states` gave; the state of a device that is not here is passed over."""
+    for name in random_states().keys() & states.keys():
+        _, _, device = name.partition(".")
+        kind, _, number = device.partition(".")
+        if not device:
+            torch.set_rng_state(states[name])
+        elif kind == "mps":
+            torch.mps.set_rng_state(states[name])
+        else:
+            getattr(torch, kind).set_rng_state(states[name], int(number))
 
 
 @dataclass(frozen=True)
@@ -36,7 +60,7 @@ class Checkpoint:
             state = _shared_state(self.model, self.optimizer, self.average, self.world, step)
             return _save_shares(Path(self.file), state, self.world)
         tensors = {f"model.{name}": value for name, value in self.model.state_dict().items()}
-        tensors |= {"step": torch.tensor(step), "rng": torch.get_rng_state()}
+        tensors |= {"step": torch.tensor(step), **random_states()}
         for name, parameter in self.model.named_parameters():
             state = self.optimizer.state[parameter]  # empty before the first step, and where no gradient ever came
             tensors |= {f"optimizer.{name}.{part}": state[part] for part in MOMENTS if part in state}
@@ -63,7 +87,7 @@ class Checkpoint:
             if found:
                 where = parameter.device
                 self.optimizer.state[parameter] = {k: v if k == "step" else v.to(where) for k, v in found.items()}
-        torch.set_rng_state(tensors["rng"])
+        set_random_states(tensors)
         return int(tensors["step"])
 
 
@@ -74,7 +98,7 @@ def _shared_state(
 
     weights, moments = get_state_dict(model, optimizer)
     state = {"model": weights, "optimizer": moments, "step": torch.tensor(step)}
-    state[f"rng.{world.rank}"] = torch.get_rng_state()
+    state |= {f"{world.rank}.{name}": value for name, value in random_states().items()}
     if average is not None:
         state["average"] = average.state_dict()
     return state
@@ -111,7 +135,7 @@ def _load_shares(
     set_state_dict(model, optimizer, model_state_dict=state["model"], optim_state_dict=state["optimizer"])
     if average is not None:
         average.load_state_dict(state["average"])
-    torch.set_rng_state(state[f"rng.{world.rank}"])
+    set_random_states(_under(f"{world.rank}.", {k: v for k, v in state.items() if isinstance(v, Tensor)}))
     return int(state["step"])
 
 

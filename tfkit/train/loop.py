@@ -71,8 +71,14 @@ def fit(
     With `checkpoint` (a .safetensors file; a folder with many processes) the state is saved every `save_every` steps,
     at the end and at Ctrl-C; if it exists, training goes on from there as if it had never stopped. `log` is a folder
     for metrics.csv and TensorBoard. An interrupt ends training, keeps the model as it is and returns. Raises
-    DivergedError when the loss is not finite, its batch kept; ValueError when a pass holds no batch.
+    DivergedError when the loss is not finite, its batch kept; ValueError when a pass holds no batch, or for a number
+    that is too small; TypeError for a rate that is no function.
     """
+    check_numbers(steps=steps, accumulate=accumulate, save_every=save_every)
+    if not callable(rate):
+        raise TypeError(f"rate={rate!r}: give a function of the step, such as lambda step: {rate!r}")
+    if clip <= 0 or weight_decay < 0:
+        raise ValueError(f"clip={clip}, weight_decay={weight_decay}: above 0, and not below 0")
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, weight_decay=weight_decay)
     state = Checkpoint(checkpoint, model, optimizer, average, world)
     done = state.load()
@@ -91,6 +97,13 @@ def fit(
                 state.save(number)
     state.save(record.history.steps)
     return record.history
+
+
+def check_numbers(**numbers: int) -> None:
+    """Raises ValueError for what is no whole number from 1 on."""
+    for name, value in numbers.items():
+        if not isinstance(value, int) or value < 1:
+            raise ValueError(f"{name}={value!r}: must be a whole number, 1 at least")
 
 
 class Record:
