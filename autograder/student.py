@@ -8,17 +8,22 @@ import re
 import select
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.api import Limits
 from autograder.sandbox.base import Backend, Box, SandboxError, Usage
+from autograder.sandbox.cgroup import Spent
 from autograder.sandbox.inside import wire
 
 GRACE_S = 1.5  # between the timer inside and the end of the box
 BACKSTOP = 3  # times its processor time a question may take on the wall: a busy machine is not the student's fault
 LOOK_S = 0.5  # between two looks at what the box used
 DEVICE_S = 30.0  # for a driver that was asleep
+ANSWER_BYTES = 64 << 20  # that the grader reads of one answer where no reference's answer says how much can be right
+LEAST_BYTES = 1 << 20  # always read: a wrong answer of an ordinary size is compared, and told about
+FEW = 8  # times the reference's answer: other dtypes, an axis too many
 UNREADABLE = (wire.WireError, ValueError, RuntimeError, RecursionError, MemoryError)  # what a forged frame can raise
 KINDS = ("exception", "timeout", "memory", "crash", "protocol", "missing")
 
@@ -74,6 +79,7 @@ class Student:
         self._ids = itertools.count(1)
         self._functions: list[Callable[..., Any]] = []
         self.callback_errors: list[Exception] = []  # raised by the grader's own functions during calls
+        self._most = ANSWER_BYTES
 
     def __enter__(self) -> Student:
         self._box = self.backend.start(self.limits)
@@ -93,6 +99,10 @@ class Student:
     def spent(self) -> bool:
         """Whether the box has lived as long as it may."""
         return time.monotonic() >= self._end
+
+    def allow(self, size: int | None) -> None:
+        """From now on an answer may take a few times `size` bytes, that of the reference; None: ANSWER_BYTES."""
+        self._most = ANSWER_BYTES if size is None else max(LEAST_BYTES, FEW * size)
 
     # -- what the grader asks ------------------------------------------------------------------------------------------
     def ping(self) -> str:
@@ -172,6 +182,16 @@ class Student:
         assert self._box is not None
         return self._box.usage()
 
+    @property
+    def counted(self) -> bool:
+        """Whether a control group counts what the box uses."""
+        return self._box is not None and bool(self._box.group.kind)
+
+    def measured(self) -> AbstractContextManager[Spent]:
+        """What the box uses inside the block, counted outside of it."""
+        assert self._box is not None
+        return self._box.group.measured()
+
     # -- shared by functions and handles ---------------------------------------------------------------------------
     def _call(self, target: list[Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         return self._ask("call", {"target": target, "args": list(args), "kwargs": kwargs})
@@ -205,7 +225,8 @@ class Student:
         self._functions = []
         work_s, left_s = seconds or self.limits.call_s, max(self._end - time.monotonic(), 0.01)
         limit = _Limit(self._box, min(work_s, left_s), min(work_s * BACKSTOP, left_s))
-        question = {"id": number, "op": op, "seconds": limit.work_s, "wall": limit.wall_s, "body": body}
+        question = {"id": number, "op": op, "seconds": limit.work_s, "wall": limit.wall_s, "most": self._most,
+                    "body": body}  # fmt: skip
         self._send(question, limit.deadline)
         while True:
             reply = self._receive(limit)
@@ -213,7 +234,7 @@ class Student:
                 raise self._broken("an answer to no question")
             if "call" not in reply:
                 return self._result(reply)
-            self._send(self._called(number, reply), limit.deadline)
+            self._send(self._called(number, reply, limit), limit.deadline)
 
     def _result(self, reply: dict[str, Any]) -> Any:
         if "ok" in reply:
@@ -224,18 +245,28 @@ class Student:
         kind, message, trace = error
         raise StudentError(kind if kind in KINDS else "exception", message[:2000], trace[:8000])
 
-    def _called(self, number: int, request: dict[str, Any]) -> dict[str, Any]:
-        """Runs a host function for the box; what it raises is raised again in the student's code."""
+    def _called(self, number: int, request: dict[str, Any], limit: _Limit) -> dict[str, Any]:
+        """Runs a host function for the box; what it raises is raised again in the student's code.
+
+        Its time is the question's: a box could else keep the grader at work for as long as the wall clock allows. One
+        call cannot be stopped, so a host function has to bound what it takes (see `checks.decoding`).
+        """
         index, args, kwargs = request.get("call"), request.get("args"), request.get("kwargs")
         if type(index) is not int or not 0 <= index < len(self._functions) or type(args) is not list:
             raise self._broken("a call of a function that was not passed")
         if type(kwargs) is not dict or not all(type(key) is str for key in kwargs):
             raise self._broken("a call with arguments that are none")
+        started = time.thread_time()
+        reply: dict[str, Any] = {"id": number}
         try:
-            return {"id": number, "ok": self._functions[index](*args, **kwargs)}
+            reply["ok"] = self._functions[index](*args, **kwargs)
         except Exception as error:
-            self.callback_errors.append(error)
-            return {"id": number, "err": f"{type(error).__name__}: {error}"[:2000]}
+            self.callback_errors = [*self.callback_errors[-9:], error.with_traceback(None)]  # it would hold arguments
+            reply["err"] = f"{type(error).__name__}: {error}"[:2000]
+        limit.called_s += time.thread_time() - started
+        if limit.called_s > limit.work_s:
+            raise self._kill(StudentError("timeout", "what the code asked of the grader's functions took too long"))
+        return reply
 
     def _keep(self, value: Any) -> wire.Ref | wire.Call:
         if isinstance(value, Handle):
@@ -259,7 +290,7 @@ class Student:
         assert self._box is not None
         try:
             limit.wait()
-            header, body = wire.receive(self._box.channel, limit.deadline)
+            header, body = wire.receive(self._box.channel, limit.deadline, self._most)
             return wire.Decoder().value(header, body)
         except TimeoutError:
             raise self._kill(StudentError("timeout", "the code did not finish in time and was stopped")) from None
@@ -289,6 +320,7 @@ class _Limit:
     def __init__(self, box: Box, work_s: float, wall_s: float) -> None:
         self.box, self.work_s, self.wall_s = box, work_s, wall_s
         self.deadline = time.monotonic() + wall_s + GRACE_S
+        self.called_s = 0.0  # that the grader's own functions worked for the question
         self.most: float | None = None  # of the box's processor seconds; most answers come before the first look
 
     def wait(self) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 
 import torch
 from torch import Tensor
+
+ROWS, IDS = 1024, 1 << 16  # of one call, which runs in the grader and cannot be stopped
+KEPT = 4096  # rows; what was forgotten is drawn again, and is the same
 
 
 class TableModel:
@@ -13,11 +17,11 @@ class TableModel:
 
     def __init__(self, seed: int, vocab: int, end_id: int, end_bias: float = 0.0, sharpness: float = 1.5) -> None:
         self.seed, self.vocab, self.end_id, self.end_bias, self.sharpness = seed, vocab, end_id, end_bias, sharpness
-        self.rows: dict[tuple[int, ...], Tensor] = {}
+        self.rows: OrderedDict[tuple[int, ...], Tensor] = OrderedDict()
         self.shown = f"a fixed random model over {vocab} words"
 
     def __call__(self, prefix_ids: Tensor) -> Tensor:
-        """ids [N,t] -> logits [N,V]; raises ValueError for anything else."""
+        """ids [N,t] -> logits [N,V]; raises ValueError for anything else, and for more than ROWS or IDS at once."""
         if not isinstance(prefix_ids, Tensor) or prefix_ids.dim() != 2 or prefix_ids.dtype != torch.int64:
             what = (
                 f"{prefix_ids.dtype} {list(prefix_ids.shape)}"
@@ -25,6 +29,9 @@ class TableModel:
                 else type(prefix_ids).__name__
             )
             raise ValueError(f"step takes int64 ids of shape [N, t], not {what}")
+        if prefix_ids.size(0) > ROWS or prefix_ids.numel() > IDS:
+            shape = list(prefix_ids.shape)
+            raise ValueError(f"step takes at most {ROWS} rows and {IDS} ids in one call, not ids of shape {shape}")
         rows = [self._row(tuple(row)) for row in prefix_ids.tolist()]
         return torch.stack(rows) if rows else torch.zeros(0, self.vocab)
 
@@ -36,6 +43,8 @@ class TableModel:
             logits = self.sharpness * torch.randn(self.vocab, generator=torch.Generator().manual_seed(number))
             logits[self.end_id] += self.end_bias
             self.rows[prefix] = logits
+            if len(self.rows) > KEPT:
+                self.rows.popitem(last=False)
         return self.rows[prefix]
 
 

@@ -50,6 +50,10 @@ class Placed:
     def __init__(self, subject: Any, device: str) -> None:
         self.subject, self.device = subject, device
 
+    def allow(self, size: int | None) -> None:
+        """As the subject's own."""
+        self.subject.allow(size)
+
     def bind(self, source: str, names: list[str]) -> None:
         """As the subject's own."""
         self.subject.bind(source, names)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +14,34 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_map
 
 from autograder.student import StudentError
+
+_sizes: ContextVar[list[int] | None] = ContextVar("sizes", default=None)
+LEAF_BYTES = 64  # of the frame that a number, a word or a tensor's header takes
+
+
+@contextmanager
+def answer_sizes() -> Iterator[list[int]]:
+    """The bytes that each answer given in here would take on its way out of a box."""
+    sizes: list[int] = []
+    before = _sizes.set(sizes)
+    try:
+        yield sizes
+    finally:
+        _sizes.reset(before)
+
+
+def _noted(value: Any) -> Any:
+    """`value`, whose size was noted."""
+    sizes = _sizes.get()
+    if sizes is not None:
+        sizes.append(sum(_bytes_of(leaf) for leaf in tree_flatten(value)[0]))
+    return value
+
+
+def _bytes_of(leaf: Any) -> int:
+    if isinstance(leaf, Tensor):
+        return leaf.numel() * leaf.element_size() + LEAF_BYTES
+    return LEAF_BYTES + (len(leaf) if isinstance(leaf, (str, bytes)) else 0)
 
 
 @dataclass(frozen=True)
@@ -31,6 +60,9 @@ class Local:
 
     def __init__(self, namespace: dict[str, Any]) -> None:
         self.namespace = namespace
+
+    def allow(self, size: int | None) -> None:
+        """As Student.allow; trusted code may answer what it likes."""
 
     def kind(self, name: str) -> str | None:
         """What the name is: function, class, value, or None where there is none."""
@@ -119,6 +151,7 @@ def _watch(function: Callable, args: tuple, kwargs: dict) -> Watched:
             value = _detached(function(*args, **kwargs))
         after = _state()
         changed = [name for name in before if before[name] != after[name]]
+        _noted([value, args, kwargs])
         return Watched(value, args, not torch.equal(rng, torch.get_rng_state()), changed, kwargs)
     finally:
         torch.set_rng_state(rng)
@@ -143,6 +176,7 @@ def _vjp(
             torch.autograd.grad(outputs, wanted, seeds, allow_unused=True) if pairs and wanted else [None] * len(wanted)
         )
     named = dict(zip(parameters, grads[len(floats) :], strict=True))
+    _noted([value, *grads])
     return _detached(value), list(grads[: len(floats)]), named
 
 
@@ -178,6 +212,8 @@ def _copied(tree: Any) -> Any:
 
 
 def _detached(tree: Any) -> Any:
+    """The value as a box would send it: without its history."""
+    _noted(tree)
     return tree_map(lambda leaf: leaf.detach() if isinstance(leaf, Tensor) else leaf, tree)
 
 

@@ -16,9 +16,14 @@ from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_map
 
 from autograder.checks.compare import Difference, Elsewhere, Raised, Tolerance, compare
+from autograder.checks.local import answer_sizes
 from autograder.student import StudentError
 
 FATAL = ("timeout", "memory", "crash")  # after these the box is gone
+
+
+class NotRun(Exception):
+    """A check cannot be made of this subject; the message says why."""
 
 
 class Draw:
@@ -193,6 +198,7 @@ class Probe:
     case: Case
     tolerance: Tolerance = Tolerance()
     again: Callable[[Case], Probe] | None = None  # the same question about another case
+    size: int | None = None  # bytes of the reference's largest answer to it, where that was looked at
 
 
 @dataclass(frozen=True)
@@ -267,10 +273,13 @@ class Finding:
 
 def observe(subject: Any, probe: Probe) -> Any:
     """The subject's answer; an exception of its own is an answer too. Any other exception is the checker's."""
+    subject.allow(probe.size)
     try:
         return probe.ask(subject)
     except StudentError as error:
         return Raised(error.kind, error.message)
+    finally:
+        subject.allow(None)
 
 
 def questions(checks: Sequence[Check], reference: Any, seed: Any) -> Iterator[Asked]:
@@ -289,11 +298,12 @@ def _asked(check: Check, reference: Any, seed: Any) -> list[tuple[Probe, Any]]:
     """The check's probes with the reference's answers. Raises StudentError where it has none."""
     asked = []
     for probe in check.probes(Draw(seed, check.name, reference=reference), reference):
-        expected = probe.ask(reference)
+        with answer_sizes() as sizes:
+            expected = probe.ask(reference)
         for leaf in tree_flatten(expected)[0]:
             if isinstance(leaf, Elsewhere):
                 raise StudentError("device", f"the reference answers on {leaf.device}")
-        asked.append((probe, expected))
+        asked.append((replace(probe, size=max(sizes, default=0)), expected))
     return asked
 
 
@@ -301,12 +311,18 @@ def answered(asked: Iterable[Asked], subject: Any) -> list[Finding]:
     """What the subject says to every question; what kills its box fails the checks that were still to come."""
     findings, dead = [], None
     for check, pairs in asked:
-        answers = []
+        answers: list[Answer] = []
         for probe, expected in pairs:
-            actual = dead or observe(subject, probe)
+            try:
+                actual = dead or observe(subject, probe)
+            except NotRun as why:
+                check, answers = replace(check, not_run=str(why)), []
+                break
             if isinstance(actual, Raised) and actual.kind in FATAL:
                 dead = actual
-            answers.append(Answer(probe, expected, actual, compare(expected, actual, probe.tolerance)))
+            difference = compare(expected, actual, probe.tolerance)
+            # a right answer is not kept: a class of answers would add up, and the reference's serves as well
+            answers.append(Answer(probe, expected, expected if difference is None else actual, difference))
             if dead:
                 break
         findings.append(Finding(check, tuple(answers)))

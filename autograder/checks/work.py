@@ -1,6 +1,8 @@
-"""What a call takes from torch and how much it computes: counted where it runs, by torch's own modes.
+"""What a call takes from torch, and how its cost grows with the length.
 
-Counts, not seconds: a machine that is busy must not cost anybody a mark, and small inputs are enough to see growth.
+Of our own answers the cost is counted where they run, by torch's own modes: small inputs are enough to see growth, and
+counts do not depend on how busy the machine is. A box is not asked for a count, since its code could lie about it:
+there the kernel counts, processor time and the peak of memory, at three lengths.
 """
 
 from __future__ import annotations
@@ -10,13 +12,25 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from autograder.checks.probe import Case, Check, Draw, Probe
+from torch import Tensor
+from torch.utils._pytree import tree_flatten
+
+from autograder.checks.compare import compare
+from autograder.checks.local import Local
+from autograder.checks.probe import Case, Check, Draw, NotRun, Probe
 from autograder.checks.properties import Cases
+from autograder.sandbox.cgroup import Spent
+from autograder.student import Student
 
 ATTENTION = ("scaled_dot_product_attention", "multi_head_attention_forward", "_native_multi_head_attention",
              "_transformer_encoder_layer_fwd")  # fmt: skip
 RECURRENT = ("rnn_tanh", "rnn_tanh_cell", "rnn_relu", "rnn_relu_cell", "lstm", "gru")
 ROOM = 4  # times the reference's own count: another style costs less, another order of growth costs more
+DOUBLINGS = (4, 2, 1)  # the lengths at which a box is measured: the longest divided by these
+GROWTH, DOUBLING = 8, 2.8  # of the time at four times the length and at twice the length; linear: 4 and 2
+SLACK_S, SLACK_BYTES = 0.1, 48 << 20  # below these nothing is said: what a first call makes, or rounds up
+TRIES = 3  # of a time that is too long: an honest one is not so three times
+WITHIN, DEAR, OTHER = "within", "dear", "other values"
 SPY = '''
 import torch
 from torch.overrides import TorchFunctionMode
@@ -79,7 +93,8 @@ def spy_end():
 def seen(subject: Any, action: Callable[[], object]) -> dict[str, Any]:
     """`names` of torch's functions that the action calls, its `work` and the bytes of its `largest` block.
 
-    The counting is done in the box: what it answers is as much the student's word as any result is.
+    The counting is done where the subject is: of a box it is the student's word, and costs no mark unless a check says
+    so (`built`, `graded=True`).
     """
     subject.bind(SPY, ["spy_begin", "spy_end"])
     subject.call("spy_begin")
@@ -108,38 +123,71 @@ def built(cases: Cases, names: tuple[str, ...], graded: bool = False) -> Check:
 
 
 def cost(
-    cases: Cases,
-    sentence: str,
-    action: Callable[[Case, Any], Callable[[], object]] = lambda case, subject: lambda: case.value(subject),
-    weight: float = 1.0,
+    case: Callable[[Draw, int], Case], sentence: str, *, counted: int, measured: int, weight: float = 1.0
 ) -> Check:
-    """Work and largest block stay within a few times the reference's, on cases long enough to tell growths apart.
+    """The cost does not grow faster than the length.
 
-    `action(case, subject)` prepares and gives the call that is measured; `sentence` is said to who does too much.
+    `case(draw, length)` gives a case of any length. Our own answers are counted at the length `counted`, boxes measured
+    at `measured`, its half and its quarter: a table of all pairs has to take 100 MB and more at that length. `sentence`
+    is said to who does too much.
     """
 
     def probes(draw: Draw, reference: Any) -> list[Probe]:
-        """The reference is counted first, on the same case."""
-        return [Probe(_within(case, _counts(case, action, reference), action), case) for case in cases(draw)]
+        """One question; its case is the small one."""
+        small = case(draw, counted)
+        allowed = {name: ROOM * count for name, count in _counts(small, reference).items()}
+        seed = draw.integer(0, 2**31)
 
-    return Check("cost", probes, weight, explain=lambda _, within: f"{sentence} ({_too_much(within)})")
+        def ask(subject: Any) -> str:
+            """WITHIN, DEAR or OTHER. Raises NotRun where nobody counts what a box uses."""
+            if isinstance(subject, Local):
+                counts = _counts(small, subject)
+                return WITHIN if all(counts.get(name, 0) <= most for name, most in allowed.items()) else DEAR
+            return _measured(getattr(subject, "subject", subject), case, measured, seed, reference, sentence)
+
+        return [Probe(ask, small)]
+
+    return Check("cost", probes, weight, explain=lambda _, said: VALUES if said == OTHER else sentence)
 
 
-def _counts(case: Case, action: Callable, subject: Any) -> dict[str, int]:
-    report = seen(subject, action(case, subject))
+VALUES = "on a long input the values are not those that they should be, so its cost says nothing"
+
+
+def _counts(case: Case, subject: Any) -> dict[str, int]:
+    report = seen(subject, lambda: case.value(subject))
     return {name: value for name in ("work", "largest") if isinstance(value := report.get(name), int)}
 
 
-def _within(case: Case, allowed: dict[str, int], action: Callable) -> Callable[[Any], dict[str, bool]]:
-    def ask(subject: Any) -> dict[str, bool]:
-        """Whether work and largest block are each within ROOM times what is allowed; a missing count is."""
-        counted = _counts(case, action, subject)
-        return {name: counted.get(name, bound) <= ROOM * bound for name, bound in allowed.items()}
+def _measured(
+    student: Student, case: Callable[[Draw, int], Case], longest: int, seed: int, reference: Any, sentence: str
+) -> str:
+    """What the control group says of three lengths. Other draws at each try: answers that were kept are of no use."""
+    if not student.counted:
+        raise NotRun(f"no control group counts what a box of {student.backend.name} uses, whose own word is not taken")
+    reference = getattr(reference, "subject", reference)
+    for turn in range(TRIES):
+        spent: list[Spent] = []
+        for part in (DOUBLINGS[0], *DOUBLINGS):  # the first call of all is a rehearsal
+            one = case(Draw(seed, turn, len(spent), part, reference=reference), longest // part)
+            expected = one.value(reference)
+            student.allow(_size(expected))
+            with student.measured() as used:
+                actual = one.value(student)
+            spent.append(used)
+            if compare(expected, actual, one.tolerance) is not None:
+                return OTHER
+        if spent[-1].grown_bytes > SLACK_BYTES + ROOM**2 * _size(expected):
+            return DEAR
+        if not _grows([used.cpu_s for used in spent[1:]]):
+            return WITHIN
+    return DEAR
 
-    return ask
+
+def _grows(seconds: list[float]) -> bool:
+    """Whether times at one, two and four times a length are of another order than the length."""
+    one, two, four = seconds
+    return four > SLACK_S + GROWTH * one and four > DOUBLING * two
 
 
-def _too_much(within: Any) -> str:
-    words = {"work": "computes", "largest": "holds at once"}
-    much = [words[name] for name in words if isinstance(within, dict) and not within.get(name, True)]
-    return f"it {' and '.join(much)} more than {ROOM} times what is needed"
+def _size(value: Any) -> int:
+    return sum(leaf.numel() * leaf.element_size() for leaf in tree_flatten(value)[0] if isinstance(leaf, Tensor))

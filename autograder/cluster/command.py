@@ -17,9 +17,11 @@ from autograder.cluster.changes import changes, standing, table
 from autograder.cluster.course import BadCourse, Course, Submission
 from autograder.cluster.gradebook import Writer
 from autograder.cluster.interrupt import Interrupt
-from autograder.cluster.pool import Pool, PoolError, Work
+from autograder.cluster.job import Record, left_alone
+from autograder.cluster.pool import Done, Pool, PoolError, Work
 from autograder.cluster.records import Busy, Records, Round
 from autograder.cluster.screen import Screen
+from autograder.nbgrader.execute import DEADLY
 
 STOPPED = 130
 
@@ -134,12 +136,18 @@ class Run:
     def _collect(self, round: Round, left: Iterable[Key], pool: Pool, writer: Writer, screen: Screen) -> None:
         work = (Work(key, self._sender(self.submissions[key], screen)) for key in left)
         for done in pool.grade(work, self.course.secret):
-            if done.record is None:
+            record = self._given_up(done, screen) if done.deadly else done.record
+            if record is None:
                 screen.failed(done.key.student, done.error)
-            elif self.records.add(round, done.record):
+            elif self.records.add(round, record):
                 if not round.regrade:
-                    self._commit(round, done.record.key, writer)
-                screen.done(done.record)
+                    self._commit(round, record.key, writer)
+                screen.done(record)
+
+    def _given_up(self, done: Done, screen: Screen) -> Record:
+        """The record of a submission that kills its workers: it waits for a person, and the class goes on."""
+        screen.say(f"{done.key.student}: {done.error} It is left for a person.")
+        return left_alone(self.course.bundle(self.submissions[done.key]), DEADLY)
 
     def _sender(self, submission: Submission, screen: Screen):  # type: ignore[no-untyped-def]
         def bundle() -> bytes:

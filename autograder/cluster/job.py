@@ -15,7 +15,7 @@ from nbgrader.preprocessors import CheckCellMetadata, LimitOutput
 from traitlets.config import Config
 
 from autograder.cluster.bundle import Bundle, Handed, Key, Released, hash_of_checks, pack, unpack
-from autograder.nbgrader.execute import BoxedExecute
+from autograder.nbgrader.execute import BoxedExecute, leave_alone
 from autograder.nbgrader.rebuild import RebuildFromGradebook
 from autograder.nbgrader.submission import Unreadable, empty, parse
 
@@ -86,16 +86,33 @@ def grade(data: bytes, secret: Secret) -> bytes:
     return Record(bundle.key, texts, verdicts, time.monotonic() - started, worker_name()).to_bytes()
 
 
+def left_alone(data: bytes, reason: str) -> Record:
+    """The record of a bundle that no worker survives: every check `not_graded`, for a person to look at."""
+    bundle = Bundle.from_bytes(data)
+    graded = {name: _rebuilt(bundle.handed[name], released) for name, released in bundle.released.items()
+              if name in bundle.handed}  # fmt: skip
+    for nb in graded.values():
+        leave_alone(nb, reason)
+    verdicts = [{"notebook": name} | verdict for name, nb in graded.items() for verdict in verdicts_in(nb)]
+    texts = {name: nbformat.writes(nb) for name, nb in graded.items()}
+    return Record(bundle.key, texts, verdicts, 0.0, worker_name())
+
+
 def grade_notebook(bundle: Bundle, name: str, handed: Handed, released: Released, secret: bytes) -> NotebookNode:
     """The steps of `nbgrader autograde` with the shipped configuration, less those that touch the gradebook."""
     config = Config(bundle.settings)
     where = {"student": bundle.key.student, "assignment": bundle.key.assignment, "notebook": name}
-    nb = RebuildFromGradebook(config=config).rebuild(_read(handed), list(released.cells))
-    if released.kernelspec:
-        nb.metadata["kernelspec"] = released.kernelspec
+    nb = _rebuilt(handed, released)
     resources: dict[str, Any] = {"nbgrader": where}
     for step in (KeyedExecute(secret, config=config), LimitOutput(config=config), CheckCellMetadata(config=config)):
         nb, resources = step.preprocess(nb, resources)
+    return nb
+
+
+def _rebuilt(handed: Handed, released: Released) -> NotebookNode:
+    nb = RebuildFromGradebook().rebuild(_read(handed), list(released.cells))
+    if released.kernelspec:
+        nb.metadata["kernelspec"] = released.kernelspec
     return nb
 
 

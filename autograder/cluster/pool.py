@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any
 
+import dask
 import psutil
 from dask.system import CPU_COUNT
 from distributed import Client, Future, KilledWorker, LocalCluster
@@ -46,6 +47,7 @@ class Done:
     key: Key
     record: job.Record | None = None
     error: str = ""
+    deadly: bool = False  # it ended each worker that had nothing else to do
 
 
 Look = Callable[[], object]
@@ -80,11 +82,13 @@ class Pool:
         """Outcomes as they come, in any order, one for each piece of work. Raises PoolError."""
         left, running, finished = iter(work), dict[Future, Work](), SimpleQueue[Future]()
         again: list[Work] = []
+        accused: dict[Key, Work | None] = {}  # were at a worker that died: each is tried alone before it is blamed
         self._wait_for_workers()
         try:
             while True:
                 room = max(AHEAD * self.slots(), 1) - len(running)
-                for one in _next(room, again, left):
+                sent = list(_next(room, again, left))
+                for one in sent if sent or running else _first_of(accused):
                     future = self._submit(one, secret)
                     running[future] = one
                     future.add_done_callback(finished.put)
@@ -99,6 +103,8 @@ class Pool:
                     again += [one, *running.values()]
                     running.clear()
                     self._reconnect()
+                elif done.deadly and one.key not in accused:
+                    accused[one.key] = one
                 else:
                     yield done
         finally:
@@ -127,7 +133,7 @@ class Pool:
             raise PoolError(str(error)) from error
         except KilledWorker as error:
             return Done(work.key, error=f"each worker that tried died ({error.allowed_failures + 1} of them): too "
-                                        "little memory for it there?")  # fmt: skip
+                                        "little memory for it there?", deadly=True)  # fmt: skip
         except Exception as error:  # whatever a worker failed of: this submission waits, the others go on
             return Done(work.key, error=f"{type(error).__name__}: {error}")
 
@@ -158,6 +164,15 @@ class Pool:
         self._notify("the scheduler is back; what it had lost is sent again")
 
 
+def _first_of(accused: dict[Key, Work | None]) -> list[Work]:
+    """The next that is to be tried alone, if any; from then on it is known as one that was."""
+    for key, work in accused.items():
+        if work is not None:
+            accused[key] = None
+            return [work]
+    return []
+
+
 def _next(room: int, again: list[Work], left: Iterator[Work]) -> Iterator[Work]:
     for _ in range(room):
         if again:
@@ -172,18 +187,19 @@ def _next(room: int, again: list[Work], left: Iterator[Work]) -> Iterator[Work]:
 def local(workers: int, device: str, notify: Callable[[str], object], look: Look) -> Iterator[Pool]:
     """A cluster of processes on this machine. TLS with keys of its own: any user here could talk to a plain port."""
     options: dict[str, Any] = {"resources": {"GPU": 1}} if device == "cuda" else {}
-    cluster = LocalCluster(
-        n_workers=workers,
-        threads_per_worker=1,
-        processes=True,
-        host="127.0.0.1",
-        security=True,
-        dashboard_address=None,
-        worker_dashboard_address=None,
-        preload=["autograder.cluster.local"],
-        silence_logs=logging.CRITICAL,
-        **options,
-    )
+    with dask.config.set({"distributed.scheduler.allowed-failures": 1}):  # what ends two workers is tried alone
+        cluster = LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            security=True,
+            dashboard_address=None,
+            worker_dashboard_address=None,
+            preload=["autograder.cluster.local"],
+            silence_logs=logging.CRITICAL,
+            **options,
+        )
     try:
         pool = Pool(lambda: Client(cluster, set_as_default=False), device, notify, look)
         try:

@@ -15,8 +15,12 @@ from nbgrader.converters import Autograde
 from traitlets import log as traitlets_log
 
 from autograder.nbgrader import unfinished
+from autograder.nbgrader.rebuild import SHOWN_ONLY
 
 LARGEST = 50 << 20  # bytes; a lesson is 50 kB, with every output some MB
+CELLS = 5_000  # of a notebook; a lesson has a hundred
+OUTPUTS = 200  # of a notebook that are looked at: each is checked against the format, in the grader's own process
+SHOWN = 1 << 20  # characters of them together
 
 
 class Unreadable(ValueError):
@@ -31,7 +35,7 @@ def read(path: str | os.PathLike) -> NotebookNode:
 def parse(text: str) -> NotebookNode:
     """The notebook of this text, as `read` gives it. Raises Unreadable, never anything else."""
     try:
-        data = json.loads(text)
+        data = _bounded(json.loads(text))
         nb = nbformat.reads(json.dumps(data), as_version=4)
         return _valid(nb)
     except Unreadable:
@@ -56,6 +60,41 @@ def text_of(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise Unreadable(f"it is not a Jupyter notebook ({_first_line(error)})") from error
+
+
+def _bounded(data: Any) -> Any:
+    """`data` with so few outputs that reading it takes no longer than its cells do. Raises Unreadable.
+
+    Only those of demonstrations are shown later (see `rebuild.free_cell`); all others are made again in the box.
+    """
+    sheets = data.get("worksheets") if isinstance(data, dict) else None
+    holders = [data, *(sheets if isinstance(sheets, list) else [])]
+    cells = [cell for one in holders if isinstance(one, dict) for cell in _listed(one.get("cells"))]
+    if len(cells) > CELLS:
+        raise Unreadable(f"it has more than {CELLS} cells; delete what is no part of it and hand it in again")
+    outputs, characters = OUTPUTS, SHOWN
+    for cell in cells:
+        if not isinstance(cell, dict) or "outputs" not in cell:
+            continue
+        kept = []
+        for output in _listed(cell["outputs"])[:outputs] if _is_shown(cell) else []:
+            characters -= len(json.dumps(output))
+            if characters < 0:
+                break
+            kept.append(output)
+        outputs -= len(kept)
+        cell["outputs"] = kept
+    return data
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _is_shown(cell: dict[str, Any]) -> bool:
+    metadata = cell.get("metadata")
+    ours = metadata.get("tfkit") if isinstance(metadata, dict) else None
+    return isinstance(ours, dict) and ours.get("role") in SHOWN_ONLY
 
 
 def _valid(nb: NotebookNode) -> NotebookNode:

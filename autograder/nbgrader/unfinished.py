@@ -3,10 +3,14 @@
 nbgrader skips a student whose `autograded` folder exists. A grader that is killed leaves such a folder, half made, and
 the student without a grade for ever. Here each submission in work has a lock file, which the kernel lets go when its
 process dies; the next run removes the folders of those that nobody holds.
+
+A submission that ended its grader twice would end every run to come, and nobody behind it would ever be graded. How
+often it did is counted, and the third time it is left for a person.
 """
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import hashlib
 import os
@@ -22,18 +26,51 @@ from nbgrader.converters import NbGraderException
 from traitlets import log as traitlets_log
 
 LOCKS = ".grading"
+DEATHS = "deaths"  # the folder in LOCKS of files in which each grader that was killed is a line
+ENOUGH = 2  # graders that a submission may have ended
+STOPPED = "stopped"  # what a grader that ends in an orderly way, by Ctrl-C for example, adds to the locks it holds
 _held: dict[Path, int] = {}
 
 
 def begin(source: str) -> None:
     """Note that the submission in `source` (as nbgrader names it, from the course's folder) is in work."""
     release()
-    path = Path(LOCKS) / hashlib.sha256(source.encode()).hexdigest()[:16]
+    path = Path(LOCKS) / _name(source)
     path.parent.mkdir(exist_ok=True)
     descriptor = _locked(path, source)
     os.ftruncate(descriptor, 0)
     os.write(descriptor, f"{source}\n{os.getpid()} on {socket.gethostname()}".encode())
     _held[path.absolute()] = descriptor
+
+
+def _name(source: str) -> str:
+    return hashlib.sha256(source.encode()).hexdigest()[:16]
+
+
+@atexit.register
+def _stop() -> None:
+    """Tells the next run that this one was not killed by what it was grading."""
+    for descriptor in _held.values():
+        os.write(descriptor, f"\n{STOPPED}".encode())
+
+
+def deadly() -> bool:
+    """Whether the submission in work has ended so many graders that it is not to be graded again."""
+    return any(_deaths(path) >= ENOUGH for path in _held)
+
+
+def _deaths(lock: Path) -> int:
+    try:
+        return (lock.parent / DEATHS / lock.name).read_text(encoding="utf-8").count("\n")
+    except FileNotFoundError:
+        return 0
+
+
+def _count_death(lock: Path) -> None:
+    folder = lock.parent / DEATHS
+    folder.mkdir(exist_ok=True)
+    with (folder / lock.name).open("a", encoding="utf-8") as file:
+        file.write(lock.read_text(encoding="utf-8").replace("\n", ", ") + "\n")
 
 
 def _locked(path: Path, source: str) -> int:
@@ -61,6 +98,7 @@ def _is_at(path: Path, descriptor: int) -> bool:
 def release(**_: Any) -> None:
     """nbgrader's `post_convert_hook`: the submission that was in work is done."""
     for path, descriptor in list(_held.items()):
+        (path.parent / DEATHS / path.name).unlink(missing_ok=True)
         path.unlink(missing_ok=True)
         os.close(descriptor)
         del _held[path]
@@ -70,8 +108,10 @@ def clear(converter: Any) -> None:
     """Remove what a killed run left half made, so that this one grades it."""
     root = Path(converter.coursedir.root)
     for lock in sorted((root / LOCKS).glob("*")):
-        if _is_held(lock):
+        if lock.is_dir() or _is_held(lock):
             continue
+        if not lock.read_text(encoding="utf-8").endswith(f"\n{STOPPED}"):
+            _count_death(lock)
         pattern = converter._format_source("(?P<assignment>.*)", "(?P<student>.*)", escape=True)
         found = re.match(pattern, lock.read_text(encoding="utf-8").partition("\n")[0])
         if found is not None:

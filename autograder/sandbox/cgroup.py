@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import secrets
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 
@@ -28,6 +32,14 @@ def _own(controller: str) -> str:
         if (controller == "unified" and number == "0") or controller in names.split(","):
             return path.rstrip("/")
     return ""
+
+
+@dataclass
+class Spent:
+    """What was used: processor seconds of all processes, and bytes at the peak beyond those held before."""
+
+    cpu_s: float = 0.0
+    grown_bytes: int = 0
 
 
 class Group:
@@ -103,6 +115,37 @@ class Group:
             return self._field("cpu.stat", "", "", "usage_usec") / 1e6
         return self._number("", "cpuacct", "cpuacct.usage") / 1e9
 
+    @contextmanager
+    def measured(self) -> Iterator[Spent]:
+        """What the group uses inside the block, in `Spent` behind it; nothing where nothing counts it.
+
+        A kernel that cannot forget an earlier peak (version 2 before Linux 6.12) shows memory only above that one.
+        """
+        spent = Spent()
+        with self._peak() as peak:
+            held, cpu, before = self._held_bytes(), self.cpu_s(), _read_number(peak)
+            fresh = _forget(peak)
+            yield spent
+            after = _read_number(peak)
+            spent.cpu_s = self.cpu_s() - cpu
+            spent.grown_bytes = max(0, after - held) if fresh or after > before else 0
+
+    @contextmanager
+    def _peak(self) -> Iterator[io.FileIO | None]:
+        """The file with the peak, which forgets through the descriptor that is read (version 2)."""
+        name, controller = {"v2": ("memory.peak", "unified"), "v1": ("memory.max_usage_in_bytes", "memory")}.get(
+            self.kind, ("", "")
+        )
+        path = self.folders[controller] / name if name else None
+        if path is None or not path.exists():
+            yield None
+            return
+        with _opened(path) as file:
+            yield file
+
+    def _held_bytes(self) -> int:
+        return self._number("memory.current", "memory", "memory.usage_in_bytes")
+
     def oom_kills(self) -> int:
         """How many of its processes the kernel ended for memory."""
         return self._field("memory.events", "memory", "memory.oom_control", "oom_kill")
@@ -135,6 +178,28 @@ class NoGroup(Group):
     def __init__(self) -> None:
         self.folders = {}
         self.kind = ""
+
+
+def _opened(path: Path) -> io.FileIO:
+    try:
+        return io.FileIO(path, "r+")
+    except OSError:  # this kernel only lets it be read
+        return io.FileIO(path, "r")
+
+
+def _read_number(file: io.FileIO | None) -> int:
+    if file is None:
+        return 0
+    file.seek(0)
+    return int(file.read(64) or 0)
+
+
+def _forget(file: io.FileIO | None) -> bool:
+    """Whether the kernel forgot the peak that `file` shows."""
+    try:
+        return file is not None and file.write(b"0") == 1
+    except OSError:
+        return False
 
 
 def _kill(pid: int) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 import torch
 
@@ -227,3 +229,43 @@ def test_warnings_are_only_output(student):
 def test_usage_is_counted_outside(student):
     usage = student.usage()
     assert usage.wall_s > 0 and usage.cpu_s >= 0 and usage.peak_bytes >= 0
+
+
+def test_an_answer_far_larger_than_can_be_right_is_refused_and_the_box_lives_on(student):
+    student.run_cells([Cell("c", "import torch\ndef much(n):\n    return torch.zeros(n)")])
+    student.allow(1000)
+    with pytest.raises(StudentError, match="the answer takes .* bytes where at most 1,048,576 can be right"):
+        student.call("much", 1 << 20)
+    assert student.call("much", 3).shape == (3,)
+    student.allow(1 << 20)
+    assert student.call("much", 1 << 20).shape == (1 << 20,)
+
+
+def test_a_forged_frame_larger_than_allowed_is_not_read(student):
+    forger = """
+import gc, torch
+for thing in gc.get_objects():
+    if type(thing).__name__ == "Agent":
+        thing.__class__.answer.__globals__["_fits"] = lambda *a: None
+def much(n):
+    return torch.zeros(n)
+"""
+    student.run_cells([Cell("c", forger)])
+    student.allow(1000)
+    with pytest.raises(StudentError, match="no answer") as caught:
+        student.call("much", 1 << 20)
+    assert caught.value.kind == "protocol" and not student.alive
+
+
+def test_the_graders_own_functions_work_within_the_questions_time(backend):
+    def slow(n):
+        end = time.thread_time() + 0.4
+        while time.thread_time() < end:
+            pass
+        return n
+
+    with Student(backend, Limits(wall_s=60, call_s=0.3)) as student:
+        student.run_cells([Cell("c", "def ask(step):\n    return [step(n) for n in range(100)]")])
+        with pytest.raises(StudentError, match="asked of the grader's functions took too long") as caught:
+            student.call("ask", slow)
+        assert caught.value.kind == "timeout" and not student.alive

@@ -6,13 +6,12 @@ import sys
 import pytest
 import torch
 
-from autograder import registry
 from autograder.checks import Case, built, cost
-from autograder.checks.corpus import answers
 from autograder.checks.local import Local
 from autograder.checks.probe import examine
-from autograder.checks.work import ATTENTION, SPY, seen
-from autograder.sandbox import choose
+from autograder.checks.work import ATTENTION, SPY, _grows, seen
+from autograder.sandbox import SandboxError, choose
+from autograder.sandbox.bubblewrap_alone import BubblewrapAlone
 from autograder.student import Cell, Student
 
 BY_HAND = "def attend(q, k, v):\n    return (q @ k.transpose(-2, -1) / q.size(-1) ** 0.5).softmax(-1) @ v"
@@ -64,34 +63,99 @@ def local_mean(x):
     near = (places[:, None] - places) % len(x) <= 1
     return near.to(x.dtype) @ x
 """
+LOOP = """
+import torch
+def local_mean(x):
+    return torch.stack([x[n] + x[n - 1] for n in range(len(x))])
+"""
+ELSEWHERE = """
+import numpy
+import torch
+def local_mean(x):  # torch's modes see nothing of it
+    places = numpy.arange(len(x))
+    near = ((places[:, None] - places) % len(x) <= 1).astype("float32")
+    return torch.from_numpy(near @ x.numpy())
+"""
+SHORT = WINDOW.replace("x.roll(1, 0)", "x.roll(1, 0) * (len(x) < 2000)")
+HIDDEN = SQUARE + """
+from torch.utils._python_dispatch import _disable_current_modes
+square = local_mean
+def local_mean(x):
+    with _disable_current_modes():
+        return square(x)
+"""
+FORGED = SQUARE + """
+import gc
+for thing in gc.get_objects():
+    if type(thing).__name__ == "Agent":
+        asked = thing.op_call
+        def op_call(target, args, kwargs):
+            value = asked(target, args, kwargs)
+            return {"names": [], "work": 0, "largest": 0} if target[0] == "spy_end" else value
+        thing.op_call = op_call
+"""
 
 
-def test_a_sliding_window_that_fills_a_square_costs_too_much():
-    def long(draw):
-        yield Case("local_mean", (draw.normal(64, 1),))
+def mean_of(draw, length):
+    return Case("local_mean", (draw.normal(length, 1),))
 
-    check = cost(long, "the window is narrow")
-    found = [examine([check], fake_student(source), fake_student(WINDOW), 1)[0] for source in (WINDOW, SQUARE)]
+
+def narrow():
+    return cost(mean_of, "the window is narrow", counted=64, measured=6144)
+
+
+def test_our_own_answers_are_counted():
+    found = [examine([narrow()], fake_student(source), fake_student(WINDOW), 1)[0] for source in (WINDOW, SQUARE)]
     assert found[0].message == ""
-    assert found[1].message == "the window is narrow (it computes and holds at once more than 4 times what is needed)"
+    assert found[1].message == "the window is narrow" and found[1].failed
 
 
-LONG = 4096
+@pytest.fixture(scope="module")
+def counting():
+    backend = choose()
+    with Student(backend) as student:
+        if not student.counted:
+            pytest.skip(f"no control group counts what boxes of {backend.name} use here")
+    return backend
 
 
-@pytest.mark.parametrize(("kind", "name"), [("right", "textbook"), ("wrong", "table_of_all_pairs")])
-def test_what_is_counted_inside_is_what_is_seen_from_outside(kind, name):
-    """The control group's peak, which no student's code can touch: a table of all pairs is in it."""
-    exercise = registry.find("sparse.sliding_window")
-    source = next(path for path in answers(exercise, kind) if path.stem == name).read_text()
-    with Student(choose()) as student:
+def boxed(backend, source):
+    with Student(backend) as student:
         student.run_cells([Cell("answer", source)])
-        before = student.usage().peak_bytes
-        if not before:
-            pytest.skip("no control group counts the memory of boxes here")
-        student.call("sliding_window_attention", *(torch.randn(1, LONG, 4) for _ in range(3)), 4)
-        grown = student.usage().peak_bytes - before
-    assert (grown > 4 * LONG**2) == (kind == "wrong"), f"{grown >> 20} MB"
+        return examine([narrow()], student, fake_student(WINDOW), 1)[0]
+
+
+@pytest.mark.parametrize("source", [WINDOW, LOOP], ids=["window", "slow but linear"])
+def test_a_box_whose_cost_grows_as_the_length_is_within(counting, source):
+    assert boxed(counting, source).message == ""
+
+
+@pytest.mark.parametrize("source", [SQUARE, ELSEWHERE, HIDDEN, FORGED], ids=["plain", "numpy", "no modes", "agent"])
+def test_a_box_with_a_table_of_all_pairs_fails_whatever_it_says(counting, source):
+    assert boxed(counting, source).message == "the window is narrow"
+
+
+def test_a_box_that_answers_a_long_input_with_less_work_and_other_values_is_told_so(counting):
+    assert "on a long input the values are not those" in boxed(counting, SHORT).message
+
+
+def test_where_nobody_counts_the_check_is_not_run():
+    backend = BubblewrapAlone()
+    try:
+        backend.probe()
+    except SandboxError as error:
+        pytest.skip(f"not here: {error}")
+    finding = boxed(backend, SQUARE)
+    backend.close()
+    assert not finding.failed and "no control group counts what a box of bubblewrap-alone uses" in finding.check.not_run
+
+
+@pytest.mark.parametrize(
+    ("seconds", "grows"),
+    [((0.001, 0.002, 0.004), False), ((0.15, 0.3, 0.6), False), ((0.03, 0.12, 0.5), True), ((0.02, 0.3, 0.5), False)],
+)
+def test_what_is_growth(seconds, grows):
+    assert _grows(list(seconds)) == grows
 
 
 def test_products_count_their_inner_length_and_views_hold_nothing():

@@ -27,6 +27,10 @@ class Missing(Exception):
     """The student's code has no such name."""
 
 
+class TooLarge(Exception):
+    """The answer holds more than the grader takes."""
+
+
 class GraderError(RuntimeError):
     """A function that the grader passed in raised this when the student's code called it."""
 
@@ -109,8 +113,17 @@ def explain(error: BaseException) -> list[str]:
         kind, text = "memory", "more memory was asked for than the box has"
     elif isinstance(error, Missing):
         kind, text = "missing", str(error)
+    elif isinstance(error, TooLarge):
+        text = str(error)
     frames = [f for f in traceback.extract_tb(error.__traceback__) if "/inside/" not in f.filename]
     return [kind, text[:2000], "".join(traceback.format_list(frames[-12:]))[-8000:]]
+
+
+def _fits(frame: list[Any], most: int) -> None:
+    """Raises TooLarge for an answer that the grader would not read, so that the box need not end for it."""
+    size = max(sum(len(buffer) for buffer in frame[1:]), len(frame[0]) - wire.HEAD.size)
+    if size > most:
+        raise TooLarge(f"the answer takes {size:,} bytes where at most {most:,} can be right")
 
 
 class Agent:
@@ -143,6 +156,7 @@ class Agent:
             with self.time_limit(request["seconds"], request["wall"]):
                 reply = {"id": self.current, "ok": getattr(self, "op_" + request["op"])(**request["body"])}
                 frame = wire.Encoder(self.keep).frame(reply)
+                _fits(frame, request["most"])
         except BaseException as error:
             kind, message, trace = explain(error)
             if self.late:

@@ -249,10 +249,15 @@ def send(sock: socket.socket, buffers: list[Any], deadline: float | None = None)
             view = view[sock.send(view[: 1 << 18]) :]
 
 
-def receive(sock: socket.socket, deadline: float | None = None) -> tuple[bytearray, bytearray]:
-    """Reads one frame's header and body. Raises WireError, TimeoutError, or EOFError where the other side is gone."""
+def receive(
+    sock: socket.socket, deadline: float | None = None, most: int = MAX_BODY
+) -> tuple[bytearray, bytearray]:
+    """Reads one frame's header and body, each of at most `most` bytes.
+
+    Raises WireError, TimeoutError, or EOFError where the other side is gone.
+    """
     header_size, body_size = HEAD.unpack(_exactly(sock, HEAD.size, deadline))
-    if header_size > MAX_HEADER or body_size > MAX_BODY:
+    if header_size > min(MAX_HEADER, most) or body_size > min(MAX_BODY, most):
         raise WireError(f"a frame of {header_size} + {body_size} bytes")
     return _exactly(sock, header_size, deadline), _exactly(sock, body_size, deadline)
 

@@ -4,7 +4,7 @@ from functools import partial
 
 import torch
 
-from autograder.checks import ATTENTION, Case, Check, Draw, Probe, TableModel, built, cost, function, module, search
+from autograder.checks import ATTENTION, Case, Check, Draw, Probe, TableModel, built, function, module, search
 from autograder.checks.compare import compare
 
 
@@ -123,8 +123,14 @@ def kv_cache() -> list[Check]:
     def reused(draw: Draw, _):
         return [Probe(partial(_reused, case), case, case.tolerance) for case in cases(draw)]
 
-    def long(draw: Draw):
-        yield draw.module("CachedSelfAttention", (32, 2), (draw.normal(1, 128, 32),))
+    def recalled(draw: Draw, _):
+        """New parameters between the past and the next word: what was kept is still what the old ones made of it."""
+        drawn = list(cases(draw))
+        others = [case.state for case in cases(draw)]
+        return [
+            Probe(partial(_recalled, case, other), case, case.tolerance)
+            for case, other in zip(drawn, others, strict=True)
+        ]
 
     together = module(cases)
     return [
@@ -132,16 +138,27 @@ def kv_cache() -> list[Check]:
         Check("step by step equals all at once", stepwise, weight=3.0, core=True),
         Check("a cache passed in stays usable", reused),
         *together[2:],
-        cost(long, "one more word costs as much as reading all words before it again", _one_more),
+        Check("cost", recalled, explain=_why_recalled),
         built(cases, ATTENTION),
     ]
 
 
-def _one_more(case: Case, subject):
-    """The step after a long past."""
+def _recalled(case: Case, state: dict[str, torch.Tensor], subject):
+    """The outputs for the last word: by the parameters that read the words before it, and by others."""
     module, x = case.built(subject), case.args[0]
     value = module(x[:, :-1])
-    return (lambda: module(x[:, -1:], value[1])) if _pair(value) else lambda: None
+    if not _pair(value):
+        return "a pair (output, cache) is expected"
+    last = _first(module(x[:, -1:], value[1]))
+    module.load(state)
+    return [last, _first(module(x[:, -1:], value[1]))]
+
+
+def _why_recalled(expected: list, actual) -> str:
+    alike = isinstance(actual, list) and len(actual) == 2 and isinstance(actual[0], torch.Tensor)
+    if not alike or actual[0].shape != expected[0].shape or not torch.allclose(expected[0], actual[0], atol=1e-3):
+        return "the output for one more word is not what it should be"
+    return "one more word costs as much as reading all words before it again"
 
 
 def _first(value):

@@ -66,12 +66,12 @@ def sliding_window() -> list[Check]:
     def small(draw: Draw):
         yield Case("sliding_window_attention", (*(draw.normal(2, 6, 3) for _ in range(3)), 2))
 
-    def long(draw: Draw):
-        yield Case("sliding_window_attention", (*(draw.normal(1, 512, 4) for _ in range(3)), 4))
+    def long(draw: Draw, length: int) -> Case:
+        return Case("sliding_window_attention", (*(draw.normal(1, length, 4) for _ in range(3)), 4), amplify=8.0)
 
     seen = [flow(small, place, f"whose {name} count") for place, name in enumerate(("queries", "keys", "values"))]
     told = "your sliding window still makes a table of all pairs: twice the text costs four times as much"
-    dear = cost(long, told, weight=6.0)  # it is what the exercise is about
+    dear = cost(long, told, counted=512, measured=6144, weight=6.0)  # it is what the exercise is about
     return [*function(cases), extremes(lambda draw: cases(draw, 50.0)), *seen, dear]
 
 
@@ -324,9 +324,10 @@ def dynamic_conv() -> list[Check]:
     def small(draw: Draw):
         yield Case("span_dynamic_conv", (draw.normal(2, 5, 2), draw.normal(2, 5, 3)))
 
-    def long(draw: Draw):
-        yield Case("span_dynamic_conv", (draw.normal(1, 256, 4), draw.normal(1, 256, 3)))
+    def long(draw: Draw, length: int) -> Case:
+        return Case("span_dynamic_conv", (draw.normal(1, length, 4), draw.normal(1, length, 3)), amplify=4.0)
 
     seen = [flow(small, 0, "which values arrive"), flow(small, 1, "whose kernel counts")]
-    dear = cost(long, "twice the text costs four times as much, though each position meets W others only")
+    told = "twice the text costs four times as much, though each position meets W others only"
+    dear = cost(long, told, counted=256, measured=6144)
     return [*function(cases), extremes(lambda draw: cases(draw, 1e4)), *seen, dear]

@@ -112,6 +112,20 @@ def test_ctrl_c_stops_cleanly_and_a_regrade_asks_first(course, tmp_path):
     assert "nothing changes" in course.grade("--workers", "1", "--regrade", "--yes")
 
 
+@pytest.mark.slow
+def test_a_submission_that_kills_every_worker_waits_for_a_person(course):
+    course.answers(["ada", "ben", "chen"], 0.0)
+    path = course.root / "submitted" / "ben" / UNIT / f"{UNIT}.ipynb"
+    nb = nbformat.read(path, as_version=4)
+    find(nb, "solution-masks-padding").source = "# kill"
+    nbformat.write(nb, path)
+    said = course.grade("--workers", "1")
+    assert "ben: each worker that tried died (2 of them)" in said and "1 need a person" in said
+    assert course.grades("ada") == course.grades("chen") == FULL  # who waited at the same worker is not blamed
+    assert all(manual for _, manual in course.grades("ben").values())
+    assert "all 3 submissions are graded already" in here(course)
+
+
 def _free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

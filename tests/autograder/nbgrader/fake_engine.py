@@ -20,7 +20,8 @@ class Kill(NbGraderPreprocessor):
 
 
 def grade_notebook(nb, exercises, *, backend, key, student, device, progress, limits):
-    """`# right` in the answer earns its points, `# ours` is our failure, `# raise` is a crash of the grader.
+    """`# right` in the answer earns its points, `# ours` is our failure, `# raise` is a crash of the grader, `# kill`
+    ends its process.
 
     A line in `graded.txt` tells each time that a student is graded.
     """
@@ -30,6 +31,8 @@ def grade_notebook(nb, exercises, *, backend, key, student, device, progress, li
     found = []
     for exercise in exercises:
         cell_id = "solution-" + exercise.id.replace(".", "-")
+        if "# kill" in sources[cell_id]:
+            os.kill(os.getpid(), signal.SIGKILL)
         if "# raise" in sources[cell_id]:
             raise RuntimeError("the engine broke")
         status = "passed" if "# right" in sources[cell_id] else "failed"

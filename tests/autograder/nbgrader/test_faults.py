@@ -1,5 +1,6 @@
 """What goes wrong around the grading: a clear line, the rest of the class graded, and a rerun that finishes."""
 
+import logging
 import os
 import shutil
 import signal
@@ -14,7 +15,7 @@ import pytest
 
 from autograder.nbgrader import config, unfinished
 
-from .conftest import IDS, POINTS, UNIT, Course
+from .conftest import IDS, POINTS, UNIT, Course, find
 
 FULL = {exercise: (POINTS, False) for exercise in IDS}
 slow = pytest.mark.slow
@@ -50,7 +51,48 @@ def test_a_killed_grader_is_finished_by_the_next(own_course, moment):
         assert own_course.grades(student) == FULL
         assert (own_course.root / "autograded" / student / UNIT / f"{UNIT}.ipynb").exists()
     assert times_graded(own_course) == {"early": 1, "killer": times, "late": 1}
-    assert not list((own_course.root / unfinished.LOCKS).iterdir())
+    assert [path.name for path in (own_course.root / unfinished.LOCKS).iterdir()] == [unfinished.DEATHS]
+    assert not list((own_course.root / unfinished.LOCKS / unfinished.DEATHS).iterdir())
+
+
+def test_a_submission_that_kills_the_grader_twice_waits_for_a_person(own_course):
+    poison = own_course.released()
+    find(poison, "solution-masks-padding").source = "# kill"
+    for student, nb in (("early", own_course.released()), ("killer", poison), ("late", own_course.released())):
+        own_course.hand_in(student, nb)
+    for _ in range(unfinished.ENOUGH):
+        own_course.nbgrader("autograde", UNIT, code=-signal.SIGKILL)
+    said = own_course.nbgrader("autograde", UNIT)
+    assert "killer · 02-masks: the grader was killed twice while it graded this submission" in said
+    assert own_course.grades("early") == own_course.grades("late") == FULL
+    assert own_course.grades("killer") == {exercise: (0.0, True) for exercise in IDS}
+    check = find(own_course.graded("killer"), "check-masks-causal")
+    assert check.metadata.tfkit.verdict["status"] == "not_graded"
+    assert times_graded(own_course) == {"early": 1, "killer": 2, "late": 1}
+    assert not list((own_course.root / unfinished.LOCKS / unfinished.DEATHS).iterdir())  # `--force` tries it again
+
+
+def test_a_grader_that_is_interrupted_accuses_nobody(tmp_path, monkeypatch):
+    """Ctrl-C leaves a lock behind too, which nobody holds."""
+    monkeypatch.chdir(tmp_path)
+    converter = SimpleNamespace(coursedir=SimpleNamespace(root=tmp_path), log=logging.getLogger("test"),
+                                _format_source=lambda a, s, escape: f"submitted/{s}/{a}",
+                                _format_dest=lambda a, s: f"autograded/{s}/{a}")  # fmt: skip
+    for stopped in (True, False, False):
+        unfinished.begin("submitted/ann/x")
+        assert not unfinished.deadly()
+        if stopped:
+            unfinished._stop()
+        for descriptor in unfinished._held.values():  # as where the process ends
+            os.close(descriptor)
+        unfinished._held.clear()
+        unfinished.clear(converter)
+    unfinished.begin("submitted/ann/x")
+    assert unfinished.deadly()
+    unfinished.release()
+    unfinished.begin("submitted/ann/x")
+    assert not unfinished.deadly()
+    unfinished.release()
 
 
 def test_a_locked_gradebook_and_a_renamed_file(own_course):

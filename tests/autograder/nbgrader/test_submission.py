@@ -1,6 +1,7 @@
 """What the reader makes of a file that was handed in."""
 
 import json
+import time
 
 import nbformat
 import pytest
@@ -19,3 +20,33 @@ def test_a_notebook_of_any_4_becomes_one_whose_cells_have_ids(minor):
     assert nb.cells[0].source == "x = 1" and nb.cells[0].execution_count is None
     assert nb.cells[0].id == "own" if minor >= 5 else nb.cells[0].id
     assert nbformat.validator.isvalid(nb)
+
+
+def _with_outputs(role, number):
+    text = {"output_type": "stream", "name": "stdout", "text": "x"}
+    cell = {"cell_type": "code", "id": "a", "source": "x", "metadata": {"tfkit": {"role": role}},
+            "outputs": [text] * number, "execution_count": None}  # fmt: skip
+    return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def test_fifty_thousand_outputs_take_no_time_to_read():
+    """30 s of the grader before any limit held; only those of demonstrations are shown, and few of them."""
+    started = time.process_time()
+    kept = [len(submission.parse(_with_outputs(role, 50_000)).cells[0].outputs) for role in ("exercise", "demo")]
+    assert kept == [0, submission.OUTPUTS]
+    assert time.process_time() - started < 5
+
+
+def test_a_huge_output_is_left_out_and_a_hundred_thousand_cells_are_refused():
+    nb = json.loads(_with_outputs("demo", 2))
+    nb["cells"][0]["outputs"][1]["text"] = "x" * submission.SHOWN
+    assert len(submission.parse(json.dumps(nb)).cells[0].outputs) == 1
+    nb["cells"] = [{"cell_type": "raw", "id": f"c{n}", "source": "", "metadata": {}} for n in range(100_000)]
+    with pytest.raises(submission.Unreadable, match="more than 5000 cells"):
+        submission.parse(json.dumps(nb))
+
+
+@pytest.mark.parametrize("text", ["[]", "3", '{"cells": 3}', '{"worksheets": [3]}', '{"cells": [{"outputs": {}}]}'])
+def test_what_is_no_notebook_is_unreadable(text):
+    with pytest.raises(submission.Unreadable):
+        submission.parse(text)
