@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := .make
+# the index of PyTorch's CPU build, as pytorch.org's installer shows it; without it pip takes the default build, with CUDA
+TORCH_INDEX ?=
 # nproc counts threads, not cores, where OMP_NUM_THREADS is set
 JOBS   ?= $(shell env -u OMP_NUM_THREADS nproc)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -12,7 +14,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 FRONT := $(shell find extension/src extension/schema extension/style extension/package.json extension/yarn.lock \
            extension/tsconfig.json -type f 2>/dev/null)
 
-.PHONY: help setup demo lab course course-run test test-slow fuzz test-ui check bench bench-models bench-grading bench-widgets corpus clean
+.PHONY: help setup demo lab course course-run test test-slow test-wheel release fuzz test-ui check bench bench-models bench-grading bench-widgets corpus clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -25,10 +27,11 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
 
 # torch first and alone: with it in place nothing else asks for another build of it
-$(STAMP)/packages: pyproject.toml constraints.txt | $(BIN)/python
+$(STAMP)/packages: pyproject.toml constraints.txt requirements-box.txt | $(BIN)/python
 	@mkdir -p $(STAMP)
 	@echo "» installing packages (a few minutes the first time)"
-	@$(BIN)/pip install -q -c constraints.txt torch
+	@$(BIN)/pip install -q -c constraints.txt $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) torch
+	@if [ "$$(uname -sm)" = "Linux x86_64" ]; then $(BIN)/pip install -q --no-deps --require-hashes -r requirements-box.txt; fi
 	@$(BIN)/python tools/requirements.py > $(STAMP)/requirements.txt
 	@set -o pipefail; $(BIN)/pip install -c constraints.txt -r $(STAMP)/requirements.txt \
 	  | { grep --line-buffered -E '^(Collecting|Installing|Successfully)' | cut -c 1-100 || true; }
@@ -74,6 +77,19 @@ test-slow: setup  ## the tests that take minutes
 
 fuzz: setup  ## a night's worth: a million random frames and notebooks for each reader, or CASES=…
 	@FUZZ_CASES=$(or $(CASES),1000000) $(BIN)/python -m pytest -n $(JOBS) -m slow tests/autograder/sandbox/test_fuzz.py
+
+test-wheel: setup  ## the wheel of a clean copy, in an empty environment outside the repository (TORCH_INDEX=… for 3.13 too)
+	@$(BIN)/python -m pytest -q -m wheel tests/wheel
+
+release: setup  ## dist/: sdist, wheel, bill of materials, sums; tested. All but the upload
+	@grep -q "^## $$($(BIN)/hatchling version):" CHANGELOG.md || { echo "CHANGELOG.md has no section for version $$($(BIN)/hatchling version)"; exit 1; }
+	@rm -rf dist && mkdir dist
+	@echo "» building sdist and wheel"
+	@$(BIN)/python -m build --no-isolation -o dist > $(STAMP)/build.log 2>&1 || { tail -n 30 $(STAMP)/build.log; exit 1; }
+	@$(BIN)/cyclonedx-py environment $(BIN)/python --pyproject pyproject.toml --output-reproducible -o dist/sbom.cdx.json
+	@WHEEL_DIST=dist $(BIN)/python -m pytest -q -m wheel tests/wheel
+	@cd dist && sha256sum *.whl *.tar.gz sbom.cdx.json > SHA256SUMS && cat SHA256SUMS
+	@echo "» dist/ is ready; to publish: twine upload dist/*.whl dist/*.tar.gz"
 
 test-ui: setup  ## the front end's tests: units, then JupyterLab in a real browser
 	@cd extension && jlpm test && cd ui-tests && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 jlpm install --immutable && jlpm test

@@ -6,15 +6,16 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from autograder.answers import Answer, answers
 from autograder.api import Exercise
 from autograder.translate import translated
 
 if TYPE_CHECKING:
     from autograder.checks.local import Local
-    from autograder.checks.probe import Answer, Finding
+    from autograder.checks.probe import Answer as Reply
+    from autograder.checks.probe import Finding
 
 SHOWN = 64  # a counter-example with more numbers than this is no help to a reader
 
@@ -27,14 +28,14 @@ class Misconception:
     hint: str
 
 
-def wrong_answers(exercise: Exercise) -> list[Path]:
+def wrong_answers(exercise: Exercise) -> list[Answer]:
     """The files of the exercise's wrong submissions."""
-    if exercise.folder is None:
-        return []
-    return sorted((exercise.folder / "submissions" / exercise.id / "wrong").glob("*.py"))
+    return answers(exercise, "wrong")
 
 
-def diagnose(exercise: Exercise, findings: Sequence[Finding], known: list[Path] | None = None) -> Misconception | None:
+def diagnose(
+    exercise: Exercise, findings: Sequence[Finding], known: list[Answer] | None = None
+) -> Misconception | None:
     """The misconception that answers as the student does: to all probes, or else to all core ones that failed.
 
     None where nothing fits. `known` are the wrong answers to compare with, the exercise's own where it is not given.
@@ -45,25 +46,25 @@ def diagnose(exercise: Exercise, findings: Sequence[Finding], known: list[Path] 
     every = [answer for finding in findings if finding.check.graded for answer in finding.answers]
     core = [answer for finding in failed if finding.check.core for answer in finding.failed]
     noisy = [a for f in failed for a in f.failed if isinstance(a.actual, dict) and a.actual.get("random numbers")]
-    for answers in (every, core, noisy):  # what draws random numbers never gives the same values again
-        for path in (wrong_answers(exercise) if known is None else known) if answers else ():
-            if _agrees(path, answers):
+    for replies in (every, core, noisy):  # what draws random numbers never gives the same values again
+        for path in (wrong_answers(exercise) if known is None else known) if replies else ():
+            if _agrees(path, replies):
                 return Misconception(path.stem, translated(said(path), exercise.folder))
     return None
 
 
-def _agrees(path: Path, answers: Sequence[Answer]) -> bool:
+def _agrees(path: Answer, said: Sequence[Reply]) -> bool:
     from autograder.checks.compare import compare
     from autograder.checks.probe import observe
 
     subject = subject_of(path)
     # what differs tells wrong answers apart soonest
-    ordered = sorted(answers, key=lambda answer: answer.difference is None)
+    ordered = sorted(said, key=lambda answer: answer.difference is None)
     return all(compare(observe(subject, a.probe), a.actual, a.probe.tolerance) is None for a in ordered)
 
 
 @lru_cache(maxsize=256)
-def subject_of(path: Path) -> Local:
+def subject_of(path: Answer) -> Local:
     """One of our own answers, in this process."""
     from autograder.checks.local import Local
 
@@ -72,7 +73,7 @@ def subject_of(path: Path) -> Local:
     return Local(namespace)
 
 
-def said(path: Path) -> str:
+def said(path: Answer) -> str:
     """What a wrong answer's student reads: its docstring, in English."""
     return ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or path.stem.replace("_", " ")
 

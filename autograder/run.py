@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from autograder import given, registry
+from autograder.answers import answers
 from autograder.api import CheckResult, Exercise, Limits, Status, Verdict
 from autograder.checks import device as devices
-from autograder.checks.corpus import answers
 from autograder.checks.probe import Finding, examine
 from autograder.checks.reference import reference_of
 from autograder.checks.shrink import shrunk

@@ -16,6 +16,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from autograder.answers import Answer
 from autograder.api import Exercise
 from autograder.diagnose import wrong_answers
 from course import build as builder
@@ -100,7 +101,7 @@ def _misconceptions(exercise: Exercise) -> str:
     return "\n".join([f"### `{exercise.id}`: {len(paths)}", "", *lines])
 
 
-def _sentence(path: Path) -> str:
+def _sentence(path: Answer) -> str:
     said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or path.stem.replace("_", " ")
     return said.strip().partition("\n")[0]
 

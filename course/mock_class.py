@@ -17,6 +17,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
 
+from autograder.answers import answers
 from autograder.api import Exercise
 from course import exercises
 
@@ -212,11 +213,10 @@ def notebook(student: Student, unit: str, released: Path) -> str:
 
 def submission(student: Student, exercise: Exercise) -> str:
     """The student's answer, from the unit's collection, as it would stand in the notebook."""
-    folder = _folder(exercise)
     if exercise.id in student.wrong:
-        chosen = folder / "wrong" / f"{student.wrong[exercise.id]}.py"
+        chosen = next(one for one in answers(exercise, "wrong") if one.stem == student.wrong[exercise.id])
     else:
-        right = sorted((folder / "right").glob("*.py"))
+        right = answers(exercise, "right")
         chosen = right[student.style % len(right)]
     return in_notebook(chosen.read_text(encoding="utf-8"), exercise)
 
@@ -248,12 +248,6 @@ def _replaced(lines: list[str], drop: dict[int, tuple[int, str]]) -> str:
             out.append(lines[number - 1])
             number += 1
     return "\n".join(out)
-
-
-def _folder(exercise: Exercise) -> Path:
-    if exercise.folder is None:
-        raise ValueError(f"exercise {exercise.id} has no folder, so its submissions cannot be found")
-    return exercise.folder / "submissions" / exercise.id
 
 
 def describe() -> str:

@@ -1,12 +1,16 @@
-"""Print what pyproject.toml asks for, every extra included, so that it can be installed before the project is built."""
+"""Print what pyproject.toml asks for, so that it can be installed before the project is built: with the extras named as
+arguments, or with every extra where none is named."""
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from pathlib import Path
 
-project = tomllib.loads(Path(__file__).parents[1].joinpath("pyproject.toml").read_text())
-wanted = [*project["build-system"]["requires"], *project["project"]["dependencies"]]
-for extra in project["project"]["optional-dependencies"].values():
-    wanted += extra
+parsed = tomllib.loads(Path(__file__).parents[1].joinpath("pyproject.toml").read_text())
+project = parsed["project"]
+extras = project["optional-dependencies"]
+wanted = [*parsed["build-system"]["requires"], *project["dependencies"]]
+for name in sys.argv[1:] or extras:
+    wanted += [requirement for requirement in extras[name] if not requirement.startswith(project["name"])]
 print("\n".join(requirement.replace(" ", "") for requirement in wanted))

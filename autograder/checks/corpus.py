@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from autograder import registry
+from autograder.answers import Answer, answers
 from autograder.api import Exercise
 from autograder.checks.local import Local
 from autograder.checks.probe import Asked, Finding, answered, questions
@@ -59,20 +59,13 @@ def together(scores: Sequence[Score]) -> Score:
     return whole
 
 
-def answers(exercise: Exercise, kind: str) -> list[Path]:
-    """The exercise's answers: `right`, `wrong`, or `rewritten`: misconceptions known by name, in other words."""
-    if exercise.folder is None:
-        return []
-    return sorted((exercise.folder / "submissions" / exercise.id / kind).glob("*.py"))
-
-
 def asked_of(exercise: Exercise, seed: int) -> list[Asked]:
     """The exercise's questions with the reference's answers: put to many subjects, drawn and answered once."""
     checks = registry.check_function(exercise)()
     return list(questions(checks, reference_of(exercise), f"{seed}/{exercise.id}"))
 
 
-def examined(path: Path, asked: list[Asked]) -> list[Finding]:
+def examined(path: Answer, asked: list[Asked]) -> list[Finding]:
     """All checks of one of our own answers, in this process."""
     namespace: dict[str, Any] = {"__name__": "answer"}
     exec(compile(path.read_text(encoding="utf-8"), path.name, "exec"), namespace)
@@ -97,7 +90,7 @@ def judge(exercise: Exercise, asked: list[Asked]) -> Score:
     return score
 
 
-def _judge_wrong(exercise: Exercise, path: Path, findings: list[Finding], score: Score) -> None:
+def _judge_wrong(exercise: Exercise, path: Answer, findings: list[Finding], score: Score) -> None:
     found = diagnose(exercise, findings)
     caught, named = any(finding.failed for finding in findings), found is not None and found.name == path.stem
     score.wrong, score.caught, score.named = score.wrong + 1, score.caught + caught, score.named + named

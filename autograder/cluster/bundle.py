@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from autograder import registry
+from autograder.answers import FOLDER, Answer, answers
 from autograder.api import Exercise
 from autograder.nbgrader.rebuild import Source
 
@@ -106,9 +107,10 @@ def hash_of_checks(released: dict[str, Released]) -> str:
 @lru_cache(maxsize=8)
 def _code_hash(check_cells: frozenset[str]) -> str:
     exercises = [e for e in registry.exercises() if "check-" + e.id.replace(".", "-") in check_cells]
-    parts = [path for name in ENGINE for path in _sources(PACKAGE / name)]
+    parts: list[Answer] = [path for name in ENGINE for path in _sources(PACKAGE / name)]
     for exercise in exercises:
-        parts += [path for path in _sources(exercise.folder) if path.name != "lesson.py"]
+        parts += [path for path in _sources(exercise.folder) if path.name != "lesson.py" and FOLDER not in path.parts]
+        parts += [*answers(exercise, "right"), *answers(exercise, "wrong")]  # in a folder, or packed in a wheel
         parts += [path for folder in _reference_folders(exercise) for path in _sources(folder)]
     digest = hashlib.sha256(repr([_declared(exercise) for exercise in exercises]).encode())
     for path in dict.fromkeys(parts):

@@ -5,7 +5,8 @@ from functools import lru_cache
 import pytest
 
 from autograder import registry
-from autograder.checks.corpus import answers, asked_of, judge, together
+from autograder.answers import answers
+from autograder.checks.corpus import asked_of, judge, together
 from autograder.checks.mutation import sharpness, total
 
 EXERCISES = registry.exercises()

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from autograder import registry, run
+from autograder.answers import answers
 from autograder.api import hinted
 from autograder.checks import Case, device, gradients, precision, values
-from autograder.checks.corpus import answers
 from autograder.checks.device import Placed
 from autograder.checks.local import Local
 from autograder.checks.probe import answered, examine, questions

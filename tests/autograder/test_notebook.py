@@ -3,7 +3,7 @@
 import pytest
 
 from autograder import notebook, registry
-from autograder.checks.corpus import answers
+from autograder.answers import answers
 
 CAUSAL = registry.find("masks.causal")
 

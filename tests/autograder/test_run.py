@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from autograder import registry, run
-from autograder.checks.corpus import answers
+from autograder.answers import answers
 from autograder.sandbox import choose
 
 ATTEND = registry.find("attention.attend")

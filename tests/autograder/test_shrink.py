@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from autograder import registry, run
+from autograder.answers import answers
 from autograder.checks import Case, values
-from autograder.checks.corpus import answers, asked_of, examined
+from autograder.checks.corpus import asked_of, examined
 from autograder.checks.local import Local
 from autograder.checks.probe import examine
 from autograder.checks.reference import reference_of

@@ -3,8 +3,9 @@
 import pytest
 
 from autograder import registry
+from autograder.answers import answers
 from autograder.checks import Case, flow
-from autograder.checks.corpus import answers, asked_of
+from autograder.checks.corpus import asked_of
 from autograder.checks.local import Local
 from autograder.checks.probe import answered, examine
 from autograder.checks.reference import reference_of

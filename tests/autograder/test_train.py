@@ -5,8 +5,9 @@ import torch
 from torch import nn
 
 from autograder import registry, run
+from autograder.answers import answers
 from autograder.checks import squares, trains
-from autograder.checks.corpus import answers, asked_of, examined
+from autograder.checks.corpus import asked_of, examined
 from autograder.checks.local import Local
 from autograder.checks.probe import answered, examine, questions
 from autograder.checks.reference import reference_of

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from autograder import registry, warm
-from autograder.checks.corpus import answers
+from autograder.answers import answers
 
 CAUSAL = registry.find("masks.causal")
 ECHO = "import json, os; print(json.dumps([os.getpid(), json.loads(input())]))"

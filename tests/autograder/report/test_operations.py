@@ -9,7 +9,7 @@ import nbformat
 import pytest
 
 from autograder import registry
-from autograder.checks.corpus import answers
+from autograder.answers import answers
 from autograder.cli import main
 from autograder.report import operations, similar_page
 from autograder.report.similar import compare
