@@ -271,8 +271,8 @@ def test_prefixes_and_forced_tokens():
 
 def test_bad_settings_are_named():
     model = causal()
-    with pytest.raises(TypeError, match="'num_beams'"):
-        generate(model, PROMPTS, num_beams=4)
+    with pytest.raises(TypeError, match="'num_rays'"):
+        generate(model, PROMPTS, num_rays=4)
     with pytest.raises(ValueError, match="repetition_penalty=0"):
         generate(model, PROMPTS, repetition_penalty=0)
     with pytest.raises(ValueError, match="empty sentence"):

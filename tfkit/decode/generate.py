@@ -9,29 +9,29 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from tfkit.decode import settings as defaults
 from tfkit.decode.decoders import Decoder, decoder_for, is_causal, is_ours, need_words
 from tfkit.decode.prompts import Ids, Rows, as_rows, prompts, special_ids
 from tfkit.decode.rules import Rules
 from tfkit.decode.search import Step, Strategy, Task
-from tfkit.decode.strategies import GREEDY
 
 
 def generate(
     model: Any,
     input_ids: Rows,
-    strategy: Strategy = GREEDY,
+    strategy: Strategy | None = None,
     *,
-    max_new_tokens: int = 64,
-    attention_mask: Tensor | None = None,
+    max_new_tokens: int | None = None,
+    attention_mask: Rows = None,
     start_id: int | None = None,
     end_id: Ids = None,
     pad_id: int | None = None,
     prefix: Ids | Tensor = None,
-    returns: int = 1,
+    returns: int | None = None,
     generator: torch.Generator | None = None,
     static_cache: bool = False,
     trace: bool = False,
-    **rules: Any,
+    **given: Any,
 ) -> Any:
     """The best continuation of each sentence, ids [B·returns,T]: its start or prompt, its tokens, its end, padding.
 
@@ -41,17 +41,27 @@ def generate(
     length; prompts come back padded on the left.
     end_id: one or several; -1: none. prefix: tokens that come first, after the start or before the prompt (a language
     code, a control code), for all rows or [B,n]. returns: how many of a beam's hypotheses, best first.
-    static_cache: of fixed size, for compilers. rules: as in `Rules`; max_length counts the prompt too.
-    `trace=True` returns (ids, list of Step). Raises TypeError for a model it cannot drive or a rule it does not know,
-    ValueError for a missing id.
+    static_cache: of fixed size, for compilers. given: rules as in `Rules`, max_length, which counts the prompt too, and
+    instead of a strategy transformers' words for one (num_beams, length_penalty, do_sample, top_p …).
+
+    What is not given is as `model.generation_config` says, which is what its file said; without that, greedily and up
+    to 64 new tokens. `trace=True` returns (ids, list of Step). Raises TypeError for a model it cannot drive, a setting
+    it does not know or ids that are none, ValueError for a missing id or one outside the vocabulary.
     """
     need_words(model)
-    start, ends, pad = special_ids(model, start_id, end_id, pad_id)
+    check_names(strategy, given)
+    settings = {**defaults.of(model), **given}
+    defaults.warn_of_unknown(settings)
+    if strategy is None:
+        strategy, own = defaults.strategy_of(settings), settings.get("num_return_sequences") or 1
+        returns = own if returns is None else returns
+    returns = 1 if returns is None else returns
+    start, ends, pad = special_ids(model, settings, start_id, end_id, pad_id)
     steps: list[Step] = []
     with evaluating(model):
         source, mask = as_rows(input_ids, attention_mask, pad, model)
         prompt, mask = prompts(model, source, mask, start, (pad, ends), prefix)
-        limit = new_tokens(prompt, max_new_tokens, rules.pop("max_length", None))
+        limit = new_tokens(prompt, max_new_tokens, given.get("max_length"), settings)
         if not 1 <= returns <= strategy.width:
             raise ValueError(f"returns={returns}: {type(strategy).__name__} has {strategy.width} to give")
 
@@ -60,7 +70,7 @@ def generate(
             part, hidden = (None if tensor is None else tensor[rows] for tensor in (source, mask))
             return decoder_for(model if other is None else other, part, hidden, prompt.size(1) + limit, static_cache)
 
-        applied = rules_of(model, rules).for_run(prompt.size(1), limit, ends, prompt.device)
+        applied = rules_of(model, settings, given).for_run(prompt.size(1), limit, ends, prompt.device)
         watch = steps.append if trace else None
         real = mask if is_causal(model) else None
         ids = strategy.run(Task(make, prompt, limit, ends, pad, applied, generator, watch, returns, real))
@@ -68,24 +78,36 @@ def generate(
     return (ids, steps) if trace else ids
 
 
-def new_tokens(prompt: Tensor, given: int, longest: int | None) -> int:
-    """How many tokens there may be after prompts [B,t], of `longest` in all."""
-    limit = given if longest is None else longest - prompt.size(1)
+def check_names(strategy: Any, given: dict[str, Any]) -> None:
+    """Raises TypeError for what is no strategy, a setting that there is not, or a search that is described twice."""
+    if isinstance(strategy, type) or not (strategy is None or hasattr(strategy, "run")):
+        shown = strategy.__name__ if isinstance(strategy, type) else repr(strategy)
+        raise TypeError(f"strategy={shown}: give an instance of a strategy, such as tfkit.decode.Beam(4)")
+    known = (*defaults.RULES, "max_length", *defaults.SEARCH)
+    if unknown := [name for name in given if name not in known]:
+        raise TypeError(f"generate knows no {unknown[0]!r}; rules and settings are {', '.join(known)}")
+    if strategy is not None and (twice := [name for name in given if name in defaults.SEARCH]):
+        raise TypeError(f"{twice[0]}: the strategy says how to search; give one of the two")
+
+
+def new_tokens(prompt: Tensor, most: int | None, longest: int | None, settings: dict[str, Any]) -> int:
+    """How many tokens there may be after prompts [B,t]: `longest` in all, or `most` new ones, as given; otherwise as
+    the settings say."""
+    if longest is None and most is None:
+        most, longest = settings.get("max_new_tokens"), settings.get("max_length")
+        longest = longest if most is None else None
+    limit = (64 if most is None else most) if longest is None else longest - prompt.size(1)
     if limit < 0:
         raise ValueError(f"{limit} new tokens are asked for: the prompt has {prompt.size(1)}, max_length is {longest}")
     return limit
 
 
-def rules_of(model: Any, given: dict[str, Any]) -> Rules:
-    """The rules as given; tokens that the model's configuration forces, unless given otherwise."""
-    config = model.config if is_ours(model) else None
-    if not is_causal(model):
-        for name in ("forced_bos_token_id", "forced_eos_token_id"):
-            given.setdefault(name, getattr(config, name, None))
-    unknown = [name for name in given if name not in Rules.__dataclass_fields__]
-    if unknown:
-        raise TypeError(f"generate knows no {unknown[0]!r}; rules are {', '.join(Rules.__dataclass_fields__)}")
-    return Rules(**given)
+def rules_of(model: Any, settings: dict[str, Any], given: dict[str, Any]) -> Rules:
+    """The rules of the settings. Tokens that a Config forces are an encoder-decoder's only, unless they are given."""
+    found = {name: settings[name] for name in defaults.RULES if settings.get(name) is not None}
+    if is_causal(model) and not getattr(model, "generation_config", {}):
+        found = {name: value for name, value in found.items() if name in given or name not in defaults.FORCED}
+    return Rules(**found)
 
 
 @contextmanager

@@ -95,7 +95,7 @@ def judged(task: Task, scores: Tensor, ids: Tensor, said: list[Tensor], penalty:
         times = torch.zeros_like(scores[:, 0]).scatter_add(1, words, torch.ones_like(words, dtype=scores.dtype))
         scores = scores - penalty * times.unsqueeze(1)
     if ruled and task.rules is not None:
-        scores = task.rules(ids.flatten(0, 1), scores.flatten(0, 1)).view_as(scores)
+        scores = task.rules(task.text(ids.flatten(0, 1)), scores.flatten(0, 1)).view_as(scores)
     return scores, True
 
 
@@ -105,5 +105,7 @@ def collect(task: Task, groups: list[Hypotheses]) -> Tensor:
         torch.cat([getattr(group, name) for group in groups], 1)
         for name in ("ended_ids", "ended_scores", "ended_lengths")
     )
-    best = scores.topk(task.returns).indices
+    found = scores.topk(task.returns)
+    # fewer than `returns` may be allowed, where a token is forced: the best stands in for what breaks a rule
+    best = found.indices.where(found.values > -torch.inf, found.indices[:, :1])
     return rows_of(ids, best).flatten(0, 1)[:, : int(lengths.gather(1, best).max())]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -14,21 +15,39 @@ Ids = int | Sequence[int] | None
 Rows = Tensor | Sequence[Sequence[int]] | None
 
 
-def as_rows(rows: Rows, mask: Tensor | None, pad: int, model: Any) -> tuple[Tensor | None, Tensor | None]:
-    """Ids [B,L] or lists of unequal length -> int64 [B,L] and the mask, bool [B,L], where one is known."""
+def as_rows(rows: Rows, mask: Rows, pad: int, model: Any) -> tuple[Tensor | None, Tensor | None]:
+    """Ids [B,L], as a tensor or an array, or lists of unequal length -> int64 [B,L] and the mask, bool [B,L], where one
+    is known. Raises TypeError for text, ValueError for an empty sentence or a mask of another shape."""
     if rows is None:
         return None, None
+    if isinstance(mask, (list, tuple)) or hasattr(mask, "__array__"):
+        mask = torch.as_tensor(mask)
     if not isinstance(rows, Tensor):
-        if not rows or not all(len(row) for row in rows):
-            raise ValueError("input_ids holds an empty sentence: each needs one id at least")
-        longest = max(map(len, rows))
-        mask = torch.tensor([[i < len(row) for i in range(longest)] for row in rows])
-        rows = torch.tensor([[*row, *[pad] * (longest - len(row))] for row in rows])
-        device = next(model.parameters()).device if isinstance(model, torch.nn.Module) else rows.device
+        device = next(model.parameters()).device if isinstance(model, torch.nn.Module) else None
+        rows, own = stacked(rows, pad)
+        mask = own if mask is None else mask
         rows, mask = rows.to(device), mask.to(device)
+    if rows.dim() != 2 or rows.is_floating_point() or rows.dtype == torch.bool:
+        raise ValueError(f"input_ids must be integers [B,L]; got {rows.dtype} {list(rows.shape)}")
     if mask is not None and mask.shape != rows.shape:
         raise ValueError(f"attention_mask has shape {list(mask.shape)}, input_ids has {list(rows.shape)}")
-    return rows, None if mask is None else mask.bool()
+    return rows.long(), None if mask is None else mask.bool()
+
+
+def stacked(rows: Any, pad: int) -> tuple[Tensor, Tensor]:
+    """Rows of ids of unequal length -> int64 [B,L], padded on the right, and what is real, bool [B,L]."""
+    if isinstance(rows, str) or any(isinstance(row, str) for row in rows):
+        raise TypeError("input_ids holds text, and a model reads ids: encode it first, tokenizer.encode([text])")
+    if len(rows) and not hasattr(rows[0], "__len__"):
+        raise ValueError("input_ids must be rows of ids, one for each sentence: for a single row write [ids]")
+    lists = [row.tolist() if hasattr(row, "tolist") else list(row) for row in rows]
+    if not lists or not all(lists):
+        raise ValueError("input_ids holds an empty sentence: each needs one id at least")
+    if any(type(i) is not int for row in lists for i in row):
+        raise TypeError("input_ids must be integers: rows of the ids that a tokenizer gives")
+    longest = max(map(len, lists))
+    mask = torch.tensor([[i < len(row) for i in range(longest)] for row in lists])
+    return torch.tensor([[*row, *[pad] * (longest - len(row))] for row in lists]), mask
 
 
 def prompts(
@@ -76,18 +95,42 @@ def beginning(prefix: Ids | Tensor, like: Tensor) -> Tensor:
     return rows if rows.dim() == 2 else rows.expand(len(like), -1)
 
 
-def special_ids(model: Any, start: int | None, end: Ids, pad: int | None) -> tuple[int | None, tuple[int, ...], int]:
-    """The start, end and padding ids: as given, else from the model's config. Raises ValueError for want of a start."""
+def special_ids(
+    model: Any, settings: Mapping[str, Any], start: int | None, end: Ids, pad: int | None
+) -> tuple[int | None, tuple[int, ...], int]:
+    """The start, end and padding ids: as given, else from the settings, else from the model's config.
+
+    Raises ValueError for want of a start, and for an id that is given and is not in the vocabulary; one that only the
+    config names, a default of a larger model, can never be said and counts as none."""
     config = model.config if is_ours(model) else None
-    own = "bos_token_id" if is_causal(model) else "decoder_start_token_id"
-    start = getattr(config, own, None) if start is None else start
-    end = getattr(config, "eos_token_id", None) if end is None else end
-    ends = () if end is None else tuple(i for i in ([end] if isinstance(end, int) else end) if i >= 0)
+    size = vocabulary(config)
+
+    def own(name: str, default: Any = None) -> Any:
+        found = settings.get(name)
+        return getattr(config, name, default) if found is None else found
+
+    for name, ids in (("start_id", start), ("end_id", end), ("pad_id", pad)):
+        if (high := max(listed(ids), default=0)) >= size:
+            raise ValueError(f"{name} names {high}, outside the vocabulary: ids go from 0 to {size - 1}")
+    start = own("bos_token_id" if is_causal(model) else "decoder_start_token_id") if start is None else start
+    end = [i for i in listed(own("eos_token_id")) if i < size] if end is None else end
+    ends = tuple(i for i in listed(end) if i >= 0)
     if pad is None:
-        pad = getattr(config, "pad_token_id", getattr(model, "pad_id", None))
-        pad = (ends[0] if ends and is_causal(model) else 0) if pad is None else pad
+        pad = own("pad_token_id", getattr(model, "pad_id", None))
+        pad = (ends[0] if ends and is_causal(model) else 0) if pad is None or pad >= size else pad
     if start is None and not is_causal(model):
         raise ValueError(
             f"{type(model).__name__} has no config that names the start symbol: give start_id (and end_id)"
         )
     return start, ends, pad
+
+
+def listed(ids: Ids) -> list[int]:
+    """One id, several or none as a list."""
+    return [] if ids is None else [ids] if isinstance(ids, int) else list(ids)
+
+
+def vocabulary(config: Any) -> float:
+    """How many ids a model can say; without bound where its config does not tell."""
+    sizes = [getattr(config, name, None) for name in ("decoder_vocab_size", "vocab_size")]
+    return next((size for size in sizes if size is not None), math.inf)

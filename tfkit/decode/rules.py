@@ -16,7 +16,8 @@ NEVER = -torch.inf
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """ids, as every rule sees them, include the prompt (an encoder-decoder's start token, a decoder's text).
+    """ids, as every rule sees them, include the prompt (an encoder-decoder's start token, a decoder's text), without
+    what pads it: that is never said. Lengths count it, as transformers' do: min_new_tokens is the same in any batch.
 
     Raises ValueError for a penalty that is not positive and for sizes below zero.
     """
@@ -29,6 +30,7 @@ class Rules:
     forced_bos_token_id: int | None = None
     forced_eos_token_id: int | None = None
     suppress_tokens: Sequence[int] = ()
+    begin_suppress_tokens: Sequence[int] = ()
 
     def __post_init__(self) -> None:
         if self.repetition_penalty <= 0:
@@ -52,6 +54,8 @@ class Applied:
         self.shortest = max(rules.min_length, prompt + rules.min_new_tokens if rules.min_new_tokens else 0)
         as_ids = lambda ids: torch.tensor(list(ids), dtype=torch.int64, device=device)
         self.ends, self.suppressed = as_ids(ends), as_ids(rules.suppress_tokens)
+        self.unlike_a_start = as_ids(rules.begin_suppress_tokens)
+        self.first = prompt if rules.forced_bos_token_id is None or prompt > 1 else prompt + 1  # as in transformers
         words = [list(word) for word in rules.bad_words_ids if list(word) not in [[end] for end in ends]]
         self.words = [as_ids([w for w in words if len(w) == n]).view(-1, n) for n in sorted({len(w) for w in words})]
         self.always = rules.repetition_penalty != 1 or rules.no_repeat_ngram_size or words or rules.suppress_tokens
@@ -60,10 +64,11 @@ class Applied:
         """Whether nothing is to be done for ids of this length."""
         ending = self.rules.forced_eos_token_id is not None and length == self.last
         starting = self.rules.forced_bos_token_id is not None and length == 1
-        return not (self.always or ending or starting or length < self.shortest)
+        beginning = len(self.unlike_a_start) and length == self.first
+        return not (self.always or ending or starting or beginning or length < self.shortest)
 
     def __call__(self, ids: Tensor, scores: Tensor) -> Tensor:
-        """ids [N,T], scores [N,V] of the next token -> scores [N,V], a new tensor"""
+        """ids [N,T], -1 for padding, which comes first; scores [N,V] of the next token -> scores [N,V], a new tensor"""
         rules, length = self.rules, ids.size(1)
         if rules.repetition_penalty != 1:
             scores = penalised(scores, ids, rules.repetition_penalty)
@@ -78,11 +83,14 @@ class Applied:
             scores = forced(scores, rules.forced_bos_token_id)
         if rules.forced_eos_token_id is not None and length == self.last:
             scores = forced(scores, rules.forced_eos_token_id)
+        if len(self.unlike_a_start) and length == self.first:
+            scores = scores.index_fill(1, self.unlike_a_start, NEVER)
         return scores.index_fill(1, self.suppressed, NEVER) if len(self.suppressed) else scores
 
 
 def penalised(scores: Tensor, ids: Tensor, penalty: float) -> Tensor:
     """What was said is less likely to be said again (Keskar et al. 2019, CTRL, 4.1)."""
+    ids = ids.where(ids >= 0, ids[:, -1:])  # the last id is a word, and to name it twice changes nothing
     seen = scores.gather(1, ids)
     return scores.scatter(1, ids, torch.where(seen < 0, seen * penalty, seen / penalty))
 
@@ -97,7 +105,8 @@ def without_repeats(scores: Tensor, ids: Tensor, size: int) -> Tensor:
     """No n-gram twice: whatever followed the last n - 1 tokens before may not follow now."""
     grams = ids.unfold(1, size, 1) if ids.size(1) >= size else ids.new_empty(len(ids), 0, size)  # [N,M,n]
     recent = ids[:, ids.size(1) + 1 - size :].unsqueeze(1)  # [N,1,n-1]
-    return ban(scores, grams[..., -1], (grams[..., :-1] == recent).all(-1))
+    repeated = (grams[..., :-1] == recent).all(-1) & (grams >= 0).all(-1)
+    return ban(scores, grams[..., -1].clamp(min=0), repeated)
 
 
 def without_words(scores: Tensor, ids: Tensor, words: Tensor) -> Tensor:

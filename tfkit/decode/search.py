@@ -85,7 +85,16 @@ class Task:
     def ruled(self, ids: Tensor, logits: Tensor) -> Tensor:
         """ids [N,T], logits [N,V] -> scores [N,V], in float32 at least and where the ids are"""
         scores = wide(logits).to(ids.device)
-        return scores if self.rules is None or self.rules.idle(ids.size(1)) else self.rules(ids, scores)
+        return scores if self.rules is None or self.rules.idle(ids.size(1)) else self.rules(self.text(ids), scores)
+
+    def text(self, ids: Tensor) -> Tensor:
+        """ids [N,T] as rules read them: what pads a prompt is -1, and comes first (a prefix comes before padding)"""
+        if self.real is None:
+            return ids
+        length = self.prompt.size(1)
+        real = self.real.repeat_interleave(len(ids) // len(self.real), 0)
+        order = real.byte().argsort(dim=1, stable=True)
+        return torch.cat([ids[:, :length].masked_fill(~real, -1).gather(1, order), ids[:, length:]], 1)
 
     def buffer(self, rows: int) -> Tensor:
         """Ids [B,rows,room]: the prompts, then padding."""

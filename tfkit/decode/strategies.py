@@ -127,6 +127,8 @@ class Diverse(Beam):
         super().__post_init__()
         if self.groups < 1 or self.size % self.groups:
             raise ValueError(f"Diverse(size={self.size}, groups={self.groups}): groups must divide size")
+        if self.penalty < 0:
+            raise ValueError(f"Diverse(penalty={self.penalty}): must not be below 0; 0 lets groups be alike")
 
     def run(self, task: Task) -> Tensor:
         """-> ids [B·returns,T]; each group is held away from what those before it chose in the same step"""

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from .. import registry
+from ..decode import settings
 from ..namemap import NameMap
 from . import files, published
 
@@ -63,6 +64,7 @@ def from_pretrained(
         raise ValueError(f"{file}: {error}") from None
     model = module.MODEL(config, head).to(_dtype(dtype, weights))
     model.load_state_dict(weights, strict=not new_head)
+    model.generation_config = settings.read(directory, files.read_json(directory / files.CONFIG))
     return model.eval()
 
 
@@ -84,6 +86,7 @@ def save_pretrained(model: Any, directory: str | Path, max_shard_size: int = fil
         own = {"architectures": [type(model).__name__], "head": model.head}
         described = {"model_type": kind, **own, **asdict(model.config)}
     files.write(weights, directory, max_shard_size)
+    settings.write(model, directory)
     (directory / files.CONFIG).write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
 
 

@@ -95,6 +95,7 @@ class Model(nn.Module):
             raise ValueError(f"{type(self).__name__} has no head {head!r}; there is {', '.join(map(repr, self.HEADS))}")
         check_sizes(config)
         self.config, self.head = config, head
+        self.generation_config: dict[str, Any] = {}  # what `generate` does unless told otherwise: `decode.settings`
 
     def save_pretrained(self, directory: str | Path, **how: Any) -> None:
         """Write config.json and model.safetensors; `tfkit.from_pretrained` reads them. how: `max_shard_size`, bytes."""

@@ -1,0 +1,209 @@
+"""A model's own settings: generation_config.json and what older config.json files say, read, followed and written."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+import transformers
+
+import tfkit
+from tests.decode.test_parity import END, PAD, V, assert_same, pair, reads_source, sentences
+from tfkit.decode import Beam, Contrastive, Diverse, Greedy, Sample, Speculative
+from tfkit.decode import settings as module
+
+NAMES = ["marian", "bart", "t5", "gpt2"]
+SETTINGS = {
+    "bad words": dict(bad_words_ids=[[5], [7, 9], [PAD]], max_new_tokens=9),
+    "a beam": dict(num_beams=4, length_penalty=0.6, early_stopping=True, max_new_tokens=9),
+    "several of a beam": dict(num_beams=3, num_return_sequences=2, max_new_tokens=7),
+    "no repeats": dict(no_repeat_ngram_size=2, num_beams=2, max_new_tokens=9),
+    "a penalty": dict(repetition_penalty=1.4, max_new_tokens=9),
+    "lengths": dict(min_length=12, max_length=16, eos_token_id=[END, 11, 17, 23]),
+    "forced": dict(forced_bos_token_id=6, forced_eos_token_id=END, max_length=12),
+    "suppressed": dict(suppress_tokens=[4, 8, 9], begin_suppress_tokens=[5, 6, 7, 41], max_new_tokens=8),
+}
+
+
+def saved(name, tmp_path, **settings):
+    """A published model whose generation_config.json says this -> theirs and ours."""
+    theirs, _ = pair(name)
+    theirs.generation_config = transformers.GenerationConfig(
+        pad_token_id=PAD, decoder_start_token_id=theirs.config.to_dict().get("decoder_start_token_id"),
+        **{"eos_token_id": END, "bos_token_id": 1} | settings,
+    )  # fmt: skip
+    theirs.save_pretrained(tmp_path)
+    return theirs, tfkit.from_pretrained(tmp_path, dtype=torch.float64)
+
+
+@pytest.fixture(autouse=True)
+def as_before():
+    kept = {name: pair(name)[0].generation_config for name in NAMES}
+    yield
+    for name in NAMES:
+        pair(name)[0].generation_config = kept[name]
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+@pytest.mark.parametrize("name", NAMES)
+@torch.no_grad()
+def test_a_models_own_settings_are_followed_as_transformers_does(name, settings, tmp_path):
+    theirs, ours = saved(name, tmp_path / "theirs", **SETTINGS[settings])
+    ids, mask = sentences(name)
+    expected = theirs.generate(ids, attention_mask=mask)
+    assert_same(expected, tfkit.generate(ours, ids, attention_mask=mask))
+    ours.save_pretrained(tmp_path / "ours")  # and by both from what we write
+    again = tfkit.from_pretrained(tmp_path / "ours", dtype=torch.float64)
+    assert_same(expected, tfkit.generate(again, ids, attention_mask=mask))
+    back = type(theirs).from_pretrained(tmp_path / "ours", dtype=torch.float64)
+    assert_same(expected, back.generate(ids, attention_mask=mask))
+
+
+@pytest.mark.parametrize("name", ["marian", "gpt2"])
+@torch.no_grad()
+def test_what_an_older_config_says_counts_where_there_is_no_file_of_its_own(name, tmp_path):
+    settings = dict(num_beams=3, length_penalty=2.0, bad_words_ids=[[5], [7, 9]], no_repeat_ngram_size=2, max_length=15)
+    theirs, _ = saved(name, tmp_path, **settings)
+    ids, mask = sentences(name)
+    expected = theirs.generate(ids, attention_mask=mask)
+    (tmp_path / module.FILE).unlink()
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | settings))
+    ours = tfkit.from_pretrained(tmp_path, dtype=torch.float64)
+    assert_same(expected, tfkit.generate(ours, ids, attention_mask=mask))
+    assert ours.generation_config["num_beams"] == 3
+
+
+@torch.no_grad()
+def test_what_is_given_wins(tmp_path):
+    settings = dict(num_beams=3, bad_words_ids=[[5]], max_length=12, forced_eos_token_id=END, repetition_penalty=1.5)
+    theirs, ours = saved("bart", tmp_path, **settings)
+    ids, mask = sentences("bart")
+    given = dict(num_beams=1, bad_words_ids=[[9]], max_new_tokens=5, repetition_penalty=1.1)
+    expected = theirs.generate(ids, attention_mask=mask, **given)
+    assert_same(expected, tfkit.generate(ours, ids, attention_mask=mask, **given))
+    given.pop("num_beams")
+    assert_same(expected, tfkit.generate(ours, ids, Greedy(), attention_mask=mask, **given))
+    assert tfkit.generate(ours, ids, Beam(2), attention_mask=mask, returns=2).size(0) == 2 * len(ids)
+
+
+def test_the_settings_describe_a_strategy():
+    made = module.strategy_of
+    assert made({}) == made({"num_beams": 1, "top_k": 5, "temperature": 0.5}) == Greedy()
+    assert made({"num_beams": 4, "length_penalty": 2.0, "early_stopping": "never"}) == Beam(4, 2.0, "never")
+    assert made({"num_beams": 4, "num_beam_groups": 2, "diversity_penalty": 0.3}) == Diverse(4, groups=2, penalty=0.3)
+    assert made({"do_sample": True, "top_p": 0.9}) == Sample(top_k=50, top_p=0.9)
+    assert made({"do_sample": True, "top_k": 0}) == Sample(top_p=1.0)
+    assert made({"penalty_alpha": 0.6, "top_k": 4}) == Contrastive(4, 0.6)
+    with pytest.raises(ValueError, match="num_beams=4 and do_sample=True"):
+        made({"num_beams": 4, "do_sample": True})
+
+
+def test_a_setting_that_is_not_followed_is_named(tmp_path):
+    saved("gpt2", tmp_path)
+    (tmp_path / module.FILE).write_text('{"typical_p": 0.5, "max_new_tokens": 1}')
+    ours = tfkit.from_pretrained(tmp_path)
+    with pytest.warns(UserWarning, match=r"typical_p=0\.5"):
+        tfkit.generate(ours, [[5, 6]])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("{", "not JSON"), ("[1]", "holds list"), ('{"repetition_penalty": 0}', "repetition_penalty=0"),
+     ('{"num_beams": "x"}', "generation_config.json: ")],
+)  # fmt: skip
+def test_a_damaged_file_is_named(tmp_path, text, message):
+    saved("gpt2", tmp_path)
+    (tmp_path / module.FILE).write_text(text)
+    with pytest.raises(ValueError, match=message) as error:
+        tfkit.from_pretrained(tmp_path)
+    assert "generation_config.json" in str(error.value) and "\n" not in str(error.value)
+
+
+RULES = [dict(repetition_penalty=2.0), dict(no_repeat_ngram_size=2), dict(bad_words_ids=[[PAD, 9], [9, 9]])]
+PROMPTS = [[5], [9, 9, 9, 4], [7, 8, 9, 7, 8, 9, 7], [41, 30]]
+
+
+@pytest.mark.parametrize("strategy", [Greedy(), Beam(3), Contrastive(3), "speculative"], ids=str)
+@pytest.mark.parametrize("rules", RULES, ids=str)
+@pytest.mark.parametrize("name", ["gpt2", "gptj"])
+def test_padding_is_never_said(name, rules, strategy):
+    """No row changes by what it is batched with, also where a prefix comes before padding and padding is the end."""
+    _, ours = pair(name)
+    strategy = Speculative(pair(name, 1)[1]) if strategy == "speculative" else strategy
+    for pad, prefix in ((4, None), (END, 33)):
+        how = dict(pad_id=pad, max_new_tokens=7, end_id=END, prefix=prefix, **rules)
+        together = tfkit.generate(ours, PROMPTS, strategy, **how)
+        longest = max(map(len, PROMPTS))
+        for row, prompt in zip(together, PROMPTS, strict=True):
+            alone = tfkit.generate(ours, [prompt], strategy, **how)[0].tolist()
+            start = 0 if prefix is None else 1
+            found = row[start + longest :].tolist()
+            expected = alone[start + len(prompt) :]
+            width = max(len(found), len(expected))
+            assert found + [pad] * (width - len(found)) == expected + [pad] * (width - len(expected))
+
+
+@pytest.mark.parametrize("name", ["bart", "gpt2"])
+@pytest.mark.parametrize(("limit", "size"), [(1, 3), (2, 4), (3, 3)])
+def test_no_hypothesis_of_a_beam_breaks_a_forced_token(name, limit, size):
+    """At the limit of one token only one is allowed; the others of the beam were given all the same."""
+    _, ours = pair(name)
+    ids, mask = sentences(name)
+    for rule in (
+        (dict(forced_eos_token_id=8), dict(forced_bos_token_id=6))
+        if reads_source(name)
+        else (dict(forced_eos_token_id=8),)
+    ):
+        for strategy in (Beam(size), Diverse(size * 2, groups=2)):
+            how = dict(attention_mask=mask, max_new_tokens=limit, returns=size, end_id=8, **rule)
+            new = tfkit.generate(ours, ids, strategy, **how)[:, -limit:]
+            if "forced_bos_token_id" in rule:
+                assert (new[:, 0] == 6).all()
+            else:
+                assert ((new == 8).sum(1) >= 1).all()
+
+
+BAD = [
+    (dict(strategy="beam"), "strategy='beam': give an instance"),
+    (dict(strategy=Beam), "strategy=Beam: give an instance"),
+    (dict(strategy=Beam(2), num_beams=3), "num_beams: the strategy says how to search"),
+    (dict(input_ids=["hello"]), "holds text"),
+    (dict(input_ids="hello"), "holds text"),
+    (dict(input_ids=[5, 6]), r"write \[ids\]"),
+    (dict(input_ids=[[5.5]]), "must be integers"),
+    (dict(input_ids=torch.ones(2, 3)), "must be integers"),
+    (dict(input_ids=torch.ones(3, dtype=torch.int64)), r"integers \[B,L\]"),
+    (dict(end_id=V), f"end_id names {V}, outside the vocabulary: ids go from 0 to {V - 1}"),
+    (dict(end_id=[2, 99]), "end_id names 99"),
+    (dict(pad_id=500), "pad_id names 500"),
+    (dict(start_id=500), "start_id names 500"),
+    (dict(max_new_tokens=-3), "-3 new tokens"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), BAD, ids=[str(given) for given, _ in BAD])
+@pytest.mark.parametrize("name", ["gpt2", "bart"])
+def test_bad_calls_are_errors_of_one_line(name, given, message):
+    with pytest.raises((TypeError, ValueError), match=message) as error:
+        tfkit.generate(pair(name)[1], **{"input_ids": [[5, 6, 7]], "max_new_tokens": 2} | given)
+    assert "\n" not in str(error.value)
+
+
+def test_arrays_and_lists_are_ids_too():
+    _, ours = pair("gpt2")
+    ids, mask = sentences("gpt2")
+    expected = tfkit.generate(ours, ids, attention_mask=mask, max_new_tokens=3, pad_id=PAD)
+    for kind in (np.asarray, torch.Tensor.tolist):
+        found = tfkit.generate(ours, kind(ids), attention_mask=kind(mask), max_new_tokens=3, pad_id=PAD)
+        assert torch.equal(found, expected)
+
+
+def test_a_default_end_of_a_larger_vocabulary_counts_as_none():
+    """A tiny GPT-2 has 50256 for its end unless told: ragged prompts were padded with it."""
+    model = tfkit.from_config(
+        "gpt2", "causal_lm", vocab_size=41, d_model=8, n_layers=1, n_heads=2, max_length=16
+    ).eval()
+    assert tfkit.generate(model, [[3, 4, 5], [6]], max_new_tokens=2, min_length=5).shape == (2, 5)

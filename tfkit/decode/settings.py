@@ -1,0 +1,111 @@
+"""A model's own settings for `generate`: what its generation_config.json, or an older config.json, says.
+
+They are kept as `model.generation_config`, a dict in transformers' words, and are defaults: what `generate` is given
+explicitly wins. What we do not know is kept and written again; where it would change what is generated, `generate` says
+once that it is not done.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tfkit.decode.contrastive import Contrastive
+from tfkit.decode.decoders import is_ours
+from tfkit.decode.rules import Rules
+from tfkit.decode.search import Strategy
+from tfkit.decode.strategies import GREEDY, Beam, Diverse, Sample
+
+FILE = "generation_config.json"
+SEARCH = (
+    "num_beams", "num_beam_groups", "diversity_penalty", "length_penalty", "early_stopping", "do_sample", "temperature",
+    "top_k", "top_p", "penalty_alpha", "num_return_sequences",
+)  # fmt: skip
+LIMITS = ("max_new_tokens", "max_length")
+IDS = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id")
+FORCED = ("forced_bos_token_id", "forced_eos_token_id")
+RULES = tuple(Rules.__dataclass_fields__)
+# fields that change what is generated unless they have this value, and that we do not follow
+NEUTRAL = {
+    "encoder_no_repeat_ngram_size": 0, "encoder_repetition_penalty": 1.0, "exponential_decay_length_penalty": None,
+    "typical_p": 1.0, "epsilon_cutoff": 0.0, "eta_cutoff": 0.0, "min_p": None, "sequence_bias": None,
+    "guidance_scale": None, "forced_decoder_ids": None, "stop_strings": None, "renormalize_logits": False,
+    "dola_layers": None, "watermarking_config": None, "top_h": None,
+}  # fmt: skip
+
+
+def read(directory: Path, config: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings in a model's directory: generation_config.json or, without one, what config.json, given as a dict,
+    says of generation itself or in its decoder's part. Raises ValueError for a file that holds no JSON object."""
+    file = Path(directory) / FILE
+    if not file.is_file():
+        known = (*SEARCH, *LIMITS, *FORCED, *RULES, *NEUTRAL)
+        parts = [config.get(part) or {} for part in ("generator", "decoder")]
+        found = {name: part[name] for part in (*parts, config) for name in known if part.get(name) is not None}
+        return _checked(found, Path(directory) / "config.json")
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{file}: not JSON ({error})") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"{file}: holds {type(found).__name__}, not an object")
+    dropped = ("transformers_version", "_from_model_config")
+    # where there is this file, what it does not force is not forced, whatever config.json says
+    return _checked(dict.fromkeys(FORCED) | {k: v for k, v in found.items() if k not in dropped}, file)
+
+
+def write(model: Any, directory: Path) -> None:
+    """Writes generation_config.json for a model that generates; transformers reads forced tokens nowhere else."""
+    if model.head not in ("causal_lm", "seq2seq_lm", "rag_token", "rag_sequence"):
+        return
+    own = {name: getattr(model.config, name, None) for name in (*IDS, *FORCED)}
+    said = {name: value for name, value in (own | model.generation_config).items() if value is not None}
+    text = json.dumps({"_from_model_config": not model.generation_config, **said}, indent=2)
+    (Path(directory) / FILE).write_text(text + "\n", encoding="utf-8")
+
+
+def of(model: Any) -> dict[str, Any]:
+    """The settings of a model of ours, the tokens that its Config forces among them; {} of others."""
+    if not is_ours(model):
+        return {}
+    own = getattr(model, "generation_config", {})
+    config = {name: getattr(model.config, name, None) for name in FORCED}
+    return {**config, **own}
+
+
+def warn_of_unknown(settings: Mapping[str, Any]) -> None:
+    """Says once of each setting that would change what is generated, and is not followed."""
+    for name, neutral in NEUTRAL.items():
+        value = settings.get(name)
+        if value is not None and value != neutral:
+            warnings.warn(f"{name}={value!r}, of the model's generation settings, is not followed", stacklevel=3)
+
+
+def strategy_of(settings: Mapping[str, Any]) -> Strategy:
+    """The way of searching that the settings describe. Raises ValueError for a combination that there is not."""
+    get = lambda name, default: default if settings.get(name) is None else settings[name]
+    beams, groups, sampled = get("num_beams", 1), get("num_beam_groups", 1), get("do_sample", False)
+    if beams > 1 and sampled:
+        raise ValueError(f"num_beams={beams} and do_sample=True: a beam that samples is not implemented")
+    if beams > 1:
+        how = {"length_penalty": get("length_penalty", 1.0), "early_stopping": get("early_stopping", False)}
+        diversity = get("diversity_penalty", 0.0)
+        return Diverse(beams, groups=groups, penalty=diversity, **how) if groups > 1 else Beam(beams, **how)
+    if sampled:
+        return Sample(get("temperature", 1.0), top_k=get("top_k", 50) or None, top_p=get("top_p", 1.0))
+    if settings.get("penalty_alpha") and get("top_k", 50) > 1:
+        return Contrastive(get("top_k", 50), settings["penalty_alpha"])
+    return GREEDY
+
+
+def _checked(found: dict[str, Any], file: Path) -> dict[str, Any]:
+    """The settings, if a strategy and rules can be made of them. Raises ValueError naming the file otherwise."""
+    try:
+        strategy_of(found | {"do_sample": bool(found.get("do_sample")) and found.get("num_beams") in (None, 1)})
+        Rules(**{name: found[name] for name in RULES if found.get(name) is not None})
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{file}: {str(error).partition(chr(10))[0]}") from None
+    return found
