@@ -20,8 +20,7 @@ def as_rows(rows: Rows, mask: Rows, pad: int, model: Any) -> tuple[Tensor | None
     is known. Raises TypeError for text, ValueError for an empty sentence or a mask of another shape."""
     if rows is None:
         return None, None
-    if isinstance(mask, (list, tuple)) or hasattr(mask, "__array__"):
-        mask = torch.as_tensor(mask)
+    mask = None if mask is None else torch.as_tensor(mask)
     if not isinstance(rows, Tensor):
         device = next(model.parameters()).device if isinstance(model, torch.nn.Module) else None
         rows, own = stacked(rows, pad)
