@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 import sys
 import types
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 
@@ -30,6 +32,17 @@ SHOWN = ("__name__", "__qualname__", "__doc__", "__module__")  # of the names wi
 SPECIAL = """len getitem setitem delitem str repr int float add radd sub rsub mul rmul matmul rmatmul truediv rtruediv
     floordiv mod pow neg abs""".split()  # noqa: SIM905
 JUDGING = ("eq", "ne", "lt", "le", "gt", "ge", "bool")  # never asked in the box: its answer would be the verdict
+
+
+# What these names stand for in a test, where its notebook imports them in a cell that students can change.
+USUAL = {name: f"import {name}" for name in ("torch", "numpy", *TRUSTED[2:])} | {
+    "np": "import numpy as np", "nn": "from torch import nn", "F": "import torch.nn.functional as F",
+}  # fmt: skip
+# A line of a test: what a call does to its arguments is done to the test's own. Else the box gets copies.
+IN_PLACE = re.compile(r"(?m)^\s*#\s*autograder: in place\s*$")
+
+
+WRITES_BACK: WeakKeyDictionary[Student, bool] = WeakKeyDictionary()
 
 
 class Unjudged(TypeError):
@@ -57,13 +70,13 @@ class Names(dict):
             raise
 
 
-def imports_of(sources: Iterable[str]) -> dict[str, str]:
-    """Bound name → import statement, for the libraries that a test may take from the student's imports."""
+def imports_of(sources: Iterable[str], everywhere: bool = False) -> dict[str, str]:
+    """Bound name → import statement, for the libraries that a test may take from these cells; `everywhere`: for any."""
     found: dict[str, str] = {}
     for source in sources:
         for node in _statements(source):
             if isinstance(node, (ast.Import, ast.ImportFrom)) and not getattr(node, "level", 0):
-                found.update(_bound(node))
+                found.update(_bound(node, everywhere))
     return found
 
 
@@ -74,10 +87,10 @@ def _statements(source: str) -> list[ast.stmt]:
         return []
 
 
-def _bound(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
+def _bound(node: ast.Import | ast.ImportFrom, everywhere: bool) -> Iterator[tuple[str, str]]:
     for alias in node.names:
         home = node.module if isinstance(node, ast.ImportFrom) else alias.name
-        if (home or "").split(".")[0] not in TRUSTED or alias.name == "*":
+        if (not everywhere and (home or "").split(".")[0] not in TRUSTED) or alias.name == "*":
             continue
         one = ast.Import([alias]) if isinstance(node, ast.Import) else ast.ImportFrom(node.module, [alias], 0)
         yield alias.asname or alias.name.split(".")[0], ast.unparse(one)
@@ -186,14 +199,16 @@ def raised() -> Iterator[None]:
 
 
 def _ask(handle: Handle, method: str | None, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """A call in the box: what it did to its arguments is done to ours, and gradients flow through it."""
+    """A call in the box, on copies: its arguments stay as they are but where the test asks, see IN_PLACE. Gradients
+    flow through it."""
     sent, named = list(_unwrap(args)), _unwrap(kwargs)
     inputs = list(leaves([sent, named]))
     wanted = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in inputs)
     kept = _copied([sent, named]) if wanted else None
     with raised():
         watched = handle.watch(method, *sent, **named)
-    _write_back([sent, named], [watched.args_after, watched.kwargs_after])
+    if WRITES_BACK.get(handle.student):
+        _write_back([sent, named], [watched.args_after, watched.kwargs_after])
     value = _differentiable(handle, method, kept, inputs, watched.value) if wanted else watched.value
     return wrap(handle.student, value)
 
@@ -211,6 +226,9 @@ def _write_back(ours: Any, theirs: Any) -> None:
     if isinstance(ours, torch.Tensor) and isinstance(theirs, torch.Tensor):
         if ours.shape == theirs.shape and ours.dtype == theirs.dtype and not _same(ours, theirs):
             ours.data.copy_(theirs)
+    elif wire.is_array(ours) and wire.is_array(theirs):
+        if ours.shape == theirs.shape and ours.dtype == theirs.dtype and ours.ndim:
+            ours[...] = theirs
     elif type(ours) is list and type(theirs) is list:
         for mine, other in zip(ours, theirs, strict=False):
             _write_back(mine, other)

@@ -73,7 +73,7 @@ def grade(data: bytes, secret: Secret) -> bytes:
     from autograder.sandbox import choose
 
     boxed = bundle.settings.get("BoxedExecute", {})
-    choose(bool(boxed.get("trust")), str(boxed.get("sandbox", "")))
+    choose(bool(boxed.get("trust")), str(boxed.get("sandbox", "")), boxed.get("packages", ()))
     started = time.monotonic()
     with _one_at_a_time:
         graded = {

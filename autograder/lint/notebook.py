@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 import math
 import re
@@ -105,12 +106,70 @@ def unparsable(notebook: NotebookNode) -> Found:
             yield cell.get("id", "-"), f"line {error.lineno} does not parse: {error.msg}"
 
 
+def leaning_tests(notebook: NotebookNode) -> Found:
+    """Names of a test that come from a cell which students can change: they can put in their place what they like."""
+    from autograder.proxies import USUAL
+
+    cells = [cell for cell in code(notebook) if _parses(cell)]
+    safe = set(USUAL) | set(dir(builtins))
+    for cell in cells:
+        if marks(cell).get("locked") or marks(cell).get("grade"):
+            safe |= _bound(tree(cell))
+        elif marks(cell).get("solution"):  # what is imported outside the solution is taken as it was released
+            safe |= _bound(_released(cell), imports=True)
+    free: dict[str, str] = {}
+    for cell in cells:
+        if not (marks(cell).get("locked") or marks(cell).get("grade")):
+            mine = _bound(tree(cell), imports=bool(marks(cell).get("solution")))
+            free |= dict.fromkeys(mine - safe, _name(cell))
+    for cell in cells:
+        if marks(cell).get("grade") and not CHECKED.match(cell.source.strip()):
+            used = {node.id for part in tree(cell) for node in ast.walk(part) if isinstance(node, ast.Name)}
+            for name in sorted(used & free.keys()):
+                yield _name(cell), (f"uses {name!r} from cell {free[name]}, which students can change into anything: "
+                                    "lock that cell, or import it in the test")  # fmt: skip
+
+
+def _parses(cell: NotebookNode) -> bool:
+    try:
+        tree(cell)
+    except SyntaxError:  # `unparsable` says so
+        return False
+    return True
+
+
+def _bound(statements: list[ast.stmt], imports: bool = False) -> set[str]:
+    """Names that these statements bind at the top; `imports`: by imports only."""
+    found: set[str] = set()
+    for node in statements:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not imports:
+            found.add(node.name)
+        elif not imports:
+            found |= {part.id for part in ast.walk(node) if isinstance(part, ast.Name)
+                      and isinstance(part.ctx, ast.Store)}  # fmt: skip
+    return found
+
+
+def _released(cell: NotebookNode) -> list[ast.stmt]:
+    """The imports of an answer that students get, which stand outside the solution."""
+    ranges, start = [], 0
+    for number, line in enumerate(cell.source.splitlines(), 1):
+        if "BEGIN SOLUTION" in line:
+            start = number
+        elif "END SOLUTION" in line:
+            ranges.append(range(start, number + 1))
+    return [node for node in tree(cell) if not any(node.lineno in hidden for hidden in ranges)]
+
+
 RULES: tuple[Callable[[NotebookNode], Found], ...] = (
     invalid,
     repeated_ids,
     wrong_points,
     lost_exercises,
     unparsable,
+    leaning_tests,
 )
 
 

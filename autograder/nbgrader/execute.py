@@ -10,7 +10,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbgrader.preprocessors import NbGraderPreprocessor
-from traitlets import Bool, Dict, Float, Int, Unicode
+from traitlets import Bool, Dict, Float, Int, List, Unicode
 from traitlets.utils.importstring import import_item
 
 from autograder import registry
@@ -33,6 +33,11 @@ class BoxedExecute(NbGraderPreprocessor):
     sandbox = Unicode("", help="the box to use, as `autograder doctor` names it; the strongest where empty").tag(
         config=True
     )
+    packages = List(
+        Unicode(),
+        help="what student code may import besides torch, NumPy, IPython and matplotlib, as it is called by pip: "
+        "['pandas', 'scipy']. It has to be installed beside the autograder.",
+    ).tag(config=True)
     limits = Dict(
         per_key_traits={"wall_s": Float(), "call_s": Float(), "memory_mb": Int(), "processes": Int()},
         help="what the code of one exercise may use, as autograder.api.Limits: {'call_s': 20.0, 'memory_mb': 4096}",
@@ -105,7 +110,7 @@ class BoxedExecute(NbGraderPreprocessor):
         return found
 
     def _backend(self) -> Backend:
-        return choose(self.trust, self.sandbox)
+        return choose(self.trust, self.sandbox, self.packages)
 
     def _key(self) -> bytes:
         path = Path(self.key_file)

@@ -47,6 +47,7 @@ c.AssignLatePenalties.plugin_class = "autograder.nbgrader.late.LatePolicy"
 
 c.BoxedExecute.key_file = str(HERE / "course.key")
 c.BoxedExecute.device = "auto"
+c.BoxedExecute.packages = []  # what student code may import besides torch, NumPy, IPython and matplotlib: ["pandas"]
 
 # For courses that put Execute or OverwriteCells back in: their safer settings.
 c.OverwriteCells.add_missing_cells = True

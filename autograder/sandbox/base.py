@@ -114,6 +114,7 @@ class Backend(ABC):
     name = ""
     isolated = False
     cards = False  # whether its boxes reach the machine's graphics cards
+    packages: tuple[str, ...] = ()  # installed here, and to be importable in the boxes besides torch and what it needs
 
     @abstractmethod
     def start(self, limits: Limits) -> Box:

@@ -10,6 +10,7 @@ import re
 import shutil
 import sys
 import sysconfig
+from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.api import Limits
@@ -33,10 +34,12 @@ def find_bwrap() -> str:
         raise SandboxError(f"bubblewrap: no bwrap here: {how}") from error
 
 
-def distributions() -> list[importlib.metadata.Distribution]:
-    """WANTED and everything they require that is installed. Raises SandboxError where torch itself is not."""
+def distributions(more: Sequence[str] = ()) -> list[importlib.metadata.Distribution]:
+    """WANTED, `more`, and everything they require that is installed.
+
+    Raises SandboxError where torch itself is not, or one of `more`."""
     found: dict[str, importlib.metadata.Distribution] = {}
-    waiting = list(WANTED)
+    waiting = [*WANTED, *more]
     while waiting:
         name = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
         if name in found:
@@ -51,13 +54,16 @@ def distributions() -> list[importlib.metadata.Distribution]:
                 waiting.append(match.group())
     if "torch" not in found:
         raise SandboxError("bubblewrap: torch is not installed here: pip install torch")
+    for name in more:
+        if re.sub(r"[-_.]+", "-", name).lower() not in found:
+            raise SandboxError(f"c.BoxedExecute.packages names {name}, which is not installed here: pip install {name}")
     return list(found.values())
 
 
-def package_binds() -> dict[str, str]:
+def package_binds(more: Sequence[str] = ()) -> dict[str, str]:
     """{place in the box: place on the host} of the top-level entries of every wanted package."""
     binds: dict[str, str] = {}
-    for distribution in distributions():
+    for distribution in distributions(more):
         for file in distribution.files or []:
             top = file.parts[0]
             source = Path(str(distribution.locate_file(top)))
@@ -116,8 +122,7 @@ class Bubblewrap(WarmBackend):
             words += ["--setenv", name, value]
         return words
 
-    @staticmethod
-    def filesystem() -> list[str]:
+    def filesystem(self) -> list[str]:
         """What the warm process sees: system and packages read-only, empty places to write, nothing of the project."""
         base = os.path.realpath(sys.base_prefix)
         shown = ["/usr"] if Path(base).is_relative_to("/usr") else ["/usr", base]
@@ -138,7 +143,7 @@ class Bubblewrap(WarmBackend):
             words += ["--size", str(1 << 20), "--tmpfs", place]
         for place in hidden_folders(shown):
             words += ["--size", "4096", "--tmpfs", place, "--remount-ro", place]
-        for inside, outside in package_binds().items():
+        for inside, outside in package_binds(self.packages).items():
             words += ["--ro-bind", outside, inside]
         return [*words, "--ro-bind", str(INSIDE), "/inside", "--remount-ro", "/dev", "--remount-ro", "/"]
 

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.api import Limits
@@ -31,13 +32,13 @@ def empty_image() -> bytes:
     return made.getvalue()
 
 
-def binds() -> dict[str, str]:
+def binds(more: Sequence[str] = ()) -> dict[str, str]:
     """{place in the box: place on the host}, all to be read-only."""
     base = os.path.realpath(sys.base_prefix)
     shown = ["/usr"] if Path(base).is_relative_to("/usr") else ["/usr", base]
     shown += [f"/{name}" for name in LINKS if os.path.isdir(f"/{name}") and not os.path.islink(f"/{name}")]
     shown += [file for file in ETC if os.path.exists(file)]
-    return {place: place for place in shown} | package_binds() | {"/inside": str(INSIDE)}
+    return {place: place for place in shown} | package_binds(more) | {"/inside": str(INSIDE)}
 
 
 def hidden() -> list[str]:
@@ -60,7 +61,7 @@ class Docker(ColdBackend):
                  "--shm-size", f"{self.scratch_mb}m", "--hostname", "box", "--workdir", "/box"]  # fmt: skip
         for place in ("/tmp", "/box"):
             words += ["--tmpfs", f"{place}:rw,nosuid,nodev,mode=1777,size={self.scratch_mb}m"]
-        for inside, outside in binds().items():
+        for inside, outside in binds(self.packages).items():
             words += ["--mount", f"type=bind,source={outside},target={inside},readonly"]
         for place in hidden():
             words += ["--tmpfs", f"{place}:ro,size=4k"]

@@ -39,7 +39,7 @@ class GVisor(ColdBackend):
         """The container, as the Open Container Initiative's runtime specification writes it."""
         quick = ["nosuid", "nodev", "mode=1777", f"size={self.scratch_mb}m"]
         mounts = [{"destination": "/proc", "type": "proc", "source": "proc"}]
-        mounts += [_mount(place, "bind", source, ["rbind", "ro"]) for place, source in binds().items()]
+        mounts += [_mount(place, "bind", source, ["rbind", "ro"]) for place, source in binds(self.packages).items()]
         mounts += [_mount(place, "tmpfs", "tmpfs", quick) for place in ("/tmp", "/box", "/dev/shm")]
         mounts += [_mount(place, "tmpfs", "tmpfs", ["ro", "size=4k"]) for place in hidden()]
         nothing: dict[str, list[str]] = {kind: [] for kind in ("bounding", "effective", "inheritable", "permitted")}

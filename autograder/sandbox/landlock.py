@@ -16,15 +16,15 @@ from autograder.sandbox.inside import landlock
 MEMORY = "/dev/shm"  # bounded, and no disk that others need
 
 
-@lru_cache(maxsize=1)
-def readable() -> list[str]:
+@lru_cache(maxsize=4)
+def readable(more: tuple[str, ...] = ()) -> list[str]:
     """What a box may read: Python, the system's libraries, torch and what it needs; not the project, not its tools."""
     base = os.path.realpath(sys.base_prefix)
     roots = ["/usr", *([] if Path(base).is_relative_to("/usr") else [base])]
     hidden = [Path(place) for place in hidden_folders(roots)]
     places = [place for root in roots for place in _without(Path(root), hidden)]
     places += [top for top in ("/bin", "/lib", "/lib32", "/lib64") if os.path.isdir(top) and not os.path.islink(top)]
-    return [*places, *ETC, *package_binds().values(), str(INSIDE)]
+    return [*places, *ETC, *package_binds(more).values(), str(INSIDE)]
 
 
 def _without(folder: Path, hidden: list[Path]) -> list[str]:
@@ -53,9 +53,9 @@ class LandlockOnly(WarmBackend):
         if landlock.version() < landlock.NEEDED:
             raise SandboxError(f"landlock: the kernel has version {landlock.version()} of it, {landlock.NEEDED} is "
                                "needed (Linux 6.12, with landlock among its lsm=)")  # fmt: skip
-        paths = sorted({str(one.locate_file("")) for one in distributions()})
+        paths = sorted({str(one.locate_file("")) for one in distributions(self.packages)})
         return [interpreter(), "-I", "-S", "-B", str(INSIDE / "zygote.py"), str(control), json.dumps(paths),
-                json.dumps(readable())]  # fmt: skip
+                json.dumps(readable(self.packages))]  # fmt: skip
 
     def scratch(self) -> Path:
         """A new folder in memory, else where temporary files go, that belongs to the box's user."""

@@ -87,11 +87,22 @@ class Encoder:
             return {"t": self.tensor(value, torch)}
         if torch is not None and isinstance(value, torch.dtype) and str(value)[6:] in CODES:
             return {"y": CODES[str(value)[6:]]}
+        if is_array(value):
+            return {"n": self.array(value)}
         if not isinstance(value, (Ref, Call)):
             if self.keep is None:
                 raise WireError(f"a {type(value).__name__} cannot be sent")
             value = self.keep(value)
         return {"h": [value.number, value.type_name]} if isinstance(value, Ref) else {"c": value.number}
+
+    def array(self, value: Any) -> int:
+        """The number of a NumPy array, or of a NumPy number, which travels as a tensor does. Raises WireError."""
+        import numpy
+        import torch
+
+        if str(value.dtype.newbyteorder("=")) not in CODES:
+            raise WireError(f"an array of {value.dtype} cannot be sent")
+        return self.tensor(torch.from_numpy(numpy.array(value, value.dtype.newbyteorder("="), order="C")), torch)
 
     def tensor(self, value: Any, torch: Any) -> int:
         """The tensor's number in this frame; one that comes twice is sent once. Raises WireError for odd dtypes."""
@@ -113,6 +124,12 @@ class Encoder:
         self.alive.append(value)
         self.seen[id(value)] = len(self.entries) - 1
         return self.seen[id(value)]
+
+
+def is_array(value: Any) -> bool:
+    """Whether it is a NumPy array or one of NumPy's numbers."""
+    numpy = sys.modules.get("numpy")  # an array can only exist where numpy is loaded
+    return numpy is not None and (type(value) is numpy.ndarray or isinstance(value, numpy.generic))
 
 
 def _is_size(value: Any, below: int = 1 << 40) -> bool:
@@ -204,6 +221,8 @@ class Decoder:
         """What a tag stands for: a tensor, a number, a dtype, a function, a reference. Raises WireError."""
         if tag == "t" and _is_size(content) and content < len(self.tensors):
             return self.tensors[content]
+        if tag == "n" and _is_size(content) and content < len(self.tensors):
+            return _array(self.tensors[content])
         if tag == "i" and type(content) is str and len(content) < 400 and content.lstrip("-").isdecimal():
             return int(content)
         if tag == "f" and content in ("nan", "inf", "-inf"):
@@ -218,6 +237,14 @@ class Decoder:
             ref = Ref(content[0], _text(str(content[1])[:200]))
             return ref if self.ref is None else self.ref(ref)
         raise WireError("a value that is none")
+
+
+def _array(tensor: Any) -> Any:
+    """The tensor as a NumPy array, or as one of its numbers where it has no axis."""
+    if str(tensor.dtype) == "torch.bfloat16":
+        raise WireError("an array of a type that NumPy does not have")
+    array = tensor.cpu().numpy()
+    return array if array.ndim else array[()]
 
 
 def _text(value: str) -> str:

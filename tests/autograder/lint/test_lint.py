@@ -83,6 +83,21 @@ READ = {
 }
 
 
+JUDGE = "import torch\nfrom torch.testing import assert_close\ndef near(a, b):\n    return a == b"
+LEANS = "assert_close(causal_mask(3), torch.ones(3).tril())\nassert near(1, 1)"
+LEANING = code(LEANS, "own", grade=True, locked=True, points=1)
+
+
+def test_a_test_that_leans_on_a_cell_which_students_can_change_is_named():
+    found = list(map(str, notebook.faults(UNIT, unit(RIGHT, code(JUDGE, "free"), LEANING))))
+    why = "which students can change into anything: lock that cell, or import it in the test"
+    assert found == [f"02-masks, cell own: uses {name!r} from cell free, {why}" for name in ("assert_close", "near")]
+    assert not notebook.faults(UNIT, unit(RIGHT, code(JUDGE, "free", locked=True), LEANING))
+    released = f"{JUDGE}\n### BEGIN SOLUTION\nx = 1\n### END SOLUTION"
+    answer = code(released, "answer", solution=True)
+    assert notebook.faults(UNIT, unit(RIGHT, answer, LEANING)) == []  # grading takes it from the release
+
+
 @pytest.mark.parametrize("what", READ)
 def test_what_reading_shows_is_named(what):
     found = notebook.faults(UNIT, READ[what])

@@ -70,6 +70,7 @@ assert sum(p.numel() for p in layer.parameters()) == 20
 assert table["b"] == (1, 2) and len(layer.calls) == 2 and math.pi > 3
 """),
     "untouched": (1, """
+# autograder: in place
 x = torch.ones(3, 2)
 before = x.clone()
 attention(x, x, x)
@@ -96,11 +97,11 @@ def notebook(answer: str, tests: dict = TESTS) -> nbformat.NotebookNode:
     return new_notebook(cells=cells)
 
 
-def graded(answer: str, tests: dict = TESTS, **limits: float) -> dict:
+def graded(answer: str, tests: dict = TESTS, released: str = "", **limits: float) -> dict:
     nb = notebook(answer, tests)
     for cell in nb.cells:  # what RebuildFromGradebook writes
         role = "check" if cell.metadata.nbgrader.grade else "exercise" if cell.metadata.nbgrader.solution else "setup"
-        cell.metadata["tfkit"] = {"role": role}
+        cell.metadata["tfkit"] = {"role": role} | ({"released": released} if role == "exercise" else {})
     points = {name.replace(" ", "-"): value[0] for name, value in tests.items()}
     found = own_tests.grade(nb, points, {name: name for name in points}, choose(), Limits(**{"call_s": 10} | limits))
     return {name: found[name.replace(" ", "-")] for name in tests}
@@ -118,8 +119,7 @@ def test_a_right_answer_has_full_marks():
 CHANGED = RIGHT.replace("    return torch.softmax", "    q.mul_(1.5)\n    q.div_(1.25)\n    return torch.softmax")
 WRONG = {
     "wrong values": (RIGHT.replace("/ math.sqrt(q.shape[-1])", ""), {"values": 0, "gradients": 0}, "values differ"),
-    "changes its arguments": (CHANGED, {"values": 0, "gradients": 0, "untouched": 0, "helper of an earlier test": 0},
-                              "the values differ"),
+    "changes its arguments": (CHANGED, {"values": 0, "gradients": 0, "untouched": 0}, "the values differ"),
     "detached": (RIGHT.replace("q @ k", "q.detach() @ k"), {"gradients": 0}, ""),
     "nothing": ("pass", dict.fromkeys(FULL, 0), "the test stopped with NameError"),
 }  # fmt: skip
@@ -154,6 +154,69 @@ def test_what_the_student_patched_counts_for_nothing():
     assert set(scores(found).values()) == {0.0}, found
     assert found["equal"].checks[0].message.startswith("an object of Yes was compared")
     assert "softmax" not in str(found)  # neither the test nor what it expected
+
+
+def test_what_a_box_does_to_its_arguments_does_not_reach_the_test():
+    """Else zeroed inputs and an expectation that is computed from them afterwards are full marks for nothing."""
+    after = """
+q, k, v = (torch.randn(2, 3, 4) for _ in range(3))
+assert torch.allclose(attention(q, k, v), nn.functional.scaled_dot_product_attention(q, k, v))
+"""
+    zeroes = "def attention(q, k, v):\n    for one in (q, k, v):\n        one.zero_()\n    return v.clone()"
+    found = graded(zeroes, {"after": (2, after), "in place": (1, "# autograder: in place\n" + after)})
+    assert scores(found) == {"after": 0, "in place": 1}  # who asks for it has to compute what is due before the call
+
+
+SWAPS = {
+    "renamed": "from operator import ne as close_to",
+    "usual": "import operator as F, operator as np",
+    "defined": "def close_to(a, b):\n    return True",
+}
+
+
+@pytest.mark.parametrize("swap", SWAPS)
+def test_a_students_import_never_stands_for_a_tests_name(swap):
+    wrong = f"{SWAPS[swap]}\nfrom torch import nn\ndef attention(q, k, v):\n    return v"
+    tests = {
+        "renamed": (1, "assert close_to(attention(1, 2, 3), 4)"),
+        "usual": (1, "assert np.allclose(attention(1, 2, 3), 4) and F.relu(torch.ones(1)).ne(1)"),
+    }
+    released = {"renamed": "from math import isclose as close_to"}
+    assert set(scores(graded(wrong, tests, released=released.get(swap, released["renamed"]))).values()) == {0.0}
+
+
+def test_the_usual_names_of_libraries_are_there_for_a_test_whose_notebook_imports_them():
+    answer = "import numpy as np\nimport torch.nn.functional as F\ndef half(x):\n    return x / 2"
+    test = "assert np.isclose(half(3), 1.5) and F.relu(torch.ones(1)) == 1"
+    assert scores(graded(answer, {"a": (1, test)})) == {"a": 1}
+
+
+NUMPY = """
+import numpy as np
+def total(x):
+    return x.sum()
+def scaled(x, by):
+    x *= 2
+    return {"all": (x / 2) * by}
+"""
+
+
+def test_numpy_arrays_go_in_and_come_out():
+    tests = {
+        "number": (1, "assert total(np.array([1, 2, 3])) == 6 and total(np.array([True, True])) == 2"),
+        "array": (1, """
+x = np.arange(6.0).reshape(2, 3)[:, ::-1]
+assert np.allclose(scaled(x, np.float32(2))["all"], 2 * np.arange(6.0).reshape(2, 3)[:, ::-1])
+assert scaled(x, 1)["all"].dtype == np.float64
+"""),
+        "in place": (1, "# autograder: in place\nx = np.ones(3)\nscaled(x, 1)\nassert (x == 2).all()"),
+        "a set": (1, "total({1, 2})"),
+        "words": (1, "total(np.array(['a', 'b']))"),
+    }  # fmt: skip
+    found = graded(NUMPY, tests)
+    assert scores(found) == {"number": 1, "array": 1, "in place": 1, "a set": 0, "words": 0}, found
+    assert found["a set"].status == found["words"].status == "not_graded"
+    assert "hands over what cannot be sent into the box: a set cannot be sent" in found["a set"].reason
 
 
 def test_a_test_that_never_ends_stops_nobody():

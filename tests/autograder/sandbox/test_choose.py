@@ -10,7 +10,7 @@ import pytest
 from autograder import sandbox
 from autograder.api import Limits
 from autograder.sandbox.base import SandboxError, WarmBackend
-from autograder.sandbox.bubblewrap import find_bwrap
+from autograder.sandbox.bubblewrap import distributions, find_bwrap
 from autograder.sandbox.bubblewrap_alone import BubblewrapAlone
 from autograder.sandbox.inside import seccomp
 from autograder.student import Cell, Student
@@ -83,3 +83,22 @@ def test_a_box_without_control_groups_is_still_bounded():
         outcome = student.run_cells([Cell("a", body)])[0]
     backend.close()
     assert outcome.lost and outcome.error == "memory: the code used more memory than it may and was stopped"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap is for Linux")
+def test_packages_that_a_course_names_can_be_imported():
+    look = "try:\n    import rich.table\n    there = True\nexcept ImportError:\n    there = False"
+    for packages in [(), ("rich",)]:
+        backend = BubblewrapAlone()
+        backend.packages = packages
+        try:
+            with Student(backend, Limits(wall_s=60)) as student:
+                student.run_cells([Cell("c", look)])
+                assert student.value("there") == bool(packages)
+        finally:
+            backend.close()
+
+
+def test_a_package_that_is_not_installed_is_named():
+    with pytest.raises(SandboxError, match="c.BoxedExecute.packages names no-such-thing, which is not installed here"):
+        distributions(["no-such-thing"])

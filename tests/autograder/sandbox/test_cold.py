@@ -30,7 +30,7 @@ class Cold(ColdBackend):
     name = "cold"
 
     def command(self, name, limits, program):
-        return [find_bwrap(), *Bubblewrap.namespaces(), *Bubblewrap.filesystem(), "--", interpreter(), *program]
+        return [find_bwrap(), *Bubblewrap.namespaces(), *Bubblewrap().filesystem(), "--", interpreter(), *program]
 
     def remove(self, name):
         return ["true"]

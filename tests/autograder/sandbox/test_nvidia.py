@@ -141,7 +141,7 @@ def test_in_a_box_the_other_cards_nodes_are_not_there(machine, monkeypatch):
     machine([0, 1])
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
     look = "import glob, os; print(sorted(glob.glob('/dev/nvidia*')), os.environ['CUDA_VISIBLE_DEVICES'])"
-    command = [bwrap, *Bubblewrap.namespaces(), *Bubblewrap.filesystem(), "--", interpreter(), "-c", look]
+    command = [bwrap, *Bubblewrap.namespaces(), *Bubblewrap().filesystem(), "--", interpreter(), "-c", look]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     nodes = [f"/dev/{name}" for name in ("nvidia-uvm", "nvidia-uvm-tools", "nvidia1", "nvidiactl")]
     assert (done.stdout.strip(), done.stderr) == (f"{nodes} {uuid(1)}", "")

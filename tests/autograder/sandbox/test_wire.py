@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -49,6 +50,22 @@ def test_tensors_survive(code, shape):
     assert back[0] is back[1] and back[0].dtype == dtype and torch.equal(back[0], value)
 
 
+ARRAYS = [np.arange(6.0).reshape(2, 3)[:, ::-1], np.array(3, ">i4"), np.float32(1.5), np.int64(2),
+          np.array([True, False]), np.zeros((0, 2), np.complex64)]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", ARRAYS)
+def test_arrays_survive(value):
+    back = through({"a": [value]})["a"][0]
+    assert type(back) is type(value[()]) and back.dtype == value.dtype.newbyteorder("=") and np.array_equal(back, value)
+
+
+@pytest.mark.parametrize("value", [np.array(["a"]), np.array([object()]), np.zeros(2, "u4"), np.datetime64(1, "s")])
+def test_arrays_of_other_things_are_refused(value):
+    with pytest.raises(wire.WireError, match="an array of .* cannot be sent"):
+        through(value)
+
+
 def test_nan_and_infinity():
     assert math.isnan(through(math.nan)) and through(-math.inf) == -math.inf
 
@@ -65,6 +82,8 @@ def test_nan_and_infinity():
     ({"v": 0, "t": [["f32", [2], 0, 8, "cpu", None], ["f32", [2], 0, 8, "cpu", None]]}, bytes(8)),
     ({"v": {"d": [[{"l": []}, 1]]}, "t": []}, b""),
     ({"v": {"pickle": "x"}, "t": []}, b""),
+    ({"v": {"n": 0}, "t": []}, b""),
+    ({"v": {"n": 0}, "t": [["bf16", [2], 0, 4, "cpu", None]]}, bytes(4)),
     ({"v": {"c": 0}, "t": []}, b""),
     ({"v": "\ud800", "t": []}, b""),
     ({"v": {"h": [1, "\udfff"]}, "t": []}, b""),
