@@ -18,22 +18,29 @@ import torch
 from torch import Tensor, nn
 
 import tfkit
-from tests.models.table import ROWS, drawn
+from tests.models.table import BERT, ROWS, WithPassages, drawn, ours
 from tests.models.test_laws import make
+from tfkit.objectives.in_batch_contrastive import in_batch_loss
 
 FOLDER = Path(tfkit.__file__).parent / "pages"
 NAMES = sorted(file.stem for file in FOLDER.glob("[!_]*.py"))
-HEADS = {"dpr": "question_encoder", "mmbt": "sequence_classification"}  # where not the row's main one
+HEADS = {
+    "dpr": "question_encoder",
+    "mmbt": "sequence_classification",
+    "reformer": "causal_lm",
+}  # where not the row's main one
 CHANGES: dict[str, dict[str, Any]] = {  # where the table's tiny Config is not the form that the page has
     "convbert": {"n_groups": 1},
     "ctrl": {"d_ff": 24},
     "deberta": {"emd_steps": 2},
     "deberta_v2": {"conv_activation": "gelu"},
+    "encoder_decoder": {"decoder": {"architecture": "bert", **BERT}},
     "funnel": {"block_sizes": (2, 2, 1)},
     "marian": {"scale_embedding": True, "activation": "swish"},
     "mbart": {"scale_embedding": True},
     "pegasus": {"scale_embedding": True, "activation": "relu"},
     "prophetnet": {"ngram": 3},
+    "reformer": {"n_hashes": 2},
     "xlm": {"n_langs": 2},
     "xlm_prophetnet": {"ngram": 2},
 }
@@ -49,26 +56,48 @@ def page_of(name: str) -> ModuleType:
 
 def built(name: str) -> tuple[Any, Any]:
     """The real model in float64, and the page's with the same numbers."""
-    real = make(name, HEADS.get(name, ROWS[name].head), **CHANGES.get(name, {}))[1]
+    row = ROWS[name]
+    real: Any = make(name, HEADS.get(name, row.head), **CHANGES.get(name, {}))[1]
+    if isinstance(row, WithPassages):
+        row.open(real)
     page = page_of(name)
-    given = {field.name: getattr(real.config, field.name) for field in dataclasses.fields(page.Config)}
-    model = page.MODEL(page.Config(**given)).double().eval()
+    model = page.MODEL(config(page.Config, real)).double().eval()
     model.load_state_dict(real.state_dict(), strict=True)
     return real, model
 
 
-def inputs(name: str, real: nn.Module) -> dict[str, Tensor]:
+def config(kind: Any, real: Any) -> Any:
+    """A page's Config: its fields are named as those of the real model's, or of its part's, where it is made of two."""
+    fields = {}
+    parts = [real.config, *(part.config for part in real.children() if hasattr(part, "config"))]
+    for field in dataclasses.fields(kind):
+        if dataclasses.is_dataclass(field.default):
+            fields[field.name] = config(type(field.default), getattr(real, field.name))
+        else:
+            holder = next((part for part in parts if hasattr(part, field.name)), None)
+            assert holder is not None or field.name == "eps", f"{field.name} is no field of the model's Config"
+            fields[field.name] = field.default if holder is None else getattr(holder, field.name)
+    return kind(**fields)
+
+
+def inputs(name: str, real: Any) -> dict[str, Any]:
     """All that any page may read: three sentences of unequal length, padded on the right."""
     length = ROWS[name].length
     pad = getattr(real.config, "pad_token_id", None) or 0
     mask = torch.arange(length) < torch.tensor([length, length - 4, length - 2])[:, None]
+    found = getattr(real, "retriever", None)
+    index = None if found is None else (found.index.vectors.double(), torch.tensor(found.passages))
     return {
+        "index": index,
         "input_ids": drawn(3, length).masked_fill(~mask, pad),
         "attention_mask": mask.long(),
         "token_type_ids": (torch.arange(length) > 2).long().expand(3, -1),
         "decoder_input_ids": drawn(3, 4, seed=5),
         "langs": (torch.arange(length) % 2).expand(3, -1),
         "global_attention_mask": torch.isin(torch.arange(length), torch.tensor([0, 6])).long().expand(3, -1),
+        "input_modal": torch.randn(3, 3, 5, generator=torch.Generator().manual_seed(7), dtype=torch.float64),
+        "modal_start_tokens": torch.full((3,), 4),
+        "modal_end_tokens": torch.full((3,), 5),
         **permutation(length),
     }
 
@@ -82,9 +111,12 @@ def permutation(length: int) -> dict[str, Tensor]:
     return {"perm_mask": perm_mask.expand(3, -1, -1), "target_mapping": targets.expand(3, -1, -1)}
 
 
-def called(model: nn.Module, page: nn.Module, given: dict[str, Tensor]) -> Any:
-    """The model on what the page reads, which is named in its signature."""
-    return model(**{key: given[key] for key in inspect.signature(page.forward).parameters if key in given})
+def called(model: nn.Module, page: nn.Module, given: dict[str, Any]) -> Any:
+    """The model on what the page reads, which is named in its signature; the model has an index of its own."""
+    reads = {key: given[key] for key in inspect.signature(page.forward).parameters if key in given}
+    if model is not page and reads.pop("index", None):
+        reads["do_marginalize"] = True
+    return model(**reads)
 
 
 def scores(out: Any) -> Tensor:
@@ -103,6 +135,10 @@ def gradients(model: nn.Module, logits: Tensor) -> dict[str, Tensor]:
     names, weights = zip(*model.named_parameters(), strict=True)
     found = torch.autograd.grad(loss, weights, allow_unused=True)
     return {n: torch.zeros_like(w) if g is None else g for n, w, g in zip(names, weights, found, strict=True)}
+
+
+def test_every_architecture_has_a_page() -> None:
+    assert set(NAMES) == ours()
 
 
 def test_pages_run_with_torch_alone() -> None:
@@ -173,5 +209,12 @@ def test_transformer_xl_reads_on() -> None:
     expected = real(second, mems=real(first).mems)
     found, mems = page(second, page(first)[1])
     torch.testing.assert_close(found, expected.logits)
-    for ours, wanted in zip(mems, expected.mems, strict=True):
-        torch.testing.assert_close(ours.transpose(0, 1), wanted)
+    for memory, wanted in zip(mems, expected.mems, strict=True):
+        torch.testing.assert_close(memory.transpose(0, 1), wanted)
+
+
+def test_dpr_learns_from_the_batch() -> None:
+    draw = torch.Generator().manual_seed(3)
+    questions, passages = torch.randn(4, 6, generator=draw), torch.randn(8, 6, generator=draw)
+    expected = in_batch_loss(questions, passages, torch.arange(4))
+    torch.testing.assert_close(page_of("dpr").in_batch_loss(questions, passages), expected)

@@ -92,6 +92,8 @@ class DecoderLayer(nn.Module):
 
 
 class BART(nn.Module):
+    final_logits_bias: Tensor
+
     def __init__(self, c: Config) -> None:
         super().__init__()
         self.config = c

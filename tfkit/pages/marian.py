@@ -96,6 +96,8 @@ class DecoderLayer(nn.Module):
 
 
 class Marian(nn.Module):
+    final_logits_bias: Tensor
+
     def __init__(self, c: Config) -> None:
         super().__init__()
         self.config = c

@@ -93,6 +93,8 @@ class DecoderLayer(nn.Module):
 
 
 class MBART(nn.Module):
+    final_logits_bias: Tensor
+
     def __init__(self, c: Config) -> None:
         super().__init__()
         self.config = c

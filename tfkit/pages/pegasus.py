@@ -98,6 +98,8 @@ class DecoderLayer(nn.Module):
 
 
 class Pegasus(nn.Module):
+    final_logits_bias: Tensor
+
     def __init__(self, c: Config) -> None:
         super().__init__()
         self.config = c

@@ -35,7 +35,7 @@ class Config:
 class AdaptiveEmbedding(nn.Module):
     def __init__(self, c: Config) -> None:
         super().__init__()
-        self.edges = [0, *c.cutoffs, c.vocab_size]
+        self.edges, self.scale = [0, *c.cutoffs, c.vocab_size], math.sqrt(c.d_model)
         sizes = [end - start for start, end in zip(self.edges[:-1], self.edges[1:], strict=True)]
         widths = [c.d_model // c.div_val**i for i in range(len(sizes))]
         self.tables = nn.ModuleList(nn.Embedding(n, width) for n, width in zip(sizes, widths, strict=True))
@@ -43,11 +43,11 @@ class AdaptiveEmbedding(nn.Module):
 
     def forward(self, ids: Tensor) -> Tensor:
         """[B,L] -> [B,L,E]"""
-        x = self.widen[0].weight.new_zeros(*ids.shape, self.widen[0].out_features)  # [B,L,E]
+        parts = []  # of each cluster, zeros where the token is of another
         for start, end, table, widen in zip(self.edges[:-1], self.edges[1:], self.tables, self.widen, strict=True):
             inside = (ids >= start) & (ids < end)  # [B,L]
-            x = x + widen(table((ids - start).clamp(0, end - start - 1))) * inside[..., None]  # [B,L,E]
-        return x * math.sqrt(x.size(-1))
+            parts.append(widen(table((ids - start).clamp(0, end - start - 1))) * inside[..., None])  # [B,L,E]
+        return torch.stack(parts).sum(0) * self.scale  # [B,L,E]
 
 
 class AdaptiveSoftmax(nn.Module):
@@ -56,17 +56,18 @@ class AdaptiveSoftmax(nn.Module):
     def __init__(self, c: Config, embed: AdaptiveEmbedding) -> None:
         super().__init__()
         self.clusters = nn.Linear(c.d_model, len(c.cutoffs))  # the rare clusters stand among the frequent words
-        self.biases = nn.ParameterList(torch.zeros(table.num_embeddings) for table in embed.tables.children())
+        self.biases = nn.ParameterList(torch.zeros(len(table)) for table in embed.tables.parameters())
         self.projections = nn.ModuleDict({"0": nn.Linear(c.d_model, c.d_model, bias=False)})
 
     def forward(self, x: Tensor, embed: AdaptiveEmbedding) -> Tensor:
         """[B,L,E] -> log-probabilities [B,L,V]"""
-        y = x @ self.projections["0"].weight  # [B,L,E]
-        words = y @ embed.tables[0].weight.T + self.biases[0]  # [B,L,V0]
+        tables, matrices = list(embed.tables.parameters()), list(embed.widen.parameters())  # [Vi,Ei] and [E,Ei] each
+        y = x @ self.projections["0"].get_parameter("weight")  # [B,L,E]
+        words = y @ tables[0].T + self.biases[0]  # [B,L,V0]
         first = torch.cat([words, self.clusters(y)], dim=-1).log_softmax(-1)  # [B,L,V0+clusters]
         parts = [first[..., : words.size(-1)]]
-        for i in range(1, len(embed.tables)):
-            scores = x @ embed.widen[i].weight @ embed.tables[i].weight.T + self.biases[i]  # [B,L,Vi]
+        for i in range(1, len(tables)):
+            scores = x @ matrices[i] @ tables[i].T + self.biases[i]  # [B,L,Vi]
             parts.append(first[..., words.size(-1) + i - 1, None] + scores.log_softmax(-1))  # [B,L,Vi]
         return torch.cat(parts, dim=-1)
 
