@@ -34,15 +34,20 @@ class _Module:
 def modules(dotted: Sequence[str]) -> dict[str, str]:
     """Importable module sources that hold these references (`module:name`) and nothing else, by module name."""
     references = [_split(reference) for reference in dotted]
-    if not references:
-        return {}
-    library = references[0][0].split(".")[0]
+    made: dict[str, str] = {}
+    for library in dict.fromkeys(module.split(".")[0] for module, _ in references):
+        made |= _of_library(library, [one for one in references if one[0].split(".")[0] == library])
+    return made
+
+
+def _of_library(library: str, references: list[tuple[str, str]]) -> dict[str, str]:
     made = {f"{library}.{HIDDEN}": _flat(tuple(references))}
     passed: dict[str, list[str]] = {}
     for module, name in references:
         passed.setdefault(module, []).append(name)
         package = module.rpartition(".")[0]
-        if _module(package).inner.get(name, ("", ""))[0] == module:  # else the package gives that name to another
+        # else the package gives that name to another
+        if package and _module(package).inner.get(name, ("", ""))[0] == module:
             passed.setdefault(package, []).append(name)
     for module, names in passed.items():
         made[module] = f"from {library}.{HIDDEN} import {', '.join(names)}\n"

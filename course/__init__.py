@@ -1,4 +1,8 @@
-"""The course: a folder of `units/` holds a lesson, its exercises, their checks, and right and wrong answers."""
+"""The course: a folder of `units/` holds a lesson, its exercises, their checks, and right and wrong answers.
+
+Units of other packages belong to it, too: those whose exercises an entry point of the group `autograder.exercises`
+names and in whose folder there is a lesson. `python -m course.new` writes such a package.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,26 @@ import importlib.util
 from dataclasses import replace
 from pathlib import Path
 
+from autograder import registry
 from autograder.api import Exercise
 
-ROOT = Path(__file__).parent
+UNITS = Path(__file__).parent / "units"
 
 
 def units() -> list[Path]:
-    """The unit folders, in the order of the course."""
-    return sorted(path.parent for path in (ROOT / "units").glob("*/exercises.py"))
+    """The unit folders, ours and those of installed packages, in the order of their names. Raises ValueError."""
+    found = {folder.name: folder for folder in _folders(UNITS)}
+    for exercise in all_exercises():
+        if exercise.folder is None or not (exercise.folder / "lesson.py").exists():
+            continue
+        if found.setdefault(exercise.unit, exercise.folder) != exercise.folder:
+            raise ValueError(f"two units are called {exercise.unit}: {found[exercise.unit]} and {exercise.folder}")
+    return [found[name] for name in sorted(found)]
+
+
+def all_exercises() -> tuple[Exercise, ...]:
+    """The exercises of every installed course."""
+    return registry.exercises()
 
 
 def exercise(name: str, title: str, *references: str, checks: str, points: float = 1) -> Exercise:
@@ -26,8 +42,17 @@ def exercise(name: str, title: str, *references: str, checks: str, points: float
 
 
 def exercises() -> list[Exercise]:
-    """Every exercise of the course, in order; each knows the folder it came from."""
-    return [replace(exercise, unit=unit.name, folder=unit) for unit in units() for exercise in _read(unit)]
+    """Every exercise of our own units, in order; each knows the folder it came from."""
+    return exercises_in(UNITS)
+
+
+def exercises_in(folder: Path) -> list[Exercise]:
+    """The exercises of the units below `folder`, by each unit's exercises.py: for a package's entry point."""
+    return [replace(exercise, unit=unit.name, folder=unit) for unit in _folders(folder) for exercise in _read(unit)]
+
+
+def _folders(folder: Path) -> list[Path]:
+    return sorted(path.parent for path in folder.glob("*/exercises.py"))
 
 
 def _read(unit: Path) -> list[Exercise]:

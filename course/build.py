@@ -32,8 +32,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.api import Exercise
 from autograder.nbgrader import config
-from course import exercises as all_exercises
-from course import glossary
+from course import all_exercises, glossary
 from course import units as unit_folders
 from course.settings import LessonError, Unit, read
 

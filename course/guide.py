@@ -19,8 +19,8 @@ from nbformat import NotebookNode
 from autograder.answers import Answer
 from autograder.api import Exercise
 from autograder.diagnose import wrong_answers
+from course import all_exercises, glossary, units
 from course import build as builder
-from course import exercises, glossary, units
 from course.settings import Unit
 from course.variants import choices
 
@@ -30,7 +30,7 @@ SKIPPED = ("Reading", "Read on", "In your own words", glossary.TITLE)
 def guide(folder: Path, unit: Unit) -> str:
     """The guide of one unit as the course gives it, as markdown. LessonError where its lesson cannot be built."""
     notebook = builder.notebook(folder, unit)
-    own = [exercise for exercise in exercises() if exercise.unit == folder.name]
+    own = [exercise for exercise in all_exercises() if exercise.unit == folder.name]
     asked = [exercise for exercise in own if unit.asks(exercise)]
     parts = [
         f"# {folder.name[:2]} · {unit.title}: for instructors",

@@ -31,8 +31,8 @@ from autograder.api import Exercise
 from autograder.diagnose import wrong_answers
 from autograder.lint import notebook as reading
 from autograder.lint.notebook import Fault, Found, code, tree
+from course import all_exercises, glossary, translate, units
 from course import build as builder
-from course import exercises, glossary, translate, units
 
 CODE_LINES = 30  # what a laptop shows of code; of an exercise, what the student gets
 TEXT_LINES, TEXT_WIDTH = 55, 110  # a page of prose, wrapped as JupyterLab wraps it at its usual width
@@ -162,7 +162,7 @@ def _calls(nodes: list[ast.stmt], names: set[str]) -> bool:
 
 def unknown_misconceptions(notebook: NotebookNode) -> Found:
     """Names `exercise.id/misconception` that the collected wrong answers do not have."""
-    known = {exercise.id: misconceptions(exercise) for exercise in exercises()}
+    known = {exercise.id: misconceptions(exercise) for exercise in all_exercises()}
     families = {name.partition(".")[0] for name in known}
     for cell in _text(notebook):
         for exercise, name in NAMED.findall(cell.source):

@@ -15,6 +15,7 @@ Title and minutes of a unit are those of the course unless given.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
@@ -23,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.api import Exercise
-from course import exercises
+from course import all_exercises, units
 
 FILE = "course.toml"
 
@@ -60,10 +61,18 @@ def read(course_dir: str | Path | None = None) -> list[Unit]:
     ours = Path(__file__).parent / FILE
     path = ours if course_dir is None or not (Path(course_dir) / FILE).exists() else Path(course_dir) / FILE
     known = {entry["name"]: entry for entry in _entries(ours)}
-    units = [_unit(path, known, entry) for entry in _entries(path)]
-    if twice := {unit.name for unit in units if [u.name for u in units].count(unit.name) > 1}:
+    known |= {folder.name: _of_another_package(folder) for folder in units() if folder.name not in known}
+    entries = known.values() if path == ours else _entries(path)
+    found = [_unit(path, known, entry) for entry in entries]
+    if twice := {unit.name for unit in found if [u.name for u in found].count(unit.name) > 1}:
         raise LessonError(f"{path}: {min(twice)} comes twice")
-    return units
+    return found
+
+
+def _of_another_package(folder: Path) -> dict[str, Any]:
+    """Its title is its lesson's first heading, less the number in front; minutes it has none but by course.toml."""
+    heading = re.search(r"(?m)^# # (?:\d+ · )?(.+)$", (folder / "lesson.py").read_text(encoding="utf-8"))
+    return {"name": folder.name, "title": heading[1] if heading else folder.name}
 
 
 def _entries(path: Path) -> list[dict[str, Any]]:
@@ -96,7 +105,7 @@ def _unit(path: Path, known: dict[str, dict], entry: dict[str, Any]) -> Unit:
 
 
 def _all_known(where: str, name: str, ids: Iterable[Any]) -> None:
-    own = [exercise.id for exercise in exercises() if exercise.unit == name]
+    own = [exercise.id for exercise in all_exercises() if exercise.unit == name]
     for one in ids:
         if one not in own:
             raise LessonError(f"{where} has no exercise {one!r}; it has {', '.join(own)}")

@@ -22,8 +22,8 @@ from nbformat import NotebookNode
 
 from autograder.diagnose import said, wrong_answers
 from autograder.translate import catalogue
+from course import all_exercises, units
 from course import build as builder
-from course import exercises, units
 
 BETWEEN = re.compile(r"(\n[ \t]*\n)")
 FORMULA = re.compile(r"\s*\$\$.*\$\$\s*", re.DOTALL)
@@ -41,7 +41,7 @@ def texts(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
 
 def hints(unit: str) -> Iterator[tuple[str, str]]:
     """Where and what: the sentences for the misconceptions of a unit."""
-    for exercise in exercises():
+    for exercise in all_exercises():
         if exercise.unit == unit:
             for path in wrong_answers(exercise):
                 yield f"{exercise.id}/{path.stem}", said(path)

@@ -60,6 +60,19 @@ def test_exercise_is_listed(plugin: dict[str, str]) -> None:
     assert "smoothing.moving_average" in listed and "attention.scaled_dot_product" in listed
 
 
+def test_unit_is_built_and_sound(plugin: dict[str, str], tmp_path: Path) -> None:
+    built = run(plugin, "-m", "course.build", str(tmp_path), "--unit", "90-smoothing")
+    assert built.returncode == 0 and (tmp_path / "source/90-smoothing/90-smoothing.ipynb").is_file(), built.stderr
+    points = '[[unit]]\nname = "90-smoothing"\npoints = {"smoothing.moving_average" = 4}\n'
+    (tmp_path / "course.toml").write_text(points)
+    told = run(plugin, "-m", "course.guide", str(tmp_path))
+    assert told.returncode == 0, told.stderr
+    guide = (tmp_path / "instructors/90-smoothing.md").read_text(encoding="utf-8")
+    assert guide.startswith("# 90 · Smoothing: for instructors") and "| 4 | 2 |" in guide
+    linted = run(plugin, "-m", "autograder", "lint", str(tmp_path), "90-smoothing")
+    assert linted.returncode == 0 and "no faults" in linted.stdout, linted.stdout + linted.stderr
+
+
 @pytest.mark.parametrize("file", sorted(SUBMISSIONS.glob("*/*.py")), ids=lambda path: path.stem)
 def test_exercise_is_checked(plugin: dict[str, str], file: Path) -> None:
     done = run(plugin, "-m", "autograder", "check", "smoothing.moving_average", str(file), "--json")

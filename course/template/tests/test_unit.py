@@ -1,0 +1,26 @@
+"""The answers that are collected hold the checks to their word, and the lesson becomes a notebook."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from my_unit import exercises
+
+from autograder.api import Exercise
+from autograder.checks.corpus import asked_of, judge
+from autograder.checks.mutation import sharpness
+from course import build
+
+
+@pytest.mark.parametrize("exercise", exercises(), ids=lambda exercise: exercise.id)
+def test_right_passes_wrong_is_named_and_no_slip_survives(exercise: Exercise) -> None:
+    asked = asked_of(exercise, seed=0)
+    score, slips = judge(exercise, asked), sharpness(exercise, asked)
+    assert [*score.complaints, *slips.complaints] == []
+
+
+def test_the_lesson_becomes_a_notebook(tmp_path: Path) -> None:
+    for unit in {exercise.unit for exercise in exercises()}:
+        (built,) = build.build(tmp_path, [unit])
+        assert built.path.is_file()
