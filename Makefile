@@ -14,7 +14,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 FRONT := $(shell find extension/src extension/schema extension/style extension/package.json extension/yarn.lock \
            extension/tsconfig.json -type f 2>/dev/null)
 
-.PHONY: help setup demo lab course course-run test test-slow test-wheel release fuzz test-ui check bench bench-models bench-grading bench-widgets corpus clean
+.PHONY: help setup demo lab course course-run test test-slow nightly test-wheel release fuzz test-ui check bench bench-models bench-grading bench-widgets corpus clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -72,8 +72,11 @@ $(STAMP)/published: $(STAMP)/packages
 test: setup $(STAMP)/published  ## the tests, one process on each core
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal
 
-test-slow: setup  ## the tests that take minutes
-	@$(BIN)/python -m pytest -m slow
+test-slow: setup $(STAMP)/published  ## the tests that take minutes, a sample of their cases
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m slow
+
+nightly: setup $(STAMP)/published  ## every case of every test (some hours)
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m 'slow or not slow' --every-case
 
 fuzz: setup  ## a night's worth: a million random frames and notebooks for each reader, or CASES=…
 	@FUZZ_CASES=$(or $(CASES),1000000) $(BIN)/python -m pytest -n $(JOBS) -m slow tests/autograder/sandbox/test_fuzz.py

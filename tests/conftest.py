@@ -1,12 +1,46 @@
-"""For all tests: hypothesis draws the same at each run, so that nobody's change fails for another's luck.
+"""For all tests: the same random draws at each run, and a sample of the cases where all of them take too long.
 
-`make fuzz` is for luck: it draws anew, and a million times.
+Hypothesis draws the same at each run, so that nobody's change fails for another's luck; `make fuzz` draws anew, and a
+million times. A test marked `sampled(n)` runs one in n of its cases, always the same ones, and one marked `nightly`
+does not run at all; `make nightly` runs every case of every test.
 """
 
-import os
+from __future__ import annotations
 
+import os
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
 from hypothesis import settings
 
 settings.register_profile("same", derandomize=True)
 if "FUZZ_CASES" not in os.environ:
     settings.load_profile("same")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--every-case", action="store_true", help="run what is marked `nightly`, all that is `sampled`")
+
+
+@pytest.fixture(scope="session")
+def every(pytestconfig: pytest.Config) -> Callable[[int], int]:
+    """`every(n)`: each how manieth of a long list a test should take, n, or 1 where every case is asked for."""
+    return lambda n: 1 if pytestconfig.getoption("--every-case") else n
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what `sampled(n)` does not take. A case that is named on the command line is the first, and runs."""
+    if config.getoption("--every-case"):
+        return
+    counted: Counter[str] = Counter()
+    taken, left_out = [], []
+    for item in items:
+        marker = item.get_closest_marker("sampled")
+        test = item.nodeid.partition("[")[0]
+        out_of_turn = marker is not None and counted[test] % marker.args[0] != 0
+        (left_out if out_of_turn or item.get_closest_marker("nightly") else taken).append(item)
+        counted[test] += marker is not None
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = taken

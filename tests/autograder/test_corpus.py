@@ -40,15 +40,16 @@ def test_misconceptions_in_other_words_are_recognised_and_unknown_ones_get_no_na
 
 
 @pytest.mark.slow
-def test_nearly_every_slip_is_caught_and_the_list_of_equivalent_ones_holds():
-    scores = [sharpness(exercise, asked(exercise, 3)) for exercise in EXERCISES]
+def test_nearly_every_slip_is_caught_and_the_list_of_equivalent_ones_holds(every):
+    scores = [sharpness(exercise, asked(exercise, 3), every(8)) for exercise in EXERCISES]
     complaints = [complaint for score in scores for complaint in score.complaints]
     assert [complaint for complaint in complaints if complaint.startswith("equivalent.toml")] == []
     whole = total(scores)
-    assert whole.killed >= 0.97 * (whole.killed + whole.survived) > 1000, complaints
+    assert whole.killed >= 0.97 * (whole.killed + whole.survived) > 1000 / every(8), complaints
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("seed", range(10, 12))
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
 def test_whatever_is_drawn(exercise, seed):

@@ -27,6 +27,7 @@ QUICK = ("attention.scaled_dot_product", "masks.decoder", "attention.multi_head"
          "tokenizers.bpe_apply", "reformer.chunked")  # fmt: skip
 CELL = registry.find("rnn.cell")
 RIGHT = answers(CELL, "right")[0].read_text()
+MINUTES = [pytest.mark.slow, pytest.mark.sampled(6)]
 need_card = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device is here")
 
 
@@ -82,7 +83,7 @@ def test_a_device_without_numbers_runs_nothing():
 
 
 @pytest.mark.parametrize(
-    "exercise", [pytest.param(e, marks=[pytest.mark.slow] * (e.id not in QUICK), id=e.id) for e in EXERCISES]
+    "exercise", [pytest.param(e, marks=MINUTES * (e.id not in QUICK), id=e.id) for e in EXERCISES]
 )
 def test_right_answers_keep_to_the_device(exercise):
     core = [check for check in registry.check_function(exercise)() if check.core]
@@ -191,7 +192,7 @@ class Named:
 @need_card
 @pytest.mark.parametrize("kind", ["right", "wrong"])
 @pytest.mark.parametrize(
-    "exercise", [pytest.param(e, marks=[pytest.mark.slow] * (e.id not in QUICK), id=e.id) for e in EXERCISES]
+    "exercise", [pytest.param(e, marks=MINUTES * (e.id not in QUICK), id=e.id) for e in EXERCISES]
 )
 def test_answers_are_judged_on_the_card(exercise, kind):
     for path in answers(exercise, kind)[:4]:

@@ -17,6 +17,7 @@ def demo(tmp_path_factory):
     return Demo(tmp_path_factory.mktemp("demo"), chosen, (HEADS,))
 
 
+@pytest.mark.nightly  # CI runs `make demo` itself, twice
 @pytest.mark.slow
 def test_small_class_gets_what_it_should(demo):
     assert demo.run() == 0

@@ -67,6 +67,7 @@ def test_the_released_notebook_runs_without_an_answer(unit, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(5)
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("released", [False, True])
 @pytest.mark.parametrize("unit", UNITS)

@@ -28,7 +28,7 @@ from autograder.sandbox.bubblewrap import find_bwrap
 
 from ..autograder.nbgrader.conftest import UNIT, source_notebook
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.xdist_group("hub")]  # one hub for all
 
 ROOT = Path(__file__).parents[2]
 USERS = {"teacher": 20001, "ada": 20002, "ben": 20003}

@@ -117,5 +117,12 @@ def test_a_few_in_the_strongest(machine, orphans):
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_all(backend, machine, orphans):
+def test_all(machine, orphans):
+    assert play(machine, choose().name, attacks()) == []
+
+
+@pytest.mark.nightly
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_all_in_every_box(backend, machine, orphans):
     assert play(machine, backend, attacks()) == []

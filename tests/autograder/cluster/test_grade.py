@@ -52,7 +52,7 @@ def here(course):
     return console.export_text()
 
 
-A_CLASS = pytest.param(200, 0.1, marks=[pytest.mark.slow, pytest.mark.timeout(2400)])
+A_CLASS = pytest.param(200, 0.1, marks=[pytest.mark.nightly, pytest.mark.slow, pytest.mark.timeout(2400)])
 
 
 @pytest.mark.parametrize("number, seconds", [(12, 0.4), A_CLASS])
