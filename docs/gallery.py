@@ -209,7 +209,8 @@ show.positions(40, 32)
 
 # %% [markdown]
 # ## What is to be learned
-# One sentence, as four objectives spoil it; draw again for other examples.
+# One sentence, as four objectives corrupt it; draw again for other examples. BERT's random words come from the first ids of
+# the vocabulary, so the words stand there and the symbols behind them.
 
 # %%
 from tfkit.objectives.denoising import Denoising
@@ -217,17 +218,19 @@ from tfkit.objectives.masked_lm import MaskedLM
 from tfkit.objectives.permutation_lm import PermutationLM
 from tfkit.objectives.span_corruption import SpanCorruption
 
-whole = ids(sentence + " </s>")
+listed = words[3:15] + words[:3] + words[15:]
+n_words, pad, end, blank, sentinel = 12, 12, 13, 14, 17
+whole = torch.tensor([listed.index(word) for word in f"{sentence} </s>".split()])
 show.corruption(
     {
-        "masked words (BERT)": MaskedLM(2, 15, 0.3),
-        "span corruption (T5)": SpanCorruption(17, 1, density=0.3),
-        "infilling (BART)": Denoising(2, 0),
+        "masked words (BERT)": MaskedLM(blank, n_words, 0.3),
+        "span corruption (T5)": SpanCorruption(sentinel, end, pad_id=pad, density=0.3),
+        "infilling (BART)": Denoising(blank, pad),
         "permutation (XLNet)": PermutationLM(0.4),
     },
     whole,
-    words.__getitem__,
-    special=whole == 1,
+    listed.__getitem__,
+    special=whole == end,
 )
 
 # %% [markdown]

@@ -24,7 +24,8 @@ pre {{ overflow: auto; font-size: 13px; border-left: 3px solid #999; padding-lef
 @media (prefers-color-scheme: dark) {{ :root {{ color-scheme: dark;
 --jp-ui-font-color1: #eee; --jp-ui-font-color2: #bbb;
 --jp-layout-color0: #161616; --jp-layout-color2: #333; --jp-border-color1: #777; --jp-brand-color1: #64b5f6 }}
-body {{ color: #eee; background: #161616 }} }}</style></head>
+body {{ color: #eee; background: #161616 }}
+.tfk canvas, .tfk .tfk-swatch {{ filter: invert(1) hue-rotate(180deg) }} }}</style></head>
 <body><main>{body}</main>
 <script type="application/json" id="state">{states}</script>
 <script type="module">

@@ -70,7 +70,7 @@ function overview(opened: IOpened, show: (grid: IGrid) => IGrid, pick: (layer: n
     };
     return thumbnails(opened, layer, name, planOf, head => pick(layer, head));
   });
-  return h('div', { className: 'tfk-scroll', tabIndex: 0, role: 'group', 'aria-label': 'All heads' }, ...rows);
+  return h('div', { className: 'tfk-scroll tfk-overview', tabIndex: 0, role: 'group', 'aria-label': 'All heads' }, ...rows);
 }
 
 const turnOf = ({ groups, cols, rows, order }: IGrid, row: number): string =>

@@ -51,5 +51,15 @@ export function tableHead(names: string[]): HTMLElement {
   return h('thead', {}, h('tr', {}, ...cells));
 }
 
-/** A token as it is shown: blanks made visible. */
-export const shown = (token: string): string => token.replace(/ /g, '␣').replace(/\n/g, '↵') || '∅';
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\u200f\ufb1d-\ufdff\ufe70-\ufefc]|[\ud802\ud803\ud83a\ud83b]/;
+const DIRECTION = /[\u202a-\u202e\u2066-\u2069]/g; // marks that turn all the text behind them
+const [ISOLATE, POP] = ['\u2068', '\u2069'];
+
+/** A token as it is shown: blanks and marks of direction made visible, Hebrew and Arabic kept from turning what stands beside it. */
+export function shown(token: string): string {
+  const visible = token.replace(/ /g, '␣').replace(/\n/g, '↵').replace(DIRECTION, mark => `⟨U+${mark.charCodeAt(0).toString(16).toUpperCase()}⟩`);
+  return (RIGHT_TO_LEFT.test(visible) ? ISOLATE + visible + POP : visible) || '∅';
+}
+
+/** The beginning of a token, for where there is room for so many characters. */
+export const clipped = (token: string, most: number): string => shown(Array.from(token).slice(0, most).join(''));

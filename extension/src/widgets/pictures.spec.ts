@@ -6,7 +6,7 @@ import { sorted } from './attention';
 import { colour, IGrid, pool, rowOf, squareColour, TINTS } from './grid';
 import { RecordedModel } from './model';
 import { behind } from './retrieval';
-import { plan, thumbnail } from './thumbnails';
+import { plan, thumbnail, thumbnails } from './thumbnails';
 import { headMap } from './trace';
 import { columns, valueAt } from './training';
 
@@ -90,6 +90,14 @@ describe('a map', () => {
     expect(small.from(43, 8)).toBe(430080);
     const map = { name: '', rows: 1000, cols: 1000, low: -1, high: 1, kind: 'signed' as const, at };
     expect(rowOf(map, 431, 3)[0]).toEqual([77, -1]);
+  });
+
+  it.each([2, 12, 16, 24])('fits the thumbnails of %i heads side by side', heads => {
+    const map = { layers: 1, heads, rows: 12, cols: 12, triangle: false, data: '' };
+    const bytes = new Uint8Array(heads * 144);
+    const row = thumbnails({ map, bytes, kinds: null }, 0, 'layer 1', () => plan(map), () => undefined);
+    expect(row.querySelector('canvas')!.width).toBeLessThanOrEqual(720);
+    expect(row.querySelectorAll('button').length).toBe(heads);
   });
 
   it('keeps the same strongest squares as a thumbnail, sorted or not', () => {

@@ -77,13 +77,43 @@ describe('the stepper', () => {
   it('goes both ways by button, and disables what leads nowhere', () => {
     const { model, root } = shownIn(golden('beam'));
     const button = (name: string): HTMLButtonElement => root.querySelector(`button[aria-label="${name}"]`)!;
-    expect(button('Step back').disabled).toBe(true);
+    expect(button('Step back').getAttribute('aria-disabled')).toBe('true');
     button('Step forward').click();
     button('Step forward').click();
     button('Step back').click();
     expect(model.get('step')).toBe(1);
     button('Last step').click();
-    expect(button('Step forward').disabled).toBe(true);
+    expect(button('Step forward').getAttribute('aria-disabled')).toBe('true');
+  });
+
+  it.each([['Step forward', 'End', 'Home'], ['Step back', 'Home', 'End']])('keeps the focus on “%s” at the end it leads to, so that keys go on working', (name, there, back) => {
+    const { model, root } = shownIn(golden('beam'), 1);
+    const button = root.querySelector<HTMLButtonElement>(`button[aria-label="${name}"]`)!;
+    button.focus();
+    key(button, there);
+    expect([button.disabled, document.activeElement]).toEqual([false, button]);
+    const end = model.get('step');
+    button.click(); // leads nowhere from here
+    expect(model.get('step')).toBe(end);
+    key(document.activeElement as HTMLElement, back);
+    expect(model.get('step')).not.toBe(end);
+  });
+
+  it('keeps Hebrew, Arabic and marks of direction from turning what stands beside them', () => {
+    const trace = structuredClone(golden('beam'));
+    const [, first] = trace.nodes;
+    const before = first.token;
+    for (const node of trace.nodes) {
+      node.token = node.token === before ? 'שלום\u202e' : node.token;
+    }
+    const { root } = shownIn(trace, 2);
+    const text = root.textContent!;
+    expect(text).toContain('\u2068שלום⟨U+202E⟩\u2069');
+    expect(text).not.toContain('\u202e');
+    for (const label of root.querySelectorAll('.tfk-tree text')) {
+      const words = label.textContent!;
+      expect(words.split('\u2068').length).toBe(words.split('\u2069').length); // what opens is closed, however short
+    }
   });
 
   it('shows the candidates of the step, as the trace has them', () => {

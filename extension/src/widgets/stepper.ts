@@ -224,8 +224,10 @@ class Stepper {
     this._slider.setAttribute('aria-valuetext', `step ${step + 1} of ${this._count}`);
     this._jump.value = String(step + 1);
     this._of.textContent = `of ${this._count}`;
-    this._first.disabled = this._back.disabled = step <= 0;
-    this._forward.disabled = this._end.disabled = step >= this._last;
+    for (const button of [this._first, this._back, this._forward, this._end]) {
+      const idle = button === this._first || button === this._back ? step <= 0 : step >= this._last;
+      button.setAttribute('aria-disabled', String(idle)); // not `disabled`, which would take the focus, and the keys with it
+    }
     this._pinner.setAttribute('aria-pressed', String(now.pinned === step));
     this._layers.value = String(now.layer);
     this._heads.value = String(now.head);

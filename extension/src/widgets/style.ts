@@ -6,7 +6,7 @@ color:var(--ink);background:var(--paper);font:13px/1.4 var(--jp-ui-font-family,s
 .tfk h3{font-size:14px;margin:0 0 6px}.tfk h4{font-size:13px;margin:0 0 4px}
 .tfk button,.tfk select{color:inherit;background:var(--box);border:1px solid var(--line);border-radius:3px;padding:3px 8px;
 min-height:26px;font:inherit}
-.tfk button:disabled{opacity:.45}
+.tfk button:disabled,.tfk button[aria-disabled=true]{opacity:.45;cursor:default}
 .tfk :focus-visible,.tfk:focus-visible{outline:2px solid var(--hot);outline-offset:1px}
 .tfk .tfk-bar{display:flex;gap:6px;align-items:center;flex-wrap:wrap;margin-bottom:6px}
 .tfk .tfk-bar svg{vertical-align:-2px}
@@ -18,6 +18,7 @@ padding:0;list-style:none}
 .tfk .tfk-toks .tfk-now{background:none;border:2px solid var(--hot);font-weight:700}
 .tfk .tfk-row{display:flex;gap:20px;flex-wrap:wrap;align-items:flex-start}
 .tfk canvas{background:#fff;image-rendering:pixelated;border:1px solid var(--line);display:block}
+[data-jp-theme-light=false] .tfk canvas,[data-jp-theme-light=false] .tfk .tfk-swatch{filter:invert(1) hue-rotate(180deg)}
 .tfk table{border-collapse:collapse;color:inherit;font-size:12px;border:0;margin:0}
 .tfk td,.tfk th{padding:1px 8px 1px 0;text-align:left;font-variant-numeric:tabular-nums;font-weight:400;border:0;background:none}
 .tfk thead th,.tfk caption{color:var(--soft);text-align:left}
@@ -50,7 +51,8 @@ padding:0;list-style:none}
 .tfk .tfk-cache rect{fill:var(--box);stroke:var(--line)}.tfk .tfk-cache .tfk-moved{fill:var(--line);stroke:var(--ink)}
 .tfk .tfk-cache .tfk-new{fill:var(--hot);stroke:var(--hot)}.tfk [hidden]{display:none}
 .tfk .tfk-grid{display:inline-block;max-width:100%;overflow:auto}.tfk .tfk-heads{display:flex;gap:4px;align-items:center;margin-bottom:4px}
-.tfk .tfk-heads span{flex:0 0 11em;font-size:11px;overflow-wrap:anywhere}
+.tfk .tfk-overview{max-height:min(60vh,420px)}
+.tfk .tfk-heads span{flex:0 0 9em;font-size:11px;overflow-wrap:anywhere}
 .tfk .tfk-all{position:relative;display:flex;gap:2px}.tfk .tfk-all canvas{position:absolute;left:3px;top:3px;border:0;background:none}
 .tfk .tfk-all button{position:relative;flex:none;box-sizing:border-box;min-height:0;padding:0;background:none}
 .tfk .tfk-swatch{display:inline-block;width:.8em;height:.8em;margin:0 4px 0 12px;border:1px solid var(--line)}

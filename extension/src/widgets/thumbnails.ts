@@ -4,7 +4,12 @@ import { wordsOf } from './grid';
 import { IAttention, mapBytes } from './trace';
 
 const SIZE = 56; // of a thumbnail's longer side, at most
+const LEAST = 14; // and at least: narrower, nothing can be seen, and the row scrolls
 const STEP = 8; // between two: the padding and border of a button on each side, and the gap
+const ROW = 720; // for all thumbnails of a layer: what a notebook beside an open side panel has, less the layer's name
+
+/** The longer side of a thumbnail, so that all heads of a layer fit side by side. */
+export const sizeOf = (heads: number): number => Math.max(LEAST, Math.min(SIZE, Math.floor(ROW / heads) - STEP));
 
 export interface IHeads {
   map: IAttention;
@@ -23,7 +28,7 @@ export interface IPlan {
 
 /** order: which position stands in each row and column, where they are sorted. */
 export function plan(map: IAttention, order?: { rows: number[]; cols: number[] }): IPlan {
-  const by = Math.ceil(Math.max(map.rows, map.cols) / SIZE);
+  const by = Math.ceil(Math.max(map.rows, map.cols) / sizeOf(map.heads));
   const to = (count: number, sorted?: number[]): Uint16Array => {
     const found = new Uint16Array(count);
     for (let i = 0; i < count; i++) {
@@ -67,7 +72,7 @@ export function thumbnail({ map, bytes, kinds }: IHeads, layer: number, head: nu
 export function thumbnails(heads: IHeads, layer: number, name: string, planOf: (head: number) => IPlan, pick: (head: number) => void): HTMLElement {
   const plans = Array.from({ length: heads.map.heads }, (_, head) => planOf(head));
   const [to] = plans; // all are of one size
-  const side = Math.max(1, Math.floor(SIZE / Math.max(to.height, to.width)));
+  const side = Math.max(1, Math.floor(sizeOf(heads.map.heads) / Math.max(to.height, to.width)));
   const [width, height] = [to.width * side, to.height * side];
   const canvas = h('canvas', { 'aria-hidden': 'true', width: heads.map.heads * (width + STEP), height });
   const buttons = Array.from({ length: heads.map.heads }, (_, head) => {

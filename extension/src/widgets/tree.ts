@@ -1,5 +1,5 @@
 /** The hypotheses as a tree in SVG, windowed by step, and the same as a table. */
-import { h, shown, svg, tableHead } from './dom';
+import { clipped, h, shown, svg, tableHead } from './dom';
 import { IPlaced, ITrace, layout, summed, tokensSoFar, visibleNodes } from './trace';
 
 const COLUMN = 112;
@@ -16,7 +16,7 @@ function edge(from: IPlaced, to: IPlaced, best: boolean): SVGElement {
 
 function spot(p: IPlaced, best: boolean): SVGElement {
   const { node } = p;
-  const words = `${shown(node.token).slice(0, 7)} ${node.score.toFixed(2)}`;
+  const words = `${clipped(node.token, 7)} ${node.score.toFixed(2)}`;
   const told = svg('title', {}, `${shown(node.token)}: score ${node.score.toFixed(3)}, log p ${node.logp.toFixed(3)}, ${node.state}`);
   return svg(
     'g',
