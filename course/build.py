@@ -96,7 +96,9 @@ def notebook(folder: Path, unit: Unit | None = None) -> NotebookNode:
         raise LessonError(f"{folder.name}/lesson.py has no exercise cell for {', '.join(left)}")
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     due = {"due": unit.due.isoformat()} if unit is not None and unit.due else {}  # the course panel shows it
-    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, "tfkit": {"unit": folder.name, **due}}
+    asked = {"exercises": cells.asked}  # the panel counts these, whatever a student's copy has lost
+    tfkit = {"unit": folder.name, **asked, **due}
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, "tfkit": tfkit}
     built = new_notebook(cells=cells.cells, metadata=metadata)
     nbformat.validate(built)
     return built
@@ -109,6 +111,7 @@ class _Cells:
         self.settings, self.unit, self.own = settings, settings.name, own
         self.cells: list[NotebookNode] = []
         self.done: list[str] = []
+        self.asked: list[str] = []  # of these, the ones that are not given
         self._count: dict[str, int] = {}
 
     def add(self, cell: NotebookNode) -> None:
@@ -171,12 +174,13 @@ class _Cells:
         if not self.settings.asks(exercise):
             self._add_code(given(exercise), "setup", None)
             return
+        self.asked.append(exercise_id)
         tail = exercise_id.replace(".", "-")
         for role, text, marks in (
             ("exercise", solution(exercise), _nbgrader(f"solution-{tail}", solution=True)),
             (
                 "check",
-                f'check("{exercise_id}")',
+                f'from autograder import check\n\ncheck("{exercise_id}")',  # runs after a restart of the kernel, too
                 _nbgrader(f"check-{tail}", grade=True, locked=True, points=self.settings.points_of(exercise)),
             ),
         ):

@@ -209,8 +209,8 @@ show.positions(40, 32)
 
 # %% [markdown]
 # ## What is to be learned
-# One sentence, as four objectives corrupt it; draw again for other examples. BERT's random words come from the first ids of
-# the vocabulary, so the words stand there and the symbols behind them.
+# One sentence, as four objectives corrupt it; draw again for other examples. BERT's random words come from the first
+# ids of the vocabulary, so the words stand there and the symbols behind them.
 
 # %%
 from tfkit.objectives.denoising import Denoising

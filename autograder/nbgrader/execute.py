@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -156,9 +157,12 @@ def wanted_exercises(nb: NotebookNode) -> dict[str, Exercise | None]:
     return {cell.id: known.get(cell.metadata.nbgrader["grade_id"]) for cell in check_cells(nb)}
 
 
+CHECKS = re.compile(r"^check\(", re.MULTILINE)
+
+
 def is_own_test(cell: NotebookNode, exercise: Exercise | None) -> bool:
     """Whether a graded cell is an instructor's own test, not a `check("…")` of an exercise that is not installed."""
-    ours = cell.source.strip().startswith("check(") and cell.metadata.nbgrader["grade_id"].startswith("check-")
+    ours = CHECKS.search(cell.source) is not None and cell.metadata.nbgrader["grade_id"].startswith("check-")
     return exercise is None and cell.cell_type == "code" and not ours
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.warm import Warm, request
+from tfkit_lab.course import STATES
 
 SECONDS = 300.0  # the autograder has limits of its own; this one is for when it hangs
 MAX_CELLS = 500
@@ -45,6 +46,29 @@ def parse(body: bytes) -> tuple[str, list[dict[str, Any]]]:
     if not isinstance(cells, list) or len(cells) > MAX_CELLS:
         raise BadRequest(f"`cells` must be a list of at most {MAX_CELLS} cells")
     return exercise, [_cell(place, cell) for place, cell in enumerate(_small(cells))]
+
+
+def parse_outcome(body: bytes) -> dict[str, Any]:
+    """What a check in the kernel found, for `course.record`; BadRequest for anything else."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise BadRequest(f"the body is no JSON: {error}") from error
+    if not isinstance(found, dict) or not isinstance(found.get("exercise"), str):
+        raise BadRequest("the body must be an object with `exercise`, `status`, `score` and `max_score`")
+    if not _EXERCISE.fullmatch(found["exercise"]):
+        raise BadRequest("`exercise` must be an exercise's id, as in attention.multi_head")
+    if found.get("status") not in STATES:
+        raise BadRequest(f"`status` must be one of {', '.join(STATES)}")
+    if not all(_points(found.get(key)) for key in ("score", "max_score")):
+        raise BadRequest("`score` and `max_score` must be numbers from 0")
+    if not isinstance(found.get("misconception"), str | None):
+        raise BadRequest("`misconception` must be a name, or null")
+    return found
+
+
+def _points(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
 
 
 def _small(cells: list[Any]) -> list[Any]:

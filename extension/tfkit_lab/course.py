@@ -48,13 +48,17 @@ def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | Non
         if path.stat().st_size > MAX_BYTES:
             return None
         notebook = json.loads(path.read_text(encoding="utf-8"))
+        unit = notebook["metadata"].get("tfkit", {})
         exercises, title = _exercises(notebook["cells"])
-        due = _due(notebook["metadata"].get("tfkit", {}))
+        due, asked = _due(unit), _asked(unit, exercises)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    if not exercises:
+    if not asked:
         return None
-    listed = [{"id": key, "title": words, **_state(known.get(key))} for key, words in exercises.items()]
+    listed = [
+        {"id": key, "title": exercises.get(key, key), "lost": key not in exercises, **_state(known.get(key))}
+        for key in asked
+    ]
     return {"path": path.relative_to(root).as_posix(), "title": title or path.stem, "due": due, "exercises": listed}
 
 
@@ -65,6 +69,13 @@ def _due(mark: dict[str, Any]) -> str | None:
     except (KeyError, TypeError, ValueError):
         return None
     return found.isoformat() if found.tzinfo else None
+
+
+def _asked(unit: dict[str, Any], found: dict[str, str]) -> list[str]:
+    """The exercises that the unit asks for: those that the build named, and any others that its cells have."""
+    named = unit.get("exercises")
+    names = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
+    return list(dict.fromkeys([*names, *found]))
 
 
 def _exercises(cells: list[dict[str, Any]]) -> tuple[dict[str, str], str]:

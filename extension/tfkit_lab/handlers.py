@@ -14,7 +14,7 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 
 from tfkit_lab import classes, course, family
-from tfkit_lab.check import BadRequest, CheckFailed, check, parse
+from tfkit_lab.check import BadRequest, CheckFailed, check, parse, parse_outcome
 
 MAX_RUNNING = max(1, (os.cpu_count() or 2) // 2)
 MAX_WAITING = 8
@@ -47,6 +47,14 @@ class _Handler(APIHandler):
         """Ends the request; the body is JSON, `{"message": …}`."""
         self.set_status(status)
         self.finish(json.dumps({"message": message}))
+
+
+    def record(self, verdict: dict[str, Any]) -> None:
+        """Keep the outcome for the course panel; a folder that cannot be written is told in the log."""
+        try:
+            course.record(self.root, verdict)
+        except OSError as error:  # a read-only folder: the verdict still counts
+            self.log.warning("tfkit_lab: the result could not be kept: %s", error)
 
 
 class CourseHandler(_Handler):
@@ -84,20 +92,28 @@ class CheckHandler(_Handler):
             return
         except CheckFailed as error:
             return self.say(500, str(error))
-        await asyncio.to_thread(self._record, verdict)
+        await asyncio.to_thread(self.record, verdict)
         self.finish(json.dumps(verdict))
-
-    def _record(self, verdict: dict[str, Any]) -> None:
-        try:
-            course.record(self.root, verdict)
-        except OSError as error:  # a read-only folder: the verdict still counts
-            self.log.warning("tfkit_lab: the result could not be kept: %s", error)
 
     def on_connection_close(self) -> None:
         """Nobody waits for the verdict: the check is stopped."""
         if self._task is not None:
             self._task.cancel()
         super().on_connection_close()
+
+
+class ProgressHandler(_Handler):
+    """POST: what `check("…")` found in the kernel, which does not know where this server keeps the progress."""
+
+    @web.authenticated
+    async def post(self) -> None:
+        """Keeps the outcome in the body: 200 with its exercise; 400 for what cannot be read. It is never a mark."""
+        try:
+            outcome = parse_outcome(self.request.body)
+        except BadRequest as error:
+            return self.say(400, str(error))
+        await asyncio.to_thread(self.record, outcome)
+        self.finish(json.dumps({"exercise": outcome["exercise"]}))
 
 
 class ClassHandler(_Handler):
@@ -141,5 +157,6 @@ def add_routes(web_app: Any) -> None:
     web_app.settings.setdefault("tfkit_checks", Queue())
     web_app.settings.setdefault("tfkit_building", asyncio.Semaphore(1))
     handlers = {"course": CourseHandler, "check": CheckHandler, "class": ClassHandler, "family": FamilyHandler}
+    handlers["progress"] = ProgressHandler
     handlers["anatomy/([a-z0-9_]+(?:/[a-z0-9_]+)?)"] = AnatomyHandler
     web_app.add_handlers(".*$", [(url_path_join(base, "tfkit", name), handler) for name, handler in handlers.items()])

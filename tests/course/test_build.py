@@ -44,10 +44,18 @@ def test_each_exercise_has_its_cell_its_check_and_its_points(built):
             marks = cell.metadata.get("tfkit", {})
             if marks.get("role") == "exercise":
                 name = marks["exercise"]
-                assert after.source == f'check("{name}")' and after.metadata.tfkit.exercise == name
+                assert after.source == f'from autograder import check\n\ncheck("{name}")'
+                assert after.metadata.tfkit.exercise == name
                 assert cell.metadata.nbgrader.solution and not cell.metadata.nbgrader.grade
                 points[name] = after.metadata.nbgrader.points
     assert points == {exercise.id: exercise.points for exercise in course.exercises()}
+
+
+def test_the_notebook_names_its_exercises_so_that_a_lost_cell_is_missed(built):
+    for one in built[1]:
+        found = read(one)
+        roles = [cell.metadata.get("tfkit", {}) for cell in found.cells]
+        assert found.metadata.tfkit.exercises == [r["exercise"] for r in roles if r.get("role") == "exercise"]
 
 
 def test_cell_ids_are_unique_and_only_graded_roles_are_nbgraders(built):

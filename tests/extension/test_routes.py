@@ -14,6 +14,7 @@ import nbformat
 import pytest
 from tornado.httpclient import HTTPClientError
 
+from autograder import notebook as in_kernel
 from autograder import warm
 from tfkit_lab import check as engine
 from tfkit_lab import course
@@ -172,6 +173,38 @@ async def test_the_course_lists_units_exercises_and_states(jp_fetch, jp_root_dir
     assert units[1]["path"] == "02-masks/02-masks.ipynb"
     states = {e["id"]: (e["title"], e["state"], e["score"]) for e in units[1]["exercises"]}
     assert states == {EXERCISE: ("The future", "passed", 2), "masks.padding": ("Padding", "not_started", 0)}
+
+
+async def test_a_check_in_the_kernel_counts_as_the_button_does(jp_fetch, jp_root_dir):
+    notebook(jp_root_dir / "02-masks" / "02-masks.ipynb", (EXERCISE, "The future"))
+    found = {"exercise": EXERCISE, "status": "passed", "score": 2.0, "max_score": 2.0, "misconception": None}
+    outcome = in_kernel.bundle({**found, "checks": [], "sandbox": "bubblewrap"})[in_kernel.MIME]
+    assert outcome == found
+    await jp_fetch("tfkit", "progress", method="POST", body=json.dumps(outcome))
+    (unit,) = json.loads((await jp_fetch("tfkit", "course")).body)["units"]
+    assert [(e["state"], e["score"]) for e in unit["exercises"]] == [("passed", 2.0)]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"exercise": "../x"}, {"status": "won"}, {"score": -1}, {"score": True}, {"max_score": "2"}, {"misconception": 3}],
+)
+async def test_an_outcome_that_is_none_is_refused(jp_fetch, jp_root_dir, more):
+    body = {"exercise": EXERCISE, "status": "passed", "score": 1, "max_score": 1} | more
+    with pytest.raises(HTTPClientError) as caught:
+        await jp_fetch("tfkit", "progress", method="POST", body=json.dumps(body))
+    assert caught.value.code == 400 and not (jp_root_dir / course.PROGRESS).exists()
+
+
+def test_what_a_notebook_lost_still_counts(tmp_path):
+    path = tmp_path / "02-masks.ipynb"
+    notebook(path, (EXERCISE, "The future"))
+    found = nbformat.read(path, as_version=4)
+    found.metadata["tfkit"] = {"unit": "02-masks", "exercises": ["masks.padding", EXERCISE, 7]}
+    nbformat.write(found, path)
+    (unit,) = course.units(tmp_path)
+    listed = [(e["id"], e["title"], e["lost"]) for e in unit["exercises"]]
+    assert listed == [("masks.padding", "masks.padding", True), (EXERCISE, "The future", False)]
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,32 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { Gettext } from '@jupyterlab/translation/lib/gettext';
 import { describe, expect, it } from 'vitest';
 
-const sources = readdirSync('src/plugins', { recursive: true, encoding: 'utf-8' })
-  .filter(file => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
-  .map(file => readFileSync(`src/plugins/${file}`, 'utf-8'));
+const sources = ['src/plugins', 'src/widgets'].flatMap(folder =>
+  readdirSync(folder, { recursive: true, encoding: 'utf-8' })
+    .filter(file => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
+    .map(file => readFileSync(`${folder}/${file}`, 'utf-8'))
+);
 
 describe.each(readdirSync('tfkit_lab/locale'))('the catalogue of %s', locale => {
   const catalogue = JSON.parse(readFileSync(`tfkit_lab/locale/${locale}/LC_MESSAGES/tfkit_lab.json`, 'utf-8'));
-  const said = sources.flatMap(text => [...text.matchAll(/\.(?:__|_n)\(\s*'([^']+)'/g)].map(match => match[1]));
+  const said = sources.flatMap(text => [...text.matchAll(/\b(?:__|_n|translated)\(\s*'([^']+)'/g)].map(match => match[1]));
 
   it('has every text of the plugins, and no other', () => {
     const counted = ['Result', 'What was seen']; // headings that are translated from a list
     expect(Object.keys(catalogue).filter(Boolean).sort()).toEqual([...new Set([...said, ...counted])].sort());
+  });
+
+  it('is found where JupyterLab looks for it', () => {
+    const lab = new Gettext();
+    lab.setLocale(locale); // as the setting has it, and as the server is asked
+    lab.loadJSON({ ...catalogue, '': { ...catalogue[''], pluralForms: catalogue[''].plural_forms } }, 'tfkit_lab'); // as its manager does
+    for (const [key, forms] of Object.entries<string[]>(catalogue).filter(([name]) => name)) {
+      const plural = forms.length > 1 ? key : '';
+      for (const [count, form] of [[1, forms[0]], [7, forms.at(-1)!]] as const) {
+        expect(lab.dcnpgettext('tfkit_lab', '', key, plural, count, ...(plural ? [] : ['%1', '%2', '%3']))).toBe(plural ? form.replace('%1', String(count)) : form);
+      }
+    }
   });
 
   it('keeps the places for what is filled in', () => {

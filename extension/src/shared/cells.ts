@@ -21,6 +21,14 @@ export function exerciseOf(model: IHasMetadata | null | undefined): string | nul
   return (role === 'exercise' || role === 'check') && exercise ? exercise : null;
 }
 
+const VERDICT = 'application/vnd.tfkit.verdict+json';
+
+/** What `check("…")` has put among the outputs of a cell. */
+export function outcomesOf(model: { toJSON(): unknown }): unknown[] {
+  const { outputs } = model.toJSON() as { outputs?: { data?: Record<string, unknown> }[] };
+  return (outputs ?? []).flatMap(({ data }) => (data && VERDICT in data ? [data[VERDICT]] : []));
+}
+
 /** Show the cell in which an exercise is done; false when the notebook has none. */
 export async function showExercise(panel: NotebookPanel, exercise: string): Promise<boolean> {
   await panel.context.ready;

@@ -31,6 +31,8 @@ export interface IExercise {
   readonly state: ExerciseState;
   readonly score: number;
   readonly max_score: number;
+  /** Whether the notebook has lost the cell that the build gave it. */
+  readonly lost?: boolean;
 }
 
 export interface IUnit {
@@ -47,6 +49,8 @@ export interface ICourse {
   readonly error: string | null;
   readonly changed: ISignal<ICourse, void>;
   refresh(): Promise<void>;
+  /** Keep what a check in the kernel found; the button's checks are kept by the server. */
+  record(outcome: unknown): Promise<void>;
 }
 
 export const ICourse = new Token<ICourse>('@tfkit/lab:ICourse', 'Units and exercises on this server, and their state.');

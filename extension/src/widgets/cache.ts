@@ -1,6 +1,7 @@
 /** The cache of keys and values at a step: a square for each position of each row, what is new, what a reorder moved. */
 import { h, svg, tableHead } from './dom';
 import { bytes, ICache } from './trace';
+import { translated } from './words';
 
 const SIDE = 12;
 const COLUMNS = 56; // the latest positions; older ones are told in words
@@ -35,7 +36,7 @@ function picture(cache: ICache, label: string): SVGElement {
 
 function layers(cache: ICache): HTMLElement {
   const rows = cache.used.map((used, i) => h('tr', {}, h('th', { scope: 'row' }, String(i + 1)), h('td', {}, bytes(used))));
-  return h('details', {}, h('summary', {}, 'Bytes of each layer'), h('table', {}, tableHead(['layer', 'keys and values']), h('tbody', {}, ...rows)));
+  return h('details', {}, h('summary', {}, translated('Bytes of each layer')), h('table', {}, tableHead([translated('layer'), translated('keys and values')]), h('tbody', {}, ...rows)));
 }
 
 /** The section of a step, or nothing where the run had no cache. */
@@ -48,6 +49,6 @@ export function cacheView(cache: ICache | undefined): HTMLElement | null {
   const source = cache.memory ? `; the source’s ${bytes(cache.memory)}` : '';
   const moved = cache.copied ? ` The reorder before this step copied ${bytes(cache.copied)}, from position ${cache.since} on.` : '';
   const words = `${held}${source}.${moved}`;
-  const scroll = h('div', { className: 'tfk-scroll', tabIndex: 0, role: 'group', 'aria-label': 'Cache positions' }, picture(cache, words));
-  return h('section', { role: 'group', 'aria-label': 'Cache' }, h('h4', {}, 'Cache of keys and values'), scroll, h('p', { className: 'tfk-note' }, words), layers(cache));
+  const scroll = h('div', { className: 'tfk-scroll', tabIndex: 0, role: 'group', 'aria-label': translated('Cache positions') }, picture(cache, words));
+  return h('section', { role: 'group', 'aria-label': translated('Cache') }, h('h4', {}, translated('Cache of keys and values')), scroll, h('p', { className: 'tfk-note' }, words), layers(cache));
 }

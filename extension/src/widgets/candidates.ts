@@ -1,6 +1,7 @@
 /** The next token's candidates, as a table: probabilities, what a sample cuts of them, what else decided; and a draft's guesses. */
 import { h, shown, tableHead } from './dom';
 import { candidates, ICandidate, IGuess, ITrace } from './trace';
+import { translated } from './words';
 
 /** Asks for a run that takes this token instead; none where nobody can be asked. */
 export type Take = ((token: number, name: string) => void) | null;
@@ -12,7 +13,7 @@ const bar = (p: number): HTMLElement => {
 };
 
 const number = (p: number | null): string => (p === null ? '–' : p.toFixed(3));
-const MARKS = { chosen: ' (chosen)', kept: ' (kept)', dropped: '', '': '' };
+const mark = (state: ICandidate['state']): string => (state === 'chosen' ? translated(' (chosen)') : state === 'kept' ? translated(' (kept)') : '');
 
 function row(candidate: ICandidate, told: string[], take: Take): HTMLElement {
   const { token, p, stages, state } = candidate;
@@ -22,11 +23,11 @@ function row(candidate: ICandidate, told: string[], take: Take): HTMLElement {
   }
   cells.push(...told.map(name => h('td', {}, name in candidate.told ? candidate.told[name].toFixed(3) : '–')));
   if (take) {
-    const label = `Take ${shown(token)} instead`;
-    const button = h('button', { type: 'button', title: label, 'aria-label': label, onclick: () => take(candidate.id, token) }, 'take');
+    const label = translated('Take %1 instead', shown(token));
+    const button = h('button', { type: 'button', title: label, 'aria-label': label, onclick: () => take(candidate.id, token) }, translated('take'));
     cells.push(h('td', {}, state === 'chosen' ? '' : button));
   }
-  return h('tr', { className: state === 'chosen' ? 'tfk-chosen' : '' }, h('th', { scope: 'row' }, shown(token) + MARKS[state]), ...cells);
+  return h('tr', { className: state === 'chosen' ? 'tfk-chosen' : '' }, h('th', { scope: 'row' }, shown(token) + mark(state)), ...cells);
 }
 
 /** The table of one step. */
@@ -34,12 +35,12 @@ export function candidateTable(trace: ITrace, step: number, node: number, take: 
   const rows = candidates(trace, step, node);
   const told = [...new Set(rows.flatMap(r => Object.keys(r.told)))].filter(name => name !== 'group');
   const stages = trace.steps[step]?.stages?.[String(node)] ?? [];
-  const names = ['token', 'p', '', ...stages.map(s => s.name), ...told, ...(take ? [''] : [])];
+  const names = [translated('token'), 'p', '', ...stages.map(s => s.name), ...told, ...(take ? [''] : [])];
   const body = h('tbody', {}, ...rows.map(r => row(r, told, take)));
-  const table = h('table', { 'aria-label': 'Most probable next tokens' }, tableHead(names), body);
+  const table = h('table', { 'aria-label': translated('Most probable next tokens') }, tableHead(names), body);
   const left = stages.map(s => `${s.name} leaves ${s.left}`).join(', ');
   const entropy = trace.steps[step]?.entropy[String(node)];
-  const words = [entropy === undefined ? '' : `Entropy ${entropy.toFixed(2)} nats`, left].filter(Boolean).join('; ');
+  const words = [entropy === undefined ? '' : translated('Entropy %1 nats', entropy.toFixed(2)), left].filter(Boolean).join('; ');
   return h('div', {}, table, h('p', { className: 'tfk-note' }, words));
 }
 

@@ -1,6 +1,7 @@
 /** Attention of one head as a picture on canvas, with the current query's row as a table beside it. */
 import { h, shown } from './dom';
 import { headMap, IAttention, inflate, IPooling, mapBytes, poolingNote, positions } from './trace';
+import { translated } from './words';
 
 type At = (row: number, column: number) => number;
 
@@ -48,7 +49,7 @@ function table(rows: [number, string, number][], pooled?: IPooling): HTMLElement
       h('tr', {}, h('td', {}, positions(place, pooled, 'cols').join('–')), h('th', { scope: 'row' }, shown(label)), h('td', {}, weight.toFixed(2)), h('td', {}, bar))
     );
   }
-  const head = h('tr', {}, ...['position', 'token', 'weight'].map(t => h('th', { scope: 'col' }, t)));
+  const head = h('tr', {}, ...[translated('position'), translated('token'), translated('weight')].map(t => h('th', { scope: 'col' }, t)));
   return h('table', {}, h('thead', {}, head), body);
 }
 
@@ -64,7 +65,7 @@ export function heatmap(title: string, map: IAttention): IHeatmap {
   const said = h('p', { className: 'tfk-note' });
   const note = h('p', { className: 'tfk-note' }, poolingNote(map.pooled));
   note.hidden = !map.pooled;
-  const details = h('details', {}, h('summary', {}, 'Weights of this row'));
+  const details = h('details', {}, h('summary', {}, translated('Weights of this row')));
   const node = h('section', { className: 'tfk-map', role: 'group', 'aria-label': title }, h('h4', {}, title), canvas, said, note, details);
   let bytes: Uint8Array | null = null;
   let again: (() => void) | null = null;

@@ -5,6 +5,7 @@ import { h, shown } from './dom';
 import { heatmap, IHeatmap } from './heatmap';
 import { chosenFrom, clamp, focus, idsTo, INode, ITrace, queryRow, rowLabels, span, tokensSoFar } from './trace';
 import { drawTree, hypotheses } from './tree';
+import { translated } from './words';
 
 export interface IShown {
   step: number; // of the whole, tokens chosen by hand included
@@ -44,7 +45,7 @@ export class Pane {
     this._heatmaps = this._addMaps(row);
     const source = (trace.source ?? []).map(token => h('li', { className: 'tfk-source' }, shown(token)));
     if (source.length) {
-      this.node.append(h('ol', { className: 'tfk-toks', 'aria-label': 'Source' }, ...source));
+      this.node.append(h('ol', { className: 'tfk-toks', 'aria-label': translated('Source') }, ...source));
     }
     this.node.append(this._tokens, row, this._tree, this._cache);
   }
@@ -73,16 +74,16 @@ export class Pane {
       part.hidden = !inside;
     }
     if (!inside) {
-      return step < 0 ? 'chosen by hand' : 'this run has ended';
+      return step < 0 ? translated('chosen by hand') : translated('this run has ended');
     }
-    return taken ? `chose ${shown(taken.token)}` : 'this hypothesis was dropped';
+    return taken ? translated('chose %1', shown(taken.token)) : translated('this hypothesis was dropped');
   }
 
   private _drawStep(step: number, node: number, state: IShown): void {
     const { trace } = this;
     const some = step >= 0;
     const take: Take = this._take && ((token, name) => this._take?.([...idsTo(trace, node), token], name));
-    this._candidates.replaceChildren(...(some ? [h('h4', {}, 'Next token'), candidateTable(trace, step, node, take)] : []));
+    this._candidates.replaceChildren(...(some ? [h('h4', {}, translated('Next token')), candidateTable(trace, step, node, take)] : []));
     const draft = some ? draftTable(trace, step) : null;
     this._draft.replaceChildren(...(draft ? [draft] : []));
     const cache = some ? cacheView(trace.steps[step].cache) : null;
@@ -135,29 +136,29 @@ export class Pane {
 
   private _drawTree(step: number): void {
     const branches = step >= 0 && this.trace.steps.some(s => s.live.length > 1);
-    const region = { className: 'tfk-tree', tabIndex: 0, role: 'group', 'aria-label': 'Beam tree' };
+    const region = { className: 'tfk-tree', tabIndex: 0, role: 'group', 'aria-label': translated('Beam tree') };
     this._tree.hidden = !branches;
-    this._tree.replaceChildren(...(branches ? [h('h4', {}, 'Beam'), h('div', region, drawTree(this.trace, step)), hypotheses(this.trace, step)] : []));
+    this._tree.replaceChildren(...(branches ? [h('h4', {}, translated('Beam')), h('div', region, drawTree(this.trace, step)), hypotheses(this.trace, step)] : []));
   }
 
   private _addMaps(row: HTMLElement): [IHeatmap, string[]][] {
     const { self, cross } = this.trace.attention ?? {};
     const found: [IHeatmap, string[]][] = [];
     if (self) {
-      found.push([heatmap('Self-attention', self), rowLabels(this.trace)]);
+      found.push([heatmap(translated('Self-attention'), self), rowLabels(this.trace)]);
     }
     if (cross) {
-      found.push([heatmap('Attention to the source', cross), this.trace.source ?? []]);
+      found.push([heatmap(translated('Attention to the source'), cross), this.trace.source ?? []]);
     }
     row.append(...found.map(([map]) => map.node));
     return found;
   }
 
-  private _tokens = h('ol', { className: 'tfk-toks', 'aria-label': 'Tokens so far' });
-  private _candidates = h('section', { role: 'group', 'aria-label': 'Next token' });
-  private _pinned = h('section', { role: 'group', 'aria-label': 'Pinned step', hidden: true });
+  private _tokens = h('ol', { className: 'tfk-toks', 'aria-label': translated('Tokens so far') });
+  private _candidates = h('section', { role: 'group', 'aria-label': translated('Next token') });
+  private _pinned = h('section', { role: 'group', 'aria-label': translated('Pinned step'), hidden: true });
   private _draft = h('div');
-  private _tree = h('section', { role: 'group', 'aria-label': 'Beam' });
+  private _tree = h('section', { role: 'group', 'aria-label': translated('Beam') });
   private _cache = h('div');
   private _heatmaps: [IHeatmap, string[]][] = [];
 }

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { RecordedModel } from './model';
 import { mount } from './stepper';
 import { ITrace } from './trace';
+import { translateBy } from './words';
 
 const golden = (name: string): ITrace => JSON.parse(readFileSync(`../tests/extension/golden/${name}.json`, 'utf-8'));
 
@@ -38,6 +39,16 @@ const said = (root: HTMLElement): string => root.querySelector('[role=status]')!
 afterEach(() => document.body.replaceChildren());
 
 describe('the stepper', () => {
+  it('speaks the language of the lab, where there is one', () => {
+    translateBy((english, ...values) => `«${[english, ...values].join('|')}»`);
+    const { root } = shownIn(golden('beam'), 1);
+    expect(root.querySelector('button[aria-label="«Step forward»"]')).not.toBeNull();
+    expect(said(root)).toMatch(/^«Step %1 of %2: %3\|2\|\d+\|«chose %1\|.+»»$/);
+    expect(root.textContent).toContain('«Next token»');
+    translateBy();
+    expect(said(shownIn(golden('beam'), 1).root)).toMatch(/^Step 2 of \d+: chose /);
+  });
+
   it('says where attention is pooled, and names blocks instead of positions', async () => {
     const trace = golden('pooled'); // 10 positions, by 3: step 3 is told by position 6, the first of its block
     const { root, model } = shownIn(trace, 3);

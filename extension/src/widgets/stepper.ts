@@ -5,12 +5,13 @@ import { IShown, Pane } from './pane';
 import { entropies, strip } from './strip';
 import { CSS } from './style';
 import { clamp, divergence, ITrace, problem, span } from './trace';
+import { translated } from './words';
 
 const KEPT = ['step', 'layer', 'head', 'pin'] as const;
 const PACE_MS = 900; // of playing
 
 class Stepper {
-  readonly root = h('div', { className: 'tfk', tabIndex: 0, role: 'group', 'aria-label': 'Decoding stepper' });
+  readonly root = h('div', { className: 'tfk', tabIndex: 0, role: 'group', 'aria-label': translated('Decoding stepper') });
 
   constructor(
     private _model: IModel,
@@ -91,7 +92,7 @@ class Stepper {
       }
       this._playing = window.setInterval(() => (this.step < this._last ? this._go(this.step + 1) : this._play()), PACE_MS);
     }
-    const label = playing ? 'Play' : 'Pause';
+    const label = playing ? translated('Play') : translated('Pause');
     this._player.setAttribute('aria-label', label);
     this._player.replaceChildren(icon(playing ? 'play' : 'pause'));
   }
@@ -101,7 +102,7 @@ class Stepper {
   }
 
   private _ask(message: Record<string, unknown>, what: string): void {
-    this.tell(`Asking the kernel: ${what} …`);
+    this.tell(translated('Asking the kernel: %1 …', what));
     this._model.send?.(message);
   }
 
@@ -140,17 +141,17 @@ class Stepper {
   }
 
   private _build(): void {
-    const bar = h('div', { className: 'tfk-bar', role: 'toolbar', 'aria-label': 'Steps' });
+    const bar = h('div', { className: 'tfk-bar', role: 'toolbar', 'aria-label': translated('Steps') });
     bar.append(this._first, this._back, this._player, this._forward, this._end, this._slider, this._jump, this._of, this._pinner);
     this._slider.max = String(this._last);
     this._slider.oninput = () => this._go(Number(this._slider.value));
     this._jump.max = String(this._count);
     this._jump.onchange = () => this._go(Number(this._jump.value) - 1);
     const [layers, heads] = this._panes[0].maps;
-    this._layers = this._choice('Layer', 'layer', layers);
-    this._heads = this._choice('Head', 'head', heads);
+    this._layers = this._choice(translated('Layer'), 'layer', layers);
+    this._heads = this._choice(translated('Head'), 'head', heads);
     if (layers) {
-      bar.append(h('label', {}, 'Layer', this._layers), h('label', {}, 'Head', this._heads));
+      bar.append(h('label', {}, translated('Layer'), this._layers), h('label', {}, translated('Head'), this._heads));
     }
     bar.append(...this._hypotheses());
     this.root.append(h('style', {}, CSS), this._heading(), bar, this._forms(), this._panels, this._said, this._live);
@@ -159,20 +160,20 @@ class Stepper {
 
   private _heading(): HTMLElement {
     const [{ trace }] = this._panes;
-    return h('h3', {}, trace.title || `Decoding: ${trace.strategy}`);
+    return h('h3', {}, trace.title || translated('Decoding: %1', trace.strategy));
   }
 
   private _headOf(pane: Pane, place: number): HTMLElement[] {
     if (this._panes.length < 2) {
       return [];
     }
-    const keep = h('button', { type: 'button', onclick: () => this._keep(place) }, 'Keep only this');
+    const keep = h('button', { type: 'button', onclick: () => this._keep(place) }, translated('Keep only this'));
     return [h('h4', { className: 'tfk-which' }, `${'AB'[place]}: ${pane.trace.strategy} ${settings(pane.trace)}`, ' ', keep)];
   }
 
   private _keep(place: number): void {
     if (this._model.send && this._asks.length) {
-      return this._ask({ do: 'keep', of: place }, 'keep one'); // it has to know from which to go on
+      return this._ask({ do: 'keep', of: place }, translated('Keep only this')); // it has to know from which to go on
     }
     this._model.set('trace', this._panes[place].trace);
     this._model.set('other', null);
@@ -185,28 +186,29 @@ class Stepper {
       if (!pane.trace.steps.some(s => s.live.length > 1)) {
         return [];
       }
-      const select = h('select', { 'aria-label': this._panes.length > 1 ? `Hypothesis of ${'AB'[i]}` : 'Hypothesis' });
+      const name = translated('Hypothesis') + (this._panes.length > 1 ? ` ${'AB'[i]}` : '');
+      const select = h('select', { 'aria-label': name });
       select.onchange = () => {
         pane.wanted = Number(select.value);
         this.draw();
       };
       this._beams[i] = select;
-      return [h('label', {}, this._panes.length > 1 ? `Hypothesis ${'AB'[i]}` : 'Hypothesis', select)];
+      return [h('label', {}, name, select)];
     });
   }
 
   private _forms(): HTMLElement {
     const box = h('div', { className: 'tfk-bar' });
     if (this._parting >= 0) {
-      const label = `First difference: step ${this._parting + 1}`;
+      const label = translated('First difference: step %1', this._parting + 1);
       box.append(h('button', { type: 'button', onclick: () => this._go(this._parting) }, label));
     } else if (this._panes.length > 1) {
-      box.append('Both runs say the same.');
+      box.append(translated('Both runs say the same.'));
     }
     if (this._model.send && this._asks.includes('prompt')) {
-      const what = this._panes[0].trace.source ? 'Another source' : 'Another prompt';
+      const what = this._panes[0].trace.source ? translated('Another source') : translated('Another prompt');
       const text = h('input', { type: 'text', 'aria-label': what, placeholder: what });
-      const go = h('button', { type: 'submit' }, 'Decode');
+      const go = h('button', { type: 'submit' }, translated('Decode'));
       const form = h('form', { 'data-lm-suppress-shortcuts': 'true' }, h('label', {}, what, text), go);
       form.onsubmit = event => {
         event.preventDefault();
@@ -221,9 +223,9 @@ class Stepper {
     const now = this._shown;
     const { step } = now;
     this._slider.value = String(step);
-    this._slider.setAttribute('aria-valuetext', `step ${step + 1} of ${this._count}`);
+    this._slider.setAttribute('aria-valuetext', translated('step %1 of %2', step + 1, this._count));
     this._jump.value = String(step + 1);
-    this._of.textContent = `of ${this._count}`;
+    this._of.textContent = translated('of %1', this._count);
     for (const button of [this._first, this._back, this._forward, this._end]) {
       const idle = button === this._first || button === this._back ? step <= 0 : step >= this._last;
       button.setAttribute('aria-disabled', String(idle)); // not `disabled`, which would take the focus, and the keys with it
@@ -239,8 +241,8 @@ class Stepper {
       this._drawBeam(pane, i);
       return (this._panes.length > 1 ? `${'AB'[i]} ` : '') + pane.draw(now);
     });
-    const parts = step === this._parting ? ' (here they part)' : '';
-    this._live.textContent = `Step ${step + 1} of ${this._count}: ${words.join('; ')}${parts}`;
+    const parts = step === this._parting ? translated(' (here they part)') : '';
+    this._live.textContent = translated('Step %1 of %2: %3', step + 1, this._count, words.join('; ')) + parts;
   }
 
   private _drawBeam(pane: Pane, place: number): void {
@@ -253,14 +255,14 @@ class Stepper {
     }
   }
 
-  private _first = this._button('first', 'First step', 'Home', () => this._go(0));
-  private _back = this._button('back', 'Step back', 'Left arrow', () => this._go(this.step - 1));
-  private _player = this._button('play', 'Play', 'p', () => this._play());
-  private _forward = this._button('forward', 'Step forward', 'Right arrow', () => this._go(this.step + 1));
-  private _end = this._button('last', 'Last step', 'End', () => this._go(this._last));
-  private _pinner = this._button('pin', 'Pin this step', 'm', () => this._pin());
-  private _slider = h('input', { type: 'range', min: '0', 'aria-label': 'Step' });
-  private _jump = h('input', { type: 'number', min: '1', 'aria-label': 'Go to step' });
+  private _first = this._button('first', translated('First step'), translated('Home'), () => this._go(0));
+  private _back = this._button('back', translated('Step back'), translated('Left arrow'), () => this._go(this.step - 1));
+  private _player = this._button('play', translated('Play'), 'p', () => this._play());
+  private _forward = this._button('forward', translated('Step forward'), translated('Right arrow'), () => this._go(this.step + 1));
+  private _end = this._button('last', translated('Last step'), translated('End'), () => this._go(this._last));
+  private _pinner = this._button('pin', translated('Pin this step'), 'm', () => this._pin());
+  private _slider = h('input', { type: 'range', min: '0', 'aria-label': translated('Step') });
+  private _jump = h('input', { type: 'number', min: '1', 'aria-label': translated('Go to step') });
   private _of = h('span', { 'aria-hidden': 'true' });
   private _layers = h('select');
   private _heads = h('select');
@@ -291,7 +293,7 @@ export function mount(model: IModel, el: HTMLElement): () => void {
     const traces = [model.get('trace'), model.get('other')].filter((trace, i) => i === 0 || trace);
     const wrong = traces.map(problem).find(Boolean);
     view = wrong ? null : new Stepper(model, traces as ITrace[]);
-    node = view?.root ?? h('div', { className: 'tfk tfk-error', role: 'alert' }, `This trace cannot be shown: ${wrong}.`);
+    node = view?.root ?? h('div', { className: 'tfk tfk-error', role: 'alert' }, translated('This trace cannot be shown: %1.', wrong!));
     el.append(node);
   };
   const rebuild = (): void => {

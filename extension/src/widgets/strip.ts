@@ -1,6 +1,7 @@
 /** Entropy over the steps, a bar each: where a run hesitated, where it is now, where two runs part. A click goes there. */
 import { h, svg } from './dom';
 import { focus, ITrace } from './trace';
+import { translated } from './words';
 
 const HEIGHT = 34;
 
@@ -19,7 +20,7 @@ export interface IMarks {
 /** The bars; `most` is the entropy that fills the height. */
 export function strip(values: number[], most: number, marks: IMarks, go: (step: number) => void): HTMLElement {
   const width = Math.max(4, Math.min(18, Math.floor(560 / Math.max(1, values.length))));
-  const label = `Entropy of each step, in nats: ${values.map(v => v.toFixed(2)).join(', ')}`;
+  const label = translated('Entropy of each step, in nats: %1', values.map(v => v.toFixed(2)).join(', '));
   const root = svg('svg', { width: width * values.length, height: HEIGHT + 10, role: 'img', 'aria-label': label, class: 'tfk-strip' });
   values.forEach((value, i) => {
     const tall = Math.max(1, (value / (most || 1)) * HEIGHT);
@@ -32,5 +33,5 @@ export function strip(values: number[], most: number, marks: IMarks, go: (step: 
     }
   }
   root.addEventListener('click', event => go(Math.floor((event.clientX - root.getBoundingClientRect().left) / width)));
-  return h('div', { className: 'tfk-scroll', tabIndex: 0, role: 'group', 'aria-label': 'Entropy' }, root);
+  return h('div', { className: 'tfk-scroll', tabIndex: 0, role: 'group', 'aria-label': translated('Entropy') }, root);
 }

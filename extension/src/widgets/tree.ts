@@ -1,6 +1,7 @@
 /** The hypotheses as a tree in SVG, windowed by step, and the same as a table. */
 import { clipped, h, shown, svg, tableHead } from './dom';
 import { IPlaced, ITrace, layout, summed, tokensSoFar, visibleNodes } from './trace';
+import { translated } from './words';
 
 const COLUMN = 112;
 const ROW = 20;
@@ -34,7 +35,7 @@ export function drawTree(trace: ITrace, step: number): SVGElement {
   const best = new Set(trace.path);
   const width = Math.max(...placed.map(xOf)) + COLUMN;
   const height = Math.max(...placed.map(yOf)) + ROW;
-  const label = `Hypotheses up to step ${step + 1}; the table below lists them`;
+  const label = translated('Hypotheses up to step %1; the table below lists them', step + 1);
   const root = svg('svg', { width, height, viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label });
   for (const p of placed) {
     const parent = byId.get(p.node.parent);
@@ -60,11 +61,11 @@ export function hypotheses(trace: ITrace, step: number): HTMLElement {
     const node = trace.nodes[id];
     const text = tokensSoFar(trace, id).slice(-12).map(shown).join(' ');
     const [total, length] = summed(trace, id);
-    const cells = [total.toFixed(3), String(length), node.score.toFixed(3), now.finished.includes(id) ? 'finished' : 'kept'];
+    const cells = [total.toFixed(3), String(length), node.score.toFixed(3), now.finished.includes(id) ? translated('finished') : translated('kept')];
     const group = node.told?.group;
     body.append(h('tr', {}, h('th', { scope: 'row' }, text), ...[...cells, ...(group ? [String(group)] : [])].map(t => h('td', {}, t))));
   }
-  const groups = trace.nodes.some(n => n.told?.group) ? ['group'] : [];
-  const head = tableHead(['hypothesis', 'Σ log p', 'tokens', 'score', 'state', ...groups]);
-  return h('table', {}, h('caption', {}, `Hypotheses after this step${formula(trace)}`), head, body);
+  const groups = trace.nodes.some(n => n.told?.group) ? [translated('group')] : [];
+  const head = tableHead([translated('hypothesis'), 'Σ log p', translated('tokens'), translated('score'), translated('state'), ...groups]);
+  return h('table', {}, h('caption', {}, translated('Hypotheses after this step') + formula(trace)), head, body);
 }

@@ -1,10 +1,19 @@
 /** What lies ahead in the course: the next step, and what is late. */
 import type { IExercise, IUnit } from '../../shared/tokens';
 
-/** The first exercise that is not passed yet, of the units in their order. */
-export function nextOf(units: readonly IUnit[]): { unit: IUnit; exercise: IExercise } | null {
-  const open = units.flatMap(unit => unit.exercises.map(exercise => ({ unit, exercise })));
-  return open.find(({ exercise }) => exercise.state !== 'passed') ?? null;
+export interface IPlace {
+  readonly unit: IUnit;
+  readonly exercise: IExercise;
+}
+
+/**
+ * The next exercise that is not passed: behind the one where the reader is (`here`, its id), in the order of the course, and from
+ * its beginning where nothing is open behind; the one where they are where nothing else is.
+ */
+export function nextOf(units: readonly IUnit[], here: string | null = null): IPlace | null {
+  const all = units.flatMap(unit => unit.exercises.map(exercise => ({ unit, exercise })));
+  const at = all.findIndex(({ exercise }) => exercise.id === here);
+  return [...all.slice(at + 1), ...all.slice(0, at + 1)].find(({ exercise }) => exercise.state !== 'passed') ?? null;
 }
 
 /** Whether a unit should have been handed in before `now`, and is not done. */

@@ -1,11 +1,11 @@
 /** The course panel: units, their exercises, the state of each; a click opens the notebook at the exercise. */
 import { ILayoutRestorer, JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
-import { NotebookPanel } from '@jupyterlab/notebook';
+import { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
-import { showExercise } from '../../shared/cells';
+import { exerciseOf, showExercise } from '../../shared/cells';
 import { courseIcon, stateIcons } from '../../shared/icons';
 import { ExerciseState, ICourse, IExercise, IUnit } from '../../shared/tokens';
 import { h } from '../../widgets/dom';
@@ -39,6 +39,14 @@ class CoursePanel extends Widget {
     this._draw();
   }
 
+  /** The exercise where the reader is; where they are at none, the last one stays. */
+  set here(exercise: string | null) {
+    if (exercise && exercise !== this._here) {
+      this._here = exercise;
+      this._draw();
+    }
+  }
+
   set shown(shown: IShown) {
     this._shown = shown;
     this._draw();
@@ -65,11 +73,12 @@ class CoursePanel extends Widget {
   }
 
   private _next(): HTMLElement[] {
-    const next = nextOf(this._course.units);
+    const next = nextOf(this._course.units, this._here);
     if (!next) {
       return [];
     }
-    const button = h('button', { type: 'button', className: 'tfkit-Next' }, this._trans.__('Next: %1', next.exercise.title));
+    const words = this._trans.__('Next: %1', `${next.exercise.title} (${next.unit.title})`);
+    const button = h('button', { type: 'button', className: 'tfkit-Next' }, words);
     button.onclick = () => this._open(next.unit.path, next.exercise.id);
     return [h('p', {}, button)];
   }
@@ -99,7 +108,8 @@ class CoursePanel extends Widget {
     button.onclick = () => this._open(unit.path, exercise.id);
     const mark = stateIcons[exercise.state].element({ tag: 'span', className: 'tfkit-State' });
     mark.setAttribute('aria-hidden', 'true');
-    button.append(mark, h('span', {}, exercise.title), h('span', { className: 'tfkit-StateName' }, this._name(exercise.state)));
+    const state = exercise.lost ? this._trans.__('its cell is gone from the notebook') : this._name(exercise.state);
+    button.append(mark, h('span', {}, exercise.title), h('span', { className: 'tfkit-StateName' }, state));
     return button;
   }
 
@@ -112,6 +122,7 @@ class CoursePanel extends Widget {
     }[state];
   }
 
+  private _here: string | null = null;
   private _shown: IShown = { dueDates: true, hidePassed: false };
 }
 
@@ -120,18 +131,22 @@ export const panelPlugin: JupyterFrontEndPlugin<void> = {
   description: 'A side panel with the units of the course and the state of each exercise.',
   autoStart: true,
   requires: [ICourse],
-  optional: [ITranslator, ICommandPalette, ILayoutRestorer, ISettingRegistry],
+  optional: [ITranslator, ICommandPalette, ILayoutRestorer, ISettingRegistry, INotebookTracker],
   activate: (
     app: JupyterFrontEnd,
     course: ICourse,
     translator: ITranslator | null,
     palette: ICommandPalette | null,
     restorer: ILayoutRestorer | null,
-    registry: ISettingRegistry | null
+    registry: ISettingRegistry | null,
+    notebooks: INotebookTracker | null
   ) => {
     const trans = (translator ?? nullTranslator).load('tfkit_lab');
     const open: Open = (path, exercise) => void app.commands.execute(OPEN, { path, exercise });
     const panel = new CoursePanel(course, trans, open);
+    notebooks?.activeCellChanged.connect((_, cell) => {
+      panel.here = exerciseOf(cell?.model);
+    });
     app.commands.addCommand(SHOW, {
       label: trans.__('Show the Course'),
       icon: courseIcon,

@@ -1,5 +1,6 @@
-/** Provides the registry of trace views, with ours in it. Needs nothing, so it loads on every page. */
-import { JupyterFrontEndPlugin } from '@jupyterlab/application';
+/** Provides the registry of trace views, with ours in it. Needs nothing, so it loads on every page; and lends the views the lab's language. */
+import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { ITraceView, ITraceViews } from '../../shared/tokens';
 import { mount as anatomy } from '../../widgets/anatomy';
 import { mount as attention } from '../../widgets/attention';
@@ -9,6 +10,7 @@ import { Mount } from '../../widgets/picture';
 import { mount as retrieval } from '../../widgets/retrieval';
 import { mount as decoding } from '../../widgets/stepper';
 import { mount as training } from '../../widgets/training';
+import { translateBy } from '../../widgets/words';
 
 /** Ours: kind of trace -> how it is drawn. */
 export const OURS: Record<string, Mount> = { anatomy, attention, corruption, decoding, matrices, retrieval, training };
@@ -29,8 +31,11 @@ export const viewsPlugin: JupyterFrontEndPlugin<ITraceViews> = {
   id: '@tfkit/lab:views',
   description: 'Provides the registry of views that draw recorded traces.',
   autoStart: true,
+  optional: [ITranslator],
   provides: ITraceViews,
-  activate: () => {
+  activate: (_: JupyterFrontEnd, translator: ITranslator | null) => {
+    const trans = (translator ?? nullTranslator).load('tfkit_lab');
+    translateBy((english, ...values) => trans.gettext(english, ...values.map(String)));
     const views = new TraceViews();
     for (const [name, mount] of Object.entries(OURS)) {
       views.add({ name, accepts: kind => kind === name, mount });
