@@ -55,6 +55,41 @@ test('Check says what is wrong with a wrong answer, and that a right one is righ
   await shot(page, 'check-right');
 });
 
+test('a check that runs in the kernel counts, the first cell after a restart too', async ({ page }) => {
+  await lab(page, UNIT);
+  await command(page, 'tfkit:show-course');
+  const exercise = 'masks.padding';
+  const entry = page.locator(`#tfkit-course [data-exercise="${exercise}"]`);
+  await activate(page, { role: 'check', exercise });
+  await command(page, 'notebook:run-cell');
+  await expect(entry).toContainText('not yet right', { timeout: 90000 }); // it says that nothing is defined, and no NameError
+  await expect(page.locator('#tfkit-course .tfkit-Next')).not.toContainText('Not the padding');
+  await activate(page, { role: 'exercise', exercise });
+  await setSource(page, `import torch\n\n${readFileSync(join(SUBMISSIONS, '../masks.padding/right/new_axes.py'), 'utf-8')}`);
+  await command(page, 'notebook:run-cell');
+  await activate(page, { role: 'check', exercise });
+  await command(page, 'notebook:run-cell');
+  await expect(entry).toContainText('passed', { timeout: 90000 });
+});
+
+test('the lab in French has the course and the stepper in French', async ({ page }) => {
+  await lab(page);
+  const language = locale =>
+    page.evaluate(to => window.jupyterapp.serviceManager.settings.save('@jupyterlab/translation-extension:plugin', JSON.stringify({ locale: to })), locale);
+  await language('fr_FR');
+  try {
+    await lab(page, 'stepper.ipynb');
+    await command(page, 'tfkit:show-course');
+    await expect(page.locator('#tfkit-course').getByRole('button', { name: /^Suite\s: / })).toBeVisible();
+    await activate(page, 0);
+    await command(page, 'notebook:run-cell');
+    await expect(said(page)).toHaveText(/^Pas 1 sur 6/);
+    await shot(page, 'french');
+  } finally {
+    await language('en');
+  }
+});
+
 test('a failing case opens in the view of matrices, and is drawn anew by the code in the kernel', async ({ page }) => {
   await lab(page, UNIT);
   await activate(page, { role: 'exercise', exercise: 'masks.softmax' });
@@ -126,10 +161,16 @@ test('the stepper goes both ways, tells the kernel, and reopens without one wher
   await stepper(page).focus();
   await page.keyboard.press('Home');
   await chosen(page, 1);
+  await button('Step forward').focus();
   await page.keyboard.press('End');
   await chosen(page, 6);
+  await page.keyboard.press('ArrowLeft'); // the keys still work where the button leads no further
+  await chosen(page, 5);
+  const filter = () => stepper(page).locator('canvas').first().evaluate(canvas => getComputedStyle(canvas).filter);
+  expect(await filter()).toBe('none');
   await command(page, 'apputils:change-theme', { theme: 'JupyterLab Dark' });
   await expect(page.locator('#jupyterlab-splash')).toHaveCount(0);
+  await expect.poll(filter).toContain('invert(1)');
   await page.waitForTimeout(1000); // the splash fades
   await shot(page, 'stepper-reopened-dark');
 });
