@@ -75,6 +75,10 @@ def _parser() -> argparse.ArgumentParser:
     lint.add_argument("course", type=Path, metavar="COURSE_DIR")
     lint.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help="all that have a source where none is given")
     lint.set_defaults(run=_lint)
+    adopt = commands.add_parser("adopt", help="make an assignment of a notebook with solutions and asserts")
+    adopt.add_argument("notebook", type=Path, metavar="NOTEBOOK.ipynb")
+    adopt.add_argument("course", type=Path, metavar="COURSE_DIR", help="made if it is not there")
+    adopt.set_defaults(run=_adopt)
     commands.add_parser("list", help="exercise ids, a line each").set_defaults(run=_list)
     commands.add_parser("doctor", help="sandbox, devices, versions; what is missing").set_defaults(run=_doctor)
     corpus = commands.add_parser("corpus", help="grade our own right and wrong answers")
@@ -249,6 +253,27 @@ def _lint(arguments: argparse.Namespace) -> int:
         raise BadInput(str(error)) from error
     print(f"{count} fault{'s' * (count != 1)}" if count else "no faults")
     return 1 if count else 0
+
+
+def _adopt(arguments: argparse.Namespace) -> int:
+    try:
+        from autograder import adopt
+        from autograder.nbgrader import config
+    except ImportError as error:
+        raise BadInput(f"`autograder adopt` needs {error.name}: {install('grading')}") from error
+    try:
+        source, report = adopt.adopt(arguments.notebook, arguments.course)
+        written = config.install(arguments.course)
+    except adopt.NotAdopted as error:
+        raise BadInput(str(error)) from error
+    except OSError as error:
+        raise BadInput(f"{arguments.course} cannot be written: {error.strerror}") from error
+    for line in report.lines(source.stem):
+        print(line)
+    for path in (source, *written):
+        print(f"wrote {path}")
+    arguments.assignments = [source.stem]
+    return _lint(arguments)
 
 
 def _list(arguments: argparse.Namespace) -> int:

@@ -126,7 +126,7 @@ def _fate(mutant: Mutant, exercise: Exercise, asked: Sequence[Asked]) -> str:
         return "crashed"
     subject = Local({symbol: namespace[symbol] for symbol in exercise.symbols})
     try:
-        with _deadline():
+        with deadline():
             for actual in _wrong(subject, asked):
                 return "crashed" if isinstance(actual, Raised) else "killed"
     except Endless:
@@ -144,7 +144,12 @@ def _wrong(subject: Local, asked: Sequence[Asked]) -> Iterator[Any]:
 
 
 @contextmanager
-def _deadline() -> Iterator[None]:
+def deadline() -> Iterator[None]:
+    """Raise Endless in what has not ended after SECONDS; where the platform has no such timer, wait for ever."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
     def ring(*_: object) -> None:
         """Raises Endless in whatever the mutant is doing."""
         raise Endless(f"not done after {SECONDS} s")

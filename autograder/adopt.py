@@ -1,0 +1,190 @@
+"""Makes an assignment of an ordinary notebook, and says what its tests miss: `autograder adopt hw1.ipynb my-course`.
+
+A code cell with `### BEGIN SOLUTION` … `### END SOLUTION` in it is a solution; a code cell below with an `assert` is a
+test, worth a point, or what `# points: 3` in it says. Everything else is given to students as it stands.
+
+The tests are held to the solution with one slip in it at a time (autograder.checks.operators). Slips that the tests
+catch are kept as wrong answers, each with the test cells that caught it; those that they miss are listed, for the
+instructor to add a test. All of this is the instructor's own code and runs in this process; students' answers are
+graded in a box.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from IPython.core.inputtransformer2 import TransformerManager
+from nbformat import NotebookNode
+
+from autograder import given
+from autograder.checks.mutation import Cut, Endless, deadline
+from autograder.checks.operators import Mutant, mutants
+
+BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+POINTS = re.compile(r"(?mi)^\s*#\s*points:\s*(\d+(?:\.\d+)?)\s*$")
+ASSERT = re.compile(r"(?m)^\s*assert\b")
+CORPUS = "corpus"
+
+
+class NotAdopted(ValueError):
+    """The notebook cannot become an assignment; the message says which cell, and what to do."""
+
+
+@dataclass
+class Report:
+    """What became of the slips: caught by which test cells, stopped by an error, or missed."""
+
+    solutions: int = 0
+    tests: int = 0
+    caught: list[tuple[Mutant, list[str]]] = field(default_factory=list)
+    stopped: int = 0
+    missed: list[Mutant] = field(default_factory=list)
+
+    def lines(self, name: str) -> Iterator[str]:
+        """To print."""
+        asked = len(self.caught) + len(self.missed)
+        share = f" ({100 * len(self.caught) / asked:.0f}%)" if asked else ""
+        yield (
+            f"{name}: {self.solutions} solutions, {self.tests} test cells; of {asked} slips the tests catch "
+            f"{len(self.caught)}{share}; {self.stopped} more stop with an error by themselves"
+        )
+        if self.missed:
+            yield f"your tests miss {'this slip' if len(self.missed) == 1 else f'these {len(self.missed)} slips'}:"
+            yield from (f"  {mutant.name}" for mutant in self.missed)
+
+
+def adopt(file: Path, course: Path) -> tuple[Path, Report]:
+    """Write the source notebook and the corpus of its slips below `course`. -> the notebook, the report.
+
+    Raises NotAdopted, before anything is written, where the notebook is none, has no solution or no test, or where its
+    own solution fails its own tests.
+    """
+    name = file.stem
+    if not re.fullmatch(r"[a-zA-Z0-9_\-]+", name):
+        raise NotAdopted(f"{file.name}: an assignment's name is made of letters, digits, - and _: rename the file")
+    nb = marked(_read(file))
+    report = tried(nb)
+    source = course / "source" / name / f"{name}.ipynb"
+    source.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(nb, source)
+    _write_corpus(course / CORPUS / name, report)
+    return source, report
+
+
+def _read(file: Path) -> NotebookNode:
+    try:
+        return nbformat.read(file, as_version=4)
+    except OSError as error:
+        raise NotAdopted(f"{file} cannot be read: {error.strerror}") from None
+    except Exception as error:  # nbformat and json raise many kinds
+        raise NotAdopted(f"{file} is no notebook: {str(error).partition(chr(10))[0][:80]}") from None
+
+
+def marked(nb: NotebookNode) -> NotebookNode:
+    """nbgrader's marks on the cells that are solutions and tests; marks that are there already are kept."""
+    counts = {"solution": 0, "tests": 0}
+    for cell in (cell for cell in nb.cells if cell.cell_type == "code"):
+        cell.outputs, cell.execution_count = [], None
+        has_marks = BEGIN in cell.source
+        if has_marks != (END in cell.source):
+            raise NotAdopted(f"the cell {_first(cell)!r} has only one of {BEGIN} and {END}: write both")
+        kind = "solution" if has_marks else "tests" if counts["solution"] and ASSERT.search(cell.source) else None
+        if kind is None:
+            continue
+        counts[kind] += 1
+        if "nbgrader" not in cell.metadata:
+            cell.metadata["nbgrader"] = _marks(f"{kind}-{counts[kind]}", cell.source, kind)
+    if not counts["solution"]:
+        raise NotAdopted(f"no cell has a solution: put it between the lines {BEGIN} and {END}")
+    if not counts["tests"]:
+        raise NotAdopted("no cell below a solution has an assert: write what must hold, as `assert f(2) == 4`")
+    return nb
+
+
+def _marks(grade_id: str, source: str, kind: str) -> dict[str, Any]:
+    marks: dict[str, Any] = {"grade_id": grade_id, "schema_version": 3, "solution": kind == "solution", "task": False}
+    if kind == "solution":
+        return marks | {"grade": False, "locked": False}
+    points = POINTS.search(source)
+    return marks | {"grade": True, "locked": True, "points": float(points[1]) if points else 1.0}
+
+
+def tried(nb: NotebookNode) -> Report:
+    """The tests of a marked notebook put to every slip in its solutions. Raises NotAdopted where all is not well."""
+    cells = [cell for cell in nb.cells if cell.cell_type == "code"]
+    sources = [_plain(cell) for cell in cells]
+    solutions = [index for index, cell in enumerate(cells) if BEGIN in cell.source]
+    tests = {i: cell.metadata.nbgrader["grade_id"] for i, cell in enumerate(cells)
+             if cell.metadata.get("nbgrader", {}).get("grade")}  # fmt: skip
+    failed, error = _run(sources, tests, Cut())
+    if error or failed:
+        what = error or f"fails its own test {failed[0]}"
+        raise NotAdopted(f"the notebook, run from the top, {what}: correct it first")
+    report = Report(len(solutions), len(tests))
+    for index in solutions:
+        for mutant in mutants(sources[index], given.definitions(sources[index])):
+            changed = [*sources[:index], mutant.source, *sources[index + 1 :]]
+            _judge(report, mutant, changed, tests)
+    return report
+
+
+def _judge(report: Report, mutant: Mutant, sources: list[str], tests: dict[int, str]) -> None:
+    cut = Cut()
+    failed, error = _run(sources, tests, cut)
+    if error:
+        report.stopped += 1
+    elif failed:
+        report.caught.append((mutant, failed))
+    elif mutant.operator != "cut_gradient" or cut.flowed:
+        report.missed.append(mutant)
+
+
+def _run(sources: list[str], tests: dict[int, str], cut: Cut) -> tuple[list[str], str]:
+    """(names of the tests whose assertion failed, what else stopped the notebook) of its cells, run from the top."""
+    namespace: dict[str, Any] = {"__name__": "__main__", "cut": cut}
+    failed = []
+    try:
+        with deadline(), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            for index, source in enumerate(sources):
+                try:
+                    exec(compile(source, f"cell {index + 1}", "exec"), namespace)
+                except AssertionError:
+                    if index not in tests:
+                        raise
+                    failed.append(tests[index])
+    except (Endless, Exception, SystemExit) as error:
+        return failed, "" if failed else f"stops with {type(error).__name__}: {str(error)[:80]}"
+    return failed, ""
+
+
+def _plain(cell: NotebookNode) -> str:
+    """The cell as Python: IPython's magics are left out, since a test of the solution does not need them."""
+    text = "\n".join(line for line in cell.source.splitlines() if not line.lstrip().startswith(("%", "!")))
+    return TransformerManager().transform_cell(text)
+
+
+def _first(cell: NotebookNode) -> str:
+    return cell.source.strip().partition("\n")[0][:60]
+
+
+def _write_corpus(folder: Path, report: Report) -> None:
+    """A file for each slip that is caught, and which tests catch it; what an earlier run wrote is replaced."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("slip-*.py"):
+        old.unlink()
+    listed = []
+    for number, (mutant, tests) in enumerate(report.caught, 1):
+        name = f"slip-{number:03}.py"
+        (folder / name).write_text(f"# {mutant.name}\n{mutant.source}\n", encoding="utf-8")
+        listed.append({"file": name, "slip": mutant.name, "kind": mutant.operator, "caught by": tests})
+    missed = [{"slip": mutant.name, "kind": mutant.operator} for mutant in report.missed]
+    whole = {"caught": listed, "missed": missed, "stopped by an error": report.stopped}
+    (folder / "slips.json").write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")

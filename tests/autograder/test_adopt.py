@@ -1,0 +1,84 @@
+"""An ordinary notebook becomes an assignment; its tests are held to slips in its own solution."""
+
+from __future__ import annotations
+
+import json
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from autograder import adopt
+from autograder.cli import main
+
+SOLUTION = """def mean(x):
+    '''The mean of all entries.'''
+    ### BEGIN SOLUTION
+    return sum(x) / len(x)
+    ### END SOLUTION"""
+WEAK = "assert mean([1.0]) == 1.0"
+SHARP = "# points: 2\nassert mean([1.0, 3.0]) == 2.0, 'the mean of two'"
+
+
+def notebook(path, *cells):
+    nb = new_notebook(cells=[new_markdown_cell("# Homework"), new_code_cell("%matplotlib inline\nimport math")])
+    nb.cells += [new_code_cell(cell) for cell in cells]
+    nbformat.write(nb, path)
+    return path
+
+
+def test_what_the_tests_miss_is_named_until_they_see_it(tmp_path):
+    _, report = adopt.adopt(notebook(tmp_path / "hw1.ipynb", SOLUTION, WEAK), tmp_path / "course")
+    assert "mean: return sum(x) / len(x)  =>  return sum(x)" in [mutant.name for mutant in report.missed]
+    assert "your tests miss" in "\n".join(report.lines("hw1"))
+    source, report = adopt.adopt(notebook(tmp_path / "hw1.ipynb", SOLUTION, WEAK, SHARP), tmp_path / "course")
+    assert report.missed == [] and (report.solutions, report.tests) == (1, 2)
+    slips = json.loads((tmp_path / "course/corpus/hw1/slips.json").read_text())
+    files = sorted(path.name for path in (tmp_path / "course/corpus/hw1").glob("*.py"))
+    assert [one["file"] for one in slips["caught"]] == files and slips["missed"] == []
+    whole = next(one for one in slips["caught"] if one["slip"].endswith("=>  return sum(x)"))
+    assert whole["caught by"] == ["tests-2"]
+    marks = [cell.metadata.get("nbgrader") for cell in nbformat.read(source, as_version=4).cells]
+    assert [mark["grade_id"] for mark in marks if mark] == ["solution-1", "tests-1", "tests-2"]
+    assert [mark.get("points") for mark in marks if mark] == [None, 1.0, 2.0]
+
+
+def test_a_slip_that_never_ends_is_stopped(tmp_path, monkeypatch):
+    monkeypatch.setattr("autograder.checks.mutation.SECONDS", 0.3)
+    loop = SOLUTION.replace("return sum(x) / len(x)", "n = 0\n    while n < len(x):\n        n += 1\n    return n")
+    _, report = adopt.adopt(notebook(tmp_path / "hw1.ipynb", loop, "assert mean([1, 2, 3]) == 3"), tmp_path / "c")
+    assert report.stopped >= 1  # n -= 1
+
+
+@pytest.mark.parametrize(
+    ("cells", "complaint"),
+    [
+        ([SHARP], "no cell has a solution"),
+        ([SOLUTION], "no cell below a solution has an assert"),
+        ([SOLUTION.replace("    ### END SOLUTION", ""), SHARP], "has only one of ### BEGIN SOLUTION"),
+        ([SOLUTION, "assert mean([2.0]) == 3.0"], "fails its own test tests-1: correct it first"),
+        (["1 / 0", SOLUTION, SHARP], "stops with ZeroDivisionError: division by zero: correct it first"),
+    ],
+)
+def test_what_is_no_assignment_is_refused_and_nothing_written(tmp_path, cells, complaint):
+    with pytest.raises(adopt.NotAdopted, match=complaint):
+        adopt.adopt(notebook(tmp_path / "hw1.ipynb", *cells), tmp_path / "course")
+    assert not (tmp_path / "course").exists()
+
+
+def test_what_is_no_notebook_is_refused(tmp_path):
+    (tmp_path / "a.ipynb").write_text("print(1)")
+    for name, complaint in (("a.ipynb", "is no notebook"), ("b.ipynb", "cannot be read: No such file")):
+        with pytest.raises(adopt.NotAdopted, match=complaint):
+            adopt.adopt(tmp_path / name, tmp_path / "course")
+
+
+def test_the_command_lints_what_it_wrote_in_the_box(tmp_path, capsys):
+    file = notebook(tmp_path / "hw1.ipynb", SOLUTION, SHARP)
+    with pytest.raises(SystemExit) as end:
+        main(["adopt", str(file), str(tmp_path / "course")])
+    said = capsys.readouterr().out
+    assert end.value.code == 0, said
+    assert "slips the tests catch" in said and "your tests miss" not in said
+    assert "hw1: 1 checks, 2 points" in said and "no faults" in said
+    assert (tmp_path / "course/nbgrader_config.py").is_file()
