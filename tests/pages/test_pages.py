@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 import importlib
 import inspect
 import subprocess
@@ -54,6 +55,7 @@ def page_of(name: str) -> ModuleType:
     return importlib.import_module(f"tfkit.pages.{name}")
 
 
+@functools.cache
 def built(name: str) -> tuple[Any, Any]:
     """The real model in float64, and the page's with the same numbers."""
     row = ROWS[name]

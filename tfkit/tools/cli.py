@@ -118,6 +118,33 @@ def parts(name: str, module, depth: int, indent: str = "") -> Iterator[tuple[str
 
 
 @app.command()
+def read(
+    name: Annotated[str, NAME],
+    pager: Annotated[bool, typer.Option(help="on a terminal, show it a screen at a time")] = True,
+) -> None:
+    """The architecture on one page, as one would write it to understand it: it runs alone, with torch."""
+    import os
+
+    from .read import page
+
+    try:
+        text = page(name)
+    except LookupError as error:
+        raise refuse("read", error) from None
+    out = console()
+    if not out.is_terminal:
+        typer.echo(text, nl=False)
+        return
+    coloured = Syntax(text.rstrip(), "python", background_color="default")
+    if not pager:
+        out.print(coloured)
+        return
+    os.environ.setdefault("LESS", "FRX")  # as git does: colours, and no waiting where all fits on one screen
+    with out.pager(styles=True):
+        out.print(coloured)
+
+
+@app.command()
 def flatten(
     name: Annotated[str, NAME],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="write it there")] = None,
@@ -142,8 +169,9 @@ def diff(
     other: Annotated[str, NAME],
     brief: Annotated[bool, typer.Option(help="without the code")] = False,
 ) -> None:
-    """What differs between two architectures: what their authors say, configuration, modules, code."""
+    """What differs between two architectures: their pages; then configuration, modules and code of the models."""
     from . import compare
+    from .read import changes as page_changes
 
     docs, out = docstrings(), console()
     try:
@@ -157,13 +185,24 @@ def diff(
     out.print(Text(f"{one} → {other}", style="bold"))
     if stated(docs.get(other, ""), "Parent").startswith(one):
         out.print(Text(section(docs[other], "Differs")))
+    pages = None if brief else page_changes(one, other)
+    if pages is not None:
+        show_difference(out, "page", pages)
     for title, rows in changes.items():
         table = Table(title, one, other, title_justify="left", box=None, padding=(0, 2, 0, 0))
         for key, a, b in rows:
             table.add_row(*(Text("–" if cell is None else cell) for cell in (key, a, b)))
         out.print("", table if rows else Text(f"{title}: the same", style="dim"), sep="\n")
     for title, text, language in rewritten:
-        out.print("", Text(title, style="bold"), Syntax(text, language, background_color="default"), sep="\n")
+        show_difference(out, title, text, language)
+
+
+def show_difference(out: Console, title: str, text: str, language: str = "diff") -> None:
+    """A titled piece of code, or of a diff; that there is none, in a line."""
+    if not text:
+        out.print("", Text(f"{title}: the same", style="dim"), sep="\n")
+        return
+    out.print("", Text(title, style="bold"), Syntax(text, language, background_color="default"), sep="\n")
 
 
 @app.command()
