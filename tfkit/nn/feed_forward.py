@@ -6,9 +6,10 @@ from torch import nn
 
 
 class FeedForward(nn.Module):
-    """Wider, bent, and back again, at every position alone: down(activation(up(x))).
+    """The same two layers at every position by itself: down(dropout(activation(up(x)))).
 
     Submodules up: nn.Linear(d_model, d_ff), down: nn.Linear(d_ff, d_model).
+    activation: a function of a tensor; dropout: the share of the inner values that training sets to 0.
     """
 
     def __init__(self, d_model, d_ff, activation=F.relu, dropout=0.0):

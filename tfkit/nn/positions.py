@@ -8,6 +8,7 @@ import torch
 def sinusoidal_positions(length, dim):
     """A wave per pair of columns, from fast to slow (Vaswani et al. 2017, 3.5): even columns sin, odd columns cos.
 
+    table[p, 2i] = sin(p / 10000^(2i/dim)), table[p, 2i+1] = cos(p / 10000^(2i/dim))
     length int, dim even int -> [L,dim] of the default float dtype
     """
     position = torch.arange(length, dtype=torch.float64)[:, None]
@@ -42,7 +43,9 @@ def relative_bucket(relative_position, bidirectional, num_buckets, max_distance)
     """The bucket of a distance: near ones each have their own, far ones share, ever more (Raffel et al. 2020).
 
     relative_position = key - query, int64 of any shape -> int64 of the same shape
-    One direction only (a decoder): the future is in the bucket of distance 0.
+    Of n buckets the first e = n // 2 have one distance each; a distance d from e on is in bucket
+    e + floor(ln(d / e) / ln(max_distance / e) * (n - e)), at most n - 1. bidirectional: n is half of num_buckets, and
+    the other half, behind these, is for what is ahead. Otherwise (a decoder) the future is in the bucket of distance 0.
     """
     first = 0
     distance = -relative_position

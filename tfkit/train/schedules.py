@@ -6,7 +6,7 @@ from __future__ import annotations
 def noam_rate(step: int, d_model: int, warmup: int) -> float:
     """The 2017 transformer's rate at `step` (from 1): linear for `warmup` steps, then falling as 1/sqrt(step).
 
-    Vaswani et al. 2017, section 5.3.
+    d_model^-0.5 * min(step^-0.5, step * warmup^-1.5); Vaswani et al. 2017, section 5.3.
     """
     return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
 

@@ -78,9 +78,9 @@ plt.show()
 #
 # $$\mathrm{FFN}(x) = \max(0,\ x W_{up} + b_{up})\,W_{down} + b_{down}$$
 #
-# `up` widens each vector from `d_model` to `d_ff` (four times as wide in the paper), ReLU bends it, `down` brings it back.
-# It is applied to every position **alone**, with the same weights. Two thirds of a layer's parameters are here. Without
-# the bend in the middle the two matrices would collapse into one.
+# `up` widens each vector from `d_model` to `d_ff` (four times as wide in the paper), ReLU sets its negative numbers to 0, `down` brings it back.
+# It is applied to every position **alone**, with the same weights. Two thirds of an encoder layer's parameters are here.
+# Without ReLU between them the two matrices would collapse into one.
 #
 # **Predict, then run.** `x` is `[2, 7, 64]`, `d_ff` is 256. What is the shape after `up`, and after the whole part?
 #

@@ -359,7 +359,7 @@ except NotImplementedError:
 # |---|---|---|
 # | schedule | linear rise, then $1/\sqrt{step}$ | linear fall (BERT), cosine (GPT-3), Adafactor with $1/\sqrt{step}$ (T5) |
 # | why warm-up | post-norm needs it | pre-norm (GPT-2) needs less; RAdam corrects Adam's first steps; still warmed up by habit, and for large batches |
-# | smoothing | 0.1 | fine-tuned with 0.1: BART, Pegasus; with 0.2: mBART; GPT and BERT none: they hardly read a text twice, so they are in less danger of learning it by heart |
+# | smoothing | 0.1 | fine-tuned with 0.1: BART, Pegasus; with 0.2: mBART; GPT and BERT were pretrained without |
 # | pieces | BPE over characters with `</w>` | over *bytes*: nothing is unknown (GPT-2, RoBERTa, BART) |
 # | which merge | the most frequent pair | the one that raises likelihood most: WordPiece (BERT); unigram models that *remove* pieces: SentencePiece (T5, ALBERT, XLNet) |
 # | spaces | the end of a word is marked | its beginning: `Ġ` (GPT-2), `▁` (SentencePiece) |

@@ -1,6 +1,6 @@
 """Your targets go on with the end of the text after the final sentinel.
 
-What stands in the input need not be written again. Some retellings of the T5 example make this slip with its final "."."""
+What stands in the input need not be written again. Hugging Face's retelling of T5's objective writes such a "." again, which its inputs have already."""
 
 
 def span_corruption(tokens, spans, sentinels):
