@@ -44,7 +44,7 @@ Answer = Path | Packed
 
 
 def answers(exercise: Exercise, kind: str) -> list[Answer]:
-    """The exercise's answers: `right`, `wrong`, or `rewritten`: misconceptions known by name, in other words."""
+    """The exercise's answers: `right`, `wrong`, `edge`: right but there, or `rewritten`: known ones in other words."""
     return list(_answers(exercise.folder, exercise.id, kind)) if exercise.folder else []
 
 

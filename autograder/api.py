@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 Status = Literal["passed", "failed", "not_graded", "not_run"]
+Property = Literal["values", "shapes", "gradients", "dtypes", "edges", "cost", "purity"]  # what points are earned for
+PROPERTIES: tuple[Property, ...] = get_args(Property)
+MOST_AT_EDGES = 0.25  # of an exercise's points; where nothing may be seen, say, or nothing is to be counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +46,8 @@ class CheckResult:
     status: Status
     message: str = ""
     weight: float = 1.0
+    points: float = 0.0  # of the exercise's, earned by it
+    of: float = 0.0  # so many could be
     map: tuple[str, ...] = ()  # which input moves which output, a row of signs per output; see checks.properties.flow
 
 

@@ -341,7 +341,9 @@ def _notebook(file: Path, text: str) -> dict[str, Any]:
 
 def as_text(shown: dict[str, Any]) -> str:
     """A verdict's JSON object as lines to read."""
-    lines = ["{file}: {exercise} {status}, {score:g} of {max_score:g}".format(**shown)]
+    left = ", ".join(check["name"] for check in shown["checks"] if check["status"] == "not_run")
+    status = f"{shown['status']} (not run: {left})" if left else shown["status"]
+    lines = ["{file}: {exercise} {status}, {score:g} of {max_score:g}".format(**{**shown, "status": status})]
     for check in shown["checks"]:
         lines.append(f"  {check['status']:8} {check['name']}" + f": {check['message']}" * bool(check["message"]))
         lines += [f"    {row}" for row in check["map"]]
@@ -381,5 +383,5 @@ def _corpus(arguments: argparse.Namespace) -> int:
 
 def _tell(score: Any, report: bool) -> None:
     print(score.line, flush=True)
-    for line in [*score.complaints, *score.notes] if report else ():
+    for line in [*score.complaints, *score.notes, *getattr(score, "kept", ())] if report else ():
         print(f"  {line}")

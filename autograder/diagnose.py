@@ -33,12 +33,23 @@ def wrong_answers(exercise: Exercise) -> list[Answer]:
     return answers(exercise, "wrong")
 
 
+def edge_answers(exercise: Exercise) -> list[Answer]:
+    """The files of the exercise's submissions that are right but at an edge."""
+    return answers(exercise, "edge")
+
+
+def known_answers(exercise: Exercise) -> list[Answer]:
+    """All that a misconception can be named after: the wrong answers, and those that are wrong at an edge alone."""
+    return [*wrong_answers(exercise), *edge_answers(exercise)]
+
+
 def diagnose(
     exercise: Exercise, findings: Sequence[Finding], known: list[Answer] | None = None
 ) -> Misconception | None:
-    """The misconception that answers as the student does: to all probes, or else to all core ones that failed.
+    """The misconception that answers as the student does: to all probes, or else to all core ones that failed, or else
+    to all at the edges.
 
-    None where nothing fits. `known` are the wrong answers to compare with, the exercise's own where it is not given.
+    None where nothing fits. `known` are the answers to compare with, the exercise's own where it is not given.
     """
     failed = [finding for finding in findings if finding.failed]
     if not failed:
@@ -46,10 +57,27 @@ def diagnose(
     every = [answer for finding in findings if finding.check.graded for answer in finding.answers]
     core = [answer for finding in failed if finding.check.core for answer in finding.failed]
     noisy = [a for f in failed for a in f.failed if isinstance(a.actual, dict) and a.actual.get("random numbers")]
-    for replies in (every, core, noisy):  # what draws random numbers never gives the same values again
-        for path in (wrong_answers(exercise) if known is None else known) if replies else ():
-            if _agrees(path, replies):
-                return Misconception(path.stem, translated(said(path), exercise.folder))
+    at_edges = [answer for finding in failed if finding.check.property == "edges" for answer in finding.answers]
+    known = known_answers(exercise) if known is None else known
+    for replies in (every, core, noisy, at_edges):  # what draws random numbers never gives the same values again
+        if found := _named(exercise, replies, known):
+            return found
+    return None
+
+
+def diagnose_edge(
+    exercise: Exercise, finding: Finding, known: list[Answer] | None = None
+) -> Misconception | None:
+    """As `diagnose`, of an edge that is not graded here: what answers there as the student does."""
+    differs = finding.check.property == "edges" and finding.differing
+    known = known_answers(exercise) if known is None else known
+    return _named(exercise, finding.answers, known) if differs else None
+
+
+def _named(exercise: Exercise, replies: Sequence[Reply], known: list[Answer]) -> Misconception | None:
+    for path in known if replies else ():
+        if _agrees(path, replies):
+            return Misconception(path.stem, translated(said(path), exercise.folder))
     return None
 
 
@@ -69,7 +97,7 @@ def subject_of(path: Answer) -> Local:
     from autograder.checks.local import Local
 
     namespace: dict[str, Any] = {"__name__": f"answer_{path.stem}"}
-    exec(compile(path.read_text(encoding="utf-8"), path.name, "exec"), namespace)
+    exec(compile(path.read_text(encoding="utf-8"), path.name, "exec", dont_inherit=True), namespace)
     return Local(namespace)
 
 

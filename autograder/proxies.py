@@ -168,6 +168,8 @@ def wrap(student: Student, value: Any) -> Any:
     """`value` with a Proxy for every object that stayed in the box."""
     if isinstance(value, wire.Ref):
         return Proxy(Handle(student, value))
+    if isinstance(value, wire.Named):
+        return value.again(lambda item: wrap(student, item))
     if isinstance(value, (list, tuple)):
         return type(value)(wrap(student, item) for item in value)
     if isinstance(value, dict):
@@ -272,6 +274,11 @@ def _differentiable(handle: Handle, method: str | None, kept: Any, inputs: list[
 def _replaced(value: Any, new: Iterator[torch.Tensor]) -> Any:
     if isinstance(value, torch.Tensor):
         return next(new) if value.is_floating_point() or value.is_complex() else value
+    if isinstance(value, wire.Named):
+        return value.again(lambda item: _replaced(item, new))
     if isinstance(value, (list, tuple)):
         return type(value)(_replaced(item, new) for item in value)
-    return {key: _replaced(item, new) for key, item in value.items()} if isinstance(value, dict) else value
+    if not isinstance(value, dict):
+        return value
+    made = {key: _replaced(value[key], new) for key in wire.ordered(value)}  # in the order of `leaves`
+    return {key: made[key] for key in value}

@@ -5,23 +5,27 @@ from __future__ import annotations
 import hashlib
 import hmac
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from autograder import given, registry
+from autograder import given, points, registry
 from autograder.answers import answers
 from autograder.api import CheckResult, Exercise, Limits, Status, Verdict
 from autograder.checks import device as devices
+from autograder.checks.compare import Raised
 from autograder.checks.probe import Finding, examine
+from autograder.checks.properties import PARAMETERS
 from autograder.checks.reference import reference_of
 from autograder.checks.shrink import shrunk
 from autograder.checks.steps import first_wrong_step
-from autograder.diagnose import counterexample, diagnose, subject_of
+from autograder.diagnose import counterexample, diagnose, diagnose_edge, subject_of
 from autograder.parse import parsed
 from autograder.student import Cell, CellOutcome, Student, StudentError
 
 NOTHING_FITS = "This is none of the mistakes that we know; what was seen may tell you where to look."
+NOT_WRITTEN = "not written yet"
+CPU_ALONE = "the CPU alone was asked for"
 PUBLIC_KEY = b"public"  # without a course key anyone can draw the same inputs
 
 
@@ -66,6 +70,7 @@ class Grader:
     seed: int | None = None
     device: str = "auto"
     limits: Limits = Limits()
+    weights: Mapping[str, float] = field(default_factory=dict)  # of properties, as the course has them
     deadly: set[str] = field(default_factory=set)
 
     def grade(self, exercise: Exercise) -> Verdict:
@@ -83,22 +88,25 @@ class Grader:
             where, lack = devices.choose(self.device, self.backend)
             if where == "cuda" and lack:
                 return replace(verdict, device=where, reason=f"{lack}; grade with --device cpu")
-            return self._grade(exercise, replace(verdict, device=where), lack)
+            return self._grade(exercise, replace(verdict, device=where), lack or CPU_ALONE * (where == "cpu"))
         except Exception as error:  # ours, whatever it is: the student must not pay for it
             return replace(verdict, reason=f"the check failed, not the code: {type(error).__name__}: {error}")
 
     def _grade(self, exercise: Exercise, verdict: Verdict, lack: str) -> Verdict:
-        """`lack`: why there is no card, where one was wanted."""
+        """`lack`: why nothing is asked on a card."""
         checks = registry.check_function(exercise)()
         attempt = self._attempt(exercise, checks, verdict, [])
         before = self._earlier_answers(exercise)
         if attempt.passed or attempt.missing or not before:
-            return _judged(exercise, verdict, attempt, lack)
+            return self._judged(exercise, verdict, attempt, lack)
         second = self._attempt(exercise, checks, verdict, before)
         if second.passed:  # what is wrong belongs to an earlier exercise, and is paid for there
-            return _judged(exercise, verdict, replace(second, cells=attempt.cells), lack)
+            return self._judged(exercise, verdict, replace(second, cells=attempt.cells), lack)
         # its own mistake shows best without the earlier ones
-        return _judged(exercise, verdict, attempt if second.missing else second, lack)
+        return self._judged(exercise, verdict, attempt if second.missing else second, lack)
+
+    def _judged(self, exercise: Exercise, verdict: Verdict, attempt: Attempt, lack: str) -> Verdict:
+        return _judged(exercise, verdict, attempt, lack, self.weights)
 
     def _earlier_answers(self, exercise: Exercise) -> list[Exercise]:
         answered = {source.exercise for source in self._cells(exercise)} | {None}
@@ -142,7 +150,9 @@ class Grader:
             student, reference = (devices.Placed(one, verdict.device) for one in (student, reference))
         attempt.findings = examine(checks, student, reference, f"{verdict.seed}/{exercise.id}")
         attempt.step = first_wrong_step(attempt.findings, student, reference)
-        right = [subject_of(path) for path in answers(exercise, "right")] if not attempt.passed else []
+        # what is right but at an edge agrees as well: so no case is made so small that it becomes an edge
+        ways = ["right"] + ["edge"] * any(f.failed and f.check.property != "edges" for f in attempt.findings)
+        right = [subject_of(path) for way in ways for path in answers(exercise, way)] if not attempt.passed else []
         attempt.findings = shrunk(attempt.findings, student, reference, right)
 
     def _without(
@@ -191,46 +201,89 @@ def _located(text: str, outcome: CellOutcome) -> str:
     return f"its cell stopped with {outcome.error}"
 
 
-def _judged(exercise: Exercise, verdict: Verdict, attempt: Attempt, lack: str) -> Verdict:
+def _judged(
+    exercise: Exercise, verdict: Verdict, attempt: Attempt, lack: str, weights: Mapping[str, float]
+) -> Verdict:
     if attempt.missing:
         checks: tuple[CheckResult, ...] = (CheckResult(name="defined", status="failed", message=attempt.missing),)
         return replace(verdict, status="failed", checks=checks, reason=attempt.missing, outputs=attempt.outputs)
-    checks = tuple(_result(finding) for finding in attempt.findings)
+    verdict = replace(verdict, outputs=attempt.outputs)
+    unwritten = _unwritten(exercise, attempt.findings)
+    if len(unwritten) == len(exercise.symbols):
+        said = f"{_listed(unwritten)} {'is' if len(unwritten) == 1 else 'are'} {NOT_WRITTEN}"
+        checks = (CheckResult(name="written", status="failed", message=said, of=exercise.points),)
+        return replace(verdict, status="failed", checks=checks, reason=NOT_WRITTEN)
+    checks = _results(exercise, attempt.findings, weights)
     if lack and any(answer.probe.case.tensors() for finding in attempt.findings for answer in finding.answers):
         checks += (CheckResult(name="on a CUDA device", status="not_run", message=lack, weight=0.0),)
     blind = next((f.check for f in attempt.findings if f.check.not_run and f.check.core), None)
     if blind is not None:  # what decides was not seen
-        return replace(verdict, checks=checks, reason=f"{blind.name} {blind.not_run}", outputs=attempt.outputs)
+        return replace(verdict, checks=checks, reason=f"{blind.name} {blind.not_run}")
     found, stopped = diagnose(exercise, attempt.findings), _stopped(attempt.findings)
     unknown = None if attempt.passed or stopped else NOTHING_FITS
+    if unwritten:
+        unknown = f"{_listed(unwritten)}: {NOT_WRITTEN}."
     return replace(
         verdict,
         status="passed" if attempt.passed else "failed",
-        score=_score(exercise, attempt.findings),
+        score=exercise.points if attempt.passed else round(math.fsum(check.points for check in checks), 2),
         checks=checks,
         misconception=found.name if found else None,
         hint=found.hint if found else unknown,
         counterexample=counterexample(exercise, attempt.findings, attempt.step),
-        reason=stopped,
-        outputs=attempt.outputs,
+        reason=_not_seen(checks) if attempt.passed else stopped,
     )
 
 
-def _result(finding: Finding) -> CheckResult:
+def _unwritten(exercise: Exercise, findings: Sequence[Finding]) -> list[str]:
+    """The symbols that do nothing but raise NotImplementedError, as what was handed out does."""
+    raises: dict[str, list[bool]] = {}
+    for finding in findings:
+        for answer in finding.answers if finding.check.name != PARAMETERS else ():
+            raises.setdefault(answer.probe.case.symbol, []).append(_is_stub(answer.actual))
+    return [symbol for symbol in exercise.symbols if all(raises.get(symbol, [False]))]
+
+
+def _is_stub(actual: Any) -> bool:
+    """Whether it raised NotImplementedError, and not because torch cannot do something in some dtype."""
+    if not isinstance(actual, Raised) or actual.what != "NotImplementedError":
+        return False
+    return not any(words in actual.message for words in ("not implemented for", "Could not run", "aten::"))
+
+
+def _listed(symbols: Sequence[str]) -> str:
+    return ", ".join(f"`{symbol}`" for symbol in symbols)
+
+
+def _not_seen(checks: Sequence[CheckResult]) -> str:
+    """What a passed exercise was not asked."""
+    left = [f"{check.name} was not run ({check.message})" for check in checks if check.status == "not_run"]
+    return f"passed, but {'; '.join(left)}" if left else ""
+
+
+def _results(
+    exercise: Exercise, findings: Sequence[Finding], weights: Mapping[str, float]
+) -> tuple[CheckResult, ...]:
+    """What each check found, with its share of the points; all of them are lost where ordinary values are wrong."""
+    counted = [finding for finding in findings if finding.check.graded and not finding.check.not_run]
+    parts = points.shares([(f.check.property, f.check.weight) for f in counted], exercise.points, weights)
+    worth = dict(zip(map(id, counted), parts, strict=True))
+    wrong = any(finding.failed and finding.check.core for finding in counted)
+    return tuple(_result(exercise, finding, worth.get(id(finding), 0.0), wrong) for finding in findings)
+
+
+def _result(exercise: Exercise, finding: Finding, worth: float, wrong: bool) -> CheckResult:
     check = finding.check
     status: Status = "not_run" if check.not_run else "failed" if finding.failed else "passed"
     message = check.not_run or finding.message
-    return CheckResult(name=check.name, status=status, message=message, weight=check.weight, map=finding.map)
-
-
-def _score(exercise: Exercise, findings: Sequence[Finding]) -> float:
-    """The passed share of the weights of what was run; nothing where a core check failed."""
-    findings = [finding for finding in findings if not finding.check.not_run]
-    if any(finding.failed and finding.check.core for finding in findings):
-        return 0.0
-    total = math.fsum(finding.check.weight for finding in findings)
-    passed = math.fsum(finding.check.weight for finding in findings if not finding.failed)
-    return exercise.points if passed == total else round(exercise.points * passed / total, 2)
+    if check.later and message:
+        edge = diagnose_edge(exercise, finding)
+        message = edge.hint.splitlines()[0] if edge else message
+        message += f" (This costs nothing here; unit {check.later} is about it.)"
+    earned = 0.0 if wrong or status != "passed" else worth
+    return CheckResult(
+        name=check.name, status=status, message=message, weight=check.weight, map=finding.map, points=earned, of=worth
+    )
 
 
 def _stopped(findings: Sequence[Finding]) -> str:
@@ -265,9 +318,13 @@ def grade_notebook(
     progress: Callable[..., object] | None = None,
     seed: int | None = None,
     limits: Limits | None = None,
+    weights: Mapping[str, float] | None = None,
 ) -> list[Verdict]:
-    """Grade these exercises of a notebook (a dict in nbformat 4). `progress` gets each verdict as it is there."""
-    grader = Grader(sources_of(nb), backend, key, student, seed, device, limits or Limits())
+    """Grade these exercises of a notebook (a dict in nbformat 4). `progress` gets each verdict as it is there.
+
+    `weights`: of properties, as `autograder.points.read` gives them.
+    """
+    grader = Grader(sources_of(nb), backend, key, student, seed, device, limits or Limits(), weights or {})
     verdicts = []
     for exercise in exercises:
         verdicts.append(grader.grade(exercise))

@@ -257,6 +257,8 @@ def _difference(student: Student, exercise: Exercise, got: Outcome) -> list[str]
         return [f"{where} could not be graded: {got.reason}"]
     if want.passed:
         return [] if got.score == got.max_score else [f"{where} {got.score:g} of {got.max_score:g}, but it is right"]
+    if got.score < want.least * got.max_score - 0.01:
+        return [f"{where} {got.score:g} of {got.max_score:g}, but it is wrong at an edge alone"]
     if got.score >= got.max_score:
         return [f"{where} full marks, but it is wrong"]
     if exercise.id in student.deeds and got.score > 0:

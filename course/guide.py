@@ -18,7 +18,7 @@ from nbformat import NotebookNode
 
 from autograder.answers import Answer
 from autograder.api import Exercise
-from autograder.diagnose import wrong_answers
+from autograder.diagnose import known_answers
 from course import all_exercises, glossary, units
 from course import build as builder
 from course.settings import Unit
@@ -50,7 +50,7 @@ def _overview(notebook: NotebookNode, asked: list[Exercise], unit: Unit) -> str:
     code, words = sum(map(unit.points_of, asked)), sum(task.metadata.nbgrader.points for task in tasks)
     planned = f"{unit.minutes:g} minutes planned · " if unit.minutes else ""
     due = f" · due {unit.due:%Y-%m-%d %H:%M %z}" if unit.due else ""
-    collected = sum(len(wrong_answers(exercise)) for exercise in asked)
+    collected = sum(len(known_answers(exercise)) for exercise in asked)
     return (
         f"{planned}{_counted(len(asked), 'exercise')}, {code:g} points, graded by the checks · "
         f"{_counted(len(tasks), 'question')}, {words:g} points, marked by you · "
@@ -91,12 +91,12 @@ def _exercises(own: list[Exercise], unit: Unit) -> Iterator[str]:
     yield "| exercise | | points | misconceptions |\n|---|---|---:|---:|"
     for e in own:
         points = f"{unit.points_of(e):g}" if unit.asks(e) else "given, solved"
-        yield f"| `{e.id}` | {e.title} | {points} | {len(wrong_answers(e))} |"
+        yield f"| `{e.id}` | {e.title} | {points} | {len(known_answers(e))} |"
 
 
 def _misconceptions(exercise: Exercise) -> str:
     """Each collected wrong answer by its name, with the sentence that its student reads."""
-    paths = wrong_answers(exercise)
+    paths = known_answers(exercise)
     lines = [f"- `{path.stem}`: {_sentence(path)}" for path in paths]
     return "\n".join([f"### `{exercise.id}`: {len(paths)}", "", *lines])
 

@@ -28,7 +28,7 @@ from rich.console import Console
 from rich.table import Table
 
 from autograder.api import Exercise
-from autograder.diagnose import wrong_answers
+from autograder.diagnose import known_answers
 from autograder.lint import notebook as reading
 from autograder.lint.notebook import Fault, Found, code, tree
 from course import all_exercises, glossary, translate, units
@@ -191,7 +191,7 @@ RULES: tuple[Callable[[NotebookNode], Found], ...] = (
 
 def misconceptions(exercise: Exercise) -> list[str]:
     """The names of the exercise's collected misconceptions."""
-    return [path.stem for path in wrong_answers(exercise)]
+    return [path.stem for path in known_answers(exercise)]
 
 
 def _text(notebook: NotebookNode) -> list[NotebookNode]:

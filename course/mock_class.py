@@ -43,6 +43,7 @@ class Student:
     units: tuple[str, ...] = CORE
     style: int = 0
     wrong: dict[str, str] = field(default_factory=dict)  # exercise → stem of the wrong submission
+    edge: dict[str, str] = field(default_factory=dict)  # exercise → stem of a submission that is right but at an edge
     deeds: dict[str, Deed] = field(default_factory=dict)  # exercise → what is done to its cell; it earns nothing
     harmless: dict[str, Deed] = field(default_factory=dict)  # the same, but the answer stays right
     corrupt: tuple[str, ...] = ()  # units whose file is no notebook
@@ -51,6 +52,9 @@ class Student:
         """What the gradebook must say of this exercise."""
         if exercise.unit in self.corrupt or exercise.id in self.deeds:
             return Expected(passed=False)
+        if exercise.id in self.edge:
+            here = exercise.unit != FIRST  # unit 01 does not ask for what unit 02 teaches
+            return Expected(passed=not here, misconception=self.edge[exercise.id] if here else None, least=0.75)
         return Expected(passed=exercise.id not in self.wrong, misconception=self.wrong.get(exercise.id))
 
 
@@ -60,6 +64,7 @@ class Expected:
 
     passed: bool
     misconception: str | None = None
+    least: float = 0.0  # the share of the points that is kept
 
 
 def answer(nb: NotebookNode, exercise: Exercise) -> NotebookNode:
@@ -162,7 +167,20 @@ STUDENTS: tuple[Student, ...] = (
     Student("ben", "right, second style, all units", ALL, style=1),
     Student("chen", "right, third style", (FIRST, MASKS, HEADS), style=2),
     Student("dora", "divides by d", wrong={"attention.scaled_dot_product": "divided_by_d"}),
-    Student("emil", "NaN in empty rows", (FIRST, MASKS, HEADS), 1, wrong={"masks.softmax": "nan_on_empty_row"}),
+    Student(
+        "emil",
+        "wrong at edges alone",
+        (FIRST, MASKS, HEADS, LAYERS),
+        1,
+        edge={
+            "attention.attend": "nan_on_empty_row",
+            "attention.scaled_dot_product": "empty_row_averages",
+            "masks.softmax": "nan_on_empty_row",
+            "attention.multi_head": "empty_row_averages",
+            "transformer.encoder_layer": "nan_on_empty_row",
+            "transformer.decoder_layer": "empty_row_averages",
+        },
+    ),
     Student("fatima", "one head", style=2, wrong={"attention.multi_head": "single_head"}),
     Student(
         "goran",
@@ -215,6 +233,8 @@ def submission(student: Student, exercise: Exercise) -> str:
     """The student's answer, from the unit's collection, as it would stand in the notebook."""
     if exercise.id in student.wrong:
         chosen = next(one for one in answers(exercise, "wrong") if one.stem == student.wrong[exercise.id])
+    elif exercise.id in student.edge:
+        chosen = next(one for one in answers(exercise, "edge") if one.stem == student.edge[exercise.id])
     else:
         right = answers(exercise, "right")
         chosen = right[student.style % len(right)]

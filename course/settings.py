@@ -10,6 +10,10 @@ A course directory's own course.toml counts where there is one, else the one bes
     exercises = ["masks.causal", "masks.softmax"]    # what students build; the unit's others are given, solved
     points = {"masks.softmax" = 4}                   # instead of the exercise's own
 
+    [weights]                                        # what a property earns, times the exercises' own weights
+    gradients = 2                                    # values, shapes, gradients, dtypes, edges, cost, purity
+    edges = 0.5                                      # in any case at most a quarter of an exercise
+
 Title and minutes of a unit are those of the course unless given.
 """
 
@@ -23,6 +27,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from autograder import points as worth
 from autograder.api import Exercise
 from course import all_exercises, units
 
@@ -64,6 +69,10 @@ def read(course_dir: str | Path | None = None) -> list[Unit]:
     known |= {folder.name: _of_another_package(folder) for folder in units() if folder.name not in known}
     entries = known.values() if path == ours else _entries(path)
     found = [_unit(path, known, entry) for entry in entries]
+    try:
+        worth.read(path)
+    except worth.BadWeights as error:
+        raise LessonError(str(error)) from None
     if twice := {unit.name for unit in found if [u.name for u in found].count(unit.name) > 1}:
         raise LessonError(f"{path}: {min(twice)} comes twice")
     return found

@@ -20,7 +20,7 @@ from pathlib import Path
 import polib
 from nbformat import NotebookNode
 
-from autograder.diagnose import said, wrong_answers
+from autograder.diagnose import known_answers, said
 from autograder.translate import catalogue
 from course import all_exercises, units
 from course import build as builder
@@ -43,7 +43,7 @@ def hints(unit: str) -> Iterator[tuple[str, str]]:
     """Where and what: the sentences for the misconceptions of a unit."""
     for exercise in all_exercises():
         if exercise.unit == unit:
-            for path in wrong_answers(exercise):
+            for path in known_answers(exercise):
                 yield f"{exercise.id}/{path.stem}", said(path)
 
 

@@ -4,6 +4,7 @@ from autograder.checks.decoding import TableModel, search
 from autograder.checks.probe import Case, Check, Draw, Part, Probe
 from autograder.checks.properties import (
     contiguity,
+    edges,
     extremes,
     flow,
     function,
@@ -29,6 +30,7 @@ __all__ = [
     "built",
     "contiguity",
     "cost",
+    "edges",
     "extremes",
     "flow",
     "function",

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder import registry
+from autograder import points, registry
 from autograder.answers import Answer, answers
-from autograder.api import Exercise
+from autograder.api import MOST_AT_EDGES, Exercise
 from autograder.checks.local import Local
 from autograder.checks.probe import Asked, Finding, answered, questions
 from autograder.checks.reference import reference_of
-from autograder.diagnose import Misconception, diagnose, wrong_answers
+from autograder.diagnose import Misconception, diagnose, diagnose_edge, edge_answers, known_answers, wrong_answers
+
+KEEPS = re.compile(r"^# keeps (\S+) of the points$", re.MULTILINE)  # a line of each answer in edge/
+LEAST = 1 - MOST_AT_EDGES
 
 
 @dataclass
@@ -32,6 +36,8 @@ class Score:
     rewritten: int = 0
     recognised: int = 0  # of the rewritten
     silent: int = 0  # of the wrong: no name is given to it where its own is not known
+    edge: int = 0  # right but at an edge
+    kept: list[str] = field(default_factory=list)  # what each of those keeps of the points
     complaints: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -47,14 +53,14 @@ class Score:
         return (
             f"{self.exercise:32} right {self.right:3}  wrong {self.wrong:3}  mutation score {share:>4}  "
             f"named {self.named}/{self.wrong}  rewritten {self.recognised}/{self.rewritten}  "
-            f"left out {self.silent}/{self.wrong}"
+            f"left out {self.silent}/{self.wrong}  edge {self.edge}"
         )
 
 
 def together(scores: Sequence[Score]) -> Score:
     """All exercises as one."""
     whole = Score("all exercises")
-    for name in ("right", "wrong", "caught", "named", "rewritten", "recognised", "silent"):
+    for name in ("right", "wrong", "caught", "named", "rewritten", "recognised", "silent", "edge"):
         setattr(whole, name, sum(getattr(score, name) for score in scores))
     return whole
 
@@ -68,7 +74,7 @@ def asked_of(exercise: Exercise, seed: int) -> list[Asked]:
 def examined(path: Answer, asked: list[Asked]) -> list[Finding]:
     """All checks of one of our own answers, in this process."""
     namespace: dict[str, Any] = {"__name__": "answer"}
-    exec(compile(path.read_text(encoding="utf-8"), path.name, "exec"), namespace)
+    exec(compile(path.read_text(encoding="utf-8"), path.name, "exec", dont_inherit=True), namespace)
     return answered(asked, Local(namespace))
 
 
@@ -82,6 +88,8 @@ def judge(exercise: Exercise, asked: list[Asked]) -> Score:
                 score.complaints.append(f"right/{path.stem} fails {finding.check.name}: {finding.message}")
     for path in wrong_answers(exercise):
         _judge_wrong(exercise, path, examined(path, asked), score)
+    for path in edge_answers(exercise):
+        _judge_edge(exercise, path, examined(path, asked), score)
     for path in answers(exercise, "rewritten"):
         found = diagnose(exercise, examined(path, asked))
         recognised = found is not None and found.name == path.stem
@@ -98,9 +106,29 @@ def _judge_wrong(exercise: Exercise, path: Answer, findings: list[Finding], scor
         score.complaints.append(f"wrong/{path.stem} passes")
     elif not named:
         score.complaints.append(f"wrong/{path.stem} is taken for {_called(found)}")
-    other = diagnose(exercise, findings, [known for known in wrong_answers(exercise) if known != path])
+    other = diagnose(exercise, findings, [known for known in known_answers(exercise) if known != path])
     score.silent += other is None
     score.notes += [f"wrong/{path.stem}, were it not known, would be taken for {_called(other)}"] * (other is not None)
+
+
+def _judge_edge(exercise: Exercise, path: Answer, findings: list[Finding], score: Score) -> None:
+    """It differs at edges alone, is called by its name, and keeps the share of the points that it says."""
+    score.edge += 1
+    counted = [finding for finding in findings if finding.check.graded and not finding.check.not_run]
+    worth = points.shares([(finding.check.property, finding.check.weight) for finding in counted], 1.0)
+    kept = sum(part for finding, part in zip(counted, worth, strict=True) if not finding.failed)
+    score.kept.append(f"edge/{path.stem} keeps {kept * exercise.points:.2f} of {exercise.points:g} points")
+    stated = KEEPS.search(path.read_text(encoding="utf-8"))
+    if stated is None or abs(float(stated[1]) - kept) > 0.005:
+        score.complaints.append(f"edge/{path.stem} keeps {kept:.2f} of the points: say so in a line of it")
+    if kept < LEAST - 1e-9:
+        score.complaints.append(f"edge/{path.stem} keeps {kept:.2f}, and edges cost at most a quarter")
+    for finding in findings:
+        if finding.failed and finding.check.property != "edges":
+            score.complaints.append(f"edge/{path.stem} fails {finding.check.name}: {finding.message}")
+    found = [diagnose(exercise, findings), *(diagnose_edge(exercise, finding) for finding in findings)]
+    if path.stem not in (one.name for one in found if one):
+        score.complaints.append(f"edge/{path.stem} is taken for {_called(next(filter(None, found), None))}")
 
 
 def _called(found: Misconception | None) -> str:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_map
 
+from autograder.sandbox.inside.agent import leaves
 from autograder.student import StudentError
 
 _sizes: ContextVar[list[int] | None] = ContextVar("sizes", default=None)
@@ -181,8 +182,8 @@ def _vjp(
 
 
 def _paired(value: Any, cotangents: list) -> list[tuple[Tensor, Tensor]]:
-    leaves = [leaf for leaf in tree_flatten(value)[0] if isinstance(leaf, Tensor) and leaf.is_floating_point()]
-    pairs = [(out, seed.to(out.dtype)) for out, seed in zip(leaves, cotangents, strict=False) if out.requires_grad]
+    outs = [leaf for leaf in leaves(value) if leaf.is_floating_point()]
+    pairs = [(out, seed.to(out.dtype)) for out, seed in zip(outs, cotangents, strict=False) if out.requires_grad]
     for out, seed in pairs:
         if out.shape != seed.shape:
             raise ValueError(f"an output has shape {list(out.shape)}, expected {list(seed.shape)}")

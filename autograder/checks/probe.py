@@ -13,10 +13,21 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_flatten, tree_map
+from torch.utils._pytree import register_pytree_node, tree_flatten, tree_map
 
-from autograder.checks.compare import Difference, Elsewhere, Raised, Tolerance, compare
+from autograder.api import Property
+from autograder.checks.compare import (
+    Difference,
+    Elsewhere,
+    Raised,
+    Tolerance,
+    compare,
+    compare_form,
+    compare_values,
+)
 from autograder.checks.local import answer_sizes
+from autograder.sandbox.inside import wire
+from autograder.sandbox.inside.agent import leaves
 from autograder.student import StudentError
 
 FATAL = ("timeout", "memory", "crash")  # after these the box is gone
@@ -182,8 +193,27 @@ def on_floats(tree: Any, change: Callable[[Tensor], Tensor]) -> Any:
 
 
 def float_leaves(tree: Any) -> list[Tensor]:
-    """The floating tensors of a tree, depth first."""
-    return [leaf for leaf in tree_flatten(tree)[0] if isinstance(leaf, Tensor) and leaf.is_floating_point()]
+    """The floating tensors of a tree, depth first, mappings by key: in the order in which a box finds them, too."""
+    return [leaf for leaf in leaves(tree) if leaf.is_floating_point()]
+
+
+def _register(kind: type[wire.Named]) -> None:
+    """What torch's trees make of a structure of the student's own type: its parts, and the object they came from."""
+
+    def flat(value: Any) -> tuple[list[Any], Any]:
+        """Its parts, and it."""
+        return wire.parts(value) or [], value
+
+    def whole(items: Iterable[Any], value: Any) -> Any:
+        """It again, of these parts."""
+        left = iter(items)
+        return value.again(lambda _: next(left))
+
+    register_pytree_node(kind, flat, whole)
+
+
+for _kind in (wire.Row, wire.Table, wire.Record):
+    _register(_kind)
 
 
 def _or_zeros(grad: Tensor | None, like: Tensor) -> Tensor:
@@ -203,7 +233,7 @@ class Probe:
 
 @dataclass(frozen=True)
 class Check:
-    """One property. Without the core checks nothing else earns points."""
+    """One question of one property. Core: ordinary values; where they are wrong nothing else earns points."""
 
     name: str
     probes: Callable[[Draw, Any], Sequence[Probe]]  # (draws, the reference) -> questions
@@ -213,6 +243,9 @@ class Check:
     graded: bool = True  # else what differs is told, and costs nothing
     draw: Callable[[Any, Any], tuple[str, ...]] | None = None  # (expected, actual) -> rows of a picture
     not_run: str = ""  # why it cannot be asked on this device; it has no questions then
+    property: Property = "values"
+    later: str = ""  # the unit that teaches it, where it is asked for before; then it is not graded
+    shapes: float = 0.0  # weight of the shapes and types of its answers, a check of its own; it looks at values alone
 
 
 Asked = tuple[Check, list[tuple[Probe, Any]]]  # a check, and each of its probes with the reference's answer
@@ -312,21 +345,39 @@ def answered(asked: Iterable[Asked], subject: Any) -> list[Finding]:
     findings, dead = [], None
     for check, pairs in asked:
         answers: list[Answer] = []
+        forms: list[Difference | None] = []
         for probe, expected in pairs:
             try:
                 actual = dead or observe(subject, probe)
             except NotRun as why:
-                check, answers = replace(check, not_run=str(why)), []
+                check, answers, forms = replace(check, not_run=str(why)), [], []
                 break
             if isinstance(actual, Raised) and actual.kind in FATAL:
                 dead = actual
-            difference = compare(expected, actual, probe.tolerance)
+            difference = (compare_values if check.shapes else compare)(expected, actual, probe.tolerance)
+            form = compare_form(expected, actual) if check.shapes else None
             # a right answer is not kept: a class of answers would add up, and the reference's serves as well
-            answers.append(Answer(probe, expected, expected if difference is None else actual, difference))
+            kept = expected if difference is None and form is None else actual
+            answers.append(Answer(probe, expected, kept, difference))
+            forms.append(form)
             if dead:
                 break
         findings.append(Finding(check, tuple(answers)))
+        if check.shapes:
+            findings.append(_of_form(check, answers, forms))
     return findings
+
+
+def _of_form(check: Check, answers: Sequence[Answer], forms: Sequence[Difference | None]) -> Finding:
+    """Shapes and types of the same answers; nothing is asked again."""
+    pairs = [(answer, form) for answer, form in zip(answers, forms, strict=True) if not _raised(answer)]
+    why = check.not_run or ("" if pairs else "your code gave no answer to look at")
+    form = Check("shapes and types", check.probes, check.shapes, not_run=why, property="shapes")
+    return Finding(form, tuple(replace(answer, difference=difference) for answer, difference in pairs))
+
+
+def _raised(answer: Answer) -> bool:
+    return isinstance(answer.actual, Raised) and not isinstance(answer.expected, Raised)
 
 
 def examine(checks: Sequence[Check], subject: Any, reference: Any, seed: Any) -> list[Finding]:

@@ -15,11 +15,30 @@ from autograder.checks.compare import Tolerance, compare
 from autograder.checks.probe import Case, Check, Draw, Probe, float_leaves, on_floats
 
 Cases = Callable[[Draw], Iterable[Case]]
+PARAMETERS = "parameter names and shapes"
 
 
 def values(cases: Cases, name: str = "right values", weight: float = 3.0, core: bool = True) -> Check:
-    """The same values as the reference, in float32."""
-    return Check(name, lambda draw, reference: [_value(case, reference) for case in cases(draw)], weight, core)
+    """The same values as the reference, in float32. Core: the answers' shapes and types earn points of their own."""
+    shapes = 2.0 if core else 0.0
+    return Check(
+        name, lambda draw, reference: [_value(case, reference) for case in cases(draw)], weight, core, shapes=shapes
+    )
+
+
+def edges(cases: Cases, name: str, weight: float = 2.0, later: str = "") -> Check:
+    """Values and gradients where little is left: a row that may see nothing, a mean over nothing.
+
+    What is right but for them loses at most a quarter of the points. `later`: which unit teaches it, where that is not
+    this one; then it is said, and costs nothing.
+    """
+
+    def probes(draw: Draw, reference: Any) -> list[Probe]:
+        """Two for each case."""
+        drawn = list(cases(draw))
+        return [_value(case, reference) for case in drawn] + [_gradient(case, draw, reference) for case in drawn]
+
+    return Check(name, probes, 0.0 if later else weight, property="edges", graded=not later, later=later)
 
 
 def contiguity(cases: Cases, weight: float = 1.0) -> Check:
@@ -29,20 +48,20 @@ def contiguity(cases: Cases, weight: float = 1.0) -> Check:
         """The reference reads the same scattered views."""
         return [_value(_scattered(case), reference) for case in cases(draw)]
 
-    return Check("non-contiguous inputs", probes, weight)
+    return Check("non-contiguous inputs", probes, weight, property="dtypes")
 
 
 def precision(cases: Cases, dtype: torch.dtype, weight: float = 1.0) -> Check:
     """Inputs (and parameters) in another dtype: the result has it too, and is as exact as it allows."""
     name = f"{str(dtype).removeprefix('torch.')} in, {str(dtype).removeprefix('torch.')} out"
-    return Check(name, lambda draw, reference: [_value(_cast(case, dtype), reference) for case in cases(draw)], weight)
+    asked = lambda draw, reference: [_value(_cast(case, dtype), reference) for case in cases(draw)]
+    return Check(name, asked, weight, property="dtypes")
 
 
 def gradients(cases: Cases, weight: float = 1.0) -> Check:
     """The vector-Jacobian product of every input and parameter, for a random vector; a NaN counts as wrong."""
-    return Check(
-        "gradients", lambda draw, reference: [_gradient(case, draw, reference) for case in cases(draw)], weight
-    )
+    asked = lambda draw, reference: [_gradient(case, draw, reference) for case in cases(draw)]
+    return Check("gradients", asked, weight, property="gradients")
 
 
 def purity(cases: Cases, weight: float = 1.0) -> Check:
@@ -52,16 +71,18 @@ def purity(cases: Cases, weight: float = 1.0) -> Check:
         lambda draw, _: [Probe(partial(_traces, case), case) for case in cases(draw)],
         weight,
         explain=_blame,
+        property="purity",
     )
 
 
 def parameters(cases: Cases, weight: float = 1.0) -> Check:
     """The state dict has the names and shapes of the exercise; nothing else can be loaded."""
     return Check(
-        "parameter names and shapes",
+        PARAMETERS,
         lambda draw, _: [Probe(partial(_shapes, case), case) for case in cases(draw)],
         weight,
         True,
+        property="shapes",
     )
 
 
@@ -79,9 +100,12 @@ def flow(cases: Cases, argument: int, name: str = "who sees whom", weight: float
     return Check(name, probes, weight, explain=_leak, draw=_map)
 
 
-def function(cases: Cases, floats: bool = True) -> list[Check]:
-    """All that is asked of a function. `floats`: its inputs are floating point, and it has gradients."""
-    checks = [values(cases), purity(cases)]
+def function(cases: Cases, floats: bool = True, long: Cases | None = None) -> list[Check]:
+    """All that is asked of a function. `floats`: its inputs are floating point, and it has gradients.
+
+    `long`: cases beyond the end of any table, of which only the values are asked.
+    """
+    checks = [values(_both(cases, long)), purity(cases)]
     if floats:
         checks += [
             precision(cases, torch.float64),
@@ -92,9 +116,13 @@ def function(cases: Cases, floats: bool = True) -> list[Check]:
     return checks
 
 
-def module(cases: Cases, floats: bool = True) -> list[Check]:
-    """All that is asked of a class whose instances are loaded with parameters that the grader draws."""
-    checks = [parameters(cases), values(cases), gradients(cases), purity(cases)]
+def _both(cases: Cases, long: Cases | None) -> Cases:
+    return cases if long is None else lambda draw: [*cases(draw), *long(draw)]
+
+
+def module(cases: Cases, floats: bool = True, long: Cases | None = None) -> list[Check]:
+    """All that is asked of a class whose instances are loaded with drawn parameters. `long`: as in `function`."""
+    checks = [parameters(cases), values(_both(cases, long)), gradients(cases), purity(cases)]
     if floats:
         checks += [precision(cases, torch.float64), precision(cases, torch.bfloat16), contiguity(cases)]
     return checks

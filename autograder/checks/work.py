@@ -147,7 +147,8 @@ def cost(
 
         return [Probe(ask, small)]
 
-    return Check("cost", probes, weight, explain=lambda _, said: VALUES if said == OTHER else sentence)
+    told = lambda _, said: VALUES if said == OTHER else sentence
+    return Check("cost", probes, weight, explain=told, property="cost")
 
 
 VALUES = "on a long input the values are not those that they should be, so its cost says nothing"

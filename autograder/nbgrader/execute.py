@@ -14,7 +14,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Dict, Float, Int, List, Unicode
 from traitlets.utils.importstring import import_item
 
-from autograder import registry
+from autograder import points, registry
 from autograder.api import Exercise, Limits, Verdict
 from autograder.nbgrader import unfinished
 from autograder.report import verdict_html, verdict_line
@@ -42,6 +42,9 @@ class BoxedExecute(NbGraderPreprocessor):
     limits = Dict(
         per_key_traits={"wall_s": Float(), "call_s": Float(), "memory_mb": Int(), "processes": Int()},
         help="what the code of one exercise may use, as autograder.api.Limits: {'call_s': 20.0, 'memory_mb': 4096}",
+    ).tag(config=True)
+    weights = Dict(
+        help="how many times its usual points each property earns, {'gradients': 2.0}: [weights] of the course.toml",
     ).tag(config=True)
     engine = Unicode(
         "autograder.run.grade_notebook", help="dotted name of what grades: (nb, exercises, **how) -> list[Verdict]"
@@ -85,6 +88,7 @@ class BoxedExecute(NbGraderPreprocessor):
                 device=self.device,
                 progress=lambda *what: self._progress(name, what),
                 limits=Limits(**self.limits),
+                **({"weights": points.checked(self.weights, "c.BoxedExecute")} if self.weights else {}),
             )
         except Exception as error:  # the student must not pay for it, nor the rest of the class
             self.log.exception("%s could not be graded", name)
@@ -201,7 +205,9 @@ def ungraded_exercise(exercise: Exercise, reason: str) -> Verdict:
 def scaled(verdict: Verdict, points: float) -> Verdict:
     """The verdict in the points that this course gives for the cell, never outside 0 … points."""
     share = verdict.score / verdict.max_score if verdict.max_score > 0 else 0.0
-    return replace(verdict, score=points * min(max(share, 0.0), 1.0), max_score=points)
+    times = points / verdict.max_score if verdict.max_score > 0 else 0.0
+    checks = tuple(replace(check, points=times * check.points, of=times * check.of) for check in verdict.checks)
+    return replace(verdict, score=points * min(max(share, 0.0), 1.0), max_score=points, checks=checks)
 
 
 def write_verdict(cell: NotebookNode, verdict: Verdict) -> None:

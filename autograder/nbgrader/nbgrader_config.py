@@ -6,6 +6,8 @@ generate_feedback, release_feedback, formgrader.
 
 from pathlib import Path
 
+from autograder import points
+
 HERE = Path(__file__).resolve().parent
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
 
@@ -48,6 +50,7 @@ c.AssignLatePenalties.plugin_class = "autograder.nbgrader.late.LatePolicy"
 c.BoxedExecute.key_file = str(HERE / "course.key")
 c.BoxedExecute.device = "auto"
 c.BoxedExecute.packages = []  # what student code may import besides torch, NumPy, IPython and matplotlib: ["pandas"]
+c.BoxedExecute.weights = points.read(HERE / points.FILE)  # [weights] of course.toml: values, gradients, edges …
 
 # For courses that put Execute or OverwriteCells back in: their safer settings.
 c.OverwriteCells.add_missing_cells = True

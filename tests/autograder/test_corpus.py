@@ -60,5 +60,5 @@ def test_wrong_answers_have_a_sentence_for_the_student():
     from autograder.diagnose import said
 
     for exercise in EXERCISES:
-        for path in answers(exercise, "wrong"):
+        for path in [*answers(exercise, "wrong"), *answers(exercise, "edge")]:
             assert len(said(path)) > 20, path.name

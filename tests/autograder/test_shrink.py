@@ -22,7 +22,6 @@ SHAPES = {  # by query, keys, values, mask: the smallest on which the mistake ca
     "scaled_by_key_count": [[1, 1, 1], [1, 2, 1], [1, 2, 1]],
     "no_scale": [[1, 1, 2], [1, 2, 2], [1, 2, 1]],
     "mask_ignored": [[1, 1, 1], [1, 2, 1], [1, 2, 1], [1, 1, 2]],
-    "nan_gradient_on_empty_row": [[1, 1, 1, 1]] * 4,
 }
 
 

@@ -8,7 +8,7 @@ from course import exercises
 from course.demo import Demo
 from course.mock_class import ALL, HEADS, STUDENTS, in_notebook
 
-SMALL = ("ada", "nora", "jana", "marek")
+SMALL = ("ada", "nora", "jana", "emil", "marek")
 
 
 @pytest.fixture(scope="module")
@@ -32,10 +32,11 @@ def test_the_class_is_as_varied_as_it_should_be():
     assert all(set(student.units) <= set(ALL) for student in STUDENTS)
     known = {exercise.id: exercise for exercise in exercises()}
     for student in STUDENTS:
-        for name, misconception in student.wrong.items():
-            assert known[name].unit in student.units
-            folder = Path(known[name].folder) / "submissions" / name / "wrong"
-            assert (folder / f"{misconception}.py").exists()
+        for kind, mistakes in (("wrong", student.wrong), ("edge", student.edge)):
+            for name, misconception in mistakes.items():
+                assert known[name].unit in student.units
+                folder = Path(known[name].folder) / "submissions" / name / kind
+                assert (folder / f"{misconception}.py").exists()
 
 
 def test_an_answer_in_a_notebook_keeps_no_docstring_and_no_import_of_its_own_unit():

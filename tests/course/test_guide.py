@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import course
-from autograder.diagnose import wrong_answers
+from autograder.diagnose import known_answers
 from course import build as builder
 from course import guide
 
@@ -20,7 +20,7 @@ def test_each_unit_has_one_with_its_exercises_points_and_misconceptions(written)
     assert list(written) == [folder.name for folder in course.units()]
     for exercise in course.exercises():
         text = written[exercise.unit]
-        wrong = wrong_answers(exercise)
+        wrong = known_answers(exercise)
         assert f"| `{exercise.id}` | {exercise.title} | {exercise.points:g} | {len(wrong)} |" in text
         assert all(f"- `{path.stem}`: " in text for path in wrong)
         assert text.splitlines()[2].startswith(f"{minutes[exercise.unit]} minutes planned · ")

@@ -95,6 +95,11 @@ def test_the_command_writes_the_due_date_once_and_the_configuration(directory):
         ("[[unit]]\nname = '02-masks'\npoints = {'masks.causal' = 'two'}", "points must be numbers"),
         ("[[unit]]\nname = '02-masks'\npoints = {'masks.none' = 2}", "has no exercise 'masks.none'"),
         ("[[unit]]\nname = '02-masks'\n[[unit]]\nname = '02-masks'", "02-masks comes twice"),
+        ("weights = 3\n[[unit]]\nname = '02-masks'", "weights must be a table"),
+        ("[[unit]]\nname = '02-masks'\n[weights]\nspeed = 1", "weights has 'speed', which is none of values, shapes"),
+        ("[[unit]]\nname = '02-masks'\n[weights]\nedges = -1", "edges = -1 must be a number, 0 or more"),
+        ("[[unit]]\nname = '02-masks'\n[weights]\ncost = inf", "cost = inf must be a number, 0 or more"),
+        ("[[unit]]\nname = '02-masks'\n[weights]\nvalues = 0", "values = 0 would leave right answers without points"),
     ],
 )
 def test_what_is_wrong_is_told_in_one_line(tmp_path, text, message):

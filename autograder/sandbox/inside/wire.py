@@ -13,8 +13,8 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 HEAD = struct.Struct("<IQ")
@@ -46,11 +46,102 @@ class Call:
     number: int
 
 
-class Encoder:
-    """Turns one value into a header and buffers. `keep` names objects that cannot travel (a Ref or a Call)."""
+class Named:
+    """What a type of the student's own holds, copied; the object itself stays in the box, as `ref`.
 
-    def __init__(self, keep: Callable[[Any], Ref | Call] | None = None) -> None:
-        self.keep, self.size = keep, 0
+    Handed back as an argument it is that object again, of its own type; here its names can be read as attributes.
+    """
+
+    ref: Ref | None
+    names: tuple[str, ...] = ()
+
+    def again(self, change: Callable[[Any], Any]) -> Any:
+        """The same structure with each of its parts changed, mappings in the order of `ordered`."""
+        raise NotImplementedError
+
+
+class Row(tuple, Named):  # type: ignore[type-arg]
+    """A tuple of another type than `tuple`: a NamedTuple, a subclass."""
+
+    def __new__(cls, items: Iterable[Any] = (), ref: Ref | None = None, names: tuple[str, ...] = ()) -> Row:
+        """Its items, the object in the box, and the names of its fields where it has some."""
+        row = super().__new__(cls, items)
+        row.ref, row.names = ref, names
+        return row
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self.__dict__.get("names", ()):
+            return self[self.names.index(name)]
+        raise AttributeError(name)
+
+    def again(self, change: Callable[[Any], Any]) -> Row:
+        """As Named.again."""
+        return Row([change(item) for item in self], self.ref, self.names)
+
+
+class Table(dict, Named):  # type: ignore[type-arg]
+    """A mapping of another type than `dict`."""
+
+    def __init__(self, pairs: Any = (), ref: Ref | None = None) -> None:
+        super().__init__(pairs)
+        self.ref = ref
+
+    def again(self, change: Callable[[Any], Any]) -> Table:
+        """As Named.again."""
+        made = {key: change(self[key]) for key in ordered(self)}
+        return Table({key: made[key] for key in self}, self.ref)
+
+
+class Record(Mapping, Named):  # type: ignore[type-arg]
+    """A dataclass's fields. It is a mapping, but no dict: who asks for a dict does not get one."""
+
+    def __init__(self, pairs: Any = (), ref: Ref | None = None) -> None:
+        self._fields, self.ref = dict(pairs), ref
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._fields[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self.__dict__.get("_fields", {}):
+            return self._fields[name]
+        raise AttributeError(name)
+
+    def again(self, change: Callable[[Any], Any]) -> Record:
+        """As Named.again."""
+        made = {key: change(self[key]) for key in ordered(self)}
+        return Record({key: made[key] for key in self}, self.ref)
+
+
+def ordered(mapping: Mapping[Any, Any]) -> list[Any]:
+    """The keys in an order of their own, so that two mappings of the same keys are paired by key."""
+    return sorted(mapping, key=lambda key: (type(key).__name__, str(key)))
+
+
+def parts(value: Any) -> list[Any] | None:
+    """What lies directly in a structure (a list, a tuple, a mapping, a dataclass), by `ordered`; None for a leaf."""
+    if isinstance(value, (list, tuple)):
+        return list(value)
+    if isinstance(value, Mapping):
+        return [value[key] for key in ordered(value)]
+    if is_dataclass(value) and not isinstance(value, type):
+        return [getattr(value, name) for name in sorted(field.name for field in fields(value))]
+    return None
+
+
+class Encoder:
+    """Turns one value into a header and buffers. `keep` names objects that cannot travel (a Ref or a Call).
+
+    `named`: structures of other types than Python's own are kept too, and travel with what they hold.
+    """
+
+    def __init__(self, keep: Callable[[Any], Ref | Call] | None = None, *, named: bool = False) -> None:
+        self.keep, self.named, self.size = keep, named, 0
         self.entries: list[Any] = []
         self.buffers: list[Any] = []
         self.seen: dict[int, int] = {}  # one tensor passed twice arrives as one tensor
@@ -73,12 +164,29 @@ class Encoder:
             return int(value) if abs(value) < 2**53 else {"i": str(int(value))}
         if isinstance(value, float):
             return float(value) if math.isfinite(value) else {"f": repr(float(value))}
+        if isinstance(value, Named) and value.ref is not None:
+            return {"h": [value.ref.number, value.ref.type_name]}
+        if self.named and (kind := _kind_of_own(value)):
+            return self.of_own_type(value, kind, depth)
+        return self.structure(value, depth)
+
+    def structure(self, value: Any, depth: int) -> Any:
+        """A list, a tuple or a mapping, its own type forgotten; or what is none. Raises WireError as `encode` does."""
         if isinstance(value, (list, tuple)):
             tag = "l" if isinstance(value, list) else "u"
             return {tag: [self.encode(item, depth + 1) for item in value]}
-        if isinstance(value, dict):
+        if isinstance(value, Mapping):
             return {"d": [[self.encode(k, depth + 1), self.encode(v, depth + 1)] for k, v in value.items()]}
         return self.special(value)
+
+    def of_own_type(self, value: Any, kind: str, depth: int) -> Any:
+        """A structure of a type that the grader does not have: a reference to it, its names and what it holds."""
+        reference, names = self.special(value), [str(name) for name in getattr(value, "_fields", ())]
+        held = {field.name: getattr(value, field.name) for field in fields(value)} if kind == "record" else value
+        try:
+            return {"n": [kind, reference, names if kind == "row" else [], self.structure(held, depth + 1)]}
+        except WireError:  # what it holds cannot go, or holds itself: then it is an object like any other
+            return reference
 
     def special(self, value: Any) -> Any:
         """What is no plain data: a tensor's number, a dtype's code, a reference to what stays. Raises WireError."""
@@ -130,6 +238,17 @@ def is_array(value: Any) -> bool:
     """Whether it is a NumPy array or one of NumPy's numbers."""
     numpy = sys.modules.get("numpy")  # an array can only exist where numpy is loaded
     return numpy is not None and (type(value) is numpy.ndarray or isinstance(value, numpy.generic))
+
+
+def _kind_of_own(value: Any) -> str | None:
+    """"row", "table" or "record" for a structure of another type than Python's own; a torch.Size is a tuple."""
+    if type(value) in (tuple, dict, Ref, Call) or type(value).__module__ == "torch":
+        return None
+    if isinstance(value, tuple):
+        return "row"
+    if isinstance(value, Mapping):
+        return "table"
+    return "record" if is_dataclass(value) and not isinstance(value, type) else None
 
 
 def _is_size(value: Any, below: int = 1 << 40) -> bool:
@@ -208,7 +327,20 @@ class Decoder:
             return (list if tag == "l" else tuple)(self.decode(item, depth + 1) for item in content)
         if tag == "d" and type(content) is list and all(type(p) is list and len(p) == 2 for p in content):
             return self.mapping(content, depth)
+        if tag == "n" and type(content) is list and len(content) == 4:
+            return self.of_own_type(*content, depth)
         return self.leaf(tag, content)
+
+    def of_own_type(self, kind: Any, reference: Any, names: Any, held: Any, depth: int) -> Any:
+        """A structure of the student's own type: a Row, a Table or a Record. Raises WireError."""
+        ref, inside = self.decode(reference, depth + 1), self.decode(held, depth + 1)
+        if not isinstance(ref, Ref) or type(names) is not list or not all(type(name) is str for name in names):
+            raise WireError("a structure that is none")
+        if kind == "row" and type(inside) is tuple and len(names) in (0, len(inside)):
+            return Row(inside, ref, tuple(names))
+        if kind in ("table", "record") and type(inside) is dict:
+            return (Table if kind == "table" else Record)(inside, ref)
+        raise WireError("a structure that is none")
 
     def mapping(self, pairs: list[list[Any]], depth: int) -> dict[Any, Any]:
         """A dictionary, in its order. Raises WireError for a key that cannot be one."""

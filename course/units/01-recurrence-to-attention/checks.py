@@ -1,7 +1,9 @@
 """What is asked of unit 01: draws, and the properties that every draw must have."""
 
-from autograder.checks import ATTENTION, RECURRENT, Case, Check, Draw, built, extremes, function
+from autograder.checks import ATTENTION, RECURRENT, Case, Check, Draw, built, edges, extremes, function
 
+NOTHING = "a row that may see nothing"
+MASKS = "02-masks"  # the unit that is about such rows
 SIZES = [(1, 1, 2, 3), (1, 2, 1, 1), (3, 5, 4, 6), (2, 7, 6, 5)]  # batch, length, input width, hidden width
 
 
@@ -24,7 +26,10 @@ def encode() -> list[Check]:
             args = (draw.normal(batch, length, width), *_weights(draw, width, hidden))
             yield Case("rnn_encode", args, length=(width + hidden) * 4 * length)
 
-    return [*function(cases), built(cases, RECURRENT)]
+    def long(draw: Draw):
+        yield Case("rnn_encode", (draw.normal(1, 70, 2), *_weights(draw, 2, 2)), length=16 * 70)
+
+    return [*function(cases, long=long), built(cases, RECURRENT)]
 
 
 def _weights(draw: Draw, width: int, hidden: int):
@@ -34,20 +39,17 @@ def _weights(draw: Draw, width: int, hidden: int):
 def attend() -> list[Check]:
     """attention.attend"""
 
-    def cases(draw: Draw, scale: float = 1.0):
-        for batch, length, hidden, empty in [
-            (1, 2, 2, False),
-            (1, 1, 3, False),
-            (3, 5, 4, True),
-            (2, 7, 6, False),
-            (2, 1, 2, True),
-        ]:
+    def cases(draw: Draw, scale: float = 1.0, sizes=((1, 2, 2), (1, 1, 3), (3, 5, 4), (2, 7, 6)), empty=False):
+        for batch, length, hidden in sizes:
             args = (scale * draw.normal(batch, hidden), scale * draw.normal(batch, length, hidden))
-            yield Case(
-                "attend", (*args, draw.mask(batch, length, empty_row=empty)), length=hidden, amplify=_largest(*args)
-            )
+            mask = draw.mask(batch, length, empty_row=empty)
+            yield Case("attend", (*args, mask), length=hidden, amplify=_largest(*args))
 
-    return [*function(cases), extremes(lambda draw: cases(draw, 50.0)), built(cases, ATTENTION)]
+    def nothing(draw: Draw):
+        return cases(draw, sizes=[(1, 2, 2), (2, 1, 2), (3, 5, 4)], empty=True)
+
+    own = [extremes(lambda draw: cases(draw, 50.0)), built(cases, ATTENTION)]
+    return [*function(cases), edges(nothing, NOTHING, later=MASKS), *own]
 
 
 def scaled_dot_product() -> list[Check]:
@@ -55,16 +57,24 @@ def scaled_dot_product() -> list[Check]:
 
     def cases(draw: Draw, scale: float = 1.0):
         shapes = [((1,), 2, 3, 2, 2), ((1,), 1, 1, 2, 3), ((), 3, 2, 4, 4), ((2, 3), 4, 5, 6, 3), ((2,), 5, 5, 4, 4)]
-        for place, (batch, queries, keys, width, out) in enumerate(shapes):
+        for batch, queries, keys, width, out in shapes:
             q, k = scale * draw.normal(*batch, queries, width), scale * draw.normal(*batch, keys, width)
             v = draw.normal(*batch, keys, out)
-            mask = draw.mask(*batch, queries, keys, empty_row=place == 3)
+            mask = draw.mask(*batch, queries, keys)
             for args in ((q, k, v), (q, k, v, mask)):
                 yield Case("scaled_dot_product_attention", args, length=width, amplify=_largest(q, k))
         broadcast = draw.mask(2, 1, 1, 4)
         yield Case("scaled_dot_product_attention", (*(draw.normal(2, 3, 4, 2) for _ in range(3)), broadcast), amplify=4)
 
-    return [*function(cases), extremes(lambda draw: cases(draw, 50.0)), built(cases, ATTENTION)]
+    def nothing(draw: Draw):
+        for shape, mask in [((1, 1, 2, 2), (1, 1, 2)), ((2, 3, 4, 4), (3, 4)), ((2, 2, 3, 2), (2, 1, 3))]:
+            batch, queries, keys, width = shape
+            args = [draw.normal(batch, length, width) for length in (queries, keys, keys)]
+            args.append(draw.mask(*mask, empty_row=True))
+            yield Case("scaled_dot_product_attention", tuple(args), length=width, amplify=_largest(*args[:2]))
+
+    own = [extremes(lambda draw: cases(draw, 50.0)), built(cases, ATTENTION)]
+    return [*function(cases), edges(nothing, NOTHING, later=MASKS), *own]
 
 
 def _largest(query, key) -> float:

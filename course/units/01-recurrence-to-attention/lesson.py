@@ -147,7 +147,7 @@ plt.show()
 #
 # **The mask.** Sentences in a batch differ in length, and the short ones are filled up with padding. `mask [B,S]` is True
 # where a word is real. A hidden word gets the score $-\infty$, because $\exp(-\infty)$ is exactly 0. (Unit 02 is about
-# why no other way will do.) A row in which *nothing* is real must give zeros, not NaN.
+# why no other way will do, and what becomes of a row in which *nothing* is real; here nothing is asked of such rows.)
 
 # %% role="exercise" exercise="attention.attend"
 
@@ -161,7 +161,6 @@ try:
     context, weights = attend(keys[:, 1], keys, torch.tensor([[True, True, False]]))
     print("weights", weights.tolist(), "sum", weights.sum().item())
     print("context", context.tolist())
-    print("nothing to see:", attend(keys[:, 1], keys, torch.tensor([[False, False, False]]))[1].tolist())
 except NotImplementedError:
     print("Build attend first, then run this cell again.")
 

@@ -1,6 +1,6 @@
 """What is asked of unit 02: draws, and the properties that every draw must have."""
 
-from autograder.checks import Case, Check, Draw, extremes, function
+from autograder.checks import Case, Check, Draw, edges, extremes, function
 
 
 def causal() -> list[Check]:
@@ -10,17 +10,27 @@ def causal() -> list[Check]:
         for length in (3, 1, 2, draw.integer(4, 12)):
             yield Case("causal_mask", (length,))
 
-    return function(cases, floats=False)
+    def long(draw: Draw):
+        yield Case("causal_mask", (draw.integer(1025, 1050),))
+
+    return function(cases, floats=False, long=long)
 
 
 def padding() -> list[Check]:
     """masks.padding"""
-    return function(lambda draw: _batches(draw, "padding_mask"), floats=False)
+    long = lambda draw: _long(draw, "padding_mask")
+    return function(lambda draw: _batches(draw, "padding_mask"), floats=False, long=long)
 
 
 def decoder() -> list[Check]:
     """masks.decoder"""
-    return function(lambda draw: _batches(draw, "decoder_mask"), floats=False)
+    long = lambda draw: _long(draw, "decoder_mask")
+    return function(lambda draw: _batches(draw, "decoder_mask"), floats=False, long=long)
+
+
+def _long(draw: Draw, symbol: str):
+    ids = draw.integers(0, 9, 1, draw.integer(1025, 1050))
+    yield Case(symbol, (ids, 3))
 
 
 def _batches(draw: Draw, symbol: str):
@@ -42,15 +52,16 @@ def softmax() -> list[Check]:
     """masks.softmax"""
 
     def cases(draw: Draw, scale: float = 2.0):
-        for shape, empty in [
-            ((1, 1, 3), False),
-            ((1, 2, 2), True),
-            ((1, 1), False),
-            ((2, 3, 4, 5), True),
-            ((3, 6, 4), False),
-        ]:
+        for shape in [(1, 1, 3), (1, 2, 2), (1, 1), (2, 3, 4, 5), (3, 6, 4)]:
             scores = scale * draw.normal(*shape)
-            yield Case("masked_softmax", (scores, draw.mask(*shape, empty_row=empty)), length=shape[-1], amplify=scale)
+            yield Case("masked_softmax", (scores, draw.mask(*shape)), length=shape[-1], amplify=scale)
         yield Case("masked_softmax", (scale * draw.normal(2, 3, 4, 4), draw.mask(2, 1, 1, 4)), amplify=scale)
 
-    return [*function(cases), extremes(lambda draw: cases(draw, 5e3))]
+    def nothing(draw: Draw):
+        given = [(1, 1, 2), (1, 1), (2, 3, 4, 5), (2, 2, 3)]
+        for shape, mask in zip(given, [(1, 1, 2), (1, 1), (3, 4, 5), (2, 1, 3)], strict=True):
+            scores = 2.0 * draw.normal(*shape)
+            yield Case("masked_softmax", (scores, draw.mask(*mask, empty_row=True)), length=shape[-1], amplify=2.0)
+
+    seen = edges(nothing, "a row that may see nothing", weight=4.0)  # it is half of what the exercise is about
+    return [*function(cases), seen, extremes(lambda draw: cases(draw, 5e3))]

@@ -1,6 +1,6 @@
 """What is asked of unit 03: draws, and the properties that every draw must have."""
 
-from autograder.checks import ATTENTION, Case, Check, Draw, built, function, module, squares, trains
+from autograder.checks import ATTENTION, Case, Check, Draw, built, edges, function, module, squares, trains
 
 
 def split_heads() -> list[Check]:
@@ -21,16 +21,23 @@ def multi_head() -> list[Check]:
         sizes = [(1, 2, 2, 4, 2), (1, 1, 1, 2, 1), (2, 3, 5, 12, 3), (3, 4, 4, 8, 4)]
         for place, (batch, queries, keys, width, heads) in enumerate(sizes):
             inputs = (draw.normal(batch, queries, width), *(draw.normal(batch, keys, width) for _ in range(2)))
-            masks = [draw.mask(batch, 1, queries, keys, empty_row=place == 2), draw.mask(batch, 1, 1, keys)]
+            masks = [draw.mask(batch, 1, queries, keys), draw.mask(batch, 1, 1, keys)]
             for args in (inputs, (*inputs, masks[place % 2])):
                 yield draw.module("MultiHeadAttention", (width, heads), args, length=16 * width, amplify=4.0)
+
+    def nothing(draw: Draw):
+        for (batch, queries, keys, width, heads), shape in [((1, 1, 1, 2, 1), (1, 1)), ((2, 3, 5, 8, 2), (3, 5))]:
+            inputs = (draw.normal(batch, queries, width), *(draw.normal(batch, keys, width) for _ in range(2)))
+            mask = draw.mask(batch, 1, *shape, empty_row=True)
+            args = (*inputs, mask)
+            yield draw.module("MultiHeadAttention", (width, heads), args, length=16 * width, amplify=4.0)
 
     def lesson(draw: Draw):
         x, wanted = draw.normal(2, 4, 8), draw.normal(2, 4, 8)
         case = draw.module("MultiHeadAttention", (8, 2), (x, x, x), length=128, amplify=4.0, pick=_output)
         yield case, squares(wanted)
 
-    return [*module(cases), trains(lesson), built(cases, ATTENTION)]
+    return [*module(cases), edges(nothing, "a row that may see nothing"), trains(lesson), built(cases, ATTENTION)]
 
 
 def _output(value):

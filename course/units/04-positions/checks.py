@@ -29,7 +29,11 @@ def sinusoidal() -> list[Check]:
         for length, dim in [(1, 2), (3, 2), (4, 4), (1, 8), (60, 16), (draw.integer(5, 20), 2 * draw.integer(3, 7))]:
             yield Case("sinusoidal_positions", (length, dim), length=_terms(length))
 
-    return function(cases, floats=False)
+    def long(draw: Draw):
+        length = draw.integer(5001, 5100)  # published code has tables of 512, of 1024, of 5000
+        yield Case("sinusoidal_positions", (length, 4), length=_terms(length))
+
+    return function(cases, floats=False, long=long)
 
 
 def rotary() -> list[Check]:
@@ -90,7 +94,10 @@ def relative_shift() -> list[Check]:
             scores = draw.normal(batch, heads, q, r)
             yield Case("relative_shift", (scores,), pick=partial(_causal, q=q, r=r))
 
-    return function(cases)
+    def long(draw: Draw):
+        yield Case("relative_shift", (draw.normal(1, 1, 70, 140),), pick=partial(_causal, q=70, r=140))
+
+    return function(cases, long=long)
 
 
 def axial() -> list[Check]:

@@ -2,8 +2,9 @@
 
 import torch
 
-from autograder.checks import Case, Check, Draw, flow, function, module, precision, squares, trains, words
+from autograder.checks import Case, Check, Draw, edges, flow, function, module, precision, squares, trains, words
 
+NOTHING = "a row that may see nothing"
 SIZES = [(1, 2, 2, 4, 2, 3), (1, 1, 1, 4, 1, 4), (2, 3, 5, 8, 4, 6), (3, 5, 4, 6, 3, 12)]  # B, T, S, E, H, F
 
 
@@ -24,30 +25,40 @@ def feed_forward() -> list[Check]:
 def encoder_layer() -> list[Check]:
     """transformer.encoder_layer"""
 
-    def cases(draw: Draw, sizes=SIZES, bare=True):
+    def cases(draw: Draw, sizes=SIZES, bare=True, empty=False):
         for place, (batch, _, length, width, heads, inner) in enumerate(sizes):
             x = draw.normal(batch, length, width)
-            mask = draw.mask(batch, 1, *[(length, length), (1, length)][place % 2], empty_row=place == 2)
+            mask = draw.mask(batch, 1, *[(length, length), (1, length)][place % 2], empty_row=empty)
             for args in ((x,), (x, mask)) if bare else ((x, mask),):
                 yield draw.module("EncoderLayer", (width, heads, inner), args, length=64 * width, amplify=4.0)
 
-    return [*module(cases), flow(lambda draw: cases(draw, [(2, 0, 3, 4, 2, 6)], bare=False), 0)]
+    def nothing(draw: Draw):
+        return cases(draw, [(1, 0, 2, 4, 2, 3), (2, 0, 3, 4, 2, 6)], bare=False, empty=True)
+
+    seen = flow(lambda draw: cases(draw, [(2, 0, 3, 4, 2, 6)], bare=False), 0)
+    return [*module(cases), edges(nothing, NOTHING), seen]
 
 
 def decoder_layer() -> list[Check]:
     """transformer.decoder_layer"""
 
-    def cases(draw: Draw, sizes=SIZES, bare=True):
-        for place, (batch, target, source, width, heads, inner) in enumerate(sizes):
+    def cases(draw: Draw, sizes=SIZES, bare=True, empty=()):
+        for batch, target, source, width, heads, inner in sizes:
             states = draw.normal(batch, target, width), draw.normal(batch, source, width)
-            masks = draw.mask(batch, 1, target, target, empty_row=place == 2), draw.mask(batch, 1, 1, source)
+            shapes = [(target, target), (1, source)]
+            masks = [draw.mask(batch, 1, *shape, empty_row=place in empty) for place, shape in enumerate(shapes)]
             for args in (states, (*states, *masks)) if bare else ((*states, *masks),):
                 yield draw.module("DecoderLayer", (width, heads, inner), args, length=64 * width, amplify=4.0)
 
     def small(draw):
         return cases(draw, [(2, 3, 2, 4, 2, 6)], bare=False)
 
-    return [*module(cases), flow(small, 0), flow(small, 1, "who sees which memory")]
+    def nothing(draw: Draw):
+        for empty in [(0,), (1,), (0, 1)]:
+            yield from cases(draw, [(2, 3, 2, 4, 2, 6)], bare=False, empty=empty)
+
+    seen = [flow(small, 0), flow(small, 1, "who sees which memory")]
+    return [*module(cases), edges(nothing, NOTHING), *seen]
 
 
 def shift_right() -> list[Check]:
@@ -78,12 +89,18 @@ def seq2seq() -> list[Check]:
             memory = draw.normal(batch, source, width)
             yield draw.module("Seq2SeqTransformer", init, (tgt, memory, src), method="decode", keep=tgt != pad, **how)
 
+    def long(draw: Draw):
+        src, tgt = draw.integers(1, 8, 1, draw.integer(515, 530)), draw.integers(1, 8, 1, draw.integer(65, 80))
+        yield draw.module("Seq2SeqTransformer", (8, 9, 4, 1, 4, 1, 0), (src, tgt), length=2**14, amplify=8.0,
+                          eps=torch.finfo(torch.float32).eps)  # fmt: skip
+
     def lesson(draw: Draw):
         src, tgt = (draw.integers(1, 8, 4, 5) for _ in range(2))
         init, wanted = (8, 9, 8, 2, 16, 1, 0), draw.integers(1, 9, 4, 5)
         yield draw.module("Seq2SeqTransformer", init, (src, tgt), length=2048, amplify=8.0), words(wanted, 0)
 
-    return [*module(cases, floats=False), precision(cases, torch.bfloat16), trains(lesson, own=True)]
+    asked = module(cases, floats=False, long=long)
+    return [*asked, precision(cases, torch.bfloat16), trains(lesson, own=True)]
 
 
 def _sentences(draw: Draw, batch: int, length: int, pad: int):

@@ -24,7 +24,10 @@ def greedy() -> list[Check]:
             starts = torch.arange(batch) % vocab  # one of them may be the end's id: it finishes nothing
             yield Case("greedy_decode", (step, starts, end, limit, pad))
 
-    return function(cases, floats=False)
+    def long(draw: Draw):  # past 64 tokens; nothing ends
+        yield Case("greedy_decode", (TableModel(draw.integer(0, 2**31), 4, 1, -50.0), torch.tensor([2]), 1, 70, 0))
+
+    return function(cases, floats=False, long=long)
 
 
 def _uneven(draw: Draw, batch: int, vocab: int, end: int, pad: int, limit: int, bias: float) -> TableModel:
@@ -115,10 +118,15 @@ def kv_cache() -> list[Check]:
     def stepwise(draw: Draw, _):
         drawn = list(cases(draw))
         cuts = [[1] * case.args[0].size(1) for case in drawn] + [[1, case.args[0].size(1) - 1] for case in drawn]
+        cuts.append([500, 1, 30])
         return [
             Probe(partial(_stepwise, case, cut), case, case.tolerance)
-            for case, cut in zip(drawn * 2, cuts, strict=True)
+            for case, cut in zip([*drawn * 2, *far(draw)], cuts, strict=True)
         ]
+
+    def far(draw: Draw):  # past a table of 512 positions
+        x = draw.normal(1, 531, 2)
+        yield draw.module("CachedSelfAttention", (2, 1), (x,), length=1024, amplify=4.0, pick=_first)
 
     def reused(draw: Draw, _):
         return [Probe(partial(_reused, case), case, case.tolerance) for case in cases(draw)]
@@ -132,7 +140,7 @@ def kv_cache() -> list[Check]:
             for case, other in zip(drawn, others, strict=True)
         ]
 
-    together = module(cases)
+    together = module(cases, long=far)
     return [
         *together[:2],
         Check("step by step equals all at once", stepwise, weight=3.0, core=True),

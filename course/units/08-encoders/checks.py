@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import torch
 
-from autograder.checks import Case, Check, Draw, contiguity, extremes, function, precision
+from autograder.checks import Case, Check, Draw, contiguity, edges, extremes, function, precision
 from autograder.checks.compare import Tolerance
 
 SIZES = [(1, 1), (1, 4), (3, 7), (4, 16), (2, 24)]  # batch, length
@@ -106,10 +106,15 @@ def replaced_tokens() -> list[Check]:
             mask = torch.ones(batch, length, dtype=torch.bool) if place < 2 else draw.ragged(batch, length)
             arguments = (scale * draw.normal(batch, length), original, corrupted, mask)
             yield _Detection("replaced_token_detection_loss", arguments, length=batch * length)
-        arguments = (draw.normal(batch, length), original, corrupted, torch.zeros_like(mask))
-        yield _Detection("replaced_token_detection_loss", arguments)
 
-    return [*function(cases), extremes(lambda draw: cases(draw, 5e3))]
+    def nothing(draw: Draw):
+        for shape in [(1, 1), (2, 3)]:
+            ids = [draw.integers(5, 9, *shape) for _ in range(2)]
+            arguments = (draw.normal(*shape), *ids, torch.zeros(shape, dtype=torch.bool))
+            yield _Detection("replaced_token_detection_loss", arguments)
+
+    own = edges(nothing, "no word that counts"), extremes(lambda draw: cases(draw, 5e3))
+    return [*function(cases), *own]
 
 
 class _Lesson(Case):
@@ -138,9 +143,15 @@ def distillation() -> list[Check]:
                 labels[0, 1] = -100
             more = {} if place % 2 == 0 else {"temperature": (1.5, 4.0)[place // 2]}
             yield _lesson(draw, scale, labels, mask, vocab, width, more)
-        yield _lesson(draw, scale, torch.full_like(labels, -100), torch.zeros_like(mask), vocab, width, {})
 
-    return [*function(cases), extremes(lambda draw: cases(draw, 1e3))]
+    def nothing(draw: Draw):
+        labels, mask = draw.integers(0, 4, 2, 3), torch.ones(2, 3, dtype=torch.bool)
+        for blanks, words in [(True, False), (False, True), (False, False)]:
+            marks = labels if blanks else torch.full_like(labels, -100)
+            yield _lesson(draw, 2.0, marks, mask if words else torch.zeros_like(mask), 4, 3, {})
+
+    own = edges(nothing, "no word that counts"), extremes(lambda draw: cases(draw, 1e3))
+    return [*function(cases), *own]
 
 
 def _lesson(draw: Draw, scale: float, labels, mask, vocab: int, width: int, more: dict) -> Case:
@@ -165,5 +176,12 @@ def translation_lm() -> list[Check]:
         ]:
             sentences = draw.integers(5, 90, source).tolist(), draw.integers(5, 90, target).tolist()
             yield Case("translation_lm_inputs", (*sentences, draw.integer(0, 3), draw.integer(3, 6), 2))
+        a, b = draw.integers(5, 90, 2).tolist()
+        for sentences in [([a, 2, b], [b]), ([b], [2, a]), ([2], [2]), ([a, a, b, a], [a, b, b])]:  # sep_id inside
+            yield Case("translation_lm_inputs", (*sentences, 0, 3, 2))
 
-    return function(cases, floats=False)
+    def long(draw: Draw):
+        sentences = draw.integers(5, 90, 520).tolist(), draw.integers(5, 90, 515).tolist()
+        yield Case("translation_lm_inputs", (*sentences, 0, 3, 2))
+
+    return function(cases, floats=False, long=long)

@@ -6,22 +6,27 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.checks import Case, Check, Draw, extremes, flow, function
+from autograder.checks import Case, Check, Draw, edges, extremes, flow, function
 
 
 def causal_lm() -> list[Check]:
     """objectives.causal_lm"""
 
     def cases(draw: Draw, scale: float = 2.0):
-        for batch, length, vocab, pad in [(1, 2, 3, 0), (1, 1, 3, 0), (1, 4, 5, 4), (3, 6, 7, 6), (4, 5, 6, 1)]:
+        for batch, length, vocab, pad in [(1, 2, 3, 0), (1, 4, 5, 4), (3, 6, 7, 6), (4, 5, 6, 1)]:
             ids = _words(draw, batch, length, vocab, pad)
             ids = ids if batch == 1 else ids.masked_fill(~draw.ragged(batch, length), pad)
             yield _scored(scale, draw, ids, vocab, pad)
         # padding in front and in between: the word that is predicted counts, wherever it is predicted from
         yield _scored(scale, draw, torch.tensor([[0, 0, 3, 1, 2], [2, 0, 1, 3, 0]]), 4, 0)
-        yield _scored(scale, draw, torch.full((2, 3), 1), 4, 1)  # nothing to predict
+        yield _scored(scale, draw, torch.tensor([[1, 1, 2, 1, 1, 1]]), 4, 0)  # a word may follow itself
 
-    return [*function(cases), extremes(lambda draw: cases(draw, 2e3))]
+    def nothing(draw: Draw):
+        for ids in (torch.tensor([[2]]), torch.full((2, 3), 1), torch.tensor([[2, 1], [3, 1]])):
+            yield _scored(2.0, draw, ids, 4, 1)
+
+    own = edges(nothing, "nothing to predict"), extremes(lambda draw: cases(draw, 2e3))
+    return [*function(cases), *own]
 
 
 def _words(draw: Draw, batch: int, length: int, vocab: int, pad: int) -> Tensor:
@@ -57,7 +62,7 @@ def memory_attention() -> list[Check]:
 
     small = partial(cases, sizes=[(2, 3, 2, 2, 2)])
     return [
-        *function(cases),
+        *function(cases, long=partial(cases, sizes=[(1, 70, 460, 1, 2)])),
         flow(small, 0, "who sees which new word"),
         flow(small, 1, "who sees what is remembered"),
         extremes(partial(cases, scale=60.0)),
@@ -83,7 +88,12 @@ def relative_scores() -> list[Check]:
                 "relative_scores", tuple(args), length=width, scale=largest, pick=partial(_past, q=queries, k=keys)
             )
 
-    return [*function(cases), extremes(partial(cases, scale=50.0))]
+    def long(draw: Draw):
+        shapes = [(1, 1, 70, 2), (1, 1, 140, 2), (1, 140, 2), (1, 2), (1, 2)]
+        args = tuple(draw.normal(*shape) for shape in shapes)
+        yield Case("relative_scores", args, length=2, scale=64.0, pick=partial(_past, q=70, k=140))
+
+    return [*function(cases, long=long), extremes(partial(cases, scale=50.0))]
 
 
 def _past(out: Any, q: int, k: int) -> Any:
@@ -102,4 +112,7 @@ def permutation_masks() -> list[Check]:
         for order in [*fixed, *drawn]:
             yield Case("permutation_masks", (torch.tensor(order),))
 
-    return function(cases, floats=False)
+    def long(draw: Draw):
+        yield Case("permutation_masks", (torch.randperm(draw.integer(515, 530), generator=draw.generator),))
+
+    return function(cases, floats=False, long=long)

@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.checks import Case, Check, Draw, extremes, function, purity, values
+from autograder.checks import Case, Check, Draw, edges, extremes, function, purity, values
 from autograder.checks.compare import compare
 
 SAID = "we saw a red fox run over the hill and into our old barn at night while it rained so you went home early"
@@ -147,7 +147,6 @@ def future_ngram() -> list[Check]:
             (2, 1, 4, 5, 0),
             (2, 3, 5, 7, 6),
             (3, 2, 6, 5, 1),
-            (3, 1, 2, 4, 0),  # a stream that lies past the end
             (1, 1, 1, 3, 2),
         ]:
             targets = _targets(draw, batch, length, vocab, pad)
@@ -155,9 +154,14 @@ def future_ngram() -> list[Check]:
         # padding in front and in between: the place that is predicted counts, wherever padding stands
         sparse = torch.tensor([[0, 3, 0, 1, 2], [2, 0, 0, 0, 0]])
         yield _scored(scale * draw.normal(3, 2, 5, 4), sparse, 0)
-        yield _scored(scale * draw.normal(2, 2, 3, 4), torch.full((2, 3), 1), 1)  # nothing to predict
+        yield _scored(scale * draw.normal(2, 1, 6, 4), torch.tensor([[1, 1, 2, 1, 1, 1]]), 0)  # words come again
 
-    return [*function(cases), extremes(lambda draw: cases(draw, 2e3))]
+    def nothing(draw: Draw):
+        yield _scored(2.0 * draw.normal(3, 1, 2, 4), torch.tensor([[2, 1]]), 0)  # a stream that lies past the end
+        yield _scored(2.0 * draw.normal(2, 2, 3, 4), torch.full((2, 3), 1), 1)  # all of them are padding
+
+    own = edges(nothing, "a stream with nothing to predict"), extremes(lambda draw: cases(draw, 2e3))
+    return [*function(cases), *own]
 
 
 def _targets(draw: Draw, batch: int, length: int, vocab: int, pad: int):

@@ -14,6 +14,7 @@ from autograder.checks import (
     Probe,
     contiguity,
     cost,
+    edges,
     extremes,
     flow,
     function,
@@ -43,7 +44,10 @@ def local_global() -> list[Check]:
         ]:
             yield Case("local_global_mask", (length, window, [at for at in chosen if at < length]))
 
-    return function(cases, floats=False)
+    def long(draw: Draw):
+        yield Case("local_global_mask", (draw.integer(515, 530), 6, [513, 2]))
+
+    return function(cases, floats=False, long=long)
 
 
 def sliding_window() -> list[Check]:
@@ -72,7 +76,12 @@ def sliding_window() -> list[Check]:
     seen = [flow(small, place, f"whose {name} count") for place, name in enumerate(("queries", "keys", "values"))]
     told = "your sliding window still makes a table of all pairs: twice the text costs four times as much"
     dear = cost(long, told, counted=512, measured=6144, weight=6.0)  # it is what the exercise is about
-    return [*function(cases), extremes(lambda draw: cases(draw, 50.0)), *seen, dear]
+
+    def far(draw: Draw):
+        given = tuple(draw.normal(1, 521, 2) for _ in range(3))
+        yield Case("sliding_window_attention", (*given, 4), length=32, amplify=4.0)
+
+    return [*function(cases, long=far), extremes(lambda draw: cases(draw, 50.0)), *seen, dear]
 
 
 def bigbird() -> list[Check]:
@@ -99,7 +108,10 @@ def bigbird() -> list[Check]:
                 picks[1], picks[-1], picks[-1, -1] = 1, blocks - 1, 1
             yield Case("bigbird_mask", (blocks * block, block, window, ends, picks))
 
-    return function(cases, floats=False)
+    def long(draw: Draw):
+        yield Case("bigbird_mask", (520, 8, 3, 1, draw.integers(0, 65, 65, 2)))
+
+    return function(cases, floats=False, long=long)
 
 
 def lsh_buckets() -> list[Check]:
@@ -141,8 +153,12 @@ def lsh_attention() -> list[Check]:
         given = (2 * draw.normal(2, 5, 3), draw.normal(2, 5, 3), torch.tensor([[0, 1, 0, 1, 0], [2, 2, 3, 2, 3]]))
         yield Case("lsh_attention", given)
 
+    def long(draw: Draw):
+        given = (2.0 * draw.normal(1, 520, 2), draw.normal(1, 520, 2), _buckets(draw, 1, 520, 40))
+        yield Case("lsh_attention", given, length=64, amplify=8.0)
+
     seen = [flow(small, 0, "whose vectors count"), flow(small, 1, "whose values arrive")]
-    return [*function(cases), extremes(enormous), *seen]
+    return [*function(cases, long=long), extremes(enormous), *seen]
 
 
 def _buckets(draw: Draw, batch: int, length: int, many: int) -> Tensor:
@@ -195,7 +211,7 @@ def reversible() -> list[Check]:
     def told(expected, actual):
         return "after the forward pass your block still holds its inputs; then nothing is saved by computing them again"
 
-    return [*module(cases), Check("keeps nothing", probes, 3.0, explain=told)]
+    return [*module(cases), Check("keeps nothing", probes, 3.0, explain=told, property="cost")]
 
 
 def _kept(case: Case, subject) -> list[int]:
@@ -274,16 +290,27 @@ def pool() -> list[Check]:
     """funnel.pool"""
 
     def cases(draw: Draw):
-        for place, (batch, length, width) in enumerate(
-            [(1, 1, 2), (1, 2, 1), (1, 3, 2), (2, 6, 3), (3, 7, 4), (2, 9, 2)]
-        ):
-            mask = draw.ragged(batch, length) if place % 2 == 0 else draw.mask(batch, length)
-            yield Case("pool_sequence", (4 + 2 * draw.normal(batch, length, width), mask))
+        for batch, length, width in [(1, 1, 2), (1, 2, 1), (1, 3, 2), (2, 6, 3), (3, 7, 4), (2, 9, 2)]:
+            yield Case("pool_sequence", (4 + 2 * draw.normal(batch, length, width), _in_each_pair(draw, batch, length)))
+        mask = torch.tensor([[1, 0, 0, 1, 1, 1, 1], [1, 1, 1, 0, 0, 1, 1]]).bool()
+        yield Case("pool_sequence", (4 + 2 * draw.normal(2, 7, 3), mask))
+
+    def nothing(draw: Draw):
         holes = torch.tensor([[True, False, False, True, True, True, False, False], [False] * 8])
         yield Case("pool_sequence", (4 + 2 * draw.normal(2, 8, 3), holes))
         yield Case("pool_sequence", (draw.normal(2, 3, 2), torch.tensor([[True, True, False], [False, False, True]])))
+        yield Case("pool_sequence", (4 + 2 * draw.normal(2, 7, 2), torch.arange(7)[None] < torch.tensor([[7], [2]])))
 
-    return function(cases)
+    return [*function(cases), edges(nothing, "a pair in which nothing is real")]
+
+
+def _in_each_pair(draw: Draw, batch: int, length: int) -> Tensor:
+    """A mask under which something is real in each pair; one of two where there are two, or both."""
+    mask = draw.integers(0, 2, batch, length).bool()
+    first, second = mask[:, ::2], mask[:, 1::2]
+    first[:, second.size(1) :] = True  # a last one without a partner
+    first[:, : second.size(1)] |= ~second
+    return mask
 
 
 def disentangled() -> list[Check]:
@@ -302,7 +329,11 @@ def disentangled() -> list[Check]:
             distances = (scale * draw.normal(heads, 2 * k, width) for _ in range(2))
             yield Case("disentangled_scores", (*contents, *distances, k), length=3 * width, scale=scale**2)
 
-    return [*function(cases), extremes(lambda draw: cases(draw, 70.0))]
+    def long(draw: Draw):
+        given = [draw.normal(1, 1, 130, 2), draw.normal(1, 1, 130, 2), *(draw.normal(1, 140, 2) for _ in range(2))]
+        yield Case("disentangled_scores", (*given, 70), length=6, scale=16.0)
+
+    return [*function(cases, long=long), extremes(lambda draw: cases(draw, 70.0))]
 
 
 def dynamic_conv() -> list[Check]:

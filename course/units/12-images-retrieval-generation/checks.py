@@ -1,5 +1,6 @@
 """What is asked of unit 12: draws, and the properties that every draw must have."""
 
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -71,6 +72,10 @@ def _marginals(symbol: str) -> list[Check]:
     def cases(draw: Draw, scale: float = 1.0):
         for batch, documents, tokens, vocab in [(1, 2, 2, 2), (1, 1, 3, 4), (2, 3, 1, 3), (3, 2, 4, 5), (2, 4, 3, 7)]:
             yield _case(draw, symbol, (batch, documents, tokens, vocab), scale)
+        case = _case(draw, symbol, (2, 3, 2, 4), scale)
+        logits, scores, targets = case.args
+        scores[0, 1], scores[1] = scores[0, 0], scores[1, 0]  # two documents that score the same, and all of them
+        yield replace(case, args=(logits, scores, targets))
 
     def long(draw: Draw):
         yield _case(draw, symbol, (2, 3, 60, 9), 10.0)  # the product of so many probabilities is no float32

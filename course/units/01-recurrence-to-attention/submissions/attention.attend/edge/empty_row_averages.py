@@ -2,6 +2,7 @@
 
 A very negative number is not minus infinity: when all scores are equally low, all shares are equal.
 """
+# keeps 1.00 of the points
 
 import torch
 

@@ -1,6 +1,7 @@
 """Where a stream has nothing to predict, your loss is NaN: a mean over no places at all.
 
 One short sentence would end the training."""
+# keeps 0.846 of the points
 
 import torch
 import torch.nn.functional as F

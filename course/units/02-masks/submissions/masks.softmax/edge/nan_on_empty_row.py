@@ -2,12 +2,11 @@
 
 Such rows occur in every padded batch; here they get zero weights.
 """
+# keeps 0.75 of the points
 
 import torch
 
 
-def attend(query, keys, mask):
-    scores = (keys * query.unsqueeze(1)).sum(dim=-1)
+def masked_softmax(scores, mask):
     weights = torch.softmax(scores.masked_fill(~mask, float("-inf")), dim=-1)
-    context = (weights.unsqueeze(-1) * keys).sum(dim=1)
-    return context, weights
+    return weights

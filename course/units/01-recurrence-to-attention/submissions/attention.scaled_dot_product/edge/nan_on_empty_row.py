@@ -2,6 +2,7 @@
 
 Such rows occur in every padded batch; here they get zero weights.
 """
+# keeps 1.00 of the points
 
 import math
 

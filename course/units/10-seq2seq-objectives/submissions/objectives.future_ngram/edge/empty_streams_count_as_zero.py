@@ -1,4 +1,5 @@
 """A stream that has nothing to predict counts as a loss of zero and lowers your mean; leave it out."""
+# keeps 0.846 of the points
 
 import torch
 import torch.nn.functional as F

@@ -1,4 +1,5 @@
 """Where nothing is to be counted you divide zero by zero; a mean over nothing is 0 here."""
+# keeps 0.846 of the points
 
 import torch.nn.functional as F
 

@@ -1,0 +1,67 @@
+"""What each check of an exercise is worth: its weight among all, and edges together at most a quarter.
+
+A course may weigh properties otherwise, in its course.toml:
+
+    [weights]          # times what the exercises give
+    gradients = 2
+    cost = 0           # still said, but it costs nothing
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from autograder.api import MOST_AT_EDGES, PROPERTIES, Property
+
+FILE = "course.toml"
+Part = tuple[Property, float]  # of a check: what it looks at, and its weight there
+
+
+class BadWeights(ValueError):
+    """The `[weights]` of a course.toml; the message says which entry is wrong, and what to do."""
+
+
+def read(path: Path) -> dict[str, float]:
+    """The weights that the course.toml of this name gives, by property; none where it gives none, or is not there.
+
+    Raises BadWeights, with one line.
+    """
+    if not path.exists():
+        return {}
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8")).get("weights", {})
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadWeights(f"{path} is no TOML: {str(error).splitlines()[0]}") from None
+    return checked(given, str(path))
+
+
+def checked(given: Any, where: str) -> dict[str, float]:
+    """`given` as weights by property. Raises BadWeights, which begins with `where`."""
+    if not isinstance(given, Mapping):
+        raise BadWeights(f"{where}: weights must be a table: write [weights] and gradients = 2 below it")
+    for name, weight in given.items():
+        if name not in PROPERTIES:
+            raise BadWeights(f"{where}: weights has {name!r}, which is none of {', '.join(PROPERTIES)}")
+        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 <= weight < math.inf:
+            raise BadWeights(f"{where}: weights: {name} = {weight!r} must be a number, 0 or more")
+    if given.get("values") == 0:
+        raise BadWeights(f"{where}: weights: values = 0 would leave right answers without points; give it a weight")
+    return {name: float(weight) for name, weight in given.items()}
+
+
+def shares(parts: Sequence[Part], points: float, weights: Mapping[str, float] | None = None) -> list[float]:
+    """How many of the exercise's points each part is worth; together they are `points`, edges at most a quarter."""
+    weighed = [weight * (weights or {}).get(name, 1.0) for name, weight in parts]
+    edges = math.fsum(w for (name, _), w in zip(parts, weighed, strict=True) if name == "edges")
+    rest = math.fsum(weighed) - edges
+    if rest <= 0:  # nothing but edges: as they are
+        return [points * w / edges if edges else 0.0 for w in weighed]
+    most = rest * MOST_AT_EDGES / (1 - MOST_AT_EDGES)
+    room = min(1.0, most / edges) if edges else 1.0
+    fitted = [w * room if name == "edges" else w for (name, _), w in zip(parts, weighed, strict=True)]
+    total = math.fsum(fitted)
+    return [points * w / total for w in fitted]
