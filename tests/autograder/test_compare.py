@@ -1,8 +1,10 @@
 """Tolerances follow dtype and length; nothing that is not finite slips through."""
 
+import pytest
 import torch
 
-from autograder.checks.compare import Raised, Tolerance, compare
+from autograder.checks.compare import Raised, Tolerance, compare, compare_form, compare_values
+from autograder.sandbox.inside import wire
 
 
 def test_rounding_passes_and_a_small_error_does_not():
@@ -18,7 +20,46 @@ def test_absolute_size_does_not_hide_errors():
 
 def test_float64_is_held_to_float64():
     value = torch.ones(3, dtype=torch.float64)
-    assert compare(value, value + 1e-9) is not None
+    assert compare(value, value + 1e-8) is not None
+    assert compare(value, value + 1e-12) is None  # torch's own losses have an epsilon of that size
+
+
+def test_mappings_are_paired_by_key_and_own_types_by_their_parts():
+    one, two = torch.ones(2), torch.zeros(2)
+    assert compare({"a": one, "b": two}, wire.Table({"b": two, "a": one})) is None
+    assert compare((one, two), wire.Row((one, two), names=("first", "second"))) is None
+    assert "a dataclass where a dict" in compare({"a": one}, wire.Record({"a": one})).message
+    assert compare_values({"a": one}, wire.Record({"a": one})) is None
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual"),
+    [
+        (torch.ones(1, 3), torch.ones(3)),
+        (torch.tensor([True, False]), torch.tensor([1.0, 0.0])),
+        (torch.ones(2), torch.ones(2, dtype=torch.float64)),
+        ((1, [2, 3]), [1, (2, 3)]),
+        (True, 1),
+        (0.5, torch.tensor(0.5)),
+        (torch.tensor(2.0), 2),
+    ],
+)
+def test_right_values_in_another_form(expected, actual):
+    assert compare_values(expected, actual) is None and compare_form(expected, actual) is not None
+
+
+def test_wrong_values_are_wrong_in_any_form():
+    for expected, actual in [
+        (torch.tensor([True, False]), torch.tensor([2.0, 0.0])),
+        (torch.ones(2, 3), torch.ones(3, 2)),
+        (torch.tensor([1]), torch.tensor([1.5])),
+        ([1, 2], [1, 2, 3]),
+        (1, True + 1),
+        (1.0, 10**395),
+        (torch.ones(()), 10**395),
+    ]:
+        assert compare_values(expected, actual) is not None, (expected, actual)
+    assert compare_form(torch.ones(2), torch.zeros(2)) is compare_form([1], [2, 3]) is None
 
 
 def test_nan_is_never_right():

@@ -144,6 +144,7 @@ class Encoder:
         self.keep, self.named, self.size = keep, named, 0
         self.entries: list[Any] = []
         self.buffers: list[Any] = []
+        self.open: set[int] = set()  # structures of own types that are being written
         self.seen: dict[int, int] = {}  # one tensor passed twice arrives as one tensor
         self.alive: list[Any] = []  # an id is only unique while its object lives
 
@@ -183,10 +184,15 @@ class Encoder:
         """A structure of a type that the grader does not have: a reference to it, its names and what it holds."""
         reference, names = self.special(value), [str(name) for name in getattr(value, "_fields", ())]
         held = {field.name: getattr(value, field.name) for field in fields(value)} if kind == "record" else value
+        if id(value) in self.open:  # it holds itself
+            return reference
+        self.open.add(id(value))
         try:
             return {"n": [kind, reference, names if kind == "row" else [], self.structure(held, depth + 1)]}
-        except WireError:  # what it holds cannot go, or holds itself: then it is an object like any other
+        except WireError:  # what it holds cannot go: then it is an object like any other
             return reference
+        finally:
+            self.open.discard(id(value))
 
     def special(self, value: Any) -> Any:
         """What is no plain data: a tensor's number, a dtype's code, a reference to what stays. Raises WireError."""
@@ -328,7 +334,8 @@ class Decoder:
         if tag == "d" and type(content) is list and all(type(p) is list and len(p) == 2 for p in content):
             return self.mapping(content, depth)
         if tag == "n" and type(content) is list and len(content) == 4:
-            return self.of_own_type(*content, depth)
+            kind, reference, names, held = content
+            return self.of_own_type(kind, reference, names, held, depth)
         return self.leaf(tag, content)
 
     def of_own_type(self, kind: Any, reference: Any, names: Any, held: Any, depth: int) -> Any:

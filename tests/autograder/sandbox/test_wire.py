@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import types
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -12,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.sandbox.inside import wire
+from autograder.sandbox.inside.agent import leaves
 
 
 def through(value, **options):
@@ -104,3 +109,86 @@ def test_strides_of_strangers_do_not_count():
     assert through(value, trusted=True).stride() == value.stride()
     assert through(value).is_contiguous()
     assert torch.equal(through(value, trusted=True), value)
+
+
+class Pair(NamedTuple):
+    keys: torch.Tensor
+    length: int
+
+
+@dataclass
+class Held:
+    keys: torch.Tensor
+    inside: object
+
+
+def out_and_in(value):
+    """What a grader gets of an object in a box, and what the box gets of it when it is handed back."""
+    kept = []
+
+    def keep(thing):
+        kept.append(thing)
+        return wire.Ref(len(kept) - 1, type(thing).__name__)
+
+    seen = decoded(wire.Encoder(keep, named=True).frame(value))
+    return seen, decoded(wire.Encoder().frame([seen]), trusted=True, ref=lambda ref: kept[ref.number])[0]
+
+
+def decoded(frame, **options):
+    head, *buffers = frame
+    return wire.Decoder(**options).value(head[wire.HEAD.size :], bytearray(b"".join(bytes(b) for b in buffers)))
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (Pair(torch.ones(2), 3), wire.Row),
+        (OrderedDict(b=torch.ones(2), a=1), wire.Table),
+        (types.MappingProxyType({"b": torch.ones(2)}), wire.Table),
+        (Held(torch.ones(2), 3), wire.Record),
+    ],
+    ids=["named tuple", "ordered", "any mapping", "dataclass"],
+)
+def test_structures_of_other_types_keep_them(value, kind):
+    seen, back = out_and_in(value)
+    assert type(seen) is kind and back is value
+    assert [type(part) for part in wire.parts(seen)] == [type(part) for part in wire.parts(value)]
+
+
+def test_fields_can_be_read_by_name():
+    seen, _ = out_and_in(Pair(torch.ones(2), 3))
+    assert seen.length == 3 and seen == (seen.keys, 3) and seen.again(lambda part: part).length == 3
+    held, _ = out_and_in(Held(torch.ones(2), 5))
+    assert held.inside == held["inside"] == 5 and not isinstance(held, dict)
+    with pytest.raises(AttributeError):
+        _ = seen.other
+
+
+def test_what_holds_itself_is_an_object_like_any_other():
+    held = Held(torch.ones(2), None)
+    held.inside = held
+    seen, back = out_and_in(held)
+    assert isinstance(seen.inside, wire.Ref) and back is held
+
+
+def test_leaves_come_by_key_whatever_order_they_were_written_in():
+    one, two = torch.ones(1), torch.zeros(1)
+    trees = {"a": one, "b": two}, {"b": two, "a": one}, wire.Record({"b": two, "a": one})
+    found = [list(leaves(tree)) for tree in trees]
+    assert all(first is one and second is two for first, second in found)
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        ["row", {"h": [0, "x"]}, ["a"], {"u": []}],
+        ["row", {"h": [0, "x"]}, [1], {"u": [1]}],
+        ["row", 3, [], {"u": []}],
+        ["table", {"h": [0, "x"]}, [], {"l": []}],
+        ["other", {"h": [0, "x"]}, [], {"d": []}],
+        ["row", {"h": [0, "x"]}, []],
+    ],
+)
+def test_no_other_structure_is_believed(node):
+    with pytest.raises(wire.WireError):
+        wire.Decoder().value(json.dumps({"v": {"n": node}, "t": []}).encode(), bytearray())
