@@ -55,7 +55,7 @@ def seen_there(source, checks):
 
 def test_answers_come_home():
     findings = seen_there(HALF, [values(cases), gradients(cases)])
-    assert [finding.failed for finding in findings] == [[], []]
+    assert [finding.failed for finding in findings] == [[], [], []]  # values, their form, gradients
     assert all(type(answer.actual) in (torch.Tensor, dict) for finding in findings for answer in finding.answers)
 
 
@@ -70,7 +70,7 @@ def test_a_dtype_that_the_device_lacks_is_not_run():
     checks = [values(cases), precision(cases, torch.bfloat16)]
     with pretended():
         there = Placed(defined(picky), DEVICE)
-        seen, lacking = answered(questions(checks, there, 1), there)
+        seen, _, lacking = answered(questions(checks, there, 1), there)
     assert not seen.check.not_run and seen.answers and not lacking.answers and not lacking.failed
     assert lacking.check.not_run == f"cannot be asked on {DEVICE}: RuntimeError: not for BFloat16"
     with pytest.raises(RuntimeError, match="the reference fails check"):  # here it is our own mistake
