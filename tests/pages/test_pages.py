@@ -8,6 +8,7 @@ import dataclasses
 import functools
 import importlib
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ from torch import Tensor, nn
 import tfkit
 from tests.models.table import BERT, ROWS, WithPassages, drawn, ours
 from tests.models.test_laws import make
+from tfkit import registry
 from tfkit.objectives.in_batch_contrastive import in_batch_loss
 
 FOLDER = Path(tfkit.__file__).parent / "pages"
@@ -44,6 +46,11 @@ CHANGES: dict[str, dict[str, Any]] = {  # where the table's tiny Config is not t
     "reformer": {"n_hashes": 2},
     "xlm": {"n_langs": 2},
     "xlm_prophetnet": {"ngram": 2},
+}
+BESIDE: dict[str, dict[str, Any]] = {  # of a published size: what the page has beyond it, or leaves out
+    "deberta": {"emd_steps": 2},
+    "mmbt": {"image_config": None},
+    "reformer": {"hash_seed": 0},
 }
 NEARLY = {"bigbird": 1e-7}  # the model takes a logarithm in float32
 RULES: dict[str, Any] = {"end_id": -1, "forced_bos_token_id": None, "forced_eos_token_id": None}
@@ -162,10 +169,17 @@ def test_pages_run_with_torch_alone() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_is_a_page(name: str) -> None:
+    """Short, with the softmax in sight; every signature typed, every function but a constructor with its shapes."""
     text = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
     assert 50 <= len(text.splitlines()) <= 180
     assert ".softmax(-1)" in text
     assert "Adds to " in text and "Shapes: B " in text and "MODEL = " in text
+    for function in (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)):
+        where, arguments = f"{name}.py:{function.lineno}", function.args.args
+        assert function.returns is not None, where
+        assert all(argument.annotation for argument in arguments if argument.arg != "self"), where
+        assert function.name == "__init__" or re.search(r"\[\w|->", ast.get_docstring(function) or ""), where
+        assert function.end_lineno is not None and function.end_lineno - function.lineno < 35, where
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -179,6 +193,23 @@ def test_a_page_is_the_architecture(name: str) -> None:
     assert found.keys() == wanted.keys()
     for key, gradient in wanted.items():
         assert torch.allclose(found[key], gradient, **close), key
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_as_it_stands_has_a_published_size(name: str) -> None:
+    """`Config()` of the page is a preset: the same names and shapes, and the same fields. No memory is taken."""
+    page, head = page_of(name), HEADS.get(name, ROWS[name].head)
+    with torch.device("meta"):
+        wanted = shapes(page.MODEL(page.Config()))
+        for preset in registry.load(name).PRESETS:
+            real = tfkit.from_config(name, head=head, preset=preset, **BESIDE.get(name, {}))
+            if shapes(real) == wanted and config(page.Config, real) == page.Config():
+                return
+    pytest.fail(f"no preset of {name} has the shapes and the fields of the page")
+
+
+def shapes(model: nn.Module) -> dict[str, torch.Size]:
+    return {key: tensor.shape for key, tensor in model.state_dict().items()}
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if hasattr(page_of(name).MODEL, "generate")])
