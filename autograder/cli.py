@@ -12,6 +12,7 @@ from typing import Any
 
 from autograder import registry
 from autograder.api import Exercise, Verdict, hinted
+from autograder.report.text import plain
 from tfkit_course import install
 
 RECIPES = ("github-classroom", "gradescope-autograder")  # not scores, but the checks for another grader
@@ -31,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     try:
         code = arguments.run(arguments)
     except (registry.UnknownExercise, BadInput) as error:
-        print(f"autograder: {error}", file=sys.stderr)
+        print(plain(f"autograder: {error}"), file=sys.stderr)
         code = 2
     except BrokenPipeError:  # `autograder list | head`
         code = 0
@@ -190,7 +191,8 @@ def _similarity(course: Path, assignment: str, operations: bool) -> str:
         from autograder.report import operations as performed  # it imports torch
 
         same = performed.same(performed.read(course, assignment))
-    return similar_page.page(assignment, written, similar.compare(written, stubs), same)
+    known = similar.like_known(written, answers.known(stubs), stubs)
+    return similar_page.page(assignment, written, similar.compare(written, stubs), same, known)
 
 
 def _page(arguments: argparse.Namespace) -> int:
@@ -350,7 +352,7 @@ def as_text(shown: dict[str, Any]) -> str:
     lines += [f"  {text}" for text in (shown["reason"], shown["hint"]) if text]
     if shown["sandbox"] == "subprocess" or "not" in shown["sandbox"]:
         lines.append("  NOT ISOLATED: the code ran with your own rights")
-    return "\n".join(lines)
+    return plain("\n".join(lines))
 
 
 def _doctor(arguments: argparse.Namespace) -> int:

@@ -301,6 +301,13 @@ def seed_for(key: bytes | None, submission: str, exercise: Exercise) -> int:
     return int.from_bytes(digest[:6], "big")
 
 
+def attempt_of(student: str, sources: Sequence[Source]) -> str:
+    """A name for what was handed in: the same at every regrade, another one for other code. So the seed that a feedback
+    shows draws nothing that the next hand-in meets."""
+    code = "\0".join(source.text for source in sources)
+    return f"{student}\0{hashlib.sha256(code.encode('utf-8', 'replace')).hexdigest()}"
+
+
 def grade_source(exercise: Exercise, source: str, *, backend: Any, file: str = "", **how: Any) -> Verdict:
     """Grade a plain Python source. Keywords as Grader's: key, submission, seed, device, limits."""
     how.setdefault("submission", hashlib.sha256(source.encode()).hexdigest())
@@ -324,7 +331,9 @@ def grade_notebook(
 
     `weights`: of properties, as `autograder.points.read` gives them.
     """
-    grader = Grader(sources_of(nb), backend, key, student, seed, device, limits or Limits(), weights or {})
+    sources = sources_of(nb)
+    attempt = attempt_of(student, sources)
+    grader = Grader(sources, backend, key, attempt, seed, device, limits or Limits(), weights or {})
     verdicts = []
     for exercise in exercises:
         verdicts.append(grader.grade(exercise))

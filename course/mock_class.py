@@ -162,10 +162,19 @@ def scripted(nb: NotebookNode, exercise: Exercise) -> None:
     nb.cells.append(new_code_cell(display, id="mine-2"))
 
 
+def poison(nb: NotebookNode, exercise: Exercise) -> None:
+    """Has the grader's own model work on 400,000 rows for ever, and answers with what fills its memory."""
+    _body(nb, exercise, "")
+    flood = "    while True:\n        try:\n            args[0](torch.arange(400_000).unsqueeze(1))\n"
+    flood += "        except Exception:\n            return torch.zeros(1).expand(100_000_000)\n"
+    answer(nb, exercise).source += flood
+
+
 STUDENTS: tuple[Student, ...] = (
     Student("ada", "right, first style, all units", ALL, style=0),
     Student("ben", "right, second style, all units", ALL, style=1),
     Student("chen", "right, third style", (FIRST, MASKS, HEADS), style=2),
+    Student("bruno", "poison: kills the grader", (DECODING,), deeds={"decoding.greedy": poison}),
     Student("dora", "divides by d", wrong={"attention.scaled_dot_product": "divided_by_d"}),
     Student(
         "emil",

@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from autograder.cluster.job import Record
+from autograder.report.text import plain
 
 SHOWN = 4  # students named beside the bar
 
@@ -87,7 +88,7 @@ class Screen:
 
 
 def _why(verdict: dict[str, Any]) -> str:
-    words = verdict["misconception"] or str(verdict["reason"]).strip().partition("\n")[0][:60]
+    words = plain(verdict["misconception"] or str(verdict["reason"]).strip().partition("\n")[0][:60])
     return f"{verdict['exercise']}: {words}" if words else str(verdict["exercise"])
 
 

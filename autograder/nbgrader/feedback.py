@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 import bleach
+import tinycss2
 from bleach.css_sanitizer import CSSSanitizer
 from jinja2 import pass_context
 from nbconvert.exporters import HTMLExporter
@@ -52,16 +53,61 @@ ATTACHED = 10 << 20  # characters of pictures on a page, each as often as the te
 PICTURES = ("data:image/png", "data:image/jpeg", "data:image/gif", "data:image/svg+xml")
 
 
+# Of a style's values: nothing that fetches, nothing below zero, nothing larger than a page of text would want
+FUNCTIONS = ("rgb", "rgba", "hsl", "hsla", "repeat", "minmax")
+UNITS = {"px": 1600.0, "pt": 1200.0, "em": 100.0, "rem": 100.0, "ex": 200.0, "ch": 200.0, "fr": 100.0, "cm": 40.0,
+         "mm": 400.0, "in": 16.0, "pc": 100.0}  # fmt: skip
+PERCENT, NUMBER = 200.0, 5000.0
+WORDS = {"overflow": ("auto", "hidden", "scroll"), "overflow-x": ("auto", "hidden", "scroll")}  # never out of the box
+CLASSES = re.compile(r"dataframe|highlight|hl-[a-z0-9]+|anchor-link|[a-z]{1,2}[0-9]?")  # pandas, highlighted code
+HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+# What a student wrote is drawn inside of this: the browser cuts off all that would lie elsewhere on the page
+BOX = '<div style="contain:content;overflow:auto{}">'
+TALL = ";max-height:80em"  # of an output; texts are as long as they are
+
+
+class Styles(CSSSanitizer):
+    """Declarations of STYLES whose values stay within what is said above; all others are dropped."""
+
+    def __init__(self) -> None:
+        super().__init__(allowed_css_properties=STYLES, allowed_svg_properties=[])
+
+    def sanitize_css(self, style: str) -> str:
+        """The declarations that may stay."""
+        declared = tinycss2.parse_declaration_list(style, skip_comments=True, skip_whitespace=True)
+        kept = [one for one in declared if one.type == "declaration" and one.lower_name in STYLES and _modest(one)]
+        return ";".join(f"{one.lower_name}:{tinycss2.serialize(one.value).strip()}" for one in kept)
+
+
+def _modest(declaration: Any) -> bool:
+    words = WORDS.get(declaration.lower_name)
+    return all(map(_modest_part, declaration.value)) and (
+        words is None or all(one.type != "ident" or one.lower_value in words for one in declaration.value)
+    )
+
+
+def _modest_part(part: Any) -> bool:
+    if part.type == "function":
+        return part.lower_name in FUNCTIONS and all(map(_modest_part, part.arguments))
+    if part.type == "dimension":
+        return 0 <= part.value <= UNITS.get(part.lower_unit, -1.0)
+    if part.type in ("number", "percentage"):
+        return 0 <= part.value <= (NUMBER if part.type == "number" else PERCENT)
+    return part.type in ("ident", "whitespace", "hash", "string") or part == "," or part == "/"
+
+
 SCRIPT = re.compile(r"<(script|style)\b.*?</\1\s*>", re.I | re.S)  # for tidiness; bleach would leave their text
 
 
 def clean(html: str) -> str:
-    """`html` without scripts, frames, handlers, forms, foreign addresses in styles; what is not allowed is dropped."""
+    """`html` without scripts, frames, handlers, forms; its styles fetch nothing, its classes are nobody else's.
+
+    What is not allowed is dropped."""
     return bleach.clean(
         SCRIPT.sub("", html),
         tags=TAGS,
         attributes=_allowed,
-        css_sanitizer=CSSSanitizer(allowed_css_properties=STYLES, allowed_svg_properties=[]),
+        css_sanitizer=Styles(),
         protocols=["http", "https", "mailto", "data", "attachment"],
         strip=True,
     )
@@ -72,7 +118,18 @@ def _allowed(tag: str, name: str, value: str) -> bool:
         return tag == "img" and value.startswith(PICTURES)
     if name == "href":
         return tag == "a" and value.startswith(("http://", "https://", "mailto:", "#"))
-    return name in COMMON or name in DRAWING or (tag == "img" and name == "alt")
+    if name == "class":
+        return all(CLASSES.fullmatch(word) for word in value.split())
+    if name == "id":
+        return tag in HEADINGS
+    if name in DRAWING:
+        return not re.search(r"url|[\\&@]", value, re.I)  # fill="url(…)" fetches as a style does
+    return name in COMMON or (tag == "img" and name == "alt")
+
+
+def boxed(html: str) -> str:
+    """What a student wrote, cleaned, in a box that nothing of it leaves."""
+    return f"{BOX.format(TALL)}{clean(html)}</div>"
 
 
 class SafePage(NbGraderPreprocessor):
@@ -135,7 +192,7 @@ class SafePage(NbGraderPreprocessor):
             if mime in data and not self._short(data[mime]):
                 data = {"text/plain": data[mime]}
         if "text/html" in data:
-            data["text/html"] = clean(data["text/html"])
+            data["text/html"] = boxed(data["text/html"])
         return new_output("display_data", data=data) if data else None
 
 
@@ -163,7 +220,7 @@ class FeedbackExporter(HTMLExporter):
     @pass_context
     def markdown2html(self, context: Any, source: str) -> str:
         """The template's filter for markdown cells, markdown outputs and comments."""
-        return drawn(clean(super().markdown2html(context, source)))
+        return f"{BOX.format('')}{drawn(clean(super().markdown2html(context, source)))}</div>"
 
 
 @pass_context

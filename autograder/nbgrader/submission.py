@@ -16,6 +16,7 @@ from traitlets import log as traitlets_log
 
 from autograder.nbgrader import unfinished
 from autograder.nbgrader.rebuild import SHOWN_ONLY
+from autograder.report.text import plain
 
 LARGEST = 50 << 20  # bytes; a lesson is 50 kB, with every output some MB
 CELLS = 5_000  # of a notebook; a lesson has a hundred
@@ -156,7 +157,7 @@ def prepare(assignment: str, student: str, notebooks: list[str]) -> None:
     for folder in sorted({os.path.dirname(notebook) for notebook in notebooks}):
         unfinished.begin(folder)
         for path in drop_special(folder):
-            traitlets_log.get_logger().warning("Removed %s: a link or a special file", path)
+            traitlets_log.get_logger().warning("Removed %s: a link or a special file", plain(path))
 
 
 def drop_special(folder: str | os.PathLike[str]) -> list[str]:

@@ -25,6 +25,8 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import NbGraderException
 from traitlets import log as traitlets_log
 
+from autograder.report.text import plain
+
 LOCKS = ".grading"
 DEATHS = "deaths"  # the folder in LOCKS of files in which each grader that was killed is a line
 ENOUGH = 2  # graders that a submission may have ended
@@ -162,5 +164,5 @@ def renamed(converter: Any) -> None:
             if wanted - there and there - wanted:
                 converter.log.error(
                     "%s holds %s, not %s: rename it, then grade again",
-                    folder, ", ".join(sorted(there - wanted)), ", ".join(sorted(wanted - there)),
+                    folder, plain(", ".join(sorted(there - wanted))), ", ".join(sorted(wanted - there)),
                 )  # fmt: skip

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from nbgrader.api import Gradebook
 
+from autograder import given, registry
+from autograder.api import Exercise
 from autograder.cluster.course import BadCourse, released_in, settings_of, students_in
 from autograder.nbgrader.rebuild import SHOWN_ONLY
 
@@ -25,6 +28,35 @@ def read(root: Path, assignment: str) -> tuple[dict[str, dict[str, str]], dict[s
         known = released_in(gradebook, assignment)
     stubs = {cell.name: cell.source for one in known.values() for cell in one.cells if cell.solution}
     return {student: dict(_answers(folder)) for student, folder in folders.items()}, stubs
+
+
+def known(cells: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Cell → name → source of the answers that we have: the library's own, and those collected as right."""
+    found = {}
+    for exercise in registry.exercises():
+        cell = f"solution-{exercise.id.replace('.', '-')}"
+        if cell in cells:
+            ours = {f"a collected answer, {path.stem}": path.read_text(encoding="utf-8") for path in _right(exercise)}
+            found[cell] = {"the library's own code": reference_source(exercise)} | ours
+    return found
+
+
+def reference_source(exercise: Exercise) -> str:
+    """The definitions of the exercise's references as they stand in the library, without what they call."""
+    text, _ = given.source([exercise])
+    names = {reference.partition(":")[2] for reference in exercise.references}
+    kept = [node for node in ast.parse(text).body if getattr(node, "name", "") in names or _is_import(node)]
+    return ast.unparse(ast.Module(kept, []))
+
+
+def _is_import(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Import | ast.ImportFrom)
+
+
+def _right(exercise: Exercise) -> list[Path]:
+    if exercise.folder is None:
+        return []
+    return sorted((exercise.folder / "submissions" / exercise.id / "right").glob("*.py"))
 
 
 def _answers(folder: Path) -> Iterator[tuple[str, str]]:

@@ -20,6 +20,8 @@ from autograder.parse import parsed
 K = 12  # nodes, about a line and a half: shorter runs stand in many answers by chance
 ALIKE = 0.7  # of the rare fingerprints of the shorter answer
 LEAST = 12.0  # nats that must be alike: a pair that shares one odd line is no finding
+KNOWN = 0.9  # of the longer of an answer and a known one
+LONG = 60  # fingerprints of an answer that may be called a copy of a known one: about ten lines
 COMMON = 0.34  # what more of the class has than this is no evidence, and is not even counted
 CROWD = 100  # nor what more students than this have, which keeps a class of a thousand to seconds
 
@@ -68,6 +70,45 @@ class Similar:
     unreadable: list[tuple[str, str]]  # student and cell whose code does not parse
 
 
+@dataclass(frozen=True)
+class Known:
+    """An answer that is, in other names perhaps, one that we have: which, how much of the longer one both have, and how
+    many of the class wrote the same."""
+
+    student: str
+    cell: str
+    name: str
+    share: float
+    others: int
+
+
+def like_known(answers: Answers, known: Mapping[str, Mapping[str, str]], stubs: Mapping[str, str]) -> list[Known]:
+    """Answers that have the structure of a known one. `known`: cell → name → source. Those of few nodes are left out:
+    there is one way to write them, and it says nothing who wrote it first."""
+    found = []
+    for cell, sources in known.items():
+        stub = _prints(stubs.get(cell, ""))
+        ours = {name: _prints(source) - stub for name, source in sources.items()}
+        theirs = {student: _prints(own.get(cell, "")) - stub for student, own in answers.items()}
+        near = {student: max(((_overlap(own, one), name) for name, one in ours.items()), default=(0.0, ""))
+                for student, own in theirs.items() if len(own) >= LONG}  # fmt: skip
+        counts = Counter(name for share, name in near.values() if share >= KNOWN)
+        found += [Known(student, cell, name, share, counts[name] - 1) for student, (share, name) in near.items()
+                  if share >= KNOWN]  # fmt: skip
+    return sorted(found, key=lambda one: (one.others, -one.share, one.student))
+
+
+def _prints(source: str) -> set[int]:
+    try:
+        return set(fingerprints(source))
+    except SyntaxError:  # `compare` names them
+        return set()
+
+
+def _overlap(a: set[int], b: set[int]) -> float:
+    return len(a & b) / max(len(a), len(b), 1)
+
+
 def compare(answers: Answers, stubs: Mapping[str, str]) -> Similar:
     """The pairs of students whose answers are alike. `stubs`: cell → what was handed out."""
     cells = dict.fromkeys(cell for own in answers.values() for cell in own)
@@ -81,20 +122,13 @@ def compare(answers: Answers, stubs: Mapping[str, str]) -> Similar:
                 prints[student] = fingerprints(own.get(cell, ""))
             except SyntaxError:
                 unreadable.append((student, cell))
-        for pair, match in _matches(cell, prints, _stub(stubs.get(cell, ""))):
+        for pair, match in _matches(cell, prints, _prints(stubs.get(cell, ""))):
             for student in pair:
                 nearest[student] = max(nearest[student], match.share)
             if match.share >= ALIKE and match.evidence >= LEAST:
                 found[pair].append(match)
     pairs = [Pair(who, tuple(sorted(some, key=lambda one: -one.evidence))) for who, some in found.items()]
     return Similar(sorted(pairs, key=lambda pair: -pair.evidence), nearest, unreadable)
-
-
-def _stub(source: str) -> set[int]:
-    try:
-        return set(fingerprints(source))
-    except SyntaxError:
-        return set()
 
 
 def _matches(cell: str, prints: dict[str, dict[int, set[int]]], stub: set[int]) -> Iterator[tuple]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from autograder.report.page import document, histogram, row_head, table
-from autograder.report.similar import ALIKE, Match, Pair, Similar
+from autograder.report.similar import ALIKE, Known, Match, Pair, Similar
 
 SHOWN = 50  # pairs whose code is on the page
 STYLE = """
@@ -28,13 +28,23 @@ class do. Other names, helper functions and lines that changed places do not hid
 alike: alone this says less than the list above. Both codes are below."""
 
 
+LIKE = """Answers of ten lines and more with the structure of one that comes with the course: the library's own code,
+which every student has installed, or an answer that was collected as right. Others: how many more of the class wrote
+the same. Where they are many it is simply how one writes it. No mark depends on this."""
+
+
 def page(
-    assignment: str, answers: Mapping[str, Mapping[str, str]], found: Similar, same: list[Pair] | None = None
+    assignment: str,
+    answers: Mapping[str, Mapping[str, str]],
+    found: Similar,
+    same: list[Pair] | None = None,
+    known: Sequence[Known] = (),
 ) -> str:
-    """The whole page. `same`: pairs that run the same operations, where the answers were run."""
+    """The whole page. `same`: pairs that run the same operations, where the answers were run; `known`: answers like one
+    that we have."""
     parts = [NOTE, _pairs("Pairs", EVIDENCE, "pair", found.pairs)]
     parts += [] if same is None else [_pairs("The same operations", SAME, "run", same)]
-    parts += [_nearest(found), _unreadable(found)]
+    parts += [_known(known), _nearest(found), _unreadable(found)]
     for kind, pairs in (("pair", found.pairs), ("run", same or [])):
         parts += [_code(f"{kind}-{number}", pair, answers) for number, pair in enumerate(pairs[:SHOWN], 1)]
     lead = f"<p>{len(answers)} students; pairs alike in {ALIKE:.0%} or more of an answer: {len(found.pairs)}.</p>"
@@ -54,6 +64,20 @@ def _pairs(title: str, note: str, kind: str, pairs: list[Pair]) -> str:
         '<th scope="col">Students</th><th scope="col" class="text">Alike in</th><th scope="col">Evidence</th>'
     )
     return table(title, note, head, rows)
+
+
+def _known(known: Sequence[Known]) -> str:
+    """Empty where there are none."""
+    if not known:
+        return ""
+    rows = [f'<tr>{row_head(one.student)}<td class="text"><code>{escape(one.cell)}</code></td>'
+            f'<td class="text">{escape(one.name)}</td><td>{one.share:.0%}</td><td>{one.others}</td></tr>'
+            for one in known]  # fmt: skip
+    head = (
+        '<th scope="col">Student</th><th scope="col" class="text">Cell</th><th scope="col" class="text">Like</th>'
+        '<th scope="col">Alike</th><th scope="col">Others</th>'
+    )
+    return table("Like a known answer", LIKE, head, rows)
 
 
 def _nearest(found: Similar) -> str:

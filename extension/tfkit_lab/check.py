@@ -38,6 +38,8 @@ def parse(body: bytes) -> tuple[str, list[dict[str, Any]]]:
         asked = json.loads(body)
     except ValueError as error:
         raise BadRequest(f"the body is no JSON: {error}") from error
+    except RecursionError:
+        raise BadRequest("the body is no JSON that can be read: it is nested too deeply") from None
     if not isinstance(asked, dict):
         raise BadRequest("the body must be an object with `exercise` and `cells`")
     exercise, cells = asked.get("exercise"), asked.get("cells")

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ from tornado import web
 from tfkit_lab import classes, course, family
 from tfkit_lab.check import BadRequest, CheckFailed, check, parse, parse_outcome
 
-MAX_RUNNING = max(1, (os.cpu_count() or 2) // 2)
-MAX_WAITING = 8
+HUB = "JUPYTERHUB_USER" in os.environ  # this server is one of many on a machine, and has one user
+MAX_RUNNING = 1 if HUB else max(1, (os.cpu_count() or 2) // 2)
+MAX_WAITING = 2 if HUB else 8
+MAX_OF_ONE = 4  # checks that one user may have running or waiting, where several share a server
 
 
 class Queue:
@@ -25,16 +28,27 @@ class Queue:
 
     def __init__(self) -> None:
         self.asked = 0
+        self._of: Counter[str] = Counter()
         self._free = asyncio.Semaphore(MAX_RUNNING)
 
-    async def check(self, exercise: str, cells: list[dict[str, Any]]) -> dict[str, Any]:
+    def refusal(self, user: str) -> str:
+        """Why the user has to wait before another check is taken; "" where one is."""
+        if self.asked >= MAX_RUNNING + MAX_WAITING:
+            return f"{self.asked} checks are running or waiting already: try again in a moment"
+        if self._of[user] >= MAX_OF_ONE:
+            return f"{self._of[user]} checks of yours are running or waiting already: try again in a moment"
+        return ""
+
+    async def check(self, user: str, exercise: str, cells: list[dict[str, Any]]) -> dict[str, Any]:
         """The verdict's JSON, when it is this one's turn; CheckFailed as `check` raises it."""
         self.asked += 1
+        self._of[user] += 1
         try:
             async with self._free:
                 return await check(exercise, cells)
         finally:
             self.asked -= 1
+            self._of -= Counter({user: 1})  # and forgets who has none left
 
 
 class _Handler(APIHandler):
@@ -79,9 +93,10 @@ class CheckHandler(_Handler):
         except BadRequest as error:
             return self.say(400, str(error))
         queue: Queue = self.settings["tfkit_checks"]
-        if queue.asked >= MAX_RUNNING + MAX_WAITING:
-            return self.say(429, f"{queue.asked} checks are running or waiting already: try again in a moment")
-        self._task = asyncio.create_task(queue.check(exercise, cells))
+        user = str(getattr(self.current_user, "username", self.current_user))
+        if refused := queue.refusal(user):
+            return self.say(429, refused)
+        self._task = asyncio.create_task(queue.check(user, exercise, cells))
         await self._answer(self._task)
 
     async def _answer(self, task: asyncio.Task[dict[str, Any]]) -> None:

@@ -110,6 +110,12 @@ def test_seeds_differ_by_key_student_and_exercise():
     assert run.seed_for(b"k", "a", ATTEND) == run.seed_for(b"k", "a", ATTEND)
 
 
+def test_the_seed_of_a_feedback_draws_nothing_for_the_next_hand_in():
+    first, again, next_one = ([run.Source("a", text, "attention.attend")] for text in ("x = 1", "x = 1", "x = 2"))
+    attempts = [run.attempt_of("ada", sources) for sources in (first, again, next_one)]
+    assert attempts[0] == attempts[1] != attempts[2] and run.attempt_of("ben", first) != attempts[0]
+
+
 def command(*arguments):
     return subprocess.run([sys.executable, "-m", "autograder", *arguments], capture_output=True, text=True, timeout=120)
 

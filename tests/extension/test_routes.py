@@ -17,7 +17,7 @@ from tornado.httpclient import HTTPClientError
 from autograder import notebook as in_kernel
 from autograder import warm
 from tfkit_lab import check as engine
-from tfkit_lab import course
+from tfkit_lab import course, handlers
 
 EXERCISE = "masks.causal"
 CELLS = [{"source": "def causal_mask(): ...", "role": "exercise", "exercise": EXERCISE}]
@@ -270,3 +270,41 @@ def test_the_french_catalogue_is_found_as_jupyterlab_looks_for_it(tmp_path):
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=60)
     assert done.stdout.strip() == "['Vérifier']", done.stderr
+
+
+def test_a_body_nested_too_deeply_is_a_bad_request():
+    """json gives up with a RecursionError, which is no ValueError: the server said 500."""
+    with pytest.raises(engine.BadRequest, match="nested too deeply"):
+        engine.parse(b"[" * 200_000)
+
+
+def test_checks_are_bounded_for_each_user(monkeypatch):
+    monkeypatch.setattr(handlers, "MAX_RUNNING", 2)
+    monkeypatch.setattr(handlers, "MAX_WAITING", 4)
+    monkeypatch.setattr(handlers, "MAX_OF_ONE", 2)
+
+    async def some():
+        over = asyncio.Event()
+
+        async def slow(exercise, cells):
+            await over.wait()
+            return {}
+
+        monkeypatch.setattr(handlers, "check", slow)
+        queue = handlers.Queue()
+        tasks = []
+        for user in ("ann", "ann", "ben", "ben", "cleo"):
+            assert queue.refusal(user) == ""
+            tasks.append(asyncio.create_task(queue.check(user, "masks.causal", [])))
+            await asyncio.sleep(0)
+        said = [queue.refusal(user) for user in ("ann", "cleo")]
+        tasks.append(asyncio.create_task(queue.check("cleo", "masks.causal", [])))
+        await asyncio.sleep(0)
+        said.append(queue.refusal("dora"))
+        over.set()
+        await asyncio.gather(*tasks)
+        return said, queue
+
+    said, queue = asyncio.run(some())
+    assert said[0].startswith("2 checks of yours") and said[1] == "" and said[2].startswith("6 checks are running")
+    assert queue.asked == 0 and not queue._of and queue.refusal("ann") == ""

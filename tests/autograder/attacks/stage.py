@@ -77,8 +77,9 @@ class Attack:
 
 
 def attacks() -> list[Attack]:
-    """All files, by family and name."""
-    return [Attack(path) for path in sorted(HERE.glob("*/*.py")) if path.parent.name != "__pycache__"]
+    """All files that are played on this stage, by family and name; those of `grader` need other exercises."""
+    apart = ("__pycache__", "grader")
+    return [Attack(path) for path in sorted(HERE.glob("*/*.py")) if path.parent.name not in apart]
 
 
 def find(nb: nbformat.NotebookNode, grade_id: str) -> nbformat.NotebookNode:

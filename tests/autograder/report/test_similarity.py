@@ -9,7 +9,9 @@ import nbformat
 import pytest
 
 from autograder.cli import main
-from autograder.report.similar import compare, fingerprints
+from autograder.report.answers import known as known_answers
+from autograder.report.similar import compare, fingerprints, like_known
+from autograder.report.similar_page import page as page_of
 from course import exercises
 from course.mock_class import ALL, STUDENTS, submission
 
@@ -130,3 +132,27 @@ def test_the_page_stands_alone(course, tmp_path, capsys):
     assert "<b>" not in text and "&lt;b&gt;huge" in text
     assert "<mark>    scores[~m] = -1e9  # &lt;b&gt;huge&lt;/b&gt;</mark>" in text
     assert "Not compared" in text and "cleo" in text
+
+
+def test_a_copy_of_the_library_is_a_note_and_answers_of_ones_own_are_none():
+    exercise = next(one for one in exercises() if one.id == "attention.multi_head")
+    cell = "solution-attention-multi_head"
+    known = known_answers({cell})
+    assert set(known) == {cell} and "the library's own code" in known[cell] and len(known[cell]) > 2
+    copied = known[cell]["the library's own code"]
+    other = submission(STUDENTS[0], exercise)
+    answers = {"zoe": {cell: disguised(copied)}, "yan": {cell: disguised(copied)}, "ada": {cell: LONG},
+               "eve": {cell: "("}}  # fmt: skip
+    found = like_known(answers, {cell: {"the library's own code": copied}}, {})
+    assert [(one.student, one.name, one.share, one.others) for one in found] == [
+        ("yan", "the library's own code", 1.0, 1), ("zoe", "the library's own code", 1.0, 1)]  # fmt: skip
+    collected = like_known({"ada": {cell: other}}, known, {})
+    assert [one.student for one in collected] == ["ada"] and collected[0].name != "the library's own code"
+    assert like_known(answers, {cell: {"ours": copied}}, {cell: copied}) == []  # what was handed out is no copy
+    text = page_of("x", answers, compare(answers, {}), None, found)
+    assert "Like a known answer" in text and "library&#x27;s own code" in text and "No mark depends on this" in text
+    assert "Like a known answer" not in page_of("x", answers, compare(answers, {}), None, [])
+
+
+def test_short_answers_are_like_each_other_anyhow():
+    assert like_known({"a": {"c": LONG}}, {"c": {"ours": LONG}}, {}) == []

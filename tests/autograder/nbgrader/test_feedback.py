@@ -1,0 +1,60 @@
+"""What a student wrote, on the pages that instructors open: it fetches nothing, and stays in its box."""
+
+import pytest
+
+from autograder.nbgrader.feedback import BOX, TALL, FeedbackExporter, boxed, clean
+
+FETCHES = [
+    "list-style:url(http://evil.test/a)", "list-style: square URL('//evil.test/b')", "fill:url(http://evil.test/c#d)",
+    "stroke:url(http://evil.test/e#f)", "background-color:image-set('http://evil.test/g' 1x)", "color:var(--x)",
+    "border:1px solid url(//evil.test)", "width:calc(100px)", "font-family:u\\rl(http://evil.test)",
+    "color:rgb(1,2,url(//evil.test))", "fill:src('http://evil.test/h')", "background-image:url(//evil.test)",
+]  # fmt: skip
+LEAVES = [
+    "margin-top:-3000px", "margin:0 0 -10px", "height:5000px", "height:100vh", "width:5000%", "position:fixed",
+    "overflow:visible", "padding:99999px", "transform:scale(9)", "line-height:99999", "font-size:3000px", "inset:0",
+    "margin-left:-1e-5px", "z-index:9", "height:9e9em", "contain:none",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("style", FETCHES + LEAVES)
+def test_a_style_that_fetches_or_leaves_its_box_is_dropped(style):
+    html = clean(f'<div style="{style}; color: red">x</div>')
+    assert html == '<div style="color:red">x</div>', html
+
+
+@pytest.mark.parametrize("name", ["fill", "stroke", "fill-opacity", "transform"])
+def test_attributes_of_drawings_fetch_nothing_either(name):
+    assert "evil" not in clean(f'<svg><rect width="3" {name}="url(http://evil.test/a#b)"></rect></svg>')
+    assert "evil" not in clean(f'<svg><rect width="3" {name}="u&#92;72l(http://evil.test/a)"></rect></svg>')
+    assert f'{name}="1"' in clean(f'<svg><rect {name}="1"></rect></svg>')
+
+
+HARMLESS = [
+    "color:rgb(1,2,3)", "background-color:#fff", "border:1px solid rgba(1, 2, 3, 0.5)", "margin:4px 0", "width:50%",
+    "font-family:Noto,serif", "grid-template-columns:1fr 2fr", "line-height:1.45", "list-style:square",
+    "opacity:0.5", "overflow:auto", "padding:3px 10px 3px 4px", "max-width:60em", "vertical-align:top",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("style", HARMLESS)
+def test_ordinary_styles_stay(style):
+    assert f'style="{style}"' in clean(f'<p style="{style}">x</p>')
+
+
+@pytest.mark.parametrize("name", ["tfkit-verdict", "modal", "navbar-fixed-top", "highlight tfkit-verdict", "jp-Cell"])
+def test_nobody_elses_classes_and_ids(name):
+    assert clean(f'<div class="{name}">x</div>') == "<div>x</div>"
+    assert clean(f'<div id="{name}">x</div>') == "<div>x</div>"
+
+
+def test_tables_of_pandas_and_highlighted_code_keep_their_classes():
+    assert clean('<table class="dataframe"></table>') == '<table class="dataframe"></table>'
+    shown = FeedbackExporter().markdown2html({}, "# Title\n```python\nx = 1\n```\n`a < b` and $x < y$")
+    assert 'class="highlight' in shown and 'id="Title"' in shown and "a &lt; b" in shown
+
+
+def test_all_of_it_stands_in_a_box_that_cuts_off():
+    assert boxed("<p>x</p>") == f"{BOX.format(TALL)}<p>x</p></div>"
+    assert FeedbackExporter().markdown2html({}, "x").startswith('<div style="contain:content')
+    assert boxed("</div></div><p>out?</p>").count("</div>") == 1
