@@ -13,6 +13,7 @@ from autograder.warm import Warm, request
 
 SECONDS = 300.0
 MIME = "application/vnd.tfkit.verdict+json"  # of what the lab's front end reads to keep the progress
+UNDEFINED = "Run the cell with your answer first: a kernel that was restarted knows nothing (Run > Run All Above)."
 _warm = Warm("--trust")
 
 
@@ -77,6 +78,8 @@ def as_html(found: dict[str, Any]) -> str:
 
     fields = {**found, "checks": tuple(CheckResult(**one) for one in found["checks"])}
     page = verdict_html(Verdict(**fields))
+    if any(one["name"] == "defined" and one["status"] == "failed" for one in found["checks"]):
+        page += f"<p>{html.escape(UNDEFINED)}</p>"
     if found["sandbox"] == "subprocess":
         page += f"<p>{html.escape('NOT ISOLATED: no sandbox works here, so the code ran with your own rights.')}</p>"
     return page

@@ -21,6 +21,14 @@ def test_the_last_definition_counts():
     assert notebook.verdict(CAUSAL.id, [right, wrong])["status"] == "failed"
 
 
+def test_after_a_restart_it_says_to_run_the_answer_first():
+    found = notebook.bundle(notebook.verdict(CAUSAL.id, [f'from autograder import check\n\ncheck("{CAUSAL.id}")']))
+    assert "Run the cell with your answer first" in found["text/html"]
+    assert found["text/plain"] == f"{CAUSAL.id}: failed, 0 of {CAUSAL.points:g}"
+    wrong = notebook.verdict(CAUSAL.id, [answers(CAUSAL, "wrong")[0].read_text()])
+    assert "Run the cell with your answer first" not in notebook.as_html(wrong)
+
+
 def test_an_exercise_that_is_not_there():
     with pytest.raises(notebook.CheckFailed, match="no exercise is called"):
         notebook.verdict("masks.casual", ["x = 1"])
