@@ -4,8 +4,7 @@ Adds to BERT: the layers share their weights (in n_groups groups of group_size l
 run n_layers times); embeddings are narrow, and a matrix widens them: V*N + N*E numbers in place of V*E. Next-sentence
 prediction gives way to sentence order: were these two swapped?
 
-Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size,
-N = d_embed.
+Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size, N = d_embed.
 """
 
 import math

@@ -5,8 +5,7 @@ block, which attend to all, and to a few drawn at random, so that time and memor
 Left out: the blocks' kernel (this page computes all scores and masks them), NumPy's order of draws, one draw for each
 head, and that texts of up to (5 + 2 * n_random) * block tokens are attended to in full.
 
-Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size,
-N blocks.
+Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size, N blocks.
 """
 
 import math

@@ -5,8 +5,8 @@ token, whose weights are made, at each position, from the query times a summary 
 convolution). It is trained as ELECTRA is; this page has the generator's head.
 Left out: the feed-forward in groups, which the model called medium-small has.
 
-Shapes: B sentences, L tokens, E = d_model, H = n_heads / head_ratio heads that attend,
-D = E / 2H, W = conv_kernel_size, N = d_embed, V = vocab_size.
+Shapes: B sentences, L tokens, E = d_model, H = n_heads / head_ratio heads that attend, D = E / 2H, W =
+conv_kernel_size, N = d_embed, V = vocab_size.
 """
 
 import math

@@ -5,8 +5,7 @@ keys and queries of their own; so the embeddings need no positions. For filling 
 late: the last layer is run emd_steps times more over its input, asked by that input plus positions (the enhanced mask
 decoder; the published models were trained with 2 steps, and the published code runs them with none).
 
-Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size,
-K = max_relative_positions.
+Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size, K = max_relative_positions.
 """
 
 import math

@@ -5,8 +5,7 @@ matrices as tokens, after a norm; beside the first layer, a convolution over the
 as ELECTRA, on replaced tokens).
 Left out: the enhanced mask decoder, which is as in DeBERTa.
 
-Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size,
-K = position_buckets.
+Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size, K = position_buckets.
 """
 
 import math

@@ -5,8 +5,7 @@ text, and the inner product of two vectors says how well they fit. They are trai
 passage among all passages of the batch, and one more each, which has the words but not the answer.
 Left out: the reader, a third BERT, which says where in a passage the answer is.
 
-Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H,
-C passages.
+Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, C passages.
 """
 
 import math

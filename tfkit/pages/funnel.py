@@ -4,13 +4,14 @@ Adds to BERT: layers stand in blocks, and before each block but the first, neigh
 token stays apart): in the queries first, so that the shorter sequence attends to the longer one. A decoder repeats the
 last states to the full length, adds those of the first block, and runs a few layers more. Positions are distances.
 
-Shapes: B sentences, L tokens, Q queries and K keys (L, or halves of it), E = d_model, H = n_heads, D = d_head,
-V = vocab_size.
+Shapes: B sentences, L tokens, Q queries and K keys (L, or halves of it), E = d_model, H = n_heads, D = d_head, V =
+vocab_size.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -36,6 +37,15 @@ def distance_encodings(distance: Tensor, d_model: int) -> Tensor:
     return torch.cat([angle.sin(), angle.cos()], dim=-1)  # [Q,K,E]
 
 
+class States(NamedTuple):
+    """A text at its length, or pooled."""
+
+    x: Tensor  # [B,L,E]
+    types: Tensor  # [B,L]
+    mask: Tensor  # bool [B,L], True = a token
+    place: Tensor  # [1,L]: where in the text the first of each group stood
+
+
 class Attention(nn.Module):
     def __init__(self, c: Config) -> None:
         super().__init__()
@@ -54,22 +64,23 @@ class Attention(nn.Module):
         """[B,L,H*D] -> [B,H,L,D]"""
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
-    def forward(self, x: Tensor, source: Tensor, mask: Tensor, distance: Tensor, same_type: Tensor) -> Tensor:
-        """x [B,Q,E] asks, source [B,K,E] is attended to, mask bool [B,K], distance [Q,K], same_type bool [B,Q,K]
-        -> [B,Q,E]"""
-        q = self.split_heads(self.q_proj(x))  # [B,H,Q,D]
-        k = self.split_heads(self.k_proj(source))  # [B,H,K,D]
-        v = self.split_heads(self.v_proj(source))  # [B,H,K,D]
-        encodings = distance_encodings(distance, x.size(-1)).to(x.dtype)  # [Q,K,E]
+    def forward(self, states: States, source: States) -> Tensor:
+        """states of Q queries, source of K keys -> [B,Q,E]"""
+        q = self.split_heads(self.q_proj(states.x))  # [B,H,Q,D]
+        k = self.split_heads(self.k_proj(source.x))  # [B,H,K,D]
+        v = self.split_heads(self.v_proj(source.x))  # [B,H,K,D]
+        distance = states.place[0][:, None] - source.place[0]  # [Q,K]
+        encodings = distance_encodings(distance, source.x.size(-1)).to(q.dtype)  # [Q,K,E]
         content = (q + self.by_content[:, None]) @ k.transpose(-2, -1)  # [B,H,Q,K]
         r = torch.einsum("qke,ehd->hqkd", encodings, self.waves)  # [H,Q,K,D]
         position = torch.einsum("bhqd,hqkd->bhqk", q + self.by_distance[:, None], r)  # [B,H,Q,K]
         other, same = torch.einsum("bhqd,thd->tbhq", q + self.by_type[:, None], self.types)[..., None]  # [B,H,Q,1]
-        kind = torch.where(same_type[:, None], same, other)  # [B,H,Q,K]
+        same_type = states.types[:, None, :, None] == source.types[:, None, None]  # [B,1,Q,K]
+        kind = torch.where(same_type, same, other)  # [B,H,Q,K]
         placed = torch.ones_like(distance, dtype=torch.bool)  # [Q,K]
         placed[0], placed[:, 0] = False, False  # the first token has neither place nor sentence
         scores = (content + (position + kind) * placed) / math.sqrt(q.size(-1))  # [B,H,Q,K]
-        weights = scores.masked_fill(~mask[:, None, None], float("-inf")).softmax(-1)  # [B,H,Q,K], rows sum to 1
+        weights = scores.masked_fill(~source.mask[:, None, None], float("-inf")).softmax(-1)  # [B,H,Q,K], rows sum to 1
         return self.o_proj((weights @ v).transpose(1, 2).flatten(2))  # [B,Q,E]
 
 
@@ -90,10 +101,10 @@ class Layer(nn.Module):
         self.attn, self.norm1 = Attention(c), nn.LayerNorm(c.d_model, c.eps)
         self.ff, self.norm2 = FeedForward(c), nn.LayerNorm(c.d_model, c.eps)
 
-    def forward(self, x: Tensor, source: Tensor, mask: Tensor, distance: Tensor, same_type: Tensor) -> Tensor:
-        """x [B,Q,E], source [B,K,E], mask bool [B,K], distance [Q,K], same_type bool [B,Q,K] -> [B,Q,E]"""
-        x = self.norm1(x + self.attn(x, source, mask, distance, same_type))
-        return self.norm2(x + self.ff(x))
+    def forward(self, states: States, source: States) -> States:
+        """states of Q queries, source of K keys, which may be the same -> the states after this layer"""
+        x = self.norm1(states.x + self.attn(states, source))  # [B,Q,E]
+        return states._replace(x=self.norm2(x + self.ff(x)))
 
 
 def pairs(x: Tensor) -> Tensor:
@@ -101,11 +112,12 @@ def pairs(x: Tensor) -> Tensor:
     return torch.cat([x[:, :1], x[:, :-1]], dim=1)
 
 
-def pool(x: Tensor, types: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """x [B,L,E], types [B,L], mask bool [B,L] -> half of each; where padding took part, none may look"""
-    x = F.avg_pool1d(pairs(x).transpose(1, 2), 2, ceil_mode=True).transpose(1, 2)  # [B,L/2,E]
-    mask = F.pad(pairs(mask), (0, mask.size(1) % 2), value=True)  # [B,L], even
-    return x, pairs(types)[:, ::2], mask.unflatten(1, (-1, 2)).all(-1)  # [B,L/2,E], [B,L/2], [B,L/2]
+def pool(states: States) -> States:
+    """The mean of each two neighbours -> half as many; where padding took part, none may look"""
+    x = F.avg_pool1d(pairs(states.x).transpose(1, 2), 2, ceil_mode=True).transpose(1, 2)  # [B,L/2,E]
+    mask = F.pad(pairs(states.mask), (0, states.mask.size(1) % 2), value=True)  # [B,L], L even
+    mask = mask.unflatten(1, (-1, 2)).all(-1)  # [B,L/2]
+    return States(x, pairs(states.types)[:, ::2], mask, pairs(states.place)[:, ::2])
 
 
 class Embeddings(nn.Module):
@@ -131,33 +143,22 @@ class Funnel(nn.Module):
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
         """input_ids, token_type_ids [B,L], attention_mask [B,L], 1 = a token, 0 = padding -> logits [B,L,V]"""
-        x = self.embed.norm(self.embed.tokens(input_ids))  # [B,L,E]
-        types, mask, place = token_type_ids, attention_mask.bool(), torch.arange(x.size(1))  # [B,L], [B,L], [L]
+        x, length = self.embed.norm(self.embed.tokens(input_ids)), input_ids.size(1)  # [B,L,E]
+        states = full = States(x, token_type_ids, attention_mask.bool(), torch.arange(length)[None])
         for number, block in enumerate(self.layers):
-            source = x, mask, types, place  # the first layer of a block attends to the longer sequence
-            if number:
-                x, types, mask = pool(x, types, mask)  # [B,Q,E], [B,Q], [B,Q]; Q is half as many as before
-                place = 1 + 2**number * (torch.arange(x.size(1)) - 1)  # [Q]: where the first of each group stood
+            source = states  # the first layer of a block attends to the longer sequence
+            states = pool(states) if number else states
             for layer in block.children():
-                x = self.run(layer, x, types, place, *source)  # [B,Q,E]
-                source = x, mask, types, place
+                states = source = layer(states, source)  # of L, L/2, L/4, … tokens
             if number == 0:
-                first = x  # [B,L,E]
-        times, length = 2 ** (len(self.layers) - 1), input_ids.size(1)
-        rest = F.pad(x[:, 1:].repeat_interleave(times, dim=1), (0, 0, 0, times - 1))  # of the first there is one
-        x = torch.cat([x[:, :1], rest[:, : length - 1]], dim=1) + first  # [B,L,E]
-        mask, place = attention_mask.bool(), torch.arange(length)  # [B,L], [L]
+                full = states
+        times = 2 ** (len(self.layers) - 1)
+        rest = states.x[:, 1:].repeat_interleave(times, dim=1)  # each state as often as tokens were pooled into it
+        rest = F.pad(rest, (0, 0, 0, times - 1))[:, : length - 1]  # [B,L-1,E]
+        states = full._replace(x=torch.cat([states.x[:, :1], rest], dim=1) + full.x)
         for layer in self.decoder:
-            x = self.run(layer, x, token_type_ids, place, x, mask, token_type_ids, place)  # [B,L,E]
-        return x @ self.embed.tokens.weight.T + self.top.bias  # [B,L,V]
-
-    def run(
-        self, layer: nn.Module, x: Tensor, types: Tensor, place: Tensor,
-        source: Tensor, source_mask: Tensor, source_types: Tensor, source_place: Tensor,
-    ) -> Tensor:  # fmt: skip
-        """x [B,Q,E], types [B,Q], place [Q]; the same of the source [B,K,E], and its mask [B,K] -> [B,Q,E]"""
-        distance = place[:, None] - source_place  # [Q,K]
-        return layer(x, source, source_mask, distance, types[:, :, None] == source_types[:, None])
+            states = layer(states, states)
+        return states.x @ self.embed.tokens.weight.T + self.top.bias  # [B,L,V]
 
 
 MODEL = Funnel

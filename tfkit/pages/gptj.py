@@ -4,8 +4,7 @@ Adds to GPT-2: no table of positions; instead, the first rotary_dim columns of e
 angle that grows with the position (RoPE, Su et al. 2021); attention and feed-forward side by side after one norm, so
 that their products can run at once; no biases in attention; an output matrix of its own, with a bias.
 
-Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size,
-R = rotary_dim.
+Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size, R = rotary_dim.
 """
 
 import math

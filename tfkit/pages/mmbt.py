@@ -4,8 +4,8 @@ Adds to BERT: the first tokens are regions of a picture: [CLS], what an image en
 the text, as a second segment whose positions start anew. The same layers read both, and a classifier the first state.
 Left out: the image encoder, a ResNet whose last feature map is cut into regions; this page begins with those.
 
-Shapes: B pairs of a picture and a text, R regions, S tokens, L = R + 2 + S, E = d_model, H = n_heads, D = E / H,
-M = modal_hidden_size, C = num_labels.
+Shapes: B pairs of a picture and a text, R regions, S tokens, L = R + 2 + S, E = d_model, H = n_heads, D = E / H, M =
+modal_hidden_size, C = num_labels.
 """
 
 import math

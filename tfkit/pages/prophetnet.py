@@ -5,8 +5,8 @@ stream n has no tokens, only the next position and an embedding of n, and attend
 back, and to itself. All are trained on the same token, of which stream n has not seen the n - 1 before. Distances add
 to the scores, by buckets. For writing, the first predicting stream is read.
 
-Shapes: B sentences, S tokens of the source, T of the target, E = d_model, H = n_heads, D = E / H, V = vocab_size,
-N = ngram predicting streams.
+Shapes: B sentences, S tokens of the source, T of the target, E = d_model, H = n_heads, D = E / H, V = vocab_size, N =
+ngram predicting streams.
 """
 
 import math

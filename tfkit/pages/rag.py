@@ -5,8 +5,8 @@ with the question's; BART reads each with the question behind it; every token's 
 by how well each fits (RAG-token). The scores train the question encoder; the index stays as it is.
 Left out: RAG-sequence, which sums over the passages once for the whole answer.
 
-Shapes: B questions, N passages in the index, D of them found, S tokens of a source, T of the target, E = d_model,
-H = n_heads, V = vocab_size.
+Shapes: B questions, N passages in the index, D of them found, S tokens of a source, T of the target, E = d_model, H =
+n_heads, V = vocab_size.
 """
 
 import math

@@ -4,8 +4,8 @@ Adds to ProphetNet: nothing but 250,000 SentencePiece tokens of all languages to
 model is their embeddings. 0 pads; [SEP], 2, begins and ends what is written. The layers are ProphetNet's, and so is
 this page: predicting stream n of the decoder writes the n-th token ahead.
 
-Shapes: B sentences, S tokens of the source, T of the target, E = d_model, H = n_heads, D = E / H, V = vocab_size,
-N = ngram predicting streams.
+Shapes: B sentences, S tokens of the source, T of the target, E = d_model, H = n_heads, D = E / H, V = vocab_size, N =
+ngram predicting streams.
 """
 
 import math
