@@ -101,7 +101,7 @@ def inputs(name: str, real: Any) -> dict[str, Any]:
         "input_ids": drawn(3, length).masked_fill(~mask, pad),
         "attention_mask": mask.long(),
         "token_type_ids": (torch.arange(length) > 2).long().expand(3, -1),
-        "decoder_input_ids": drawn(3, 4, seed=5),
+        "decoder_input_ids": drawn(3, 4, seed=5).index_fill(1, torch.tensor([3]), pad),
         "langs": (torch.arange(length) % 2).expand(3, -1),
         "global_attention_mask": torch.isin(torch.arange(length), torch.tensor([0, 6])).long().expand(3, -1),
         "input_modal": torch.randn(3, 3, 5, generator=torch.Generator().manual_seed(7), dtype=torch.float64),
