@@ -123,11 +123,14 @@ class BART(Tasks, transformer.Transformer):
         self.make_top()
         self.apply(self.start)
 
+    @torch.no_grad()
     def start(self, module):
         if isinstance(module, (nn.Linear, nn.Embedding)):
             nn.init.normal_(module.weight, std=0.02)
         if isinstance(module, nn.Linear):
             nn.init.zeros_(module.bias)
+        if isinstance(module, nn.Embedding) and module.padding_idx is not None:
+            module.weight[module.padding_idx].zero_()
 
     def embedded(self, ids, name, past=0):
         """ids [B,L], after `past` others -> [B,L,E]; name "input_ids": of the encoder. ValueError past max_length."""

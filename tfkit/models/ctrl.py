@@ -46,6 +46,7 @@ class CTRL(gpt2.GPT2):
     TOPS = {"sequence_classification": gpt2.GPT2.TOPS["sequence_classification"]}
     HEADS = (None, "causal_lm", *TOPS)
     BLOCK = Block
+    SHRINKS = False
     waves: torch.Tensor
 
     def __init__(self, config: Config, head=None):

@@ -38,6 +38,7 @@ class GPT(gpt2.GPT2):
     TOPS = {head: gpt2.GPT2.TOPS[head] for head in ("double_heads", "sequence_classification")}
     HEADS = (None, "causal_lm", *TOPS)
     BLOCK = Block
+    SHRINKS = False
 
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)

@@ -70,6 +70,7 @@ class GPT2(Model):
     }  # fmt: skip
     HEADS = (None, "causal_lm", *TOPS)
     BLOCK = Block
+    SHRINKS = True  # whether the last layer of each sub-layer starts smaller
 
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)
@@ -87,7 +88,7 @@ class GPT2(Model):
             nn.init.normal_(module.weight, std=0.02)
         if isinstance(module, nn.Linear) and module.bias is not None:
             nn.init.zeros_(module.bias)
-        if isinstance(module, Block):
+        if isinstance(module, Block) and self.SHRINKS:
             for last in (module.attn.o_proj, module.ff.down):
                 nn.init.normal_(last.weight, std=0.02 / (2 * self.config.n_layers) ** 0.5)
 

@@ -48,6 +48,7 @@ class GPTNeo(gpt3.GPT3):
     TOPS = {head: top for head, top in gpt2.GPT2.TOPS.items() if head != "double_heads"}
     HEADS = (None, "causal_lm", *TOPS)
     BLOCK = Block
+    SHRINKS = False
 
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)

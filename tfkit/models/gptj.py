@@ -49,6 +49,7 @@ class GPTJ(gpt2.GPT2):
     TOPS = {head: gpt2.GPT2.TOPS[head] for head in ("sequence_classification", "question_answering")}
     HEADS = (None, "causal_lm", *TOPS)
     BLOCK = Block
+    SHRINKS = False
 
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)

@@ -81,11 +81,14 @@ class ProphetNet(transformer.Transformer):
             self.ngram_embed = nn.Embedding(c.ngram, c.d_model)
         self.apply(self.start)
 
+    @torch.no_grad()
     def start(self, module):
         if isinstance(module, (nn.Linear, nn.Embedding)):
             nn.init.normal_(module.weight, std=0.02)
         if isinstance(module, nn.Linear):
             nn.init.zeros_(module.bias)
+        if isinstance(module, nn.Embedding) and module.padding_idx is not None:
+            module.weight[module.padding_idx].zero_()
 
     @property
     def names(self):

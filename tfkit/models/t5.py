@@ -143,6 +143,8 @@ class T5(Tasks, transformer.Transformer):
     def start(self, module):
         if isinstance(module, nn.Linear):
             nn.init.normal_(module.weight, std=module.in_features**-0.5)
+            if module.bias is not None:  # a task's head has one
+                nn.init.zeros_(module.bias)
         if isinstance(module, Attention):  # no 1/sqrt(d_kv) in the scores: it is here
             nn.init.normal_(module.q_proj.weight, std=(self.config.d_model * self.config.d_kv) ** -0.5)
         if isinstance(module, nn.Embedding):
