@@ -26,7 +26,7 @@ DIFFERENT = {
     "funnel": {
         "": "all at 0.02, as the models beside it; their default starts embeddings at 1 and layers by their widths",
     },
-    "t5": {r"top\.classifier\.weight": "as wide as every other layer; theirs is 1, of which a class gets sqrt(d_model)"},
+    "t5": {r"top\.classifier\.weight": "as wide as every other layer; theirs is 1, whatever the width"},
     "mt5": {r"(lm_head|top\.classifier)\.weight": "as wide as every other layer, as in Mesh TensorFlow; theirs is 1"},
 }
 

@@ -49,6 +49,37 @@ def same(one, other, **close):
         torch.testing.assert_close(a, b, msg=lambda text, n=name: f"{n}: {text}", **close)
 
 
+def by_hand(net, data, steps, clip, decay):
+    """AdamW as in Loshchilov & Hutter 2019, with the clipping, decay and betas that `fit` promises -> gradient norms"""
+    moments, norms = {}, []
+    for step, batch in zip(range(1, steps + 1), data(None), strict=False):
+        net.zero_grad()
+        net(**batch).loss.backward()
+        parameters = [p for p in net.parameters() if p.grad is not None]
+        norms.append(torch.stack([p.grad.pow(2).sum() for p in parameters]).sum().sqrt().item())
+        for p in parameters:
+            grad = p.grad * min(1.0, clip / (norms[-1] + 1e-6))
+            first, second = moments.get(p, (0.0, 0.0))
+            first, second = 0.9 * first + 0.1 * grad, 0.98 * second + 0.02 * grad**2
+            moments[p] = first, second
+            update = (first / (1 - 0.9**step)) / ((second / (1 - 0.98**step)).sqrt() + 1e-9)
+            p.data -= 1e-3 * (decay * p.data + update)
+    return norms
+
+
+@pytest.mark.parametrize(("clip", "decay"), [(1.0, 0.01), (0.05, 0.0), (1e9, 0.3)])
+def test_a_step_is_adamw_clipped_and_decayed_as_promised(clip, decay, tmp_path):
+    """Betas 0.9 and 0.98; all parameters decay; clipped by the norm of all gradients together, which is reported."""
+    ours, expected = model(**STILL).double(), model(**STILL).double()
+    given = {} if (clip, decay) == (1.0, 0.01) else {"clip": clip, "weight_decay": decay}  # those are the defaults
+    train(ours, batches(4), steps=4, log=tmp_path, **given)
+    norms = by_hand(expected, batches(4), 4, clip, decay)
+    same(ours, expected, rtol=1e-9, atol=1e-12)
+    with (tmp_path / "metrics.csv").open() as stream:
+        assert [float(row["gradient_norm"]) for row in csv.DictReader(stream)] == pytest.approx(norms, rel=1e-6)
+    assert max(norms) > 0.05, "the clip of the second case is to be felt"
+
+
 def test_accumulation_is_one_large_batch_however_ragged():
     """The mean over all targets, not the mean of means: the halves differ in their numbers of targets."""
     whole, parts = model(**STILL).double(), model(**STILL).double()
