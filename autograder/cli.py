@@ -57,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     passback = commands.add_parser("passback", help="scores into the LMS's own gradebook, by LTI 1.3")
     passback.add_argument("course", type=Path, metavar="COURSE_DIR")
     passback.add_argument("assignment")
+    passback.add_argument("--again", action="store_true", help="send what the LMS has taken already, too")
     passback.set_defaults(run=_passback)
     for name, what in PAGES.items():
         page = commands.add_parser(name, help=what)
@@ -109,6 +110,7 @@ def _export_parser(export: argparse.ArgumentParser) -> None:
     export.add_argument("assignment")
     export.add_argument("--to", choices=("canvas", "moodle", "gradescope", "csv", *RECIPES), required=True)
     export.add_argument("--per-question", action="store_true", help="a column or test per question")
+    export.add_argument("--partial", action="store_true", help="totals of what is marked so far, instead of blanks")
     export.add_argument("-o", "--output", type=Path, required=True, metavar="FILE",
                         help="a new file; for gradescope and github-classroom a folder")  # fmt: skip
     export.add_argument("--package", metavar="WHEEL_OR_URL",
@@ -145,13 +147,15 @@ def _export(arguments: argparse.Namespace) -> int:
     try:
         if arguments.to in RECIPES:
             recipes.write(arguments.course, arguments.assignment, arguments.to, arguments.output, arguments.package)
+            print(f"wrote {arguments.output}")
             return 0
         scores = export.read(arguments.course, arguments.assignment)
-        export.write(scores, arguments.to, arguments.output, arguments.per_question)
+        blank = export.write(scores, arguments.to, arguments.output, arguments.per_question, arguments.partial)
     except export.NoExport as error:
         raise BadInput(str(error)) from error
-    for line in scores.warnings:
+    for line in [*scores.warnings, *blank]:
         print(f"autograder: {line}", file=sys.stderr)
+    print(f"wrote {arguments.output}")
     return 0
 
 
@@ -162,12 +166,13 @@ def _passback(arguments: argparse.Namespace) -> int:
         raise BadInput(f"`autograder passback` needs {error.name}: {install('grading', 'lti')}") from error
     try:
         found = scores.read(arguments.course, arguments.assignment)
-        done = lti.send(arguments.course, found)
+        done = lti.send(arguments.course, found, arguments.again)
     except scores.NoExport as error:
         raise BadInput(str(error)) from error
     for line in found.warnings:
         print(f"autograder: {line}", file=sys.stderr)
-    print(f"{len(done.sent)} scores of {arguments.assignment} were taken")
+    there = f"; {len(done.there)} had not changed since they were taken" if done.there else ""
+    print(f"{len(done.sent)} scores of {arguments.assignment} were taken{there}")
     if done.unknown:
         print(f"autograder: the course there has no member {', '.join(done.unknown)}: ids or e-mail addresses must "
               "be those of the gradebook", file=sys.stderr)  # fmt: skip
@@ -200,19 +205,22 @@ def _page(arguments: argparse.Namespace) -> int:
         from autograder.cluster.course import BadCourse
     except ImportError as error:
         raise BadInput(f"`autograder {arguments.page}` needs {error.name}: {install('grading')}") from error
+    from autograder.report.files import write_new
     from autograder.sandbox import SandboxError
 
+    if arguments.output.exists():  # before some minutes of work
+        raise BadInput(f"{arguments.output} exists: name a new file, or delete it")
     try:
         where = arguments.course, arguments.assignment
         text = _similarity(*where, arguments.operations) if arguments.page == "similarity" else _report(*where)
-        with arguments.output.open("x", encoding="utf-8") as file:
-            file.write(text)
+        write_new(arguments.output, text)
     except (BadCourse, SandboxError) as error:
         raise BadInput(str(error)) from error
     except FileExistsError:
         raise BadInput(f"{arguments.output} exists: name a new file, or delete it") from None
     except OSError as error:
         raise BadInput(f"{arguments.output} cannot be written: {error.strerror}") from None
+    print(f"wrote {arguments.output}")
     return 0
 
 

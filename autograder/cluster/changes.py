@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,19 +12,22 @@ from rich.table import Table
 
 from autograder.cluster.course import Course
 from autograder.cluster.job import Record, verdicts_in
+from autograder.nbgrader.ledger import Total
 
+TOTAL = "total"
+LEAST = 1e-9  # points; what is less is rounding
 Verdicts = dict[tuple[str, str], dict[str, Any]]  # (notebook, exercise) → verdict
 
 
 @dataclass(frozen=True)
 class Change:
-    """One exercise of one student whose outcome is another one."""
+    """One exercise of one student, or their total, that is another one."""
 
     student: str
     exercise: str
     before: str
     after: str
-    checks: tuple[str, ...]  # "scale: passed → failed"
+    checks: tuple[str, ...]  # "scale: passed → failed"; of a total "late penalty: 1 → 2"
 
 
 def standing(course: Course, student: str) -> Verdicts:
@@ -49,6 +52,17 @@ def changes(before: Verdicts, record: Record) -> list[Change]:
     return found
 
 
+def total_changes(totals: Mapping[str, tuple[Total, Total]]) -> list[Change]:
+    """Where a student's total would be another one, and by what: totals are those before and after."""
+    found = []
+    for student, (before, after) in totals.items():
+        if abs(before.points - after.points) > LEAST:
+            parts = ("marks", before.raw, after.raw), ("late penalty", before.penalty, after.penalty)
+            why = tuple(f"{name}: {old:g} → {new:g}" for name, old, new in parts if abs(old - new) > LEAST)
+            found.append(Change(student, TOTAL, f"{before.points:g}", f"{after.points:g}", why))
+    return found
+
+
 def _mark(verdict: dict[str, Any] | None) -> str:
     if verdict is None:
         return "none"
@@ -67,7 +81,7 @@ def table(found: list[Change]) -> Table:
     shown = Table(title="What would change", title_justify="left")
     for name in ("student", "exercise", "before", "after"):
         shown.add_column(name, no_wrap=True)
-    shown.add_column("checks", overflow="fold")
+    shown.add_column("what", overflow="fold")
     for one in found:
         row = (one.student, one.exercise, one.before, one.after, "\n".join(one.checks))
         shown.add_row(*(escape(text) for text in row))

@@ -13,7 +13,7 @@ from rich.prompt import Confirm
 
 from autograder.cluster import pool as pools
 from autograder.cluster.bundle import Key
-from autograder.cluster.changes import changes, standing, table
+from autograder.cluster.changes import Change, changes, standing, table, total_changes
 from autograder.cluster.course import BadCourse, Course, Submission
 from autograder.cluster.gradebook import Writer
 from autograder.cluster.interrupt import Interrupt
@@ -68,8 +68,7 @@ class Run:
         if round is None:
             due = list(self.submissions) if self.options.regrade else self._not_graded()
             if not due:
-                self._nothing_to_do()
-                return 0
+                return self._nothing_to_do()
             round = self.records.begin(self.course.assignment, self.options.regrade)
         else:
             due = list(self.submissions) if round.regrade else [*self._not_graded(), *self.records.keys(round)]
@@ -101,12 +100,22 @@ class Run:
             or not self.course.graded_folder(key.student).exists()  # deleted, to have it graded again
         ]
 
-    def _nothing_to_do(self) -> None:
+    def _nothing_to_do(self) -> int:
+        """Say so; where marks were given since, or the late policy is another one, the totals follow if that is agreed."""
         current = self.records.current(self.course.assignment)
         self.console.print(f"all {len(self.submissions)} submissions are graded already")
         old = sum(current[key.student].checks != key.checks for key in self.submissions)
         if old:
             self.console.print(f"{old} of them with other checks: --regrade shows what would change")
+        with Writer(self.course) as writer:
+            found = total_changes(writer.totals())
+            if not found:
+                return 0
+            self.console.print("the formgrader's late penalties are not those of today's marks and policy:")
+            if not self._agreed(found, "nothing was written: --yes does it"):
+                return 2
+            writer.settle(one.student for one in found)
+        return 0
 
     def _round(self, round: Round, due: list[Key], writer: Writer) -> int:
         there = self.records.keys(round)
@@ -124,7 +133,13 @@ class Run:
         screen.summary(self.course.assignment)
         if screen.failures:
             return 2
-        return self._agree(round, due, writer) if round.regrade else self._end(round)
+        if round.regrade:
+            return self._agree(round, due, writer)
+        self._end(round)
+        if others := total_changes(writer.totals()):
+            self.console.print(f"{len(others)} late penalties in the formgrader are not those of today's marks and "
+                               "policy: run this again to see them", style="yellow")  # fmt: skip
+        return 0
 
     def _pool(self, screen: Screen, jobs: int) -> AbstractContextManager[Pool]:
         device = self.course.device
@@ -168,26 +183,33 @@ class Run:
         return 0
 
     def _agree(self, round: Round, due: list[Key], writer: Writer) -> int:
-        """Show the difference, ask, and commit."""
-        records = (record for key in due if (record := self.records.get(round, key)))
-        found = [one for record in records for one in changes(standing(self.course, record.key.student), record)]
-        self.console.print(table(found) if found else "nothing changes")
-        if not (self.options.yes or not found or self._asked(len(found))):
+        """Show the difference, in checks and in totals, ask, and commit."""
+        found: list[Change] = []
+        for record in (record for key in due if (record := self.records.get(round, key))):
+            student = record.key.student
+            found += changes(standing(self.course, student), record)
+            found += total_changes({student: writer.preview(record, self.folders[student])})
+        if not found:
+            self.console.print("nothing changes")
+        elif not self._agreed(found, "nothing was committed; the records are kept: --resume asks again, "
+                                     "--resume --yes commits without grading again"):  # fmt: skip
             return 2
         for key in self.records.uncommitted(round) & set(due):
             self._commit(round, key, writer)
         return self._end(round)
 
-    def _asked(self, number: int) -> bool:
-        if not sys.stdin.isatty():
-            self.console.print("nothing was committed: --resume --yes does it, without grading again", style="yellow")
-            return False
-        with self.interrupt.at_once():
-            agreed = Confirm.ask(f"commit these {number} changes?", console=self.console, default=False)
-        if agreed:
+    def _agreed(self, found: list[Change], otherwise: str) -> bool:
+        """Whether a person, or --yes, wants these changes; said is what becomes of them otherwise."""
+        self.console.print(table(found))
+        if self.options.yes:
             return True
-        self.console.print("nothing was committed; the records are kept: --resume asks again", style="yellow")
-        return False
+        agreed = False
+        if sys.stdin.isatty():
+            with self.interrupt.at_once():
+                agreed = Confirm.ask(f"commit these {len(found)} changes?", console=self.console, default=False)
+        if not agreed:
+            self.console.print(otherwise, style="yellow")
+        return agreed
 
 
 __all__ = ["BadCourse", "Busy", "Options", "PoolError", "grade"]

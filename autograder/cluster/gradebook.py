@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
-from nbgrader.api import Gradebook, SubmittedNotebook
+from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
 from nbgrader.converters.base import BaseConverter
-from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import find_all_files, rmtree
 from sqlalchemy.exc import SAWarning
 from sqlalchemy.orm import scoped_session, sessionmaker
@@ -21,9 +21,23 @@ from sqlalchemy.orm import scoped_session, sessionmaker
 from autograder.cluster.course import Course, working_in
 from autograder.cluster.job import Record
 from autograder.nbgrader.late import extension
+from autograder.nbgrader.ledger import Ledger, Total, stored
 from autograder.nbgrader.save import SaveVerdicts
 
 BUSY_MS = 60_000  # how long to wait for someone else's write to an SQLite gradebook: the formgrader's, say
+
+
+class _TakenBack(Exception):
+    """Ends a transaction that was only to show what it would do."""
+
+
+@contextmanager
+def _quiet(log: logging.Logger) -> Iterator[None]:
+    before, log.disabled = log.disabled, True
+    try:
+        yield
+    finally:
+        log.disabled = before
 
 
 class Writer:
@@ -37,8 +51,7 @@ class Writer:
             self._connection.exec_driver_sql(f"pragma busy_timeout = {BUSY_MS}")
             self._connection.commit()
         self._save = SaveVerdicts(parent=course.app)
-        self._late = AssignLatePenalties(parent=course.app)
-        self._late.init_plugin()
+        self._ledger = Ledger(course.app)
 
     def __enter__(self) -> Writer:
         return self
@@ -48,14 +61,48 @@ class Writer:
         self.gradebook.close()
 
     def write(self, record: Record, folder: Path) -> None:
-        """Files first, then all rows at once: who sees the grades finds the graded notebook too. Can be repeated."""
+        """Files first, then all rows at once: who sees the grades finds the graded notebook too. Can be repeated.
+
+        An error, a full disk say, leaves files and rows as they were.
+        """
         with working_in(self.course.root):
-            notebooks = {name: nbformat.reads(text, as_version=4) for name, text in record.notebooks.items()}
-            self._files(record, folder)
-            with self.transaction() as gradebook, warnings.catch_warnings():
-                warnings.simplefilter("ignore", SAWarning)  # nbgrader's own code provokes one for each new submission
-                self._rows(gradebook, record, folder, notebooks)
+            with self._files_or_none(record, folder), self.transaction() as gradebook:
+                self._rows(gradebook, record, folder)
             self.course.converter.run_post_convert_hook()
+
+    def preview(self, record: Record, folder: Path) -> tuple[Total, Total]:
+        """The student's total as the formgrader shows it, and as it will be when the record is written."""
+        student, assignment = record.key.student, record.key.assignment
+        before = Total()
+        with working_in(self.course.root), _quiet(self._save.log), suppress(_TakenBack):
+            with self.transaction() as gradebook:
+                with suppress(MissingEntry):
+                    before = stored(gradebook.find_submission(assignment, student))
+                self._rows(gradebook, record, folder)
+                gradebook.db.flush()
+                gradebook.db.expire_all()  # scores are sums that the database makes
+                after = stored(gradebook.find_submission(assignment, student))
+                raise _TakenBack
+        return before, after
+
+    def totals(self) -> dict[str, tuple[Total, Total]]:
+        """Student → the total that the formgrader shows, and the one by today's policy and all marks that were given."""
+        with self.transaction():
+            return {one.student.id: (stored(one), self._ledger.total(one)) for one in self._submissions()}
+
+    def settle(self, students: Iterable[str]) -> None:
+        """Store the penalties by today's policy, of all marks that were given."""
+        wanted = set(students)
+        with self.transaction():
+            for submission in (one for one in self._submissions() if one.student.id in wanted):
+                for notebook in submission.notebooks:
+                    notebook.late_submission_penalty = self._ledger.penalty(notebook)
+
+    def _submissions(self) -> list[SubmittedAssignment]:
+        """Those that are graded."""
+        return [one for one in self.gradebook.assignment_submissions(self.course.assignment)
+                if any(grade.auto_score is not None or grade.manual_score is not None
+                       for notebook in one.notebooks for grade in notebook.grades)]  # fmt: skip
 
     @contextmanager
     def transaction(self) -> Iterator[Gradebook]:
@@ -72,7 +119,22 @@ class Writer:
             outer.commit()
 
     # -- rows ----------------------------------------------------------------------------------------------------------
-    def _rows(self, gradebook: Gradebook, record: Record, folder: Path, notebooks: dict[str, NotebookNode]) -> None:
+    def _rows(self, gradebook: Gradebook, record: Record, folder: Path) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SAWarning)  # nbgrader's own code provokes one for each new submission
+            self._submission(gradebook, record, folder)
+        student, assignment = record.key.student, record.key.assignment
+        notebooks = {name: nbformat.reads(text, as_version=4) for name, text in record.notebooks.items()}
+        for name in self.course.released:
+            submitted = gradebook.find_submission_notebook(name, assignment, student)
+            if name in notebooks:
+                self._grades(gradebook, record, name, notebooks[name])
+            else:  # as nbgrader: a notebook that was not handed in is worth nothing
+                for grade in submitted.grades:
+                    grade.auto_score, grade.needs_manual_grade = 0, False
+            self._penalty(submitted)
+
+    def _submission(self, gradebook: Gradebook, record: Record, folder: Path) -> None:
         student, assignment = record.key.student, record.key.assignment
         gradebook.update_or_create_student(student)
         when = self.course.coursedir.get_existing_timestamp(str(folder))
@@ -80,14 +142,6 @@ class Writer:
         hours = extension(self.course.app, assignment, student)
         if hours is not None:
             gradebook.grant_extension(assignment, student, hours=hours)
-        for name in self.course.released:
-            submitted = gradebook.find_submission_notebook(name, assignment, student)
-            if name in notebooks:
-                self._grades(gradebook, record, name, notebooks[name])
-                self._penalty(submitted)
-            else:  # as nbgrader: a notebook that was not handed in is worth nothing
-                for grade in submitted.grades:
-                    grade.auto_score, grade.needs_manual_grade = 0, False
 
     def _grades(self, gradebook: Gradebook, record: Record, name: str, nb: NotebookNode) -> None:
         save = self._save
@@ -100,21 +154,33 @@ class Writer:
         """What AssignLatePenalties does, which opens a gradebook of its own."""
         self.gradebook.db.flush()
         self.gradebook.db.refresh(notebook)  # its score is a sum that the database makes
-        notebook.late_submission_penalty = None
-        late_s = notebook.assignment.total_seconds_late
-        if late_s > 0:
-            student = notebook.assignment.student.id
-            penalty = self._late.plugin_inst.late_submission_penalty(student, notebook.score, late_s)
-            if penalty is not None:
-                notebook.late_submission_penalty = self._late._check_late_penalty(notebook, penalty)
+        notebook.late_submission_penalty = self._ledger.penalty(notebook)
 
     # -- files ---------------------------------------------------------------------------------------------------------
-    def _files(self, record: Record, folder: Path) -> None:
-        converter, target = self.course.converter, self.course.graded_folder(record.key.student)
-        student, assignment = record.key.student, record.key.assignment
+    @contextmanager
+    def _files_or_none(self, record: Record, folder: Path) -> Iterator[None]:
+        """The graded folder is written; an error here or in the block puts back the one that was there."""
+        target = self.course.graded_folder(record.key.student)
+        before = target.with_name(f".{target.name}.before")
+        if before.exists():  # of a grader that was killed in here; its record is written again just now
+            rmtree(str(before))
         if target.exists():
+            target.rename(before)
+        try:
+            target.mkdir(parents=True)
+            self._files(record, target)
+            yield
+        except BaseException:
             rmtree(str(target))
-        target.mkdir(parents=True)
+            if before.exists():
+                before.rename(target)
+            raise
+        if before.exists():
+            rmtree(str(before))
+
+    def _files(self, record: Record, target: Path) -> None:
+        converter = self.course.converter
+        student, assignment = record.key.student, record.key.assignment
         BaseConverter.init_assignment(converter, assignment, student)  # what else was handed in
         self._given_files(assignment, target)
         for name, text in record.notebooks.items():

@@ -58,7 +58,7 @@ c.Execute.store_widget_state = False
 
 # Feedback: verdicts, no hidden tests, nothing that runs.
 c.GenerateFeedback.preprocessors = [
-    "nbgrader.preprocessors.GetGrades",
+    "autograder.nbgrader.ledger.GetGrades",
     "nbgrader.preprocessors.ClearHiddenTests",
     "autograder.nbgrader.feedback.ShowVerdicts",
     "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",

@@ -1,6 +1,7 @@
 """Scores as the files that Canvas, Moodle and Gradescope read, or as plain CSV.
 
-Canvas and Moodle add columns up themselves. With a column per question they therefore get the late penalty as a column
+What is not marked yet is left blank, and so is the total of its student, unless the totals of what is marked so far are
+asked for (`partial`): a zero would count. Canvas and Moodle add columns up themselves. With a column per question they therefore get the late penalty as a column
 of its own, below zero and worth no points, and no total.
 """
 
@@ -10,9 +11,13 @@ import csv
 import io
 import json
 import re
+import shutil
+import tempfile
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
+from autograder.report.files import write_new
 from autograder.report.scores import NoExport, Row, Scores, read
 
 Cell = str | float | None
@@ -21,19 +26,40 @@ FORMULA = re.compile(r"^(?=[=+\-@\t\r\n])|(?<=[;\t\r\n])(?=[=+\-@])")
 PENALTY = "late penalty"
 
 
-def write(scores: Scores, to: str, output: Path, per_question: bool = False) -> None:
-    """Write `scores` for `to` (canvas, moodle, gradescope, csv) at `output`, which must be new. Raises NoExport."""
+def write(scores: Scores, to: str, output: Path, per_question: bool = False, partial: bool = False) -> list[str]:
+    """Write `scores` for `to` (canvas, moodle, gradescope, csv) at `output`, which must be new; what was left blank.
+
+    Raises NoExport.
+    """
+    blank = [] if partial else [row for row in scores.rows if row.waits]
+    kept = scores if partial else replace(scores, rows=[_final(row) for row in scores.rows])
     try:
         if to == "gradescope":
-            _results(scores, output, per_question)
+            _results(kept, output, per_question)
         else:
-            text = as_csv({"canvas": canvas, "moodle": moodle, "csv": plain}[to](scores, per_question))
-            with output.open("x", encoding="utf-8", newline="") as file:
-                file.write(text)
+            write_new(output, as_csv({"canvas": canvas, "moodle": moodle, "csv": plain}[to](kept, per_question)))
     except FileExistsError:
         raise NoExport(f"{output} exists: name a new file, or delete it") from None
     except OSError as error:
         raise NoExport(f"{output} cannot be written: {error.strerror}") from None
+    what = "get no file" if to == "gradescope" else "have no total in it"
+    return [f"{len(blank)} of them {what}: mark them, or write what is marked so far with --partial"] if blank else []
+
+
+def _final(row: Row) -> Row:
+    return Waiting(**vars(row)) if row.waits else row
+
+
+class Waiting(Row):
+    """A row whose total is not known yet."""
+
+    @property
+    def raw(self) -> None:
+        """Not known before all is marked."""
+
+    @property
+    def total(self) -> None:
+        """Not known before all is marked."""
 
 
 def safe(cell: Cell) -> Cell:
@@ -60,7 +86,7 @@ def plain(scores: Scores, per_question: bool) -> list[list[Cell]]:
     for row in scores.rows:
         who: list[Cell] = [scores.assignment, row.student, row.last_name, row.first_name, row.email, row.submitted]
         points: list[Cell] = [None] * len(titles) if row.points is None else [*row.points] if per_question else []
-        penalty = None if row.points is None else row.penalty
+        penalty = None if row.total is None else row.penalty
         table.append([*who, *points, row.raw, penalty, row.total, scores.max_score])
     return table
 
@@ -96,12 +122,13 @@ def _columns(scores: Scores, per_question: bool) -> tuple[list[str], list[float]
 
 
 def _points(scores: Scores, row: Row, per_question: bool) -> list[Cell]:
-    """Empty cells, which leave a grade as it is, for a student of whom nothing is graded."""
+    """Empty cells, which leave a grade as it is, for what is not graded or not marked."""
     if not per_question:
         return [row.total]
-    if row.points is None or row.raw is None or row.total is None:
+    if row.points is None:
         return [None] * (len(scores.questions) + 1)
-    return [*row.points, row.total - row.raw]
+    late = None if row.raw is None or row.total is None else row.total - row.raw
+    return [*row.points, late]
 
 
 # -- Gradescope --------------------------------------------------------------------------------------------------------
@@ -111,19 +138,29 @@ def results(scores: Scores, row: Row, per_question: bool) -> dict[str, object]:
     found: dict[str, object] = {"score": row.total, "output": f"{scores.assignment} {late}".strip()}
     if per_question and row.points is not None:
         pairs = zip(scores.questions, row.points, strict=True)
-        found["tests"] = [{"name": one.title, "score": got, "max_score": one.max_score} for one, got in pairs]
+        found["tests"] = [
+            {"name": one.title, "score": got, "max_score": one.max_score} for one, got in pairs if got is not None
+        ]
     return found
 
 
 def _results(scores: Scores, folder: Path, per_question: bool) -> None:
-    rows = [row for row in scores.rows if row.points is not None]
+    rows = [row for row in scores.rows if row.total is not None]
     for row in rows:
         if Path(row.student).name != row.student:
             raise NoExport(f"student {row.student!r} cannot name a file: rename them in the gradebook")
-    folder.mkdir()
-    for row in rows:
-        text = json.dumps(results(scores, row, per_question), indent=1, ensure_ascii=False)
-        (folder / f"{row.student}.json").write_text(text + "\n", encoding="utf-8")
+    if folder.exists():
+        raise FileExistsError
+    made = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        made.chmod(0o755)
+        for row in rows:
+            text = json.dumps(results(scores, row, per_question), indent=1, ensure_ascii=False)
+            (made / f"{row.student}.json").write_text(text + "\n", encoding="utf-8")
+        made.rename(folder)
+    except BaseException:
+        shutil.rmtree(made)
+        raise
 
 
 __all__ = ["NoExport", "read", "write"]

@@ -8,32 +8,42 @@
     lineitems = "https://lms.example.edu/api/lti/courses/7/line_items"
     members = "https://lms.example.edu/api/lti/courses/7/names_and_roles"
     key_file = "lti.pem"              # the tool's private key, whose public half the platform has
-    audience = "https://lms…"         # where it is not the token_url
+    audience = "https://lms…"         # may be left out; where it is not the token_url
+
+What the platform took is kept in `passback.jsonl` beside it: who runs the command again sends what is new, or what an
+error in the middle left over. A platform that is busy (429, 502…) is asked again, a few times, ever later.
 """
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import requests
+from requests.adapters import HTTPAdapter
+from urllib3.util import Retry
 from pylti1p3.assignments_grades import AssignmentsGradesService
 from pylti1p3.exception import LtiException
 from pylti1p3.grade import Grade
 from pylti1p3.lineitem import LineItem
 from pylti1p3.names_roles import NamesRolesProvisioningService
 from pylti1p3.registration import Registration
-from pylti1p3.service_connector import ServiceConnector
+from pylti1p3.service_connector import REQUESTS_USER_AGENT, ServiceConnector
 
 from autograder.report.scores import NoExport, Row, Scores
 
 FILE = "lti.toml"
 AGS = "https://purl.imsglobal.org/spec/lti-ags/scope/"
 LOCAL = ("localhost", "127.0.0.1")
+TAKEN = "passback.jsonl"
+BUSY = (429, 500, 502, 503, 504)
+TRIES, BACKOFF_S = 4, 0.5  # after the first try; the waits double: half a second, one, two, four
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,12 +59,13 @@ class Platform:
     audience: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Sent:
-    """What became of a passback: students whose score the platform took, and those it has no member for."""
+    """What became of a passback: students whose score the platform took now, or had, and those it has no member for."""
 
-    sent: list[str]
-    unknown: list[str]
+    sent: list[str] = field(default_factory=list)
+    there: list[str] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
 
 
 def platform(root: Path) -> Platform:
@@ -70,7 +81,8 @@ def platform(root: Path) -> Platform:
     wrong = sorted(({*found} ^ known) - ({"audience"} - {*found}))
     if wrong or not all(isinstance(value, str) for value in found.values()):
         look = ", ".join(wrong) or "what is no text"
-        raise NoExport(f"{path} must have {', '.join(sorted(known))}, each a text; look at {look}")
+        must = ", ".join(sorted(known - {"audience"}))
+        raise NoExport(f"{path} must have {must}, and may have audience, each a text; look at {look}")
     for name in ("token_url", "lineitems", "members"):
         parts = urlsplit(found[name])
         if parts.scheme != "https" and parts.hostname not in LOCAL:
@@ -78,17 +90,32 @@ def platform(root: Path) -> Platform:
     return Platform(**found)
 
 
-def send(root: Path, scores: Scores) -> Sent:
-    """Write each graded student's total to the platform, in a column of the assignment's name. Raises NoExport."""
-    known = platform(root)
+def send(root: Path, scores: Scores, again: bool = False) -> Sent:
+    """Write each graded student's total to the platform, in a column of the assignment's name. Raises NoExport.
+
+    again: what the platform has taken already, too.
+    """
+    known, done = platform(root), Sent()
+    taken = Taken(root / TAKEN)
     try:
-        return _send(_connector(known, root), known, scores)
+        _send(_connector(known, root, Retry(0)), _connector(known, root, _patient()), known, scores, taken, again, done)
     except (LtiException, requests.RequestException, ValueError) as error:
         said = getattr(getattr(error, "response", None), "text", "") or str(error)
-        raise NoExport(f"{known.issuer} refused: {' '.join(said.split())[:300] or type(error).__name__}") from error
+        status = getattr(getattr(error, "response", None), "status_code", "")
+        why = " ".join(f"{status} {said}".split())[:300] or type(error).__name__
+        left = sum(row.total is not None for row in scores.rows) - sum(map(len, vars(done).values()))
+        more = f"; {len(done.sent)} were taken before, {left} are left: run it again" if done.sent or done.there else ""
+        raise NoExport(f"{known.issuer} refused: {why}{more}") from error
+    return done
 
 
-def _connector(known: Platform, root: Path) -> ServiceConnector:
+def _patient() -> Retry:
+    return Retry(
+        total=TRIES, backoff_factor=BACKOFF_S, status_forcelist=BUSY, allowed_methods=None, raise_on_status=False
+    )
+
+
+def _connector(known: Platform, root: Path, retry: Retry) -> ServiceConnector:
     try:
         key = (root / known.key_file).read_text(encoding="utf-8")
     except OSError as error:
@@ -97,24 +124,67 @@ def _connector(known: Platform, root: Path) -> ServiceConnector:
     tool = tool.set_auth_token_url(known.token_url).set_tool_private_key(key)
     if known.audience:
         tool = tool.set_auth_audience(known.audience)
-    return ServiceConnector(tool)
+    session = requests.Session()
+    session.headers["User-Agent"] = REQUESTS_USER_AGENT
+    for scheme in ("https://", "http://"):
+        session.mount(scheme, HTTPAdapter(max_retries=retry))
+    return ServiceConnector(tool, session)
 
 
-def _send(connector: ServiceConnector, known: Platform, scores: Scores) -> Sent:
-    users = _users(NamesRolesProvisioningService(connector, {"context_memberships_url": known.members}).get_members())
-    scopes = [AGS + "lineitem", AGS + "score"]
-    service = AssignmentsGradesService(connector, {"scope": scopes, "lineitems": known.lineitems})  # type: ignore[typeddict-item]
+def _send(
+    once: ServiceConnector, patient: ServiceConnector, known: Platform, scores: Scores, taken: Taken, again: bool,
+    done: Sent,
+) -> None:  # fmt: skip
+    """Fill `done`. The column is made by `once`: a platform that made it and then failed would make a second one."""
+    users = _users(NamesRolesProvisioningService(patient, {"context_memberships_url": known.members}).get_members())
+    scopes = {"scope": [AGS + "lineitem", AGS + "score"], "lineitems": known.lineitems}
     column = LineItem().set_tag(scores.assignment).set_label(scores.assignment).set_score_maximum(scores.max_score)
-    column = service.find_or_create_lineitem(column)
-    sent, unknown = [], []
+    service = AssignmentsGradesService(patient, scopes)  # type: ignore[arg-type]
+    column = service.find_lineitem_by_tag(scores.assignment) or AssignmentsGradesService(
+        once, scopes  # type: ignore[arg-type]
+    ).find_or_create_lineitem(column)
     for row in (row for row in scores.rows if row.total is not None):
         user = users.get(row.student) or users.get(row.email)
         if user is None:
-            unknown.append(row.student)
+            done.unknown.append(row.student)
             continue
-        service.put_grade(_grade(row, user, scores.max_score), column)
-        sent.append(row.student)
-    return Sent(sent, unknown)
+        entry = _entry(row, user, scores.max_score) | {"column": str(column.get_id())}
+        if not again and taken.has(entry):
+            done.there.append(row.student)
+            continue
+        service.put_grade(_grade(entry), column)
+        taken.add(entry)
+        done.sent.append(row.student)
+
+
+class Taken:
+    """The scores that the platform took, a line of JSON each; the last of a member and column counts."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._last = path, dict[tuple[str, str], dict[str, Any]]()
+        try:
+            text = path.read_text(encoding="utf-8") if path.exists() else ""
+            if text and not text.endswith("\n"):  # killed, or the disk full, in the middle of a line
+                text = text[: text.rfind("\n") + 1]
+                path.write_text(text, encoding="utf-8")
+            for line in text.splitlines():
+                entry = json.loads(line)
+                self._last[entry["column"], entry["user"]] = entry
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise NoExport(f"{path} cannot be read ({error}): delete it, and all scores are sent again") from None
+
+    def has(self, entry: dict[str, Any]) -> bool:
+        """Whether just this was taken last."""
+        return self._last.get((entry["column"], entry["user"])) == entry
+
+    def add(self, entry: dict[str, Any]) -> None:
+        """Keep that it was taken. Raises NoExport."""
+        try:
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(entry, sort_keys=True) + "\n")
+        except OSError as error:
+            raise NoExport(f"{self._path} cannot be written: {error.strerror}") from None
+        self._last[entry["column"], entry["user"]] = entry
 
 
 def _users(members: list) -> Mapping[str, str]:
@@ -124,8 +194,17 @@ def _users(members: list) -> Mapping[str, str]:
     return {one[name]: one["user_id"] for name in names for one in active if one.get(name)}
 
 
-def _grade(row: Row, user: str, maximum: float) -> Grade:
-    assert row.total is not None
-    grade = Grade().set_user_id(user).set_score_given(row.total).set_score_maximum(maximum)
-    grade = grade.set_activity_progress("Completed").set_grading_progress("FullyGraded")
+def _entry(row: Row, user: str, maximum: float) -> dict[str, Any]:
+    """What is said of a student. While a person's marks are missing the total counts as partial (LTI AGS 2.0, 3.4.7)."""
+    said = [f"less {row.penalty:g} for lateness"] if row.penalty else []
+    said += ["a person's marks are missing"] if row.waits else []
+    progress = "PendingManual" if row.waits or row.review else "FullyGraded"
+    return {"user": user, "score": row.total, "maximum": maximum, "progress": progress, "comment": "; ".join(said)}
+
+
+def _grade(entry: dict[str, Any]) -> Grade:
+    grade = Grade().set_user_id(entry["user"]).set_score_given(entry["score"]).set_score_maximum(entry["maximum"])
+    grade = grade.set_activity_progress("Completed").set_grading_progress(entry["progress"])
+    if entry["comment"]:
+        grade = grade.set_comment(entry["comment"])
     return grade.set_timestamp(datetime.now(UTC).isoformat(timespec="milliseconds"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from sqlalchemy.engine import make_url
 
 from autograder.cluster.course import BadCourse, settings_of, working_in
+from autograder.nbgrader.ledger import Ledger
 
 
 class NoExport(Exception):
@@ -28,20 +30,29 @@ class Question:
 
 @dataclass(frozen=True)
 class Row:
-    """A student of the course; `points` by question, None where nothing of theirs is graded. All in points."""
+    """A student of the course; `points` by question, None where nothing of theirs is graded. All in points.
+
+    A question that nobody has marked yet is None among the points. `review`: a mark was given before a regrade.
+    """
 
     student: str
     first_name: str
     last_name: str
     email: str
     submitted: str
-    points: list[float] | None
+    points: list[float | None] | None
     penalty: float
+    review: bool = False
+
+    @property
+    def waits(self) -> bool:
+        """Whether a question of theirs is not marked yet."""
+        return self.points is not None and None in self.points
 
     @property
     def raw(self) -> float | None:
-        """The sum over the questions."""
-        return None if self.points is None else sum(self.points)
+        """The sum over the questions that are marked."""
+        return None if self.points is None else sum(one or 0.0 for one in self.points)
 
     @property
     def total(self) -> float | None:
@@ -67,18 +78,19 @@ class Scores:
 def read(root: Path, assignment: str) -> Scores:
     """The scores in the gradebook of the course in `root`. Raises NoExport."""
     try:
-        coursedir = settings_of(root.resolve()).coursedir
+        app = settings_of(root.resolve())
     except BadCourse as error:
         raise NoExport(str(error)) from error
+    coursedir = app.coursedir
     file = make_url(coursedir.db_url)
     with working_in(root):
         if file.drivername.startswith("sqlite") and not Path(file.database or "").is_file():  # it would be made
             raise NoExport(f"there is no gradebook {file.database}: run `nbgrader generate_assignment {assignment}`")
         with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
-            return _scores(gradebook, assignment)
+            return _scores(gradebook, assignment, Ledger(app))
 
 
-def _scores(gradebook: Gradebook, name: str) -> Scores:
+def _scores(gradebook: Gradebook, name: str, ledger: Ledger) -> Scores:
     try:
         assignment = gradebook.find_assignment(name)
     except MissingEntry:
@@ -86,13 +98,18 @@ def _scores(gradebook: Gradebook, name: str) -> Scores:
         raise NoExport(f"the gradebook has no assignment {name!r}; it has: {known}") from None
     questions = _questions(assignment)
     handed = {one.student.id: one for one in gradebook.assignment_submissions(name)}
-    rows = [_row(student, handed.get(student.id), questions) for student in gradebook.students]
-    graded = {row.student for row in rows if row.points is not None}
+    rows = [_row(student, handed.get(student.id), questions, ledger) for student in gradebook.students]
+    graded = [row for row in rows if row.points is not None]
     if not graded:
         raise NoExport(f"nothing of {name} is graded yet: run `autograder grade COURSE_DIR {name}` first")
-    manual = sum(handed[student].needs_manual_grade for student in graded)
-    warnings = [f"{manual} of {len(graded)} wait for a person's grade in the formgrader"] if manual else []
-    return Scores(name, questions, sorted(rows, key=lambda row: row.student), warnings)
+    return Scores(name, questions, sorted(rows, key=lambda row: row.student), list(_warnings(graded)))
+
+
+def _warnings(graded: list[Row]) -> Iterator[str]:
+    if waiting := sum(row.waits for row in graded):
+        yield f"{waiting} of {len(graded)} wait for a person's grade in the formgrader"
+    if review := sum(row.review and not row.waits for row in graded):
+        yield f"{review} of {len(graded)} have marks by hand from before a regrade: the formgrader asks to review them"
 
 
 def _questions(assignment: Any) -> list[Question]:
@@ -104,12 +121,17 @@ def _questions(assignment: Any) -> list[Question]:
     ]
 
 
-def _row(student: Any, submission: Any, questions: list[Question]) -> Row:
+def _row(student: Any, submission: Any, questions: list[Question], ledger: Ledger) -> Row:
     names = (student.first_name or "", student.last_name or "", student.email or "")
     grades = [grade for book in submission.notebooks for grade in book.grades] if submission else []
-    if all(grade.auto_score is None and grade.manual_score is None for grade in grades):
+    if not any(_marked(grade) for grade in grades):
         return Row(student.id, *names, "", None, 0.0)
-    found = {(grade.notebook.name, grade.name): float(grade.score) for grade in grades}
+    found = {(one.notebook.name, one.name): float(one.score) if _marked(one) else None for one in grades}
     points = [found.get((question.notebook, question.cell), 0.0) for question in questions]
     when = submission.timestamp.isoformat(sep=" ") if submission.timestamp else ""
-    return Row(student.id, *names, when, points, float(submission.late_submission_penalty or 0))
+    review = any(grade.needs_manual_grade for grade in grades)
+    return Row(student.id, *names, when, points, ledger.total(submission).penalty, review)
+
+
+def _marked(grade: Any) -> bool:
+    return grade.auto_score is not None or grade.manual_score is not None

@@ -1,6 +1,7 @@
 """`autograder export`: what the gradebook holds comes out whole, in each system's own form, and runs nowhere."""
 
 import csv
+import errno
 import io
 import json
 import re
@@ -19,9 +20,13 @@ NAME = "03-heads"
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """Two questions; one student late, one whose names are formulas and commas, one with nothing handed in."""
+    """Two questions; one student late, one whose names are formulas and commas, one with nothing handed in, and one of
+    whose questions a person must mark yet."""
     root = tmp_path_factory.mktemp("course")
     install(root)
+    with (root / "nbgrader_config.py").open("a") as file:
+        file.write("c.LatePolicy.per_day = 1 / 6\n")
+        file.write(f'c.LatePolicy.extensions = {{"{NAME}": {{"evil": 48, "half": 48}}}}\n')
     book = Gradebook(f"sqlite:///{root / 'gradebook.db'}", "tfkit")
     with book as gradebook:
         gradebook.add_assignment(NAME, duedate="2026-01-31 10:00:00 UTC")
@@ -32,12 +37,13 @@ def course(tmp_path_factory):
         gradebook.add_student("ada", first_name="Ada", last_name='King, "Lady"', email="ada@example.org")
         gradebook.add_student("evil", first_name="@SUM(1)", last_name="=1+1", email="-x@example.org")
         gradebook.add_student("nobody")
-        for student, got in (("ada", (2, 1)), ("evil", (0, 3))):
+        gradebook.add_student("half")
+        for student, got in (("ada", (2, 1)), ("evil", (0, 3)), ("half", (2, None))):
             gradebook.add_submission(NAME, student, timestamp="2026-02-01 10:00:00 UTC")
             for cell, score in zip(("attend", "mask"), got, strict=True):
                 grade = gradebook.find_grade(cell, "unit", NAME, student)
-                grade.auto_score, grade.needs_manual_grade = score, student == "evil" and cell == "mask"
-        gradebook.find_submission_notebook("unit", NAME, "ada").late_submission_penalty = 0.5
+                grade.auto_score, grade.needs_manual_grade = score, score is None
+        gradebook.find_submission_notebook("unit", NAME, "ada").late_submission_penalty = 2.75  # of an earlier policy
         gradebook.db.commit()
     return root
 
@@ -77,7 +83,8 @@ def run(course, tmp_path, capsys):
     def command(to, *more, name=NAME, output="out", course=course):
         with pytest.raises(SystemExit) as end:
             main(["export", str(course), name, "--to", to, "-o", str(tmp_path / output), *more])
-        return SimpleNamespace(code=end.value.code, said=capsys.readouterr().err, file=tmp_path / output)
+        out, said = capsys.readouterr()
+        return SimpleNamespace(code=end.value.code, said=said, out=out, file=tmp_path / output)
 
     return command
 
@@ -91,23 +98,50 @@ def table(done):
 
 def test_csv_has_questions_penalty_and_total(run):
     done = run("csv", "--per-question")
-    header, ada, evil, nobody = table(done)
+    header, ada, evil, half, nobody = table(done)
     assert header[6:] == ["attend", "mask", "raw_score", "late_penalty", "score", "max_score"]
     assert ada[1:5] == ["ada", 'King, "Lady"', "Ada", "ada@example.org"]
     assert ada[5].startswith("2026-02-01 10:00")
     assert [float(cell) for cell in ada[6:]] == [2, 1, 3, 0.5, 2.5, 5]
     assert evil[2:5] == ["'=1+1", "'@SUM(1)", "'-x@example.org"]
     assert nobody[5:] == ["", "", "", "", "", "", "5.0"]
-    assert done.said == "autograder: 1 of 2 wait for a person's grade in the formgrader\n"
+    assert half[6:] == ["2.0", "", "", "", "", "5.0"]  # what nobody has marked is no zero, and has no total
+    assert done.said.splitlines() == [
+        "autograder: 1 of 3 wait for a person's grade in the formgrader",
+        "autograder: 1 of them have no total in it: mark them, or write what is marked so far with --partial",
+    ]
+    assert done.out == f"wrote {done.file}\n"
+
+
+def test_totals_of_what_is_marked_so_far_can_be_asked_for(run):
+    done = run("csv", "--partial", "--per-question")
+    half = table(done)[3]
+    assert half[1] == "half" and half[6:] == ["2.0", "", "2.0", "0.0", "2.0", "5.0"]
+    assert "--partial" not in done.said and "1 of 3 wait" in done.said
+
+
+def test_a_total_does_not_hang_on_when_a_person_marked(run, course):
+    """The late penalty is a share of all marks, those given by hand after the grading among them."""
+    book = Gradebook(f"sqlite:///{course / 'gradebook.db'}", "tfkit")
+    with book as gradebook:
+        gradebook.find_grade("mask", "unit", NAME, "ada").manual_score = 2.5
+        gradebook.db.commit()
+    try:
+        assert [float(cell) for cell in table(run("csv"))[1][6:]] == [4.5, 0.75, 3.75, 5]
+    finally:
+        with book as gradebook:
+            gradebook.find_grade("mask", "unit", NAME, "ada").manual_score = None
+            gradebook.db.commit()
 
 
 def test_canvas_has_the_points_in_its_second_row(run):
-    header, possible, ada, evil, nobody = table(run("canvas"))
+    header, possible, ada, evil, half, nobody = table(run("canvas"))
     assert header == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", NAME]
     assert possible[0].strip() == "Points Possible"
     assert possible[5] == "5.0"
     assert ada == ['King, "Lady", Ada', "", "", "ada", "", "2.5"]
     assert evil[0] == "'=1+1, @SUM(1)"
+    assert half == ["half", "", "", "half", "", ""]
     assert nobody == ["nobody", "", "", "nobody", "", ""]
 
 
@@ -149,6 +183,18 @@ def test_what_cannot_be_done_is_said_in_a_line(run, how, word):
     assert done.code == 2
     assert word in done.said
     assert done.said.count("\n") == 1
+
+
+@pytest.mark.parametrize("to", ["csv", "gradescope"])
+def test_a_disk_that_fills_up_leaves_nothing_behind(run, tmp_path, monkeypatch, to):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    monkeypatch.setattr("pathlib.Path.write_text", full)
+    done = run(to)
+    assert done.code == 2 and "out cannot be written: No space left" in done.said and done.said.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["there"]
 
 
 def test_a_folder_that_exists_is_left_alone(run):

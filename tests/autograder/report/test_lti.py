@@ -13,8 +13,10 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
+from nbgrader.api import Gradebook
 
 from autograder.cli import main
+from autograder.report import lti
 
 from .test_export import NAME
 from .test_export import course as gradebook
@@ -23,15 +25,17 @@ MEMBERS = [
     {"user_id": "u-1", "email": "ADA@elsewhere.org", "lis_person_sourcedid": "ada", "roles": []},
     {"user_id": "u-2", "email": "-x@example.org", "roles": []},
     {"user_id": "u-3", "lis_person_sourcedid": "gone", "status": "Deleted", "roles": []},
+    {"user_id": "half", "roles": []},
 ]
-gradebook = gradebook  # the fixture: two graded students of three, one of them late
+gradebook = gradebook  # the fixture: three graded students of four, one of them late, one with a mark that is missing
 
 
 @pytest.fixture
-def lms(gradebook, tmp_path):
+def lms(gradebook, tmp_path, monkeypatch):
     """A platform on this machine, and a copy of the course that knows it."""
+    monkeypatch.setattr(lti, "BACKOFF_S", 0.001)
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    seen = SimpleNamespace(columns=[], scores=[], members=list(MEMBERS), key=key)
+    seen = SimpleNamespace(columns=[], scores=[], members=[dict(one) for one in MEMBERS], key=key, busy=[])
 
     class Platform(BaseHTTPRequestHandler):
         def log_message(self, *_):
@@ -54,6 +58,8 @@ def lms(gradebook, tmp_path):
             elif self.path == "/columns":
                 seen.columns.append(json.loads(body) | {"id": f"{seen.url}/columns/7"})
                 self.answer(seen.columns[-1])
+            elif seen.busy and seen.busy.pop(0):
+                self.answer({"error": "try later"}, 503)
             else:
                 seen.scores.append((self.path, json.loads(body)))
                 self.answer({})
@@ -80,29 +86,61 @@ def lms(gradebook, tmp_path):
     server.server_close()
 
 
-def passback(lms, capsys):
+def passback(lms, capsys, *more):
     with pytest.raises(SystemExit) as end:
-        main(["passback", str(lms.root), NAME])
+        main(["passback", str(lms.root), NAME, *more])
     captured = capsys.readouterr()
     return end.value.code, captured.out + captured.err
 
 
 def test_each_score_arrives_once_with_the_right_member(lms, capsys):
     status, said = passback(lms, capsys)
-    assert status == 0 and "2 scores of 03-heads were taken" in said and "1 of 2 wait for a person" in said
+    assert status == 0 and "3 scores of 03-heads were taken" in said and "1 of 3 wait for a person" in said
     assert [(one["label"], one["tag"], one["scoreMaximum"]) for one in lms.columns] == [(NAME, NAME, 5)]
-    assert [path for path, _ in lms.scores] == ["/columns/7/scores"] * 2
+    assert [path for path, _ in lms.scores] == ["/columns/7/scores"] * 3
     got = {one["userId"]: (one["scoreGiven"], one["scoreMaximum"], one["gradingProgress"]) for _, one in lms.scores}
-    assert got == {"u-1": (2.5, 5, "FullyGraded"), "u-2": (3, 5, "FullyGraded")}  # ada's less her late penalty
+    full, partial = "FullyGraded", "PendingManual"
+    assert got == {"u-1": (2.5, 5, full), "u-2": (3, 5, full), "half": (2, 5, partial)}  # ada's less her late penalty
+    comments = {one["userId"]: one.get("comment") for _, one in lms.scores}
+    assert comments == {"u-1": "less 0.5 for lateness", "u-2": None, "half": "a person's marks are missing"}
     with (lms.root / "lti.toml").open("a") as file:
         file.write(f'audience = "{lms.url}/token"\n')
-    assert passback(lms, capsys)[0] == 0 and len(lms.columns) == 1
+    status, said = passback(lms, capsys)
+    assert status == 0 and len(lms.columns) == 1 and len(lms.scores) == 3
+    assert "0 scores of 03-heads were taken; 3 had not changed" in said
+
+
+def test_only_what_is_new_is_sent_unless_all_is_asked_for(lms, capsys):
+    passback(lms, capsys)
+    with Gradebook(f"sqlite:///{lms.root / 'gradebook.db'}", "tfkit") as gradebook:
+        grade = gradebook.find_grade("mask", "unit", NAME, "half")
+        grade.manual_score, grade.needs_manual_grade = 3, False
+        gradebook.db.commit()
+    status, said = passback(lms, capsys)
+    assert status == 0 and "1 scores of 03-heads were taken; 2 had not changed" in said
+    assert (lms.scores[-1][1]["userId"], lms.scores[-1][1]["gradingProgress"]) == ("half", "FullyGraded")
+    assert passback(lms, capsys, "--again")[0] == 0 and len(lms.scores) == 7
+
+
+def test_a_busy_platform_is_asked_again_and_what_it_refused_for_good_is_sent_next_time(lms, capsys):
+    lms.busy = [True, True]
+    status, said = passback(lms, capsys)
+    assert status == 0 and len(lms.scores) == 3, said
+    (lms.root / lti.TAKEN).unlink()
+    lms.busy, lms.scores = [False] + [True] * (lti.TRIES + 1), []
+    status, said = passback(lms, capsys)
+    assert status == 2 and "503" in said and "1 were taken before, 2 are left: run it again" in said
+    with (lms.root / lti.TAKEN).open("a") as file:
+        file.write('{"half a li')  # as a kill leaves it
+    status, said = passback(lms, capsys)
+    assert status == 0 and "2 scores of 03-heads were taken; 1 had not changed" in said
+    assert len({one["userId"] for _, one in lms.scores}) == len(lms.scores) == 3
 
 
 def test_who_is_no_member_is_named(lms, capsys):
     lms.members[0]["status"] = "Inactive"
     status, said = passback(lms, capsys)
-    assert status == 2 and "no member ada:" in said and [one["userId"] for _, one in lms.scores] == ["u-2"]
+    assert status == 2 and "no member ada:" in said and [one["userId"] for _, one in lms.scores] == ["u-2", "half"]
 
 
 def test_what_goes_wrong_is_said_in_a_line(lms, capsys):
@@ -112,7 +150,7 @@ def test_what_goes_wrong_is_said_in_a_line(lms, capsys):
     path = lms.root / "lti.toml"
     text = path.read_text()
     for wrong, word in (
-        (text.replace("client_id", "clientid"), "look at client_id, clientid"),
+        (text.replace("client_id", "clientid"), "and may have audience, each a text; look at client_id, clientid"),
         (text.replace("http://127.0.0.1", "http://lms.example.edu"), "must begin with https://"),
         (text.replace("lti.pem", "none.pem"), "none.pem cannot be read"),
         ("issuer =", "lti.toml cannot be read"),
