@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from autograder import registry
+from autograder import registry, trouble
 from autograder.api import Exercise, Verdict, hinted
 from autograder.report.text import plain
 from tfkit_course import install
@@ -31,11 +31,17 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = _parser().parse_args(argv)
     try:
         code = arguments.run(arguments)
-    except (registry.UnknownExercise, BadInput) as error:
+    except (registry.UnknownExercise, registry.TwoExercises, BadInput) as error:
         print(plain(f"autograder: {error}"), file=sys.stderr)
         code = 2
     except BrokenPipeError:  # `autograder list | head`
         code = 0
+    except Exception as error:
+        said = trouble.line(error, f"the gradebook of {getattr(arguments, 'course', 'this course')}")
+        if said is None:
+            raise
+        print(plain(f"autograder: {said}"), file=sys.stderr)
+        code = 2
     sys.exit(code)
 
 
@@ -101,7 +107,8 @@ def _grade_parser(grade: argparse.ArgumentParser) -> None:
     grade.add_argument("--device", choices=("auto", "cpu", "cuda"), help="instead of the course's own setting")
     grade.add_argument("--resume", action="store_true", help="go on with a run that was stopped or killed")
     grade.add_argument("--regrade", action="store_true", help="grade all again, and show what would change")
-    grade.add_argument("--yes", action="store_true", help="commit a regrade without asking")
+    grade.add_argument("--yes", action="store_true",
+                       help="do without asking: commit what changes, use a scheduler without TLS")  # fmt: skip
     grade.set_defaults(run=_grade)
 
 
@@ -134,7 +141,8 @@ def _grade(arguments: argparse.Namespace) -> int:
     names = ("course", "assignment", "workers", "scheduler", "device", "resume", "regrade", "yes")
     options = command.Options(**{name: getattr(arguments, name) for name in names})
     try:
-        return command.grade(options, Console(highlight=False))
+        # rich repaints its bar wherever FORCE_COLOR is set, as in a notebook's subprocess: dozens of lines there
+        return command.grade(options, Console(highlight=False, force_terminal=sys.stdout.isatty()))
     except (command.BadCourse, command.Busy, command.PoolError) as error:
         raise BadInput(str(error)) from error
 
@@ -181,10 +189,14 @@ def _passback(arguments: argparse.Namespace) -> int:
 
 def _report(course: Path, assignment: str) -> str:
     from autograder.cluster import history
-    from autograder.report import attempts, group, page
+    from autograder.report import attempts, group, page, scores
 
     students = group.read(course, assignment)
-    return page.page(assignment, students, attempts.greens(history.read(course, assignment)))
+    try:
+        found = scores.read(course, assignment)
+    except scores.NoExport:  # graded notebooks without a gradebook
+        found = None
+    return page.page(assignment, students, attempts.greens(history.read(course, assignment)), found)
 
 
 def _similarity(course: Path, assignment: str, operations: bool) -> str:
@@ -240,9 +252,20 @@ def _history(arguments: argparse.Namespace) -> int:
         who = f" of {unknown[0]}" if attempts else ""
         raise BadInput(f"no attempt{who} at {arguments.assignment} is kept: `autograder grade` keeps them")
     wanted = set(arguments.students) or known
-    console = Console(highlight=False)
-    console.print(history.table(arguments.assignment, (one for one in attempts if one.student in wanted)))
+    chosen = [one for one in attempts if one.student in wanted]
+    Console(highlight=False).print(history.table(arguments.assignment, chosen, _totals(arguments)))
     return 0
+
+
+def _totals(arguments: argparse.Namespace) -> dict[str, str]:
+    """What the gradebook says of each student; nothing where there are records, but no gradebook."""
+    from autograder.cluster import history
+    from autograder.report import scores
+
+    try:
+        return history.totals(scores.read(arguments.course, arguments.assignment))
+    except scores.NoExport:
+        return {}
 
 
 def _lint(arguments: argparse.Namespace) -> int:

@@ -20,6 +20,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """The options of this plugin."""
     group = parser.getgroup("tfkit")
     group.addoption("--tfkit-exercise", metavar="ID", help="grade the files that are named against this exercise")
+    group.addoption("--tfkit-hints", type=int, choices=range(4), default=3, metavar="N",
+                    help="steps of help: 1 the concept, 2 what was seen, 3 the counter-example")  # fmt: skip
     group.addoption("--tfkit-trust", action="store_true", help="where there is no sandbox, run the code NOT ISOLATED")
 
 
@@ -28,7 +30,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("tfkit_exercise"):
         try:
             registry.find(config.getoption("tfkit_exercise"))
-        except registry.UnknownExercise as error:
+        except (registry.UnknownExercise, registry.TwoExercises) as error:
             raise pytest.UsageError(str(error)) from error
 
 

@@ -20,16 +20,20 @@ class UnknownExercise(LookupError):
     """No installed course has an exercise of that name."""
 
 
+class TwoExercises(ValueError):
+    """Two installed courses have an exercise of one name."""
+
+
 @lru_cache(maxsize=1)
 def exercises() -> tuple[Exercise, ...]:
-    """Every exercise that an installed course offers, in the course's order; two of one name are an error."""
+    """Every exercise that an installed course offers, in the course's order; raises TwoExercises."""
     found: dict[str, Exercise] = {}
     offered: dict[str, str] = {}
     # by name and value: an environment may hold the metadata of one package twice, from before and after a renaming
     for name, value in sorted({(point.name, point.value) for point in entry_points(group=GROUP)}):
         for exercise in EntryPoint(name, value, GROUP).load()():
             if exercise.id in found:
-                raise ValueError(
+                raise TwoExercises(
                     f"two exercises are called {exercise.id}: in unit {found[exercise.id].unit} of "
                     f"{offered[exercise.id]} and in unit {exercise.unit} of {value}; uninstall one of the packages"
                 )

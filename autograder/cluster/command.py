@@ -43,12 +43,24 @@ class Options:
 def grade(options: Options, console: Console) -> int:
     """0 when all of it is in the gradebook, 2 when not. Raises BadCourse, Busy, PoolError; 130 is Ctrl-C."""
     try:
+        _no_open_scheduler(options, console)
         course = Course(options.course, options.assignment, options.device)
         with Records(course.root) as records, Interrupt() as interrupt:
             return Run(options, course, records, console, interrupt).go()
     except KeyboardInterrupt:
         console.print("stopped; what was graded is kept, and --resume goes on from there", style="yellow")
         return STOPPED
+
+
+def _no_open_scheduler(options: Options, console: Console) -> None:
+    """Ask before the key and the submissions cross a network in the clear. Raises BadCourse: that is not wanted."""
+    if not options.scheduler or options.yes or not pools.is_open(options.scheduler):
+        return
+    console.print(f"{options.scheduler} is another host, without TLS: the course's key and the submissions would cross "
+                  "the network for anyone there to read, and who can reach that scheduler can run code on its workers",
+                  style="yellow")  # fmt: skip
+    if not (sys.stdin.isatty() and Confirm.ask("grade there all the same?", console=console, default=False)):
+        raise BadCourse("nothing was sent: use a tls:// address (docs/cluster.md), or --yes on a network of your own")
 
 
 class Run:
@@ -101,7 +113,7 @@ class Run:
         ]
 
     def _nothing_to_do(self) -> int:
-        """Say so; where marks were given since, or the late policy is another one, the totals follow if that is agreed."""
+        """Say so; where marks were given since, or the late policy changed, the totals follow if that is agreed."""
         current = self.records.current(self.course.assignment)
         self.console.print(f"all {len(self.submissions)} submissions are graded already")
         old = sum(current[key.student].checks != key.checks for key in self.submissions)

@@ -66,27 +66,30 @@ class Writer:
         An error, a full disk say, leaves files and rows as they were.
         """
         with working_in(self.course.root):
-            with self._files_or_none(record, folder), self.transaction() as gradebook:
-                self._rows(gradebook, record, folder)
+            self._files_and_rows(record, folder)
             self.course.converter.run_post_convert_hook()
+
+    def _files_and_rows(self, record: Record, folder: Path) -> None:
+        with self._files_or_none(record, folder), self.transaction() as gradebook:
+            self._rows(gradebook, record, folder)
 
     def preview(self, record: Record, folder: Path) -> tuple[Total, Total]:
         """The student's total as the formgrader shows it, and as it will be when the record is written."""
         student, assignment = record.key.student, record.key.assignment
         before = Total()
-        with working_in(self.course.root), _quiet(self._save.log), suppress(_TakenBack):
-            with self.transaction() as gradebook:
-                with suppress(MissingEntry):
-                    before = stored(gradebook.find_submission(assignment, student))
-                self._rows(gradebook, record, folder)
-                gradebook.db.flush()
-                gradebook.db.expire_all()  # scores are sums that the database makes
-                after = stored(gradebook.find_submission(assignment, student))
-                raise _TakenBack
+        quiet = working_in(self.course.root), _quiet(self._save.log), suppress(_TakenBack)
+        with quiet[0], quiet[1], quiet[2], self.transaction() as gradebook:
+            with suppress(MissingEntry):
+                before = stored(gradebook.find_submission(assignment, student))
+            self._rows(gradebook, record, folder)
+            gradebook.db.flush()
+            gradebook.db.expire_all()  # scores are sums that the database makes
+            after = stored(gradebook.find_submission(assignment, student))
+            raise _TakenBack
         return before, after
 
     def totals(self) -> dict[str, tuple[Total, Total]]:
-        """Student → the total that the formgrader shows, and the one by today's policy and all marks that were given."""
+        """Student → the total that the formgrader shows, and the one by today's policy and all marks by hand."""
         with self.transaction():
             return {one.student.id: (stored(one), self._ledger.total(one)) for one in self._submissions()}
 

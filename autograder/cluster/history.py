@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 from rich.table import Table
@@ -15,6 +15,9 @@ from rich.table import Table
 from autograder.cluster.course import BadCourse
 from autograder.cluster.job import Record
 from autograder.cluster.records import FILE
+
+if TYPE_CHECKING:
+    from autograder.report.scores import Row, Scores
 
 QUERY = """select r.student, r.submission, r.at, r.result, n.regrade, c.at is not null, e.outcome
 from records r join rounds n on n.number = r.round left join ends e on e.round = r.round
@@ -73,31 +76,63 @@ def _attempts(rows: Iterable[tuple]) -> Iterator[Attempt]:
         yield Attempt(student, number, bool(regrade), datetime.fromisoformat(at), verdicts, state)
 
 
-def table(assignment: str, attempts: Iterable[Attempt]) -> Table:
-    """A row for each attempt, with the points of each exercise; those that are other than before stand out."""
-    attempts = list(attempts)
-    names = list(dict.fromkeys(verdict["exercise"] for one in attempts for verdict in one.verdicts))
-    shown = Table(title=f"{assignment}: every attempt", title_justify="left")
+def table(assignment: str, attempts: Iterable[Attempt], now: Mapping[str, str] | None = None) -> Table:
+    """A row for each attempt: its points, what is not whole in the first, what changed in those after it.
+
+    now: what the gradebook says of a student in the end, in words.
+    """
+    shown = Table(title=f"{assignment}: every attempt", title_justify="left", box=None, pad_edge=False)
     for name in ("student", "attempt", "graded"):
         shown.add_column(name, no_wrap=True)
-    for name in ("points", *names):
-        shown.add_column(name, justify="right", overflow="fold")
-    shown.add_column("")
-    before: dict[str, dict[str, str]] = {}
+    shown.add_column("points", justify="right", no_wrap=True)
+    shown.add_column("exercises", overflow="fold")
+    by_student: dict[str, list[Attempt]] = {}
     for one in attempts:
-        marks = {verdict["exercise"]: _mark(verdict) for verdict in one.verdicts}
-        old = before.get(one.student, marks)
-        cells = [_shown(marks.get(name, ""), old.get(name, "")) for name in names]
+        by_student.setdefault(one.student, []).append(one)
+    for student, own in by_student.items():
+        for row in _rows(own):
+            shown.add_row(*row)
+        if now and student in now:
+            shown.add_row("", "gradebook", "", *now[student].split(" = ", 1))
+        shown.add_section()
+    return shown
+
+
+def _rows(attempts: Iterable[Attempt]) -> Iterator[tuple[str, ...]]:
+    before: dict[str, str] = {}
+    for one in attempts:
         number = f"{one.number}{', regraded' * one.regrade}"
         when = one.at.astimezone().strftime("%Y-%m-%d %H:%M")
-        shown.add_row(escape(one.student), number, when, f"{one.score:g}/{one.max_score:g}", *cells, one.state)
-        before[one.student] = marks
-    return shown
+        what = "\n".join([*_state(one), *_changed(one, before)])
+        yield escape(one.student), number, when, f"{one.score:g}/{one.max_score:g}", what
+        before = {verdict["exercise"]: _mark(verdict) for verdict in one.verdicts}
+
+
+def _state(attempt: Attempt) -> list[str]:
+    return [attempt.state] if attempt.state else []
+
+
+def _changed(attempt: Attempt, before: Mapping[str, str]) -> Iterator[str]:
+    for verdict in attempt.verdicts:
+        name, mark = verdict["exercise"], _mark(verdict)
+        if not before and mark != f"{verdict['max_score']:g}":
+            yield escape(f"{name} {mark}/{verdict['max_score']:g}")
+        elif before and before.get(name, "none") != mark:
+            yield f"[bold]{escape(name)} {before.get(name, 'none')} → {mark}[/]"
+
+
+def totals(scores: Scores) -> dict[str, str]:
+    """Student → `4.5/8 = 5 by the checks, 2 by hand, less 2.5 for lateness`, from the gradebook."""
+    return {row.student: _total(row, scores.max_score) for row in scores.rows if row.total is not None}
+
+
+def _total(row: Row, most: float) -> str:
+    parts = [f"{(row.raw or 0) - row.by_hand:g} by the checks"]
+    parts += [f"{row.by_hand:g} by hand"] if row.by_hand else []
+    parts += [f"less {row.penalty:g} for lateness"] if row.penalty else []
+    parts += ["a person's marks are missing"] if row.waits else []
+    return f"{row.total:g}/{most:g} = {', '.join(parts)}"
 
 
 def _mark(verdict: dict[str, Any]) -> str:
     return "?" if verdict["status"] == "not_graded" else f"{verdict['score']:g}"
-
-
-def _shown(mark: str, before: str) -> str:
-    return mark if mark == before else f"[bold]{before} → {mark}[/]"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import logging
 import time
 import uuid
@@ -25,6 +26,12 @@ from autograder.sandbox import SandboxError
 AHEAD = 2  # bundles under way for each worker: one at work, one at hand
 WORKER_BYTES = 3 << 30  # a worker with torch, its warm process, and a box of 2 GiB (api.Limits)
 GLANCE_S = 0.5  # between two looks whether to stop
+SETTINGS = {  # of the cluster on this machine
+    "distributed.scheduler.allowed-failures": 1,  # what ends two workers is tried alone
+    "distributed.scheduler.http.routes": [],  # no pages, which any user of the machine could read
+    "distributed.worker.http.routes": [],
+    "distributed.worker.profile.enabled": False,  # keeps a call tree a second, for an hour: 1.3 MiB for a submission
+}
 PATIENCE_S = 120.0  # for a scheduler that is gone, or a first worker
 
 
@@ -187,19 +194,8 @@ def _next(room: int, again: list[Work], left: Iterator[Work]) -> Iterator[Work]:
 def local(workers: int, device: str, notify: Callable[[str], object], look: Look) -> Iterator[Pool]:
     """A cluster of processes on this machine. TLS with keys of its own: any user here could talk to a plain port."""
     options: dict[str, Any] = {"resources": {"GPU": 1}} if device == "cuda" else {}
-    with dask.config.set({"distributed.scheduler.allowed-failures": 1}):  # what ends two workers is tried alone
-        cluster = LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            security=True,
-            dashboard_address=None,
-            worker_dashboard_address=None,
-            preload=["autograder.cluster.local"],
-            silence_logs=logging.CRITICAL,
-            **options,
-        )
+    with dask.config.set(SETTINGS):
+        cluster = _cluster(workers, options)
     try:
         pool = Pool(lambda: Client(cluster, set_as_default=False), device, notify, look)
         try:
@@ -209,6 +205,33 @@ def local(workers: int, device: str, notify: Callable[[str], object], look: Look
     finally:
         with suppress(TimeoutError):  # on a busy machine; workers that are left end with this process
             cluster.close(timeout=30)
+
+
+def _cluster(workers: int, options: dict[str, Any]) -> LocalCluster:
+    return LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        security=True,
+        dashboard_address="127.0.0.1:0",  # it has a web server in any case: any port, since 8787 may be taken
+        worker_dashboard_address=None,
+        preload=["autograder.cluster.local"],
+        silence_logs=logging.CRITICAL,
+        **options,
+    )
+
+
+def is_open(address: str) -> bool:
+    """Whether what is said to this scheduler crosses a network that others may read: another host, and no TLS."""
+    scheme, _, rest = address.rpartition("://")
+    host = rest.partition("/")[0].rsplit(":", 1)[0].strip("[]")
+    if scheme in ("tls", "wss", "inproc"):
+        return False
+    try:
+        return not ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host != "localhost"
 
 
 @contextmanager

@@ -9,9 +9,12 @@ from __future__ import annotations
 import fcntl
 import os
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from autograder.cluster.bundle import Key
 from autograder.cluster.job import Record
@@ -51,6 +54,33 @@ class Round:
     regrade: bool
 
 
+class Named(sqlite3.Connection):
+    """A connection whose errors say, in a note, which file they are about."""
+
+    def __init__(self, path: Path, **options: Any) -> None:
+        self._path = path
+        with self._noted():
+            super().__init__(path, **options)
+
+    @contextmanager
+    def _noted(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            error.add_note(str(self._path))
+            raise
+
+    def execute(self, *words: Any) -> sqlite3.Cursor:
+        """As the parent's."""
+        with self._noted():
+            return super().execute(*words)
+
+    def executescript(self, script: str) -> sqlite3.Cursor:
+        """As the parent's."""
+        with self._noted():
+            return super().executescript(script)
+
+
 class Records:
     """The file `records.db` of a course directory, held by one grader at a time. Use it in a `with`. Raises Busy."""
 
@@ -61,7 +91,7 @@ class Records:
         except OSError:
             os.close(self._lock)
             raise Busy(f"another `autograder grade` works on {course}: wait for it, or stop it") from None
-        self._db = sqlite3.connect(course / FILE, isolation_level=None)
+        self._db = Named(course / FILE, isolation_level=None)
         self._db.executescript(SCHEMA)
         for table in ("rounds", "ends", "records", "commits"):
             for verb in ("update", "delete"):

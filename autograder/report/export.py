@@ -1,8 +1,8 @@
 """Scores as the files that Canvas, Moodle and Gradescope read, or as plain CSV.
 
 What is not marked yet is left blank, and so is the total of its student, unless the totals of what is marked so far are
-asked for (`partial`): a zero would count. Canvas and Moodle add columns up themselves. With a column per question they therefore get the late penalty as a column
-of its own, below zero and worth no points, and no total.
+asked for (`partial`): a zero would count. Canvas and Moodle add columns up themselves. With a column per question they
+therefore get the late penalty as a column of its own, below zero and worth no points, and no total.
 """
 
 from __future__ import annotations

@@ -26,8 +26,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import requests
-from requests.adapters import HTTPAdapter
-from urllib3.util import Retry
 from pylti1p3.assignments_grades import AssignmentsGradesService
 from pylti1p3.exception import LtiException
 from pylti1p3.grade import Grade
@@ -35,6 +33,8 @@ from pylti1p3.lineitem import LineItem
 from pylti1p3.names_roles import NamesRolesProvisioningService
 from pylti1p3.registration import Registration
 from pylti1p3.service_connector import REQUESTS_USER_AGENT, ServiceConnector
+from requests.adapters import HTTPAdapter
+from urllib3.util import Retry
 
 from autograder.report.scores import NoExport, Row, Scores
 
@@ -195,7 +195,7 @@ def _users(members: list) -> Mapping[str, str]:
 
 
 def _entry(row: Row, user: str, maximum: float) -> dict[str, Any]:
-    """What is said of a student. While a person's marks are missing the total counts as partial (LTI AGS 2.0, 3.4.7)."""
+    """What is said of a student; while a person's marks are missing, the total is a partial one (LTI AGS 2.0)."""
     said = [f"less {row.penalty:g} for lateness"] if row.penalty else []
     said += ["a person's marks are missing"] if row.waits else []
     progress = "PendingManual" if row.waits or row.review else "FullyGraded"

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import escape
+from statistics import mean, median
 
 from autograder.report.attempts import Green
 from autograder.report.group import PASSED_BY, SHARED_BY, Exercise, Verdicts, exercises, share
+from autograder.report.scores import Scores
 
 STYLE = """
 :root{color-scheme:light dark;--full:#1a7f37;--part:#b07900;--none:#b3261e;--open:#7d8590;--line:#8888}
@@ -23,13 +25,17 @@ thead th{white-space:nowrap}
 KINDS = {"full": "full marks", "part": "part", "none": "none", "open": "not graded"}
 
 
-def page(assignment: str, students: Sequence[Verdicts], ways: Sequence[Green] = ()) -> str:
-    """The whole page. `ways`: the attempts it took, where they were kept."""
+def page(
+    assignment: str, students: Sequence[Verdicts], ways: Sequence[Green] = (), scores: Scores | None = None
+) -> str:
+    """The whole page. `ways`: the attempts it took, where they were kept; `scores`: what the gradebook has."""
     found = exercises(students)
     lead = (
-        f"<p>{len(students)} graded submissions, as the autograder marked them; a person's marks are not in this.</p>\n"
+        f"<p>{len(students)} graded submissions, as the autograder marked them; people's marks and lateness are in "
+        "the totals alone.</p>\n"
     )
-    parts = [lead, _reteach(found), _outcomes(found), _totals(students), _ways(ways), _ideas(found), _not_run(students)]
+    parts = [lead, _reteach(found), _outcomes(found), _shares(students), _totals(scores)]
+    parts += [_ways(ways), _ideas(found), _not_run(students)]
     return document(f"{assignment}: how the class did", "".join(parts))
 
 
@@ -85,11 +91,26 @@ def _bar(counts: Sequence[int]) -> str:
         f'<span class="{kind}" style="flex:{count}"></span>' for kind, count in parts if count) + "</div>"  # fmt: skip
 
 
-def _totals(students: Sequence[Verdicts]) -> str:
+def _totals(scores: Scores | None) -> str:
+    """Totals as they are exported: all marks, less the late penalties."""
+    rows = [row for row in scores.rows if row.total is not None] if scores else []
+    if scores is None or not rows:
+        return ""
+    totals = [row.total or 0.0 for row in rows]
+    late, waiting = [row for row in rows if row.penalty], sum(row.waits for row in rows)
+    by_hand = sum(row.by_hand > 0 for row in rows)
+    said = f"Mean {mean(totals):.2f}, median {median(totals):g} of {scores.max_score:g} points; {len(rows)} students."
+    said += f" Marks by hand are in {by_hand} of them." if by_hand else ""
+    said += f" {len(late)} lost {sum(row.penalty for row in late):g} points by lateness." if late else ""
+    said += f" {waiting} wait for a person's marks." if waiting else ""
+    return f"<h2>Totals</h2><p>{said}</p>\n"
+
+
+def _shares(students: Sequence[Verdicts]) -> str:
     means = [sum(share(verdict) for verdict in one.values()) / len(one) for one in students if one]
     counts = [0] * 5
-    for mean in means:
-        counts[min(int(mean * 5), 4)] += 1
+    for one in means:
+        counts[min(int(one * 5), 4)] += 1
     note = "Students by the mean over their exercises; what is not graded yet counts as nothing."
     return histogram("Students", note, "Mean share", counts)
 

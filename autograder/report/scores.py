@@ -32,7 +32,8 @@ class Question:
 class Row:
     """A student of the course; `points` by question, None where nothing of theirs is graded. All in points.
 
-    A question that nobody has marked yet is None among the points. `review`: a mark was given before a regrade.
+    A question that nobody has marked yet is None among the points. `review`: a mark was given before a regrade;
+    `by_hand`: what people gave, of all points.
     """
 
     student: str
@@ -43,6 +44,7 @@ class Row:
     points: list[float | None] | None
     penalty: float
     review: bool = False
+    by_hand: float = 0.0
 
     @property
     def waits(self) -> bool:
@@ -130,7 +132,8 @@ def _row(student: Any, submission: Any, questions: list[Question], ledger: Ledge
     points = [found.get((question.notebook, question.cell), 0.0) for question in questions]
     when = submission.timestamp.isoformat(sep=" ") if submission.timestamp else ""
     review = any(grade.needs_manual_grade for grade in grades)
-    return Row(student.id, *names, when, points, ledger.total(submission).penalty, review)
+    by_hand = sum(float(grade.score) for grade in grades if grade.manual_score is not None)
+    return Row(student.id, *names, when, points, ledger.total(submission).penalty, review, by_hand)
 
 
 def _marked(grade: Any) -> bool:

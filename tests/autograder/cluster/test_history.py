@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from rich.console import Console
 
 from autograder.cli import main
 from autograder.cluster import history
@@ -13,6 +15,7 @@ from autograder.cluster.job import Record
 from autograder.cluster.records import Records
 from autograder.report import page
 from autograder.report.attempts import greens
+from autograder.report.scores import Question, Row, Scores
 
 UNIT = "03-heads"
 
@@ -67,17 +70,38 @@ def run(capsys, *arguments):
 
 
 def test_the_command_shows_what_changed(course, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "140")
+    monkeypatch.setenv("COLUMNS", "80")
     status, said = run(capsys, course, UNIT, "ada", "chen")
     assert status == 0 and "ben" not in said
     rows = [line for line in said.splitlines() if "ada" in line]
     assert ["0 → 2" in row for row in rows] == [False, True, False]
-    assert "2, regraded" in rows[2] and "2 → 0" in rows[2] and "discarded" in rows[2]
+    assert "2, regraded" in rows[2] and "discarded" in rows[2] and "a.split 2 → 0" in said
+    assert "a.multi 0/2" in rows[0] and "4/4" in rows[1]
     status, said = run(capsys, course, UNIT, "dora")
     assert status == 2 and "no attempt of dora at 03-heads is kept" in said and said.count("\n") == 1
     (course / "records.db").write_text("not a database, whatever its name says")
     status, said = run(capsys, course, UNIT)
     assert status == 2 and "cannot be read" in said and said.count("\n") == 1
+
+
+def test_many_exercises_fit_eighty_columns_and_the_gradebook_has_the_last_word():
+    names = [f"positions.exercise_{n}" for n in range(8)]
+    marks = lambda scores: [{"exercise": name, "score": got, "max_score": 1.0, "status": "failed"}
+                            for name, got in zip(names, scores, strict=True)]  # fmt: skip
+    at = datetime(2026, 3, 1, tzinfo=UTC)
+    attempts = [history.Attempt("bartholomew", 1, False, at, marks([0] * 8), ""),
+                history.Attempt("bartholomew", 2, False, at, marks([1] * 7 + [0.5]), "")]  # fmt: skip
+    who = {"first_name": "", "last_name": "", "email": "", "submitted": ""}
+    row = Row("bartholomew", points=[7.5, 2.0], penalty=1.5, by_hand=2.0, **who)
+    questions = [Question("unit", "checks", "checks", 8.0), Question("unit", "words", "words", 2.0)]
+    now = history.totals(Scores(UNIT, questions, [row], []))
+    console = Console(width=80, file=io.StringIO())
+    console.print(history.table(UNIT, attempts, now))
+    said = console.file.getvalue().splitlines()
+    assert all(f"{name} 0/1" in "\n".join(said) for name in names) and len(said) < 25
+    assert any("positions.exercise_7 0 → 0.5" in line for line in said)
+    assert any("gradebook" in line and "8/10" in line for line in said)
+    assert " ".join("\n".join(said).split()).endswith("7.5 by the checks, 2 by hand, less 1.5 for lateness")
 
 
 def attempt(student, number, hours, *scores):

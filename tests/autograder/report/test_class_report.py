@@ -96,7 +96,8 @@ def test_what_was_not_run_is_counted():
 
 @pytest.mark.parametrize(("name", "word"), [("99-none", "no graded notebook of '99-none'"), ("03-heads", "exists")])
 def test_what_cannot_be_done_is_said_in_a_line(course, tmp_path, capsys, name, word):
-    (tmp_path / "there").touch()
+    if word == "exists":
+        (tmp_path / "there").touch()
     with pytest.raises(SystemExit) as end:
         main(["report", str(course), name, "-o", str(tmp_path / "there")])
     said = capsys.readouterr().err

@@ -1,0 +1,46 @@
+"""What the machine refuses, in a line: a full disk, a damaged or absent database, a folder that nobody may write to."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+import sys
+
+ADVICE = {  # a part of what SQLite says → what to do
+    "disk is full": "make room on that disk",
+    "not a database": "it is damaged, or is another file: put back a copy of it, or move it away",
+    "malformed": "it is damaged: put back a copy of it, or move it away",
+    "readonly": "give yourself the right to write to it and to its folder",
+    "read-only": "give yourself the right to write to it and to its folder",
+    "locked": "close what holds it: a formgrader, another command",
+    "unable to open": "give yourself the right to write to it and to its folder",
+    "no such table": "it is damaged, or of another program: put back a copy of it, or move it away",
+}
+AWAY = "start the database server, or correct c.CourseDirectory.db_url in nbgrader_config.py"
+
+
+def line(error: BaseException, where: str) -> str | None:
+    """The line about `error`: of `where`, if neither it nor its note names a file; None where it is none of these."""
+    found = _database(error)
+    where = next(iter(getattr(error, "__notes__", ())), where)
+    if found is not None:
+        said = " ".join(str(found).split()) or type(found).__name__
+        for words, advice in ADVICE.items():
+            if words in said:
+                return f"{where}: {said}: {advice}"
+        return f"{where}: the database says: {said[:300]}" + ("" if isinstance(found, sqlite3.Error) else f": {AWAY}")
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"{error.filename or where}: {error.strerror}: make room there"
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return None
+
+
+def _database(error: BaseException) -> BaseException | None:
+    """The database's own error, whichever way it came: from sqlite3, or through SQLAlchemy, if that is in use."""
+    if isinstance(error, sqlite3.Error):
+        return error
+    alchemy = sys.modules.get("sqlalchemy.exc")
+    if alchemy is not None and isinstance(error, alchemy.DBAPIError):
+        return error.orig or error
+    return None
