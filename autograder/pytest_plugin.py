@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from autograder import registry
-from autograder.api import CheckResult, Exercise, Verdict
+from autograder.api import HINTS, CheckResult, Exercise, Verdict, hinted
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options of this plugin."""
     group = parser.getgroup("tfkit")
     group.addoption("--tfkit-exercise", metavar="ID", help="grade the files that are named against this exercise")
-    group.addoption("--tfkit-hints", type=int, choices=range(4), default=3, metavar="N",
+    group.addoption("--tfkit-hints", type=int, choices=range(HINTS + 1), default=HINTS, metavar="N",
                     help="steps of help: 1 the concept, 2 what was seen, 3 the counter-example")  # fmt: skip
     group.addoption("--tfkit-trust", action="store_true", help="where there is no sandbox, run the code NOT ISOLATED")
 
@@ -95,7 +95,7 @@ class CheckItem(pytest.Item):
         if result.status == "not_run":
             pytest.skip(result.message)
         if result.status != "passed":
-            raise Failed(_words(result, verdict))
+            raise Failed(_words(result, verdict, self.config.getoption("tfkit_hints")))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The sentence, without the plugin's own traceback."""
@@ -110,5 +110,7 @@ class CheckItem(pytest.Item):
         return self.path, None, f"{self.parent.exercise.id}: {self.name}"
 
 
-def _words(result: CheckResult, verdict: Verdict) -> str:
-    return "\n".join(text for text in (result.message or f"{result.name} failed", verdict.hint) if text)
+def _words(result: CheckResult, verdict: Verdict, hints: int) -> str:
+    shown = hinted(verdict.as_json(), hints)
+    said = next(check["message"] for check in shown["checks"] if check["name"] == result.name)
+    return "\n".join(text for text in (said or f"{result.name} failed", shown["hint"]) if text)

@@ -30,12 +30,14 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from autograder import trouble
 from autograder.api import Exercise
 from autograder.nbgrader import config
 from course import all_exercises, glossary
 from course import units as unit_folders
-from course.settings import LessonError, Unit, read
+from course.settings import LessonError, Unit, language_of, read
 
+ENGLISH = "en"  # what lessons are written in
 ROLES = ("setup", "exercise", "demo", "experiment")
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 SCHEME = ("### BEGIN MARK SCHEME", "### END MARK SCHEME")
@@ -56,13 +58,18 @@ class Built:
 def build(course_dir: str | Path, units: list[str] | None = None, language: str | None = None) -> list[Built]:
     """Write `source/<unit>/<unit>.ipynb` under `course_dir` for the named units, or for all of course.toml.
 
-    language: as gettext names it; what has no translation stays in English (course.translate).
-    Raises LessonError for an unknown unit, a missing lesson, or a lesson whose cells do not fit its exercises.
+    language: as gettext names it, else course.toml's; what has no translation stays in English (course.translate).
+    Raises LessonError for an unknown unit or language, a missing lesson, or one whose cells do not fit its exercises.
     """
     from course.translate import in_language  # it builds notebooks itself
 
     folders = {folder.name: folder for folder in unit_folders()}
     settings = {unit.name: unit for unit in read(course_dir)}
+    language = language or language_of(course_dir)
+    known = {path.stem for folder in folders.values() for path in folder.glob("locale/*.po")}
+    if language and language not in known | {ENGLISH}:
+        raise LessonError(f"no unit has words for the language {language!r}; there are {', '.join(sorted(known))} and "
+                          f"{ENGLISH}; `python -m course.translate` starts another")  # fmt: skip
     names = list(units) if units else list(settings)
     built = []
     for name in names:
@@ -277,14 +284,16 @@ def _first_line(source: str) -> str:
 
 
 def set_due_dates(course_dir: str | Path, units: list[str] | None = None) -> list[str]:
-    """Write the due dates of course.toml into nbgrader's gradebook, where they differ; a line for each that did."""
+    """Write the due dates of course.toml into the gradebook that nbgrader_config.py names; a line for each new one."""
     dated = [unit for unit in read(course_dir) if unit.due and (not units or unit.name in units)]
     if not dated:
         return []
     from nbgrader.api import Gradebook, MissingEntry
 
-    said = []
-    with Gradebook(f"sqlite:///{Path(course_dir).resolve() / 'gradebook.db'}", "tfkit") as gradebook:
+    from autograder.cluster.course import settings_of
+
+    course, said = settings_of(Path(course_dir).resolve()).coursedir, []
+    with Gradebook(course.db_url, course.course_id) as gradebook:
         for unit in dated:
             assert unit.due is not None
             due = unit.due.astimezone(UTC).replace(tzinfo=None)  # as nbgrader keeps them
@@ -302,12 +311,17 @@ def _write_if_new(path: Path, text: str) -> bool:
     if path.exists() and path.read_text(encoding="utf-8") == text:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    new = path.with_name(f".{path.name}.new")
+    try:
+        new.write_text(text, encoding="utf-8")
+        new.replace(path)  # whole, or not at all
+    finally:
+        new.unlink(missing_ok=True)
     return True
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command line; 0 when all was built, 1 with one line on stderr's account when a lesson is at fault."""
+    """The command line; 0 when all was built, 1 with one line on stderr where a lesson or the machine is at fault."""
     parser = argparse.ArgumentParser(prog="python -m course.build", description="Build nbgrader's source notebooks.")
     parser.add_argument("directory", type=Path, help="the nbgrader course directory")
     parser.add_argument("--unit", action="append", metavar="NAME", help="only this unit (may be repeated)")
@@ -322,6 +336,11 @@ def main(arguments: list[str] | None = None) -> int:
             print(line)
     except LessonError as error:
         parser.exit(1, f"course.build: {error}\n")
+    except Exception as error:
+        said = trouble.line(error, f"the gradebook of {options.directory}")
+        if said is None:
+            raise
+        parser.exit(1, f"course.build: {said}\n")
     return 0
 
 

@@ -21,12 +21,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from traitlets.config import Config
 
 from autograder.api import Exercise
 from autograder.nbgrader import config
 from course import exercises
 from course.build import build
-from course.mock_class import ALL, STUDENTS, Student, hand_in
+from course.mock_class import ALL, STUDENTS, Student, hand_in, submit_one
 
 COURSE = "tfkit"
 WIDTH = 110
@@ -228,19 +229,10 @@ class Demo:
 
 
 def submit(root: Path, home: Path, student: str, unit: str) -> None:
-    """nbgrader's own `submit`, in this process: thirty commands would take a minute to start."""
-    from nbgrader.auth import Authenticator
-    from nbgrader.coursedir import CourseDirectory
-    from nbgrader.exchange.default.submit import ExchangeSubmit
-    from traitlets.config import Config
-
-    settings = Config()
-    settings.CourseDirectory = Config(course_id=COURSE, root=str(root), assignment_id=unit, student_id=student)
-    settings.Exchange = Config(
-        root=str(root / "exchange"), cache=str(root / "exchange" / "cache"), assignment_dir=str(home)
-    )
-    folder = CourseDirectory(config=settings)
-    ExchangeSubmit(coursedir=folder, authenticator=Authenticator(config=settings), config=settings).start()
+    """Hand the student's notebooks in to the exchange of the demo's course."""
+    exchange = Config(root=str(root / "exchange"), cache=str(root / "exchange" / "cache"))
+    settings = Config(CourseDirectory=Config(course_id=COURSE, root=str(root)), Exchange=exchange)
+    submit_one(settings, home, student, unit)
 
 
 def verdicts(graded: Path) -> dict[str, dict]:

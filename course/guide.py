@@ -16,6 +16,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from autograder import trouble
 from autograder.answers import Answer
 from autograder.api import Exercise
 from autograder.diagnose import known_answers
@@ -129,6 +130,9 @@ def write(course_dir: Path, names: list[str] | None = None) -> list[Path]:
         raise builder.LessonError(f"no unit is called {unknown[0]!r}; there are {', '.join(folders)}")
     given = {unit.name: unit for unit in builder.read(course_dir)}
     whole = {unit.name: unit for unit in builder.read()}
+    if not course_dir.is_dir():
+        make = f"`python -m course.build {course_dir}` makes one"
+        raise builder.LessonError(f"there is no course in {course_dir}: {make}")
     directory = course_dir / "instructors"
     directory.mkdir(parents=True, exist_ok=True)
     written = []
@@ -152,6 +156,8 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"wrote {path}")
     except builder.LessonError as error:
         parser.exit(1, f"course.guide: {error}\n")
+    except OSError as error:
+        parser.exit(1, f"course.guide: {trouble.line(error, str(options.directory)) or error}\n")
     return 0
 
 

@@ -3,6 +3,7 @@
 A course directory's own course.toml counts where there is one, else the one beside this file:
 
     title = "Transformers in five weeks"
+    language = "fr"                                  # as far as catalogues go; `course.build --language` overrides it
 
     [[unit]]
     name = "02-masks"
@@ -84,11 +85,26 @@ def _of_another_package(folder: Path) -> dict[str, Any]:
     return {"name": folder.name, "title": heading[1] if heading else folder.name}
 
 
-def _entries(path: Path) -> list[dict[str, Any]]:
+def language_of(course_dir: str | Path | None = None) -> str | None:
+    """The language that the course's own course.toml names, if it does. Raises LessonError."""
+    path = Path(course_dir or "") / FILE
+    if course_dir is None or not path.exists():
+        return None
+    found = _table(path).get("language")
+    if found is not None and not (isinstance(found, str) and found):
+        raise LessonError(f'{path}: language = {found!r} must be a name as gettext has it, as "fr"')
+    return found
+
+
+def _table(path: Path) -> dict[str, Any]:
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8")).get("unit")
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise LessonError(f"{path} is no TOML: {str(error).splitlines()[0]}") from None
+
+
+def _entries(path: Path) -> list[dict[str, Any]]:
+    found = _table(path).get("unit")
     if not isinstance(found, list) or not found or not all(isinstance(entry, dict) for entry in found):
         raise LessonError(f'{path} names no unit: write [[unit]] and name = "02-masks" below it')
     return found
@@ -110,6 +126,8 @@ def _unit(path: Path, known: dict[str, dict], entry: dict[str, Any]) -> Unit:
     if asked is not None and not (isinstance(asked, list) and asked):
         raise LessonError(f"{where}: exercises must be a list of ids; leave it out for all, or leave out the unit")
     _all_known(where, name, [*(asked or ()), *points])
+    if asked is not None and (given := [one for one in points if one not in asked]):
+        raise LessonError(f"{where}: {given[0]} has points, but is not among its exercises: it is given, solved")
     return Unit(**{**vars(unit), "exercises": None if asked is None else tuple(asked)})
 
 

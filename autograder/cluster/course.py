@@ -7,6 +7,8 @@ import json
 import logging
 import os
 import re
+import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -132,6 +134,8 @@ def settings_of(root: Path) -> AutogradeApp:
     """nbgrader with the settings of the course in `root`, whose gradebook is `coursedir.db_url`. Raises BadCourse."""
     if not (root / "nbgrader_config.py").is_file():
         raise BadCourse(f"{root} has no nbgrader_config.py: run `python -m autograder.nbgrader.config {root}`")
+    if shutil.which("alembic") is None:  # nbgrader calls it for a new gradebook; it lies beside our Python
+        os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     with working_in(root):
         app = AutogradeApp(log_level=logging.WARNING)
         app.initialize([f"--course-dir={root}"])

@@ -8,7 +8,13 @@ import secrets
 import shutil
 from pathlib import Path
 
-CONFIG, KEY = "nbgrader_config.py", "course.key"
+from autograder import trouble
+
+CONFIG, KEY, IGNORE = "nbgrader_config.py", "course.key", ".gitignore"
+PRIVATE = (  # what no repository may get: secrets, students' work, marks
+    KEY, "lti.pem", "passback.jsonl", "gradebook.db*", "records.db*", "records.lock", ".grading/",
+    "submitted/", "autograded/", "feedback/", "exchange/",
+)  # fmt: skip
 
 
 def install(course_dir: str | os.PathLike) -> list[Path]:
@@ -26,7 +32,20 @@ def install(course_dir: str | os.PathLike) -> list[Path]:
     if not (root / KEY).exists():
         _write_key(root / KEY)
         written.append(root / KEY)
+    if _ignore(root / IGNORE):
+        written.append(root / IGNORE)
     return written
+
+
+def _ignore(path: Path) -> bool:
+    """Add what git must not take to a .gitignore that lacks some of it; whether anything was lacking."""
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    lacking = [name for name in PRIVATE if name not in before.splitlines()]
+    if lacking:
+        head = "# The course's key, students' work and marks stay out of every repository.\n"
+        gap = "\n" if before and not before.endswith("\n") else ""
+        path.write_text("".join([before, gap, head, *(f"{name}\n" for name in lacking)]), encoding="utf-8")
+    return bool(lacking)
 
 
 def _write_key(path: Path) -> None:
@@ -38,7 +57,11 @@ def main(arguments: list[str] | None = None) -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m autograder.nbgrader.config", description=install.__doc__)
     parser.add_argument("directory", type=Path, help="the nbgrader course directory")
-    written = install(parser.parse_args(arguments).directory)
+    directory = parser.parse_args(arguments).directory
+    try:
+        written = install(directory)
+    except OSError as error:
+        parser.exit(1, f"autograder.nbgrader.config: {trouble.line(error, str(directory)) or error}\n")
     print("\n".join(f"wrote {path}" for path in written) or "nothing to do: configuration and key are there")
 
 

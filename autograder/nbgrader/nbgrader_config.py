@@ -4,6 +4,7 @@ The stock commands find it in the folder they are run in: generate_assignment, r
 generate_feedback, release_feedback, formgrader.
 """
 
+import os
 from pathlib import Path
 
 from autograder import points
@@ -16,8 +17,8 @@ c.CourseDirectory.root = str(HERE)
 c.CourseDirectory.db_url = f"sqlite:///{HERE / 'gradebook.db'}"  # absolute: the formgrader runs in another folder
 c.CourseDirectory.max_file_size = 20_000  # kB: notebooks carry recorded decodings
 
-# One machine, one course. On a shared server set the exchange to a folder that all users may write.
-c.Exchange.root = str(HERE / "exchange")
+# One machine, one course. On a shared server name a folder that all users may write, here or in $NBGRADER_EXCHANGE.
+c.Exchange.root = os.environ.get("NBGRADER_EXCHANGE", str(HERE / "exchange"))
 c.Exchange.cache = str(HERE / "exchange" / "cache")
 c.ExchangeFactory.collect = "autograder.nbgrader.exchange.Collect"  # leaves links behind
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from autograder import cli, registry
-from autograder.api import Verdict
+from autograder.api import HINTS, Verdict, hinted
 from autograder.sandbox import SandboxError, choose
 
 
-def results(assignment: str, points: dict[str, float], submission: Path, trust: bool = False) -> dict[str, Any]:
+def results(
+    assignment: str, points: dict[str, float], submission: Path, trust: bool = False, hints: int = HINTS
+) -> dict[str, Any]:
     """The object that Gradescope reads, a test for each exercise. Raises SandboxError where there is no box here."""
     backend = choose(trust=trust)
     try:
@@ -23,7 +26,7 @@ def results(assignment: str, points: dict[str, float], submission: Path, trust: 
     tests = []
     for name, most in points.items():
         verdict = cli.graded(registry.find(name), file, content, backend, device="auto", seed=None)
-        tests.append(_test(name, most, verdict))
+        tests.append(_test(name, most, replace(verdict, file=file.name), hints))
     ungraded = [test["name"] for test in tests if test["output"].startswith("Not graded")]
     said = f"Not graded, through no fault of yours: {', '.join(ungraded)}" if ungraded else assignment
     return {"output": said, "tests": tests}
@@ -39,9 +42,9 @@ def _file(assignment: str, submission: Path) -> Path:
     return found[0]
 
 
-def _test(name: str, most: float, verdict: Verdict) -> dict[str, Any]:
+def _test(name: str, most: float, verdict: Verdict, hints: int) -> dict[str, Any]:
     share = verdict.score / verdict.max_score if verdict.max_score else 0.0
-    said = cli.as_text(verdict.as_json())
+    said = cli.as_text(hinted(verdict.as_json(), hints))
     if verdict.status == "not_graded":
         said = f"Not graded: {verdict.reason}"
     status = "passed" if verdict.status == "passed" else "failed"
@@ -56,10 +59,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--submission", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--results", type=Path, required=True, metavar="FILE")
     parser.add_argument("--trust", action="store_true", help="where there is no sandbox, run the code NOT ISOLATED")
+    parser.add_argument("--hints", type=int, choices=range(4), default=HINTS, metavar="N", help="steps of help")
     options = parser.parse_args(arguments)
     points = {name: float(worth) for name, _, worth in (one.partition("=") for one in options.exercises)}
     try:
-        found = results(options.assignment, points, options.submission, options.trust)
+        found = results(options.assignment, points, options.submission, options.trust, options.hints)
     except SandboxError as error:  # no results file: Gradescope then reports a failed autograder, and gives no zeros
         parser.exit(2, f"autograder: {error} (--trust)\n")
     options.results.parent.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,10 @@ from pathlib import Path
 from nbgrader.api import Gradebook
 
 from autograder import registry
+from autograder.api import HINTS
 from autograder.cluster.course import BadCourse, released_in, settings_of
+from autograder.nbgrader.feedback import ShowVerdicts
+from autograder.report.files import write_new
 from autograder.report.scores import NoExport
 from tfkit_course import NAME, origin
 
@@ -53,7 +56,8 @@ STEP = """\
         uses: classroom-resources/autograding-command-grader@v1
         with:
           test-name: {exercise}
-          command: pytest -q --noconftest -c /dev/null --tfkit-exercise {exercise} {assignment}.ipynb
+          command: pytest -q --noconftest -c /dev/null --tfkit-hints {hints} \
+--tfkit-exercise {exercise} {assignment}.ipynb
           timeout: 10
           max-score: {points:g}
 """
@@ -86,7 +90,7 @@ RUN = """\
 # Gradescope runs this for each submission. Where its container allows no box, the autograder fails and says so; with
 # --trust students' code runs beside the grader, NOT ISOLATED from it.
 cd /
-/opt/grader/bin/python -I -m autograder.report.gradescope {assignment} {pairs} \\
+/opt/grader/bin/python -I -m autograder.report.gradescope {assignment} {pairs} --hints {hints} \\
   --submission /autograder/submission --results /autograder/results/results.json
 """
 
@@ -152,10 +156,18 @@ def asked(root: Path, assignment: str) -> list[Asked]:
     return [Asked(known[cell.name], cell.points or 0.0) for cell in cells]
 
 
-def workflow(assignment: str, exercises: list[Asked], package: Package) -> str:
+def hints_of(root: Path) -> int:
+    """The steps of help that the course's students see, `c.ShowVerdicts.hints`. Raises NoExport."""
+    try:
+        return ShowVerdicts(parent=settings_of(root.resolve())).hints
+    except BadCourse as error:
+        raise NoExport(str(error)) from error
+
+
+def workflow(assignment: str, exercises: list[Asked], package: Package, hints: int = HINTS) -> str:
     """GitHub Classroom's workflow: a step and a score for each exercise."""
     numbered = list(enumerate(exercises, 1))
-    steps = [STEP.format(number=n, exercise=one.exercise, points=one.points, assignment=assignment)
+    steps = [STEP.format(number=n, exercise=one.exercise, points=one.points, assignment=assignment, hints=hints)
              for n, one in numbered]  # fmt: skip
     results = "\n".join(f'          TEST{n}_RESULTS: "${{{{steps.test{n}.outputs.result}}}}"' for n, _ in numbered)
     tail = TAIL.format(results=results, runners=",".join(f"test{n}" for n, _ in numbered))
@@ -164,11 +176,12 @@ def workflow(assignment: str, exercises: list[Asked], package: Package) -> str:
     return head + "".join(steps) + tail
 
 
-def archive(assignment: str, exercises: list[Asked], package: Package) -> bytes:
+def archive(assignment: str, exercises: list[Asked], package: Package, hints: int = HINTS) -> bytes:
     """Gradescope's autograder zip, the wheel in it."""
     pairs = " ".join(f"{one.exercise}={one.points:g}" for one in exercises)
     setup = SETUP.replace("REQUIREMENT", package.requirement)
-    files = {"setup.sh": setup.encode(), "run_autograder": RUN.format(assignment=assignment, pairs=pairs).encode()}
+    run = RUN.format(assignment=assignment, pairs=pairs, hints=hints)
+    files = {"setup.sh": setup.encode(), "run_autograder": run.encode()}
     if package.wheel is not None:
         files[package.wheel.name] = package.wheel.read_bytes()
     made = io.BytesIO()
@@ -186,13 +199,12 @@ def write(root: Path, assignment: str, to: str, output: Path, package: str | Non
     package: a wheel's path or a URL, for `package_of`. Raises NoExport.
     """
     installed = package_of(package)
-    exercises = asked(root, assignment)
+    what = asked(root, assignment), installed, hints_of(root)
     try:
         if to == "github-classroom":
-            _write_workflow(output, workflow(assignment, exercises, installed), installed)
+            _write_workflow(output, workflow(assignment, *what), installed)
         else:
-            with output.open("xb") as zipped:
-                zipped.write(archive(assignment, exercises, installed))
+            write_new(output, archive(assignment, *what))
     except FileExistsError as error:
         raise NoExport(f"{error.filename} exists: name a new file, or delete it") from None
     except OSError as error:
@@ -201,8 +213,7 @@ def write(root: Path, assignment: str, to: str, output: Path, package: str | Non
 
 def _write_workflow(output: Path, text: str, package: Package) -> None:
     (output / WORKFLOW).parent.mkdir(parents=True, exist_ok=True)
-    with (output / WORKFLOW).open("x", encoding="utf-8") as file:
-        file.write(text)
+    write_new(output / WORKFLOW, text)
     if package.wheel is not None:
         (output / WHEELS).mkdir(parents=True, exist_ok=True)
         (output / WHEELS / package.wheel.name).write_bytes(package.wheel.read_bytes())

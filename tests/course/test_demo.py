@@ -1,12 +1,14 @@
 """The demo on two units and four students, by the real engine and the real commands."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
-from course import exercises
+from autograder.nbgrader import config
+from course import build, exercises
 from course.demo import Demo
-from course.mock_class import ALL, HEADS, STUDENTS, in_notebook
+from course.mock_class import ALL, HEADS, STUDENTS, class_of, in_notebook, main
 
 SMALL = ("ada", "nora", "jana", "emil", "marek")
 
@@ -43,3 +45,28 @@ def test_an_answer_in_a_notebook_keeps_no_docstring_and_no_import_of_its_own_uni
     exercise = next(exercise for exercise in exercises() if exercise.id == "attention.multi_head")
     text = '"""Told."""\nfrom tfkit.nn import (\n    masked_softmax,\n    split_heads,\n)\nx = 1\n'
     assert in_notebook(text, exercise) == "from tfkit.nn import masked_softmax\nx = 1\n"
+
+
+def test_a_unit_that_nobody_of_the_class_takes_is_answered_too():
+    students = class_of("04-positions")
+    wrong = [name for student in students for name in student.wrong]
+    assert len(students) == 6 and len(wrong) == 3 and all(name.startswith("positions.") for name in wrong)
+    assert class_of(HEADS) == list(STUDENTS)
+
+
+def test_a_command_hands_the_class_in_for_nbgrader_to_collect(tmp_path, monkeypatch, capsys):
+    """`python -m course.mock_class my-course UNIT`, as README has it between release and collect."""
+    build.build(tmp_path, [HEADS])
+    config.install(tmp_path)
+    with pytest.raises(SystemExit):
+        main([str(tmp_path), HEADS])
+    assert "is not released" in capsys.readouterr().err
+    for step in ("release", f"exchange/tfkit/outbound/{HEADS}", "exchange/tfkit/inbound"):  # as nbgrader leaves them
+        (tmp_path / step).mkdir(parents=True)
+    shutil.copytree(tmp_path / "source" / HEADS, tmp_path / "release" / HEADS)
+    monkeypatch.chdir(tmp_path.parent)
+    assert main([str(tmp_path), HEADS]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert len(said) == len(STUDENTS) + 1 and f"nbgrader collect {HEADS}" in said[-1]
+    handed_in = sorted(path.name.partition("+")[0] for path in (tmp_path / "exchange/tfkit/inbound").iterdir())
+    assert handed_in == sorted(student.name for student in STUDENTS)

@@ -78,3 +78,10 @@ def test_an_unknown_unit_is_named(tmp_path, capsys):
     with pytest.raises(SystemExit) as stop:
         guide.main([str(tmp_path), "--unit", "99-none"])
     assert stop.value.code == 1 and "99-none" in capsys.readouterr().err
+
+
+def test_a_misspelt_folder_is_not_made(tmp_path, capsys):
+    with pytest.raises(SystemExit) as end:
+        guide.main([str(tmp_path / "nosuch")])
+    assert end.value.code == 1 and "there is no course in" in capsys.readouterr().err
+    assert not (tmp_path / "nosuch").exists()

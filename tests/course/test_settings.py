@@ -11,6 +11,7 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import ClearSolutions
 
 import course
+from autograder.nbgrader import config
 from course import build as builder
 from course import settings
 
@@ -81,6 +82,33 @@ def test_the_command_writes_the_due_date_once_and_the_configuration(directory):
     assert "due" not in run()
 
 
+def test_the_language_of_the_course_is_kept_by_a_later_build(tmp_path):
+    (tmp_path / "course.toml").write_text('language = "fr"\n[[unit]]\nname = "02-masks"\n')
+    builder.build(tmp_path)
+    assert read(tmp_path).metadata.tfkit.language == "fr"
+    assert not builder.build(tmp_path)[0].changed
+    builder.build(tmp_path, language="en")
+    assert "language" not in read(tmp_path).metadata.tfkit
+
+
+def test_due_dates_go_to_the_gradebook_that_the_course_has(directory):
+    config.install(directory)
+    with (directory / "nbgrader_config.py").open("a") as file:
+        file.write('\nc.CourseDirectory.db_url = f"sqlite:///{HERE / \'grades.db\'}"\n')
+        file.write('c.CourseDirectory.course_id = "nlp"\n')
+    assert builder.set_due_dates(directory)
+    with Gradebook(f"sqlite:///{directory / 'grades.db'}", "nlp") as gradebook:
+        assert gradebook.find_assignment("02-masks").duedate.isoformat() == "2026-10-12T16:00:00"
+    assert not (directory / "gradebook.db").exists()
+
+
+def test_a_folder_that_takes_nothing_is_said_in_a_line(capsys):
+    with pytest.raises(SystemExit) as end:
+        builder.main(["/proc/no-course", "--unit", "02-masks"])
+    said = capsys.readouterr().err
+    assert end.value.code == 1 and said.startswith("course.build: /proc/no-course") and said.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     "text, message",
     [
@@ -94,6 +122,12 @@ def test_the_command_writes_the_due_date_once_and_the_configuration(directory):
         ("[[unit]]\nname = '02-masks'\nexercises = ['rnn.cell']", "has no exercise 'rnn.cell'; it has masks.causal"),
         ("[[unit]]\nname = '02-masks'\npoints = {'masks.causal' = 'two'}", "points must be numbers"),
         ("[[unit]]\nname = '02-masks'\npoints = {'masks.none' = 2}", "has no exercise 'masks.none'"),
+        (
+            "[[unit]]\nname = '02-masks'\nexercises = ['masks.causal']\npoints = {'masks.softmax' = 2}",
+            "masks.softmax has points, but is not among its exercises",
+        ),
+        ("language = 3\n[[unit]]\nname = '02-masks'", "must be a name as gettext has it"),
+        ("language = 'de'\n[[unit]]\nname = '02-masks'", "no unit has words for the language 'de'; there are fr"),
         ("[[unit]]\nname = '02-masks'\n[[unit]]\nname = '02-masks'", "02-masks comes twice"),
         ("weights = 3\n[[unit]]\nname = '02-masks'", "weights must be a table"),
         ("[[unit]]\nname = '02-masks'\n[weights]\nspeed = 1", "weights has 'speed', which is none of values, shapes"),
@@ -105,7 +139,7 @@ def test_the_command_writes_the_due_date_once_and_the_configuration(directory):
 def test_what_is_wrong_is_told_in_one_line(tmp_path, text, message):
     (tmp_path / "course.toml").write_text(text)
     with pytest.raises(builder.LessonError) as error:
-        settings.read(tmp_path)
+        builder.build(tmp_path)
     assert message in str(error.value) and "\n" not in str(error.value).strip()
     with pytest.raises(SystemExit):
         builder.main([str(tmp_path)])

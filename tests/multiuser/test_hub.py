@@ -181,6 +181,7 @@ def hub():
             started.wait(lambda: started.ask("GET", "/hub/api/").ok)
             for user in USERS:
                 started.start(user)
+            make_course(folder)
         except (TimeoutError, requests.RequestException, KeyError) as error:
             pytest.fail(f"{error!r}\n" + (folder / "hub" / "log").read_text()[-4000:])
         yield SimpleNamespace(ask=started.ask, run=started.run, folder=folder)
@@ -192,23 +193,27 @@ def hub():
 
 
 def prepare(folder):
-    """Homes that only their owners open, the exchange, and the teacher's course."""
+    """Homes that only their owners open, and the exchange."""
     (folder / "exchange").mkdir()
     (folder / "exchange").chmod(0o777)
     (folder / "hub").mkdir(mode=0o700)
     for user in USERS:
         (folder / "home" / user).mkdir(parents=True)
-    course = folder / "home" / "teacher" / "course"
-    config.install(course)
-    with (course / config.CONFIG).open("a") as file:
-        file.write('import os\nc.Exchange.root = os.environ["NBGRADER_EXCHANGE"]\n')
-    (course / "source" / UNIT).mkdir(parents=True)
-    (course / "source" / UNIT / f"{UNIT}.ipynb").write_text(json.dumps(source_notebook()))
     for user, uid in USERS.items():
         home = folder / "home" / user
         for path in [home, *home.rglob("*")]:
             os.chown(path, uid, uid)
         home.chmod(0o700)
+
+
+def make_course(folder):
+    """The teacher's course, made after the teacher's server was started: in the order of docs/jupyterhub.md."""
+    course = folder / "home" / "teacher" / "course"
+    config.install(course)
+    (course / "source" / UNIT).mkdir(parents=True)
+    (course / "source" / UNIT / f"{UNIT}.ipynb").write_text(json.dumps(source_notebook()))
+    for path in [course, *course.rglob("*")]:
+        os.chown(path, USERS["teacher"], USERS["teacher"])
 
 
 def disabled(hub, user):

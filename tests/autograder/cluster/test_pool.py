@@ -2,7 +2,9 @@
 
 from types import SimpleNamespace
 
+import dask
 import pytest
+import requests
 import torch
 
 from autograder.cluster import local, pool
@@ -70,3 +72,14 @@ def test_a_worker_takes_the_card_of_its_number(monkeypatch, shown, card):
     resources = SimpleNamespace(total_resources={"GPU": 1})
     local.dask_setup(SimpleNamespace(name=1, state=resources))
     assert local.os.environ == {"CUDA_VISIBLE_DEVICES": card, "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
+
+
+def test_workers_here_keep_no_profile_and_show_no_pages():
+    """Dask's profiler kept 1.3 MiB for a submission; its pages named students to every user of the machine."""
+    with pool.local(1, "cpu", print, lambda: None) as here:
+        here._wait_for_workers()
+        names = ("distributed.worker.profile.enabled", "distributed.worker.http.routes")
+        settings = here.client.run(lambda: [dask.config.get(name) for name in names])
+        assert list(settings.values()) == [[False, []]]
+        port = here.client.scheduler_info()["services"]["dashboard"]
+        assert requests.get(f"http://127.0.0.1:{port}/info/main/workers.html", timeout=10).status_code == 404

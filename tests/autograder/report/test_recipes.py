@@ -10,6 +10,7 @@ import zipfile
 import pytest
 import yaml
 
+from autograder.api import CheckResult, Verdict
 from autograder.cli import main
 from autograder.report import gradescope, recipes
 from autograder.sandbox import SandboxError
@@ -135,3 +136,21 @@ def test_what_cannot_be_graded_scores_nothing_and_says_why(tmp_path):
     assert "there is a.py, b.ipynb" in gradescope.results(UNIT, {"masks.causal": 1.0}, tmp_path)["output"]
     os.rename(tmp_path / "b.ipynb", tmp_path / f"{UNIT}.ipynb")
     assert "is no notebook of format 4" in gradescope.results(UNIT, {"masks.causal": 1.0}, tmp_path)["output"]
+
+
+def test_recipes_show_as_much_help_as_the_course_does(course, tmp_path):
+    with (course.root / "nbgrader_config.py").open("a") as file:
+        file.write("\nc.ShowVerdicts.hints = 1\n")
+    folder, archive = tmp_path / "classroom", tmp_path / "autograder.zip"
+    assert export(course, "github-classroom", folder) == export(course, "gradescope-autograder", archive) == 0
+    workflow = yaml.safe_load((folder / ".github/workflows/classroom.yml").read_text())
+    graded = [step["with"]["command"] for step in workflow["jobs"]["grade"]["steps"] if "id" in step]
+    assert graded and all("--tfkit-hints 1 --tfkit-exercise" in command for command in graded)
+    with zipfile.ZipFile(archive) as zipped:
+        assert "--hints 1" in zipped.read("run_autograder").decode()
+    check = CheckResult("scale", "failed", "off by 3 at [0]")
+    verdict = Verdict(exercise="masks.causal", status="failed", score=0.0, max_score=1.0, checks=(check,),
+                      hint="Your scores are divided by d.", file="x.ipynb")  # fmt: skip
+    one, two = (gradescope._test("masks.causal", 2.0, verdict, hints)["output"] for hints in (1, 2))
+    assert "off by 3" not in one and "divided by d" in one and one.startswith("x.ipynb:")
+    assert "off by 3" in two
