@@ -148,7 +148,7 @@ def test_recipes_show_as_much_help_as_the_course_does(course, tmp_path):
     assert graded and all("--tfkit-hints 1 --tfkit-exercise" in command for command in graded)
     with zipfile.ZipFile(archive) as zipped:
         assert "--hints 1" in zipped.read("run_autograder").decode()
-    check = CheckResult("scale", "failed", "off by 3 at [0]")
+    check = CheckResult(name="scale", status="failed", message="off by 3 at [0]")
     verdict = Verdict(exercise="masks.causal", status="failed", score=0.0, max_score=1.0, checks=(check,),
                       hint="Your scores are divided by d.", file="x.ipynb")  # fmt: skip
     one, two = (gradescope._test("masks.causal", 2.0, verdict, hints)["output"] for hints in (1, 2))
