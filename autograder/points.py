@@ -18,6 +18,7 @@ from typing import Any
 from autograder.api import MOST_AT_EDGES, PROPERTIES, Property
 
 FILE = "course.toml"
+WRONG = "wrong"  # in place of weights: the sentence that says why there are none
 Part = tuple[Property, float]  # of a check: what it looks at, and its weight there
 
 
@@ -39,10 +40,23 @@ def read(path: Path) -> dict[str, float]:
     return checked(given, str(path))
 
 
+def setting(path: Path) -> dict[str, Any]:
+    """As `read`, for a configuration file, which must not raise: nbgrader would go on without all that it says.
+
+    What is wrong is kept, and `checked` raises it before anything is graded.
+    """
+    try:
+        return dict(read(path))
+    except BadWeights as error:
+        return {WRONG: str(error)}
+
+
 def checked(given: Any, where: str) -> dict[str, float]:
     """`given` as weights by property. Raises BadWeights, which begins with `where`."""
     if not isinstance(given, Mapping):
         raise BadWeights(f"{where}: weights must be a table: write [weights] and gradients = 2 below it")
+    if WRONG in given:
+        raise BadWeights(str(given[WRONG]))
     for name, weight in given.items():
         if name not in PROPERTIES:
             raise BadWeights(f"{where}: weights has {name!r}, which is none of {', '.join(PROPERTIES)}")

@@ -6,7 +6,7 @@ import hashlib
 import importlib.util
 import json
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -18,7 +18,7 @@ from autograder.api import Exercise
 from autograder.nbgrader.rebuild import Source
 
 PACKAGE = Path(__file__).parents[1]
-ENGINE = ("run.py", "student.py", "given.py", "diagnose.py", "checks", "sandbox", "nbgrader/rebuild.py")
+ENGINE = ("run.py", "points.py", "student.py", "given.py", "diagnose.py", "checks", "sandbox", "nbgrader/rebuild.py")
 
 
 class Key(NamedTuple):
@@ -94,14 +94,16 @@ def hash_of_submission(handed: dict[str, Handed]) -> str:
     return _digest(json.dumps([[name, one.text, one.unreadable] for name, one in sorted(handed.items())]).encode())
 
 
-def hash_of_checks(released: dict[str, Released]) -> str:
-    """Changes with what a verdict depends on besides the submission: released cells, points, checks, reference, engine.
+def hash_of_checks(released: dict[str, Released], weights: Mapping[str, float] | None = None) -> str:
+    """Changes with what a verdict depends on besides the submission: released cells, points, the weights of properties,
+    checks, reference, engine.
 
     A worker computes it again from its own files, so that one with another version refuses to grade.
     """
     plain = json.dumps({name: asdict(one) for name, one in released.items()}, sort_keys=True)
     exercises = {cell.name for one in released.values() for cell in one.cells if cell.grade}
-    return _digest(plain.encode(), _code_hash(frozenset(exercises)).encode())
+    weighed = json.dumps(sorted(weights.items())) if weights else ""
+    return _digest(plain.encode(), _code_hash(frozenset(exercises)).encode(), weighed.encode())
 
 
 @lru_cache(maxsize=8)
@@ -110,7 +112,8 @@ def _code_hash(check_cells: frozenset[str]) -> str:
     parts: list[Answer] = [path for name in ENGINE for path in _sources(PACKAGE / name)]
     for exercise in exercises:
         parts += [path for path in _sources(exercise.folder) if path.name != "lesson.py" and FOLDER not in path.parts]
-        parts += [*answers(exercise, "right"), *answers(exercise, "wrong")]  # in a folder, or packed in a wheel
+        for kind in ("right", "wrong", "edge"):  # in a folder, or packed in a wheel
+            parts += answers(exercise, kind)
         parts += [path for folder in _reference_folders(exercise) for path in _sources(folder)]
     digest = hashlib.sha256(repr([_declared(exercise) for exercise in exercises]).encode())
     for path in dict.fromkeys(parts):

@@ -74,7 +74,7 @@ class Course:
     @cached_property
     def checks(self) -> str:
         """The hash of all that a verdict depends on besides the submission."""
-        return hash_of_checks(self.released)
+        return hash_of_checks(self.released, self.settings["BoxedExecute"].get("weights"))
 
     @property
     def settings(self) -> dict[str, dict[str, Any]]:

@@ -51,7 +51,7 @@ c.AssignLatePenalties.plugin_class = "autograder.nbgrader.late.LatePolicy"
 c.BoxedExecute.key_file = str(HERE / "course.key")
 c.BoxedExecute.device = "auto"
 c.BoxedExecute.packages = []  # what student code may import besides torch, NumPy, IPython and matplotlib: ["pandas"]
-c.BoxedExecute.weights = points.read(HERE / points.FILE)  # [weights] of course.toml: values, gradients, edges …
+c.BoxedExecute.weights = points.setting(HERE / points.FILE)  # [weights] of course.toml: values, gradients, edges …
 
 # For courses that put Execute or OverwriteCells back in: their safer settings.
 c.OverwriteCells.add_missing_cells = True

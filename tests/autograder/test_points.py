@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from nbformat.v4 import new_notebook
+from traitlets.config import PyFileConfigLoader
 
 from autograder import points, registry, run
 from autograder.answers import answers
 from autograder.api import PROPERTIES
+from autograder.cluster import bundle
+from autograder.nbgrader import config
+from autograder.nbgrader.execute import BoxedExecute, scaled
 from autograder.sandbox import choose
 
 CAUSAL = registry.find("masks.causal")
@@ -65,6 +70,29 @@ def test_weights_are_read_from_the_course_and_bad_ones_are_told(tmp_path):
         with pytest.raises(points.BadWeights, match=str(path)) as error:
             points.read(path)
         assert said in str(error.value) and "\n" not in str(error.value)
+
+
+def test_the_weights_of_a_course_reach_the_engine_and_change_what_is_graded_again(tmp_path, monkeypatch):
+    (tmp_path / points.FILE).write_text("[weights]\nshapes = 4\n")
+    config.install(tmp_path)
+    loaded = PyFileConfigLoader("nbgrader_config.py", path=str(tmp_path)).load_config()
+    given = {}
+    monkeypatch.setattr(run, "grade_notebook", lambda nb, exercises, **how: given.update(how) or [])
+    execute = BoxedExecute(config=loaded, trust=True)
+    where = {"student": "ada", "assignment": "02-masks"}
+    execute._grade(new_notebook(), [CAUSAL], where)
+    assert given["weights"] == {"shapes": 4.0}
+    assert bundle.hash_of_checks({}, given["weights"]) != bundle.hash_of_checks({}) == bundle.hash_of_checks({}, {})
+    (tmp_path / points.FILE).write_text("[weights]\nspeed = 4\n")  # a configuration that raises would be left out
+    loaded = PyFileConfigLoader("nbgrader_config.py", path=str(tmp_path)).load_config()
+    execute = BoxedExecute(config=loaded, trust=True)
+    (verdict,) = execute._grade(new_notebook(), [CAUSAL], where)
+    assert verdict.status == "not_graded" and "course.toml: weights has 'speed'" in verdict.reason
+
+
+def test_points_of_checks_are_scaled_as_the_score_is():
+    verdict = scaled(graded(CAUSAL, BOOLEANS), 6.0)
+    assert verdict.score == pytest.approx(4.0, abs=0.05) and sum(c.of for c in verdict.checks) == pytest.approx(6.0)
 
 
 def test_attention_of_the_annotated_transformer_is_right_in_unit_01_and_the_edge_is_named():
