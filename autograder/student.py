@@ -6,6 +6,7 @@ import itertools
 import json
 import re
 import select
+import socket
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -314,6 +315,14 @@ class Student:
         return error
 
 
+def _readable(channel: socket.socket, seconds: float) -> bool:
+    if not hasattr(select, "poll"):  # Windows
+        return bool(select.select([channel], [], [], seconds)[0])
+    poll = select.poll()
+    poll.register(channel, select.POLLIN)
+    return bool(poll.poll(1000 * seconds))
+
+
 class _Limit:
     """How long one question may take: processor seconds of the box, and seconds on the wall, whoever uses them."""
 
@@ -325,9 +334,7 @@ class _Limit:
 
     def wait(self) -> None:
         """Until the box says something. Raises TimeoutError; what is said in pieces is held to the deadline alone."""
-        poll = select.poll()
-        poll.register(self.box.channel, select.POLLIN)
-        while not poll.poll(1000 * LOOK_S):
+        while not _readable(self.box.channel, LOOK_S):
             used = self.box.cpu_s()
             self.most = used + self.work_s + GRACE_S if self.most is None else self.most
             if used > self.most or time.monotonic() > self.deadline:

@@ -22,6 +22,8 @@ from contextlib import contextmanager, suppress
 COMMAND = (sys.executable, "-P", "-m", "autograder.warm")  # -P: nothing is imported from where the notebook lies
 WAIT_S = 600.0  # how long a process keeps its memory when nobody asks for anything
 
+GROUPS = hasattr(os, "killpg")  # not on Windows
+
 Process = subprocess.Popen[str]
 
 
@@ -75,7 +77,7 @@ class Warm:
     def _end(self, process: Process) -> None:
         if process.poll() is None:
             with suppress(ProcessLookupError):  # it ends at this moment
-                os.killpg(process.pid, signal.SIGKILL) if self._own_group else process.kill()
+                os.killpg(process.pid, signal.SIGKILL) if self._own_group and GROUPS else process.kill()
         process.wait()
 
 

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import tempfile
 from pathlib import Path
 
-from autograder.sandbox.base import INSIDE, SandboxError, WarmBackend, interpreter
-
-
-def package_paths() -> list[str]:
-    """Folders that hold torch, numpy and IPython, found without importing them. Raises SandboxError."""
-    found: list[str] = []
-    for name in ("torch", "numpy", "IPython"):
-        spec = importlib.util.find_spec(name)
-        if spec is None or spec.origin is None:
-            raise SandboxError(f"subprocess: {name} is not installed here: pip install {name.lower()}")
-        folder = str(Path(spec.origin).parent.parent)
-        if folder not in found:
-            found.append(folder)
-    return found
+from autograder.sandbox.base import INSIDE, WarmBackend, interpreter
+from autograder.sandbox.packages import package_paths
 
 
 class Subprocess(WarmBackend):

@@ -5,12 +5,17 @@ from __future__ import annotations
 import gc
 import os
 import random
-import resource
+import sys
 import time
 from typing import Any
 
 import numpy
 import torch
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
 
 
 def rng() -> tuple[Any, ...]:
@@ -82,4 +87,7 @@ def _status(field: str) -> int:
             line = next(line for line in file if line.startswith(field + ":"))
         return int(line.split()[1]) << 10
     except (OSError, StopIteration):
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+        if resource is None:
+            return 0
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak << 10  # macOS counts bytes

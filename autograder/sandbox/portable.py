@@ -1,0 +1,171 @@
+"""Checks on a laptop: a program of its own for each check, on macOS and Windows, where there is no box of Linux's.
+
+For a student's own code, which runs in the student's own kernel anyway. Nothing here is a box to grade others in.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from autograder.api import Limits
+from autograder.sandbox.base import INSIDE, START_S, Backend, Box, SandboxError, environment, interpreter
+from autograder.sandbox.cgroup import NoGroup
+from autograder.sandbox.job import Job
+from autograder.sandbox.packages import package_paths
+
+
+class PortableBox(Box):
+    """A box that is one process: its end is that process's end."""
+
+    def __init__(self, channel: socket.socket, running: subprocess.Popen[bytes], folder: Path, job: Job | None) -> None:
+        super().__init__(channel, socket.socket(), running.pid, NoGroup(), folder)
+        self.running, self.job = running, job
+
+    def exit_reason(self, wait_s: float = 2.0) -> tuple[str, str]:
+        """(kind, message) from the process's status, which is waited for `wait_s` seconds."""
+        try:
+            code = self.running.wait(wait_s)
+        except subprocess.TimeoutExpired:
+            return "crash", "the process no longer answers"
+        return "crash", f"the process exited with status {code}"
+
+    def stop(self) -> None:
+        """Ends the process, and on Windows all that it started; removes its folder. Safe to call twice."""
+        if self.stopped:
+            return
+        self.stopped = True
+        self.running.kill()
+        self.running.wait()
+        if self.job is not None:
+            self.job.close()
+        self.channel.close()
+        self.status.close()
+        if self.running.stderr is not None:
+            self.running.stderr.close()
+        shutil.rmtree(str(self.cwd), ignore_errors=True)
+
+
+class Portable(Backend):
+    """NOT ISOLATED: a process that can read files and use the network. It asks nothing of the operating system."""
+
+    name = "subprocess"
+    isolated = False
+
+    def command(self, port: int, folder: Path, program: list[str]) -> list[str]:
+        """The command line that runs `program`, which will connect to `port` and write below `folder`."""
+        return program
+
+    def start(self, limits: Limits) -> Box:
+        """A new process that has imported torch. Raises SandboxError where it did not within START_S seconds."""
+        folder, token = Path(tempfile.mkdtemp(prefix="box-")), secrets.token_hex(16)
+        listener = socket.create_server(("127.0.0.1", 0))
+        with listener:
+            listener.settimeout(1.0)
+            port = listener.getsockname()[1]
+            settings = {"path": package_paths(), "folder": str(folder), "port": port,
+                        "output_bytes": limits.output_bytes}  # fmt: skip
+            program = [interpreter(), "-I", "-S", "-B", str(INSIDE / "portable.py"), json.dumps(settings)]
+            running = subprocess.Popen(self.command(port, folder, program), stdin=subprocess.PIPE,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=folder,
+                                       env=self.environment(folder))  # fmt: skip
+            job = Job(running.pid, limits) if sys.platform == "win32" else None
+            assert running.stdin is not None
+            running.stdin.write(token.encode())  # by the pipe: other users read command lines
+            running.stdin.close()
+            channel = self._accepted(listener, token, running)
+        if channel is None:
+            raise SandboxError(f"{self.name}: {self._complaint(running, folder)}")
+        return PortableBox(channel, running, folder, job)
+
+    @staticmethod
+    def environment(folder: Path) -> dict[str, str]:
+        """As every box's, with the folders of this one, and what Windows cannot do without."""
+        needed = {name: os.environ[name] for name in ("SYSTEMROOT", "PATH") if name in os.environ}
+        return {**environment(), **needed, "HOME": str(folder), "USERPROFILE": str(folder), "TMPDIR": str(folder),
+                "TEMP": str(folder), "IPYTHONDIR": str(folder / "ipython"),
+                "MPLCONFIGDIR": str(folder / "matplotlib")}  # fmt: skip
+
+    @staticmethod
+    def _accepted(listener: socket.socket, token: str, running: subprocess.Popen[bytes]) -> socket.socket | None:
+        """The connection that knows the token, when the process has loaded torch; None where it ended before."""
+        for _ in range(int(START_S)):
+            try:
+                channel, _ = listener.accept()
+            except TimeoutError:
+                if running.poll() is not None:
+                    return None
+                continue
+            channel.settimeout(START_S)
+            if channel.recv(len(token), socket.MSG_WAITALL) == token.encode():
+                channel.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                return channel
+            channel.close()
+        return None
+
+    @staticmethod
+    def _complaint(running: subprocess.Popen[bytes], folder: Path) -> str:
+        running.kill()
+        _, said = running.communicate()
+        shutil.rmtree(folder, ignore_errors=True)
+        lines = said.decode("utf-8", "replace").strip().splitlines()
+        return lines[-1] if lines else "the process did not start"
+
+    def describe(self) -> dict[str, str]:
+        """As every backend's."""
+        return {
+            "backend": "subprocess, NOT ISOLATED",
+            "network": "open",
+            "filesystem": "open",
+            "processes": "ended with the check" if sys.platform == "win32" else "what it starts goes on running",
+            "memory": "a job object's limit" if sys.platform == "win32" else "open",
+            "time": "a timer inside, a deadline outside",
+            "missing": "isolation: for your own code; grading others needs Linux",
+        }
+
+
+class SandboxExec(Portable):
+    """macOS's sandbox-exec round the same process: no network but to the grader, no writing but in its folder."""
+
+    name = "sandbox-exec"
+
+    def command(self, port: int, folder: Path, program: list[str]) -> list[str]:
+        """`sandbox-exec` with a profile for this process."""
+        return ["sandbox-exec", "-p", self.profile(port, folder), *program]
+
+    def profile(self, port: int, folder: Path) -> str:
+        """What is allowed, in the language of sandbox-exec; later rules win."""
+        home = os.path.realpath(Path.home())
+        shown = [os.path.realpath(place) for place in (sys.base_prefix, str(INSIDE), str(folder), *package_paths())]
+        return "\n".join([
+            "(version 1)", "(allow default)", "(deny network*)",
+            f'(allow network-outbound (remote ip "localhost:{port}"))',
+            "(deny file-write*)", f"(allow file-write* (subpath {_quoted(os.path.realpath(folder))}))",
+            '(allow file-write* (literal "/dev/null"))', f"(deny file-read* (subpath {_quoted(home)}))",
+            *(f"(allow file-read* (subpath {_quoted(place)}))" for place in shown),
+        ])  # fmt: skip
+
+    def probe(self) -> None:
+        """As every backend's; SandboxError where there is no sandbox-exec."""
+        if shutil.which("sandbox-exec") is None:
+            raise SandboxError("sandbox-exec: not on this machine")
+        super().probe()
+
+    def describe(self) -> dict[str, str]:
+        """As every backend's."""
+        return super().describe() | {
+            "backend": "sandbox-exec round a subprocess; NOT for grading others: it was never attacked",
+            "network": "to the grader alone",
+            "filesystem": "no home but for Python and its packages; writes go to a folder that is removed",
+        }
+
+
+def _quoted(place: str) -> str:
+    return '"' + place.replace("\\", "\\\\").replace('"', '\\"') + '"'
