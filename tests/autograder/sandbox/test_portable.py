@@ -64,7 +64,7 @@ def test_a_loop_a_crash_and_what_is_written(backend):
         assert gone.lost and "status 7" in gone.error
     assert not folder.exists()
     with Student(backend) as student:
-        (stopped,) = student.run_cells([Cell("a", "while True: pass")], seconds=1)
+        (stopped,) = student.run_cells([Cell("a", "while True: pass")], seconds=3)
         assert stopped.error and "stopped after" in stopped.error
 
 
@@ -103,7 +103,7 @@ from autograder.cli import main
 import autograder.warm, tfkit.decode, course.build
 from autograder.student import Cell, Student
 with Student(portable.Portable()) as student:
-    print(student.run_cells([Cell("a", "while True: pass")], seconds=0.5)[0].error)
+    print(student.run_cells([Cell("a", "while True: pass")], seconds=4)[0].error)
 main(["check", {CAUSAL!r}, {str(file)!r}, "--trust", "--json"])
 """
     done = simulated(tmp_path, "win32", code)
@@ -112,7 +112,7 @@ main(["check", {CAUSAL!r}, {str(file)!r}, "--trust", "--json"])
     wrong = json.loads(line)
     assert (wrong["status"], wrong["sandbox"]) == ("failed", "subprocess")
     assert wrong["misconception"] == answers(registry.find(CAUSAL), "wrong")[0].stem
-    assert "stopped after 0.5 s" in loop
+    assert "KeyboardInterrupt: stopped after" in loop
 
 
 def test_doctor_says_what_needs_linux_and_a_check_without_trust_says_why(tmp_path):
