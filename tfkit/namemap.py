@@ -10,12 +10,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
 import torch
 
 Tensors = dict[str, torch.Tensor]
 OLD = {"gamma": "weight", "beta": "bias"}  # of a norm, in files that came from TensorFlow
+
+
+class UnknownTensors(ValueError):
+    """A file has tensors that its architecture's map does not know; `names` are all of them."""
+
+    def __init__(self, names: list[str]) -> None:
+        super().__init__(f"{len(names)} tensors not in the map: {', '.join(names[:4])}")
+        self.names = names
 
 
 class Fused(tuple):
@@ -58,7 +67,7 @@ class NameMap:
                 found |= ours
                 unknown += [] if ours else [name]
         if unknown:
-            raise ValueError(f"{len(unknown)} tensors not in the map: {', '.join(sorted(unknown)[:4])}")
+            raise UnknownTensors(sorted(unknown))
         return found
 
     def stripped(self, theirs: Tensors) -> Tensors:
@@ -183,5 +192,6 @@ def _below(tensors: Tensors, stem: str) -> Tensors:
     return {name.removeprefix(stem): tensor for name, tensor in tensors.items() if name.startswith(stem)}
 
 
+@cache
 def _pattern(template: str) -> re.Pattern[str]:
     return re.compile(re.escape(template).replace(r"\{\}", r"(\d+)") + r"((?:\.weight|\.bias)?)")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, fields
-from functools import reduce
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,8 +17,7 @@ import torch
 
 from .. import registry
 from ..decode import settings
-from ..namemap import NameMap
-from . import files, published
+from . import files, loading, published
 
 
 def from_config(name: str, head: str | None = None, preset: str | None = None, **changes: Any) -> Any:
@@ -43,29 +41,32 @@ def from_hf_config(config: dict[str, Any], head: str | None = None) -> Any:
 
 
 def from_pretrained(
-    directory: str | Path, head: str | None = None, *, dtype: torch.dtype | str | None = None, new_head: bool = False
+    directory: str | Path,
+    head: str | None = None,
+    *,
+    dtype: torch.dtype | str | None = None,
+    new_head: bool = False,
+    strict: str = "error",
+    **overrides: Any,
 ) -> Any:
     """The model in a directory, in eval mode: config.json with model.safetensors (or its shards and their index), or
     pytorch_model.bin. The architecture is the one that config.json names, and so is the head unless another is asked.
+    Weights stay in the file, mapped into memory, until they are read; no random number is drawn for them.
 
     dtype: of the weights, "auto" for the file's own; float32 unless given. Weights of other heads are left out.
-    new_head: whether weights that only this head has may be missing and start afresh, as fine-tuning wants it.
-    Raises FileNotFoundError, or ValueError for a damaged file, an unknown field, missing, extra or misshapen tensors.
+    new_head: whether weights that only this head has may be missing, or of another size, and start afresh, as
+    fine-tuning wants it. strict: "error" or "warn", for configuration fields and tensors that nobody here knows; what
+    is known to change the result always raises. overrides: fields of the configuration, by our names or
+    transformers': num_labels=5. Raises FileNotFoundError; TypeError for an override that is no field; ValueError for a
+    damaged file, an unknown field, missing, extra or misshapen tensors.
     """
+    if strict not in ("error", "warn"):
+        raise ValueError(f"strict={strict!r} is neither 'error' nor 'warn'")
     directory = Path(directory)
-    module, config, head = _described(directory / files.CONFIG, head)
-    outline = _outline(module, config, head, directory / files.CONFIG)
-    file, weights = files.read(directory)
-    try:
-        if hasattr(module, "HF"):
-            weights = names(outline, module).load(weights)
-        weights = _fitting(module, outline, weights, new_head)
-    except ValueError as error:
-        raise ValueError(f"{file}: {error}") from None
-    model = module.MODEL(config, head).to(_dtype(dtype, weights))
-    model.load_state_dict(weights, strict=not new_head)
+    described = _described(directory / files.CONFIG, head, strict, overrides)
+    model = loading.load(directory, *described, dtype=dtype, new_head=new_head, strict=strict)
     model.generation_config = settings.read(directory, files.read_json(directory / files.CONFIG))
-    return model.eval()
+    return model
 
 
 def save_pretrained(model: Any, directory: str | Path, max_shard_size: int = files.SHARD_BYTES) -> None:
@@ -79,20 +80,15 @@ def save_pretrained(model: Any, directory: str | Path, max_shard_size: int = fil
     module = registry.load(kind)
     if hasattr(module, "HF"):
         theirs = {ours: name for name, ours in published.NAMES.items()}.get(kind, kind)
-        write = getattr(module, "write_config", published.write)
-        described = {"model_type": theirs, **write(module, asdict(model.config), model.head)}
-        weights = names(model, module).dump(weights, headed=model.head is not None)
+        written = published.write(module, asdict(model.config), model.head)
+        described = {**getattr(model.config, "published", {}), "model_type": theirs, **written}
+        weights = loading.names(model, module).dump(weights, headed=model.head is not None)
     else:
         own = {"architectures": [type(model).__name__], "head": model.head}
         described = {"model_type": kind, **own, **asdict(model.config)}
     files.write(weights, directory, max_shard_size)
     settings.write(model, directory)
     (directory / files.CONFIG).write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
-
-
-def names(model: Any, module: ModuleType) -> Any:
-    """The map of tensor names: the architecture's, or of a model that is made of others, its own."""
-    return model.names if hasattr(model, "names") else module.HF
 
 
 def _config(module: ModuleType, settings: dict, name: str) -> Any:
@@ -102,81 +98,44 @@ def _config(module: ModuleType, settings: dict, name: str) -> Any:
     return module.Config(**settings)
 
 
-def _understood(described: dict[str, Any], head: str | None) -> tuple[ModuleType, Any, str | None]:
+def _understood(
+    described: dict[str, Any], head: str | None, strict: str = "error", overrides: dict[str, Any] | None = None
+) -> tuple[ModuleType, Any, str | None]:
     """-> the architecture's module, its Config, and the head: the one asked for, or else the one described"""
     described = dict(described)
     kind = published.architecture(described.pop("model_type", None))
     module = registry.load(kind)
-    read = published.read if hasattr(module, "HF_HEADS") else _own
-    settings, head = getattr(module, "read_config", read)(module, described, head)
-    return module, _config(module, settings, kind), head
+    if hasattr(module, "HF_HEADS"):
+        settings, head = published.read(module, described, head, strict)
+    else:
+        settings, head = _own(described, head)
+    config = _config(module, {**settings, **_overridden(module, settings, overrides or {})}, kind)
+    config.published = published.beside(module, described)  # no field: what is to be written again, and means nothing
+    return module, config, head
 
 
-def _own(_module: ModuleType, described: dict[str, Any], head: str | None) -> tuple[dict, str | None]:
+def _overridden(module: ModuleType, settings: dict[str, Any], overrides: dict[str, Any]) -> dict[str, Any]:
+    """Overrides by our names; another number of labels takes the names of the old ones away."""
+    found = {getattr(module, "HF_FIELDS", {}).get(name, name): value for name, value in overrides.items()}
+    if "num_labels" in found and "id2label" not in found and len(settings.get("id2label") or ()) != found["num_labels"]:
+        found |= {name: None for name in ("id2label", "label2id") if name in settings}
+    return found
+
+
+def _own(described: dict[str, Any], head: str | None) -> tuple[dict, str | None]:
     """Fields and head of a configuration in our own words."""
     settings = {k: v for k, v in described.items() if k not in ("head", "architectures")}
     return settings, described.get("head") if head is None else head
 
 
-def _described(file: Path, head: str | None) -> tuple[ModuleType, Any, str | None]:
+def _described(
+    file: Path, head: str | None, strict: str, overrides: dict[str, Any]
+) -> tuple[ModuleType, Any, str | None]:
     if not file.is_file():
         raise FileNotFoundError(f"{file}: not found; a model's directory holds {files.CONFIG} and {files.WEIGHTS}")
+    described = files.read_json(file)
     try:
-        return _understood(files.read_json(file), head)
+        found = _understood(described, head, strict)
     except (TypeError, ValueError) as error:
-        raise ValueError(str(error) if str(error).startswith(str(file)) else f"{file}: {error}") from None
-
-
-def _outline(module: ModuleType, config: Any, head: str | None, file: Path) -> torch.nn.Module:
-    """The model without its weights: what must fit is known before any memory is taken."""
-    try:
-        with torch.device("meta"):
-            return module.MODEL(config, head)
-    except (TypeError, ValueError, RuntimeError, ArithmeticError) as error:  # nothing but the config can be wrong
-        raise ValueError(f"{file}: {str(error).partition(chr(10))[0]}") from None
-
-
-def _fitting(module: ModuleType, outline: Any, weights: files.Tensors, new_head: bool) -> files.Tensors:
-    """The tensors that the model has, without those of other heads. ValueError names what does not fit."""
-    wanted = outline.state_dict()
-    missing, extra = wanted.keys() - weights.keys(), weights.keys() - wanted.keys()
-    if missing or extra:
-        common, every = _parts(module, outline.config)
-        unknown, lacking = extra - every, missing & common if new_head else missing
-        hint = "" if lacking & common else "; new_head=True lets a head start afresh"
-        for what, names, more in (("missing", lacking, hint), ("unknown", unknown, "")):
-            if names:
-                shown = ", ".join(_both_names(module, n) for n in sorted(names)[:4]) + (", …" if len(names) > 4 else "")
-                raise ValueError(f"{len(names)} tensors {what}: {shown}{more}")
-    weights = {name: tensor for name, tensor in weights.items() if name in wanted}
-    for name, tensor in weights.items():
-        ours = wanted[name]
-        if tensor.shape != ours.shape:
-            raise ValueError(f"{_both_names(module, name)} is {list(tensor.shape)}, the model's is {list(ours.shape)}")
-        if tensor.is_floating_point() != ours.is_floating_point():
-            raise ValueError(f"{_both_names(module, name)} is {tensor.dtype}, the model's is {ours.dtype}")
-    return weights
-
-
-def _parts(module: ModuleType, config: Any) -> tuple[set[str], set[str]]:
-    """-> the tensors that this model has under any head, and those that it has under some head"""
-    with torch.device("meta"):
-        names = [set(module.MODEL(config, head).state_dict()) for head in module.MODEL.HEADS]
-    return set.intersection(*names), set.union(*names)
-
-
-def _both_names(module: ModuleType, name: str) -> str:
-    """Ours, and theirs where it is another: one of the two is the one that the reader knows."""
-    names = getattr(module, "HF", None)
-    theirs = names.their_name(name) if isinstance(names, NameMap) else None
-    return name if theirs in (None, name) else f"{name} ({theirs})"
-
-
-def _dtype(asked: torch.dtype | str | None, weights: files.Tensors) -> torch.dtype:
-    if asked == "auto":
-        floating = [tensor.dtype for tensor in weights.values() if tensor.is_floating_point()]
-        return reduce(torch.promote_types, floating)
-    found = torch.float32 if asked is None else getattr(torch, asked, None) if isinstance(asked, str) else asked
-    if not isinstance(found, torch.dtype) or not found.is_floating_point:
-        raise ValueError(f"dtype={asked!r} is no floating-point type: give torch.bfloat16, 'bfloat16' or 'auto'")
-    return found
+        raise ValueError(f"{file}: {error}") from None
+    return _understood(described, head, "quiet", overrides) if overrides else found

@@ -1,14 +1,18 @@
 """Tensors from a directory and to it: one safetensors file, or many with an index; pytorch_model.bin is read only.
 
-Files come from strangers. None of them is run (`weights_only`), none outside the directory is opened, and what is
-damaged, cut off or claims to be more than it holds is refused in one line.
+Files come from strangers. None of them is run (`weights_only`); none outside the directory is opened, by name or by
+link, but for those that the cache of huggingface_hub keeps beside its snapshots; and what is damaged, cut off,
+compressed or claims to be more than it holds is refused in one line.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Callable
+import sys
+import zipfile
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +28,25 @@ Tensors = dict[str, torch.Tensor]
 def read_json(file: Path) -> dict[str, Any]:
     """The object in a JSON file. Raises ValueError for anything else."""
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        found = json.loads(own(file).read_text(encoding="utf-8"), parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{file}: not JSON ({error})") from None
     if not isinstance(found, dict):
         raise ValueError(f"{file}: holds {type(found).__name__}, not an object")
     return found
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is no number")
+
+
+def own(file: Path) -> Path:
+    """The file, if it lies where its directory is. Raises ValueError for a link to elsewhere."""
+    home = file.parent.resolve()
+    allowed = [home, home.parent.parent / "blobs"] if home.parent.name == "snapshots" else [home]  # the hub's cache
+    if file.is_symlink() and file.resolve().parent not in allowed:
+        raise ValueError(f"{file}: refused: a link to {file.resolve()}, outside its directory")
+    return file
 
 
 def read(directory: Path) -> tuple[Path, Tensors]:
@@ -41,30 +58,42 @@ def read(directory: Path) -> tuple[Path, Tensors]:
     for name, reader in readers.items():
         file, index = directory / name, directory / f"{name}.index.json"
         if file.is_file():
-            return file, reader(file)
+            return file, reader(own(file))
         if index.is_file():
             return index, _read_shards(index, reader)
     raise FileNotFoundError(f"{directory / WEIGHTS}: not found, nor its index, nor {OLD_WEIGHTS}")
 
 
 def _read_shards(index: Path, reader: Callable[[Path], Tensors]) -> Tensors:
-    places = read_json(index).get("weight_map")
+    places = read_json(own(index)).get("weight_map")
     if not isinstance(places, dict) or not places:
         raise ValueError(f"{index}: has no weight_map")
+    if odd := next((tensor for tensor, place in places.items() if not isinstance(place, str)), None):
+        raise ValueError(f"{index}: weight_map names {type(places[odd]).__name__} for {odd}, not a file")
     found: Tensors = {}
-    for name in sorted(map(str, set(places.values()))):
+    for name in _shown(sorted(set(places.values()))):
         if not re.fullmatch(r"[\w-][\w.-]*", name):  # "../elsewhere", "/etc/…"
             raise ValueError(f"{index}: {name!r} is not the name of a file beside it")
         file = index.parent / name
         if not file.is_file():
             raise FileNotFoundError(f"{index}: {name}, which it names, is not there")
-        tensors = reader(file)
+        tensors = reader(own(file))
         promised = {tensor for tensor, place in places.items() if place == name}
         if differs := sorted(promised ^ tensors.keys()):
             where = "the index only" if differs[0] in promised else f"{name} only"
             raise ValueError(f"{index}: {differs[0]} is in {where}; index and file must agree")
         found |= tensors
     return found
+
+
+def _shown(names: list[str]) -> Iterable[str]:
+    """The names, with a bar where there are many and somebody sits at a terminal."""
+    if len(names) < 4 or not sys.stderr.isatty():
+        return names
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(names, "reading shards", console=Console(stderr=True), transient=True)
 
 
 def _read_safe(file: Path) -> Tensors:
@@ -74,9 +103,24 @@ def _read_safe(file: Path) -> Tensors:
         raise ValueError(f"{file}: damaged or cut off ({_line(error)})") from None
 
 
+def _plain_zip(file: Path) -> bool:
+    """Whether a file is a zip, as torch writes it. Raises ValueError where it would unpack to more than it is."""
+    if not zipfile.is_zipfile(file):
+        return False
+    with zipfile.ZipFile(file) as parts:
+        sizes = [(part.compress_type, part.file_size) for part in parts.infolist()]
+    if any(kind != zipfile.ZIP_STORED for kind, _ in sizes) or sum(size for _, size in sizes) > file.stat().st_size:
+        raise ValueError(f"{file}: refused: it is compressed, and torch never writes that")
+    return True
+
+
 def _read_pickled(file: Path) -> Tensors:
     try:
-        found = torch.load(file, map_location="cpu", weights_only=True)
+        zipped = _plain_zip(file)
+    except (zipfile.BadZipFile, OSError, NotImplementedError) as error:
+        raise ValueError(f"{file}: damaged or cut off ({_line(error)})") from None
+    try:
+        found = torch.load(file, map_location="cpu", weights_only=True, mmap=zipped)
     except Exception as error:  # bytes made by a stranger may fail in any way
         if wanted := re.search(r"(?:GLOBAL|global|class) (\w+(?:\.\w+)+)", str(error)):
             raise ValueError(f"{file}: refused: it asks for {wanted[1]}, and may hold tensors only") from None
@@ -97,20 +141,33 @@ def _line(error: Exception) -> str:
 
 def write(weights: Tensors, directory: Path, shard_bytes: int = SHARD_BYTES) -> None:
     """One file, or, where it would be larger than `shard_bytes`, several and an index. What an earlier call left under
-    these names is removed. A tensor is never cut: one that is larger has a file of its own."""
-    for old in (*directory.glob("model-*-of-*.safetensors"), directory / f"{WEIGHTS}.index.json"):
+    these names is removed. A tensor is never cut: one that is larger has a file of its own.
+
+    Each file gets its name when it is whole: a model may be written to where its weights are mapped from, and a write
+    that fails leaves what was there."""
+    shards = _packed(weights, shard_bytes)
+    many = len(shards) > 1
+    files = [f"model-{at:05}-of-{len(shards):05}.safetensors" if many else WEIGHTS for at in range(1, len(shards) + 1)]
+    try:
+        for name, shard in zip(files, shards, strict=True):
+            whole = {key: tensor.contiguous() for key, tensor in shard.items()}
+            save_file(whole, directory / f"{name}.part", metadata={"format": "pt"})
+    except BaseException:
+        for name in files:
+            (directory / f"{name}.part").unlink(missing_ok=True)
+        raise
+    for name in files:
+        os.replace(directory / f"{name}.part", directory / name)
+    stale = {*directory.glob("model-*-of-*.safetensors"), directory / WEIGHTS, directory / f"{WEIGHTS}.index.json"}
+    for old in stale - {directory / name for name in files}:
         old.unlink(missing_ok=True)
-    shards = _packed({name: tensor.contiguous() for name, tensor in weights.items()}, shard_bytes)
-    if len(shards) == 1:
-        save_file(shards[0], directory / WEIGHTS, metadata={"format": "pt"})
-        return
-    (directory / WEIGHTS).unlink(missing_ok=True)
-    places: dict[str, str] = {}
-    for number, shard in enumerate(shards, 1):
-        name = f"model-{number:05}-of-{len(shards):05}.safetensors"
-        save_file(shard, directory / name, metadata={"format": "pt"})
-        places |= dict.fromkeys(shard, name)
-    total = sum(tensor.nbytes for tensor in weights.values())
+    if many:
+        _write_index(directory, dict(zip(files, shards, strict=True)))
+
+
+def _write_index(directory: Path, shards: dict[str, Tensors]) -> None:
+    places = {tensor: name for name, shard in shards.items() for tensor in shard}
+    total = sum(tensor.nbytes for shard in shards.values() for tensor in shard.values())
     index = {"metadata": {"total_size": total}, "weight_map": places}
     (directory / f"{WEIGHTS}.index.json").write_text(json.dumps(index, indent=2) + "\n", encoding="utf-8")
 

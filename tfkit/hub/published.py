@@ -8,6 +8,7 @@ not say it, where our default is another), HF_HEADS (class name -> head); and if
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict
 from types import ModuleType
 from typing import Any
@@ -36,33 +37,69 @@ COMMON = {
     "length_penalty", "repetition_penalty", "diversity_penalty", "no_repeat_ngram_size", "bad_words_ids",
     "encoder_no_repeat_ngram_size", "exponential_decay_length_penalty", "forced_bos_token_id", "forced_eos_token_id",
     "begin_suppress_tokens", "suppress_tokens", "remove_invalid_values", "return_dict_in_generate", "output_scores",
-    "decoder_start_token_id", "sep_token_id", "cross_attention_hidden_size",
+    "decoder_start_token_id", "sep_token_id",
 }  # fmt: skip
+# what files of the hub carry that no architecture here reads and that changes no result: each is warned of once
+HARMLESS = {
+    "output_past", "language", "name", "auto_map", "from_tf", "from_flax", "mask_token_id",
+    "unk_token_id", "cls_token_id", "custom_pipelines", "adapters", "license", "datasets", "revision", "author",
+    "use_flash_attn", "keys_to_ignore_at_inference", "return_all_scores", "train_batch_size",
+    "model_name", "trainer", "version", "tf_checkpoint",
+}  # fmt: skip
+REWRITTEN = {"architectures", "model_type", "transformers_version", "dtype", "torch_dtype", "_name_or_path"}
 
 
 # what would change the result wherever it stands, so that it may only say that nothing is changed
 FIXED = {"pruned_heads": {}, "tie_encoder_decoder": False, "is_decoder": False, "add_cross_attention": False}
+FIXED["cross_attention_hidden_size"] = None
 
 
-def read(module: ModuleType, described: dict[str, Any], head: str | None = None) -> tuple[dict[str, Any], str | None]:
+def read(
+    module: ModuleType, described: dict[str, Any], head: str | None = None, strict: str = "error"
+) -> tuple[dict[str, Any], str | None]:
     """-> our fields, and the head: the one asked for, or else the one that `architectures` names (a headless model
-    where it names none). Raises ValueError for a class, a field or a value that is not understood."""
+    where it names none). strict: "warn" leaves out fields that nobody here knows; "quiet" does so without a word.
+    Raises ValueError for a class, a field or a value that is not understood."""
     name = (described.get("architectures") or [next(iter(module.HF_HEADS))])[0]
     if head is None and name not in module.HF_HEADS:
         raise ValueError(f"architectures names {name!r}; understood are {', '.join(module.HF_HEADS)}")
-    free = {*module.HF_FIELDS, *module.HF_UNUSED}
-    fixed = {**{field: value for field, value in FIXED.items() if field not in free}, **module.HF_FIXED}
-    for field, value in fixed.items():
+    for field, value in _fixed(module).items():
         if described.get(field) not in (None, value):
             raise ValueError(f"{field} is {described[field]!r}; only {value!r} is implemented")
+    _report(sorted(described.keys() - _known(module)), strict)
     settings = dict(getattr(module, "HF_UNSAID", {}))
     settings |= {ours: described[theirs] for theirs, ours in module.HF_FIELDS.items() if theirs in described}
     parts = getattr(module, "HF_PARTS", {})
     settings |= {field: read_part(described[field], parts[field]) for field in parts if described.get(field)}
-    known = {*module.HF_FIELDS, *fixed, *module.HF_UNUSED, *parts, *COMMON}
-    if unknown := sorted(described.keys() - known):
-        raise ValueError(f"fields not understood: {', '.join(unknown[:4])}")
     return settings, module.HF_HEADS[name] if head is None else head
+
+
+def _fixed(module: ModuleType) -> dict[str, Any]:
+    """The fields that may have one value only."""
+    free = {*module.HF_FIELDS, *module.HF_UNUSED}
+    return {**{field: value for field, value in FIXED.items() if field not in free}, **module.HF_FIXED}
+
+
+def _known(module: ModuleType) -> set[str]:
+    return {*module.HF_FIELDS, *_fixed(module), *module.HF_UNUSED, *getattr(module, "HF_PARTS", {}), *COMMON}
+
+
+def _report(unknown: list[str], strict: str) -> None:
+    """Raises ValueError for fields that nobody here knows, or warns of them; of harmless ones it warns."""
+    strange = [field for field in unknown if field not in HARMLESS]
+    if strange and strict == "error":
+        raise ValueError(f"fields not understood: {', '.join(strange[:4])}; strict='warn' leaves them out")
+    for field in unknown if strict != "quiet" else ():
+        effect = "may change the result" if field in strange else "changes no result"
+        warnings.warn(f"config.json has {field!r}, which is not read here and {effect}", stacklevel=6)
+
+
+def beside(module: ModuleType, described: dict[str, Any]) -> dict[str, Any]:
+    """What a published configuration says beside our fields: it is written again where the model is saved."""
+    if not hasattr(module, "HF_FIELDS"):
+        return {}
+    ours = {*module.HF_FIELDS, *getattr(module, "HF_PARTS", {}), *REWRITTEN}
+    return {field: value for field, value in described.items() if field not in ours}
 
 
 def write(module: ModuleType, settings: dict[str, Any], head: str | None) -> dict[str, Any]:
@@ -72,6 +109,10 @@ def write(module: ModuleType, settings: dict[str, Any], head: str | None) -> dic
         raise ValueError(f"head {head!r} has no published class: it could not be saved in their layout")
     parts = {field: write_part(settings[field], wanted) for field, wanted in getattr(module, "HF_PARTS", {}).items()}
     written = {theirs: settings[ours] for theirs, ours in module.HF_FIELDS.items()}
+    if written.get("id2label") and not written.get("label2id"):
+        written["label2id"] = {label: int(number) for number, label in written["id2label"].items()}
+    if not written.get("id2label"):  # transformers makes up both, from the number
+        written.pop("id2label", None), written.pop("label2id", None)
     return {"architectures": names[:1], **written, **parts}
 
 

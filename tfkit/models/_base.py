@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 from typing_extensions import dataclass_transform
+
+from ..nn.activations import ACTIVATIONS
 
 FIELDS = ("loss", "logits", "last_hidden_state", "encoder_last_hidden_state", "cache", "state")
 
@@ -122,17 +122,9 @@ class Model(nn.Module):
 
 def activation(name: str) -> Callable[[torch.Tensor], torch.Tensor]:
     """The function that a published configuration names. Raises ValueError with the known names."""
-    known: dict[str, Callable] = {
-        "relu": F.relu,
-        "gelu": F.gelu,
-        "gelu_new": partial(F.gelu, approximate="tanh"),
-        "silu": F.silu,
-        "swish": F.silu,
-        "tanh": torch.tanh,
-    }
-    if name not in known:
-        raise ValueError(f"activation {name!r} is none of {', '.join(known)}")
-    return known[name]
+    if name not in ACTIVATIONS:
+        raise ValueError(f"activation {name!r} is none of {', '.join(ACTIVATIONS)}")
+    return ACTIVATIONS[name]
 
 
 def check_rows(ids: torch.Tensor, memory: torch.Tensor) -> None:

@@ -58,6 +58,7 @@ class Labels:
 
     num_labels: int = 2  # as many as id2label has, where that is given
     id2label: dict | None = None
+    label2id: dict | None = None
     problem_type: str | None = None
 
     def __post_init__(self):
@@ -65,7 +66,7 @@ class Labels:
             object.__setattr__(self, "num_labels", len(self.id2label))
 
 
-LABEL_FIELDS = {"num_labels": "num_labels", "id2label": "id2label", "problem_type": "problem_type"}  # theirs -> ours
+LABEL_FIELDS = {name: name for name in ("num_labels", "id2label", "label2id", "problem_type")}  # theirs -> ours
 
 
 class Head(nn.Module):

@@ -44,6 +44,7 @@ class Config:
     eps: float = 1e-5
     num_labels: int = 2  # as many as id2label has, where that is given
     id2label: dict | None = None
+    label2id: dict | None = None
     problem_type: str | None = None
     pad_token_id: int | None = None
     eos_token_id: int | None = 0
@@ -240,6 +241,7 @@ HF_FIELDS = {
     "clamp_len": "clamp_len", "same_length": "same_length", "pre_lnorm": "pre_norm", "untie_r": "untie_r",
     "tie_word_embeddings": "tie_word_embeddings", "tie_projs": "tie_projs", "dropout": "dropout",
     "dropatt": "attn_dropout", "layer_norm_epsilon": "eps", "num_labels": "num_labels", "id2label": "id2label",
+    "label2id": "label2id",
     "problem_type": "problem_type", "pad_token_id": "pad_token_id", "eos_token_id": "eos_token_id",
 }  # fmt: skip
 HF_FIXED = {

@@ -49,6 +49,7 @@ class Config:
     n_end: int = 5
     num_labels: int = 2
     id2label: dict | None = None
+    label2id: dict | None = None
     problem_type: str | None = None
     bos_token_id: int | None = 0
     eos_token_id: int | None = 1
@@ -197,7 +198,8 @@ HF_FIELDS = {
     "dropout": "dropout", "attention_dropout": "attn_dropout", "summary_first_dropout": "summary_dropout",
     "summary_type": "summary_type", "summary_activation": "summary_activation", "layer_norm_eps": "eps",
     "embed_init_std": "embed_std", "start_n_top": "n_start", "end_n_top": "n_end", "num_labels": "num_labels",
-    "id2label": "id2label", "problem_type": "problem_type", "bos_index": "bos_token_id", "eos_index": "eos_token_id",
+    "id2label": "id2label",
+    "label2id": "label2id", "problem_type": "problem_type", "bos_index": "bos_token_id", "eos_index": "eos_token_id",
     "pad_index": "pad_token_id", "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id",
     "pad_token_id": "pad_token_id",
 }  # fmt: skip

@@ -49,6 +49,7 @@ class Config:
     n_end: int = 5
     num_labels: int = 2
     id2label: dict | None = None
+    label2id: dict | None = None
     problem_type: str | None = None
     bos_token_id: int | None = 1
     eos_token_id: int | None = 2

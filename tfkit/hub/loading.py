@@ -1,0 +1,223 @@
+"""From files to a model: the outline is made without memory, and the tensors of the files become its parameters.
+
+Nothing is drawn and nothing is copied that need not be: a safetensors file is mapped into memory, a name map hands on
+views, and a dtype is changed one tensor at a time. See docs/decisions/024-loading.md.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import reduce
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.modules.module import register_module_parameter_registration_hook
+from torch.overrides import TorchFunctionMode
+
+from ..namemap import NameMap, UnknownTensors
+from . import files
+
+WRAPPERS = {"module.": "DistributedDataParallel", "_orig_mod.": "torch.compile"}
+WRONG = (TypeError, ValueError, RuntimeError, ArithmeticError, AssertionError)
+UNSTORED_BYTES = 2**30  # of tables that no file holds, such as sinusoids
+
+
+def load(
+    directory: Path,
+    module: ModuleType,
+    config: Any,
+    head: str | None,
+    *,
+    dtype: torch.dtype | str | None,
+    new_head: bool,
+    strict: str,
+) -> Any:
+    """The model of a directory; see `tfkit.from_pretrained`."""
+    wanted = None if dtype == "auto" else floating(dtype)
+    file, weights = files.read(directory)
+    model = outline(module, config, head, directory / files.CONFIG, len(weights))
+    try:
+        weights = renamed(model, module, weights, strict)
+        weights = fitting(module, model, weights, new_head, strict)
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from None
+    assign(model, weights, wanted or widest(weights))
+    complete(model, wanted or widest(weights))
+    return model.eval()
+
+
+def names(model: Any, module: ModuleType) -> Any:
+    """The map of tensor names: the architecture's, or of a model that is made of others, its own."""
+    return model.names if hasattr(model, "names") else module.HF
+
+
+def outline(module: ModuleType, config: Any, head: str | None, file: Path, stored: int) -> Any:
+    """The model without its weights: what must fit is known before any memory is taken.
+
+    Raises ValueError where the configuration cannot be, or has far more parameters than the files have tensors.
+    """
+    try:
+        with torch.device("meta"), Undrawn(), at_most(20 * stored + 1000):
+            model = module.MODEL(config, head)
+    except WRONG as error:  # nothing but the config can be
+        raise ValueError(f"{file}: {str(error).partition(chr(10))[0]}") from None
+    unstored = model.state_dict().keys()
+    if sum(b.nbytes for name, b in model.named_buffers() if name not in unstored) > UNSTORED_BYTES:
+        raise ValueError(f"{file}: its tables of positions would take more than {UNSTORED_BYTES >> 30} GiB")
+    return model
+
+
+@contextmanager
+def at_most(count: int) -> Iterator[None]:
+    """While it lasts, this thread may make so many parameters: ten million layers are refused at once."""
+    made, thread = 0, threading.get_ident()
+
+    def counted(_module: nn.Module, _name: str, _parameter: Any) -> None:
+        nonlocal made
+        made += threading.get_ident() == thread
+        if made > count:
+            raise ValueError(f"describes a model of more than {count} parameter tensors, far more than the files hold")
+
+    handle = register_module_parameter_registration_hook(counted)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def renamed(model: Any, module: ModuleType, weights: files.Tensors, strict: str) -> files.Tensors:
+    """Their tensors under our names. strict "warn": those that the map does not know are left out."""
+    for prefix, wrapper in WRAPPERS.items():
+        if weights and all(name.startswith(prefix) for name in weights):
+            raise ValueError(f"every name begins with {prefix!r}, as {wrapper} saves them: strip it from the names")
+    if not hasattr(module, "HF"):
+        return weights
+    try:
+        return names(model, module).load(weights)
+    except UnknownTensors as error:
+        if strict != "warn":
+            raise
+        ends = tuple(f".{name}" for name in error.names)
+        kept = {n: t for n, t in weights.items() if not f".{n}".endswith(ends)}
+        if len(kept) == len(weights):
+            raise
+        warnings.warn(f"{error}: left out", stacklevel=5)
+    return names(model, module).load(kept)
+
+
+def fitting(module: ModuleType, model: Any, weights: files.Tensors, new_head: bool, strict: str) -> files.Tensors:
+    """The tensors that the model has, without those of other heads. ValueError names what does not fit."""
+    wanted = model.state_dict()
+    misshapen = {name for name in wanted.keys() & weights.keys() if weights[name].shape != wanted[name].shape}
+    if new_head and misshapen:
+        common, _ = _parts(module, model.config)
+        weights = {name: tensor for name, tensor in weights.items() if name not in misshapen - common}
+    missing, extra = wanted.keys() - weights.keys(), weights.keys() - wanted.keys()
+    if missing or extra:
+        common, every = _parts(module, model.config)
+        unknown, lacking = extra - every, missing & common if new_head else missing
+        if unknown and strict == "warn":
+            warnings.warn(f"{len(unknown)} tensors unknown, left out: {_listed(module, unknown)}", stacklevel=5)
+            unknown = set()
+        hint = "" if lacking & common else "; new_head=True lets a head start afresh"
+        for what, found, more in (("missing", lacking, hint), ("unknown", unknown, "")):
+            if found:
+                raise ValueError(f"{len(found)} tensors {what}: {_listed(module, found)}{more}")
+    weights = {name: tensor for name, tensor in weights.items() if name in wanted}
+    for name, tensor in weights.items():
+        _check(module, name, tensor, wanted[name])
+    return weights
+
+
+def _listed(module: ModuleType, names: set[str]) -> str:
+    return ", ".join(_both_names(module, n) for n in sorted(names)[:4]) + (", …" if len(names) > 4 else "")
+
+
+def _check(module: ModuleType, name: str, tensor: torch.Tensor, ours: torch.Tensor) -> None:
+    if tensor.shape != ours.shape:
+        more = "; new_head=True lets a head start afresh" if name.startswith(("top.", "classifier.")) else ""
+        shapes = f"{list(tensor.shape)}, the model's is {list(ours.shape)}"
+        raise ValueError(f"{_both_names(module, name)} is {shapes}{more}")
+    if tensor.is_floating_point() != ours.is_floating_point():
+        raise ValueError(f"{_both_names(module, name)} is {tensor.dtype}, the model's is {ours.dtype}")
+
+
+def _parts(module: ModuleType, config: Any) -> tuple[set[str], set[str]]:
+    """-> the tensors that this model has under any head, and those that it has under some head"""
+    with torch.device("meta"), Undrawn():
+        names = [set(module.MODEL(config, head).state_dict()) for head in module.MODEL.HEADS]
+    return set.intersection(*names), set.union(*names)
+
+
+def _both_names(module: ModuleType, name: str) -> str:
+    """Ours, and theirs where it is another: one of the two is the one that the reader knows."""
+    names = getattr(module, "HF", None)
+    theirs = names.their_name(name) if isinstance(names, NameMap) else None
+    return name if theirs in (None, name) else f"{name} ({theirs})"
+
+
+def assign(model: Any, weights: files.Tensors, dtype: torch.dtype) -> None:
+    """The tensors become the outline's parameters. What modules shared, they share again."""
+    shared: dict[int, list[str]] = {}
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        shared.setdefault(id(parameter), []).append(name)
+    for name in list(weights):
+        if weights[name].is_floating_point():
+            weights[name] = weights[name].to(dtype)
+    model.load_state_dict(weights, strict=False, assign=True)
+    for first, *others in shared.values():
+        for name in others:
+            stem, _, last = name.rpartition(".")
+            setattr(model.get_submodule(stem), last, model.get_parameter(first))
+
+
+class Undrawn(TorchFunctionMode):
+    """While it lasts, no tensor is filled with random numbers."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        drawn = func.__name__.endswith(("normal_", "uniform_"))  # kaiming_uniform_ and its like too
+        return (args or tuple((kwargs or {}).values()))[0] if drawn else func(*args, **(kwargs or {}))
+
+
+def complete(model: Any, dtype: torch.dtype) -> None:
+    """What no file holds: tables that the architecture computes, and the layers of a new head."""
+    empty = {name for name, t in (*model.named_parameters(), *model.named_buffers()) if t.is_meta}
+    if not empty:
+        return
+    with Undrawn():
+        donor = type(model)(model.config, model.head)  # its large tensors are never written, so they take no memory
+    fresh = {name.rpartition(".")[0] for name, p in model.named_parameters() if p.is_meta}
+    for owner in map(donor.get_submodule, sorted(fresh)):
+        for draw in (getattr(owner, "reset_parameters", None), getattr(donor, "start", None)):
+            if draw is not None:
+                draw(owner) if draw == getattr(donor, "start", None) else draw()
+    for name in sorted(empty):
+        _move(donor, model, name, dtype)
+
+
+def _move(donor: nn.Module, model: nn.Module, name: str, dtype: torch.dtype) -> None:
+    stem, _, last = name.rpartition(".")
+    found = getattr(donor.get_submodule(stem), last).detach()
+    found = found.to(dtype) if found.is_floating_point() else found
+    owner, old = model.get_submodule(stem), getattr(model.get_submodule(stem), last)
+    setattr(owner, last, nn.Parameter(found, old.requires_grad) if isinstance(old, nn.Parameter) else found)
+
+
+def widest(weights: files.Tensors) -> torch.dtype:
+    """The dtype that holds what all floating-point tensors hold."""
+    found = [tensor.dtype for tensor in weights.values() if tensor.is_floating_point()]
+    return reduce(torch.promote_types, found, found[0]) if found else torch.float32
+
+
+def floating(asked: torch.dtype | str | None) -> torch.dtype:
+    """The dtype of a name. Raises ValueError for one that is no floating-point type."""
+    found = torch.float32 if asked is None else getattr(torch, asked, None) if isinstance(asked, str) else asked
+    if not isinstance(found, torch.dtype) or not found.is_floating_point:
+        raise ValueError(f"dtype={asked!r} is no floating-point type: give torch.bfloat16, 'bfloat16' or 'auto'")
+    return found
