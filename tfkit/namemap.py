@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from copy import copy
 from functools import cache
 from typing import Any
 
@@ -48,10 +49,21 @@ class NameMap:
         tied: Mapping[str, str] | None = None,
         constant: Iterable[str] = (),
     ) -> None:
+        self.split: dict[str, str] = {}  # see `apart`
         self.table, self.prefix, self.heads = dict(table), prefix, dict(heads or {})
         self.transposed, self.tied, self.constant = set(transposed), dict(tied or {}), tuple(constant)
         rows = {**self.table, **self.heads}
         self.rows = [(theirs, ours if isinstance(ours, Fused) else Fused((ours,))) for theirs, ours in rows.items()]
+
+    def apart(self) -> NameMap:
+        """The map of a model whose output matrix, `output`, is no copy of the embeddings, nor its bias of another."""
+        made = copy(self)
+        matrix = next(name for name in self.tied if name.endswith(".weight") and "embed_tokens" not in name)
+        made.split = {name: whose for name, whose in self.tied.items() if name.endswith(".bias")}
+        made.tied = {name: whose for name, whose in self.tied.items() if name != matrix and name not in made.split}
+        made.heads = {**self.heads, matrix.removesuffix(".weight"): "output"}
+        made.rows = [*self.rows, (matrix.removesuffix(".weight"), Fused(("output",)))]
+        return made
 
     def load(self, theirs: Tensors) -> Tensors:
         """Their tensors under our names. ValueError names what is not in the map, stands twice, or is a tied copy that
@@ -103,7 +115,8 @@ class NameMap:
 
     def untied(self, theirs: Tensors) -> Tensors:
         """Without the copies; where only a copy was stored, it stands for what it is a copy of."""
-        found = {name: tensor for name, tensor in theirs.items() if name not in self.tied}
+        theirs = {**theirs, **{whose: theirs[name] for name, whose in self.split.items() if name in theirs}}
+        found = {n: tensor for n, tensor in theirs.items() if n not in self.tied and n not in self.split}
         for name, whose in self.tied.items():
             if name in theirs and not torch.equal(found.setdefault(whose, theirs[name]), theirs[name]):
                 raise ValueError(f"{name} differs from {whose}, and this architecture has one matrix for both")
@@ -120,7 +133,7 @@ class NameMap:
             whole = torch.cat([pieces[place] for place in sorted(pieces)])
             prefix = self.prefix if headed and template not in self.heads else ""
             found[prefix + theirs] = self.turned(template, whole).contiguous()
-        return found
+        return found | {name: found[whose].clone() for name, whose in self.split.items() if whose in found}
 
     def their_name(self, name: str) -> str | None:
         """What a file without a head calls our tensor, or None."""

@@ -114,13 +114,20 @@ def trace(model: nn.Module, keep: Sequence[str] = ("*",)) -> Iterator[Recorder]:
     stand where they please; "out" of any module that returns a tensor. Outputs are bit for bit those of an
     untraced call. Raises RuntimeError when another trace is under way.
     """
+    rec = Recorder(keep)
+    with recording(model, rec):
+        yield rec
+
+
+@contextmanager
+def recording(model: nn.Module, rec: Recorder) -> Iterator[None]:
+    """While it lasts, `rec` is offered all that is to be seen. Raises RuntimeError when another trace is under way."""
     global _recorder
     if _recorder is not None:
         raise RuntimeError("a trace is already under way: leave the first `with trace(...)` before starting another")
-    rec = Recorder(keep)
     with followed(model, rec):
         _recorder = rec
         try:
-            yield rec
+            yield
         finally:
             _recorder = None

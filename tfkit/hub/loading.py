@@ -41,6 +41,9 @@ def load(
     """The model of a directory; see `tfkit.from_pretrained`."""
     wanted = None if dtype == "auto" else floating(dtype)
     file, weights = files.read(directory)
+    if hasattr(module, "stored"):
+        notes, config = config.published, module.stored(config, weights.keys())
+        config.published = notes
     model = outline(module, config, head, directory / files.CONFIG, len(weights))
     try:
         weights = renamed(model, module, weights, strict)
@@ -53,8 +56,9 @@ def load(
 
 
 def names(model: Any, module: ModuleType) -> Any:
-    """The map of tensor names: the architecture's, or of a model that is made of others, its own."""
-    return model.names if hasattr(model, "names") else module.HF
+    """The map of tensor names: the architecture's, or the model's own where it depends on the configuration."""
+    found = model.names if hasattr(model, "names") else module.HF
+    return found.apart() if getattr(model, "output", None) is not None else found
 
 
 def outline(module: ModuleType, config: Any, head: str | None, file: Path, stored: int) -> Any:

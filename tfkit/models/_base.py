@@ -24,6 +24,11 @@ from typing_extensions import dataclass_transform
 from ..nn.activations import ACTIVATIONS
 
 FIELDS = ("loss", "logits", "last_hidden_state", "encoder_last_hidden_state", "cache", "state")
+ALIASES = {"past_key_values": "cache", "prediction_scores": "logits"}  # transformers' names of ours
+ASKED = frozenset(
+    ("output_hidden_states", "output_attentions", "return_dict", "past_key_values", "inputs_embeds",
+     "decoder_inputs_embeds")
+)  # fmt: skip
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -65,18 +70,20 @@ class Output(dict):
     """What a model returns: by name (`out.logits`, `out["logits"]`) and by place (`out[0]`, `out[1:]`).
 
     What was not computed is left out, and reads as None by attribute. The loss, if there is one, comes first.
+    `past_key_values` is another name of `cache`, and `prediction_scores` of `logits`.
     """
 
     def __init__(self, *args: Any, **fields: Any) -> None:
         super().__init__({name: value for name, value in dict(*args, **fields).items() if value is not None})
 
     def __getattr__(self, name: str) -> Any:
+        name = ALIASES.get(name, name)
         if name in self or name in FIELDS:
             return self.get(name)
         raise AttributeError(f"this output has no {name!r}; it has {', '.join(self)}")
 
     def __getitem__(self, key: Any) -> Any:
-        return super().__getitem__(key) if isinstance(key, str) else tuple(self.values())[key]
+        return super().__getitem__(ALIASES.get(key, key)) if isinstance(key, str) else tuple(self.values())[key]
 
     def rows(self, index: torch.Tensor) -> Output:
         """The sentences that `index` int64 [N] names, in its order: every tensor's first dimension is picked from."""
@@ -87,6 +94,7 @@ class Model(nn.Module):
     """A configuration, a head, and a place on disk. Raises ValueError for a head that it does not have."""
 
     HEADS: ClassVar[tuple[str | None, ...]] = (None,)
+    UNLIKE_STATES: ClassVar[str | None] = None  # why its layers have no hidden states as transformers' have
     accepts_loss_kwargs = False  # transformers' Trainer asks: losses here are means, and are not told over how many
 
     def __init__(self, config: Any, head: str | None = None) -> None:
@@ -96,6 +104,16 @@ class Model(nn.Module):
         check_sizes(config)
         self.config, self.head = config, head
         self.generation_config: dict[str, Any] = {}  # what `generate` does unless told otherwise: `decode.settings`
+
+    def __call__(self, *args: Any, **given: Any) -> Any:
+        """The forward pass, with what transformers' calls may ask for: `output_hidden_states`, `output_attentions`
+        (without gradient), `return_dict=False` for a tuple, `past_key_values` for `cache`, `inputs_embeds` and
+        `decoder_inputs_embeds` [B,L,E] for ids."""
+        if ASKED.isdisjoint(given):
+            return super().__call__(*args, **given)
+        from ._boundary import asked
+
+        return asked(self, super().__call__, args, given)
 
     def save_pretrained(self, directory: str | Path, **how: Any) -> None:
         """Write config.json and model.safetensors; `tfkit.from_pretrained` reads them. how: `max_shard_size`, bytes."""
@@ -108,6 +126,15 @@ class Model(nn.Module):
         if labels is not None and self.head is None:
             heads = ", ".join(repr(head) for head in self.HEADS if head)
             raise ValueError(f"labels were given to a model without a head: make it with head={heads}")
+
+    def untie(self, table: nn.Embedding) -> None:
+        """Give the model an output matrix `output` of its own, as tie_word_embeddings=False wants it."""
+        self.output = nn.Linear(table.embedding_dim, table.num_embeddings, bias=False)
+
+    def words(self, table: nn.Embedding) -> torch.Tensor:
+        """The output matrix [V,E]: the embeddings themselves, or the model's own."""
+        own = getattr(self, "output", None)
+        return table.weight if own is None else own.weight
 
     def known(self, targets):
         """The targets that are given, if the head knows them all (`top`, see `_heads`); TypeError names another."""

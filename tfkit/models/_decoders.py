@@ -6,6 +6,7 @@ logits. The rest, embeddings and head, is the model's own; so are its tensors' n
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -18,57 +19,27 @@ from . import bart, bert, gpt2
 from ._base import look_up, reach
 
 
-class Layer(bert.Layer):
-    def __init__(self, c):
-        super().__init__(c)
-        self.attn.causal = True
-        self.cross_attn = Attention(c.d_model, c.n_heads, dropout=c.attn_dropout)
-        self.cross_norm = nn.LayerNorm(c.d_model, c.eps)
-
-    def forward(self, x, mask, memory=None, memory_mask=None, cache=None):
-        x = self.norm1(x + self.drop(self.attn(x, mask=mask, cache=cache)))
-        x = self.cross_norm(x + self.drop(self.cross_attn(x, memory, mask=memory_mask, cache=cache)))
-        return self.norm2(x + self.drop(self.ff(x)))
-
-
-class Layers(nn.ModuleList):
-    def __init__(self, c):
-        super().__init__(Layer(c) for _ in range(c.n_layers))
-
-
 class BERTDecoder(bert.BERT):
     top: Any
-    LAYERS = Layers
-    CROSS: dict[str, str | Fused] = {
-        f"encoder.layer.{{}}.crossattention.{theirs}": f"layers.{{}}.{ours}"
-        for theirs, ours in {
-            "self.query": "cross_attn.q_proj", "self.key": "cross_attn.k_proj", "self.value": "cross_attn.v_proj",
-            "output.dense": "cross_attn.o_proj", "output.LayerNorm": "cross_norm",
-        }.items()
-    }  # fmt: skip
+    CROSS: dict[str, str | Fused] = {}  # BERT's own map has it
     TRANSPOSED: tuple[str, ...] = ()
     CONSTANT: tuple[str, ...] = ()
 
     def __init__(self, config):
-        super().__init__(config, "masked_lm")
+        super().__init__(replace(config, is_decoder=True, add_cross_attention=True), "masked_lm")
 
     @classmethod
     def fits(cls, model):
         """Whether an architecture differs from BERT in nothing that is replaced here."""
-        return model.LAYERS is bert.Layers and "masked_lm" in model.TOPS and model.encode is bert.BERT.encode
+        return model.LAYERS is bert.Layers and "causal_lm" in model.TOPS and model.encode is bert.BERT.encode
 
     def decode(self, ids, memory, mask, memory_mask, cache):
         """ids [B,T], memory [B,S,E], masks bool [B,K] and [B,S] or None -> [B,T,E]"""
-        mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
-        past = 0 if cache is None else cache.length
-        reach(self.config, "decoder_input_ids", ids, past)
-        x = self.embed(ids, None, self.embed.place(ids) + past)
-        for layer in self.layers:
-            x = layer(x, mask, memory, memory_mask, cache)
-        return x
+        reach(self.config, "decoder_input_ids", ids, 0 if cache is None else cache.length)
+        return self.encode(ids, mask, None, None, memory, memory_mask, cache)
 
     def score(self, x):
-        return self.top.scores(heads.Seen(x, None, self.embed.tokens.weight, None, 1))
+        return self.top.scores(heads.Seen(x, None, self.words(self.embed.tokens), None, 1))
 
 
 class Block(gpt2.Block):

@@ -96,7 +96,7 @@ FIELDS = {
     "encoder_layerdrop": "layerdrop", "decoder_layerdrop": "decoder_layerdrop", "scale_embedding": "scale_embedding",
     "bos_token_id": "bos_token_id", "pad_token_id": "pad_token_id", "eos_token_id": "eos_token_id",
     "decoder_start_token_id": "decoder_start_token_id", "forced_bos_token_id": "forced_bos_token_id",
-    "forced_eos_token_id": "forced_eos_token_id", **LABEL_FIELDS,
+    "forced_eos_token_id": "forced_eos_token_id", "tie_word_embeddings": "tie_word_embeddings", **LABEL_FIELDS,
 }  # fmt: skip
 UNUSED = {"num_hidden_layers", "init_std", "classif_dropout", "output_past", "is_decoder", "extra_pos_embeddings",
           "force_bos_token_to_be_generated"}  # fmt: skip
@@ -107,5 +107,5 @@ def fixed(*, before, last, early, sinusoids):
     layer, right after the embeddings; positions that are computed"""
     return {
         "normalize_before": before, "add_final_layer_norm": last, "normalize_embedding": early,
-        "static_position_embeddings": sinusoids, "add_bias_logits": False, "tie_word_embeddings": True,
+        "static_position_embeddings": sinusoids, "add_bias_logits": False,
     }  # fmt: skip

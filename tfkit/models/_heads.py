@@ -54,12 +54,13 @@ def folded(given, mask):
 
 @configuration
 class Labels:
-    """What a Config says of a task's labels."""
+    """What a Config says of a task's labels, and of the output matrix."""
 
     num_labels: int = 2  # as many as id2label has, where that is given
     id2label: dict | None = None
     label2id: dict | None = None
     problem_type: str | None = None
+    tie_word_embeddings: bool = True  # whether the embeddings are the output matrix too, of heads that have one
 
     def __post_init__(self):
         if self.id2label:
@@ -67,10 +68,12 @@ class Labels:
 
 
 LABEL_FIELDS = {name: name for name in ("num_labels", "id2label", "label2id", "problem_type")}  # theirs -> ours
+TIED = {"tie_word_embeddings": "tie_word_embeddings"}
 
 
 class Head(nn.Module):
     POOLED: ClassVar[bool] = False
+    WORDS: ClassVar[bool] = False  # whether it has an output matrix, `Seen.table`
     TARGETS: ClassVar[tuple[str, ...]] = ("labels",)
 
     def __init__(self, c):
@@ -96,6 +99,8 @@ class Pooled(Bare):
 class MaskedLM(Head):
     """Which token was here? A layer, and then the embeddings themselves as the output matrix."""
 
+    WORDS = True
+
     def __init__(self, c, width=None, bend=None):
         super().__init__(c)
         width = width or c.d_model  # of the embeddings, where they are not as wide as the states
@@ -110,6 +115,19 @@ class MaskedLM(Head):
         logits = self.scores(seen)
         loss = None if labels is None else cross_entropy(logits, labels)
         return {"loss": loss, "logits": logits, "last_hidden_state": seen.states}
+
+
+class Shifted:
+    """Comes before a masked language model's head in the bases of one that says which token is next."""
+
+    def forward(self, seen, labels=None):
+        out = super().forward(seen)  # type: ignore[misc]
+        loss = None if labels is None else cross_entropy(out["logits"], next_labels(labels))
+        return {**out, "loss": loss}
+
+
+class CausalLM(Shifted, MaskedLM):
+    """Which token is next? The same layers, of a model that does not look ahead."""
 
 
 class ReplacedToken(Head):
@@ -277,6 +295,7 @@ class QuestionAnswering(Head):
 class DoubleHeads(Head):
     """The language model, and beside it a choice between continuations, read at `mc_token_ids` (else the last)."""
 
+    WORDS = True
     TARGETS = ("labels", "mc_labels", "mc_token_ids")
 
     def __init__(self, c):

@@ -116,6 +116,7 @@ HF = NameMap(
         LAYER + "attention.query": "layers.{}.{}.attn.q_proj",
         LAYER + "attention.key": "layers.{}.{}.attn.k_proj",
         LAYER + "attention.value": "layers.{}.{}.attn.v_proj",
+        LAYER + "attention.distance_embedding": "layers.{}.{}.attn.distances",
         LAYER + "attention.dense": "layers.{}.{}.attn.o_proj",
         LAYER + "attention.LayerNorm": "layers.{}.{}.norm1",
         LAYER + "ffn": "layers.{}.{}.ff.up",
@@ -143,10 +144,11 @@ HF_HEADS = {
     "AlbertForSentenceOrder": "sentence_order",  # ours alone: transformers has it in pretraining only
 }  # fmt: skip
 HF_FIELDS = {
-    **bert.HF_FIELDS, "embedding_size": "d_embed", "num_hidden_groups": "n_groups", "inner_group_num": "group_size",
+    **bert.ENCODER_FIELDS, "position_embedding_type": "position_type",
+    "embedding_size": "d_embed", "num_hidden_groups": "n_groups", "inner_group_num": "group_size",
     "classifier_dropout_prob": "head_dropout",
 }  # fmt: skip
 del HF_FIELDS["classifier_dropout"]
-HF_FIXED = {"tie_word_embeddings": True, "position_embedding_type": "absolute"}
+HF_FIXED = {"is_decoder": False, "add_cross_attention": False}
 HF_UNUSED = {"initializer_range", "down_scale_factor", "gap_size", "net_structure_type", "num_memory_blocks",
              "layers_to_keep", "inner_group"}  # fmt: skip

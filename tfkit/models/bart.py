@@ -121,13 +121,15 @@ class BART(Tasks, transformer.Transformer):
         if head == "seq2seq_lm" and self.LOGITS_BIAS:
             self.register_buffer("final_logits_bias", torch.zeros(1, c.vocab_size))  # not trained, but saved
         self.make_top()
+        if head in ("seq2seq_lm", "causal_lm") and not c.tie_word_embeddings:
+            self.untie(self.embed)
         self.apply(self.start)
 
     @torch.no_grad()
     def start(self, module):
         if isinstance(module, (nn.Linear, nn.Embedding)):
             nn.init.normal_(module.weight, std=0.02)
-        if isinstance(module, nn.Linear):
+        if isinstance(module, nn.Linear) and module.bias is not None:
             nn.init.zeros_(module.bias)
         if isinstance(module, nn.Embedding) and module.padding_idx is not None:
             module.weight[module.padding_idx].zero_()
@@ -154,7 +156,7 @@ class BART(Tasks, transformer.Transformer):
 
     def score(self, x):
         bias = self.final_logits_bias[0].to(x.dtype) if self.LOGITS_BIAS and self.head == "seq2seq_lm" else None
-        return F.linear(x, self.table("decoder").weight, bias)
+        return F.linear(x, self.words(self.table("decoder")), bias)
 
 
 MODEL = BART

@@ -6,15 +6,17 @@ Differs  learned positions; a table that says which of two sentences a token is 
 Trained  masked language modelling and next sentence, both at once (head "pretraining")
 """
 
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import nn
 
 from ..namemap import NameMap
-from ..nn import Attention, Dropout, FeedForward
+from ..nn import Attention, Cache, Dropout, FeedForward
+from ..nn.distance import DistanceAttention
 from . import _heads as heads
-from ._base import Model, Output, activation, as_mask, check_ids, configuration, look_up
+from ._base import Model, Output, activation, as_mask, check_ids, check_rows, configuration, look_up, reach
 
 
 @configuration
@@ -31,6 +33,9 @@ class Config(heads.Labels):
     attn_dropout: float = 0.1
     head_dropout: float | None = None  # as `dropout` unless given
     eps: float = 1e-12
+    is_decoder: bool | None = None  # no looking ahead; as head "causal_lm" needs it unless given
+    add_cross_attention: bool = False  # of a decoder
+    position_type: str = "absolute"  # or "relative_key", "relative_key_query": by distance (Shaw et al. 2018)
     bos_token_id: int | None = None
     eos_token_id: int | None = None
     pad_token_id: int | None = 0
@@ -55,6 +60,7 @@ class Embeddings(nn.Module):
         self.tokens = nn.Embedding(c.vocab_size, width, padding_idx=c.pad_token_id)
         self.positions = nn.Embedding(c.max_length, width)
         self.types = nn.Embedding(c.n_types, width) if c.n_types else None
+        self.absolute = getattr(c, "position_type", "absolute") == "absolute"
         self.norm, self.drop = nn.LayerNorm(width, c.eps), Dropout(c.dropout)
 
     def place(self, ids):
@@ -68,7 +74,7 @@ class Embeddings(nn.Module):
         x = look_up(self.tokens, ids, "input_ids")
         if self.types is not None:
             x = x + (self.types.weight[0] if types is None else look_up(self.types, types, "token_type_ids"))
-        if self.positions is not None:
+        if self.positions is not None and self.absolute:
             x = x + look_up(self.positions, self.place(ids) if position_ids is None else position_ids, "position_ids")
         return x
 
@@ -77,17 +83,32 @@ class Embeddings(nn.Module):
         return self.drop(self.norm(self.summed(ids, types, position_ids)))
 
 
+def attention(c):
+    """As the configuration has it: by content, or by distance too."""
+    how = {"dropout": c.attn_dropout, "causal": bool(getattr(c, "is_decoder", False))}
+    kind = getattr(c, "position_type", "absolute")
+    if kind == "absolute":
+        return Attention(c.d_model, c.n_heads, **how)
+    return DistanceAttention(c.d_model, c.n_heads, reach=c.max_length, keys_too=kind == "relative_key_query", **how)
+
+
 class Layer(nn.Module):
     def __init__(self, c):
         super().__init__()
-        self.attn = Attention(c.d_model, c.n_heads, dropout=c.attn_dropout)
+        self.attn = attention(c)
         self.norm1 = nn.LayerNorm(c.d_model, c.eps)
         self.ff = FeedForward(c.d_model, c.d_ff, activation(c.activation))
         self.norm2 = nn.LayerNorm(c.d_model, c.eps)
         self.drop = Dropout(c.dropout)
+        if getattr(c, "add_cross_attention", False):
+            self.cross_attn = Attention(c.d_model, c.n_heads, dropout=c.attn_dropout)
+            self.cross_norm = nn.LayerNorm(c.d_model, c.eps)
 
-    def forward(self, x, mask):
-        x = self.norm1(x + self.drop(self.attn(x, mask=mask)))
+    def forward(self, x, mask, memory=None, memory_mask=None, cache=None):
+        kept = {} if cache is None else {"cache": cache}
+        x = self.norm1(x + self.drop(self.attn(x, mask=mask, **kept)))
+        if memory is not None:
+            x = self.cross_norm(x + self.drop(self.cross_attn(x, memory, mask=memory_mask, cache=cache)))
         return self.norm2(x + self.drop(self.ff(x)))
 
 
@@ -106,9 +127,18 @@ TASKS: dict[str | None, type[heads.Head]] = {
 }
 
 
+def decoding(config, head, heads):
+    """The configuration, with `is_decoder` decided. Raises ValueError where the architecture has no decoder."""
+    if getattr(config, "is_decoder", None) is None:
+        return replace(config, is_decoder=True) if head == "causal_lm" else config
+    if config.is_decoder and "causal_lm" not in heads:
+        raise ValueError("is_decoder is True: this architecture reads in both directions only")
+    return config
+
+
 class BERT(Model):
     TOPS: dict[str | None, type[heads.Head]] = {
-        None: heads.Pooled, "masked_lm": heads.MaskedLM, "pretraining": heads.Pretraining,
+        None: heads.Pooled, "masked_lm": heads.MaskedLM, "causal_lm": heads.CausalLM, "pretraining": heads.Pretraining,
         "next_sentence": heads.NextSentence, **TASKS,
     }  # fmt: skip
     HEADS = tuple(TOPS)
@@ -117,10 +147,13 @@ class BERT(Model):
     LAYERS: Any = Layers
 
     def __init__(self, config: Config, head=None):
+        config = decoding(config, head, self.HEADS)
         super().__init__(config, head)
         self.embed, self.layers = self.EMBEDDINGS(config), self.LAYERS(config)
         self.top = self.TOPS[head](config)
         self.pooler = nn.Linear(config.d_model, config.d_model) if self.top.POOLED else None
+        if self.top.WORDS and not config.tie_word_embeddings:
+            self.untie(self.embed.tokens)
         self.apply(self.start)
 
     @torch.no_grad()
@@ -132,20 +165,41 @@ class BERT(Model):
         if isinstance(module, nn.Embedding) and module.padding_idx is not None:
             module.weight[module.padding_idx].zero_()
 
-    def encode(self, ids, mask, types, position_ids):
-        """ids, types [B,L], mask bool [B,L] or None -> [B,L,E]"""
-        mask = None if mask is None else mask[:, None, None]
-        x = self.embed(ids, types, position_ids)
+    def encode(self, ids, mask, types, position_ids, memory=None, memory_mask=None, cache=None):
+        """ids, types [B,L], mask bool [B,K] or None; of a decoder: memory [B,S,E], memory_mask bool [B,S] -> [B,L,E]"""
+        mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
+        if cache is not None and position_ids is None:
+            reach(self.config, "input_ids", ids, cache.length)
+            position_ids = self.embed.place(ids) + cache.length
+        x, how = self.embed(ids, types, position_ids), (memory, memory_mask, cache)
         for layer in self.layers:
-            x = layer(x, mask)
+            x = layer(x, mask, *how) if self.config.is_decoder else layer(x, mask)
         return x
 
+    def looked_across(self, ids, memory, memory_mask, cache, use_cache):
+        """What `encode` takes of a decoder, beside ids [B,L]. Raises ValueError for an encoder."""
+        if not getattr(self.config, "is_decoder", False):
+            given = {"encoder_hidden_states": memory, "cache": cache, "use_cache": use_cache or None}
+            if wrong := [name for name, value in given.items() if value is not None]:
+                raise ValueError(f"{', '.join(wrong)}: {type(self).__name__} is no decoder: is_decoder=True makes one")
+            return {}
+        if memory is not None:
+            check_rows(ids, memory)
+            if not self.config.add_cross_attention:
+                raise ValueError("encoder_hidden_states: this decoder has no cross-attention: add_cross_attention=True")
+            memory_mask = as_mask("encoder_attention_mask", memory_mask, memory.shape[:2])
+        cache = Cache() if use_cache and cache is None else cache
+        return {"memory": memory, "memory_mask": memory_mask, "cache": cache}
+
     def forward(
-        self, input_ids=None, attention_mask=None, token_type_ids=None, position_ids=None, labels=None, **targets
-    ):
+        self, input_ids=None, attention_mask=None, token_type_ids=None, position_ids=None, labels=None, *,
+        encoder_hidden_states=None, encoder_attention_mask=None, cache=None, use_cache=False, **targets,
+    ):  # fmt: skip
         """input_ids, attention_mask, token_type_ids [B,L] ([B,C,L] for multiple choice); labels as the head has them:
-        [B,L] (-100: not counted), [B]; next_sentence_label [B]; start_positions, end_positions [B] -> Output: loss,
-        logits, or what the head gives by another name. Raises ValueError, TypeError for what does not fit."""
+        [B,L] (-100: not counted), [B]; next_sentence_label [B]; start_positions, end_positions [B]. Of a decoder:
+        encoder_hidden_states [B,S,E], encoder_attention_mask [B,S], and with a cache input_ids are the new ones only
+        and attention_mask covers all -> Output: loss, logits, or what the head gives by another name; cache. Raises
+        ValueError, TypeError for what does not fit."""
         given = {"input_ids": input_ids, "token_type_ids": token_type_ids, "position_ids": position_ids}
         given |= {name: targets.pop(name, None) for name in self.ALSO}
         targets = self.known({"labels": labels, **targets})
@@ -156,10 +210,13 @@ class BERT(Model):
         check_ids("input_ids", ids)
         if types is not None and types.shape != ids.shape:
             raise ValueError(f"token_type_ids has shape {list(types.shape)}, input_ids has {list(ids.shape)}")
-        mask = as_mask("attention_mask", attention_mask, ids.shape)
-        x = self.encode(ids, mask, types, position_ids, *also)
+        across = self.looked_across(ids, encoder_hidden_states, encoder_attention_mask, cache, use_cache)
+        past = 0 if (cache := across.get("cache")) is None else cache.length
+        mask = as_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+        x = self.encode(ids, mask, types, position_ids, *also, **across)
         pooled = None if self.pooler is None else torch.tanh(self.pooler(x[:, 0]))
-        return Output(self.top(heads.Seen(x, pooled, self.embed.tokens.weight, mask, choices), **targets))
+        seen = heads.Seen(x, pooled, self.words(self.embed.tokens), mask, choices)
+        return Output(self.top(seen, **targets), cache=cache)
 
 
 MODEL = BERT
@@ -174,11 +231,19 @@ BODY = {
     "encoder.layer.{}.attention.self.value": "layers.{}.attn.v_proj",
     "encoder.layer.{}.attention.output.dense": "layers.{}.attn.o_proj",
     "encoder.layer.{}.attention.output.LayerNorm": "layers.{}.norm1",
+    "encoder.layer.{}.attention.self.distance_embedding": "layers.{}.attn.distances",
+    **{
+        f"encoder.layer.{{}}.crossattention.{theirs}": f"layers.{{}}.{ours}"
+        for theirs, ours in {
+            "self.query": "cross_attn.q_proj", "self.key": "cross_attn.k_proj", "self.value": "cross_attn.v_proj",
+            "output.dense": "cross_attn.o_proj", "output.LayerNorm": "cross_norm",
+        }.items()
+    },
     "encoder.layer.{}.intermediate.dense": "layers.{}.ff.up",
     "encoder.layer.{}.output.dense": "layers.{}.ff.down",
     "encoder.layer.{}.output.LayerNorm": "layers.{}.norm2",
     "pooler.dense": "pooler",
-}
+}  # fmt: skip
 TASK_NAMES = {"classifier": "top.classifier", "qa_outputs": "top.span"}
 TASK_NAMES |= {"classifier.dense": "top.mix", "classifier.out_proj": "top.score"}  # of `heads.FirstClassification`
 CONSTANT = [r"embeddings\.(position|token_type)_ids"]
@@ -207,6 +272,7 @@ HF = NameMap(
 )
 HF_HEADS = {
     "BertModel": None, "BertForPreTraining": "pretraining", "BertForMaskedLM": "masked_lm",
+    "BertLMHeadModel": "causal_lm",
     "BertForNextSentencePrediction": "next_sentence", **task_classes("Bert"),
 }  # fmt: skip
 HF_FIELDS = {
@@ -214,12 +280,14 @@ HF_FIELDS = {
     "num_attention_heads": "n_heads", "intermediate_size": "d_ff", "max_position_embeddings": "max_length",
     "type_vocab_size": "n_types", "hidden_act": "activation", "hidden_dropout_prob": "dropout",
     "attention_probs_dropout_prob": "attn_dropout", "classifier_dropout": "head_dropout", "layer_norm_eps": "eps",
-    **heads.LABEL_FIELDS,
+    **heads.LABEL_FIELDS, **heads.TIED,
     "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
 }  # fmt: skip
-HF_FIXED = {
-    "is_decoder": False, "add_cross_attention": False, "tie_word_embeddings": True,
-    "position_embedding_type": "absolute",
-}  # fmt: skip
+DECODER_FIELDS = {"is_decoder": "is_decoder", "add_cross_attention": "add_cross_attention"}
+HF_FIELDS |= {**DECODER_FIELDS, "position_embedding_type": "position_type"}
+HF_UNSAID = {"is_decoder": False}
+HF_FIXED: dict = {}
+ENCODER_FIXED = {"is_decoder": False, "add_cross_attention": False, "position_embedding_type": "absolute"}
+ENCODER_FIELDS = {theirs: ours for theirs, ours in HF_FIELDS.items() if theirs not in ENCODER_FIXED}
 HF_UNUSED = {"initializer_range", "directionality", "pooler_fc_size", "pooler_num_attention_heads",
              "pooler_num_fc_layers", "pooler_size_per_head", "pooler_type"}  # fmt: skip

@@ -21,10 +21,9 @@ from torch import nn
 from ..namemap import NameMap
 from ..nn import Attention, Cache, Dropout, FeedForward, merge_heads, split_heads
 from ..nn.block_sparse import block_sparse_attention, block_table, drawn_blocks
-from ..objectives.cross_entropy import next_labels
 from . import _heads as heads
 from . import bert
-from ._base import Output, activation, check_ids, configuration, look_up, reach
+from ._base import activation, check_ids, configuration, look_up, reach
 from .bert import BERT
 
 
@@ -81,8 +80,8 @@ class SparseAttention(Attention):
         self.o_proj = nn.Linear(c.d_model, c.d_model)
         self.config, self.seed = c, seed
 
-    def forward(self, x, *, mask):  # type: ignore[override]
-        """x [B,L,E], L a multiple of the block; mask: Seen -> [B,L,E]"""
+    def forward(self, x, *, mask, cache=None):  # type: ignore[override]
+        """x [B,L,E], L a multiple of the block; mask: Seen, with its cache -> [B,L,E]"""
         if mask.real is None:
             return super().forward(x, mask=mask.mask, cache=mask.cache)
         q, k, v = (split_heads(f(x), self.n_heads) for f in (self.q_proj, self.k_proj, self.v_proj))
@@ -110,12 +109,8 @@ class MaskedLM(heads.MaskedLM):
     POOLED = True  # for nothing, but the published files have it
 
 
-class CausalLM(MaskedLM):
-    def forward(self, seen, labels=None):
-        out = super().forward(seen)
-        if labels is not None:
-            out["loss"] = heads.cross_entropy(out["logits"], next_labels(labels))
-        return out
+class CausalLM(heads.Shifted, MaskedLM):
+    """Which token is next? Of a model that does not look ahead."""
 
 
 class TokenClassification(heads.TokenClassification):
@@ -149,7 +144,6 @@ class QuestionAnswering(heads.QuestionAnswering):
 
 
 class BigBird(BERT):
-    ALSO = ("cache", "past_mask")
     EMBEDDINGS, LAYERS = Embeddings, Layers
     TOPS = {
         None: heads.Pooled, "masked_lm": MaskedLM, "causal_lm": CausalLM, "pretraining": heads.Pretraining,
@@ -166,21 +160,15 @@ class BigBird(BERT):
 
     def forward(
         self, input_ids=None, attention_mask=None, token_type_ids=None, position_ids=None, labels=None, *,
-        question_lengths=None, cache=None, use_cache=False, **targets,
+        question_lengths=None, **targets,
     ):  # fmt: skip
         """As BERT's, and question_lengths [B] or [B,1]: up to which token an answer may not be, with the first sep
-        token, unless given. With a cache, input_ids are the new ones only and attention_mask covers all."""
+        token, unless given."""
         given: dict[str, Any] = {"labels": labels, **targets}
         if question_lengths is not None or self.head == "question_answering":
             given["question"] = asked = self.question(check_ids("input_ids", input_ids), question_lengths)
             token_type_ids = (~asked).long() if token_type_ids is None else token_type_ids
-        if use_cache and not self.config.is_decoder:
-            raise ValueError("use_cache=True needs a causal model: is_decoder=True, or head='causal_lm'")
-        cache = Cache() if use_cache and cache is None else cache
-        if cache is not None and attention_mask is not None:
-            given["past_mask"], attention_mask = attention_mask.split([cache.length, input_ids.size(1)], 1)
-        out = super().forward(input_ids, attention_mask, token_type_ids, position_ids, cache=cache, **given)
-        return out if cache is None else Output(out, cache=cache)
+        return super().forward(input_ids, attention_mask, token_type_ids, position_ids, **given)
 
     def question(self, ids, lengths):
         """-> bool [B,L]"""
@@ -188,13 +176,12 @@ class BigBird(BERT):
             lengths = (ids == self.config.sep_token_id).byte().argmax(-1) + 1
         return torch.arange(ids.size(1), device=ids.device) < lengths.view(-1, 1)
 
-    def encode(self, ids, mask, types, position_ids, cache=None, past_mask=None):
+    def encode(self, ids, mask, types, position_ids, memory=None, memory_mask=None, cache=None):
         c, length = self.config, ids.size(1)
         if cache is not None and position_ids is None:
             position_ids = self.new_positions(cache.length, ids)
         x = self.embed(ids, types, position_ids)
         if c.is_decoder or c.attention_type != "block_sparse" or length <= (5 + 2 * c.n_random) * c.block:
-            mask = mask if past_mask is None else torch.cat([past_mask.bool(), mask], 1)
             seen = Seen(None if mask is None else mask[:, None, None], cache, None)
         else:
             real = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
@@ -229,9 +216,9 @@ HF_HEADS = {
     "BigBirdForPreTraining": "pretraining", **bert.task_classes("BigBird"),
 }  # fmt: skip
 HF_FIELDS = {
-    **bert.HF_FIELDS, "attention_type": "attention_type", "block_size": "block", "num_random_blocks": "n_random",
+    **bert.ENCODER_FIELDS, "attention_type": "attention_type", "block_size": "block", "num_random_blocks": "n_random",
     "use_bias": "qkv_bias", "rescale_embeddings": "rescale_embeddings", "is_decoder": "is_decoder",
     "sep_token_id": "sep_token_id",
 }  # fmt: skip
-HF_FIXED = {field: value for field, value in bert.HF_FIXED.items() if field != "is_decoder"}
+HF_FIXED = {field: value for field, value in bert.ENCODER_FIXED.items() if field != "is_decoder"}
 HF_UNUSED = bert.HF_UNUSED

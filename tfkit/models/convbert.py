@@ -96,7 +96,7 @@ HF = NameMap(
 )
 HF_HEADS = {"ConvBertModel": None, "ConvBertForMaskedLM": "masked_lm", **bert.task_classes("ConvBert")}
 HF_FIELDS = {
-    **bert.HF_FIELDS, "embedding_size": "d_embed", "head_ratio": "head_ratio", "num_groups": "n_groups",
+    **bert.ENCODER_FIELDS, "embedding_size": "d_embed", "head_ratio": "head_ratio", "num_groups": "n_groups",
     "conv_kernel_size": "conv_kernel_size",
 }  # fmt: skip
-HF_FIXED = {**bert.HF_FIXED, "summary_type": "last", "summary_use_proj": False, "summary_activation": None}
+HF_FIXED = {**bert.ENCODER_FIXED, "summary_type": "last", "summary_use_proj": False, "summary_activation": None}

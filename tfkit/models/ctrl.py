@@ -65,7 +65,7 @@ class CTRL(gpt2.GPT2):
         return self.norm(x)
 
     def score(self, x):
-        return F.linear(x, self.embed.weight, self.score_bias)
+        return F.linear(x, self.words(self.embed), self.score_bias)
 
 
 MODEL = CTRL
@@ -94,7 +94,7 @@ HF_FIELDS = {
     "vocab_size": "vocab_size", "n_embd": "d_model", "n_layer": "n_layers", "n_head": "n_heads", "dff": "d_ff",
     "n_positions": "max_length", "resid_pdrop": "dropout", "embd_pdrop": "embed_dropout", "layer_norm_epsilon": "eps",
     "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
-    **LABEL_FIELDS,
+    **LABEL_FIELDS, "tie_word_embeddings": "tie_word_embeddings",
 }  # fmt: skip
-HF_FIXED = {"tie_word_embeddings": True}
+HF_FIXED: dict = {}
 HF_UNUSED = gpt2.NO_CHOICE | {"attn_pdrop"}  # which the published file has, and their code does not read

@@ -242,12 +242,12 @@ HF_HEADS = {
     "DebertaForTokenClassification": "token_classification", "DebertaForQuestionAnswering": "question_answering",
 }  # fmt: skip
 HF_FIELDS = {
-    **bert.HF_FIELDS, "cls_dropout": "head_dropout", "embedding_size": "d_embed",
+    **bert.ENCODER_FIELDS, "cls_dropout": "head_dropout", "embedding_size": "d_embed",
     "relative_attention": "relative_attention", "pos_att_type": "pos_att_type",
     "max_relative_positions": "max_relative_positions", "position_biased_input": "position_biased_input",
     "talking_head": "talking_head", "pooler_dropout": "pooler_dropout", "pooler_hidden_act": "pooler_activation",
     "emd_steps": "emd_steps", "legacy": "legacy",
 }  # fmt: skip
 del HF_FIELDS["classifier_dropout"]
-HF_FIXED = {"tie_word_embeddings": True}
+HF_FIXED: dict = {}
 HF_UNUSED = {"initializer_range", "pooler_hidden_size", "padding_idx", "pooler_size"}

@@ -110,8 +110,8 @@ HF_FIELDS = {
     "vocab_size": "vocab_size", "dim": "d_model", "n_layers": "n_layers", "n_heads": "n_heads", "hidden_dim": "d_ff",
     "max_position_embeddings": "max_length", "activation": "activation", "dropout": "dropout",
     "attention_dropout": "attn_dropout", "seq_classif_dropout": "head_dropout", "qa_dropout": "span_dropout",
-    **heads.LABEL_FIELDS,
+    **heads.LABEL_FIELDS, **heads.TIED,
     "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
 }  # fmt: skip
-HF_FIXED = {"tie_word_embeddings": True}
+HF_FIXED: dict = {}
 HF_UNUSED = {"initializer_range", "sinusoidal_pos_embds", "tie_weights_"}  # the sinusoids are in the file, as weights

@@ -14,9 +14,10 @@ from ..namemap import NameMap
 from . import _heads as heads
 from . import bert
 from ._base import configuration
-from .bert import BERT, HF_FIXED, HF_UNUSED
+from .bert import BERT, HF_UNUSED
+from .bert import ENCODER_FIXED as HF_FIXED
 
-__all__ = ["HF_FIXED", "HF_UNUSED"]  # as BERT's
+__all__ = ["HF_FIXED", "HF_UNUSED"]  # as of BERT's encoders
 
 
 @configuration
@@ -101,4 +102,4 @@ HF = MAPS["question_encoder"]
 HF_HEADS = {
     "DPRQuestionEncoder": "question_encoder", "DPRContextEncoder": "context_encoder", "DPRReader": "reader",
 }  # fmt: skip
-HF_FIELDS = {**bert.HF_FIELDS, "projection_dim": "projection_dim"}
+HF_FIELDS = {**bert.ENCODER_FIELDS, "projection_dim": "projection_dim"}

@@ -56,6 +56,10 @@ class MaskedLM(heads.MaskedLM):
         super().__init__(c, c.d_embed, bend="gelu")  # whatever the layers have
 
 
+class CausalLM(heads.Shifted, MaskedLM):
+    """Which token is next? Of a model that does not look ahead."""
+
+
 class SequenceClassification(heads.FirstClassification):
     def __init__(self, c):
         super().__init__(c, bend="gelu")
@@ -63,7 +67,8 @@ class SequenceClassification(heads.FirstClassification):
 
 class ELECTRA(BERT):
     TOPS = {
-        None: heads.Bare, "replaced_token": heads.ReplacedToken, "masked_lm": MaskedLM, **bert.TASKS,
+        None: heads.Bare, "replaced_token": heads.ReplacedToken, "masked_lm": MaskedLM,
+        "causal_lm": CausalLM, **bert.TASKS,
         "sequence_classification": SequenceClassification, "multiple_choice": SummaryChoice,
     }  # fmt: skip
     HEADS = tuple(TOPS)
@@ -102,6 +107,7 @@ HF = NameMap(
 )
 HF_HEADS = {
     "ElectraModel": None, "ElectraForPreTraining": "replaced_token", "ElectraForMaskedLM": "masked_lm",
+    "ElectraForCausalLM": "causal_lm",
     **bert.task_classes("Electra"),
 }  # fmt: skip
 HF_FIELDS = {
@@ -110,4 +116,5 @@ HF_FIELDS = {
     "summary_last_dropout": "summary_dropout",
 }  # fmt: skip
 HF_FIXED = bert.HF_FIXED
+HF_UNSAID = bert.HF_UNSAID
 HF_UNUSED = bert.HF_UNUSED

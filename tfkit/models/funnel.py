@@ -105,6 +105,8 @@ class Blocks(nn.ModuleList):
 class MaskedLM(heads.Head):
     """The embeddings as the output matrix, at once."""
 
+    WORDS = True
+
     def __init__(self, c):
         super().__init__(c)
         self.bias = nn.Parameter(torch.zeros(c.vocab_size))
@@ -137,6 +139,7 @@ class Funnel(BERT):
         **bert.TASKS, "sequence_classification": SequenceClassification, "multiple_choice": MultipleChoice,
     }  # fmt: skip
     HEADS = tuple(TOPS)
+    UNLIKE_STATES = "its blocks halve the length of the text"
     SHORT = ("base", "sequence_classification", "multiple_choice")
     EMBEDDINGS = Embeddings  # type: ignore[assignment]
     LAYERS = Blocks
@@ -261,7 +264,8 @@ HF_HEADS = {
     "FunnelForPreTraining": "replaced_token", **bert.task_classes("Funnel"),
 }  # fmt: skip
 HF_FIELDS = {
-    **heads.LABEL_FIELDS, "vocab_size": "vocab_size", "block_sizes": "block_sizes", "block_repeats": "block_repeats",
+    **heads.LABEL_FIELDS, **heads.TIED, "vocab_size": "vocab_size", "block_sizes": "block_sizes", 
+    "block_repeats": "block_repeats",
     "num_decoder_layers": "n_decoder_layers", "d_model": "d_model", "n_head": "n_heads", "d_head": "d_head",
     "d_inner": "d_ff", "hidden_act": "activation", "hidden_dropout": "dropout", "attention_dropout": "attn_dropout",
     "activation_dropout": "ff_dropout", "layer_norm_eps": "eps", "pooling_type": "pooling_type",
@@ -269,5 +273,5 @@ HF_FIELDS = {
     "pool_q_only": "pool_q_only", "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id",
     "pad_token_id": "pad_token_id",
 }  # fmt: skip
-HF_FIXED = {"tie_word_embeddings": True}
+HF_FIXED: dict = {}
 HF_UNUSED = {"initializer_range", "initializer_std", "max_position_embeddings", "type_vocab_size", "rel_attn_type"}

@@ -69,6 +69,7 @@ HF_HEADS = {
     "OpenAIGPTForSequenceClassification": "sequence_classification",
 }  # fmt: skip
 HF_FIELDS = {**gpt2.HF_FIELDS, "afn": "activation"}
-del HF_FIELDS["activation_function"], HF_FIELDS["n_inner"]
-HF_FIXED = {"tie_word_embeddings": True, **gpt2.CHOICE}
+for _unread in ("activation_function", "n_inner", "scale_attn_weights", "scale_attn_by_inverse_layer_idx"):
+    del HF_FIELDS[_unread]
+HF_FIXED = gpt2.CHOICE
 HF_UNUSED = gpt2.HF_UNUSED | {"n_special", "predict_special_tokens"}

@@ -32,6 +32,8 @@ class Config(heads.Labels):
     head_dropout: float | None = 0.1  # of token classification
     choice_dropout: float = 0.1  # of double heads
     choice_activation: str | None = None
+    scale_attn: bool = True  # scores divided by sqrt(d_head)
+    scale_by_layer: bool = False  # and by the layer's number, from 1
     eps: float = 1e-5
     bos_token_id: int | None = 50256
     eos_token_id: int | None = 50256
@@ -80,7 +82,10 @@ class GPT2(Model):
         self.drop = Dropout(c.embed_dropout)
         self.layers = nn.ModuleList(self.BLOCK(c) for _ in range(c.n_layers))
         self.norm: nn.Module = nn.LayerNorm(c.d_model, c.eps)
+        self.scale_scores()
         self.top = self.TOPS[head](c) if head in self.TOPS else None
+        if head in ("causal_lm", "double_heads") and not c.tie_word_embeddings:
+            self.untie(self.embed)
         self.apply(self.start)
 
     def start(self, module):
@@ -91,6 +96,14 @@ class GPT2(Model):
         if isinstance(module, Block) and self.SHRINKS:
             for last in (module.attn.o_proj, module.ff.down):
                 nn.init.normal_(last.weight, std=0.02 / (2 * self.config.n_layers) ** 0.5)
+
+    def scale_scores(self):
+        """As the configuration says, where it says other than 1/sqrt(d_head)."""
+        c = self.config
+        if not c.scale_attn or c.scale_by_layer:
+            for number, layer in enumerate(self.layers, 1):
+                scale = (c.d_model // c.n_heads) ** -0.5 if c.scale_attn else 1.0
+                layer.attn.scale = scale / (number if c.scale_by_layer else 1)
 
     def positions(self, ids, given, past):
         """Where the tokens are: as given int [B,L], or from `past` on -> int64 [B,L] or [L]"""
@@ -106,7 +119,7 @@ class GPT2(Model):
 
     def score(self, x):
         """x [B,L,E] -> logits [B,L,V]"""
-        return F.linear(x, self.embed.weight)
+        return F.linear(x, self.words(self.embed))
 
     def forward(
         self,
@@ -135,7 +148,7 @@ class GPT2(Model):
         mask = None if real is None else real[:, None, None]
         x = self.hidden(ids, self.positions(ids, position_ids, past), mask, cache)
         if self.top is not None:
-            seen = heads.Seen(x, None, self.embed.weight, self.filled(ids, real), choices)
+            seen = heads.Seen(x, None, self.words(self.embed), self.filled(ids, real), choices)
             return Output(self.top(seen, **targets), cache=cache)
         logits = loss = None
         if self.head:
@@ -185,12 +198,10 @@ HF_FIELDS = {
     "embd_pdrop": "embed_dropout", "attn_pdrop": "attn_dropout", "layer_norm_epsilon": "eps",
     "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
     "classifier_dropout": "head_dropout", "summary_first_dropout": "choice_dropout",
-    "summary_activation": "choice_activation", **heads.LABEL_FIELDS,
+    "summary_activation": "choice_activation", **heads.LABEL_FIELDS, **heads.TIED,
+    "scale_attn_weights": "scale_attn", "scale_attn_by_inverse_layer_idx": "scale_by_layer",
 }  # fmt: skip
 CHOICE = {"summary_type": "cls_index", "summary_use_proj": True, "summary_proj_to_labels": True}
-HF_FIXED = {
-    "scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False, "reorder_and_upcast_attn": False,
-    "add_cross_attention": False, "tie_word_embeddings": True, **CHOICE,
-}  # fmt: skip
-HF_UNUSED = {"n_ctx", "initializer_range"}
+HF_FIXED = {"add_cross_attention": False, **CHOICE}
+HF_UNUSED = {"n_ctx", "initializer_range", "reorder_and_upcast_attn"}  # the last: as fused kernels do
 NO_CHOICE = HF_UNUSED | {"summary_activation", "summary_first_dropout", *CHOICE}  # of those without double heads

@@ -93,7 +93,7 @@ HF_FIELDS = {
     "window_size": "window", "activation_function": "activation", "resid_dropout": "dropout",
     "embed_dropout": "embed_dropout", "attention_dropout": "attn_dropout", "layer_norm_epsilon": "eps",
     "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
-    "classifier_dropout": "head_dropout", **LABEL_FIELDS,
+    "classifier_dropout": "head_dropout", "tie_word_embeddings": "tie_word_embeddings", **LABEL_FIELDS,
 }  # fmt: skip
-HF_FIXED = {"tie_word_embeddings": True}
+HF_FIXED: dict = {}
 HF_UNUSED = gpt2.NO_CHOICE | {"attention_layers"}  # attention_types says the same

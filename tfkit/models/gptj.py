@@ -97,7 +97,10 @@ HF_HEADS = {
     "GPTJForQuestionAnswering": "question_answering",
 }  # fmt: skip
 HF_FIELDS = {**gpt2.HF_FIELDS, "rotary_dim": "rotary_dim"}
-for _unread in ("classifier_dropout", "summary_activation", "summary_first_dropout"):
+for _unread in (
+    "classifier_dropout", "summary_activation", "summary_first_dropout", "scale_attn_weights",
+    "scale_attn_by_inverse_layer_idx", "tie_word_embeddings",
+):  # fmt: skip
     del HF_FIELDS[_unread]
 HF_FIXED = {"tie_word_embeddings": False, "scale_attn_weights": True}
 HF_UNUSED = gpt2.NO_CHOICE | {"rotary"}

@@ -15,7 +15,7 @@ from ..namemap import NameMap
 from ..nn.sliding_window import Seen, WindowAttention, window_mask
 from . import bert, roberta
 from ._base import as_mask, configuration
-from .bert import HF_FIXED as BERT_FIXED
+from .bert import ENCODER_FIXED
 from .roberta import RoBERTa
 
 
@@ -100,7 +100,7 @@ HF = NameMap(
     constant=bert.CONSTANT,
 )
 HF_HEADS = {"LongformerModel": None, "LongformerForMaskedLM": "masked_lm", **bert.task_classes("Longformer")}
-HF_FIELDS = {**bert.HF_FIELDS, "attention_window": "window", "sep_token_id": "sep_token_id"}
+HF_FIELDS = {**bert.ENCODER_FIELDS, "attention_window": "window", "sep_token_id": "sep_token_id"}
 del HF_FIELDS["classifier_dropout"]  # its heads drop what the layers drop
-HF_FIXED = BERT_FIXED
+HF_FIXED = ENCODER_FIXED
 HF_UNUSED = bert.HF_UNUSED | {"onnx_export", "attention_mode", "ignore_attention_mask", "classifier_dropout"}

@@ -6,6 +6,8 @@ Differs  from T5 as published first: a gated GELU in the feed-forward and an out
 Trained  objectives.span_corruption alone, no tasks mixed in; rare languages drawn more often than they occur
 """
 
+from dataclasses import replace
+
 from . import t5
 from ._base import configuration
 from .t5 import T5
@@ -18,12 +20,8 @@ class Config(t5.Config):
     n_layers: int = 8
     n_heads: int = 6
     activation: str = "gated-gelu"
-    tie_word_embeddings: bool = False  # always: what published configurations say of it is not read
-
-    def __post_init__(self):
-        if self.tie_word_embeddings:
-            raise ValueError("tie_word_embeddings is True: mT5 has an output matrix of its own")
-        super().__post_init__()
+    tie_word_embeddings: bool = False  # of a file, as it has an output matrix or not: see `stored`
+    scale_decoder_outputs: bool | None = False
 
 
 PRESETS: dict[str, dict] = {
@@ -43,11 +41,17 @@ MODEL = MT5
 
 
 class Names(t5.Names):
-    """transformers 5 calls every mT5 tied, and leaves the output matrix out where it equals the embeddings."""
+    """An output matrix that is stored is the model's own, whatever it equals."""
 
     def load(self, theirs):
-        found = super().load(theirs)
-        return {"lm_head.weight": found["embed.weight"].clone(), **found} if "embed.weight" in found else found
+        own = {name: tensor for name, tensor in theirs.items() if name == "lm_head.weight"}
+        return super().load({name: tensor for name, tensor in theirs.items() if name not in own}) | own
+
+
+def stored(config, names):
+    """The configuration of a file with tensors of these names: what published ones say of ties is not read, as
+    transformers 5 calls every mT5 tied, and then leaves the output matrix out where it equals the embeddings."""
+    return replace(config, tie_word_embeddings="lm_head.weight" not in names)
 
 
 HF = Names(t5.BODY, prefix=t5.HF.prefix, heads=t5.HEADED, tied=t5.TIED, constant=t5.CONSTANT)

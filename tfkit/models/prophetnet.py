@@ -66,6 +66,7 @@ class DecoderLayer(bart.DecoderLayer):
 
 class ProphetNet(transformer.Transformer):
     HEADS: ClassVar = (None, "seq2seq_lm", "causal_lm", "encoder")
+    UNLIKE_STATES = "its decoder's layers read all streams at once"
 
     def __init__(self, config: Config, head=None):
         Model.__init__(self, config, head)  # not the parent's: some parts are missing from some heads

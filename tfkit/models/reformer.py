@@ -167,6 +167,7 @@ class QuestionAnswering(heads.QuestionAnswering):
 
 
 class Reformer(GPT2):
+    UNLIKE_STATES = "its layers hand on two streams, of which no copy is kept"
     position: Any
     TOPS = {
         None: heads.Bare, "causal_lm": LM, "masked_lm": LM, "sequence_classification": SequenceClassification,

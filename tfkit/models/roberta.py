@@ -7,12 +7,13 @@ Trained  masked language modelling alone, with masks drawn afresh each time
 """
 
 from ..namemap import NameMap
+from ..nn import Dropout
 from . import _heads as heads
 from . import bert
 from ._base import configuration
-from .bert import BERT, HF_FIELDS, HF_FIXED, HF_UNUSED
+from .bert import BERT, HF_FIELDS, HF_FIXED, HF_UNSAID, HF_UNUSED
 
-__all__ = ["HF_FIELDS", "HF_FIXED", "HF_UNUSED"]  # as BERT's
+__all__ = ["HF_FIELDS", "HF_FIXED", "HF_UNSAID", "HF_UNUSED"]  # as BERT's
 
 
 @configuration
@@ -47,10 +48,21 @@ class MaskedLM(heads.MaskedLM):
         super().__init__(c, bend="gelu")  # whatever the layers have
 
 
+class CausalLM(heads.Shifted, MaskedLM):
+    """Which token is next? Of a model that does not look ahead."""
+
+
+class MultipleChoice(heads.MultipleChoice):
+    def __init__(self, c):
+        super().__init__(c)
+        self.drop = Dropout(c.dropout)  # whatever the other heads have
+
+
 class RoBERTa(BERT):
     EMBEDDINGS = Embeddings
     TOPS = {
-        None: heads.Pooled, "masked_lm": MaskedLM, **bert.TASKS, "sequence_classification": heads.FirstClassification,
+        None: heads.Pooled, "masked_lm": MaskedLM, "causal_lm": CausalLM, **bert.TASKS,
+        "sequence_classification": heads.FirstClassification, "multiple_choice": MultipleChoice,
     }  # fmt: skip
     HEADS = tuple(TOPS)
 
@@ -70,4 +82,7 @@ HF = NameMap(
     tied={"lm_head.decoder.weight": "embeddings.word_embeddings.weight", "lm_head.decoder.bias": "lm_head.bias"},
     constant=bert.CONSTANT,
 )
-HF_HEADS = {"RobertaModel": None, "RobertaForMaskedLM": "masked_lm", **bert.task_classes("Roberta")}
+HF_HEADS = {
+    "RobertaModel": None, "RobertaForMaskedLM": "masked_lm", "RobertaForCausalLM": "causal_lm",
+    **bert.task_classes("Roberta"),
+}  # fmt: skip

@@ -32,6 +32,7 @@ class Config(Labels):
     n_buckets: int = 32
     max_distance: int = 128
     activation: str = "relu"  # or "gated-gelu", "gated-silu", …
+    dense_activation: str | None = None  # the function itself; as `activation` says unless given ("gelu": by tanh)
     dropout: float = 0.1
     eps: float = 1e-6
     tie_word_embeddings: bool = True
@@ -42,6 +43,9 @@ class Config(Labels):
 
     def __post_init__(self):
         super().__post_init__()
+        if self.dense_activation is None:
+            named = "gelu_new" if self.activation == "gated-gelu" else self.activation.removeprefix("gated-")
+            object.__setattr__(self, "dense_activation", named)
         if self.scale_decoder_outputs is None:
             object.__setattr__(self, "scale_decoder_outputs", self.tie_word_embeddings)
 
@@ -63,7 +67,7 @@ class FeedForward(nn.Module):
     def __init__(self, c):
         super().__init__()
         self.up, self.down = nn.Linear(c.d_model, c.d_ff, bias=False), nn.Linear(c.d_ff, c.d_model, bias=False)
-        self.activation, self.drop = activation(c.activation), Dropout(c.dropout)
+        self.activation, self.drop = activation(c.dense_activation), Dropout(c.dropout)
 
     def forward(self, x):
         return self.down(self.drop(self.activation(self.up(x))))
@@ -74,8 +78,7 @@ class Gated(nn.Module):
         super().__init__()
         self.gate, self.value = (nn.Linear(c.d_model, c.d_ff, bias=False) for _ in range(2))
         self.down, self.drop = nn.Linear(c.d_ff, c.d_model, bias=False), Dropout(c.dropout)
-        name = c.activation.removeprefix("gated-")
-        self.activation = activation("gelu_new" if name == "gelu" else name)  # its "gelu" is the tanh form
+        self.activation = activation(c.dense_activation)
 
     def forward(self, x):
         return self.down(self.drop(self.activation(self.gate(x)) * self.value(x)))
@@ -248,10 +251,11 @@ HF_FIELDS = {
     "num_decoder_layers": "n_decoder_layers", "num_heads": "n_heads", "relative_attention_num_buckets": "n_buckets",
     "relative_attention_max_distance": "max_distance", "feed_forward_proj": "activation", "dropout_rate": "dropout",
     "layer_norm_epsilon": "eps", "tie_word_embeddings": "tie_word_embeddings",
-    "scale_decoder_outputs": "scale_decoder_outputs", "pad_token_id": "pad_token_id",
+    "scale_decoder_outputs": "scale_decoder_outputs", "dense_act_fn": "dense_activation",
+    "pad_token_id": "pad_token_id",
     "decoder_start_token_id": "decoder_start_token_id", "eos_token_id": "eos_token_id",
     **LABEL_FIELDS,
 }  # fmt: skip
 HF_FIXED = {"is_decoder": False}
-HF_UNUSED = {"initializer_factor", "is_gated_act", "dense_act_fn", "n_positions", "output_past",
+HF_UNUSED = {"initializer_factor", "is_gated_act", "n_positions", "output_past",
              "bos_token_id"}  # fmt: skip

@@ -50,6 +50,7 @@ class Config:
     num_labels: int = 2
     id2label: dict | None = None
     label2id: dict | None = None
+    tie_word_embeddings: bool = True
     problem_type: str | None = None
     bos_token_id: int | None = 0
     eos_token_id: int | None = 1
@@ -122,7 +123,7 @@ class XLM(bert.BERT):
         "beam_question_answering": BeamSpans, "multiple_choice": MultipleChoice,
     }  # fmt: skip
     HEADS = tuple(TOPS)
-    ALSO = ("langs",)
+    ALSO = ("langs", "lengths")
     EMBEDDINGS = Embeddings
 
     def __init__(self, config, head=None):
@@ -139,11 +140,11 @@ class XLM(bert.BERT):
         if isinstance(module, nn.Embedding):  # the row of padding stays zero
             module.weight.mul_(self.config.embed_std / 0.02)
 
-    def encode(self, ids, mask, types, position_ids, langs=None):
-        """ids, types, langs [B,L], mask bool [B,L] or None -> [B,L,E]"""
+    def encode(self, ids, mask, types, position_ids, langs=None, lengths=None):
+        """ids, types, langs [B,L], mask bool [B,L] or None, lengths [B]: another way to say it -> [B,L,E]"""
         if mask is None:
-            length = (ids != self.config.pad_token_id).sum(1, keepdim=True)
-            mask = torch.arange(ids.size(1), device=ids.device) < length
+            lengths = (ids != self.config.pad_token_id).sum(1) if lengths is None else lengths
+            mask = torch.arange(ids.size(1), device=ids.device) < lengths[:, None]
         real, seen = mask[..., None], None if self.config.causal else mask[:, None, None]
         x = self.embed(ids, types, position_ids, langs) * real
         for layer in self.layers:
@@ -199,12 +200,13 @@ HF_FIELDS = {
     "summary_type": "summary_type", "summary_activation": "summary_activation", "layer_norm_eps": "eps",
     "embed_init_std": "embed_std", "start_n_top": "n_start", "end_n_top": "n_end", "num_labels": "num_labels",
     "id2label": "id2label",
-    "label2id": "label2id", "problem_type": "problem_type", "bos_index": "bos_token_id", "eos_index": "eos_token_id",
+    "label2id": "label2id", **heads.TIED,
+    "problem_type": "problem_type", "bos_index": "bos_token_id", "eos_index": "eos_token_id",
     "pad_index": "pad_token_id", "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id",
     "pad_token_id": "pad_token_id",
 }  # fmt: skip
 HF_FIXED = {
-    "is_encoder": True, "tie_word_embeddings": True, "share_inout_emb": True, "summary_use_proj": True,
+    "is_encoder": True, "share_inout_emb": True, "summary_use_proj": True,
     "summary_proj_to_labels": True,
 }  # fmt: skip
 HF_UNUSED = {  # the published files carry the whole command line that trained them

@@ -7,9 +7,9 @@ Trained  masked language modelling on 2.5 TB of web text, small languages drawn 
 """
 
 from . import bert, roberta
-from .roberta import HF, HF_FIELDS, HF_FIXED, HF_UNUSED, Config, RoBERTa
+from .roberta import HF, HF_FIELDS, HF_FIXED, HF_UNSAID, HF_UNUSED, Config, RoBERTa
 
-__all__ = ["HF", "HF_FIELDS", "HF_FIXED", "HF_UNUSED", "Config"]  # as RoBERTa's
+__all__ = ["HF", "HF_FIELDS", "HF_FIXED", "HF_UNSAID", "HF_UNUSED", "Config"]  # as RoBERTa's
 
 BASE = {**roberta.BASE, "vocab_size": 250002}
 PRESETS: dict[str, dict] = {"xlm-roberta-base": BASE, "xlm-roberta-large": {**BASE, **bert.LARGE}}
@@ -21,4 +21,7 @@ class XLMRoBERTa(RoBERTa):
 
 MODEL = XLMRoBERTa
 
-HF_HEADS = {"XLMRobertaModel": None, "XLMRobertaForMaskedLM": "masked_lm", **bert.task_classes("XLMRoberta")}
+HF_HEADS = {
+    "XLMRobertaModel": None, "XLMRobertaForMaskedLM": "masked_lm", "XLMRobertaForCausalLM": "causal_lm",
+    **bert.task_classes("XLMRoberta"),
+}  # fmt: skip

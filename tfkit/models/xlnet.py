@@ -50,6 +50,7 @@ class Config:
     num_labels: int = 2
     id2label: dict | None = None
     label2id: dict | None = None
+    tie_word_embeddings: bool = True
     problem_type: str | None = None
     bos_token_id: int | None = 1
     eos_token_id: int | None = 2
@@ -214,7 +215,7 @@ class XLNet(bert.BERT):
         real = as_mask("attention_mask", attention_mask, ids.shape)
         keep = (c.use_mems_train if self.training else c.use_mems_eval) if use_mems is None else use_mems
         x, mems = self.encode(ids, real, types, perm, mapping, mems, keep)
-        return Output(self.top(heads.Seen(x, None, self.embed.tokens.weight, real, choices), **targets), mems=mems)
+        return Output(self.top(heads.Seen(x, None, self.words(self.embed.tokens), real, choices), **targets), mems=mems)
 
     def following(self, ids, attention_mask=None):
         """ids, attention_mask [B,L] -> logits [B,V] of the next word, for decoding: a word is appended that none may
@@ -282,8 +283,8 @@ HF_FIELDS = {
     "use_mems_train": "use_mems_train", "dropout": "dropout", "summary_type": "summary_type",
     "summary_use_proj": "summary_use_proj", "summary_activation": "summary_activation",
     "summary_last_dropout": "summary_dropout", "layer_norm_eps": "eps", "start_n_top": "n_start",
-    "end_n_top": "n_end", **heads.LABEL_FIELDS,
+    "end_n_top": "n_end", **heads.LABEL_FIELDS, **heads.TIED,
     "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
 }  # fmt: skip
-HF_FIXED = {"tie_word_embeddings": True, "untie_r": True}
-HF_UNUSED = {"initializer_range", "d_head", "init", "init_range", "init_std", "max_position_embeddings"}
+HF_FIXED: dict = {}
+HF_UNUSED = {"untie_r", "initializer_range", "d_head", "init", "init_range", "init_std", "max_position_embeddings"}

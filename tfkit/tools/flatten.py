@@ -19,7 +19,7 @@ from .. import registry
 
 PACKAGE = "tfkit"
 ROOTS = ("Config", "PRESETS", "MODEL")
-LEFT_OUT = {"save_pretrained", "names", "self.names"}  # what is about files
+LEFT_OUT = {"save_pretrained", "names", "self.names", "__call__"}  # about files, and what others call things
 
 
 @dataclass

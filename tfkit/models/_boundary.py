@@ -1,0 +1,169 @@
+"""What transformers' users ask of a call beside its result: every layer's states, attention weights, plain tuples; and
+what they give in another form: embeddings in place of ids. No model knows of it: hooks stand around that one call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import torch
+from torch import nn
+
+from .. import tracing
+from ._base import Output
+
+EMBEDS = {"inputs_embeds": "input_ids", "decoder_inputs_embeds": "decoder_input_ids"}
+
+
+def asked(model: Any, call: Callable[..., Any], args: tuple[Any, ...], given: dict[str, Any]) -> Any:
+    """The call with what is asked for beside its result; see `Model.__call__`."""
+    hidden, weights, as_dict = (
+        given.pop(name, None) for name in ("output_hidden_states", "output_attentions", "return_dict")
+    )
+    if (past := given.pop("past_key_values", None)) is not None:
+        if given.get("cache") is not None:
+            raise ValueError("past_key_values and cache are two names of one thing: give one of them")
+        given["cache"] = past
+    with ExitStack() as around:
+        around.enter_context(embedded(model, given))
+        states = around.enter_context(layer_states(model)) if hidden else None
+        seen = around.enter_context(attention_weights(model)) if weights else None
+        out = call(*args, **given)
+    more = named(states, "hidden_states") if states else {}
+    out = Output({**out, **more, **(attentions(model, seen) if seen is not None else {})})
+    return out if as_dict is None or as_dict else out[:]
+
+
+def stacks(model: nn.Module) -> Iterator[tuple[str, list[nn.Module]]]:
+    """Each stack of layers with its side: "encoder", "decoder", or "" where the model has one only."""
+    found: dict[str, list[nn.Module]] = {}
+    for path, module in model.named_modules():
+        side = next((side for side in ("decoder", "encoder") if side in path.split(".")), "")
+        last = path.rpartition(".")[2]
+        if isinstance(module, nn.ModuleList) and last in ("layers", "encoder", "decoder"):
+            children = [m for m in module.children() if not isinstance(m, nn.ModuleList)]
+            children = children or [m for inner in module.children() for m in inner.children()]  # ALBERT's groups
+            found[side] = found.get(side, []) + children
+    found = {side: layers for side, layers in found.items() if layers}
+    alone = len(found) == 1
+    for side, layers in found.items():
+        yield "" if alone else side, layers
+
+
+@contextmanager
+def layer_states(model: Any) -> Iterator[dict[str, list[torch.Tensor]]]:
+    """While it lasts, side -> what each layer reads, and at the end what comes out of all, [B,L,E] each.
+
+    Raises ValueError for a model whose layers do not read one state for each token."""
+    if why := getattr(model, "UNLIKE_STATES", None):
+        raise ValueError(f"output_hidden_states: {why}; `with tfkit.trace(model)` shows what each layer gives")
+    found: dict[str, list[torch.Tensor]] = {}
+    with ExitStack() as around:
+        for side, layers in stacks(model):
+            found[side] = []
+
+            def read(_module: nn.Module, args: tuple[Any, ...], into: list[torch.Tensor] = found[side]) -> None:
+                into.append(args[0])
+
+            for layer in layers:
+                around.callback(layer.register_forward_pre_hook(read).remove)
+        for name in ("hidden", "encode", "decode"):
+            if hasattr(model, name):
+                around.enter_context(_ending(model, name, found))
+        yield found
+
+
+@contextmanager
+def _ending(model: Any, name: str, found: dict[str, list[torch.Tensor]]) -> Iterator[None]:
+    """While it lasts, what the model's method `name` returns is noted as the end of its side."""
+    method = getattr(model, name)
+    side = {"encode": "encoder", "decode": "decoder"}.get(name, "")
+    into = found.get(side, found.get("", []))
+
+    def noted(*args: Any, **given: Any) -> Any:
+        out = method(*args, **given)
+        into.append(out if isinstance(out, torch.Tensor) else out[0])
+        return out
+
+    object.__setattr__(model, name, noted)
+    try:
+        yield
+    finally:
+        object.__delattr__(model, name)
+
+
+class Weights(tracing.Recorder):
+    """Attention weights in the order in which they were computed, each with the name of its module."""
+
+    def __init__(self) -> None:
+        super().__init__(("*.weights", *(f"*.{what}" for what in tracing.PLACES)))
+        self.order: list[tuple[str, torch.Tensor]] = []
+
+    def put(self, what: str, value: torch.Tensor) -> None:
+        """Notes it."""
+        if what == "weights" or what in tracing.PLACES:
+            self.order.append((f"{self.path[-1] if self.path else ''}.{what}", value.detach()))
+
+
+@contextmanager
+def attention_weights(model: nn.Module) -> Iterator[Weights]:
+    """While it lasts, the attention weights of the model. Raises RuntimeError inside a trace."""
+    seen = Weights()
+    with tracing.recording(model, seen):
+        yield seen
+
+
+def attentions(model: nn.Module, seen: Weights) -> dict[str, tuple[torch.Tensor, ...]]:
+    """Their names of the weights, [B,H,Q,K] for each layer. ValueError where they are not of all keys."""
+    if any(not name.endswith(".weights") for name, _ in seen.order):
+        raise ValueError(
+            f"output_attentions: {type(model).__name__}'s attention meets only some keys; `with tfkit.trace(model)` "
+            "shows its weights, and where they stand"
+        )
+    found: dict[str, list[torch.Tensor]] = {}
+    sides = {side for side, _ in stacks(model)}
+    for name, weights in seen.order:
+        parts = name.split(".")
+        side = next((side for side in ("decoder", "encoder") if side in parts and side in sides), "")
+        found.setdefault("cross" if any("cross" in part for part in parts) else side, []).append(weights)
+    return named(found, "attentions")
+
+
+def named(found: dict[str, list[torch.Tensor]], what: str) -> dict[str, tuple[torch.Tensor, ...]]:
+    """{"encoder": …} -> {"encoder_hidden_states": …}"""
+    return {f"{side}_{what}".lstrip("_"): tuple(tensors) for side, tensors in found.items() if tensors}
+
+
+def token_table(model: nn.Module) -> nn.Module:
+    """The module that looks tokens up: the first one, which in an encoder-decoder is the encoder's or both sides'."""
+    for path, module in model.named_modules():
+        last = path.rpartition(".")[2]
+        if last == "tokens" or (last == "embed" and not hasattr(module, "tokens")):
+            return module
+    raise ValueError(f"{type(model).__name__} has no table of tokens")
+
+
+@contextmanager
+def embedded(model: Any, given: dict[str, Any]) -> Iterator[None]:
+    """While it lasts, looking tokens up gives the vectors [B,L,E] that `given` holds in place of ids, which it gets."""
+    waiting = []
+    for name, ids in EMBEDS.items():
+        if (vectors := given.pop(name, None)) is not None:
+            if given.get(ids) is not None:
+                raise ValueError(f"{ids} and {name} say the same: give one of them")
+            pad = getattr(model.config, "pad_token_id", None)
+            given[ids] = torch.full(vectors.shape[:-1], int(pad == 0), device=vectors.device)
+            scale = model.config.d_model**0.5 if getattr(model.config, "scale_embedding", False) else 1.0
+            waiting.append((vectors.flatten(0, -3) if vectors.dim() > 3 else vectors) / scale)  # as if looked up
+
+    def instead(_module: nn.Module, _args: Any, out: torch.Tensor) -> torch.Tensor:
+        return waiting.pop(0) if waiting else out
+
+    handle = token_table(model).register_forward_hook(instead) if waiting else None
+    try:
+        yield
+    finally:
+        if handle is not None:
+            handle.remove()

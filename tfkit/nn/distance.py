@@ -1,0 +1,39 @@
+"""Attention by content and by learned vectors of distance (Shaw et al. 2018, arXiv:1803.02155; Huang et al. 2020,
+arXiv:2009.13658): what BERT's configurations call relative_key and relative_key_query."""
+
+import torch
+from torch import nn
+
+from .attention import merge_heads, split_heads
+from .fused import Attention
+from .kernel import attend
+
+
+class DistanceAttention(Attention):
+    """Each distance up to `reach` has a vector; a query's product with it is added to the scores, and so is a key's
+    where `keys_too`. Beside `Attention`'s projections: distances, nn.Embedding(2 * reach - 1, D)."""
+
+    def __init__(self, d_model, n_heads, *, reach, keys_too=False, dropout=0.0, causal=False):
+        super().__init__(d_model, n_heads, dropout=dropout, causal=causal)
+        self.keys_too = keys_too
+        self.distances = nn.Embedding(2 * reach - 1, d_model // n_heads)
+
+    def distance_scores(self, q, k):
+        """q [B,H,Q,D], the last Q of K positions, k [B,H,K,D] -> scaled scores [B,H,Q,K]"""
+        queries, keys, middle = q.size(2), k.size(2), self.distances.num_embeddings // 2
+        at = torch.arange(keys - queries, keys, device=q.device)[:, None] - torch.arange(keys, device=q.device)
+        vectors = self.distances(at + middle)  # [Q,K,D]
+        scores = torch.einsum("bhqd,qkd->bhqk", q, vectors)
+        if self.keys_too:
+            scores = scores + torch.einsum("bhkd,qkd->bhqk", k, vectors)
+        return scores * q.size(-1) ** -0.5
+
+    def forward(self, x, *, mask=None, cache=None):  # type: ignore[override]
+        """x [B,L,E], mask bool, broadcastable to [B,H,L,K], or None, cache: `Cache` or None -> [B,L,E]"""
+        q = split_heads(self.q_proj(x), self.n_heads)  # [B,H,L,D]
+        k, v = self.keys_values(x, None, cache)
+        causal, dropout = self.causal, self.dropout if self.training else 0.0
+        if cache is not None:
+            k, v = k[:, :, : cache.length], v[:, :, : cache.length]  # of a static one, what is written
+        bias = self.distance_scores(q, k)
+        return self.o_proj(merge_heads(attend(q, k, v, mask=mask, bias=bias, causal=causal, dropout=dropout)))
