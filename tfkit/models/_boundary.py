@@ -26,6 +26,8 @@ def asked(model: Any, call: Callable[..., Any], args: tuple[Any, ...], given: di
         if given.get("cache") is not None:
             raise ValueError("past_key_values and cache are two names of one thing: give one of them")
         given["cache"] = past
+    if args and any(given.get(name) is not None for name in EMBEDS):
+        raise ValueError("input_ids and inputs_embeds say the same: give one of them, by name")
     with ExitStack() as around:
         around.enter_context(embedded(model, given))
         states = around.enter_context(layer_states(model)) if hidden else None

@@ -177,7 +177,7 @@ class DeBERTa(BERT):
         """int64, of any shape, signed -> the same shape: here every distance has a row of its own"""
         return distance
 
-    def encode(self, ids, mask, types, position_ids):
+    def encode(self, ids, mask, types, position_ids):  # type: ignore[override]
         x = below = self.embed(ids, types, position_ids, mask)
         relative = self.relative(ids.size(1), ids.device)
         for layer in self.layers:

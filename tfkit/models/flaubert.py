@@ -32,7 +32,7 @@ PRESETS: dict[str, dict] = {
 
 
 class PreNormLayer(bert.Layer):
-    def forward(self, x, mask):
+    def forward(self, x, mask):  # type: ignore[override]
         x = x + self.drop(self.attn(self.norm1(x), mask=mask))
         return x + self.drop(self.ff(self.norm2(x)))
 

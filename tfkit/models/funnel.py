@@ -191,7 +191,7 @@ class Funnel(BERT):
         rest = F.pad(rest, (0, 0, 0, times - 1)) if self.config.truncate_seq else rest
         return torch.cat([x[:, :1], rest[:, : length - 1]], 1)
 
-    def encode(self, ids, mask, types, position_ids):
+    def encode(self, ids, mask, types, position_ids):  # type: ignore[override]
         if position_ids is not None:
             raise ValueError("position_ids were given: this model knows distances only")
         if types is None and not self.config.separate_cls:

@@ -6,6 +6,8 @@ Differs  no encoder, so no cross-attention; learned positions; norm before each 
 Trained  objectives.causal_lm
 """
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -101,7 +103,8 @@ class GPT2(Model):
         """As the configuration says, where it says other than 1/sqrt(d_head)."""
         c = self.config
         if not c.scale_attn or c.scale_by_layer:
-            for number, layer in enumerate(self.layers, 1):
+            layers: list[Any] = list(self.layers)
+            for number, layer in enumerate(layers, 1):
                 scale = (c.d_model // c.n_heads) ** -0.5 if c.scale_attn else 1.0
                 layer.attn.scale = scale / (number if c.scale_by_layer else 1)
 

@@ -50,7 +50,7 @@ class Longformer(RoBERTa):
     ALSO = ("global_attention_mask",)
     LAYERS = Layers
 
-    def encode(self, ids, mask, types, position_ids, marked=None):
+    def encode(self, ids, mask, types, position_ids, marked=None):  # type: ignore[override]
         """ids, types [B,L], mask bool [B,L] or None; marked [B,L] of ones and zeros: the global ones -> [B,L,E]"""
         real = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
         marked = self.usual(ids) if marked is None else as_mask("global_attention_mask", marked, ids.shape)

@@ -140,7 +140,7 @@ class XLM(bert.BERT):
         if isinstance(module, nn.Embedding):  # the row of padding stays zero
             module.weight.mul_(self.config.embed_std / 0.02)
 
-    def encode(self, ids, mask, types, position_ids, langs=None, lengths=None):
+    def encode(self, ids, mask, types, position_ids, langs=None, lengths=None):  # type: ignore[override]
         """ids, types, langs [B,L], mask bool [B,L] or None, lengths [B]: another way to say it -> [B,L,E]"""
         if mask is None:
             lengths = (ids != self.config.pad_token_id).sum(1) if lengths is None else lengths

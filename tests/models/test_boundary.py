@@ -1,0 +1,267 @@
+"""What transformers' users ask of a call: the same states, weights, losses and names as theirs, on the same weights."""
+
+import pytest
+import torch
+
+import tfkit
+from tests.models.conftest import ragged, read, shake
+
+hf = pytest.importorskip("transformers")
+
+NEAR = {"rtol": 1e-4, "atol": 1e-5}  # in float64 on both sides, but some of theirs look at float32 in between
+
+GPT = {"n_embd": 16, "n_layer": 2, "n_head": 2, "vocab_size": 99, "n_positions": 32}
+BERT = {
+    "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24, "vocab_size": 99,
+    "max_position_embeddings": 32,
+}  # fmt: skip
+BART = {
+    "d_model": 16, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 2, "vocab_size": 99,
+    "decoder_attention_heads": 2, "encoder_ffn_dim": 24, "decoder_ffn_dim": 24, "max_position_embeddings": 32,
+}  # fmt: skip
+T5 = {"d_model": 16, "d_kv": 8, "d_ff": 24, "num_layers": 2, "num_heads": 2, "vocab_size": 99,
+      "decoder_start_token_id": 0}  # fmt: skip
+XLM = {"emb_dim": 16, "n_layers": 2, "n_heads": 2, "n_words": 99, "max_position_embeddings": 32, "n_langs": 1}
+XLNET = {"d_model": 16, "n_layer": 2, "n_head": 2, "d_inner": 24, "vocab_size": 99}
+
+MODELS = {
+    "BertModel": BERT, "BertForQuestionAnswering": BERT, "RobertaForMaskedLM": BERT, "ElectraModel": BERT,
+    "AlbertModel": {**BERT, "embedding_size": 8}, "DistilBertModel": {"dim": 16, "n_layers": 2, "n_heads": 2,
+        "hidden_dim": 24, "vocab_size": 99, "max_position_embeddings": 32},
+    "DebertaModel": {**BERT, "relative_attention": True, "pos_att_type": ["c2p", "p2c"]},
+    "XLMModel": XLM, "GPT2Model": GPT, "GPT2LMHeadModel": GPT, "OpenAIGPTModel": GPT, "CTRLModel": {**GPT, "dff": 24},
+    "GPTJModel": {**GPT, "rotary_dim": 4},
+    "BartModel": BART, "BartForConditionalGeneration": BART, "MBartModel": BART, "T5Model": T5,
+    "T5ForConditionalGeneration": T5,
+}  # fmt: skip
+
+
+def made(name, fields, tmp_path, dtype=torch.float64):
+    torch.manual_seed(0)
+    config = getattr(hf, name).config_class(**fields)
+    theirs = shake(getattr(hf, name)._from_config(config, attn_implementation="eager")).to(dtype)
+    theirs.save_pretrained(tmp_path)
+    return theirs.eval(), tfkit.from_pretrained(tmp_path, dtype=dtype)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@torch.no_grad()
+def test_states_and_weights_of_each_layer(name, tmp_path):
+    theirs, ours = made(name, MODELS[name], tmp_path)
+    ids, mask, _ = ragged()
+    given = {"input_ids": ids, "attention_mask": mask}
+    if "encoder_layers" in MODELS[name] or MODELS[name] is T5:
+        given["decoder_input_ids"] = ids[:, :5].clamp(min=4)
+    given |= {"output_hidden_states": True, "output_attentions": True}
+    expected, out = theirs(**given), ours(**given)
+    seen = {"hidden_states", "attentions"} if "decoder_input_ids" not in given else {
+        "encoder_hidden_states", "decoder_hidden_states", "encoder_attentions", "decoder_attentions",
+        "cross_attentions"}  # fmt: skip
+    assert seen <= set(expected) and seen <= set(out)
+    for key in sorted(seen):
+        assert len(out[key]) == len(expected[key]), key
+        for layer, (a, b) in enumerate(zip(out[key], expected[key], strict=True)):
+            real = mask.bool() if "decoder" not in key and "cross" not in key else torch.ones(3, 5, dtype=torch.bool)
+            a, b = (t.transpose(1, 2)[real] if "attentions" in key else t[real] for t in (a, b))
+            torch.testing.assert_close(a, b, **NEAR, msg=lambda m, at=(key, layer): f"{at}: {m}")
+
+
+@torch.no_grad()
+def test_names_of_a_call(tmp_path):
+    theirs, ours = made("GPT2LMHeadModel", GPT, tmp_path)
+    ids, _, _ = ragged()
+    out = ours(ids[:, :6], use_cache=True)
+    assert out.past_key_values is out.cache and out["past_key_values"] is out.cache
+    assert out.prediction_scores is out.logits
+    step = ours(ids[:, 6:], past_key_values=out.past_key_values)
+    torch.testing.assert_close(step.logits, theirs(ids).logits[:, 6:], **NEAR)
+    plain = ours(ids, return_dict=False)
+    assert isinstance(plain, tuple) and torch.equal(plain[0], ours(ids).logits)
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in ours.modules())
+    with pytest.raises(ValueError, match="two names of one thing"):
+        ours(ids, cache=out.cache, past_key_values=out.cache)
+    with pytest.raises(ValueError, match="say the same"):
+        ours(ids, inputs_embeds=torch.zeros(3, 11, 16).double())
+
+
+@pytest.mark.parametrize("name", ["BertModel", "RobertaForMaskedLM", "XLNetModel", "GPT2LMHeadModel", "T5Model",
+                                  "BartForConditionalGeneration"])  # fmt: skip
+def test_embeddings_in_place_of_ids(name, tmp_path):
+    fields = {**MODELS, "XLNetModel": XLNET}[name]
+    fields = {**fields, "scale_embedding": True} if name.startswith("Bart") else fields
+    theirs, ours = made(name, fields, tmp_path)
+    given = {"inputs_embeds": torch.randn(2, 7, 16).double()}
+    if name.startswith(("T5", "Bart")):
+        given["decoder_inputs_embeds"] = torch.randn(2, 4, 16).double()
+    expected, out = theirs(**given), ours(**given)
+    key = "logits" if "logits" in out else "last_hidden_state"
+    torch.testing.assert_close(out[key], expected[key], **NEAR)
+    vectors = given["inputs_embeds"].requires_grad_()
+    ours(**given)[key].sum().backward()
+    assert vectors.grad.any()
+
+
+@pytest.mark.parametrize("name", ["BigBirdModel", "FunnelModel"])
+def test_what_has_no_such_weights_says_so(name, tmp_path):
+    fields = {"BigBirdModel": {**BERT, "block_size": 2, "num_random_blocks": 1, "max_position_embeddings": 64},
+              "FunnelModel": {"d_model": 16, "n_head": 2, "d_head": 8, "d_inner": 24, "block_sizes": [1, 1],
+                              "vocab_size": 99}}[name]  # fmt: skip
+    torch.manual_seed(0)
+    ours = read(getattr(hf, name)(getattr(hf, name).config_class(**fields)), tmp_path)
+    ids = torch.randint(3, 99, (1, 32))
+    asked = {"output_attentions": True} if name == "BigBirdModel" else {"output_hidden_states": True}
+    with pytest.raises(ValueError, match="tfkit.trace"):
+        ours(ids, **asked)
+
+
+UNTIED = {
+    "BertForMaskedLM": BERT, "BertForPreTraining": BERT, "RobertaForMaskedLM": BERT, "ElectraForMaskedLM": BERT,
+    "AlbertForMaskedLM": {**BERT, "embedding_size": 8}, "DistilBertForMaskedLM": MODELS["DistilBertModel"],
+    "XLMWithLMHeadModel": XLM, "XLNetLMHeadModel": XLNET, "GPT2LMHeadModel": GPT, "GPT2DoubleHeadsModel": GPT,
+    "OpenAIGPTLMHeadModel": GPT, "CTRLLMHeadModel": {**GPT, "dff": 24},
+    "GPTNeoForCausalLM": {"hidden_size": 16, "num_layers": 2, "num_heads": 2, "vocab_size": 99,
+                          "max_position_embeddings": 32, "attention_types": [[["global", "local"], 1]]},
+    "FunnelForMaskedLM": {"d_model": 16, "n_head": 2, "d_head": 8, "d_inner": 24, "block_sizes": [1, 1],
+                          "vocab_size": 99},
+    "BertForSequenceClassification": BERT, "DistilBertForQuestionAnswering": MODELS["DistilBertModel"],
+    "CTRLModel": {**GPT, "dff": 24},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNTIED)
+def test_an_output_matrix_of_its_own(name, tmp_path):
+    """Untied: theirs, both ways; and ignored where the head has no words."""
+    dtype = torch.float32 if "XLNet" in name else torch.float64  # theirs draws its waves in float32
+    theirs, ours = made(name, {**UNTIED[name], "tie_word_embeddings": False}, tmp_path, dtype)
+    ids, mask, labels = ragged()
+    given = {"input_ids": ids, "attention_mask": mask}
+    if "DoubleHeads" in name:
+        given = {"input_ids": ids[:, None], "attention_mask": mask[:, None]}
+    expected, out = theirs(**given), ours(**given)
+    for key in ("logits", "prediction_logits", "start_logits", "last_hidden_state"):
+        if key in out and key in expected:
+            a, b = (x.squeeze(1) if "Double" in name else x for x in (out[key], expected[key]))
+            a, b = (a[mask == 1], b[mask == 1]) if a.dim() > 2 else (a, b)
+            torch.testing.assert_close(a, b, **NEAR)
+    words = any(part in name for part in ("LMHead", "MaskedLM", "CausalLM", "Double", "PreTraining"))
+    assert hasattr(ours, "output") == words
+    ours.save_pretrained(tmp_path / "again")
+    again = type(theirs).from_pretrained(tmp_path / "again", dtype=dtype).eval()
+    for key in set(out) & {"logits", "prediction_logits"}:
+        torch.testing.assert_close(again(**given)[key], expected[key], **NEAR)
+    same = tfkit.from_pretrained(tmp_path / "again", dtype=dtype)
+    assert all(torch.equal(tensor, same.state_dict()[n]) for n, tensor in ours.state_dict().items())
+
+
+BY_LAYER = {"scale_attn_by_inverse_layer_idx": True}
+UPCAST = {"reorder_and_upcast_attn": True}
+
+
+@pytest.mark.parametrize("flags", [{"scale_attn_weights": False}, BY_LAYER, BY_LAYER | UPCAST])
+@torch.no_grad()
+def test_gpt2_scales_scores_as_its_flags_say(flags, tmp_path):
+    theirs, ours = made("GPT2LMHeadModel", {**GPT, **flags}, tmp_path, torch.float32)
+    ids, mask, _ = ragged()
+    expected, out = theirs(ids, attention_mask=mask).logits, ours(ids, mask).logits
+    torch.testing.assert_close(out[mask == 1], expected[mask == 1], **NEAR)
+
+
+DECODERS = {"BertLMHeadModel": BERT, "RobertaForCausalLM": BERT, "XLMRobertaForCausalLM": BERT,
+            "ElectraForCausalLM": {**BERT, "embedding_size": 8}}  # fmt: skip
+
+
+@pytest.mark.parametrize("cross", [False, True])
+@pytest.mark.parametrize("name", DECODERS)
+def test_berts_decode(name, cross, tmp_path):
+    theirs, ours = made(name, {**DECODERS[name], "is_decoder": True, "add_cross_attention": cross}, tmp_path)
+    ids, mask, labels = ragged()
+    given = {"input_ids": ids, "attention_mask": mask, "labels": labels}
+    if cross:
+        given["encoder_hidden_states"] = torch.randn(3, 4, 16).double()
+        given["encoder_attention_mask"] = torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0], [1, 1, 1, 0]])
+    expected, out = theirs(**given), ours(**given)
+    torch.testing.assert_close(out.logits[mask == 1], expected.logits[mask == 1], **NEAR)
+    torch.testing.assert_close(out.loss.float(), expected.loss)  # theirs is in float32
+    with torch.no_grad():
+        rest = {key: value for key, value in given.items() if key.startswith("encoder")}
+        first = ours(ids[:, :4], use_cache=True, **rest)
+        second = ours(ids[:, 4:], cache=first.cache, **rest)
+        whole = ours(ids, **rest).logits
+    torch.testing.assert_close(torch.cat([first.logits, second.logits], 1), whole, **NEAR)
+    if not cross:
+        found = tfkit.generate(ours, ids[:1, :4], end_id=-1, max_new_tokens=5)
+        for end in range(4, 9):  # word by word: their `generate` counts RoBERTa's positions otherwise than its forward
+            assert theirs(found[:, :end]).logits[0, -1].argmax() == found[0, end]
+
+
+def test_an_encoder_is_no_decoder():
+    ours = tfkit.from_config("bert", vocab_size=30, d_model=8, n_layers=1, n_heads=2, d_ff=16, max_length=8)
+    with pytest.raises(ValueError, match="use_cache: BERT is no decoder"):
+        ours(torch.ones(1, 3, dtype=torch.long), use_cache=True)
+    with pytest.raises(ValueError, match="reads in both directions only"):
+        tfkit.from_config("albert", is_decoder=True)
+
+
+@pytest.mark.parametrize("kind", ["relative_key", "relative_key_query"])
+@torch.no_grad()
+def test_positions_by_distance(kind, tmp_path):
+    """transformers 5 dropped them; so: against the sums written out, and absolute positions must not matter."""
+    fields = {"vocab_size": 30, "d_model": 8, "n_layers": 1, "n_heads": 2, "d_ff": 16, "max_length": 8}
+    torch.manual_seed(0)
+    model = tfkit.from_config("bert", position_type=kind, **fields).double().eval()
+    shake(model)
+    attn, x = model.layers[0].attn, torch.randn(1, 5, 8).double()
+    q, k, v = (proj(x).view(5, 2, 4) for proj in (attn.q_proj, attn.k_proj, attn.v_proj))
+    scores = torch.zeros(2, 5, 5).double()
+    for i in range(5):
+        for j in range(5):
+            d = attn.distances.weight[i - j + 7]
+            both = q[i] @ d + (k[j] @ d if kind == "relative_key_query" else 0)
+            scores[:, i, j] = ((q[i] * k[j]).sum(-1) + both) / 2
+    expected = attn.o_proj(torch.einsum("hij,jhd->ihd", scores.softmax(-1), v).reshape(1, 5, 8))
+    torch.testing.assert_close(attn(x), expected)
+    ids = torch.arange(5)[None]
+    before = model(ids).last_hidden_state
+    model.embed.positions.weight.add_(1.0)
+    assert torch.equal(model(ids).last_hidden_state, before)
+    model.save_pretrained(tmp_path)
+    torch.testing.assert_close(
+        tfkit.from_pretrained(tmp_path, dtype=torch.float64)(ids).last_hidden_state, before, rtol=1e-9, atol=1e-9
+    )
+
+
+@torch.no_grad()
+def test_t5_follows_dense_act_fn(tmp_path):
+    for act in ("silu", "gelu"):
+        theirs, ours = made("T5ForConditionalGeneration", {**T5, "feed_forward_proj": "gated-gelu",
+                                                           "dense_act_fn": act}, tmp_path / act)  # fmt: skip
+        assert theirs.config.dense_act_fn == act
+        ids, mask, _ = ragged()
+        given = {"input_ids": ids, "attention_mask": mask, "decoder_input_ids": ids[:, :4]}
+        torch.testing.assert_close(ours(**given).logits, theirs(**given).logits, **NEAR)
+
+
+def test_mt5_is_tied_where_its_file_is(tmp_path):
+    theirs, ours = made("MT5ForConditionalGeneration", {k: v for k, v in T5.items()}, tmp_path)
+    assert ours.config.tie_word_embeddings
+    ids, mask, labels = ragged()
+    given = {"input_ids": ids, "attention_mask": mask, "labels": labels}
+    expected, out = theirs(**given), ours(**given)
+    torch.testing.assert_close(out.logits, expected.logits, **NEAR)
+    expected.loss.backward(), out.loss.backward()
+    torch.testing.assert_close(ours.embed.weight.grad, theirs.shared.weight.grad, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["RobertaForMultipleChoice", "BertForMultipleChoice"])
+def test_dropout_of_multiple_choice(name, tmp_path):
+    fields = {**BERT, "hidden_dropout_prob": 0.3, "classifier_dropout": 0.6}
+    theirs, ours = made(name, fields, tmp_path)
+    assert ours.top.drop.p == theirs.dropout.p
+
+
+@pytest.mark.parametrize("name", sorted(set(hf.activations.ACT2FN) - {"prelu", "xielu"}))
+def test_activations(name):
+    from tfkit.models._base import activation
+
+    x = torch.linspace(-12, 12, 201, dtype=torch.float64)
+    torch.testing.assert_close(activation(name)(x), hf.activations.ACT2FN[name](x), rtol=1e-7, atol=1e-7)
