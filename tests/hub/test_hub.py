@@ -120,7 +120,7 @@ def test_from_a_published_description():
     ("change", "message"),
     [
         ({"model_type": "nope"}, "model_type 'nope' is none of"),
-        ({"architectures": ["BertLMHeadModel"]}, "architectures names 'BertLMHeadModel'"),
+        ({"architectures": ["BertForNovelty"]}, "architectures names 'BertForNovelty'"),
         ({"pruned_heads": {"0": [1]}}, "pruned_heads is {'0': .1.}; only {} is implemented"),
         ({"hidden_act": "swoosh"}, "activation 'swoosh' is none of"),
         ({"novelty": 3}, "fields not understood: novelty"),

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from .. import registry
+from ..decode import settings
 
 # what they call an architecture, where it is not our file's name
 NAMES = {
@@ -95,10 +96,12 @@ def _report(unknown: list[str], strict: str) -> None:
 
 
 def beside(module: ModuleType, described: dict[str, Any]) -> dict[str, Any]:
-    """What a published configuration says beside our fields: it is written again where the model is saved."""
+    """What a published configuration says beside our fields: it is written again where the model is saved. Settings of
+    generation are not among it, as they go into a file of their own."""
     if not hasattr(module, "HF_FIELDS"):
         return {}
-    ours = {*module.HF_FIELDS, *getattr(module, "HF_PARTS", {}), *REWRITTEN}
+    elsewhere = {*settings.SEARCH, *settings.LIMITS, *settings.RULES, *settings.NEUTRAL}
+    ours = {*module.HF_FIELDS, *getattr(module, "HF_PARTS", {}), *REWRITTEN, *elsewhere}
     return {field: value for field, value in described.items() if field not in ours}
 
 
@@ -109,6 +112,8 @@ def write(module: ModuleType, settings: dict[str, Any], head: str | None) -> dic
         raise ValueError(f"head {head!r} has no published class: it could not be saved in their layout")
     parts = {field: write_part(settings[field], wanted) for field, wanted in getattr(module, "HF_PARTS", {}).items()}
     written = {theirs: settings[ours] for theirs, ours in module.HF_FIELDS.items()}
+    if "is_decoder" in written:  # None: as the head has it
+        written["is_decoder"] = bool(written["is_decoder"])
     if written.get("id2label") and not written.get("label2id"):
         written["label2id"] = {label: int(number) for number, label in written["id2label"].items()}
     if not written.get("id2label"):  # transformers makes up both, from the number

@@ -87,6 +87,8 @@ def attention(c):
     """As the configuration has it: by content, or by distance too."""
     how = {"dropout": c.attn_dropout, "causal": bool(getattr(c, "is_decoder", False))}
     kind = getattr(c, "position_type", "absolute")
+    if kind not in ("absolute", "relative_key", "relative_key_query"):
+        raise ValueError(f"position_embedding_type {kind!r} is none of absolute, relative_key, relative_key_query")
     if kind == "absolute":
         return Attention(c.d_model, c.n_heads, **how)
     return DistanceAttention(c.d_model, c.n_heads, reach=c.max_length, keys_too=kind == "relative_key_query", **how)
