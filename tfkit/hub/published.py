@@ -112,8 +112,8 @@ def write(module: ModuleType, settings: dict[str, Any], head: str | None) -> dic
         raise ValueError(f"head {head!r} has no published class: it could not be saved in their layout")
     parts = {field: write_part(settings[field], wanted) for field, wanted in getattr(module, "HF_PARTS", {}).items()}
     written = {theirs: settings[ours] for theirs, ours in module.HF_FIELDS.items()}
-    if "is_decoder" in written:  # None: as the head has it
-        written["is_decoder"] = bool(written["is_decoder"])
+    if written.get("is_decoder", False) is None:  # as the head has it
+        del written["is_decoder"]
     if written.get("id2label") and not written.get("label2id"):
         written["label2id"] = {label: int(number) for number, label in written["id2label"].items()}
     if not written.get("id2label"):  # transformers makes up both, from the number
@@ -137,7 +137,10 @@ def read_part(described: dict[str, Any], wanted: dict[str, Any]) -> dict[str, An
         if (found := described.pop(field, value)) != value:
             raise ValueError(f"{field} of the {name} inside is {found!r}; only {value!r} is implemented")
     module = registry.load(name)
-    return {"architecture": name, **read(module, described)[0]}
+    settings = read(module, described)[0]
+    if "is_decoder" in settings and "is_decoder" not in described:  # the whole says which half it is
+        settings["is_decoder"] = None
+    return {"architecture": name, **settings}
 
 
 def write_part(part: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
