@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     except BrokenPipeError:  # `autograder list | head`
         code = 0
     except Exception as error:
-        said = trouble.line(error, f"the gradebook of {getattr(arguments, 'course', 'this course')}")
+        said = trouble.line(error, f"the course {getattr(arguments, 'course', '')} and its gradebook")
         if said is None:
             raise
         print(plain(f"autograder: {said}"), file=sys.stderr)

@@ -337,7 +337,7 @@ def main(arguments: list[str] | None = None) -> int:
     except LessonError as error:
         parser.exit(1, f"course.build: {error}\n")
     except Exception as error:
-        said = trouble.line(error, f"the gradebook of {options.directory}")
+        said = trouble.line(error, f"the course {options.directory}")
         if said is None:
             raise
         parser.exit(1, f"course.build: {said}\n")

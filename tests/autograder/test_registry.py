@@ -1,0 +1,30 @@
+"""Two packages that offer one exercise id are named in a line, and no command goes on with either."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from autograder import cli, registry
+
+
+@pytest.fixture
+def two_courses(monkeypatch):
+    """Our own course under two names, as two packages with a unit in common offer it."""
+    points = [EntryPoint(name, value, registry.GROUP) for name, value in
+              (("course", "course:exercises"), ("myweek", "course:all_of_it"))]  # fmt: skip
+    ours = registry.exercises()
+    monkeypatch.setattr("course.all_of_it", lambda: ours, raising=False)
+    monkeypatch.setattr(registry, "entry_points", lambda group: points)
+    registry.exercises.cache_clear()
+    yield
+    registry.exercises.cache_clear()
+
+
+def test_an_exercise_that_two_packages_offer_is_said_in_a_line(two_courses, capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(["list"])
+    said = capsys.readouterr().err
+    assert end.value.code == 2 and said.count("\n") == 1
+    assert "two exercises are called rnn.cell" in said and "course:all_of_it" in said and "uninstall" in said
