@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 import torch
 from torch import nn
+from torch.utils._pytree import MappingKey, register_pytree_node
 from typing_extensions import dataclass_transform
 
 from ..nn.activations import ACTIVATIONS
@@ -90,6 +91,16 @@ class Output(dict):
         return Output({k: v.index_select(0, index) if isinstance(v, torch.Tensor) else v for k, v in self.items()})
 
 
+# torch.export, and whatever else maps over the tensors of a result, sees these and not one opaque object
+register_pytree_node(
+    Output,
+    lambda out: (list(out.values()), list(out)),
+    lambda values, names: Output(zip(names, values, strict=True)),
+    serialized_type_name=f"{Output.__module__}.Output",
+    flatten_with_keys_fn=lambda out: ([(MappingKey(name), value) for name, value in out.items()], list(out)),
+)
+
+
 class Model(nn.Module):
     """A configuration, a head, and a place on disk. Raises ValueError for a head that it does not have."""
 
@@ -140,6 +151,8 @@ class Model(nn.Module):
         """The targets that are given, if the head knows them all (`top`, see `_heads`); TypeError names another."""
         found = {name: target for name, target in targets.items() if target is not None}
         self.need_head(found.get("labels"))
+        if "labels" in found:
+            need_tensor("labels", found["labels"])
         targets_of_head = getattr(getattr(self, "top", None), "TARGETS", ("labels",))
         if unknown := sorted(found.keys() - set(targets_of_head)):
             takes = ", ".join(targets_of_head) or "none"
@@ -172,6 +185,7 @@ def check_ids(name: str, ids: torch.Tensor | None) -> torch.Tensor:
     """ids, if they are integers [B,L]; otherwise one line that says what they are."""
     if ids is None:
         raise ValueError(f"{name} is missing")
+    need_tensor(name, ids)
     if ids.is_floating_point() or ids.dtype == torch.bool or ids.dim() != 2:
         raise ValueError(f"{name} must be integers [B,L]; got {ids.dtype} {list(ids.shape)}")
     return ids
@@ -190,11 +204,23 @@ def as_mask(name: str, mask: torch.Tensor | None, shape: Sequence[int]) -> torch
     """A user's mask of ones and zeros, bool or integer, [B,L] -> bool [B,L]; None stays None: all are real."""
     if mask is None:
         return None
+    need_tensor(name, mask)
     if mask.is_floating_point():
         raise TypeError(f"{name} is {mask.dtype}: give bool or integers, 1 = a real token, 0 = padding")
     if tuple(mask.shape) != tuple(shape):
         raise ValueError(f"{name} has shape {list(mask.shape)}, its tokens have {list(shape)}")
-    return mask.bool()
+    real = mask.bool()
+    # on a GPU to look would be to wait, and a graph cannot
+    looks = mask.dtype != torch.bool and mask.device.type == "cpu" and not torch.compiler.is_compiling()
+    if looks and bool((mask != real).any()):
+        raise ValueError(f"{name} holds {mask[mask != real][0].item()}: 1 = a real token, 0 = padding")
+    return real
+
+
+def need_tensor(name: str, given: Any) -> None:
+    """Raises TypeError for a list or an array."""
+    if not isinstance(given, torch.Tensor):
+        raise TypeError(f"{name} is a {type(given).__name__}: give a tensor, torch.as_tensor({name})")
 
 
 def decoder_ids(config: Any, decoder_input_ids: torch.Tensor | None, labels: torch.Tensor | None) -> torch.Tensor:

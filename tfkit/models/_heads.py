@@ -14,7 +14,7 @@ from torch import nn
 
 from ..nn import Dropout
 from ..objectives.cross_entropy import cross_entropy, next_labels
-from ._base import activation, configuration
+from ._base import activation, configuration, need_tensor
 
 
 class Seen(NamedTuple):
@@ -32,9 +32,12 @@ def label_loss(logits, labels, problem):
 
     problem: "regression", "single_label_classification", "multi_label_classification" or None -> scalar
     """
+    need_tensor("labels", labels)
     if problem is None:
         one_class = "single_label_classification" if not labels.is_floating_point() else "multi_label_classification"
         problem = "regression" if logits.size(-1) == 1 else one_class
+    if problem != "single_label_classification" and labels.numel() != logits.numel():
+        raise ValueError(f"labels have shape {list(labels.shape)}; {problem} wants {list(logits.shape)}")
     if problem == "regression":
         return F.mse_loss(logits, labels.reshape(logits.shape))
     if problem == "single_label_classification":

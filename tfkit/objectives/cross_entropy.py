@@ -10,11 +10,26 @@ def cross_entropy(logits, labels, smoothing=0.0, *, ignored=-100):
     smoothing: what a wrong class gets in all (Szegedy et al. 2016); torch gives the right one a share of its smoothing
     too, hence N / (N - 1).
     """
+    check_labels(logits, labels)
     classes = logits.size(-1)
     wide = logits.flatten(0, -2).to(torch.promote_types(logits.dtype, torch.float32))  # float64 stays what it is
     shared = smoothing * classes / (classes - 1) if smoothing else 0.0
-    total = F.cross_entropy(wide, labels.flatten(), ignore_index=ignored, label_smoothing=shared, reduction="sum")
+    try:
+        total = F.cross_entropy(wide, labels.flatten(), ignore_index=ignored, label_smoothing=shared, reduction="sum")
+    except IndexError:  # only a failed look-up pays for finding out which it was
+        wrong = labels[(labels != ignored) & ((labels < 0) | (labels >= classes))][0].item()
+        raise ValueError(f"labels hold {wrong}: classes go from 0 to {classes - 1}, {ignored} is not counted") from None
     return total / (labels != ignored).sum().clamp(min=1)
+
+
+def check_labels(logits, labels):
+    """Raises TypeError unless labels are integers in a tensor, ValueError unless there is one for each row."""
+    if not isinstance(labels, torch.Tensor):
+        raise TypeError(f"labels are a {type(labels).__name__}: give a tensor, torch.as_tensor(labels)")
+    if labels.shape != logits.shape[:-1]:
+        raise ValueError(f"labels have shape {list(labels.shape)}; wanted is {list(logits.shape[:-1])}")
+    if labels.is_floating_point() or labels.dtype == torch.bool:
+        raise TypeError(f"labels are {labels.dtype}: classes are integers")
 
 
 def next_labels(labels):
