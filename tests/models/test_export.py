@@ -8,8 +8,6 @@ from tests.models.test_laws import make
 
 WHY_NOT = {
     "longformer": "how many tokens are global decides a shape, which a graph cannot know beforehand",
-    "reformer": "the way back computes inputs again, and hashes are drawn from a generator",
-    "reformer-causal": "as above: the way back computes inputs again",
 }
 
 
