@@ -1,6 +1,8 @@
 """What is asked of unit 06: draws, and the properties that every draw must have."""
 
-from autograder.checks import Case, Check, Draw, extremes, function
+import torch
+
+from autograder.checks import Case, Check, Draw, contiguity, extremes, function, precision
 
 END = "</w>"
 
@@ -39,6 +41,36 @@ def noam() -> list[Check]:
                 yield Case("noam_rate", (step, width, warmup))
 
     return function(cases, floats=False)
+
+
+def adamw() -> list[Check]:
+    """training.adamw: no gradient is asked, as nobody differentiates an optimizer's step here"""
+
+    def cases(draw: Draw):
+        for shape, step, lr, options in [
+            ((1,), 1, 0.5, {}),
+            ((3,), 1, 0.1, {"weight_decay": 0.0}),
+            ((2, 3), 2, 1.0, {}),
+            ((4,), 7, 0.3, {"beta1": 0.6, "beta2": 0.8, "weight_decay": 0.3}),
+            ((2, 1, 3), 400, 0.5, {"eps": 0.25}),
+            ((5,), 100_000, 0.1, {"beta1": 0.0, "weight_decay": 0.1}),  # nothing is left to correct
+        ]:
+            yield _step(draw, shape, step, lr, options)
+        yield _step(draw, (4,), 3, 0.5, {}, size=2e-8)  # gradients as small as eps
+        yield _step(draw, (3,), 5, 0.5, {}, size=0.0)  # never a gradient: only the decay moves it
+
+    def long(draw: Draw):
+        yield _step(draw, (600, 2), 30, 0.2, {})
+
+    dtypes = [precision(cases, torch.float64), precision(cases, torch.bfloat16), contiguity(cases)]
+    return [*function(cases, floats=False, long=long), *dtypes]
+
+
+def _step(draw: Draw, shape: tuple, step: int, lr: float, options: dict, size: float = 1.0) -> Case:
+    """A step from moments such as `step - 1` gradients of that size may have left: zeros before the first."""
+    param, grad, m = draw.normal(*shape), size * draw.normal(*shape), 0.3 * size * draw.normal(*shape)
+    v = (size * (0.5 + draw.normal(*shape).abs())) ** 2 * (step > 1)
+    return Case("adamw_step", (param, grad, m * (step > 1), v, step, lr), options, amplify=4.0)
 
 
 def bpe_train() -> list[Check]:

