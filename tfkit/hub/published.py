@@ -19,6 +19,7 @@ from ..decode import settings
 # what they call an architecture, where it is not our file's name
 NAMES = {
     "openai-gpt": "gpt",
+    "gemma3_text": "gemma3",
     "xlm-roberta": "xlm_roberta",
     "xlm-prophetnet": "xlm_prophetnet",
     "encoder-decoder": "encoder_decoder",
@@ -61,6 +62,7 @@ def read(
     """-> our fields, and the head: the one asked for, or else the one that `architectures` names (a headless model
     where it names none). strict: "warn" leaves out fields that nobody here knows; "quiet" does so without a word.
     Raises ValueError for a class, a field or a value that is not understood."""
+    described = getattr(module, "from_hf_fields", dict)(described)
     name = (described.get("architectures") or [next(iter(module.HF_HEADS))])[0]
     if head is None and name not in module.HF_HEADS:
         raise ValueError(f"architectures names {name!r}; understood are {', '.join(module.HF_HEADS)}")
@@ -118,7 +120,7 @@ def write(module: ModuleType, settings: dict[str, Any], head: str | None) -> dic
         written["label2id"] = {label: int(number) for number, label in written["id2label"].items()}
     if not written.get("id2label"):  # transformers makes up both, from the number
         written.pop("id2label", None), written.pop("label2id", None)
-    return {"architectures": names[:1], **written, **parts}
+    return getattr(module, "to_hf_fields", dict)({"architectures": names[:1], **written, **parts})
 
 
 def architecture(kind: Any) -> str:

@@ -273,6 +273,18 @@ class TokenClassification(Head):
         return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
 
 
+class TokenScores(Head):
+    """A label for every token, under the name that decoders' files have for it."""
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.score = nn.Linear(c.d_model, c.num_labels)
+
+    def forward(self, seen, labels=None):
+        logits = self.score(self.drop(seen.states))  # [B,L,N]
+        return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
+
+
 class QuestionAnswering(Head):
     """Where does the answer start, and where does it end? A position past the end means: not in this window."""
 

@@ -19,18 +19,26 @@ def causal_rows(q_len, k_len, device=None):
     return torch.ones(q_len, k_len, dtype=torch.bool, device=device).tril(k_len - q_len)
 
 
-def attend_by_hand(q, k, v, *, mask=None, bias=None, causal=False, scale=None, dropout=0.0):
+def attend_by_hand(
+    q, k, v, *, mask=None, bias=None, causal=False, scale=None, dropout=0.0, softcap=None, sinks=None
+):
     """softmax(q kᵀ scale + bias) v with every step in the open.
 
     Shapes as in `attend` -> (output [B,H,Q,Dv], weights [B,H,Q,K] before dropout, scores [B,H,Q,K] before the mask)
     """
     scale = q.size(-1) ** -0.5 if scale is None else scale
     scores = q @ k.transpose(-2, -1) * scale  # [B,H,Q,K]
+    if softcap is not None:
+        scores = softcap * (scores / softcap).tanh()
     if bias is not None:
         scores = scores + bias
     if causal:
         mask = _and(mask, causal_rows(q.size(-2), k.size(-2), q.device))
-    if mask is None and bias is None:
+    if sinks is not None:
+        hidden = scores if mask is None else scores.masked_fill(~mask, float("-inf"))
+        column = sinks.to(scores.dtype)[:, None, None].expand(*scores.shape[:-1], 1)  # [B,H,Q,1]
+        weights = torch.cat([hidden, column], dim=-1).softmax(-1)[..., :-1]
+    elif mask is None and bias is None:
         weights = scores.softmax(-1)
     else:
         seen = scores if mask is None else scores.masked_fill(~mask, float("-inf"))
@@ -60,12 +68,14 @@ def attend_in_steps(q, k, v, added, causal, scale, dropout):
     return out if empty is None else out.masked_fill(empty, 0.0)
 
 
-def attend(q, k, v, *, mask=None, bias=None, causal=False, scale=None, dropout=0.0):
+def attend(q, k, v, *, mask=None, bias=None, causal=False, scale=None, dropout=0.0, softcap=None, sinks=None):
     """Scaled dot-product attention, fused (Vaswani et al. 2017, 3.2.1).
 
     q [B,H,Q,D], k [B,H,K,D], v [B,H,K,Dv]; mask bool, True = may attend, and bias, added to the scaled scores, both
     broadcastable to [B,H,Q,K]; causal: position i of the last Q sees keys up to itself; scale: 1/sqrt(D) unless given;
-    dropout: on the weights, at each call (pass 0.0 outside training) -> [B,H,Q,Dv]
+    dropout: on the weights, at each call (pass 0.0 outside training); softcap: scores s become softcap · tanh(s /
+    softcap), before bias and mask (Gemma 2); sinks [H]: a score of each head for attending to nothing, which takes part
+    in the softmax (gpt-oss) -> [B,H,Q,Dv]
     A query that may attend to nothing gives zeros. Raises TypeError for a mask that is not boolean.
     """
     if mask is not None and mask.dtype != torch.bool:
@@ -73,9 +83,41 @@ def attend(q, k, v, *, mask=None, bias=None, causal=False, scale=None, dropout=0
             f"attend: mask has dtype {mask.dtype}, must be torch.bool (True = may attend); scores go in bias"
         )
     if tracing.recorder() is not None:
-        _show(q, k, v, mask=mask, bias=bias, causal=causal, scale=scale)
+        _show(q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, softcap=softcap, sinks=sinks)
+    if sinks is not None:
+        k, v, mask, bias, causal = with_sink_key(q, k, v, mask, bias, causal, sinks)
+    if softcap is not None:
+        q, bias = capped_as_bias(q, k, bias, scale, softcap)
     kernel = fused if instead is None else instead
     return kernel(q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, dropout=dropout)
+
+
+def with_sink_key(q, k, v, mask, bias, causal, sinks):
+    """Sinks, said to a kernel that knows none: one more key, of zeros, to which each head adds its sink and whose value
+    is zero.
+
+    Shapes as in `attend`, sinks [H] -> k [B,H,K+1,D], v [B,H,K+1,Dv], mask bool or None, bias [B or 1,H,Q,K+1], causal
+    """
+    if causal:
+        mask = _and(mask, causal_rows(q.size(-2), k.size(-2), q.device))
+    if mask is not None:
+        mask = F.pad(mask.expand(*mask.shape[:-1], k.size(-2)), (0, 1), value=True)
+    column = sinks.to(q.dtype).view(1, -1, 1, 1).expand(1, sinks.numel(), q.size(-2), 1)
+    if bias is None:
+        bias = q.new_zeros(1, 1, 1, 1)
+    bias = bias.to(q.dtype).expand(bias.size(0), sinks.numel(), q.size(-2), k.size(-2))
+    bias = torch.cat([bias, column.expand(bias.size(0), -1, -1, -1)], dim=-1)
+    return F.pad(k, (0, 0, 0, 1)), F.pad(v, (0, 0, 0, 1)), mask, bias, False
+
+
+def capped_as_bias(q, k, bias, scale, softcap):
+    """A soft cap, said to a kernel that knows none: queries of zeros, and the capped scores as what is added.
+
+    -> q of zeros [B,H,Q,D], bias [B,H,Q,K]
+    """
+    scale = q.size(-1) ** -0.5 if scale is None else scale
+    capped = softcap * (q @ k.transpose(-2, -1) * (scale / softcap)).tanh()
+    return torch.zeros_like(q), capped if bias is None else capped + bias
 
 
 def fused(q, k, v, *, mask, bias, causal, scale, dropout):

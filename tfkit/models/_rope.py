@@ -1,0 +1,50 @@
+"""Rotary positions in published configurations: 4.x files and 5.x files of transformers say the same in two ways."""
+
+from __future__ import annotations
+
+from typing import Any
+
+OLD_KINDS = {"su": "longrope"}
+WITH_TRAINED_LENGTH = ("llama3", "yarn", "longrope")
+
+
+def read_rope(described: dict[str, Any]) -> dict[str, Any]:
+    """config.json with `rope_parameters` (5.x), or `rope_theta` and `rope_scaling` (4.x) -> the same with rope_theta,
+    rope_scaling (None: as trained) and partial_rotary_factor in their own fields. Raises ValueError for no dictionary."""
+    described = dict(described)
+    said = described.pop("rope_parameters", None) or described.pop("rope_scaling", None) or {}
+    described.pop("rope_scaling", None)
+    if not isinstance(said, dict):
+        raise ValueError(f"rope_parameters is {said!r}; it must be a dictionary")
+    said = dict(said)
+    for field in ("rope_theta", "partial_rotary_factor"):
+        if said.get(field) is not None:
+            described[field] = said[field]
+        said.pop(field, None)
+    described["rope_scaling"] = _scaling(said, described)
+    return described
+
+
+def _scaling(said: dict[str, Any], described: dict[str, Any]) -> dict[str, Any] | None:
+    """`rope_type` under that name, and the length that was trained where the kind goes by it."""
+    old = said.pop("type", None)
+    kind = said.pop("rope_type", None) or old or "default"
+    if kind == "default":
+        return None
+    scaling = {"rope_type": OLD_KINDS.get(kind, kind), **said}
+    if scaling["rope_type"] in WITH_TRAINED_LENGTH:
+        trained = described.get("original_max_position_embeddings")
+        if trained is not None:
+            scaling["original_max_position_embeddings"] = trained
+        elif described.get("max_position_embeddings") is not None:
+            scaling.setdefault("original_max_position_embeddings", described["max_position_embeddings"])
+    return scaling
+
+
+def write_rope(written: dict[str, Any]) -> dict[str, Any]:
+    """The other way round, as 5.x writes it."""
+    written = dict(written)
+    rope = {"rope_theta": written.pop("rope_theta"), **(written.pop("rope_scaling") or {"rope_type": "default"})}
+    if "partial_rotary_factor" in written:
+        rope["partial_rotary_factor"] = written.pop("partial_rotary_factor")
+    return {**written, "rope_parameters": rope}

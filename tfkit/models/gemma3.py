@@ -1,0 +1,107 @@
+"""Gemma 3, the text model (Gemma team 2025, arXiv:2503.19786).
+
+Parent   gemma2
+Differs  five layers in six attend to a window, with positions that turn as before, while the sixth turns slower, for
+         long texts; each head's queries and keys are normalised, which takes the place of the bound on scores
+Trained  objectives.causal_lm, by distillation
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ..nn.grouped_query import Rotation
+from ..nn.rms_norm import UnitOffsetRMSNorm
+from ..nn.rope import rope_frequencies, rope_rotation
+from . import gemma2, llama
+from ._base import configuration
+from ._rope import read_rope, write_rope
+from .llama import FULL, SLIDING
+from .qwen3 import QK_NORMS, NormalizedAttention
+
+
+@configuration
+class Config(gemma2.Config):
+    vocab_size: int = 262208
+    max_length: int = 131072
+    rope_theta: float = 1e6
+    local_rope_theta: float = 10000.0  # of the layers with a window, which no scaling touches
+    period: int = 6  # one layer in so many attends to everything
+    score_cap: float | None = None
+    logit_cap: float | None = None
+
+
+PRESETS: dict[str, dict] = {
+    "gemma-3-270m": {
+        "vocab_size": 262144, "d_model": 640, "n_layers": 18, "n_heads": 4, "n_kv_heads": 1, "d_ff": 2048,
+        "window": 512, "max_length": 32768,
+    },
+    "gemma-3-1b": {
+        "vocab_size": 262144, "d_model": 1152, "n_heads": 4, "n_kv_heads": 1, "d_ff": 6912, "window": 512,
+        "max_length": 32768,
+    },
+}  # fmt: skip
+
+
+class Layer(gemma2.Layer):
+    def attention(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
+        return NormalizedAttention(
+            c, UnitOffsetRMSNorm, bias=c.attn_bias, out_bias=c.attn_bias, scale=c.scale_width**-0.5
+        )
+
+
+class Gemma3(gemma2.Gemma2):
+    LAYER = Layer
+
+    def layer_types(self) -> list[str]:
+        c = self.config
+        if c.layer_types is not None:
+            return list(c.layer_types)
+        return [SLIDING if (index + 1) % c.period else FULL for index in range(c.n_layers)]
+
+    def rotation(self, kind: str, positions: Tensor, length: int, dtype: torch.dtype) -> Rotation:
+        if kind == FULL:
+            return super().rotation(kind, positions, length, dtype)
+        c = self.config
+        width = c.d_head or c.d_model // c.n_heads
+        frequencies, factor = rope_frequencies(
+            width, c.local_rope_theta, length=length, max_length=c.max_length, dtype=dtype, device=positions.device
+        )
+        return rope_rotation(positions, frequencies, factor, dtype)
+
+
+MODEL = Gemma3
+ROWS = {**gemma2.ROWS, **QK_NORMS}
+HF, HF_TIED = llama.llama_names(False, ROWS), llama.llama_names(True, ROWS)
+HF_HEADS = {
+    "Gemma3TextModel": None, "Gemma3ForCausalLM": "causal_lm",
+}  # fmt: skip
+HF_FIELDS = {
+    **{theirs: ours for theirs, ours in gemma2.HF_FIELDS.items() if ours != "score_cap"},
+    "rope_local_base_freq": "local_rope_theta", "sliding_window_pattern": "period",
+}  # fmt: skip
+HF_FIXED = {"mlp_bias": False, "use_bidirectional_attention": False}
+HF_UNUSED = gemma2.HF_UNUSED | {"attn_logit_softcapping", "_sliding_window_pattern"}
+
+
+def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
+    """5.x nests the two kinds of positions by kind of layer."""
+    described = dict(described)
+    rope = described.get("rope_parameters") or {}
+    if FULL in rope or SLIDING in rope:
+        local = rope.get(SLIDING) or {}
+        described["rope_local_base_freq"] = local.get("rope_theta", Config().local_rope_theta)
+        described["rope_parameters"] = {"rope_theta": Config().rope_theta, **(rope.get(FULL) or {})}
+    return read_rope(described)
+
+
+def to_hf_fields(written: dict[str, Any]) -> dict[str, Any]:
+    """The other way round."""
+    written = dict(written)
+    local = {"rope_type": "default", "rope_theta": written.pop("rope_local_base_freq")}
+    written["_sliding_window_pattern"] = written["sliding_window_pattern"]
+    written = write_rope(written)
+    return {**written, "rope_parameters": {FULL: written["rope_parameters"], SLIDING: local}}

@@ -1,0 +1,269 @@
+"""Llama (Touvron et al. 2023, arXiv:2302.13971 and arXiv:2307.09288; Grattafiori et al. 2024, arXiv:2407.21783).
+
+Parent   gpt2 (by idea)
+Differs  no table of positions: queries and keys are turned by their position (RoPE); RMSNorm, without mean or bias, for
+         LayerNorm; a gated feed-forward network (SwiGLU); no biases; from Llama 2 on several query heads share one head
+         of keys and values, which shrinks the cache; a language model's head of its own, or tied (3.2)
+Trained  objectives.causal_lm
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from ..namemap import NameMap
+from ..nn import Cache
+from ..nn.feed_forward import GatedFeedForward
+from ..nn.grouped_query import GroupedQueryAttention, Rotation
+from ..nn.rms_norm import RMSNorm
+from ..nn.rope import rope_frequencies, rope_rotation
+from ..objectives.cross_entropy import cross_entropy, next_labels
+from . import _heads as heads
+from ._base import Model, Output, activation, as_mask, check_ids, configuration, look_up
+from ._rope import read_rope, write_rope
+
+FULL, SLIDING = "full_attention", "sliding_attention"
+
+
+@configuration
+class Config(heads.Labels):
+    vocab_size: int = 32000
+    d_model: int = 4096
+    n_layers: int = 32
+    n_heads: int = 32
+    n_kv_heads: int | None = None  # as many as n_heads unless given
+    d_head: int | None = None  # d_model / n_heads unless given
+    d_ff: int = 11008
+    max_length: int = 2048  # of the texts it was trained on; there is no table that ends there
+    activation: str = "silu"
+    attn_bias: bool = False  # of all four projections
+    ff_bias: bool = False
+    attn_dropout: float = 0.0
+    head_dropout: float = 0.1  # of token classification
+    eps: float = 1e-6
+    rope_theta: float = 10000.0
+    rope_scaling: dict | None = None
+    tie_embeddings: bool = False
+    init_std: float = 0.02
+    bos_token_id: int | None = 1
+    eos_token_id: int | list[int] | None = 2
+    pad_token_id: int | None = None
+
+
+LLAMA3: dict[str, Any] = {
+    "vocab_size": 128256, "d_ff": 14336, "n_kv_heads": 8, "eps": 1e-5, "rope_theta": 500000.0, "max_length": 8192,
+    "bos_token_id": 128000, "eos_token_id": 128001,
+}  # fmt: skip
+LLAMA31 = {
+    "max_length": 131072,
+    "rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                     "original_max_position_embeddings": 8192},
+}  # fmt: skip
+LLAMA32 = {"rope_scaling": {**LLAMA31["rope_scaling"], "factor": 32.0}, "tie_embeddings": True}  # type: ignore[dict-item]
+PRESETS: dict[str, dict] = {
+    "llama-7b": {},
+    "llama-13b": {"d_model": 5120, "n_layers": 40, "n_heads": 40, "d_ff": 13824},
+    "llama-2-7b": {"max_length": 4096, "eps": 1e-5},
+    "llama-2-70b": {
+        "d_model": 8192, "n_layers": 80, "n_heads": 64, "n_kv_heads": 8, "d_ff": 28672, "max_length": 4096, "eps": 1e-5,
+    },
+    "llama-3-8b": LLAMA3,
+    "llama-3.1-8b": {**LLAMA3, **LLAMA31},
+    "llama-3.2-1b": {**LLAMA3, **LLAMA31, **LLAMA32, "d_model": 2048, "n_layers": 16, "d_ff": 8192},
+    "llama-3.2-3b": {**LLAMA3, **LLAMA31, **LLAMA32, "d_model": 3072, "n_layers": 28, "n_heads": 24, "d_ff": 8192},
+    "smollm2-135m": {
+        "vocab_size": 49152, "d_model": 576, "n_layers": 30, "n_heads": 9, "n_kv_heads": 3, "d_ff": 1536,
+        "max_length": 8192, "eps": 1e-5, "rope_theta": 100000.0, "tie_embeddings": True, "bos_token_id": 0,
+        "eos_token_id": 0,
+    },
+}  # fmt: skip
+
+
+class Layer(nn.Module):
+    """Norm before each sub-layer; x + attention, x + feed-forward."""
+
+    def __init__(self, c: Config, index: int) -> None:
+        super().__init__()
+        self.norm1 = self.norm(c)
+        self.attn = self.attention(c, index)
+        self.norm2 = self.norm(c)
+        self.ff = self.feed_forward(c, index)
+
+    def norm(self, c: Config) -> nn.Module:
+        return RMSNorm(c.d_model, c.eps)
+
+    def attention(self, c: Config, index: int) -> nn.Module:
+        return GroupedQueryAttention(
+            c.d_model, c.n_heads, c.n_kv_heads, d_head=c.d_head, bias=c.attn_bias, out_bias=c.attn_bias,
+            dropout=c.attn_dropout,
+        )  # fmt: skip
+
+    def feed_forward(self, c: Config, index: int) -> nn.Module:
+        return GatedFeedForward(c.d_model, c.d_ff, activation(c.activation), c.ff_bias)
+
+    def forward(self, x: Tensor, rotation: Rotation, mask: Tensor | None, cache: Cache | None) -> Tensor:
+        """x [B,L,E], mask bool, broadcastable to [B,H,L,K] -> [B,L,E]"""
+        x = x + self.attn(self.norm1(x), rotation, mask=mask, cache=cache)
+        return x + self.ff(self.norm2(x))
+
+
+class Llama(Model):
+    TOPS: dict[str | None, type[heads.Head]] = {
+        "sequence_classification": heads.LastToken, "token_classification": heads.TokenScores,
+    }  # fmt: skip
+    HEADS = (None, "causal_lm", *TOPS)
+    LAYER = Layer
+
+    def __init__(self, config: Any, head: str | None = None) -> None:
+        super().__init__(config, head)
+        c = config
+        self.embed = nn.Embedding(c.vocab_size, c.d_model)
+        self.layers = nn.ModuleList(self.LAYER(c, index) for index in range(c.n_layers))
+        self.norm = self.layers[0].norm(c) if c.n_layers else RMSNorm(c.d_model, c.eps)
+        if head == "causal_lm" and not c.tie_embeddings:
+            self.lm_head = nn.Linear(c.d_model, c.vocab_size, bias=False)
+        self.top = self.TOPS[head](c) if head in self.TOPS else None
+        self.apply(self.start)
+
+    @property
+    def names(self) -> NameMap:
+        """The map of tensor names, as the model's own module has it; a tied model's file may hold its matrix twice."""
+        module = sys.modules[type(self).__module__]
+        return module.HF_TIED if self.config.tie_embeddings else module.HF
+
+    def start(self, module: nn.Module) -> None:
+        """Fresh weights: normal, biases at zero."""
+        if isinstance(module, (nn.Linear, nn.Embedding)):
+            nn.init.normal_(module.weight, std=self.config.init_std)
+        if isinstance(module, nn.Linear) and module.bias is not None:
+            nn.init.zeros_(module.bias)
+
+    def layer_types(self) -> list[str]:
+        """What each layer attends to: all that came before, or a window of it."""
+        window = getattr(self.config, "window", None)
+        return [SLIDING if window else FULL] * self.config.n_layers
+
+    def rotation(self, kind: str, positions: Tensor, length: int, dtype: torch.dtype) -> Rotation:
+        """cos and sin [B or 1,1,L,R] for the layers of a kind; length: of the text so far"""
+        c = self.config
+        width = int((c.d_head or c.d_model // c.n_heads) * getattr(c, "rotary_fraction", 1.0))
+        frequencies, factor = rope_frequencies(
+            width, c.rope_theta, c.rope_scaling, length=length, max_length=c.max_length, dtype=dtype,
+            device=positions.device,
+        )  # fmt: skip
+        return rope_rotation(positions, frequencies, factor, dtype)
+
+    def windowed(self, mask: Tensor | None, past: int, length: int, device: torch.device) -> Tensor | None:
+        """mask bool [B,1,1,K] or None -> the mask of a layer whose queries see the `window` latest keys, themselves
+        among them, or the mask itself where the text is no longer than that. What is later is left to causality."""
+        if length <= self.config.window:
+            return mask
+        query = torch.arange(past, length, device=device)[:, None]
+        near = torch.arange(length, device=device) > query - self.config.window  # [L,K]
+        return near if mask is None else mask & near
+
+    def hidden(self, x: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None, past: int) -> Tensor:
+        """x [B,L,E] embedded, positions int [B,L] or [L], mask bool [B,1,1,K] or None -> [B,L,E]"""
+        length = past + x.size(1)
+        kinds = self.layer_types()
+        masks = {kind: self.windowed(mask, past, length, x.device) if kind == SLIDING else mask for kind in set(kinds)}
+        rotations = {kind: self.rotation(kind, positions, length, x.dtype) for kind in set(kinds)}
+        for layer, kind in zip(self.layers, kinds, strict=True):
+            x = layer(x, rotations[kind], masks[kind], cache)
+        return self.norm(x)
+
+    def embedded(self, ids: Tensor) -> Tensor:
+        """ids [B,L] -> [B,L,E]"""
+        return look_up(self.embed, ids, "input_ids")
+
+    def score(self, x: Tensor) -> Tensor:
+        """x [B,L,E] -> logits [B,L,V]"""
+        return F.linear(x, self.embed.weight if self.config.tie_embeddings else self.lm_head.weight)
+
+    def forward(
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        labels: Tensor | None = None,
+        *,
+        cache: Cache | None = None,
+        use_cache: bool = False,
+        logits_to_keep: int = 0,
+    ) -> Output:
+        """input_ids [B,L], labels [B,L] (shifted inside; -100: not counted), or as the head has them -> Output: loss,
+        logits [B,L,V], last_hidden_state [B,L,E], cache. With a cache, input_ids are the new ones only and
+        attention_mask covers all; logits_to_keep: how many at the end are wanted, 0: all. Raises ValueError, TypeError
+        for what does not fit."""
+        targets = self.known({"labels": labels})
+        ids = check_ids("input_ids", input_ids)
+        cache = Cache() if use_cache and cache is None else cache
+        past = 0 if cache is None else cache.length
+        real = as_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+        mask = None if real is None else real[:, None, None]
+        positions = torch.arange(past, past + ids.size(1), device=ids.device) if position_ids is None else position_ids
+        x = self.hidden(self.embedded(ids), positions, mask, cache, past)
+        if self.top is not None:
+            return Output(self.top(heads.Seen(x, None, self.embed.weight, self.filled(ids, real), 1), **targets), cache=cache)
+        logits = loss = None
+        if self.head:
+            logits = self.score(x[:, -logits_to_keep:])
+            loss = None if labels is None else cross_entropy(logits, next_labels(labels))
+        return Output(loss=loss, logits=logits, last_hidden_state=x, cache=cache)
+
+    def filled(self, ids: Tensor, real: Tensor | None) -> Tensor | None:
+        """Which of ids [B,L] are no padding: those that are not the padding token, where there is one, or else as the
+        mask bool [B,K] says -> bool [B,L] or None"""
+        if self.config.pad_token_id is not None:
+            return ids != self.config.pad_token_id
+        return real if real is None else real[:, -ids.size(1) :]
+
+
+MODEL = Llama
+
+
+def llama_names(tied: bool, changes: dict[str, Any] | None = None, **more: Any) -> NameMap:
+    """The map of a model in Llama's layout; changes: rows that are other ones (None: there is no such row)."""
+    table = {
+        "embed_tokens": "embed",
+        "layers.{}.input_layernorm": "layers.{}.norm1",
+        **{f"layers.{{}}.self_attn.{name}": f"layers.{{}}.attn.{name}" for name in ("q_proj", "k_proj", "v_proj", "o_proj")},
+        "layers.{}.post_attention_layernorm": "layers.{}.norm2",
+        "layers.{}.mlp.gate_proj": "layers.{}.ff.gate",
+        "layers.{}.mlp.up_proj": "layers.{}.ff.up",
+        "layers.{}.mlp.down_proj": "layers.{}.ff.down",
+        "norm": "norm",
+    } | (changes or {})
+    return NameMap(
+        {theirs: ours for theirs, ours in table.items() if ours is not None},
+        prefix="model.",
+        heads={"lm_head": "lm_head", "score": "top.score"},
+        tied={"lm_head.weight": "embed_tokens.weight"} if tied else {},
+        constant=[r"layers\.\d+\.self_attn\.rotary_emb\.inv_freq"],
+        **more,
+    )
+
+
+HF, HF_TIED = llama_names(False), llama_names(True)
+HF_HEADS = {
+    "LlamaModel": None, "LlamaForCausalLM": "causal_lm", "LlamaForSequenceClassification": "sequence_classification",
+    "LlamaForTokenClassification": "token_classification",
+}  # fmt: skip
+HF_FIELDS = {
+    "vocab_size": "vocab_size", "hidden_size": "d_model", "num_hidden_layers": "n_layers",
+    "num_attention_heads": "n_heads", "num_key_value_heads": "n_kv_heads", "head_dim": "d_head",
+    "intermediate_size": "d_ff", "max_position_embeddings": "max_length", "hidden_act": "activation",
+    "attention_bias": "attn_bias", "mlp_bias": "ff_bias", "attention_dropout": "attn_dropout",
+    "classifier_dropout": "head_dropout", "rms_norm_eps": "eps",
+    "rope_theta": "rope_theta", "rope_scaling": "rope_scaling", "tie_word_embeddings": "tie_embeddings",
+    "initializer_range": "init_std", "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id",
+    "pad_token_id": "pad_token_id", **heads.LABEL_FIELDS,
+}  # fmt: skip
+HF_FIXED: dict[str, Any] = {}
+HF_UNUSED = {"pretraining_tp", "is_decoder"}
+from_hf_fields, to_hf_fields = read_rope, write_rope

@@ -1,0 +1,45 @@
+"""Mistral 7B (Jiang et al. 2023, arXiv:2310.06825).
+
+Parent   llama
+Differs  a token attends to the latest `window` positions only; what is farther back reaches it through the layers below,
+         `window` positions a layer; eight heads of keys and values for 32 of queries
+Trained  objectives.causal_lm
+"""
+
+from __future__ import annotations
+
+from . import llama
+from ._base import configuration
+from ._rope import read_rope, write_rope
+
+
+@configuration
+class Config(llama.Config):
+    n_kv_heads: int | None = 8
+    d_ff: int = 14336
+    max_length: int = 131072
+    window: int | None = 4096  # None: all that came before
+
+
+PRESETS: dict[str, dict] = {
+    "mistral-7b-v0.1": {"max_length": 32768, "eps": 1e-5},
+    "mistral-7b-v0.3": {"vocab_size": 32768, "max_length": 32768, "eps": 1e-5, "rope_theta": 1e6, "window": None},
+}
+
+
+class Mistral(llama.Llama):
+    """Llama in all else."""
+
+
+MODEL = Mistral
+HF, HF_TIED = llama.HF, llama.HF_TIED
+HF_HEADS = {
+    "MistralModel": None, "MistralForCausalLM": "causal_lm",
+    "MistralForSequenceClassification": "sequence_classification",
+    "MistralForTokenClassification": "token_classification",
+}  # fmt: skip
+HF_FIELDS = {theirs: ours for theirs, ours in llama.HF_FIELDS.items() if ours not in ("attn_bias", "ff_bias")}
+HF_FIELDS["sliding_window"] = "window"
+HF_FIXED = {"attention_bias": False, "mlp_bias": False}
+HF_UNUSED = llama.HF_UNUSED
+from_hf_fields, to_hf_fields = read_rope, write_rope

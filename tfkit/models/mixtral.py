@@ -1,0 +1,115 @@
+"""Mixtral 8x7B (Jiang et al. 2024, arXiv:2401.04088).
+
+Parent   llama
+Differs  eight feed-forward networks in each layer, of which a router picks two for each token: 47 billion parameters, of
+         which a token meets 13 billion
+Trained  objectives.causal_lm, and a loss that keeps the experts equally busy (nn.load_balancing_loss)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from torch import Tensor, nn
+
+from ..nn import Cache
+from ..nn.experts import MixtureOfExperts, load_balancing_loss
+from ..nn.feed_forward import GatedFeedForward
+from . import llama
+from ._base import Output, activation, configuration
+from ._rope import read_rope, write_rope
+
+
+@configuration
+class Config(llama.Config):
+    n_kv_heads: int | None = 8
+    d_ff: int = 14336
+    max_length: int = 131072
+    eps: float = 1e-5
+    rope_theta: float = 1e6
+    window: int | None = None
+    n_experts: int = 8
+    experts_per_token: int = 2
+    router_logits: bool = False  # whether they are returned, and the loss that balances experts is added
+    balance_weight: float = 0.001
+
+
+PRESETS: dict[str, dict] = {
+    "mixtral-8x7b": {"max_length": 32768},
+    "mixtral-8x22b": {
+        "vocab_size": 32768, "d_model": 6144, "n_layers": 56, "n_heads": 48, "d_ff": 16384, "max_length": 65536,
+    },
+}  # fmt: skip
+
+
+class Layer(llama.Layer):
+    def feed_forward(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
+        experts = [GatedFeedForward(c.d_model, c.d_ff, activation(c.activation)) for _ in range(c.n_experts)]
+        return MixtureOfExperts(c.d_model, experts, c.experts_per_token)
+
+
+@contextmanager
+def recorded(routers: list[nn.Module]) -> Iterator[list[Tensor]]:
+    """What the routers say while the block runs: [T,N] of each, in the order of the layers."""
+    found: list[Tensor] = []
+    hooks = [router.register_forward_hook(lambda _module, _args, logits: found.append(logits)) for router in routers]
+    try:
+        yield found
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+class Mixtral(llama.Llama):
+    LAYER = Layer
+
+    def forward(
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        labels: Tensor | None = None,
+        *,
+        cache: Cache | None = None,
+        use_cache: bool = False,
+        logits_to_keep: int = 0,
+    ) -> Output:
+        """As Llama's; where the configuration asks for router_logits, they are in the Output, one [B·L,N] a layer, and
+        aux_loss, which is added to the loss."""
+        given = (input_ids, attention_mask, position_ids, labels)
+        how: dict[str, Any] = {"cache": cache, "use_cache": use_cache, "logits_to_keep": logits_to_keep}
+        if not self.config.router_logits:
+            return super().forward(*given, **how)
+        with recorded([layer.ff.router for layer in self.layers]) as logits:
+            out = super().forward(*given, **how)
+        mask = None if attention_mask is None else attention_mask[:, -input_ids.size(1) :].bool()  # type: ignore[union-attr]
+        aux = load_balancing_loss(logits, self.config.experts_per_token, mask)
+        if out.loss is not None and self.head == "causal_lm":
+            out["loss"] = out.loss + self.config.balance_weight * aux
+        return Output(out, aux_loss=aux, router_logits=tuple(logits))
+
+
+MODEL = Mixtral
+ROWS = {
+    **{f"layers.{{}}.mlp.{name}": None for name in ("gate_proj", "up_proj", "down_proj")},
+    "layers.{}.block_sparse_moe.gate": "layers.{}.ff.router",
+    "layers.{}.block_sparse_moe.experts.{}.w1": "layers.{}.ff.experts.{}.gate",
+    "layers.{}.block_sparse_moe.experts.{}.w3": "layers.{}.ff.experts.{}.up",
+    "layers.{}.block_sparse_moe.experts.{}.w2": "layers.{}.ff.experts.{}.down",
+}
+HF, HF_TIED = llama.llama_names(False, ROWS), llama.llama_names(True, ROWS)
+HF_HEADS = {
+    "MixtralModel": None, "MixtralForCausalLM": "causal_lm",
+    "MixtralForSequenceClassification": "sequence_classification",
+    "MixtralForTokenClassification": "token_classification",
+}  # fmt: skip
+HF_FIELDS = {
+    **{theirs: ours for theirs, ours in llama.HF_FIELDS.items() if ours not in ("attn_bias", "ff_bias")},
+    "sliding_window": "window", "num_local_experts": "n_experts", "num_experts_per_tok": "experts_per_token",
+    "output_router_logits": "router_logits", "router_aux_loss_coef": "balance_weight",
+}  # fmt: skip
+HF_FIXED = {"attention_bias": False, "mlp_bias": False}
+HF_UNUSED = llama.HF_UNUSED | {"router_jitter_noise"}
+from_hf_fields, to_hf_fields = read_rope, write_rope

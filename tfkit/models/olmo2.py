@@ -1,0 +1,84 @@
+"""OLMo 2 (OLMo team 2024, arXiv:2501.00656).
+
+Parent   llama
+Differs  norms stand after each sub-layer, before the residual addition, and none before it; queries and keys are
+         normalised over all heads at once
+Trained  objectives.causal_lm, on data that is published
+"""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from ..nn import Cache
+from ..nn.attention import split_heads
+from ..nn.grouped_query import GroupedQueryAttention, Rotation
+from ..nn.rms_norm import WideRMSNorm
+from . import llama
+from ._base import configuration
+from ._rope import read_rope, write_rope
+
+
+@configuration
+class Config(llama.Config):
+    vocab_size: int = 50304
+    eps: float = 1e-5
+    pad_token_id: int | None = 1
+    bos_token_id: int | None = None
+    eos_token_id: int | list[int] | None = 50279
+
+
+OLMO2 = {"vocab_size": 100352, "rope_theta": 500000.0, "max_length": 4096, "eps": 1e-6, "eos_token_id": 100257,
+         "pad_token_id": 100277}  # fmt: skip
+PRESETS: dict[str, dict] = {
+    "olmo-2-1b": {**OLMO2, "d_model": 2048, "n_layers": 16, "n_heads": 16, "d_ff": 8192},
+    "olmo-2-7b": OLMO2,
+    "olmo-2-13b": {**OLMO2, "d_model": 5120, "n_layers": 40, "n_heads": 40, "d_ff": 13824},
+}
+
+
+class WholeNormAttention(GroupedQueryAttention):
+    """Submodules q_norm, k_norm: over the widths of all heads together."""
+
+    def __init__(self, c: Config) -> None:
+        super().__init__(c.d_model, c.n_heads, c.n_kv_heads, d_head=c.d_head, bias=c.attn_bias, out_bias=c.attn_bias,
+                         dropout=c.attn_dropout)  # fmt: skip
+        self.q_norm = WideRMSNorm(self.q_proj.out_features, c.eps)
+        self.k_norm = WideRMSNorm(self.k_proj.out_features, c.eps)
+
+    def queries_keys_values(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        q = split_heads(self.q_norm(self.q_proj(x)), self.n_heads)
+        k = split_heads(self.k_norm(self.k_proj(x)), self.n_kv_heads)
+        return q, k, split_heads(self.v_proj(x), self.n_kv_heads)
+
+
+class Layer(llama.Layer):
+    def norm(self, c: Config) -> nn.Module:  # type: ignore[override]
+        return WideRMSNorm(c.d_model, c.eps)
+
+    def attention(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
+        return WholeNormAttention(c)
+
+    def forward(self, x: Tensor, rotation: Rotation, mask: Tensor | None, cache: Cache | None) -> Tensor:
+        x = x + self.norm1(self.attn(x, rotation, mask=mask, cache=cache))
+        return x + self.norm2(self.ff(x))
+
+
+class OLMo2(llama.Llama):
+    LAYER = Layer
+
+
+MODEL = OLMo2
+ROWS = {
+    "layers.{}.input_layernorm": None, "layers.{}.post_attention_layernorm": "layers.{}.norm1",
+    "layers.{}.post_feedforward_layernorm": "layers.{}.norm2",
+    **{f"layers.{{}}.self_attn.{name}": f"layers.{{}}.attn.{name}" for name in ("q_norm", "k_norm")},
+}  # fmt: skip
+HF, HF_TIED = llama.llama_names(False, ROWS), llama.llama_names(True, ROWS)
+HF_HEADS = {
+    "Olmo2Model": None, "Olmo2ForCausalLM": "causal_lm", "Olmo2ForSequenceClassification": "sequence_classification",
+}  # fmt: skip
+HF_FIELDS = {theirs: ours for theirs, ours in llama.HF_FIELDS.items() if ours != "ff_bias"}
+HF_FIXED = {"mlp_bias": False}
+HF_UNUSED = llama.HF_UNUSED
+from_hf_fields, to_hf_fields = read_rope, write_rope

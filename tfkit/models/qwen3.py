@@ -1,0 +1,70 @@
+"""Qwen3 (Yang et al. 2025, arXiv:2505.09388).
+
+Parent   llama
+Differs  each head's queries and keys are normalised before they are turned (Henry et al. 2020, arXiv:2010.04245), so
+         that no score grows without bound; heads of 128 whatever the width; the later layers may attend to a window
+Trained  objectives.causal_lm
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor, nn
+
+from ..nn.grouped_query import GroupedQueryAttention
+from ..nn.rms_norm import RMSNorm
+from . import llama, qwen2
+from ._base import configuration
+from ._rope import read_rope, write_rope
+
+
+@configuration
+class Config(qwen2.Config):
+    d_head: int | None = 128
+
+
+QWEN3 = {"rope_theta": 1e6, "max_length": 40960, "n_kv_heads": 8, "bos_token_id": 151643, "eos_token_id": 151645}
+PRESETS: dict[str, dict] = {
+    "qwen3-0.6b": {**QWEN3, "d_model": 1024, "n_layers": 28, "n_heads": 16, "d_ff": 3072, "tie_embeddings": True},
+    "qwen3-1.7b": {**QWEN3, "d_model": 2048, "n_layers": 28, "n_heads": 16, "d_ff": 6144, "tie_embeddings": True},
+    "qwen3-8b": {**QWEN3, "d_model": 4096, "n_layers": 36, "n_heads": 32, "d_ff": 12288},
+}
+
+
+class NormalizedAttention(GroupedQueryAttention):
+    """Submodules q_norm, k_norm: of each head's queries and keys, width d_head."""
+
+    def __init__(self, c: Config, norm: Any = RMSNorm, **how: Any) -> None:
+        super().__init__(c.d_model, c.n_heads, c.n_kv_heads, d_head=c.d_head, dropout=c.attn_dropout, **how)
+        width = c.d_head or c.d_model // c.n_heads
+        self.q_norm, self.k_norm = norm(width, c.eps), norm(width, c.eps)
+
+    def queries_keys_values(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        q, k, v = super().queries_keys_values(x)
+        return self.q_norm(q), self.k_norm(k), v
+
+
+class Layer(llama.Layer):
+    def attention(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
+        return NormalizedAttention(c, bias=c.attn_bias, out_bias=c.attn_bias)
+
+
+class Qwen3(llama.Llama):
+    LAYER = Layer
+
+    def layer_types(self) -> list[str]:
+        return qwen2.layer_types(self.config)
+
+
+MODEL = Qwen3
+QK_NORMS = {f"layers.{{}}.self_attn.{name}": f"layers.{{}}.attn.{name}" for name in ("q_norm", "k_norm")}
+HF, HF_TIED = llama.llama_names(False, QK_NORMS), llama.llama_names(True, QK_NORMS)
+HF_HEADS = {
+    "Qwen3Model": None, "Qwen3ForCausalLM": "causal_lm", "Qwen3ForSequenceClassification": "sequence_classification",
+    "Qwen3ForTokenClassification": "token_classification",
+}  # fmt: skip
+HF_FIELDS = {**qwen2.HF_FIELDS, "attention_bias": "attn_bias"}
+HF_FIXED = {"mlp_bias": False}
+HF_UNUSED = llama.HF_UNUSED
+from_hf_fields, to_hf_fields = read_rope, write_rope

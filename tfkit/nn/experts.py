@@ -1,0 +1,67 @@
+"""Mixture of experts: many feed-forward networks, of which each token takes a few (Shazeer et al. 2017,
+arXiv:1701.06538; Fedus et al. 2021, arXiv:2101.03961)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+def route_top_k(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """Softmax over all experts, then the k best, whose weights are made to sum to 1 (Jiang et al. 2024, Mixtral).
+
+    logits [T,N] -> (weights [T,k], float32 or wider; experts int64 [T,k])
+    """
+    probabilities = logits.to(torch.promote_types(logits.dtype, torch.float32)).softmax(-1)
+    weights, experts = probabilities.topk(k, dim=-1)
+    return weights / weights.sum(-1, keepdim=True), experts
+
+
+def mix_experts(x: Tensor, weights: Tensor, chosen: Tensor, experts: Sequence[nn.Module]) -> Tensor:
+    """Each token's weighted sum of what its experts make of it; every expert sees its own tokens only.
+
+    x [T,E], weights [T,k], chosen int64 [T,k] -> [T,E]
+    """
+    out = torch.zeros_like(x)
+    for index, expert in enumerate(experts):
+        token, place = (chosen == index).nonzero(as_tuple=True)
+        out = out.index_add(0, token, (weights[token, place, None] * expert(x[token])).to(x.dtype))
+    return out
+
+
+class MixtureOfExperts(nn.Module):
+    """Submodules router: nn.Linear(E, N) without bias, experts: N feed-forward networks. k: experts of a token."""
+
+    def __init__(self, d_model: int, experts: Sequence[nn.Module], k: int) -> None:
+        super().__init__()
+        if not 1 <= k <= len(experts):
+            raise ValueError(f"each token takes {k} experts, and there are {len(experts)}")
+        self.k = k
+        self.router = nn.Linear(d_model, len(experts), bias=False)
+        self.experts = nn.ModuleList(experts)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x [B,L,E] -> [B,L,E]"""
+        flat = x.flatten(0, 1)  # [T,E]
+        weights, chosen = route_top_k(self.router(flat), self.k)
+        return mix_experts(flat, weights.to(x.dtype), chosen, list(self.experts)).view_as(x)
+
+
+def load_balancing_loss(router_logits: Sequence[Tensor], k: int, mask: Tensor | None = None) -> Tensor:
+    """N · Σ (share of tokens that chose an expert) · (its mean probability): least where all experts are used alike
+    (Fedus et al. 2021, equations 4 to 6, over k choices and all layers together).
+
+    router_logits: of each layer [T,N]; mask bool [T] or None, False: padding, which does not count -> scalar
+    """
+    probabilities = torch.cat(list(router_logits)).softmax(-1)  # [layers·T,N]
+    experts = probabilities.size(-1)
+    chosen = F.one_hot(probabilities.topk(k, dim=-1).indices, experts).to(probabilities.dtype)  # [layers·T,k,N]
+    counted = torch.ones_like(probabilities[:, 0])
+    if mask is not None:
+        counted = mask.flatten().to(probabilities.dtype).repeat(len(router_logits))
+    share = (chosen * counted[:, None, None]).sum(0) / counted.sum()  # [k,N]
+    mean = (probabilities * counted[:, None]).sum(0) / counted.sum()  # [N]
+    return experts * (share * mean).sum()

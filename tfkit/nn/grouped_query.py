@@ -1,0 +1,82 @@
+"""Attention whose keys and values serve several query heads each (GQA, Ainslie et al. 2023, arXiv:2305.13245)."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from .attention import merge_heads, split_heads
+from .cache import Cache
+from .kernel import attend
+from .rope import rotate_halves
+
+Rotation = tuple[Tensor, Tensor]
+
+
+class GroupedQueryAttention(nn.Module):
+    """Causal self-attention with rotary positions: H query heads, G heads of keys and values, H / G queries a group.
+
+    n_kv_heads: G, as many as n_heads unless given. d_head: E / H unless given. bias: of q_proj, k_proj and v_proj;
+    out_bias: of o_proj. scale: of the scores, 1/sqrt(d_head) unless given. softcap: bound of the scores, soft.
+    dropout: on the weights, in training. causal: no looking ahead.
+    Raises ValueError where the groups do not divide the heads, or the heads the width.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        n_kv_heads: int | None = None,
+        *,
+        d_head: int | None = None,
+        bias: bool = False,
+        out_bias: bool = False,
+        scale: float | None = None,
+        softcap: float | None = None,
+        dropout: float = 0.0,
+        causal: bool = True,
+    ) -> None:
+        super().__init__()
+        n_kv_heads = n_kv_heads or n_heads
+        if n_heads % n_kv_heads:
+            raise ValueError(f"n_kv_heads={n_kv_heads} does not divide n_heads={n_heads}")
+        if d_head is None and d_model % n_heads:
+            raise ValueError(f"n_heads={n_heads} does not divide d_model={d_model}")
+        d_head = d_head or d_model // n_heads
+        self.n_heads, self.n_kv_heads, self.d_head = n_heads, n_kv_heads, d_head
+        self.scale, self.softcap, self.dropout, self.causal = scale, softcap, dropout, causal
+        self.add_projections(d_model, bias)
+        self.o_proj = nn.Linear(n_heads * d_head, d_model, bias=out_bias)
+
+    def add_projections(self, d_model: int, bias: bool) -> None:
+        """Make what `queries_keys_values` multiplies x by."""
+        self.q_proj = nn.Linear(d_model, self.n_heads * self.d_head, bias=bias)
+        self.k_proj = nn.Linear(d_model, self.n_kv_heads * self.d_head, bias=bias)
+        self.v_proj = nn.Linear(d_model, self.n_kv_heads * self.d_head, bias=bias)
+
+    def queries_keys_values(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """x [B,L,E] -> q [B,H,L,D], k and v [B,G,L,D], before they are turned by their positions"""
+        q = split_heads(self.q_proj(x), self.n_heads)
+        return q, split_heads(self.k_proj(x), self.n_kv_heads), split_heads(self.v_proj(x), self.n_kv_heads)
+
+    def forward(
+        self, x: Tensor, rotation: Rotation, *, mask: Tensor | None = None, cache: Cache | None = None
+    ) -> Tensor:
+        """x [B,L,E] the new positions, rotation: their cos and sin, mask bool, broadcastable to [B,H,L,K] -> [B,L,E].
+
+        A cache keeps G heads, not H: that is what the groups save."""
+        q, k, v = self.queries_keys_values(x)
+        q, k = rotate_halves(q, *rotation), rotate_halves(k, *rotation)
+        causal = self.causal
+        if cache is not None:
+            k, v = cache.extend(self, k, v)  # [B,G,K,D]
+            mask, causal = cache.restrict(mask, causal, x.size(1), x.device)
+        groups = self.n_heads // self.n_kv_heads
+        if groups > 1:
+            k, v = k.repeat_interleave(groups, dim=1), v.repeat_interleave(groups, dim=1)  # [B,H,K,D]
+        return self.o_proj(merge_heads(self.attend(q, k, v, mask, causal)))
+
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool) -> Tensor:
+        """q [B,H,L,D], k and v [B,H,K,D] -> [B,H,L,D]"""
+        dropout = self.dropout if self.training else 0.0
+        more = {} if self.softcap is None else {"softcap": self.softcap}
+        return attend(q, k, v, mask=mask, causal=causal, scale=self.scale, dropout=dropout, **more)
