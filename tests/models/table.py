@@ -197,6 +197,10 @@ MARIAN = {"pad_token_id": 0, "decoder_start_token_id": 0, "eos_token_id": 2}
 T5 = {**SEQ2SEQ, "d_kv": 4, "n_buckets": 8, "num_labels": LABELS}
 ALONE = {r"decoder\.\d\.(cross_attn|norm2)": "a decoder alone has nothing to look across to"}
 OF_OTHERS = "it is made of other models, which it finds by name when it runs"
+LLAMA = {"vocab_size": VOCAB, "d_model": 16, "n_layers": 2, "n_heads": 4, "n_kv_heads": 2, "d_ff": 24}
+LLAMA |= {"max_length": 24, "num_labels": LABELS}
+ODD_LLAMA = {"d_model": 18, "n_heads": 3, "n_kv_heads": 1, "n_layers": 1, "vocab_size": 43}
+ROUTED = "which tokens an expert is given decides a shape, which a graph cannot know beforehand"
 GPT_XL = {"vocab_size": VOCAB, "cutoffs": (10, 20), "div_val": 2, "d_model": 16, "d_embed": 16, "n_heads": 4}
 XLNET = {**SEQ2SEQ, "num_labels": LABELS}
 GPT_XL |= {"d_head": 4, "d_ff": 24, "mem_len": 6, "clamp_len": 5, "num_labels": LABELS}
@@ -261,7 +265,19 @@ ROWS: dict[str, Row] = {
         fields={**GPT, "window": 4, "attention_types": ((("global", "local"), 1),)}, head="causal_lm",
         odd={**ODD, "window": 3, "attention_types": ((("local",), 1),)},
     ),
+    "gemma2": Decoder(
+        fields={**LLAMA, "d_head": 6, "window": 4, "scale_width": 7.0, "score_cap": 3.0, "logit_cap": 4.0},
+        head="causal_lm", odd={**ODD_LLAMA, "score_cap": None, "logit_cap": None, "tie_embeddings": False},
+    ),
+    "gemma3": Decoder(
+        fields={**LLAMA, "d_head": 6, "window": 4, "scale_width": 7.0, "period": 2}, head="causal_lm",
+        odd={**ODD_LLAMA, "logit_cap": 4.0},
+    ),
     "gptj": Decoder(fields={**GPT, "rotary_dim": 2}, head="causal_lm", odd={**ODD, "d_model": 18, "rotary_dim": None}),
+    "llama": Decoder(
+        fields=LLAMA, head="causal_lm",
+        odd={**ODD_LLAMA, "d_head": 4, "attn_bias": True, "ff_bias": True, "tie_embeddings": True},
+    ),
     "longformer": Encoder(
         fields={**BERT, "max_length": 40, "n_types": 1, "window": 4}, head="masked_lm", more=first_is_global,
         odd={**ODD, "window": 2},
@@ -276,19 +292,33 @@ ROWS: dict[str, Row] = {
     "mbart": Seq2Seq(
         fields={**BART, "pad_token_id": 0}, head="seq2seq_lm", end=2, odd={**ODD, "n_decoder_heads": 5}, still=ALONE,
     ),
+    "mistral": Decoder(fields={**LLAMA, "window": 4}, head="causal_lm", odd={**ODD_LLAMA, "window": 1}),
+    "mixtral": Decoder(
+        fields={**LLAMA, "n_experts": 4, "router_logits": True}, head="causal_lm",
+        odd={**ODD_LLAMA, "n_experts": 3, "experts_per_token": 3}, but={"compile": ROUTED},
+        still={r"layers\.1\.ff\.experts": "a classifier reads the last token, which takes two experts"},
+    ),
     "mmbt": WithPicture(
         fields={"text_config": {"architecture": "bert", **BERT}, "image_config": None, "modal_hidden_size": 5},
         head=None, more=picture, but={"flat form": OF_OTHERS},
         odd={"text_config": {"architecture": "bert", **BERT, **ODD}},
     ),
     "mt5": Seq2Seq(fields=T5, head="seq2seq_lm", end=1, odd={**ODD, "d_kv": 3}),
+    "olmo2": Decoder(fields=LLAMA, head="causal_lm", odd={**ODD_LLAMA, "attn_bias": True}),
     "pegasus": Seq2Seq(
         fields=BART, head="seq2seq_lm", odd={"d_model": 18, "n_heads": 3, "n_decoder_heads": 1}, still=ALONE
+    ),
+    "phi3": Decoder(
+        fields={**LLAMA, "pad_token_id": 0, "window": 4}, head="causal_lm", odd={**ODD_LLAMA, "rotary_fraction": 0.5}
     ),
     "prophetnet": Seq2Seq(
         fields=PROPHET, head="seq2seq_lm", odd={**ODD, "n_decoder_heads": 5, "ngram": 3}, untaught=("encoder",),
         still=ALONE,
     ),
+    "qwen2": Decoder(
+        fields={**LLAMA, "use_window": True, "window": 4, "first_windowed": 1}, head="causal_lm", odd=ODD_LLAMA
+    ),
+    "qwen3": Decoder(fields={**LLAMA, "d_head": 6}, head="causal_lm", odd={**ODD_LLAMA, "attn_bias": True}),
     "reformer": Encoder(
         fields=REFORMER, head="masked_lm", length=13,
         odd={"d_model": 15, "d_head": 3, "n_heads": 3, "axial_dims": (7, 8), "layers": ("lsh",), "n_buckets": 6},
@@ -412,6 +442,11 @@ COUNTS: dict[str, tuple[str | None, int]] = {
     "funnel-transformer/intermediate": (None, 177_057_792),
     "funnel-transformer/large": (None, 386_127_872),
     "funnel-transformer/xlarge": (None, 468_021_248),
+    "gemma-2-27b": ("causal_lm", 27_227_128_320),
+    "gemma-2-2b": ("causal_lm", 2_614_341_888),
+    "gemma-2-9b": ("causal_lm", 9_241_705_984),
+    "gemma-3-1b": ("causal_lm", 999_885_952),
+    "gemma-3-270m": ("causal_lm", 268_098_176),
     "gpt-j-6b": ("causal_lm", 6_050_882_784),
     "gpt-neo-1.3B": ("causal_lm", 1_315_575_808),
     "gpt-neo-125m": ("causal_lm", 125_198_592),
@@ -428,6 +463,14 @@ COUNTS: dict[str, tuple[str | None, int]] = {
     "gpt3-medium": ("causal_lm", 355_871_744),
     "gpt3-small": ("causal_lm", 125_226_240),
     "gpt3-xl": ("causal_lm", 1_315_723_264),
+    "llama-7b": ("causal_lm", 6_738_415_616),
+    "llama-13b": ("causal_lm", 13_015_864_320),
+    "llama-2-7b": ("causal_lm", 6_738_415_616),
+    "llama-2-70b": ("causal_lm", 68_976_648_192),
+    "llama-3-8b": ("causal_lm", 8_030_261_248),
+    "llama-3.1-8b": ("causal_lm", 8_030_261_248),
+    "llama-3.2-1b": ("causal_lm", 1_235_814_400),
+    "llama-3.2-3b": ("causal_lm", 3_212_749_824),
     "longformer-base-4096": (None, 148_659_456),
     "longformer-large-4096": (None, 434_600_960),
     "m2m100_1.2B": ("seq2seq_lm", 1_239_470_080),
@@ -436,17 +479,32 @@ COUNTS: dict[str, tuple[str | None, int]] = {
     "mbart-large-cc25": ("seq2seq_lm", 610_851_840),
     "mbart-large-en-ro": ("seq2seq_lm", 610_851_840),
     "mdeberta-v3-base": (None, 278_218_752),
+    "mistral-7b-v0.1": ("causal_lm", 7_241_732_096),
+    "mistral-7b-v0.3": ("causal_lm", 7_248_023_552),
+    "mixtral-8x22b": ("causal_lm", 140_630_071_296),
+    "mixtral-8x7b": ("causal_lm", 46_702_792_704),
     "mmbt-base-uncased": (None, 169_199_680),
     "mt5-base": ("seq2seq_lm", 582_401_280),
     "mt5-large": ("seq2seq_lm", 1_229_581_312),
     "mt5-small": ("seq2seq_lm", 300_176_768),
     "mt5-xl": ("seq2seq_lm", 3_742_619_648),
     "mt5-xxl": ("seq2seq_lm", 12_921_057_280),
+    "olmo-2-13b": ("causal_lm", 13_716_198_400),
+    "olmo-2-1b": ("causal_lm", 1_484_916_736),
+    "olmo-2-7b": ("causal_lm", 7_298_617_344),
     "openai-gpt": ("causal_lm", 116_534_784),
     "opus-mt-en-de": ("seq2seq_lm", 73_886_208),
     "pegasus-large": ("seq2seq_lm", 568_699_904),
     "pegasus-xsum": ("seq2seq_lm", 568_699_904),
+    "phi-3-medium-4k": ("causal_lm", 13_960_238_080),
+    "phi-3-mini-4k": ("causal_lm", 3_821_079_552),
     "prophetnet-large-uncased": ("seq2seq_lm", 391_321_600),
+    "qwen2.5-0.5b": ("causal_lm", 494_032_768),
+    "qwen2.5-1.5b": ("causal_lm", 1_543_714_304),
+    "qwen2.5-7b": ("causal_lm", 7_615_616_512),
+    "qwen3-0.6b": ("causal_lm", 596_049_920),
+    "qwen3-1.7b": ("causal_lm", 1_720_574_976),
+    "qwen3-8b": ("causal_lm", 8_190_735_360),
     "rag-sequence-base": ("rag_sequence", 515_183_104),
     "rag-sequence-nq": ("rag_sequence", 515_183_104),
     "rag-token-base": ("rag_token", 515_183_104),
@@ -459,6 +517,7 @@ COUNTS: dict[str, tuple[str | None, int]] = {
     "roberta-large": ("masked_lm", 355_412_057),
     "roberta-share": ("seq2seq_lm", 153_654_873),
     "roberta2roberta": ("seq2seq_lm", 277_709_913),
+    "smollm2-135m": ("causal_lm", 134_515_008),
     "sutskever2014": ("seq2seq_lm", 546_226_000),
     "t5-11b": ("seq2seq_lm", 11_307_321_344),
     "t5-3b": ("seq2seq_lm", 2_851_598_336),

@@ -10,7 +10,10 @@ WITH_TRAINED_LENGTH = ("llama3", "yarn", "longrope")
 
 def read_rope(described: dict[str, Any]) -> dict[str, Any]:
     """config.json with `rope_parameters` (5.x), or `rope_theta` and `rope_scaling` (4.x) -> the same with rope_theta,
-    rope_scaling (None: as trained) and partial_rotary_factor in their own fields. Raises ValueError for no dictionary."""
+    rope_scaling (None: as trained) and partial_rotary_factor in fields of their own.
+
+    Raises ValueError where rope_parameters is no dictionary.
+    """
     described = dict(described)
     said = described.pop("rope_parameters", None) or described.pop("rope_scaling", None) or {}
     described.pop("rope_scaling", None)
@@ -42,8 +45,8 @@ def _scaling(said: dict[str, Any], described: dict[str, Any]) -> dict[str, Any] 
 
 
 def write_rope(written: dict[str, Any]) -> dict[str, Any]:
-    """The other way round, as 5.x writes it."""
-    written = dict(written)
+    """The other way round, as 5.x writes it. A head_dim of None is left out: some of their classes divide by it."""
+    written = {field: value for field, value in written.items() if field != "head_dim" or value is not None}
     rope = {"rope_theta": written.pop("rope_theta"), **(written.pop("rope_scaling") or {"rope_type": "default"})}
     if "partial_rotary_factor" in written:
         rope["partial_rotary_factor"] = written.pop("partial_rotary_factor")

@@ -9,7 +9,6 @@ Trained  objectives.causal_lm, the small ones by distillation from a larger mode
 
 from __future__ import annotations
 
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..nn import Cache
@@ -87,7 +86,7 @@ class Gemma2(llama.Llama):
         return x * x.new_tensor(self.config.d_model**0.5)  # rounded to the weights' dtype, as it was trained
 
     def score(self, x: Tensor) -> Tensor:
-        logits, cap = F.linear(x, self.embed.weight if self.config.tie_embeddings else self.lm_head.weight), self.config.logit_cap
+        logits, cap = super().score(x), self.config.logit_cap
         return logits if cap is None else cap * (logits / cap).tanh()
 
 
@@ -105,7 +104,8 @@ HF_HEADS = {
 HF_FIELDS = {
     **{theirs: ours for theirs, ours in llama.HF_FIELDS.items() if ours not in ("ff_bias", "activation")},
     "hidden_activation": "activation", "sliding_window": "window", "layer_types": "layer_types",
-    "query_pre_attn_scalar": "scale_width", "attn_logit_softcapping": "score_cap", "final_logit_softcapping": "logit_cap",
+    "query_pre_attn_scalar": "scale_width", "attn_logit_softcapping": "score_cap",
+    "final_logit_softcapping": "logit_cap",
 }  # fmt: skip
 HF_FIXED = {"mlp_bias": False, "use_bidirectional_attention": False}
 HF_UNUSED = llama.HF_UNUSED | {"hidden_act", "cache_implementation"}

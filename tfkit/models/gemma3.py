@@ -54,6 +54,7 @@ class Layer(gemma2.Layer):
 
 
 class Gemma3(gemma2.Gemma2):
+    HEADS = (None, "causal_lm")
     LAYER = Layer
 
     def layer_types(self) -> list[str]:

@@ -209,7 +209,8 @@ class Llama(Model):
         positions = torch.arange(past, past + ids.size(1), device=ids.device) if position_ids is None else position_ids
         x = self.hidden(self.embedded(ids), positions, mask, cache, past)
         if self.top is not None:
-            return Output(self.top(heads.Seen(x, None, self.embed.weight, self.filled(ids, real), 1), **targets), cache=cache)
+            seen = heads.Seen(x, None, self.embed.weight, self.filled(ids, real), 1)
+            return Output(self.top(seen, **targets), cache=cache)
         logits = loss = None
         if self.head:
             logits = self.score(x[:, -logits_to_keep:])
@@ -232,7 +233,7 @@ def llama_names(tied: bool, changes: dict[str, Any] | None = None, **more: Any) 
     table = {
         "embed_tokens": "embed",
         "layers.{}.input_layernorm": "layers.{}.norm1",
-        **{f"layers.{{}}.self_attn.{name}": f"layers.{{}}.attn.{name}" for name in ("q_proj", "k_proj", "v_proj", "o_proj")},
+        **{f"layers.{{}}.self_attn.{x}_proj": f"layers.{{}}.attn.{x}_proj" for x in "qkvo"},
         "layers.{}.post_attention_layernorm": "layers.{}.norm2",
         "layers.{}.mlp.gate_proj": "layers.{}.ff.gate",
         "layers.{}.mlp.up_proj": "layers.{}.ff.up",

@@ -1,8 +1,8 @@
 """Mixtral 8x7B (Jiang et al. 2024, arXiv:2401.04088).
 
 Parent   llama
-Differs  eight feed-forward networks in each layer, of which a router picks two for each token: 47 billion parameters, of
-         which a token meets 13 billion
+Differs  eight feed-forward networks in each layer, of which a router picks two for each token: 47 billion parameters,
+         of which a token meets 13 billion
 Trained  objectives.causal_lm, and a loss that keeps the experts equally busy (nn.load_balancing_loss)
 """
 
@@ -76,17 +76,17 @@ class Mixtral(llama.Llama):
         use_cache: bool = False,
         logits_to_keep: int = 0,
     ) -> Output:
-        """As Llama's; where the configuration asks for router_logits, they are in the Output, one [B·L,N] a layer, and
-        aux_loss, which is added to the loss."""
+        """As Llama's; where the configuration asks for router_logits, a language model's Output has them, one [B·L,N] a
+        layer, and aux_loss, which is added to the loss."""
         given = (input_ids, attention_mask, position_ids, labels)
         how: dict[str, Any] = {"cache": cache, "use_cache": use_cache, "logits_to_keep": logits_to_keep}
-        if not self.config.router_logits:
+        if not self.config.router_logits or self.head != "causal_lm":
             return super().forward(*given, **how)
         with recorded([layer.ff.router for layer in self.layers]) as logits:
             out = super().forward(*given, **how)
         mask = None if attention_mask is None else attention_mask[:, -input_ids.size(1) :].bool()  # type: ignore[union-attr]
         aux = load_balancing_loss(logits, self.config.experts_per_token, mask)
-        if out.loss is not None and self.head == "causal_lm":
+        if out.loss is not None:
             out["loss"] = out.loss + self.config.balance_weight * aux
         return Output(out, aux_loss=aux, router_logits=tuple(logits))
 

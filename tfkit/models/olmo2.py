@@ -65,6 +65,8 @@ class Layer(llama.Layer):
 
 
 class OLMo2(llama.Llama):
+    TOPS = {"sequence_classification": llama.Llama.TOPS["sequence_classification"]}
+    HEADS = (None, "causal_lm", *TOPS)
     LAYER = Layer
 
 

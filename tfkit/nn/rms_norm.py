@@ -1,4 +1,4 @@
-"""Root mean square normalisation (Zhang and Sennrich 2019, arXiv:1910.07467): no mean is taken away, and there is no bias."""
+"""Root mean square normalisation (Zhang and Sennrich 2019, arXiv:1910.07467): no mean is subtracted, no bias added."""
 
 from __future__ import annotations
 

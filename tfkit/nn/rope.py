@@ -1,7 +1,7 @@
 """Rotary positions as today's decoders have them: any base, any of the ways to stretch them over longer texts.
 
-RoPE: Su et al. 2021, arXiv:2104.09864. The pairs that turn together are column i and column i + D/2 ("rotate half", as in
-Llama); `rotary.turn` pairs neighbours, as GPT-J does. The two differ by a permutation of the columns of q_proj and k_proj.
+RoPE: Su et al. 2021, arXiv:2104.09864. The pairs that turn together are column i and column i + D/2 ("rotate half", as
+in Llama); `rotary.turn` pairs neighbours, as GPT-J does. They differ by a permutation of q_proj's and k_proj's columns.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def rope_frequencies(
 ) -> tuple[Tensor, float]:
     """How fast each pair of columns turns: base^(-2i/dim), changed as `scaling` says.
 
-    dim: columns that turn; scaling: {"rope_type": "linear", "factor": 2.0} and the like, as config.json has it; length: of
-    the text so far, which "dynamic" and "longrope" go by; max_length: the longest text of the configuration
+    dim: columns that turn; scaling: {"rope_type": "linear", "factor": 2.0} and the like, as config.json has it; length:
+    of the text so far, which "dynamic" and "longrope" go by; max_length: the longest text of the configuration
     -> (frequencies [dim/2], in radians a position; the factor by which cosines and sines are multiplied)
     Raises ValueError for an unknown rope_type, or for one that lacks a number.
     """
@@ -53,7 +53,7 @@ def _linear(base: float, exponents: Tensor, scaling: Scaling, *_: Any) -> tuple[
 
 
 def _dynamic(base: float, exponents: Tensor, scaling: Scaling, length: int, max_length: int) -> tuple[Tensor, float]:
-    """A larger base as the text grows past what was trained, so that only the slow pairs are stretched ("NTK-aware")."""
+    """A larger base as the text grows past what was trained, so that slow pairs are stretched most ("NTK-aware")."""
     dim = 2 * exponents.numel()
     growth = scaling["factor"] * max(length, max_length) / max_length - (scaling["factor"] - 1)
     return (base * growth ** (dim / (dim - 2))) ** -exponents, 1.0
@@ -69,7 +69,7 @@ def _llama3(base: float, exponents: Tensor, scaling: Scaling, *_: Any) -> tuple[
 
 
 def _yarn(base: float, exponents: Tensor, scaling: Scaling, _length: int, max_length: int) -> tuple[Tensor, float]:
-    """A ramp over the pairs, by how often each turns in the trained length (YaRN, Peng et al. 2023, arXiv:2309.00071)."""
+    """A ramp over the pairs, by how often each turns in the trained length (Peng et al. 2023, arXiv:2309.00071)."""
     trained = scaling["original_max_position_embeddings"]
     factor = scaling["factor"] or max_length / trained
     dim = 2 * exponents.numel()
@@ -102,7 +102,8 @@ def _yarn_temperature(scaling: Scaling, factor: float) -> float:
 
 
 def _longrope(base: float, exponents: Tensor, scaling: Scaling, length: int, max_length: int) -> tuple[Tensor, float]:
-    """A factor for each pair, found by search: one list for short texts, one for long (Ding et al. 2024, arXiv:2402.13753)."""
+    """A factor for each pair, found by search; short texts have one list, long ones another (Ding et al. 2024,
+    arXiv:2402.13753)."""
     trained = scaling["original_max_position_embeddings"]
     factors = scaling["long_factor" if length > trained else "short_factor"]
     stretch = scaling.get("factor") or max_length / trained

@@ -138,6 +138,7 @@ class Uses(ast.NodeVisitor):
         own = {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)}
         own |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         own |= {n.name for n in ast.walk(node) if isinstance(n, (ast.FunctionDef, ast.ClassDef)) and n is not node}
+        own |= {n.name for n in ast.walk(node) if isinstance(n, ast.ExceptHandler) and n.name}
         self.local.append(own)
         for child in ast.iter_child_nodes(node):
             if child not in getattr(node, "decorator_list", ()):

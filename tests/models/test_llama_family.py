@@ -1,0 +1,177 @@
+"""Llama and its relatives are the published ones: same numbers, gradients, generated ids and files, in both layouts of
+config.json."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import torch
+
+import tfkit
+from tfkit.decode import Beam
+
+hf = pytest.importorskip("transformers")
+SIZES = {
+    "vocab_size": 99, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 3, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "max_position_embeddings": 40, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2,
+}  # fmt: skip
+GEMMA = {"head_dim": 10, "sliding_window": 4, "query_pre_attn_scalar": 7}
+LONG = {"rope_theta": 1e4, "rope_type": "longrope"}
+LONG |= {"short_factor": [1.0, 1.1, 1.2, 1.3], "long_factor": [2.0, 3.0, 4.0, 5.0]}
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 10, "rope_theta": 1e4}
+ROPES = {
+    "linear": {"rope_type": "linear", "factor": 2.0, "rope_theta": 5e3},
+    "dynamic": {"rope_type": "dynamic", "factor": 2.0, "rope_theta": 1e4},
+    "llama3": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+               "original_max_position_embeddings": 20, "rope_theta": 1e4},
+    "yarn": YARN,
+    "yarn with two scales": {**YARN, "mscale": 0.7, "mscale_all_dim": 1.1, "truncate": False, "beta_fast": 4},
+    "longrope": {**LONG, "original_max_position_embeddings": 8, "factor": 5.0},
+}  # fmt: skip
+CASES = {
+    "llama": ("llama", "Llama", {}),
+    "llama, odd": ("llama", "Llama", {"head_dim": 10, "attention_bias": True, "mlp_bias": True,
+                                      "tie_word_embeddings": True}),
+    **{f"llama, {kind}": ("llama", "Llama", {"rope_parameters": rope, "max_position_embeddings": 9})
+       for kind, rope in ROPES.items()},
+    "mistral": ("mistral", "Mistral", {"sliding_window": 4}),
+    "mistral, no window": ("mistral", "Mistral", {"sliding_window": None, "head_dim": 10}),
+    "mixtral": ("mixtral", "Mixtral", {"num_local_experts": 5, "output_router_logits": True,
+                                       "router_aux_loss_coef": 0.5}),
+    "qwen2": ("qwen2", "Qwen2", {"use_sliding_window": True, "sliding_window": 4, "max_window_layers": 1}),
+    "qwen2, tied": ("qwen2", "Qwen2", {"tie_word_embeddings": True}),
+    "qwen3": ("qwen3", "Qwen3", {"head_dim": 10, "attention_bias": True}),
+    "olmo2": ("olmo2", "Olmo2", {}),
+    "phi3": ("phi3", "Phi3", {"sliding_window": 4, "rope_parameters": {"partial_rotary_factor": 0.5, "rope_theta": 1e4,
+                                                                       "rope_type": "default"}}),
+    "phi3, long": ("phi3", "Phi3", {"original_max_position_embeddings": 5, "rope_parameters": LONG}),
+    "gemma2": ("gemma2", "Gemma2", {**GEMMA, "attn_logit_softcapping": 2.0, "final_logit_softcapping": 3.0}),
+    "gemma3": ("gemma3", "Gemma3Text", {**GEMMA, "sliding_window_pattern": 2, "final_logit_softcapping": 3.0}),
+}  # fmt: skip
+# the others upcast to float32 by a method, which no patch of their module reaches, or have more kinds of positions
+IN_FLOAT64 = [case for case in CASES if "gemma" not in case and "mixtral" not in case and "," not in case]
+
+
+def their_model(parity, case):
+    name, theirs, more = CASES[case]
+    config = getattr(hf, f"{theirs}Config")(**{**SIZES, **more})
+    return name, parity.shake(getattr(hf, f"{theirs.removesuffix('Text')}ForCausalLM")(config))
+
+
+class DoubleRotary(torch.nn.Module):
+    """Their rotary positions with the digits of float64; theirs have those of float32, whatever the model's dtype."""
+
+    def __init__(self, config):
+        super().__init__()
+        rope = config.rope_parameters
+        width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+        width = int(width * rope.get("partial_rotary_factor", 1.0))
+        self.frequencies = rope["rope_theta"] ** (-torch.arange(0, width, 2).double() / width)
+
+    def forward(self, x, position_ids):
+        angles = position_ids[..., None].double() * self.frequencies
+        angles = torch.cat([angles, angles], -1)
+        return angles.cos(), angles.sin()
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case != "mixtral"])
+def test_numbers_and_gradients_in_float32(parity, case, tmp_path):
+    name, theirs = their_model(parity, case)
+    parity.assert_same_causal(name, theirs, parity.read(theirs, tmp_path), torch.float32)
+
+
+@pytest.mark.parametrize("case", IN_FLOAT64)
+def test_numbers_and_gradients_in_float64(parity, case, tmp_path, monkeypatch):
+    name, theirs = their_model(parity, case)
+    ours = parity.read(theirs, tmp_path)
+    monkeypatch.setattr(f"transformers.models.{name}.modeling_{name}.torch", parity.Double())
+    theirs.model.rotary_emb = DoubleRotary(theirs.config)
+    parity.assert_same_causal(name, theirs, ours, torch.float64)
+
+
+def test_mixtral_and_the_loss_that_balances_its_experts(parity, tmp_path):
+    """In memory they keep all experts of a layer in one tensor; so the gradients are held together by hand."""
+    _, theirs = their_model(parity, "mixtral")
+    ours = parity.read(theirs, tmp_path)
+    ids, mask, labels = parity.ragged()
+    expected, out = theirs(ids, attention_mask=mask, labels=labels), ours(ids, mask, labels=labels)
+    close = {"rtol": 1e-4, "atol": 1e-5}
+    torch.testing.assert_close(out.logits[mask == 1], expected.logits[mask == 1], **close)
+    torch.testing.assert_close(out.aux_loss, expected.aux_loss, **close)
+    torch.testing.assert_close(out.loss, expected.loss, **close)
+    torch.testing.assert_close(torch.stack(out.router_logits), torch.stack(expected.router_logits), **close)
+    expected.loss.backward(), out.loss.backward()
+    for layer, their_layer in zip(ours.layers, theirs.model.layers, strict=True):
+        experts = layer.ff.experts
+        gate_up = torch.stack([torch.cat([e.gate.weight.grad, e.up.weight.grad]) for e in experts])
+        torch.testing.assert_close(gate_up, their_layer.mlp.experts.gate_up_proj.grad, **close)
+        down = torch.stack([e.down.weight.grad for e in experts])
+        torch.testing.assert_close(down, their_layer.mlp.experts.down_proj.grad, **close)
+        torch.testing.assert_close(layer.ff.router.weight.grad, their_layer.mlp.gate.weight.grad, **close)
+        torch.testing.assert_close(layer.attn.k_proj.weight.grad, their_layer.self_attn.k_proj.weight.grad, **close)
+
+
+@pytest.mark.parametrize("case", ["llama", "qwen2, tied", "gemma2", "gemma3", "phi3", "mixtral", "llama, llama3"])
+def test_their_library_reads_our_files(parity, case, tmp_path):
+    _, theirs = their_model(parity, case)
+    ours = parity.read(theirs, tmp_path / "theirs")
+    parity.assert_same_files(theirs, ours, tmp_path / "ours")
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case != "llama, dynamic"])
+@torch.no_grad()
+def test_generated_ids(parity, case, tmp_path):
+    """Greedy from prompts of unequal length, and beam search, with our cache and theirs."""
+    _, theirs = their_model(parity, case)
+    ours = parity.read(theirs, tmp_path)
+    theirs.config.output_router_logits = False  # with a mask and a cache, theirs stops
+    prompts = torch.randint(3, 99, (3, 6), generator=torch.Generator().manual_seed(4))
+    mask = (torch.arange(6) >= torch.tensor([[0], [2], [1]])).long()
+    prompts = prompts.masked_fill(mask == 0, 0)
+    how = {"attention_mask": mask, "max_new_tokens": 7, "do_sample": False}
+    expected = theirs.generate(prompts, **how)
+    found = tfkit.generate(ours, prompts, attention_mask=mask, max_new_tokens=7)
+    assert found.tolist() == expected.tolist()
+    expected = theirs.generate(prompts[:1], max_new_tokens=7, num_beams=3, do_sample=False)
+    found = tfkit.generate(ours, prompts[:1], Beam(3), max_new_tokens=7)
+    assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("case", ["llama, yarn", "gemma3", "phi3, long", "llama"])
+@torch.no_grad()
+def test_files_of_4_x_say_the_same_in_other_words(parity, case, tmp_path):
+    _, theirs = their_model(parity, case)
+    ours = parity.read(theirs, tmp_path)
+    described = json.loads((tmp_path / "config.json").read_text())
+    rope = described.pop("rope_parameters")
+    if "full_attention" in rope:
+        described["rope_local_base_freq"] = rope["sliding_attention"]["rope_theta"]
+        described.pop("layer_types"), described.pop("_sliding_window_pattern", None)
+        rope = rope["full_attention"]
+    described["rope_theta"] = rope.pop("rope_theta")
+    described |= {"partial_rotary_factor": rope.pop("partial_rotary_factor")} if "partial_rotary_factor" in rope else {}
+    kind = rope.pop("rope_type")
+    described["rope_scaling"] = None if kind == "default" else {"type": "su" if kind == "longrope" else kind, **rope}
+    (tmp_path / "config.json").write_text(json.dumps(described))
+    ids, mask, _ = parity.ragged()
+    assert torch.equal(tfkit.from_pretrained(tmp_path)(ids, mask).logits, ours(ids, mask).logits)
+
+
+@pytest.mark.parametrize(("changes", "message"), [
+    ({"n_kv_heads": 3}, "n_kv_heads=3 does not divide n_heads=32"),
+    ({"n_heads": 3, "n_kv_heads": 3}, "n_heads=3 does not divide d_model=4096"),
+])  # fmt: skip
+def test_sizes_that_do_not_fit_are_named(changes, message):
+    with pytest.raises(ValueError, match=message), torch.device("meta"):
+        tfkit.from_config("llama", n_layers=1, **changes)
+
+
+@pytest.mark.parametrize(("scaling", "message"), [
+    ({"rope_type": "spiral"}, "rope_type is 'spiral'; there is default, linear"),
+    ({"rope_type": "linear"}, "rope_type 'linear' needs 'factor'"),
+])  # fmt: skip
+def test_rotary_settings_that_do_not_fit_are_named(scaling, message):
+    model = tfkit.from_config("llama", vocab_size=9, d_model=8, n_layers=1, n_heads=2, d_ff=8, rope_scaling=scaling)
+    with pytest.raises(ValueError, match=message):
+        model(torch.ones(1, 3, dtype=torch.long))
