@@ -46,6 +46,8 @@ CASES = {
     "phi3": ("phi3", "Phi3", {"sliding_window": 4, "rope_parameters": {"partial_rotary_factor": 0.5, "rope_theta": 1e4,
                                                                        "rope_type": "default"}}),
     "phi3, long": ("phi3", "Phi3", {"original_max_position_embeddings": 5, "rope_parameters": LONG}),
+    "gpt_neox": ("gpt_neox", "GPTNeoX", {"rotary_pct": 0.5}),
+    "gpt_neox, one after the other": ("gpt_neox", "GPTNeoX", {"use_parallel_residual": False, "attention_bias": False}),
     "gemma2": ("gemma2", "Gemma2", {**GEMMA, "attn_logit_softcapping": 2.0, "final_logit_softcapping": 3.0}),
     "gemma3": ("gemma3", "Gemma3Text", {**GEMMA, "sliding_window_pattern": 2, "final_logit_softcapping": 3.0}),
 }  # fmt: skip
@@ -55,7 +57,8 @@ IN_FLOAT64 = [case for case in CASES if "gemma" not in case and "mixtral" not in
 
 def their_model(parity, case):
     name, theirs, more = CASES[case]
-    config = getattr(hf, f"{theirs}Config")(**{**SIZES, **more})
+    sizes = {field: size for field, size in SIZES.items() if field != "num_key_value_heads" or name != "gpt_neox"}
+    config = getattr(hf, f"{theirs}Config")(**{**sizes, **more})
     return name, parity.shake(getattr(hf, f"{theirs.removesuffix('Text')}ForCausalLM")(config))
 
 
@@ -86,7 +89,7 @@ def test_numbers_and_gradients_in_float64(parity, case, tmp_path, monkeypatch):
     name, theirs = their_model(parity, case)
     ours = parity.read(theirs, tmp_path)
     monkeypatch.setattr(f"transformers.models.{name}.modeling_{name}.torch", parity.Double())
-    theirs.model.rotary_emb = DoubleRotary(theirs.config)
+    getattr(theirs, theirs.base_model_prefix).rotary_emb = DoubleRotary(theirs.config)
     parity.assert_same_causal(name, theirs, ours, torch.float64)
 
 

@@ -177,6 +177,10 @@ class Llama(Model):
             x = layer(x, rotations[kind], masks[kind], cache)
         return self.norm(x)
 
+    def positions(self, ids: Tensor, real: Tensor | None, past: int) -> Tensor:
+        """Where ids [B,L] stand after `past` others, unless it is given -> int64 [B,L] or [L]"""
+        return torch.arange(past, past + ids.size(1), device=ids.device)
+
     def embedded(self, ids: Tensor) -> Tensor:
         """ids [B,L] -> [B,L,E]"""
         return look_up(self.embed, ids, "input_ids")
@@ -206,7 +210,7 @@ class Llama(Model):
         past = 0 if cache is None else cache.length
         real = as_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
         mask = None if real is None else real[:, None, None]
-        positions = torch.arange(past, past + ids.size(1), device=ids.device) if position_ids is None else position_ids
+        positions = self.positions(ids, real, past) if position_ids is None else position_ids
         x = self.hidden(self.embedded(ids), positions, mask, cache, past)
         if self.top is not None:
             seen = heads.Seen(x, None, self.embed.weight, self.filled(ids, real), 1)
