@@ -228,6 +228,10 @@ ROWS: dict[str, Row] = {
         still={"pooler": "as above"},
     ),
     "bert": Encoder(fields=BERT, head="masked_lm", odd=ODD),
+    "bloom": Decoder(
+        fields={**{k: v for k, v in LLAMA.items() if k != "n_kv_heads"}, "d_ff": 24}, head="causal_lm",
+        odd={"d_model": 18, "n_heads": 6, "vocab_size": 43, "residual_after_norm": True, "tie_embeddings": False},
+    ),
     "convbert": Encoder(
         fields={**BERT, "d_embed": 8, "n_groups": 2, "conv_kernel_size": 3}, head="masked_lm",
         odd={**ODD, "d_embed": 7, "n_groups": 1, "n_heads": 4, "d_model": 20, "head_ratio": 4},
@@ -309,6 +313,10 @@ ROWS: dict[str, Row] = {
     ),
     "mt5": Seq2Seq(fields=T5, head="seq2seq_lm", end=1, odd={**ODD, "d_kv": 3}),
     "olmo2": Decoder(fields=LLAMA, head="causal_lm", odd={**ODD_LLAMA, "attn_bias": True}),
+    "opt": Decoder(
+        fields={**GPT, "d_ff": 24, "pad_token_id": 0}, head="causal_lm",
+        odd={**ODD, "d_embed": 7, "pre_norm": False, "biases": False},
+    ),
     "pegasus": Seq2Seq(
         fields=BART, head="seq2seq_lm", odd={"d_model": 18, "n_heads": 3, "n_decoder_heads": 1}, still=ALONE
     ),
@@ -409,6 +417,10 @@ COUNTS: dict[str, tuple[str | None, int]] = {
     "big": ("seq2seq_lm", 214_245_376),
     "bigbird-roberta-base": (None, 127_468_800),
     "bigbird-roberta-large": (None, 359_123_968),
+    "bloom": ("causal_lm", 176_247_271_424),
+    "bloom-1b7": ("causal_lm", 1_722_408_960),
+    "bloom-560m": ("causal_lm", 559_214_592),
+    "bloom-7b1": ("causal_lm", 7_069_016_064),
     "conv-bert-base": (None, 105_680_520),
     "conv-bert-medium-small": (None, 17_475_888),
     "conv-bert-small": (None, 13_143_768),
@@ -498,6 +510,11 @@ COUNTS: dict[str, tuple[str | None, int]] = {
     "olmo-2-1b": ("causal_lm", 1_484_916_736),
     "olmo-2-7b": ("causal_lm", 7_298_617_344),
     "openai-gpt": ("causal_lm", 116_534_784),
+    "opt-1.3b": ("causal_lm", 1_315_758_080),
+    "opt-125m": ("causal_lm", 125_239_296),
+    "opt-350m": ("causal_lm", 331_196_416),
+    "opt-6.7b": ("causal_lm", 6_658_473_984),
+    "opt-66b": ("causal_lm", 65_719_701_504),
     "opus-mt-en-de": ("seq2seq_lm", 73_886_208),
     "pegasus-large": ("seq2seq_lm", 568_699_904),
     "pegasus-xsum": ("seq2seq_lm", 568_699_904),

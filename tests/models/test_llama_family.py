@@ -29,6 +29,10 @@ ROPES = {
     "yarn with two scales": {**YARN, "mscale": 0.7, "mscale_all_dim": 1.1, "truncate": False, "beta_fast": 4},
     "longrope": {**LONG, "original_max_position_embeddings": 8, "factor": 5.0},
 }  # fmt: skip
+OTHERS = {  # sizes under the names that other configurations have for them
+    "bloom": {"n_layer": 3, "n_head": 4},
+    "opt": {"ffn_dim": 48, "word_embed_proj_dim": 32, "dropout": 0.0},
+}
 CASES = {
     "llama": ("llama", "Llama", {}),
     "llama, odd": ("llama", "Llama", {"head_dim": 10, "attention_bias": True, "mlp_bias": True,
@@ -48,6 +52,13 @@ CASES = {
     "phi3, long": ("phi3", "Phi3", {"original_max_position_embeddings": 5, "rope_parameters": LONG}),
     "gpt_neox": ("gpt_neox", "GPTNeoX", {"rotary_pct": 0.5}),
     "gpt_neox, one after the other": ("gpt_neox", "GPTNeoX", {"use_parallel_residual": False, "attention_bias": False}),
+    "bloom": ("bloom", "Bloom", {}),
+    "bloom, six heads": ("bloom", "Bloom", {"hidden_size": 36, "n_head": 6, "tie_word_embeddings": False,
+                                            "apply_residual_connection_post_layernorm": True}),
+    "opt": ("opt", "OPT", {}),
+    "opt, narrow": ("opt", "OPT", {"word_embed_proj_dim": 16, "do_layer_norm_before": False}),
+    "opt, plain": ("opt", "OPT", {"enable_bias": False, "_remove_final_layer_norm": True,
+                                  "tie_word_embeddings": False}),
     "gemma2": ("gemma2", "Gemma2", {**GEMMA, "attn_logit_softcapping": 2.0, "final_logit_softcapping": 3.0}),
     "gemma3": ("gemma3", "Gemma3Text", {**GEMMA, "sliding_window_pattern": 2, "final_logit_softcapping": 3.0}),
 }  # fmt: skip
@@ -57,8 +68,10 @@ IN_FLOAT64 = [case for case in CASES if "gemma" not in case and "mixtral" not in
 
 def their_model(parity, case):
     name, theirs, more = CASES[case]
-    sizes = {field: size for field, size in SIZES.items() if field != "num_key_value_heads" or name != "gpt_neox"}
-    config = getattr(hf, f"{theirs}Config")(**{**sizes, **more})
+    described = getattr(hf, f"{theirs}Config")
+    known = described().to_dict()
+    sizes = {field: size for field, size in SIZES.items() if field in known}
+    config = described(**{**sizes, **OTHERS.get(name, {}), **more})
     return name, parity.shake(getattr(hf, f"{theirs.removesuffix('Text')}ForCausalLM")(config))
 
 
@@ -89,7 +102,8 @@ def test_numbers_and_gradients_in_float64(parity, case, tmp_path, monkeypatch):
     name, theirs = their_model(parity, case)
     ours = parity.read(theirs, tmp_path)
     monkeypatch.setattr(f"transformers.models.{name}.modeling_{name}.torch", parity.Double())
-    getattr(theirs, theirs.base_model_prefix).rotary_emb = DoubleRotary(theirs.config)
+    if name not in ("bloom", "opt"):
+        getattr(theirs, theirs.base_model_prefix).rotary_emb = DoubleRotary(theirs.config)
     parity.assert_same_causal(name, theirs, ours, torch.float64)
 
 

@@ -10,6 +10,7 @@ Trained  objectives.causal_lm
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -122,12 +123,13 @@ class Llama(Model):
     def __init__(self, config: Any, head: str | None = None) -> None:
         super().__init__(config, head)
         c = config
-        self.embed = nn.Embedding(c.vocab_size, c.d_model)
+        width = self.embed_width()
+        self.embed = nn.Embedding(c.vocab_size, width)
         self.layers = nn.ModuleList(self.LAYER(c, index) for index in range(c.n_layers))
-        self.norm = self.layers[0].norm(c) if c.n_layers else RMSNorm(c.d_model, c.eps)
+        self.norm = self.last_norm()
         if head == "causal_lm" and not c.tie_embeddings:
-            self.lm_head = nn.Linear(c.d_model, c.vocab_size, bias=False)
-        self.top = self.TOPS[head](c) if head in self.TOPS else None
+            self.lm_head = nn.Linear(width, c.vocab_size, bias=False)
+        self.top = self.TOPS[head](replace(c, d_model=width)) if head in self.TOPS else None
         self.apply(self.start)
 
     @property
@@ -135,6 +137,14 @@ class Llama(Model):
         """The map of tensor names, as the model's own module has it; a tied model's file may hold its matrix twice."""
         module = sys.modules[type(self).__module__]
         return module.HF_TIED if self.config.tie_embeddings else module.HF
+
+    def embed_width(self) -> int:
+        """Of the embeddings, and of what the heads read."""
+        return self.config.d_model
+
+    def last_norm(self) -> nn.Module:
+        """The norm after all layers, of their kind."""
+        return self.layers[0].norm(self.config)
 
     def start(self, module: nn.Module) -> None:
         """Fresh weights: normal, biases at zero."""

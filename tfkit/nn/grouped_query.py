@@ -59,13 +59,21 @@ class GroupedQueryAttention(nn.Module):
         return q, split_heads(self.k_proj(x), self.n_kv_heads), split_heads(self.v_proj(x), self.n_kv_heads)
 
     def forward(
-        self, x: Tensor, rotation: Rotation, *, mask: Tensor | None = None, cache: Cache | None = None
+        self,
+        x: Tensor,
+        rotation: Rotation | None = None,
+        *,
+        mask: Tensor | None = None,
+        bias: Tensor | None = None,
+        cache: Cache | None = None,
     ) -> Tensor:
-        """x [B,L,E] the new positions, rotation: their cos and sin, mask bool, broadcastable to [B,H,L,K] -> [B,L,E].
+        """x [B,L,E] the new positions, rotation: their cos and sin, or None: they are not turned; mask bool and bias,
+        added to the scores, broadcastable to [B,H,L,K] -> [B,L,E].
 
         A cache keeps G heads, not H: that is what the groups save."""
         q, k, v = self.queries_keys_values(x)
-        q, k = rotate_halves(q, *rotation), rotate_halves(k, *rotation)
+        if rotation is not None:
+            q, k = rotate_halves(q, *rotation), rotate_halves(k, *rotation)
         causal = self.causal
         if cache is not None:
             k, v = cache.extend(self, k, v)  # [B,G,K,D]
@@ -73,10 +81,8 @@ class GroupedQueryAttention(nn.Module):
         groups = self.n_heads // self.n_kv_heads
         if groups > 1:
             k, v = k.repeat_interleave(groups, dim=1), v.repeat_interleave(groups, dim=1)  # [B,H,K,D]
-        return self.o_proj(merge_heads(self.attend(q, k, v, mask, causal)))
-
-    def attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool) -> Tensor:
-        """q [B,H,L,D], k and v [B,H,K,D] -> [B,H,L,D]"""
-        dropout = self.dropout if self.training else 0.0
-        more = {} if self.softcap is None else {"softcap": self.softcap}
-        return attend(q, k, v, mask=mask, causal=causal, scale=self.scale, dropout=dropout, **more)
+        if bias is not None and bias.size(-1) < k.size(2):  # a cache of fixed size: its empty places are masked
+            bias = nn.functional.pad(bias, (0, k.size(2) - bias.size(-1)))
+        how = {"mask": mask, "bias": bias, "causal": causal, "scale": self.scale, "softcap": self.softcap}
+        out = attend(q, k, v, **how, dropout=self.dropout if self.training else 0.0)
+        return self.o_proj(merge_heads(out))

@@ -1,0 +1,150 @@
+"""BLOOM (Scao et al. 2022, arXiv:2211.05100).
+
+Parent   llama
+Differs  no positions at all but a slope: each head takes from a score so much for every step between query and key
+         (ALiBi, Press et al. 2021, arXiv:2108.12409), which goes on for texts longer than any in training; LayerNorm,
+         one more right after the embeddings; an ordinary feed-forward network; biases; one matrix embeds and scores
+Trained  objectives.causal_lm, on 46 languages and 13 programming languages
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from ..namemap import NameMap
+from ..nn import Cache, Dropout, FeedForward
+from . import _heads as heads
+from . import llama
+from ._base import activation, configuration
+from .gpt_neox import FusedHeadsAttention
+
+
+@configuration
+class Config(llama.Config):
+    vocab_size: int = 250880
+    d_model: int = 64
+    n_layers: int = 2
+    n_heads: int = 8
+    d_ff: int | None = None  # type: ignore[assignment]  # 4 · d_model unless given
+    activation: str = "gelu_new"
+    dropout: float = 0.0
+    eps: float = 1e-5
+    residual_after_norm: bool = False  # what is added to each sub-layer's output: its input, or its input's norm
+    tie_embeddings: bool = True
+
+
+PRESETS: dict[str, dict] = {
+    "bloom-560m": {"d_model": 1024, "n_layers": 24, "n_heads": 16, "pad_token_id": 3},
+    "bloom-1b7": {"d_model": 2048, "n_layers": 24, "n_heads": 16, "pad_token_id": 3},
+    "bloom-7b1": {"d_model": 4096, "n_layers": 30, "n_heads": 32, "pad_token_id": 3},
+    "bloom": {"d_model": 14336, "n_layers": 70, "n_heads": 112, "pad_token_id": 3},
+}
+
+
+def alibi_slopes(n_heads: int) -> Tensor:
+    """Of each head: 2^(-8i/n) for i = 1 … n; where n is no power of 2, those of the power below, and then every second
+    one of the power above -> [H], float32"""
+    power = 2 ** (n_heads.bit_length() - 1)
+    exponents = [8 * i / power for i in range(1, power + 1)]
+    exponents += [4 * i / power for i in range(1, 2 * (n_heads - power), 2)]
+    return 2.0 ** -torch.tensor(exponents)
+
+
+def alibi_bias(real: Tensor, n_heads: int) -> Tensor:
+    """real bool [B,K] -> [B,H,1,K]: slope · position, which is slope · distance but for what a whole row shares."""
+    positions = (real.cumsum(-1) - 1).clamp(min=0) * real  # [B,K]
+    return alibi_slopes(n_heads).to(real.device)[:, None, None] * positions[:, None, None]
+
+
+class Layer(llama.Layer):
+    def __init__(self, c: Config, index: int) -> None:
+        super().__init__(c, index)
+        self.residual_after_norm, self.drop = c.residual_after_norm, Dropout(c.dropout)
+
+    def norm(self, c: Config) -> nn.Module:  # type: ignore[override]
+        return nn.LayerNorm(c.d_model, c.eps)
+
+    def attention(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
+        return FusedHeadsAttention(c.d_model, c.n_heads, bias=True, out_bias=True, dropout=c.attn_dropout)
+
+    def feed_forward(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
+        return FeedForward(c.d_model, c.d_ff or 4 * c.d_model, activation(c.activation))
+
+    def forward(  # type: ignore[override]
+        self, x: Tensor, bias: Tensor, mask: Tensor | None, cache: Cache | None
+    ) -> Tensor:
+        """x [B,L,E], bias [B,H,1,K], mask bool [B,1,1,K] or None -> [B,L,E]"""
+        normed = self.norm1(x)
+        attended = self.drop(self.attn(normed, mask=mask, bias=bias, cache=cache))
+        x = (normed if self.residual_after_norm else x) + attended
+        normed = self.norm2(x)
+        return (normed if self.residual_after_norm else x) + self.drop(self.ff(normed))
+
+
+class BLOOM(llama.Llama):
+    TOPS = {
+        "sequence_classification": heads.LastToken, "token_classification": heads.TokenClassification,
+    }  # fmt: skip
+    LAYER = Layer  # type: ignore[assignment]
+
+    def __init__(self, config: Config, head: str | None = None) -> None:
+        super().__init__(config, head)
+        self.embed_norm = nn.LayerNorm(config.d_model, config.eps)
+
+    def embedded(self, ids: Tensor) -> Tensor:
+        return self.embed_norm(super().embedded(ids))
+
+    def hidden(self, x: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None, past: int) -> Tensor:
+        real = x.new_ones(1, past + x.size(1), dtype=torch.bool) if mask is None else mask[:, 0, 0]
+        bias = alibi_bias(real, self.config.n_heads).to(x.dtype)
+        for layer in self.layers:
+            x = layer(x, bias, mask, cache)
+        return self.norm(x)
+
+
+MODEL = BLOOM
+
+
+def _names(tied: bool) -> NameMap:
+    return NameMap(
+        {
+            "word_embeddings": "embed",
+            "word_embeddings_layernorm": "embed_norm",
+            "h.{}.input_layernorm": "layers.{}.norm1",
+            "h.{}.self_attention.query_key_value": "layers.{}.attn.qkv_proj",
+            "h.{}.self_attention.dense": "layers.{}.attn.o_proj",
+            "h.{}.post_attention_layernorm": "layers.{}.norm2",
+            "h.{}.mlp.dense_h_to_4h": "layers.{}.ff.up",
+            "h.{}.mlp.dense_4h_to_h": "layers.{}.ff.down",
+            "ln_f": "norm",
+        },
+        prefix="transformer.",
+        heads={"lm_head": "lm_head", "score": "top.score", "classifier": "top.classifier"},
+        tied={"lm_head.weight": "word_embeddings.weight"} if tied else {},
+    )
+
+
+HF, HF_TIED = _names(False), _names(True)
+HF_HEADS = {
+    "BloomModel": None, "BloomForCausalLM": "causal_lm", "BloomForSequenceClassification": "sequence_classification",
+    "BloomForTokenClassification": "token_classification",
+}  # fmt: skip
+HF_FIELDS = {
+    "vocab_size": "vocab_size", "hidden_size": "d_model", "n_layer": "n_layers", "n_head": "n_heads",
+    "layer_norm_epsilon": "eps", "hidden_dropout": "dropout", "attention_dropout": "attn_dropout",
+    "classifier_dropout": "head_dropout", "apply_residual_connection_post_layernorm": "residual_after_norm",
+    "tie_word_embeddings": "tie_embeddings", "initializer_range": "init_std", "bos_token_id": "bos_token_id",
+    "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id", **heads.LABEL_FIELDS,
+}  # fmt: skip
+HF_FIXED = {"slow_but_exact": False}
+HF_UNUSED = {
+    "pretraining_tp", "seq_length", "offset_alibi", "skip_bias_add", "skip_bias_add_qkv", "attention_softmax_in_fp32",
+    "masked_softmax_fusion", "bias_dropout_fusion", "unk_token_id",
+}  # fmt: skip
+
+
+def from_hf_fields(described: dict) -> dict:
+    """The first files say n_embed, num_attention_heads and num_hidden_layers."""
+    old = {"n_embed": "hidden_size", "num_attention_heads": "n_head", "num_hidden_layers": "n_layer"}
+    return {old.get(field, field): value for field, value in described.items()}
