@@ -229,7 +229,7 @@ ROWS: dict[str, Row] = {
     ),
     "bert": Encoder(fields=BERT, head="masked_lm", odd=ODD),
     "bloom": Decoder(
-        fields={**{k: v for k, v in LLAMA.items() if k != "n_kv_heads"}, "d_ff": 24}, head="causal_lm",
+        fields={**LLAMA, "n_kv_heads": None, "d_ff": None}, head="causal_lm",
         odd={"d_model": 18, "n_heads": 6, "vocab_size": 43, "residual_after_norm": True, "tie_embeddings": False},
     ),
     "convbert": Encoder(

@@ -26,7 +26,7 @@ class Config(llama.Config):
     d_model: int = 64
     n_layers: int = 2
     n_heads: int = 8
-    d_ff: int | None = None  # type: ignore[assignment]  # 4 · d_model unless given
+    d_ff: int | None = None  # type: ignore[assignment]  # 4 · d_model: published files cannot say another
     activation: str = "gelu_new"
     dropout: float = 0.0
     eps: float = 1e-5
