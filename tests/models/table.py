@@ -270,11 +270,11 @@ ROWS: dict[str, Row] = {
         odd={**ODD, "window": 3, "attention_types": ((("local",), 1),)},
     ),
     "gemma2": Decoder(
-        fields={**LLAMA, "d_head": 6, "window": 4, "scale_width": 7.0, "score_cap": 3.0, "logit_cap": 4.0},
+        fields={**LLAMA, "d_head": 6, "window": 4, "scale_width": 7, "score_cap": 3.0, "logit_cap": 4.0},
         head="causal_lm", odd={**ODD_LLAMA, "score_cap": None, "logit_cap": None, "tie_embeddings": False},
     ),
     "gemma3": Decoder(
-        fields={**LLAMA, "d_head": 6, "window": 4, "scale_width": 7.0, "period": 2}, head="causal_lm",
+        fields={**LLAMA, "d_head": 6, "window": 4, "scale_width": 7, "period": 2}, head="causal_lm",
         odd={**ODD_LLAMA, "logit_cap": 4.0},
     ),
     "gpt_neox": Decoder(

@@ -48,7 +48,8 @@ DIFFERENT: dict[str, dict[str, tuple[int, str]]] = {
 # fields of a parent's Config for heads that the child does not have
 UNUSED = {
     "bigbird-causal": {"head_dropout"}, "ctrl": {"head_dropout", "choice_dropout"}, "dpr": {"head_dropout"},
-    "gpt": {"head_dropout"}, "gpt_neo": {"choice_dropout"}, "gptj": {"head_dropout", "choice_dropout"},
+    "gemma3": {"head_dropout"}, "gpt": {"head_dropout"}, "gpt_neo": {"choice_dropout"},
+    "gptj": {"head_dropout", "choice_dropout"}, "olmo2": {"head_dropout"}, "opt": {"head_dropout"},
     "m2m_100": {"head_dropout"}, "marian": {"head_dropout"}, "pegasus": {"head_dropout"},
     "reformer-causal": {"head_dropout"},
 }  # fmt: skip

@@ -42,6 +42,7 @@ TABLE = {
         (r"", lambda w: (0.0, (w.size(-1) * 3) ** -0.5)),
     ],
     "gpt3": [*NORMS, (r"(o_proj|down)\.weight", (0.0, 0.02 / (2 * 2) ** 0.5)), (r"", (0.0, 0.02))],
+    "mixtral": [*NORMS, (r"", (0.0, 0.02))],  # theirs keeps the experts in one tensor, under names that no file has
     "transformer_xl": [*NORMS, (r"", (0.0, 0.02))],
     "xlm_prophetnet": [*NORMS, (r"", (0.0, 0.02))],
 }  # fmt: skip

@@ -87,6 +87,7 @@ class BLOOM(llama.Llama):
         "sequence_classification": heads.LastToken, "token_classification": heads.TokenClassification,
     }  # fmt: skip
     LAYER = Layer  # type: ignore[assignment]
+    ZERO_PADDING = False
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)

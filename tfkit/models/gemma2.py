@@ -33,7 +33,7 @@ class Config(llama.Config):
     activation: str = "gelu_pytorch_tanh"
     window: int = 4096
     layer_types: list | tuple | None = None  # windows in every second layer, from the first on, unless given
-    scale_width: float = 256.0  # scores are divided by its square root
+    scale_width: int = 256  # scores are divided by its square root
     score_cap: float | None = 50.0
     logit_cap: float | None = 30.0
     tie_embeddings: bool = True
@@ -47,7 +47,7 @@ PRESETS: dict[str, dict] = {
     "gemma-2-9b": {"d_model": 3584, "n_layers": 42, "n_heads": 16, "n_kv_heads": 8, "d_ff": 14336},
     "gemma-2-27b": {
         "d_model": 4608, "n_layers": 46, "n_heads": 32, "n_kv_heads": 16, "d_head": 128, "d_ff": 36864,
-        "scale_width": 144.0,
+        "scale_width": 144,
     },
 }  # fmt: skip
 

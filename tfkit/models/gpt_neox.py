@@ -83,6 +83,7 @@ class Layer(llama.Layer):
 class GPTNeoX(llama.Llama):
     TOPS = {**llama.Llama.TOPS, "token_classification": heads.TokenClassification}
     LAYER = Layer
+    ZERO_PADDING = False
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
@@ -108,7 +109,7 @@ def _names(tied: bool) -> NameMap:
             "final_layer_norm": "norm",
         },
         prefix="gpt_neox.",
-        heads={"embed_out": "lm_head", "score": "top.score", "classifier": "top.classifier"},
+        heads={"embed_out": "lm_head", "lm_head": "lm_head", "score": "top.score", "classifier": "top.classifier"},
         tied={"embed_out.weight": "embed_in.weight"} if tied else {},
         constant=[r"layers\.\d+\.attention\.(masked_)?bias", r"layers\.\d+\.attention\.rotary_emb\.inv_freq"],
     )

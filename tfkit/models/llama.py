@@ -119,12 +119,14 @@ class Llama(Model):
     }  # fmt: skip
     HEADS = (None, "causal_lm", *TOPS)
     LAYER = Layer
+    ZERO_PADDING = True  # whether the padding token's embedding is zero, and stays so
 
     def __init__(self, config: Any, head: str | None = None) -> None:
         super().__init__(config, head)
         c = config
         width = self.embed_width()
-        self.embed = nn.Embedding(c.vocab_size, width)
+        padding = c.pad_token_id if self.ZERO_PADDING and c.pad_token_id in range(c.vocab_size) else None
+        self.embed = nn.Embedding(c.vocab_size, width, padding)
         self.layers = nn.ModuleList(self.LAYER(c, index) for index in range(c.n_layers))
         self.norm = self.last_norm()
         if head == "causal_lm" and not c.tie_embeddings:
@@ -150,6 +152,8 @@ class Llama(Model):
         """Fresh weights: normal, biases at zero."""
         if isinstance(module, (nn.Linear, nn.Embedding)):
             nn.init.normal_(module.weight, std=self.config.init_std)
+        if isinstance(module, nn.Embedding) and module.padding_idx is not None:
+            nn.init.zeros_(module.weight[module.padding_idx])
         if isinstance(module, nn.Linear) and module.bias is not None:
             nn.init.zeros_(module.bias)
 

@@ -30,7 +30,6 @@ class Config(llama.Config):
     trained_length: int = 4096  # original_max_position_embeddings
     eps: float = 1e-5
     dropout: float = 0.0
-    embed_dropout: float = 0.0
     rotary_fraction: float = 1.0  # of each head's columns
     window: int | None = None
     eos_token_id: int | list[int] | None = 32000
@@ -91,13 +90,6 @@ class Layer(llama.Layer):
 class Phi3(llama.Llama):
     LAYER = Layer
 
-    def __init__(self, config: Config, head: str | None = None) -> None:
-        super().__init__(config, head)
-        self.drop = Dropout(config.embed_dropout)
-
-    def embedded(self, ids: Tensor) -> Tensor:
-        return self.drop(super().embedded(ids))
-
 
 MODEL = Phi3
 ROWS = {
@@ -112,11 +104,11 @@ HF_HEADS = {
 }  # fmt: skip
 HF_FIELDS = {
     **{theirs: ours for theirs, ours in llama.HF_FIELDS.items() if ours not in ("attn_bias", "ff_bias")},
-    "sliding_window": "window", "resid_pdrop": "dropout", "embd_pdrop": "embed_dropout",
+    "sliding_window": "window", "resid_pdrop": "dropout",
     "partial_rotary_factor": "rotary_fraction", "original_max_position_embeddings": "trained_length",
 }  # fmt: skip
 HF_FIXED = {"attention_bias": False, "mlp_bias": False}
-HF_UNUSED = llama.HF_UNUSED
+HF_UNUSED = llama.HF_UNUSED | {"embd_pdrop"}  # which transformers does not read either
 
 
 def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
