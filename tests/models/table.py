@@ -230,7 +230,7 @@ ROWS: dict[str, Row] = {
     "bert": Encoder(fields=BERT, head="masked_lm", odd=ODD),
     "bloom": Decoder(
         fields={**LLAMA, "n_kv_heads": None, "d_ff": None}, head="causal_lm",
-        odd={"d_model": 18, "n_heads": 6, "vocab_size": 43, "residual_after_norm": True, "tie_embeddings": False},
+        odd={"d_model": 18, "n_heads": 6, "vocab_size": 43, "residual_after_norm": True, "tie_word_embeddings": False},
     ),
     "convbert": Encoder(
         fields={**BERT, "d_embed": 8, "n_groups": 2, "conv_kernel_size": 3}, head="masked_lm",
@@ -271,7 +271,7 @@ ROWS: dict[str, Row] = {
     ),
     "gemma2": Decoder(
         fields={**LLAMA, "d_head": 6, "window": 4, "scale_width": 7, "score_cap": 3.0, "logit_cap": 4.0},
-        head="causal_lm", odd={**ODD_LLAMA, "score_cap": None, "logit_cap": None, "tie_embeddings": False},
+        head="causal_lm", odd={**ODD_LLAMA, "score_cap": None, "logit_cap": None, "tie_word_embeddings": False},
     ),
     "gemma3": Decoder(
         fields={**LLAMA, "d_head": 6, "window": 4, "scale_width": 7, "period": 2}, head="causal_lm",
@@ -284,7 +284,7 @@ ROWS: dict[str, Row] = {
     "gptj": Decoder(fields={**GPT, "rotary_dim": 2}, head="causal_lm", odd={**ODD, "d_model": 18, "rotary_dim": None}),
     "llama": Decoder(
         fields=LLAMA, head="causal_lm",
-        odd={**ODD_LLAMA, "d_head": 4, "attn_bias": True, "ff_bias": True, "tie_embeddings": True},
+        odd={**ODD_LLAMA, "d_head": 4, "attn_bias": True, "ff_bias": True, "tie_word_embeddings": True},
     ),
     "longformer": Encoder(
         fields={**BERT, "max_length": 40, "n_types": 1, "window": 4}, head="masked_lm", more=first_is_global,

@@ -102,6 +102,7 @@ def beside(module: ModuleType, described: dict[str, Any]) -> dict[str, Any]:
     generation are not among it, as they go into a file of their own."""
     if not hasattr(module, "HF_FIELDS"):
         return {}
+    described = getattr(module, "from_hf_fields", dict)(described)
     elsewhere = {*settings.SEARCH, *settings.LIMITS, *settings.RULES, *settings.NEUTRAL}
     ours = {*module.HF_FIELDS, *getattr(module, "HF_PARTS", {}), *REWRITTEN, *elsewhere}
     return {field: value for field, value in described.items() if field not in ours}

@@ -31,7 +31,7 @@ class Config(llama.Config):
     dropout: float = 0.0
     eps: float = 1e-5
     residual_after_norm: bool = False  # what is added to each sub-layer's output: its input, or its input's norm
-    tie_embeddings: bool = True
+    tie_word_embeddings: bool = True
 
 
 PRESETS: dict[str, dict] = {
@@ -86,7 +86,7 @@ class BLOOM(llama.Llama):
     TOPS = {
         "sequence_classification": heads.LastToken, "token_classification": heads.TokenClassification,
     }  # fmt: skip
-    LAYER = Layer  # type: ignore[assignment]
+    LAYER = Layer
     ZERO_PADDING = False
 
     def __init__(self, config: Config, head: str | None = None) -> None:
@@ -135,7 +135,7 @@ HF_FIELDS = {
     "vocab_size": "vocab_size", "hidden_size": "d_model", "n_layer": "n_layers", "n_head": "n_heads",
     "layer_norm_epsilon": "eps", "hidden_dropout": "dropout", "attention_dropout": "attn_dropout",
     "classifier_dropout": "head_dropout", "apply_residual_connection_post_layernorm": "residual_after_norm",
-    "tie_word_embeddings": "tie_embeddings", "initializer_range": "init_std", "bos_token_id": "bos_token_id",
+    "tie_word_embeddings": "tie_word_embeddings", "initializer_range": "init_std", "bos_token_id": "bos_token_id",
     "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id", **heads.LABEL_FIELDS,
 }  # fmt: skip
 HF_FIXED = {"slow_but_exact": False}

@@ -36,7 +36,7 @@ class Config(llama.Config):
     scale_width: int = 256  # scores are divided by its square root
     score_cap: float | None = 50.0
     logit_cap: float | None = 30.0
-    tie_embeddings: bool = True
+    tie_word_embeddings: bool = True
     bos_token_id: int | None = 2
     eos_token_id: int | list[int] | None = 1
     pad_token_id: int | None = 0
@@ -72,7 +72,7 @@ class Layer(llama.Layer):
 
 
 class Gemma2(llama.Llama):
-    LAYER: type[llama.Layer] = Layer
+    LAYER = Layer
     PERIOD = 2  # one layer in so many attends to everything
 
     def layer_types(self) -> list[str]:

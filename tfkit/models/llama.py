@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -49,7 +49,7 @@ class Config(heads.Labels):
     eps: float = 1e-6
     rope_theta: float = 10000.0
     rope_scaling: dict | None = None
-    tie_embeddings: bool = False
+    tie_word_embeddings: bool = False
     init_std: float = 0.02
     bos_token_id: int | None = 1
     eos_token_id: int | list[int] | None = 2
@@ -65,7 +65,7 @@ LLAMA31 = {
     "rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
                      "original_max_position_embeddings": 8192},
 }  # fmt: skip
-LLAMA32 = {"rope_scaling": {**LLAMA31["rope_scaling"], "factor": 32.0}, "tie_embeddings": True}  # type: ignore[dict-item]
+LLAMA32 = {"rope_scaling": {**LLAMA31["rope_scaling"], "factor": 32.0}, "tie_word_embeddings": True}  # type: ignore[dict-item]
 PRESETS: dict[str, dict] = {
     "llama-7b": {},
     "llama-13b": {"d_model": 5120, "n_layers": 40, "n_heads": 40, "d_ff": 13824},
@@ -79,7 +79,7 @@ PRESETS: dict[str, dict] = {
     "llama-3.2-3b": {**LLAMA3, **LLAMA31, **LLAMA32, "d_model": 3072, "n_layers": 28, "n_heads": 24, "d_ff": 8192},
     "smollm2-135m": {
         "vocab_size": 49152, "d_model": 576, "n_layers": 30, "n_heads": 9, "n_kv_heads": 3, "d_ff": 1536,
-        "max_length": 8192, "eps": 1e-5, "rope_theta": 100000.0, "tie_embeddings": True, "bos_token_id": 0,
+        "max_length": 8192, "eps": 1e-5, "rope_theta": 100000.0, "tie_word_embeddings": True, "bos_token_id": 0,
         "eos_token_id": 0,
     },
 }  # fmt: skip
@@ -118,7 +118,7 @@ class Llama(Model):
         "sequence_classification": heads.LastToken, "token_classification": heads.TokenScores,
     }  # fmt: skip
     HEADS = (None, "causal_lm", *TOPS)
-    LAYER = Layer
+    LAYER: ClassVar[Any] = Layer
     ZERO_PADDING = True  # whether the padding token's embedding is zero, and stays so
 
     def __init__(self, config: Any, head: str | None = None) -> None:
@@ -129,7 +129,7 @@ class Llama(Model):
         self.embed = nn.Embedding(c.vocab_size, width, padding)
         self.layers = nn.ModuleList(self.LAYER(c, index) for index in range(c.n_layers))
         self.norm = self.last_norm()
-        if head == "causal_lm" and not c.tie_embeddings:
+        if head == "causal_lm" and not c.tie_word_embeddings:
             self.lm_head = nn.Linear(width, c.vocab_size, bias=False)
         self.top = self.TOPS[head](replace(c, d_model=width)) if head in self.TOPS else None
         self.apply(self.start)
@@ -138,7 +138,7 @@ class Llama(Model):
     def names(self) -> NameMap:
         """The map of tensor names, as the model's own module has it; a tied model's file may hold its matrix twice."""
         module = sys.modules[type(self).__module__]
-        return module.HF_TIED if self.config.tie_embeddings else module.HF
+        return module.HF_TIED if self.config.tie_word_embeddings else module.HF
 
     def embed_width(self) -> int:
         """Of the embeddings, and of what the heads read."""
@@ -146,7 +146,8 @@ class Llama(Model):
 
     def last_norm(self) -> nn.Module:
         """The norm after all layers, of their kind."""
-        return self.layers[0].norm(self.config)
+        first: Any = self.layers[0]
+        return first.norm(self.config)
 
     def start(self, module: nn.Module) -> None:
         """Fresh weights: normal, biases at zero."""
@@ -201,7 +202,7 @@ class Llama(Model):
 
     def score(self, x: Tensor) -> Tensor:
         """x [B,L,E] -> logits [B,L,V]"""
-        return F.linear(x, self.embed.weight if self.config.tie_embeddings else self.lm_head.weight)
+        return F.linear(x, self.embed.weight if self.config.tie_word_embeddings else self.lm_head.weight)
 
     def forward(
         self,
@@ -279,7 +280,7 @@ HF_FIELDS = {
     "intermediate_size": "d_ff", "max_position_embeddings": "max_length", "hidden_act": "activation",
     "attention_bias": "attn_bias", "mlp_bias": "ff_bias", "attention_dropout": "attn_dropout",
     "classifier_dropout": "head_dropout", "rms_norm_eps": "eps",
-    "rope_theta": "rope_theta", "rope_scaling": "rope_scaling", "tie_word_embeddings": "tie_embeddings",
+    "rope_theta": "rope_theta", "rope_scaling": "rope_scaling", "tie_word_embeddings": "tie_word_embeddings",
     "initializer_range": "init_std", "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id",
     "pad_token_id": "pad_token_id", **heads.LABEL_FIELDS,
 }  # fmt: skip

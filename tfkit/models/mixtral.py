@@ -82,7 +82,8 @@ class Mixtral(llama.Llama):
         how: dict[str, Any] = {"cache": cache, "use_cache": use_cache, "logits_to_keep": logits_to_keep}
         if not self.config.router_logits or self.head != "causal_lm":
             return super().forward(*given, **how)
-        with recorded([layer.ff.router for layer in self.layers]) as logits:
+        layers: list[Any] = list(self.layers)
+        with recorded([layer.ff.router for layer in layers]) as logits:
             out = super().forward(*given, **how)
         mask = None if attention_mask is None else attention_mask[:, -input_ids.size(1) :].bool()  # type: ignore[union-attr]
         aux = load_balancing_loss(logits, self.config.experts_per_token, mask)

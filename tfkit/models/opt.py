@@ -37,7 +37,7 @@ class Config(llama.Config):
     pre_norm: bool = True
     last_norm: bool = True  # after all layers, where norms come first
     eps: float = 1e-5
-    tie_embeddings: bool = True
+    tie_word_embeddings: bool = True
     bos_token_id: int | None = 2
     pad_token_id: int | None = 1
 
@@ -144,7 +144,8 @@ HF_FIELDS = {
     "vocab_size": "vocab_size", "hidden_size": "d_model", "word_embed_proj_dim": "d_embed",
     "num_hidden_layers": "n_layers", "num_attention_heads": "n_heads", "ffn_dim": "d_ff",
     "max_position_embeddings": "max_length", "activation_function": "activation", "dropout": "dropout",
-    "attention_dropout": "attn_dropout", "do_layer_norm_before": "pre_norm", "tie_word_embeddings": "tie_embeddings",
+    "attention_dropout": "attn_dropout", "do_layer_norm_before": "pre_norm",
+    "tie_word_embeddings": "tie_word_embeddings",
     "init_std": "init_std", "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id",
     "pad_token_id": "pad_token_id", "last_norm": "last_norm",
     "biases": "biases", **heads.LABEL_FIELDS,

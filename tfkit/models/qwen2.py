@@ -33,10 +33,12 @@ class Config(llama.Config):
 QWEN2 = {"rope_theta": 1e6, "max_length": 131072, "bos_token_id": 151643, "eos_token_id": 151643}
 PRESETS: dict[str, dict] = {
     "qwen2.5-0.5b": {
-        **QWEN2, "d_model": 896, "n_layers": 24, "n_heads": 14, "n_kv_heads": 2, "d_ff": 4864, "tie_embeddings": True,
+        **QWEN2, "d_model": 896, "n_layers": 24, "n_heads": 14, "n_kv_heads": 2, "d_ff": 4864,
+        "tie_word_embeddings": True,
     },
     "qwen2.5-1.5b": {
-        **QWEN2, "d_model": 1536, "n_layers": 28, "n_heads": 12, "n_kv_heads": 2, "d_ff": 8960, "tie_embeddings": True,
+        **QWEN2, "d_model": 1536, "n_layers": 28, "n_heads": 12, "n_kv_heads": 2, "d_ff": 8960,
+        "tie_word_embeddings": True,
     },
     "qwen2.5-7b": {
         **QWEN2, "vocab_size": 152064, "d_model": 3584, "n_layers": 28, "n_heads": 28, "n_kv_heads": 4, "d_ff": 18944,
@@ -52,7 +54,7 @@ class Layer(llama.Layer):
 
 
 class Qwen2(llama.Llama):
-    LAYER: type[llama.Layer] = Layer
+    LAYER = Layer
 
     def layer_types(self) -> list[str]:
         return layer_types(self.config)

@@ -26,8 +26,8 @@ class Config(qwen2.Config):
 
 QWEN3 = {"rope_theta": 1e6, "max_length": 40960, "n_kv_heads": 8, "bos_token_id": 151643, "eos_token_id": 151645}
 PRESETS: dict[str, dict] = {
-    "qwen3-0.6b": {**QWEN3, "d_model": 1024, "n_layers": 28, "n_heads": 16, "d_ff": 3072, "tie_embeddings": True},
-    "qwen3-1.7b": {**QWEN3, "d_model": 2048, "n_layers": 28, "n_heads": 16, "d_ff": 6144, "tie_embeddings": True},
+    "qwen3-0.6b": {**QWEN3, "d_model": 1024, "n_layers": 28, "n_heads": 16, "d_ff": 3072, "tie_word_embeddings": True},
+    "qwen3-1.7b": {**QWEN3, "d_model": 2048, "n_layers": 28, "n_heads": 16, "d_ff": 6144, "tie_word_embeddings": True},
     "qwen3-8b": {**QWEN3, "d_model": 4096, "n_layers": 36, "n_heads": 32, "d_ff": 12288},
 }
 
@@ -35,7 +35,7 @@ PRESETS: dict[str, dict] = {
 class NormalizedAttention(GroupedQueryAttention):
     """Submodules q_norm, k_norm: of each head's queries and keys, width d_head."""
 
-    def __init__(self, c: Config, norm: Any = RMSNorm, **how: Any) -> None:
+    def __init__(self, c: llama.Config, norm: Any = RMSNorm, **how: Any) -> None:
         super().__init__(c.d_model, c.n_heads, c.n_kv_heads, d_head=c.d_head, dropout=c.attn_dropout, **how)
         width = c.d_head or c.d_model // c.n_heads
         self.q_norm, self.k_norm = norm(width, c.eps), norm(width, c.eps)
