@@ -39,7 +39,7 @@ class Config(llama.Config):
 
 PYTHIA = {"vocab_size": 50304, "eos_token_id": 0}
 PRESETS: dict[str, dict] = {
-    "gpt-neox-20b": {},
+    "gpt-neox-20b": {"activation": "gelu_fast", "eos_token_id": 0},
     "pythia-70m": {**PYTHIA, "d_model": 512, "n_layers": 6, "n_heads": 8, "d_ff": 2048},
     "pythia-160m": {**PYTHIA, "d_model": 768, "n_layers": 12, "n_heads": 12, "d_ff": 3072},
     "pythia-410m": {**PYTHIA, "d_model": 1024, "n_layers": 24, "n_heads": 16, "d_ff": 4096},
