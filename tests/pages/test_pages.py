@@ -32,6 +32,7 @@ HEADS = {
     "mmbt": "sequence_classification",
     "reformer": "causal_lm",
 }  # where not the row's main one
+OTHER_BASE = {"rope_theta": 500.0}  # not the 10000 that a page might have written down
 CHANGES: dict[str, dict[str, Any]] = {  # where the table's tiny Config is not the form that the page has
     "convbert": {"n_groups": 1},
     "ctrl": {"d_ff": 24},
@@ -39,10 +40,19 @@ CHANGES: dict[str, dict[str, Any]] = {  # where the table's tiny Config is not t
     "deberta_v2": {"conv_activation": "gelu"},
     "encoder_decoder": {"decoder": {"architecture": "bert", **BERT}},
     "funnel": {"block_sizes": (2, 2, 1)},
+    "gemma2": OTHER_BASE,
+    "gpt_neox": {"n_heads": 2, **OTHER_BASE},  # two rotated pairs: the first turns alike for any base
+    "llama": OTHER_BASE,
     "marian": {"scale_embedding": True, "activation": "swish"},
     "mbart": {"scale_embedding": True},
+    "mistral": OTHER_BASE,
+    "mixtral": {"router_logits": False, **OTHER_BASE},
+    "olmo2": {"n_kv_heads": None, **OTHER_BASE},
     "pegasus": {"scale_embedding": True, "activation": "relu"},
+    "phi3": {"n_kv_heads": None, **OTHER_BASE},
     "prophetnet": {"ngram": 3},
+    "qwen2": {"tie_word_embeddings": True, "use_window": False, **OTHER_BASE},
+    "qwen3": {"tie_word_embeddings": True, **OTHER_BASE},
     "reformer": {"n_hashes": 2},
     "xlm": {"n_langs": 2},
     "xlm_prophetnet": {"ngram": 2},
