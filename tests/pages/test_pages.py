@@ -23,6 +23,7 @@ import tfkit
 from tests.models.table import BERT, ROWS, WithPassages, drawn, ours
 from tests.models.test_laws import make
 from tfkit import registry
+from tfkit.models.bloom import alibi_slopes
 from tfkit.objectives.in_batch_contrastive import in_batch_loss
 
 FOLDER = Path(tfkit.__file__).parent / "pages"
@@ -243,6 +244,12 @@ def test_bigbird_draws_its_links_in_training() -> None:
     drawn_links, later = links(12, 2, draw=True), links(12, 2, draw=False)
     assert drawn_links.unique().tolist() == [0.0, 1.0]
     assert drawn_links.sum(1).tolist() == later.sum(1).tolist() == [12, 6, *[7] * 8, 6, 12]
+
+
+def test_bloom_has_slopes_for_any_number_of_heads() -> None:
+    """The table's has 4; the largest model has 112, which is no power of 2."""
+    for n_heads in (1, 4, 6, 112):
+        assert torch.equal(page_of("bloom").alibi_slopes(n_heads), alibi_slopes(n_heads))
 
 
 def test_transformer_xl_reads_on() -> None:

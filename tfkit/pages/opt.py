@@ -1,0 +1,104 @@
+"""OPT (Zhang et al. 2022, arXiv:2205.01068, "Open Pre-trained Transformer Language Models"): GPT-3's sizes, published.
+
+Adds to GPT-2: ReLU; a table of positions whose first two rows are not used, as in BART. Left out: the 350M model's
+narrower embeddings and its norms after the sub-layers; padding, so that positions count from the first token.
+
+Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class Config:
+    vocab_size: int = 50272
+    d_model: int = 768
+    n_layers: int = 12
+    n_heads: int = 12
+    d_ff: int = 3072
+    max_length: int = 2048
+    eps: float = 1e-5
+    pad_token_id: int = 1
+
+
+class Attention(nn.Module):
+    def __init__(self, c: Config) -> None:
+        super().__init__()
+        self.n_heads = c.n_heads
+        self.q_proj = nn.Linear(c.d_model, c.d_model)
+        self.k_proj = nn.Linear(c.d_model, c.d_model)
+        self.v_proj = nn.Linear(c.d_model, c.d_model)
+        self.o_proj = nn.Linear(c.d_model, c.d_model)
+
+    def split_heads(self, x: Tensor) -> Tensor:
+        """[B,L,E] -> [B,H,L,D]"""
+        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x [B,L,E] -> [B,L,E]; no token looks ahead"""
+        q = self.split_heads(self.q_proj(x))  # [B,H,L,D]
+        k = self.split_heads(self.k_proj(x))  # [B,H,L,D]
+        v = self.split_heads(self.v_proj(x))  # [B,H,L,D]
+        scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))  # [B,H,L,L]
+        mask = torch.ones(x.size(1), x.size(1), dtype=torch.bool).tril()  # [L,L], True for the token and those before
+        weights = scores.masked_fill(~mask, float("-inf")).softmax(-1)  # [B,H,L,L], each row sums to 1
+        output = weights @ v  # [B,H,L,D]
+        return self.o_proj(output.transpose(1, 2).flatten(2))  # [B,L,E]
+
+
+class FeedForward(nn.Module):
+    def __init__(self, c: Config) -> None:
+        super().__init__()
+        self.up = nn.Linear(c.d_model, c.d_ff)
+        self.down = nn.Linear(c.d_ff, c.d_model)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[B,L,E] -> [B,L,E]"""
+        return self.down(F.relu(self.up(x)))
+
+
+class Layer(nn.Module):
+    def __init__(self, c: Config) -> None:
+        super().__init__()
+        self.norm1 = nn.LayerNorm(c.d_model, c.eps)
+        self.attn = Attention(c)
+        self.norm2 = nn.LayerNorm(c.d_model, c.eps)
+        self.ff = FeedForward(c)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[B,L,E] -> [B,L,E]"""
+        x = x + self.attn(self.norm1(x))
+        return x + self.ff(self.norm2(x))
+
+
+class OPT(nn.Module):
+    def __init__(self, c: Config) -> None:
+        super().__init__()
+        self.embed = nn.Embedding(c.vocab_size, c.d_model, padding_idx=c.pad_token_id)
+        self.position = nn.Embedding(c.max_length + 2, c.d_model)
+        self.layers = nn.ModuleList(Layer(c) for _ in range(c.n_layers))
+        self.norm = nn.LayerNorm(c.d_model, c.eps)
+
+    def forward(self, input_ids: Tensor) -> Tensor:
+        """input_ids [B,L] -> logits [B,L,V] of the token that comes after each"""
+        position_ids = torch.arange(input_ids.size(1)) + 2  # [L]
+        x = self.embed(input_ids) + self.position(position_ids)  # [B,L,E]
+        for layer in self.layers:
+            x = layer(x)  # [B,L,E]
+        return self.norm(x) @ self.embed.weight.T  # [B,L,V]
+
+    @torch.no_grad()
+    def generate(self, input_ids: Tensor, max_new_tokens: int) -> Tensor:
+        """input_ids [B,L] -> [B,L+max_new_tokens]: each time the likeliest next token (greedy)"""
+        for _ in range(max_new_tokens):
+            next_id = self(input_ids)[:, -1].argmax(-1, keepdim=True)  # [B,1]
+            input_ids = torch.cat([input_ids, next_id], dim=1)  # [B,L+1]
+        return input_ids
+
+
+MODEL = OPT
