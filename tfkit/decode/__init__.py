@@ -2,6 +2,7 @@
 
 from tfkit.decode.beam import beam_search
 from tfkit.decode.contrastive import Contrastive
+from tfkit.decode.drawing import sample_token
 from tfkit.decode.filters import top_k_filter, top_p_filter
 from tfkit.decode.generate import generate
 from tfkit.decode.greedy import greedy_decode
@@ -28,6 +29,7 @@ __all__ = [
     "generate",
     "greedy_decode",
     "record",
+    "sample_token",
     "top_k_filter",
     "top_p_filter",
     "trace_json",

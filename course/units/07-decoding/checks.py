@@ -4,7 +4,21 @@ from functools import partial
 
 import torch
 
-from autograder.checks import ATTENTION, Case, Check, Draw, Probe, TableModel, built, function, module, search
+from autograder.checks import (
+    ATTENTION,
+    Case,
+    Check,
+    Draw,
+    Probe,
+    TableModel,
+    built,
+    contiguity,
+    function,
+    module,
+    precision,
+    search,
+    values,
+)
 from autograder.checks.compare import compare
 
 
@@ -73,6 +87,62 @@ def _tempting(draw: Draw, vocab: int, start: int, end: int, beams: int, limit: i
         return beams == 1 or bias < -10 or (best[1] != ask(1, limit)[0][0] and best[0] != best[2] and len(lengths) > 1)
 
     return search(draw, lambda seed: TableModel(seed, vocab, end, bias), wanted)
+
+
+def sample() -> list[Check]:
+    """decoding.sample: which word a draw falls on; it has no gradient"""
+
+    def cases(draw: Draw):
+        for batch, vocab, temperature in [(1, 2, 1.0), (1, 3, 0.5), (1, 4, 2.0), (3, 5, 1.0), (4, 6, 1.7), (3, 4, 0.3)]:
+            yield _drawn(draw, [_logits(draw, vocab) for _ in range(batch)], temperature)
+        yield _drawn(draw, [_logits(draw, 5) for _ in range(16)], None)  # the default
+        for hidden in ([0, 2], [1, 4], [3, 4]):  # filters have been here; in front, in between, behind
+            rows = [_logits(draw, 5) for _ in range(2)]
+            for row in rows:
+                row[hidden] = -torch.inf
+            yield _drawn(draw, rows, 1.5)
+        yield _drawn(draw, [_logits(draw, 1)], 1.0)
+        logits, u = torch.stack([_logits(draw, 6) for _ in range(3)]), torch.rand(3, generator=draw.generator)
+        yield Case("sample_token", (logits, u, 0.0))
+        other = _drawn(draw, [_logits(draw, 4) for _ in range(2)], 1.0)  # one dtype for the logits, another for u
+        yield Case("sample_token", (other.args[0], other.args[1].double(), 1.0))
+
+    def long(draw: Draw):
+        rows = [draw.normal(5000) for _ in range(2)]
+        for row in rows:  # four words of 5,000 are likely
+            row[torch.randperm(5000, generator=draw.generator)[:4]] = 14.0
+        yield _drawn(draw, rows, 1.0)
+
+    def enormous(draw: Draw):  # there are no gradients to be finite: values alone
+        yield _drawn(draw, [8e3 + 2.0 * draw.normal(4).round() for _ in range(3)], 4.0)
+        yield _drawn(draw, [1e4 * torch.tensor([-1.0, 1.0, 0.5, 1.0]) for _ in range(2)], 0.7)
+
+    dtypes = [precision(cases, torch.float64), precision(cases, torch.bfloat16), contiguity(cases)]
+    large = values(enormous, "enormous scores", weight=1.0, core=False)
+    return [*function(cases, floats=False, long=long), *dtypes, large]
+
+
+def _logits(draw: Draw, vocab: int) -> torch.Tensor:
+    """float32 that bfloat16 holds as well, no two alike."""
+    while True:
+        logits = (1.5 * draw.normal(vocab)).bfloat16().float()
+        if len(set(logits.tolist())) == vocab:
+            return logits
+
+
+def _drawn(draw: Draw, rows: list[torch.Tensor], temperature: float | None) -> Case:
+    """A draw for each row that is far from the borders between words, in bfloat16 too; words are hit evenly."""
+    logits = torch.stack(rows)
+    ends = (logits.double() / (temperature or 1.0)).softmax(-1).cumsum(-1)
+    hits = []
+    for row in ends:
+        starts = torch.cat([row.new_zeros(1), row[:-1]])
+        wide = ((row - starts) > 0.125).nonzero().flatten()
+        word = wide[draw.integer(0, len(wide))]
+        low, high = starts[word] + 0.06, row[word] - 0.06
+        hits.append(low + (high - low) * torch.rand((), generator=draw.generator))
+    u = torch.stack(hits).bfloat16().float()
+    return Case("sample_token", (logits, u) if temperature is None else (logits, u, temperature))
 
 
 def top_k() -> list[Check]:

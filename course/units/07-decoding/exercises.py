@@ -1,4 +1,4 @@
-"""From logits to text: greedy and beam search, truncated sampling, and a cache that makes it fast."""
+"""From logits to text: greedy and beam search, sampling, its truncation, and what makes it fast."""
 
 from course import exercise
 
@@ -11,6 +11,7 @@ EXERCISES = [
         points=2,
     ),
     exercise("decoding.beam", "Keep several hypotheses", "tfkit.decode.beam:beam_search", checks="beam", points=3),
+    exercise("decoding.sample", "Draw a word", "tfkit.decode.drawing:sample_token", checks="sample"),
     exercise("decoding.top_k", "Only the k likeliest", "tfkit.decode.filters:top_k_filter", checks="top_k"),
     exercise("decoding.top_p", "Only the nucleus", "tfkit.decode.filters:top_p_filter", checks="top_p"),
     exercise(

@@ -12,7 +12,7 @@
 # **The question.** A trained model gives probabilities for *one* next word. How do you get from there to a whole sentence, to a *good*
 # one, and without computing everything again for each word?
 #
-# You build the two searches that translate (greedy and beam), the two filters that make sampled text readable, and the cache
+# You build the two searches that translate (greedy and beam), the draw that tells stories, the two filters that make them readable, and the cache
 # that makes all of it fast. At the end you step through your own search, forwards and backwards.
 
 # %% role="setup"
@@ -126,7 +126,48 @@ except NotImplementedError:
 #
 # ## 3 · Sampling, but not from everything
 #
-# A translation has a best answer; a story has not. The likeliest continuation is dull and repeats itself (Holtzman et al. 2020), so one *draws* the next word. But the tail of the
+# A translation has a best answer; a story has not. The likeliest continuation is dull and repeats itself (Holtzman et al. 2020), so one *draws* the next word.
+#
+# ### Draw a word
+#
+# Lay the words side by side on the line from 0 to 1, in the order of their ids, each as wide as its probability. A uniform random number $u$ then falls on each word as often as it should:
+#
+# $$p = \mathrm{softmax}(\text{logits} / T) \qquad\qquad \text{word} = \min\Big\{ w : \sum_{j \le w} p_j > u \Big\}$$
+#
+# $T$, the **temperature**, divides the *logits*: below 1 the likely gets likelier, above 1 all come nearer to one another. For $T \to 0$ only the largest logit is left, so `temperature=0` means greedy; dividing by it would give NaN. The draws `u [B]`, one for each row, come
+# in as an argument: then the same draws give the same text, which can be tested and repeated.
+#
+# **Predict, then run.** Three words with probabilities 0.5, 0.3 and 0.2. Which does $u = 0.7$ draw? And for $T = 0.5$, where the three have 0.66, 0.24 and 0.11?
+
+# %% role="exercise" exercise="decoding.sample"
+
+# %% role="demo"
+three = torch.tensor([[0.5, 0.3, 0.2]]).log()
+try:
+    for temperature in (1.0, 0.5, 0.0):
+        print(f"T = {temperature}: u = 0.7 draws word {sample_token(three, torch.tensor([0.7]), temperature).item()}")
+    fig, ax = plt.subplots(figsize=(6.5, 2.2))
+    many, chance = three.expand(20_000, -1), torch.rand(20_000, generator=torch.Generator().manual_seed(0))
+    for row, temperature in enumerate((0.5, 1.0, 2.0)):
+        shares, left = torch.bincount(sample_token(many, chance, temperature), minlength=3) / 20_000, 0.0
+        for word, (share, colour) in enumerate(zip(shares.tolist(), ("#cfe3f5", "#f2c14e", "#e8e8e8"))):
+            ax.barh(row, share, left=left, color=colour)
+            ax.text(left + share / 2, row, f"word {word}: {share:.2f}", ha="center", va="center", fontsize=8, color="black")
+            left += share
+    ax.axvline(0.7, color="#c03030", ls=":"), ax.set(yticks=range(3), yticklabels=["T = 0.5", "T = 1", "T = 2"], xlabel="u")
+    plt.show()
+except NotImplementedError:
+    plt.close("all")
+    print("Build sample_token first.")
+
+# %% [markdown]
+# *Figure: three bars from 0 to 1, one for each temperature, cut into three words by how often each of 20,000 draws fell on it. At 0.5 word 0 has about two thirds, at 1 a half, at 2 about four tenths. A dotted line at 0.7 meets word 1 in all three.*
+#
+# Drawn one by one, words make sentences with the probability that the model gives to each *sentence*: no search, no beam, and every run another text.
+#
+# ### The tail
+#
+# But the tail of the
 # distribution, thousands of words with a tiny probability each, has a lot of probability *together*: every few words the draw lands
 # there, and the text derails. So the tail is cut off: a filter sets its logits to $-\infty$, whose probability is exactly 0. (Setting them to 0 would not
 # remove anything: a logit of 0 may be quite likely.)
@@ -400,6 +441,7 @@ except NotImplementedError:
 # - **A start symbol that is the end symbol** (BART, Marian): test generated words only, or every row is finished before it begins.
 # - **Raw logits in a beam.** Rows of logits from different prefixes have no common zero; only log-probabilities may be added up and compared.
 # - **Wider is not better.** With a very large beam translations get shorter and worse: the model's likeliest sentence is often the empty one (Stahlberg and Byrne 2019). A narrow beam does not find that sentence, and so hides a fault of the model.
+# - **Temperature after the softmax** only rescales: it belongs to the logits. And filters come *after* the temperature in most libraries, which changes what the nucleus holds.
 # - **A cache written in place** is shared by all hypotheses that came from one prefix.
 # - **Filters take logits and return logits**, so that they can follow one another; softmax comes once, at the end.
 #
