@@ -57,6 +57,13 @@ def test_masks():
     assert not ours.decoder_mask(ids, 0)[1].any()
 
 
+def test_a_prefix_between_an_encoder_and_a_decoder():
+    masks = ours.prefix_lm_mask(torch.tensor([0, 2, 4]), 4)
+    assert masks.shape == (3, 1, 4, 4) and masks.dtype == torch.bool
+    assert torch.equal(masks[0, 0], ours.causal_mask(4)) and masks[2].all()
+    assert masks[1, 0].int().tolist() == [[1, 1, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1]]
+
+
 def test_masked_softmax_of_nothing():
     scores = torch.tensor([[1e4, -1e4, 0.0], [1.0, 2.0, 3.0]], requires_grad=True)
     weights = ours.masked_softmax(scores, torch.tensor([[True, True, False], [False, False, False]]))

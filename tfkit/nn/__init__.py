@@ -16,7 +16,7 @@ from .kernel import attend, attend_by_hand
 from .layer_drop import LayerDrop
 from .layers import DecoderLayer, EncoderLayer, Seq2SeqTransformer, shift_right
 from .lsh import lsh_attention, lsh_buckets
-from .masks import causal_mask, decoder_mask, masked_softmax, padding_mask
+from .masks import causal_mask, decoder_mask, masked_softmax, padding_mask, prefix_lm_mask
 from .memory import memory_attention
 from .multimodal import multimodal_inputs
 from .pooling import pool_sequence
@@ -66,6 +66,7 @@ __all__ = [
     "merge_heads",
     "multimodal_inputs",
     "padding_mask",
+    "prefix_lm_mask",
     "relative_bucket",
     "relative_scores",
     "relative_shift",

@@ -26,6 +26,17 @@ def decoder_mask(ids, pad_id):
     """
     return causal_mask(ids.size(1)).to(ids.device) & padding_mask(ids, pad_id)
 
+def prefix_lm_mask(prefix_lengths, length):
+    """A text whose beginning is read in both directions, and whose rest is written from left to right.
+
+    prefix_lengths int64 [B], each from 0 to length; length int -> bool [B,1,L,L], which broadcasts over heads: the
+    first prefix_lengths[b] positions see one another, all others see what came before (Raffel et al. 2020, figure 4)
+    """
+    place = torch.arange(length, device=prefix_lengths.device)
+    causal = place[None, :] <= place[:, None]  # [L,L]
+    prefix = place < prefix_lengths[:, None]  # [B,L]: the keys that everybody may see
+    return (causal | prefix[:, None, :])[:, None]
+
 
 def masked_softmax(scores, mask):
     """Softmax over the keys that a query may attend to; the others get exactly zero.

@@ -174,3 +174,24 @@ def _targets(draw: Draw, batch: int, length: int, vocab: int, pad: int):
 def _scored(logits: torch.Tensor, targets: torch.Tensor, pad: int) -> Case:
     """A sure and right model has a loss near 0: the difference of a score and a log-sum that are both large."""
     return Case("future_ngram_loss", (logits, targets, pad), length=logits.size(-1), scale=logits.abs().max().item())
+
+
+def prefix_lm() -> list[Check]:
+    """objectives.prefix_lm"""
+
+    def cases(draw: Draw):
+        for lengths, length in [
+            ([2], 3),
+            ([1], 1),
+            ([0], 2),  # nothing to read: a causal mask
+            ([4], 4),  # nothing to write: everybody sees everybody
+            ([0, 3, 2], 3),
+            ([5, 1], 6),
+            (draw.integers(0, 10, 4).tolist(), 9),
+        ]:
+            yield Case("prefix_lm_mask", (torch.tensor(lengths), length))
+
+    def long(draw: Draw):
+        yield Case("prefix_lm_mask", (draw.integers(100, 500, 2), draw.integer(515, 530)))
+
+    return function(cases, floats=False, long=long)

@@ -33,4 +33,10 @@ EXERCISES = [
         checks="future_ngram",
         points=2,
     ),
+    exercise(
+        "objectives.prefix_lm",
+        "Read on both sides, write to the right",
+        "tfkit.nn.masks:prefix_lm_mask",
+        checks="prefix_lm",
+    ),
 ]

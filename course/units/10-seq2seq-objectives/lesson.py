@@ -12,7 +12,7 @@
 # **The question.** T5, BART, Pegasus and ProphetNet are the encoder-decoder that you built in unit 05, with small changes. Nobody
 # gave them translations to learn from: they read plain text. What were they asked to do with it, and why do they turn out so different?
 #
-# You build the four tasks. Each takes something away from a text and says what must be written; that is all. At the end you see one sentence under each of
+# You build the four tasks. Each takes something away from a text and says what must be written; that is all. Then you build the mask with which one stack does the work of two. At the end you see one sentence under each of
 # them, drawn again and again, and what each costs.
 
 # %% role="setup"
@@ -202,6 +202,63 @@ except NotImplementedError:
     print("Build future_ngram_loss first.")
 
 # %% [markdown]
+# ## 5 · One stack instead of two: a prefix
+#
+# All this can be done without an encoder. Put what is read and what is written into *one* row, and let one decoder go over it: of the row's $L$ positions the first $n$ are the **prefix**. With the causal mask of unit 02, a word of the
+# prefix would not see the words after it, though they are all known: an encoder would have looked both ways. The T5 paper (section 3.2, figure 4) compares three masks for this reason. The third is the **prefix LM**:
+#
+# $$\text{position } i \text{ sees } j \quad\Longleftrightarrow\quad j \le i \ \text{ or } \ (i < n \text{ and } j < n)$$
+#
+# `prefix_lengths [B]` holds the $n$ of each text, from 0 to `length`; the mask is `[B,1,L,L]`, for it goes to scores `[B,H,L,L]`. Only what stands behind the prefix is predicted; the prefix' own labels are -100.
+#
+# **Predict, then run.** Five positions. What does the mask look like for $n = 0$, for $n = 3$, and for $n = 5$? Which of them have a name already?
+
+# %% role="exercise" exercise="objectives.prefix_lm"
+
+# %% role="demo"
+try:
+    masks = prefix_lm_mask(torch.tensor([0, 3, 5]), 5)
+    fig, axes = plt.subplots(1, 3, figsize=(7, 2.3))
+    for ax, mask, n in zip(axes, masks, (0, 3, 5)):
+        ax.imshow(mask[0], cmap="Blues", vmin=0, vmax=1.4)
+        ax.set(title=f"n = {n}", xlabel="sees j", ylabel="position i", xticks=range(5), yticks=range(5))
+    plt.tight_layout(), plt.show()
+except NotImplementedError:
+    plt.close("all")
+    print("Build prefix_lm_mask first.")
+
+# %% [markdown]
+# *Figure: three grids of five rows and five columns, dark where row i sees column j. For n = 0 a lower triangle: the decoder's mask. For n = 5 all cells: an encoder. For n = 3 the triangle, and the square of the first three rows and columns as well.*
+#
+# **What does a mask of this kind let through?** Two layers of the attention of unit 01, one row of six words, a prefix of 3. Each word is changed in turn, and all outputs are compared with those before.
+#
+# **Predict, then run.** Changing word 2 moves which outputs? And changing word 4? Can an answer reach its own question through the prefix, in two layers?
+
+# %% role="demo"
+from tfkit.nn import scaled_dot_product_attention as attend
+
+torch.manual_seed(0)
+words, layers = torch.randn(1, 1, 6, 8), torch.randn(2, 8, 8) / 8**0.5
+try:
+    seen = prefix_lm_mask(torch.tensor([3]), 6)
+
+    def two_layers(x):
+        for w in layers:
+            x = x + attend(x, x, x @ w, seen)[0]
+        return x
+
+    for changed in range(6):
+        other = words + 3 * F.one_hot(torch.tensor(changed), 6)[:, None]
+        moved = (two_layers(other) - two_layers(words)).abs().amax(-1)[0, 0] > 1e-5
+        print(f"changing word {changed} moves the outputs", moved.nonzero().flatten().tolist())
+except NotImplementedError:
+    print("Build prefix_lm_mask first.")
+
+# %% [markdown]
+# A change in the prefix moves everything; one behind it moves only what comes later. Nothing leads back into the prefix, so its keys and values can be cached as a decoder's are (unit 07), although they look both ways.
+#
+# In that comparison the encoder-decoder came out best, at twice the parameters but the same cost per step, since each token passes through one of the two halves only; the prefix LM came near to it with half of the parameters, and the purely causal model lay behind both.
+#
 # ## The experiment: one sentence, four tasks
 #
 # First, is it true that the model is the same? The cell lists what a decoder layer of each consists of, as `tfkit` builds it.
@@ -365,6 +422,7 @@ except (ValueError, RuntimeError, IndexError) as problem:
 # - **A permutation and its inverse.** "Place i takes sentence order[i]" and "sentence i goes to place order[i]" agree for two sentences and for many tests; not for three.
 # - **Shifted twice.** `targets[:, t]` is already the next word; the shift of stream `n` counts from there.
 # - **A mean over nothing** is NaN and ends a training run after days. A short row has no second stream.
+# - **A prefix without a seam.** Nothing but the mask and the labels tells a prefix LM where the prefix ends: two texts that share one row need a mask for the two as well.
 # - **A sentinel must be one token.** If the tokenizer splits `<extra_id_0>` into pieces, nothing crashes and nothing is learned.
 #
 # ## What real models changed
@@ -376,6 +434,7 @@ except (ValueError, RuntimeError, IndexError) as problem:
 # | mBART | 35%, in 25 languages | one mask each | everything | ends in the token of its language |
 # | Pegasus | whole sentences, 30% of them, the most like the rest | one mask each | those sentences | sinusoids; masking single words as well did not help |
 # | ProphetNet | one stretch of 9 in each 64 | a mask for each token | the stretch, two words ahead | streams in the decoder |
+# | UniLM, GLM, U-PaLM | spans, or the end of the text | masks, or nothing | the spans, or the rest | one stack, with a prefix |
 # | Marian, M2M-100 | nothing: pairs of translations | | the other language | the case you know from unit 05 |
 #
 # In a terminal, `tfkit diff bart pegasus` shows the little that differs in the architecture.

@@ -1,0 +1,12 @@
+"""Your prefix is one position too short.
+
+The first `n` positions are 0 to n - 1."""
+
+import torch
+
+
+def prefix_lm_mask(prefix_lengths, length):
+    place = torch.arange(length, device=prefix_lengths.device)
+    causal = place[None, :] <= place[:, None]
+    prefix = place < prefix_lengths[:, None] - 1
+    return (causal | prefix[:, None, :])[:, None]

@@ -1,0 +1,10 @@
+"""You open the last positions; the prefix stands at the beginning."""
+
+import torch
+
+
+def prefix_lm_mask(prefix_lengths, length):
+    place = torch.arange(length, device=prefix_lengths.device)
+    causal = place[None, :] <= place[:, None]
+    prefix = place >= length - prefix_lengths[:, None]
+    return (causal | prefix[:, None, :])[:, None]
