@@ -8,8 +8,9 @@ makers of one name are an error that names both.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
-from importlib.metadata import entry_points
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,12 +26,19 @@ def sources(group: str = GROUP) -> dict[str, str]:
     """
     files = (Path(__file__).parent / group.removeprefix("tfkit.")).glob("[!_]*.py")
     found = {file.stem: f"{group}.{file.stem}" for file in files}
-    for entry in entry_points(group=group):
+    for entry in _installed(group, entry_points):
         if found.setdefault(entry.name, entry.value) != entry.value:
             raise ValueError(
                 f"{WHAT[group]} {entry.name!r} is defined twice: by {found[entry.name]} and by {entry.value}"
             )
     return dict(sorted(found.items()))
+
+
+@cache
+def _installed(group: str, read: Callable[..., Iterable[EntryPoint]]) -> tuple[EntryPoint, ...]:
+    """Other people's entry points, read once: it costs some milliseconds, and every look-up of a name asks. What is
+    installed while a process runs is seen by the next one."""
+    return tuple(read(group=group))
 
 
 def architectures() -> list[str]:
