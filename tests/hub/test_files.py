@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import tfkit
+from tfkit.hub import files
 
 SIZES = {"vocab_size": 30, "d_model": 8, "n_layers": 2, "n_heads": 2, "d_ff": 16, "max_length": 8}
 IDS = torch.arange(6)[None]
@@ -100,10 +101,22 @@ def test_shards_both_ways(pretrained, tmp_path):
     assert sorted(f.name for f in directory.iterdir()) == ["config.json", "model.safetensors"]
 
 
+@pytest.mark.parametrize(("given", "size"), [("2KB", 2000), ("2 kib", 2048), ("1.5MB", 1_500_000), (2000, 2000)])
+def test_sizes_of_shards_as_transformers_writes_them(given, size):
+    assert files.size_in_bytes(given) == size
+
+
+@pytest.mark.parametrize("given", ["5 apples", "GB", "", 0, -1, 2.5, None, True])
+def test_what_is_no_size_writes_nothing(given, tmp_path):
+    with pytest.raises(ValueError, match="max_shard_size=.* is no size"):
+        shaken(None).save_pretrained(tmp_path / "new", max_shard_size=given)
+    assert not (tmp_path / "new").exists()
+
+
 def test_shards_are_read_by_transformers(tmp_path):
     hf = pytest.importorskip("transformers")
     model = shaken("masked_lm")
-    model.save_pretrained(tmp_path, max_shard_size=2000)
+    model.save_pretrained(tmp_path, max_shard_size="2KB")
     theirs = hf.BertForMaskedLM.from_pretrained(tmp_path).eval()
     with torch.no_grad():
         torch.testing.assert_close(theirs(IDS).logits, model(IDS).logits, rtol=1e-4, atol=1e-5)

@@ -1,5 +1,4 @@
-"""Lists for tensors, and labels of another shape, kind or range, are errors of one line for every head that has them.
-"""
+"""Lists for tensors, and targets of another shape, kind or range: an error of one line for every head that has them."""
 
 import pytest
 import torch
@@ -8,35 +7,64 @@ from tests.models.table import ROWS, drawn, kind
 from tests.models.test_laws import lesson, make
 from tfkit import registry
 
-# their losses do not go through `cross_entropy`, and say what torch says
-UNCHECKED = {("prophetnet", "causal_lm"), ("xlm_prophetnet", "causal_lm"), ("transformer_xl", "causal_lm")}
+STATES = {"base", "context_encoder", "encoder", "question_encoder"}  # heads that have no targets
 PAIRS = [
     (name, head)
     for name, row in ROWS.items()
     for head in row.heads or registry.load(kind(name)).MODEL.HEADS
-    if head is not None and head not in row.untaught and (name, head) not in UNCHECKED
+    if head is not None and head not in row.untaught and head not in STATES
 ]
+SHARES = {"is_impossible", "p_mask"}  # numbers between 0 and 1, of whatever dtype
+SPANS = {"start_positions", "end_positions"}  # past the end means: the answer is not in this window
+INPUTS = {"context_attention_mask", "context_input_ids", "decoder_input_ids", "doc_scores", "global_attention_mask",
+          "input_ids", "input_modal", "question_lengths", "token_type_ids"}  # fmt: skip
 
 
-def wrong(labels):
-    return {
-        "a list": labels.tolist(),
-        "another shape": torch.cat([labels, labels]),
-        "out of range": torch.full_like(labels, 10**6),
+def wrong(target, head, given):
+    """What is wrong -> a target that cannot be."""
+    cases = {
+        "a list": given.tolist(),
+        "another shape": torch.cat([given, given]),
+        "one number": given.flatten()[0],
+        "too many dimensions": given[..., None].expand(*given.shape, 5),
+        "below 0": torch.full_like(given, -7),
+        "out of range": torch.full_like(given, 10**6),
+        "no integers": given.double() + 0.5,
+        "yes and no": given.bool(),
     }
+    if target in SHARES or head == "replaced_token":
+        del cases["yes and no"], cases["no integers"]
+    if head == "sequence_classification":  # numbers are what regression wants, and yes and no several labels
+        del cases["yes and no"], cases["no integers"]
+    if target in SPANS and head == "question_answering":
+        del cases["out of range"]
+    return cases
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("name", "head"), PAIRS, ids=[f"{name}-{head}" for name, head in PAIRS])
 @torch.no_grad()
-def test_labels_that_cannot_be_are_an_error_of_one_line(name, head):
+def test_targets_that_cannot_be_are_an_error_of_one_line(name, head):
     row, model = make(name, head)
     given = lesson(row, model)
-    if "labels" not in given or head == "replaced_token":  # of yes and no, a number is as good as another
-        return
-    for what, labels in wrong(given["labels"]).items():
-        with pytest.raises((TypeError, ValueError)) as error:
-            model(**given | {"labels": labels})
-        assert "\n" not in str(error.value), what
+    targets = given.keys() - INPUTS
+    assert targets, "nothing was tried"
+    for target in targets:
+        for what, changed in wrong(target, head, given[target]).items():
+            with pytest.raises((TypeError, ValueError)) as error:
+                model(**given | {target: changed})
+            said = str(error.value)
+            assert "\n" not in said, (target, what)
+            assert target in said or (target == "labels" and "decoder_input_ids" in said), (target, what, said)
+
+
+@torch.no_grad()
+def test_lengths_of_questions():
+    row, model = make("bigbird", "question_answering")
+    ids = drawn(3, row.length)
+    for lengths in ([1, 1, 1], torch.ones(6), torch.ones(3, 5)):
+        with pytest.raises((TypeError, ValueError), match="question_lengths"):
+            model(ids, question_lengths=lengths)
 
 
 @pytest.mark.parametrize("name", ROWS)

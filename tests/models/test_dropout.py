@@ -42,8 +42,6 @@ DIFFERENT: dict[str, dict[str, tuple[int, str]]] = {
         {"dropout": (1, "theirs drops whole columns of axial positions by dropout2d, which is not counted")},
     ),
     "bigbird-multiple_choice": {"head_dropout": (1, "one rate for all heads"), "dropout": (-1, "as above")},
-    "roberta-multiple_choice": {"head_dropout": (1, "one rate for all heads"), "dropout": (-1, "as above")},
-    "xlm_roberta-multiple_choice": {"head_dropout": (1, "one rate for all heads"), "dropout": (-1, "as above")},
 }  # fmt: skip
 # fields of a parent's Config for heads that the child does not have
 UNUSED = {

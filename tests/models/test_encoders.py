@@ -205,7 +205,7 @@ def test_yes_and_no_labels():
 
 
 def test_a_field_that_would_change_the_result_is_an_error(tmp_path):
-    tiny().save_pretrained(tmp_path)
+    tiny(None, "convbert").save_pretrained(tmp_path)
     file = tmp_path / "config.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "position_embedding_type": "relative_key"}))
     with pytest.raises(ValueError, match="position_embedding_type is 'relative_key'; only 'absolute'"):

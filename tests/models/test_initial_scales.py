@@ -9,7 +9,8 @@ import transformers
 
 import tfkit
 from tests.models.table import ROWS, kind
-from tfkit import hub, registry
+from tfkit import registry
+from tfkit.hub import loading
 
 WIDE = {
     "vocab_size": 300, "d_model": 64, "d_ff": 256, "d_decoder_ff": 256, "max_length": 128, "d_embed": 48,
@@ -66,7 +67,7 @@ def published():
         yield from ((name, head) for head in row.heads or module.MODEL.HEADS if head in known)
 
 
-@pytest.mark.parametrize(("name", "head"), published(), ids=lambda value: str(value))
+@pytest.mark.parametrize(("name", "head"), list(published()), ids=lambda value: str(value))
 def test_as_transformers_draws_them(name, head, tmp_path):
     ours = made(name, head)
     ours.save_pretrained(tmp_path)
@@ -74,7 +75,7 @@ def test_as_transformers_draws_them(name, head, tmp_path):
     torch.manual_seed(1)
     theirs = getattr(transformers, config.architectures[0])(config).state_dict()
     module = registry.load(kind(name))
-    theirs = hub.names(ours, module).load({key: tensor.clone() for key, tensor in theirs.items()})
+    theirs = loading.names(ours, module).load({key: tensor.clone() for key, tensor in theirs.items()})
     for key, tensor in ours.state_dict().items():
         if tensor.numel() > 1 and not any(re.match(pattern, key) for pattern in DIFFERENT.get(kind(name), {})):
             alike(key, tensor.double(), theirs[key].double())

@@ -178,10 +178,20 @@ def test_every_parameter_gets_a_gradient(name, head):
     assert not [n for n in still if not any(re.match(pattern, n) for pattern in row.still)]
 
 
-@pytest.mark.slow
 @rows("compile")
 def test_compiles_as_one_graph(name):
-    """Forward and backward, whole; nothing at the boundary may cut the graph."""
+    """Nothing at the boundary may cut the graph."""
+    row, model = make(name)
+    given = lesson(row, model)
+    expected = value(model(**given))
+    torch.compiler.reset()
+    torch.testing.assert_close(value(torch.compile(model, fullgraph=True, backend="eager")(**given)), expected)
+
+
+@pytest.mark.slow
+@rows("compile")
+def test_compiles_forward_and_backward(name):
+    """As one graph each."""
     row, model = make(name)
     given = lesson(row, model)
     expected = value(model(**given))

@@ -69,12 +69,13 @@ def from_pretrained(
     return model
 
 
-def save_pretrained(model: Any, directory: str | Path, max_shard_size: int = files.SHARD_BYTES) -> None:
+def save_pretrained(model: Any, directory: str | Path, max_shard_size: int | str = files.SHARD_BYTES) -> None:
     """Write the model's config.json and its weights; the directory is made where it is missing.
 
-    max_shard_size: bytes; a larger model goes into several files and an index.
+    max_shard_size: bytes, or "5GB"; a larger model goes into several files and an index. Raises ValueError for what is
+    no size, before anything is written.
     """
-    directory = Path(directory)
+    directory, room = Path(directory), files.size_in_bytes(max_shard_size)
     directory.mkdir(parents=True, exist_ok=True)
     kind, weights = registry.name_of(model), model.state_dict()
     module = registry.load(kind)
@@ -86,7 +87,7 @@ def save_pretrained(model: Any, directory: str | Path, max_shard_size: int = fil
     else:
         own = {"architectures": [type(model).__name__], "head": model.head}
         described = {"model_type": kind, **own, **asdict(model.config)}
-    files.write(weights, directory, max_shard_size)
+    files.write(weights, directory, room)
     settings.write(model, directory)
     (directory / files.CONFIG).write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
 

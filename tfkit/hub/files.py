@@ -139,6 +139,17 @@ def _line(error: Exception) -> str:
     return str(error).partition("\n")[0][:200]
 
 
+def size_in_bytes(given: int | str) -> int:
+    """5_000_000_000, or "5GB" as transformers writes it (powers of ten; "5GiB": of two). ValueError for another."""
+    text = given.strip().upper() if isinstance(given, str) else ""
+    if found := re.fullmatch(r"(\d+(?:\.\d+)?) *([KMGT]?)(I?)B", text):
+        factor = (1024 if found[3] else 1000) ** " KMGT".index(found[2] or " ")
+        given = int(float(found[1]) * factor)
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        raise ValueError(f"max_shard_size={given!r} is no size: give bytes, or a number with KB, MB, GB or TB")
+    return given
+
+
 def write(weights: Tensors, directory: Path, shard_bytes: int = SHARD_BYTES) -> None:
     """One file, or, where it would be larger than `shard_bytes`, several and an index. What an earlier call left under
     these names is removed. A tensor is never cut: one that is larger has a file of its own.

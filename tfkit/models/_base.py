@@ -127,7 +127,7 @@ class Model(nn.Module):
         return asked(self, super().__call__, args, given)
 
     def save_pretrained(self, directory: str | Path, **how: Any) -> None:
-        """Write config.json and model.safetensors; `tfkit.from_pretrained` reads them. how: `max_shard_size`, bytes."""
+        """Write config.json and model.safetensors; `tfkit.from_pretrained` reads them. how: `max_shard_size`, "5GB"."""
         from ..hub import save_pretrained
 
         save_pretrained(self, directory, **how)
@@ -210,9 +210,7 @@ def as_mask(name: str, mask: torch.Tensor | None, shape: Sequence[int]) -> torch
     if tuple(mask.shape) != tuple(shape):
         raise ValueError(f"{name} has shape {list(mask.shape)}, its tokens have {list(shape)}")
     real = mask.bool()
-    # on a GPU to look would be to wait, and a graph cannot
-    looks = mask.dtype != torch.bool and mask.device.type == "cpu" and not torch.compiler.is_compiling()
-    if looks and bool((mask != real).any()):
+    if mask.dtype != torch.bool and looked_at(mask) and bool((mask != real).any()):
         raise ValueError(f"{name} holds {mask[mask != real][0].item()}: 1 = a real token, 0 = padding")
     return real
 
@@ -221,6 +219,47 @@ def need_tensor(name: str, given: Any) -> None:
     """Raises TypeError for a list or an array."""
     if not isinstance(given, torch.Tensor):
         raise TypeError(f"{name} is a {type(given).__name__}: give a tensor, torch.as_tensor({name})")
+
+
+def looked_at(given: torch.Tensor) -> bool:
+    """Whether a check may read values: on a GPU to look would be to wait, and a graph cannot."""
+    return given.device.type == "cpu" and not torch.compiler.is_compiling()
+
+
+def check_target(
+    name: str, given: torch.Tensor, shape: Sequence[int], end: int | None, ignored: int | None = -100
+) -> torch.Tensor:
+    """given, if it is integers of that shape, from 0 to end - 1 (without limit for None), or `ignored`. Raises
+    TypeError, ValueError in one line that names what it is."""
+    need_tensor(name, given)
+    if given.is_floating_point() or given.dtype == torch.bool:
+        raise TypeError(f"{name} must be integers; got {given.dtype}")
+    if tuple(given.shape) != tuple(shape):
+        raise ValueError(f"{name} has shape {list(given.shape)}; wanted is {list(shape)}")
+    if looked_at(given):
+        wrong = (given < 0) if end is None else (given < 0) | (given >= end)
+        if ignored is not None:
+            wrong &= given != ignored
+        if bool(wrong.any()):
+            limits = "0 is the least" if end is None else f"it goes from 0 to {end - 1}"
+            raise ValueError(f"{name} holds {given[wrong][0].item()}: {limits}")
+    return given
+
+
+def check_share(
+    name: str, given: torch.Tensor, shape: Sequence[int], counted: torch.Tensor | None = None
+) -> torch.Tensor:
+    """given, if it has that shape and lies between 0, no, and 1, yes, wherever `counted` bool is true. Raises
+    TypeError, ValueError in one line that names what it is."""
+    need_tensor(name, given)
+    if tuple(given.shape) != tuple(shape):
+        raise ValueError(f"{name} has shape {list(given.shape)}; wanted is {list(shape)}")
+    if looked_at(given):
+        wrong = (given < 0) | (given > 1)
+        wrong = wrong if counted is None else wrong & counted
+        if bool(wrong.any()):
+            raise ValueError(f"{name} holds {given[wrong][0].item()}: 1 = yes, 0 = no")
+    return given
 
 
 def decoder_ids(config: Any, decoder_input_ids: torch.Tensor | None, labels: torch.Tensor | None) -> torch.Tensor:

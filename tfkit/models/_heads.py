@@ -14,7 +14,7 @@ from torch import nn
 
 from ..nn import Dropout
 from ..objectives.cross_entropy import cross_entropy, next_labels
-from ._base import activation, configuration, need_tensor
+from ._base import activation, check_share, check_target, configuration, need_tensor
 
 
 class Seen(NamedTuple):
@@ -43,6 +43,11 @@ def label_loss(logits, labels, problem):
     if problem == "single_label_classification":
         return cross_entropy(logits, labels)
     return F.binary_cross_entropy_with_logits(logits, labels)
+
+
+def classes(name, given, logits):
+    """What the target of that name holds, a class of logits [...,N] for each row; None stays None."""
+    return None if given is None else check_target(name, given, logits.shape[:-1], logits.size(-1))
 
 
 def folded(given, mask):
@@ -145,7 +150,8 @@ class ReplacedToken(Head):
         logits = self.replaced(self.bend(self.look(seen.states))).squeeze(-1)  # [B,L]
         loss = None
         if labels is not None:
-            real = torch.ones_like(labels, dtype=torch.bool) if seen.mask is None else seen.mask
+            real = torch.ones_like(logits, dtype=torch.bool) if seen.mask is None else seen.mask
+            check_share("labels", labels, logits.shape, real)
             each = F.binary_cross_entropy_with_logits(logits, labels.to(logits.dtype), reduction="none")
             loss = each.masked_fill(~real, 0.0).sum() / real.sum().clamp(min=1)
         return {"loss": loss, "logits": logits, "last_hidden_state": seen.states}
@@ -178,7 +184,7 @@ class Pretraining(MaskedLM):
     def forward(self, seen, labels=None, next_sentence_label=None):
         words, pair = self.scores(seen), self.pair(seen.pooled)
         return {
-            "loss": added(words, labels, pair, next_sentence_label),
+            "loss": added(words, labels, pair, classes("next_sentence_label", next_sentence_label, pair)),
             "prediction_logits": words,
             "seq_relationship_logits": pair,
         }
@@ -300,6 +306,9 @@ class QuestionAnswering(Head):
     def forward(self, seen, start_positions=None, end_positions=None):
         start, end = self.scores(seen).unbind(-1)  # [B,L] each
         loss = None
+        for name, at in (("start_positions", start_positions), ("end_positions", end_positions)):
+            if at is not None:
+                check_target(name, at, start.shape[:1], None)
         if start_positions is not None and end_positions is not None:
             outside = start.size(1)
             pairs = ((start, start_positions), (end, end_positions))
@@ -323,8 +332,9 @@ class DoubleHeads(Head):
         words = F.linear(seen.states, seen.table).unflatten(0, (-1, seen.choices))
         at = seen.states[:, -1]
         if mc_token_ids is not None:
+            check_target("mc_token_ids", mc_token_ids, words.shape[:2], words.size(2), None)
             at = seen.states[torch.arange(len(at), device=at.device), mc_token_ids.flatten()]
         chosen = self.bend(self.choice(self.drop(at))).view(-1, seen.choices)
         loss = None if labels is None else cross_entropy(words, next_labels(labels))
-        mc_loss = None if mc_labels is None else cross_entropy(chosen, mc_labels)
+        mc_loss = None if mc_labels is None else cross_entropy(chosen, classes("mc_labels", mc_labels, chosen))
         return {"loss": loss, "mc_loss": mc_loss, "logits": words, "mc_logits": chosen}

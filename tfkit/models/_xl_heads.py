@@ -8,7 +8,7 @@ from torch import nn
 
 from ..nn import Dropout
 from . import _heads as heads
-from ._base import activation
+from ._base import activation, check_share, check_target
 from ._heads import cross_entropy
 
 SUMMARIES = {"first": lambda x: x[:, 0], "last": lambda x: x[:, -1], "mean": lambda x: x.mean(1)}
@@ -102,7 +102,10 @@ class BeamSpans(heads.Head):
 
     def forward(self, seen, start_positions=None, end_positions=None, is_impossible=None, cls_index=None, p_mask=None):
         x = seen.states
+        self.check(x, start_positions=start_positions, end_positions=end_positions, cls_index=cls_index)
         logits = self.start(x).squeeze(-1)  # [B,L]
+        if p_mask is not None:
+            check_share("p_mask", p_mask, logits.shape)
         logits = logits if p_mask is None else barred(logits, p_mask)
         if start_positions is None or end_positions is None:
             return self.searched(x, logits.softmax(-1), cls_index, p_mask)
@@ -111,8 +114,15 @@ class BeamSpans(heads.Head):
         loss = (cross_entropy(logits, start_positions) + cross_entropy(end, end_positions)) / 2
         if cls_index is not None and is_impossible is not None:
             no = self.answerable(x, start[:, 0], cls_index)
+            check_share("is_impossible", is_impossible, no.shape)
             loss = loss + F.binary_cross_entropy_with_logits(no, is_impossible.to(no.dtype)) / 2
         return {"loss": loss}
+
+    def check(self, x, **places):
+        """Raises TypeError, ValueError unless they are places in x [B,L,E], int64 [B], or None."""
+        for name, at in places.items():
+            if at is not None:
+                check_target(name, at, x.shape[:1], x.size(1), None)
 
     def searched(self, x, chance, cls_index, p_mask):
         """The best starts by chance [B,L], and the best ends for each: [B,n_end·n_start], the start varies fastest"""

@@ -92,7 +92,7 @@ class Pretraining(MaskedLM):
 
     def forward(self, seen, labels=None, sentence_order_label=None):
         words, order = self.scores(seen), self.pair(self.drop(seen.pooled))
-        loss = heads.added(words, labels, order, sentence_order_label)
+        loss = heads.added(words, labels, order, heads.classes("sentence_order_label", sentence_order_label, order))
         return {"loss": loss, "prediction_logits": words, "sop_logits": order}
 
 

@@ -23,7 +23,7 @@ from ..nn import Attention, Cache, Dropout, FeedForward, merge_heads, split_head
 from ..nn.block_sparse import block_sparse_attention, block_table, drawn_blocks
 from . import _heads as heads
 from . import bert
-from ._base import activation, check_ids, configuration, look_up, reach
+from ._base import activation, check_ids, configuration, look_up, need_tensor, reach
 from .bert import BERT
 
 
@@ -174,7 +174,10 @@ class BigBird(BERT):
         """-> bool [B,L]"""
         if lengths is None:
             lengths = (ids == self.config.sep_token_id).byte().argmax(-1) + 1
-        return torch.arange(ids.size(1), device=ids.device) < lengths.view(-1, 1)
+        need_tensor("question_lengths", lengths)
+        if lengths.numel() != len(ids):
+            raise ValueError(f"question_lengths has shape {list(lengths.shape)}; wanted is [{len(ids)}]")
+        return torch.arange(ids.size(1), device=ids.device) < lengths.reshape(-1, 1)
 
     def encode(self, ids, mask, types, position_ids, memory=None, memory_mask=None, cache=None):
         c, length = self.config, ids.size(1)

@@ -128,6 +128,8 @@ class SequenceClassification(heads.SequenceClassification):
         if labels is None or self.problem or labels.dim() == 1 or self.classifier.out_features == 1:
             return super().forward(seen, labels)
         logits = self.scores(seen)
+        if labels.shape != logits.shape:
+            raise ValueError(f"labels have shape {list(labels.shape)}; wanted is {list(logits.shape)}")
         return {"loss": F.cross_entropy(logits, labels.to(logits.dtype)), "logits": logits}
 
 

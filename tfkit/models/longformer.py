@@ -47,6 +47,8 @@ class Layers(bert.Layers):
 
 
 class Longformer(RoBERTa):
+    TOPS = {head: top for head, top in RoBERTa.TOPS.items() if head != "causal_lm"}  # its windows are on both sides
+    HEADS = tuple(TOPS)
     ALSO = ("global_attention_mask",)
     LAYERS = Layers
 

@@ -20,7 +20,7 @@ from torch import nn
 
 from ..namemap import NameMap
 from ..nn import Cache, Dropout, StaticCache, StreamAttention, plan_streams
-from ..objectives.cross_entropy import cross_entropy
+from ..objectives.cross_entropy import check_labels, cross_entropy
 from . import bart, transformer
 from ._base import Model, Output, as_mask, check_ids, configuration, look_up
 
@@ -133,6 +133,7 @@ class ProphetNet(transformer.Transformer):
     def loss(self, logits, labels):
         """logits [B,N,T,V], labels [B,T]: every stream has the same"""
         logits = logits[:, :1] if self.config.disable_ngram_loss else logits
+        check_labels(logits[:, 0], labels)
         labels, vocab = labels[:, None].expand(logits.shape[:3]), logits.size(-1)
         return cross_entropy(logits.flatten(1, 2), labels.flatten(1), self.config.eps * (vocab - 1) / vocab)
 

@@ -17,7 +17,7 @@ from ..namemap import Fused, NameMap
 from ..nn import Cache, Dropout, FeedForward, StaticCache
 from ..nn.adaptive import AdaptiveEmbedding, AdaptiveSoftmax
 from ..nn.relative import RelativeAttention, bar, distance_waves
-from ._base import Model, Output, as_mask, check_ids, configuration, look_up
+from ._base import Model, Output, as_mask, check_ids, check_target, configuration, look_up
 from ._heads import label_loss
 
 
@@ -174,6 +174,7 @@ class TransformerXL(Model):
             return {"loss": loss, "logits": logits}
         if self.head is None or labels is None:
             return {"logits": self.top(x, self.embed) if self.head else None}
+        check_target("labels", labels, ids.shape, self.config.vocab_size)
         losses = self.top.losses(x[:, :-1].flatten(0, 1), labels[:, 1:].flatten(), self.embed)
         count = (labels[:, 1:] != -100).sum().clamp(min=1)
         return {"loss": losses.sum() / count, "losses": losses.view(len(x), -1)}

@@ -35,6 +35,11 @@ def check_labels(logits, labels):
 def next_labels(labels):
     """labels [...,L] -> [...,L]: at each position that of the next, at the last -100.
 
-    Moving the labels, where one might cut the last logits off, spares a copy of [B,L,V] there and back.
+    Moving the labels, where one might cut the last logits off, spares a copy of [B,L,V] there and back. Raises
+    TypeError, ValueError for what cannot be labels.
     """
+    if not isinstance(labels, torch.Tensor):
+        raise TypeError(f"labels are a {type(labels).__name__}: give a tensor, torch.as_tensor(labels)")
+    if labels.dim() == 0:
+        raise ValueError("labels have shape []; there must be one for each token")
     return F.pad(labels[..., 1:], (0, 1), value=-100)
