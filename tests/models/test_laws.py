@@ -27,7 +27,7 @@ ENDLESS = {
 # what adds the same to all scores of one softmax moves nothing, or by a rounding error: a key's bias, that of one score
 # per choice or place, and those before it where all is linear from there
 STILL = re.compile(
-    r"k_proj\.bias|(choice|answering)/top\.(classifier|choose|score|span|start|end)\.bias"
+    r"k_proj\.bias|(choice|answering)/top\.(classifier|choose|score|span|start|end)\.bias|double_heads/top\.choice\.bias"
     r"|choice/(top\.summary|layers\.1\.norm2)\.bias"
 )
 
