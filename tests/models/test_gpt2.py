@@ -67,7 +67,7 @@ def test_the_trace_shows_their_attention(theirs, ours):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"scale_attn_by_inverse_layer_idx": True}, "scale_attn_by_inverse_layer_idx is True; only False"),
+        ({"summary_type": "first"}, "summary_type is 'first'; only 'cls_index'"),
         ({"novelty": 3}, "fields not understood: novelty"),
         ({"architectures": ["GPT2ForSomethingElse"]}, "architectures names 'GPT2ForSomethingElse'"),
         ({"activation_function": "swoosh"}, "activation 'swoosh' is none of"),
