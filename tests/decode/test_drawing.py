@@ -1,6 +1,6 @@
 import torch
 
-from tfkit.decode.drawing import sample_token
+from tfkit.decode.drawing import accept_draft, sample_token
 
 
 def test_words_come_as_often_as_their_probability_says():
@@ -17,3 +17,21 @@ def test_the_ends_of_the_line():
     assert sample_token(logits, torch.tensor([0.0])).item() == 1  # what is removed is not drawn by 0 either
     assert sample_token(logits, torch.tensor([1 - 2**-24])).item() == 2
     assert sample_token(torch.tensor([[1.0, 3.0, 2.0]]), torch.tensor([0.99]), 0.0).tolist() == [1]
+
+
+def test_a_draft_leaves_no_trace_in_the_distribution():
+    """Over a grid of draws, what comes out first is distributed as the model's own words; the draft's are not."""
+    p, q = (torch.tensor(shares, dtype=torch.float64) for shares in ([0.4, 0.1, 0.4, 0.1], [0.2, 0.4, 0.2, 0.2]))
+    grid, counts = ((torch.arange(20) + 0.5) / 20).tolist(), torch.zeros(4, dtype=torch.float64)
+    for guess, chance in enumerate(q.tolist()):
+        for u in grid:
+            for last in grid:
+                counts[accept_draft([guess], q[None], p.repeat(2, 1), [u], last)[0]] += chance / 400
+    torch.testing.assert_close(counts, p, atol=1e-6, rtol=0)
+
+
+def test_what_follows_a_refused_guess_is_void():
+    p, q = torch.eye(3), torch.full((2, 3), 1 / 3)
+    assert accept_draft([0, 1], q, p, [0.9, 0.9], 0.5) == [0, 1, 2]  # all kept, and one more
+    assert accept_draft([2, 1], q, p, [0.9, 0.9], 0.5) == [0]
+    assert accept_draft([0, 2], q, p, [0.9, 0.9], 0.5) == [0, 1]

@@ -2,7 +2,7 @@
 
 from tfkit.decode.beam import beam_search
 from tfkit.decode.contrastive import Contrastive
-from tfkit.decode.drawing import sample_token
+from tfkit.decode.drawing import accept_draft, sample_token
 from tfkit.decode.filters import top_k_filter, top_p_filter
 from tfkit.decode.generate import generate
 from tfkit.decode.greedy import greedy_decode
@@ -25,6 +25,7 @@ __all__ = [
     "Strategy",
     "Task",
     "TextbookBeam",
+    "accept_draft",
     "beam_search",
     "generate",
     "greedy_decode",

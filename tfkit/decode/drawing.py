@@ -1,4 +1,4 @@
-"""Drawing a word, with the random number as an argument: every right answer gives the same word."""
+"""Drawing words, with the random numbers as arguments: every right answer gives the same words."""
 
 import torch
 
@@ -15,3 +15,19 @@ def sample_token(logits, u, temperature=1.0):
     probs = torch.softmax(logits.double() / temperature, dim=-1)  # [B,V]; sums of many words need the precision
     passed = probs.cumsum(dim=-1) <= u.unsqueeze(-1)  # [B,V]: the words that end to the left of the draw
     return passed.sum(dim=-1)
+
+
+def accept_draft(draft_ids, draft_probs, target_probs, accept_u, last_u):
+    """What a model keeps of a draft's guesses, and one word more: distributed as if the model had written alone.
+
+    draft_ids list of n >= 1 ids, drawn from draft_probs [n,V]; target_probs [n+1,V] are the model's own, with one row
+    for what follows the last guess; accept_u list of n draws and last_u one draw, uniform from 0 to 1
+    -> list of the ids kept and one more (speculative sampling: Leviathan et al. 2023, algorithm 1)
+    """
+    u = torch.tensor([last_u], dtype=torch.float64, device=target_probs.device)
+    for i, token in enumerate(draft_ids):
+        p, q = target_probs[i], draft_probs[i]
+        if accept_u[i] >= p[token] / q[token]:  # refused: q gave this word more than its share
+            missing = (p - q).clamp(min=0)  # where the draft gave too little; the log is a logit that needs no norm
+            return draft_ids[:i] + sample_token(missing.log().unsqueeze(0), u).tolist()
+    return draft_ids + sample_token(target_probs[-1:].log(), u).tolist()

@@ -133,15 +133,8 @@ def _logits(draw: Draw, vocab: int) -> torch.Tensor:
 def _drawn(draw: Draw, rows: list[torch.Tensor], temperature: float | None) -> Case:
     """A draw for each row that is far from the borders between words, in bfloat16 too; words are hit evenly."""
     logits = torch.stack(rows)
-    ends = (logits.double() / (temperature or 1.0)).softmax(-1).cumsum(-1)
-    hits = []
-    for row in ends:
-        starts = torch.cat([row.new_zeros(1), row[:-1]])
-        wide = ((row - starts) > 0.125).nonzero().flatten()
-        word = wide[draw.integer(0, len(wide))]
-        low, high = starts[word] + 0.06, row[word] - 0.06
-        hits.append(low + (high - low) * torch.rand((), generator=draw.generator))
-    u = torch.stack(hits).bfloat16().float()
+    shares = (logits.double() / (temperature or 1.0)).softmax(-1)
+    u = torch.tensor([_clear_draw(draw, row) for row in shares]).bfloat16().float()
     return Case("sample_token", (logits, u) if temperature is None else (logits, u, temperature))
 
 
@@ -174,6 +167,72 @@ def _clear(draw: Draw, vocab: int, p: float):
         sums = logits.softmax(-1).sort(descending=True).values.cumsum(-1)
         if len(set(logits.tolist())) == vocab and (sums - p).abs().min() > 0.06:
             return logits
+
+
+def speculative() -> list[Check]:
+    """decoding.speculative: nothing that is drawn has a gradient"""
+
+    def cases(draw: Draw):
+        for guesses, vocab, kept in [(1, 3, 0), (1, 2, 1), (2, 4, 1), (3, 4, 0), (3, 5, 2), (3, 4, 3), (4, 3, 2)]:
+            for _ in range(3):
+                yield _guessed(draw, guesses, vocab, kept)
+        for sure in ("draft", "model"):  # a distribution with zeros: of what only one of the two could say
+            yield _guessed(draw, 2, 5, 1, sure)
+            yield _guessed(draw, 2, 5, 2, sure)
+
+    def long(draw: Draw):
+        yield _guessed(draw, 70, 3, 66)
+        yield _guessed(draw, 70, 3, 70)
+
+    dtypes = [precision(cases, torch.float64), precision(cases, torch.bfloat16), contiguity(cases)]
+    return [*function(cases, floats=False, long=long), *dtypes]
+
+
+def _guessed(draw: Draw, guesses: int, vocab: int, kept: int, sure: str = "") -> Case:
+    """A draft of which so many guesses are kept, no draw being near a border, in bfloat16 either."""
+    ids, rows, draws = [], [], []
+    for place in range(guesses):
+        token, q, p, u = _settled(draw, vocab, place < kept, place == kept, sure)
+        ids, rows, draws = [*ids, token], [*rows, (q, p)], [*draws, u]
+    drafts, targets = torch.stack([q for q, _ in rows]), torch.stack([p for _, p in rows])
+    after = _shares(draw, vocab)
+    rest = (targets[kept] - drafts[kept]).clamp(min=0) if kept < guesses else after
+    last = _clear_draw(draw, rest)
+    return Case("accept_draft", (ids, drafts, torch.cat([targets, after[None]]), draws, last))
+
+
+def _settled(
+    draw: Draw, vocab: int, kept: bool, first: bool, sure: str
+) -> tuple[int, torch.Tensor, torch.Tensor, float]:
+    """One guess: its id, the draft's and the model's distribution, and a draw that keeps it or does not."""
+    while True:
+        q, p = _shares(draw, vocab, sure == "draft"), _shares(draw, vocab, sure == "model")
+        token = draw.integer(0, vocab)
+        u, bound = torch.rand((), generator=draw.generator).item(), (p[token] / q[token]).item()
+        wide = (p - q).clamp(min=0)
+        if q[token] < 0.05 or abs(u - bound) < 0.08 or (u < bound) != kept and (kept or first):
+            continue
+        if not first or (wide / wide.sum()).max() > 0.2 and wide.max() > 0.1:
+            return token, q, p, u
+
+
+def _shares(draw: Draw, vocab: int, zeros: bool = False) -> torch.Tensor:
+    """A distribution float32 [V] that bfloat16 holds as well: multiples of a 128th, two of them 0 on demand."""
+    logits = 1.5 * draw.normal(vocab)
+    if zeros:
+        logits[torch.randperm(vocab, generator=draw.generator)[:2]] = -torch.inf
+    parts = (logits.softmax(-1) * 128).round()
+    parts[parts.argmax()] += 128 - parts.sum()
+    return parts / 128
+
+
+def _clear_draw(draw: Draw, weights: torch.Tensor) -> float:
+    """A draw that falls well within one of the wider words, each as likely as another."""
+    ends = (weights.double() / weights.sum()).cumsum(-1)
+    starts = torch.cat([ends.new_zeros(1), ends[:-1]])
+    wide = ((ends - starts) > 0.125).nonzero().flatten()
+    word = wide[draw.integer(0, len(wide))]
+    return (starts[word] + 0.06 + (ends[word] - starts[word] - 0.12) * torch.rand((), generator=draw.generator)).item()
 
 
 def kv_cache() -> list[Check]:

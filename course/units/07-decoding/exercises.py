@@ -21,4 +21,11 @@ EXERCISES = [
         checks="kv_cache",
         points=2,
     ),
+    exercise(
+        "decoding.speculative",
+        "Let a small model guess",
+        "tfkit.decode.drawing:accept_draft",
+        checks="speculative",
+        points=2,
+    ),
 ]

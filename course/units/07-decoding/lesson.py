@@ -12,8 +12,8 @@
 # **The question.** A trained model gives probabilities for *one* next word. How do you get from there to a whole sentence, to a *good*
 # one, and without computing everything again for each word?
 #
-# You build the two searches that translate (greedy and beam), the draw that tells stories, the two filters that make them readable, and the cache
-# that makes all of it fast. At the end you step through your own search, forwards and backwards.
+# You build the two searches that translate (greedy and beam), the draw that tells stories, the two filters that make them readable, and the two ways
+# to make all of it fast: the cache, and a small model that guesses. At the end you step through your own search, forwards and backwards.
 
 # %% role="setup"
 import math
@@ -262,6 +262,73 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: two curves of milliseconds per step over the length of the prefix. Without a cache the time grows with the length; with it, it stays nearly flat.*
 #
+# ## 5 · Speculative decoding: let a small model guess
+#
+# With a cache, a step reads *all weights* of the model for one word. The same weights could serve several positions at once, at hardly any more time; but the later words are not known yet. So let a small model, the **draft**, guess the next $n$ words, one after another. The large
+# model then reads all guesses in *one* pass, and says at each of the $n+1$ places what it would have said. How many guesses may be kept, if the text must be distributed exactly as if the large model had written it alone (Leviathan et al. 2023)?
+#
+# A guess $x$ was drawn from the draft's $q$ (`draft_probs[i]`); the model has $p$ (`target_probs[i]`). Word by word, from the left:
+#
+# - **keep** $x$ while its draw (`accept_u[i]`) is below $p(x) / q(x)$: always where the model likes it better, else as often as the two are in proportion. What is kept of word $x$ is then $q(x) \cdot \min(1, p(x)/q(x)) = \min(p(x), q(x))$;
+# - at the **first refusal**, what is missing to $p$ is drawn: from $\max(p - q, 0)$, divided by its sum. All later guesses are void, for they followed a word that is not there;
+# - if **all are kept**, the pass has one row more, `target_probs[n]`: it brings another word at no cost.
+#
+# So each pass brings one word at least, and $n + 1$ at most. Both kinds of draw are your `sample_token` again: logits may be the logarithm of anything that is in proportion.
+#
+# **Predict, then run.** $p = (0.6, 0.3, 0.1)$, $q = (0.2, 0.5, 0.3)$. The draft guesses word 1: how often is it kept? If it is refused, which words may stand in its place? And how often is a guess kept, whichever it is?
+
+# %% role="exercise" exercise="decoding.speculative"
+
+# %% role="demo"
+p, q = torch.tensor([0.6, 0.3, 0.1]), torch.tensor([0.2, 0.5, 0.3])
+try:
+    chance = torch.Generator().manual_seed(0)
+    draws = torch.rand(4000, 3, generator=chance)
+    guesses = sample_token(q.log().expand(4000, -1), draws[:, 0]).tolist()
+    words = [accept_draft([guess], q[None], p.repeat(2, 1), [u], last)[0]
+             for guess, (u, last) in zip(guesses, draws[:, 1:].tolist())]
+    shares = {"the draft, q": q.tolist(), "the model, p": p.tolist(), "what came out": [words.count(w) / 4000 for w in range(3)]}
+    fig, ax = plt.subplots(figsize=(6, 2.4))
+    for place, ((name, heights), colour) in enumerate(zip(shares.items(), ("#cccccc", "#2a6fb0", "#f2c14e"))):
+        ax.bar([w + 0.28 * (place - 1) for w in range(3)], heights, 0.26, color=colour, label=name)
+    ax.set(xlabel="word", xticks=range(3)), ax.legend(fontsize=8)
+    plt.show()
+except NotImplementedError:
+    plt.close("all")
+    print("Build sample_token and accept_draft first.")
+
+# %% [markdown]
+# *Figure: for each of three words three bars: the draft's probability, the model's, and how often it came out first in 4,000 rounds. What came out is as high as the model's bar everywhere, and nowhere as high as the draft's.*
+#
+# Word 1 is kept in 0.3 / 0.5 = 60% of its guesses; only word 0 has too little, so it alone may replace it. Over all words a guess is kept with probability $\alpha = \sum_x \min(p(x), q(x)) = 0.2 + 0.3 + 0.1 = 0.6$: how alike the two models are, and nothing else.
+#
+# **What does it bring?** If every guess is kept with probability $\alpha$, a pass brings $1 + \alpha + \alpha^2 + \dots + \alpha^n = \frac{1 - \alpha^{n+1}}{1 - \alpha}$ words on average.
+#
+# **Predict, then run.** Eight guesses. How many words does a pass of the large model bring for $\alpha = 0.5$, and for $\alpha = 0.9$? From which $n$ on is another guess a waste for each?
+
+# %% role="demo"
+def words_per_pass(alpha, n, rounds=200):
+    """Two words; the draft says each half of the time, the model word 0 with probability 1.5 - alpha."""
+    q, p = torch.tensor([0.5, 0.5]), torch.tensor([1.5 - alpha, alpha - 0.5])
+    draws = torch.rand(rounds, 2 * n + 1, generator=torch.Generator().manual_seed(n)).tolist()
+    drafts, targets = q.expand(n, -1), p.expand(n + 1, -1)
+    return sum(len(accept_draft([int(u > 0.5) for u in row[:n]], drafts, targets, row[n:-1], row[-1])) for row in draws) / rounds
+
+
+try:
+    fig, ax = plt.subplots(figsize=(6, 2.6))
+    for alpha, colour in ((0.5, "#c03030"), (0.7, "#3a8a4d"), (0.9, "#2a6fb0")):
+        ax.plot(range(1, 9), [words_per_pass(alpha, n) for n in range(1, 9)], "o", color=colour, label=f"alpha {alpha}")
+        ax.plot(range(1, 9), [(1 - alpha ** (n + 1)) / (1 - alpha) for n in range(1, 9)], color=colour, lw=0.8)
+    ax.set(xlabel="guesses, n", ylabel="words per pass", ylim=(0, None)), ax.legend(fontsize=8)
+    plt.show()
+except NotImplementedError:
+    plt.close("all")
+    print("Build accept_draft first.")
+
+# %% [markdown]
+# *Figure: words per pass over the number of guesses, dots that were measured on curves of the formula. For alpha 0.5 the curve is flat at 2 after about four guesses, for 0.7 it levels off near 3, for 0.9 it still rises at eight, to about 6.*
+#
 # ## The experiment: decode with the model you trained
 #
 # The next cell loads the translator from the end of unit 05. If there is none, a smaller one is trained here and now, for about a minute and with the library's parts; it says so.
@@ -442,6 +509,8 @@ except NotImplementedError:
 # - **Raw logits in a beam.** Rows of logits from different prefixes have no common zero; only log-probabilities may be added up and compared.
 # - **Wider is not better.** With a very large beam translations get shorter and worse: the model's likeliest sentence is often the empty one (Stahlberg and Byrne 2019). A narrow beam does not find that sentence, and so hides a fault of the model.
 # - **Temperature after the softmax** only rescales: it belongs to the logits. And filters come *after* the temperature in most libraries, which changes what the nucleus holds.
+# - **A refused guess replaced from $p$**: the text looks right, and words that the draft likes are too frequent. Only a count over thousands of draws shows it.
+# - **The draft's cache** has read refused guesses; both caches must be cut back to what was kept.
 # - **A cache written in place** is shared by all hypotheses that came from one prefix.
 # - **Filters take logits and return logits**, so that they can follow one another; softmax comes once, at the end.
 #
@@ -452,6 +521,7 @@ except NotImplementedError:
 # | length | $n^\alpha$ | GNMT: $((5+n)/6)^\alpha$; BART forbids an end before a minimal length |
 # | ended hypotheses | set aside, no early stop | transformers: stop when `beam_size` have ended (`early_stopping`) |
 # | repetition | nothing | CTRL divides the logits of words already used; n-gram blocking in summarisation |
+# | who guesses | a small model | the model's own first layers or additional heads (Medusa, EAGLE); n-grams of the prompt, which cost nothing |
 # | cache | grows by concatenation | allocated once (static), shared between heads (multi-query), paged (vLLM) |
 
 # %% [markdown] role="task" task="wider-and-worse" points=2
@@ -473,4 +543,5 @@ except NotImplementedError:
 # - Wu et al. 2016, [Google's Neural Machine Translation System](https://arxiv.org/abs/1609.08144), section 7: beam search with length and coverage.
 # - Holtzman et al. 2020, [The Curious Case of Neural Text Degeneration](https://arxiv.org/abs/1904.09751): why sample, and why from the nucleus.
 # - Stahlberg and Byrne 2019, [On NMT Search Errors and Model Errors](https://arxiv.org/abs/1908.10090): what a complete search finds.
+# - Leviathan et al. 2023, [Fast Inference from Transformers via Speculative Decoding](https://arxiv.org/abs/2211.17192): algorithm 1 is section 5 here; the proof is one page.
 # - Fan et al. 2018, [Hierarchical Neural Story Generation](https://arxiv.org/abs/1805.04833): top-k.

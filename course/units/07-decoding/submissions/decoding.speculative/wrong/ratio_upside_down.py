@@ -1,0 +1,16 @@
+"""You divide the draft's probability by the model's, so you refuse what the model would have said more often.
+
+A guess is doubtful where the draft is surer of it than the model."""
+
+
+def drawn(weights, u):
+    shares = weights.double() / weights.double().sum()
+    return int((shares.cumsum(-1) <= u).sum().clamp(max=len(weights) - 1))
+
+
+def accept_draft(draft_ids, draft_probs, target_probs, accept_u, last_u):
+    for i, token in enumerate(draft_ids):
+        p, q = target_probs[i], draft_probs[i]
+        if accept_u[i] >= (q[token] / p[token].clamp(min=1e-9)).item():
+            return draft_ids[:i] + [drawn((p - q).clamp(min=0), last_u)]
+    return draft_ids + [drawn(target_probs[-1], last_u)]
