@@ -65,6 +65,7 @@ RULES = [
     ("tfkit.nn", ("tfkit.models", "tfkit.hub", "tfkit.decode", "tfkit.train", "tfkit.tools"), ()),
     ("tfkit.models", ("tfkit.decode", "tfkit.train", "tfkit.tools"), ()),
     ("tfkit.objectives", ("tfkit.models", "tfkit.decode", "tfkit.train", "tfkit.tools"), ()),
+    ("tfkit.pipeline", ("tfkit.models", "tfkit.train", "tfkit.tools"), ()),
     ("tfkit.decode", ("tfkit.models", "tfkit.tools"), ()),
     ("tfkit.train", ("tfkit.models", "tfkit.tools"), ()),
     ("autograder.api", ("torch", "tfkit", "numpy", "nbgrader"), ()),

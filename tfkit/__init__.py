@@ -5,6 +5,7 @@
     with tfkit.trace(model) as t: model(…)                      # t["encoder.0.self_attn.weights"]
     with tfkit.substitute(model, my_attention): model(…)        # by your function, held to the library's
     model.save_pretrained(directory); tfkit.from_pretrained(directory)
+    tfkit.Text(directory).generate("Once upon a time")          # and fill, embed, translate, classify, chat
 
 Importing it is cheap; torch is loaded when a name that needs it is first used.
 """
@@ -16,15 +17,27 @@ from tfkit_course import refuse_strangers
 
 from .registry import architectures
 
-__all__ = ["architectures", "from_config", "from_hf_config", "from_pretrained", "generate", "substitute", "trace"]
+__all__ = [
+    "Text",
+    "architectures",
+    "from_config",
+    "from_hf_config",
+    "from_pretrained",
+    "generate",
+    "load",
+    "substitute",
+    "trace",
+]
 
 refuse_strangers()
 
 _LAZY = {
+    "Text": "tfkit.pipeline",
     "from_config": "tfkit.hub",
     "from_hf_config": "tfkit.hub",
     "from_pretrained": "tfkit.hub",
     "generate": "tfkit.decode",
+    "load": "tfkit.pipeline",
     "substitute": "tfkit.substitution",
     "trace": "tfkit.tracing",
 }

@@ -68,6 +68,16 @@ class Session:
         return self.runs()
 
 
+def in_words(text: Any, prompt: str, how: dict[str, Any]) -> tuple[Any, Tensor, Encode, dict[str, Any]]:
+    """A `tfkit.Text` and a prompt -> what a session takes: the model, ids [1,S], the encoder, and for `record` the
+    tokens' names and a title. Raises TypeError for a model without a tokenizer, or one that cannot generate."""
+    if not hasattr(text, "prompt"):
+        raise TypeError(f"a text is read with a tokenizer, and {type(text).__name__} has none: give tfkit.Text(…)")
+    text.need("generate")
+    ids = torch.tensor([text.prompt(prompt)], device=device(text.model))
+    return text.model, ids, text.prompt, {"token": text.token, "title": prompt, **how}
+
+
 def device(model: Any) -> torch.device:
     """Where a model's weights are; the CPU for what has none."""
     first = next(model.parameters(), None) if isinstance(model, nn.Module) else None

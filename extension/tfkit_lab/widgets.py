@@ -87,14 +87,18 @@ class Stepper(View):
 
     @classmethod
     def live(
-        cls, model: Any, source_ids: Any, *, strategy: Any | Sequence[Any], encode: Encode | None = None, seed: int = 0,
-        **how: Any,
+        cls, model: Any, source_ids: Any, *, strategy: Any | Sequence[Any] = None, encode: Encode | None = None,
+        seed: int = 0, **how: Any,
     ) -> Stepper:  # fmt: skip
         """A run of the model now, that can be branched from: with another token, or, where `encode` turns a text into
-        ids, over another text. strategy: one, or two to compare; seed: of every run; how: as `record` takes it."""
-        from tfkit_lab.session import Session
+        ids, over another text. model: or a `tfkit.Text`, with a text in the place of source_ids. strategy: one, or two
+        to compare; greedy unless given; seed: of every run; how: as `record` takes it."""
+        from tfkit.decode import Greedy
+        from tfkit_lab.session import Session, in_words
 
-        strategies = list(strategy) if isinstance(strategy, list | tuple) else [strategy]
+        if isinstance(source_ids, str):
+            model, source_ids, encode, how = in_words(model, source_ids, how)
+        strategies = list(strategy) if isinstance(strategy, list | tuple) else [strategy or Greedy()]
         if len(strategies) not in (1, 2):
             raise ValueError(f"strategy holds {len(strategies)}: give one, or two to compare")
         session = Session(model, source_ids, strategies, encode, seed, how)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 import torch
 
+import tfkit
 from tests.decode.test_generate import END, SOURCES, START, ours, plain
 from tests.decode.test_record import NAMES, PROMPT, name
 from tests.decode.test_strategies import causal
 from tfkit.decode import Beam, Greedy, Sample, generate
+from tfkit.text.vocabulary import train
 from tfkit_lab import Stepper
 from tfkit_lab.trace import validate
 
@@ -83,3 +85,19 @@ def test_a_recording_cannot_be_branched():
     assert stepper.asks == []
     with pytest.raises(ValueError, match="Stepper.live"):
         stepper.answer({"do": "branch", "of": 0, "ids": [3]})
+
+
+def test_a_text_is_stepped_through(tmp_path) -> None:
+    """`Stepper.live(tfkit.Text(path), "prompt")`: greedily, with the vocabulary's names, and asked for another text."""
+    torch.manual_seed(0)
+    model = tfkit.from_config(
+        "gpt2", head="causal_lm", vocab_size=300, d_model=16, n_layers=1, n_heads=2, bos_token_id=1, eos_token_id=2
+    )
+    text = tfkit.Text(model, train("byte_bpe", ["the cat sat on the mat"] * 5, 300))
+    stepper = Stepper.live(text, "the cat", max_new_tokens=4)
+    assert [node for node in stepper.trace["prompt"]] == ["<s>", *map(text.token, text.prompt("the cat")[1:])]
+    assert stepper.trace["title"] == "the cat" and stepper.trace["strategy"] == "greedy"
+    stepper.answer({"do": "prompt", "text": "the mat"})
+    assert stepper.trace["title"] == "the mat" and stepper.asks == ["branch", "prompt"]
+    with pytest.raises(TypeError, match="GPT2 has none: give tfkit.Text"):
+        Stepper.live(model, "the cat")

@@ -4,7 +4,7 @@ from tfkit.decode.beam import beam_search
 from tfkit.decode.contrastive import Contrastive
 from tfkit.decode.drawing import accept_draft, sample_token
 from tfkit.decode.filters import top_k_filter, top_p_filter
-from tfkit.decode.generate import generate
+from tfkit.decode.generate import generate, stream
 from tfkit.decode.greedy import greedy_decode
 from tfkit.decode.record import record, trace_json
 from tfkit.decode.rules import Rules
@@ -31,6 +31,7 @@ __all__ = [
     "greedy_decode",
     "record",
     "sample_token",
+    "stream",
     "top_k_filter",
     "top_p_filter",
     "trace_json",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeGuard
 
 import torch
 from torch import Tensor, nn
@@ -13,7 +13,7 @@ from tfkit.decode import settings as defaults
 from tfkit.decode.decoders import Decoder, decoder_for, is_causal, is_ours, need_words
 from tfkit.decode.prompts import Ids, Rows, as_rows, prompts, special_ids
 from tfkit.decode.rules import Rules
-from tfkit.decode.search import Step, Strategy, Task
+from tfkit.decode.search import Chain, Step, Strategy, Task
 
 
 def generate(
@@ -48,6 +48,56 @@ def generate(
     to 64 new tokens. `trace=True` returns (ids, list of Step). Raises TypeError for a model it cannot drive, a setting
     it does not know or ids that are none, ValueError for a missing id or one outside the vocabulary.
     """
+    steps: list[Step] = []
+    with evaluating(model):
+        strategy, task = prepared(
+            model, input_ids, strategy, max_new_tokens=max_new_tokens, attention_mask=attention_mask, start_id=start_id,
+            end_id=end_id, pad_id=pad_id, prefix=prefix, returns=returns, generator=generator,
+            static_cache=static_cache, **given,
+        )  # fmt: skip
+        task.watch = steps.append if trace else None
+        ids = strategy.run(task)
+    ids = ids.clone()
+    return (ids, steps) if trace else ids
+
+
+def stream(model: Any, input_ids: Rows, strategy: Strategy | None = None, **how: Any) -> Iterator[Tensor]:
+    """What `generate` would put behind the prompts, as it is found: int64 [B,n] each time, and the pieces side by side
+    are the whole. Token by token where each is final (greedily, by sampling); of a beam and of what else looks back,
+    one piece at the end. how: as `generate` takes it, and raised alike, when the first piece is asked for."""
+    with evaluating(model):
+        strategy, task = prepared(model, input_ids, strategy, **how)
+        pieces = strategy.pieces(task) if final(strategy) else iter([strategy.run(task)[:, task.prompt.size(1) :]])
+    while True:
+        with evaluating(model):  # and not while the caller works on a piece
+            piece = next(pieces, None)
+        if piece is None:
+            return
+        yield piece.clone()
+
+
+def final(strategy: Any) -> TypeGuard[Chain]:
+    """Whether a strategy never takes a token back."""
+    return isinstance(strategy, Chain) and type(strategy).run is Chain.run
+
+
+def prepared(
+    model: Any,
+    input_ids: Rows,
+    strategy: Strategy | None = None,
+    *,
+    max_new_tokens: int | None = None,
+    attention_mask: Rows = None,
+    start_id: int | None = None,
+    end_id: Ids = None,
+    pad_id: int | None = None,
+    prefix: Ids | Tensor = None,
+    returns: int | None = None,
+    generator: torch.Generator | None = None,
+    static_cache: bool = False,
+    **given: Any,
+) -> tuple[Strategy, Task]:
+    """The strategy and the task that a call of `generate` describes; to be called, and run, while `evaluating`."""
     need_words(model)
     check_names(strategy, given)
     settings = {**defaults.of(model), **given}
@@ -57,25 +107,20 @@ def generate(
         returns = own if returns is None else returns
     returns = 1 if returns is None else returns
     start, ends, pad = special_ids(model, settings, start_id, end_id, pad_id)
-    steps: list[Step] = []
-    with evaluating(model):
-        source, mask = as_rows(input_ids, attention_mask, pad, model)
-        prompt, mask = prompts(model, source, mask, start, (pad, ends), prefix)
-        limit = new_tokens(prompt, max_new_tokens, given.get("max_length"), settings)
-        if not 1 <= returns <= strategy.width:
-            raise ValueError(f"returns={returns}: {type(strategy).__name__} has {strategy.width} to give")
+    source, mask = as_rows(input_ids, attention_mask, pad, model)
+    prompt, mask = prompts(model, source, mask, start, (pad, ends), prefix)
+    limit = new_tokens(prompt, max_new_tokens, given.get("max_length"), settings)
+    if not 1 <= returns <= strategy.width:
+        raise ValueError(f"returns={returns}: {type(strategy).__name__} has {strategy.width} to give")
 
-        def make(other: Any = None, rows: slice = slice(None)) -> Decoder:
-            """A decoder for these rows of the sources, of `model` or of `other`, a draft."""
-            part, hidden = (None if tensor is None else tensor[rows] for tensor in (source, mask))
-            return decoder_for(model if other is None else other, part, hidden, prompt.size(1) + limit, static_cache)
+    def make(other: Any = None, rows: slice = slice(None)) -> Decoder:
+        """A decoder for these rows of the sources, of `model` or of `other`, a draft."""
+        part, hidden = (None if tensor is None else tensor[rows] for tensor in (source, mask))
+        return decoder_for(model if other is None else other, part, hidden, prompt.size(1) + limit, static_cache)
 
-        applied = rules_of(model, settings, given).for_run(prompt.size(1), limit, ends, prompt.device)
-        watch = steps.append if trace else None
-        real = mask if is_causal(model) else None
-        ids = strategy.run(Task(make, prompt, limit, ends, pad, applied, generator, watch, returns, real))
-    ids = ids.clone()
-    return (ids, steps) if trace else ids
+    applied = rules_of(model, settings, given).for_run(prompt.size(1), limit, ends, prompt.device)
+    real = mask if is_causal(model) else None
+    return strategy, Task(make, prompt, limit, ends, pad, applied, generator, None, returns, real)
 
 
 def check_names(strategy: Any, given: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -142,15 +142,20 @@ class Chain(ABC):
 
     def run(self, task: Task) -> Tensor:
         """-> ids [B,T]: prompt, the tokens that were picked, padding"""
+        return torch.cat([task.prompt, *self.pieces(task)], 1)
+
+    def pieces(self, task: Task) -> Iterator[Tensor]:
+        """The same as it is found, without the prompt: token after token, [B,1], padding where a row has ended"""
         rows = Rows(task)
         if task.limit == 0:
-            return rows.ids
+            return
         logits = task.decoder.start(task.prompt)
         while True:
             scores = task.ruled(rows.so_far, logits)
             token = rows.put(scores, self.pick(scores, task.generator))
+            yield token.unsqueeze(1)
             if rows.done:
-                return rows.so_far
+                return
             logits = task.decoder.advance(None, token)
 
 

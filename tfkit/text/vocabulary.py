@@ -14,6 +14,8 @@ from tokenizers import Encoding, decoders, models, normalizers, pre_tokenizers, 
 from tokenizers import Tokenizer as Inner
 from torch import Tensor
 
+from tfkit.text import sentencepiece
+
 FILE = "tokenizer.json"
 # what each job's symbol is called, in the vocabularies that are published
 NAMES = {
@@ -22,6 +24,14 @@ NAMES = {
     "end": ("</s>", "[SEP]", "<|endoftext|>"),
     "unk": ("<unk>", "[UNK]", "<|endoftext|>"),
     "mask": ("<mask>", "[MASK]"),
+}
+# and in the files beside a tokenizer
+JOBS = {
+    "pad": ("pad_token",),
+    "start": ("bos_token", "cls_token"),
+    "end": ("eos_token", "sep_token"),
+    "unk": ("unk_token",),
+    "mask": ("mask_token",),
 }
 SPECIALS = ("<pad>", "<s>", "</s>", "<unk>", "<mask>")
 BERT = ("[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]")
@@ -56,15 +66,28 @@ class Tokenizer:
     @classmethod
     def from_pretrained(cls, directory: str | Path) -> Tokenizer:
         """The tokenizer in a model's directory: tokenizer.json or, of older checkpoints, GPT-2's vocab.json with
-        merges.txt, or BERT's vocab.txt. Raises FileNotFoundError where there is none of them."""
-        directory = Path(directory)
+        merges.txt, BERT's vocab.txt, or a SentencePiece model. Which symbol pads, starts, ends, blanks: as the files
+        beside it say. Raises FileNotFoundError where there is none of them, ValueError for a damaged one."""
+        found = cls._found(Path(directory))
+        for job, name in special_names(Path(directory)).items():
+            if (i := found.inner.token_to_id(name)) is not None:
+                setattr(found, f"{job}_id", i)
+        return found
+
+    @classmethod
+    def _found(cls, directory: Path) -> Tokenizer:
         if (directory / FILE).is_file():
             return cls.load(directory / FILE)
         if (directory / "vocab.json").is_file() and (directory / "merges.txt").is_file():
             return gpt2(directory / "vocab.json", directory / "merges.txt")
         if (directory / "vocab.txt").is_file():
             return bert(directory / "vocab.txt", lowercase=_lowercase(directory / "tokenizer_config.json"))
-        raise FileNotFoundError(f"{directory} holds no {FILE}, nor vocab.json with merges.txt, nor vocab.txt")
+        for name in sentencepiece.FILES:
+            if (directory / name).is_file():
+                return cls(sentencepiece.sentencepiece(directory / name))
+        raise FileNotFoundError(
+            f"{directory} holds no {FILE}, nor vocab.json with merges.txt, nor vocab.txt, nor a SentencePiece model"
+        )
 
     def save(self, file: str | Path) -> None:
         """Writes a tokenizer.json that `tokenizers` and transformers read; its folder is made."""
@@ -149,6 +172,18 @@ def listed(texts: Any) -> list[str]:
         if not isinstance(text, str):
             raise TypeError(f"texts must be strings; got {type(text).__name__}")
     return texts
+
+
+def special_names(directory: Path) -> dict[str, str]:
+    """What tokenizer_config.json and special_tokens_map.json call the symbols of each job: {"pad": "<pad>"}."""
+    said: dict[str, Any] = {}
+    for name in ("special_tokens_map.json", "tokenizer_config.json"):
+        if (directory / name).is_file():
+            found = json.loads((directory / name).read_text(encoding="utf-8"))
+            said |= {key: value for key, value in found.items() if value is not None}
+    names = {key: value.get("content") if isinstance(value, dict) else value for key, value in said.items()}
+    jobs = {job: next((names[key] for key in keys if key in names), None) for job, keys in JOBS.items()}
+    return {job: name for job, name in jobs.items() if isinstance(name, str)}
 
 
 def _lowercase(settings: Path) -> bool:

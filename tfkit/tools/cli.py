@@ -16,26 +16,17 @@ from rich.text import Text
 from rich.tree import Tree
 
 from .. import registry
+from . import words
+from .say import console, refuse
 
 app = typer.Typer(help="Readable reference models.", no_args_is_help=True, add_completion=False)
+app.add_typer(words.app)
 NAME = typer.Argument(help="an architecture")
 
 
 @app.callback()
 def main() -> None:
     """Readable reference models."""
-
-
-def console() -> Console:
-    """On a terminal as wide as it is; into a file or a pipe, no line is broken."""
-    found = Console()
-    return found if found.is_terminal else Console(width=200)
-
-
-def refuse(command: str, error: Exception) -> typer.Exit:
-    """Says on stderr, in a line, why a command cannot be done. -> what to raise: exit status 2"""
-    typer.echo(f"tfkit {command}: {error.args[0]}", err=True)
-    return typer.Exit(2)
 
 
 @app.command("list")

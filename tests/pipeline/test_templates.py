@@ -1,0 +1,80 @@
+"""Chat templates: rendered as transformers renders them, and kept in their box."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import transformers as hf
+
+import tfkit
+from tfkit.pipeline.templates import render
+
+TALK = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "the cat {{ 7 * 7 }} <&>"},
+    {"role": "assistant", "content": "sat"},
+    {"role": "user", "content": "where?"},
+]
+TEMPLATES = {
+    "chatml": "{% for m in messages %}<s>{{ m['role'] + '\n' + m['content'] }}</s>\n{% endfor %}"
+    "{% if add_generation_prompt %}<s>assistant\n{% endif %}",
+    "tracked": "{{ bos_token }}\n{%- for m in messages %}\n    {%- if m.role == 'assistant' %}\n"
+    "{% generation %}{{ m.content }}{{ eos_token }}{% endgeneration %}\n    {%- else %}{{ m | tojson }}"
+    "{%- if loop.index > 3 %}{% break %}{% endif %}{% endif %}\n{%- endfor %}",
+}
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_rendered_as_transformers_does(name: str, saved: Callable[[str], Path], tmp_path: Path) -> None:
+    shutil.copytree(saved("gpt2"), tmp_path / "m")
+    file = tmp_path / "m" / "tokenizer_config.json"
+    said = json.loads(file.read_text())
+    file.write_text(json.dumps(said | {"chat_template": TEMPLATES[name]}))
+    theirs = hf.PreTrainedTokenizerFast.from_pretrained(tmp_path / "m")
+    text = tfkit.Text(tmp_path / "m")
+    expected = theirs.apply_chat_template(TALK, tokenize=False, add_generation_prompt=True)
+    assert text.conversation(TALK) == expected and "where?" in expected
+    ids = theirs.apply_chat_template(TALK, add_generation_prompt=True, return_dict=True)["input_ids"]
+    assert text.tokenizer.encode([expected], specials=False) == [ids]
+    answer = text.chat(TALK, max_new_tokens=5)
+    assert answer == "".join(text.chat(TALK, max_new_tokens=5, stream=True))
+    (tmp_path / "m" / "chat_template.jinja").write_text("{{ messages[-1]['content'] }}")
+    assert tfkit.Text(tmp_path / "m").conversation("the cat") == "the cat"
+
+
+TRICKS = [
+    "{{ messages.__class__.__mro__[1].__subclasses__() }}",
+    "{{ ''.__class__ }}{{ cycler.__init__.__globals__.os.popen('id').read() }}",
+    "{{ self.__init__.__globals__ }}",
+    "{{ raise_exception.__globals__['json'] }}",
+    "{{ strftime_now.__globals__ }}",
+    "{{ messages.append(1) }}",
+    "{{ messages[0].update({'content': 'x'}) }}",
+    "{{ '{0.__class__}'.format(messages) }}",
+    "{{ messages | attr('__class__') }}",
+    "{% for i in range(1000000000) %}{% endfor %}",
+    "{% include '/etc/passwd' %}",
+    "{{ raise_exception('roles must alternate') }}",
+    "{% if %}",
+]
+
+
+@pytest.mark.parametrize("trick", TRICKS)
+def test_a_template_stays_in_its_box(trick: str) -> None:
+    try:
+        said = render(trick, [{"role": "user", "content": "hello"}], {})
+    except ValueError as error:
+        assert str(error).startswith("the chat template: ") and "\n" not in str(error)
+    else:  # Jinja gives undefined, which prints as nothing, for an attribute that may not be read
+        assert said == ""
+
+
+def test_what_is_no_message_and_where_there_is_no_template(saved: Callable[[str], Path]) -> None:
+    with pytest.raises(TypeError, match="a message is"):
+        render("{{ messages }}", [{"role": "user"}], {})
+    with pytest.raises(ValueError, match="has no chat template: use generate"):
+        tfkit.Text(saved("gpt2")).chat("hello")

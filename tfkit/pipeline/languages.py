@@ -1,0 +1,81 @@
+"""How a translation is asked for: by codes in the vocabulary (mBART, M2M-100, NLLB, Marian), or in words (T5)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from tfkit.text import Tokenizer
+
+CODE = re.compile(r"[a-z]{2,3}_[A-Z][A-Za-z]+")  # en_XX, eng_Latn
+
+
+def request(
+    tokenizer: Tokenizer, texts: Sequence[str], languages: tuple[str | None, str | None], config: Any, tasks: Any
+) -> tuple[list[list[int]], dict[str, Any]]:
+    """-> rows of ids, and what `generate` is to be told.
+
+    languages: of the texts and of the translation, where they are to be named; config: the model's; tasks: what its
+    config.json calls task_specific_params. Raises ValueError for a language that the model does not know.
+    """
+    source, target = languages
+    if source is None and target is None:
+        return tokenizer.encode(texts), {}
+    said = code(tokenizer, source)
+    wanted = code(tokenizer, target)
+    if target and (i := tokenizer.inner.token_to_id(f">>{target}<<")) is not None:  # Marian: the source says it all
+        return [[i, *row] for row in tokenizer.encode(texts)], {}
+    if said is None and wanted is None and type(config).__module__.endswith("t5"):
+        prefix = words(source, target, tasks)
+        return tokenizer.encode([prefix + text for text in texts]), {}
+    for name, found in ((source, said), (target, wanted)):
+        if name is not None and found is None:
+            known = known_codes(tokenizer)
+            raise ValueError(f"no language {name!r}: the vocabulary names {', '.join(known) if known else 'none'}")
+    begins = getattr(config, "decoder_start_token_id", None) == tokenizer.end_id
+    return rows(tokenizer, texts, said, begins), told(wanted, begins)
+
+
+def rows(tokenizer: Tokenizer, texts: Sequence[str], said: int | None, begins: bool) -> list[list[int]]:
+    """The texts with their language: mBART-50 and M2M-100 begin with it, mBART ends with it."""
+    if said is None:
+        return tokenizer.encode(texts)
+    end = [] if tokenizer.end_id is None else [tokenizer.end_id]
+    plain = tokenizer.encode(texts, specials=False)
+    return [[said, *row, *end] if begins else [*row, *end, said] for row in plain]
+
+
+def told(wanted: int | None, begins: bool) -> dict[str, Any]:
+    """The translation's language: the first word that mBART-50 and M2M-100 must say, or what mBART starts from."""
+    if wanted is None:
+        return {}
+    return {"forced_bos_token_id": wanted} if begins else {"start_id": wanted}
+
+
+def code(tokenizer: Tokenizer, name: str | None) -> int | None:
+    """The token of a language: of "fr", one of fr, __fr__, or the one code that begins so, as fr_XX does."""
+    if name is None:
+        return None
+    found = tokenizer.inner.token_to_id(f"__{name}__")
+    if found is None and CODE.fullmatch(name):
+        found = tokenizer.inner.token_to_id(name)
+    if found is not None:
+        return found
+    alike = [other for other in known_codes(tokenizer) if other.partition("_")[0] == name]
+    return tokenizer.inner.token_to_id(alike[0]) if len(alike) == 1 else None
+
+
+def known_codes(tokenizer: Tokenizer) -> list[str]:
+    """The languages that the special symbols name."""
+    names = [token.content for token in tokenizer.inner.get_added_tokens_decoder().values()]
+    plain = [name.strip("_") for name in names if name.startswith("__") and name.endswith("__")]
+    return sorted(plain + [name for name in names if CODE.fullmatch(name)])
+
+
+def words(source: str | None, target: str | None, tasks: Any) -> str:
+    """What T5 is asked, in words: "translate English to German: "."""
+    if not (source and target):
+        raise ValueError("give source and target, as T5 was trained: source='English', target='German'")
+    known = (tasks or {}).get(f"translation_{source}_to_{target}", {})
+    return str(known.get("prefix", f"translate {source} to {target}: "))

@@ -1,0 +1,95 @@
+"""One vector for a text, as sentence-transformers' files say (Reimers & Gurevych 2019, arXiv:1908.10084)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch.nn.functional as F
+from torch import Tensor
+
+from ..hub.files import read_json
+
+Pool = Callable[[Tensor, Tensor], Tensor]
+
+
+def mean(states: Tensor, real: Tensor) -> Tensor:
+    """states [B,L,E], real bool [B,L] -> [B,E]: the mean of what is real; zeros where nothing is"""
+    weights = real[..., None].to(states.dtype)
+    return (states * weights).sum(1) / weights.sum(1).clamp(min=1)
+
+
+def mean_sqrt(states: Tensor, real: Tensor) -> Tensor:
+    """The sum over the square root of how many there are."""
+    return mean(states, real) * real.sum(1, keepdim=True).clamp(min=1).sqrt().to(states.dtype)
+
+
+def highest(states: Tensor, real: Tensor) -> Tensor:
+    """The largest of each feature."""
+    return states.masked_fill(~real[..., None], -1e9).amax(1)  # -1e9, as they write it
+
+
+def first(states: Tensor, real: Tensor) -> Tensor:
+    """The first real state, which is [CLS]'s."""
+    return states[range(len(states)), real.int().argmax(1)]
+
+
+def last(states: Tensor, real: Tensor) -> Tensor:
+    """The last real state."""
+    return states[range(len(states)), real.size(1) - 1 - real.flip(1).int().argmax(1)]
+
+
+POOLS: dict[str, Pool] = {
+    "cls": first, "cls_token": first, "max": highest, "max_tokens": highest, "mean": mean, "mean_tokens": mean,
+    "mean_sqrt_len_tokens": mean_sqrt, "lasttoken": last,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Pooling:
+    """How the states of a text become one vector. length: of texts, in tokens; None: as long as the model reads."""
+
+    how: str = "mean"
+    unit: bool = True  # divided by its length
+    length: int | None = None
+    lowercase: bool = False
+
+    def __call__(self, states: Tensor, real: Tensor) -> Tensor:
+        """states [B,L,E], real bool [B,L] -> [B,E]"""
+        pooled = POOLS[self.how](states, real)
+        return F.normalize(pooled, dim=-1) if self.unit else pooled
+
+
+def pooling(directory: Path | None) -> Pooling:
+    """What a directory says: modules.json names the steps, 1_Pooling/config.json the way of pooling. Where there is no
+    modules.json, the mean, of length one. Raises ValueError for steps and ways that are not known."""
+    if directory is None or not (directory / "modules.json").is_file():
+        return Pooling()
+    steps = {str(step["type"]).rpartition(".")[2]: str(step["path"]) for step in _steps(directory / "modules.json")}
+    if strange := sorted(steps.keys() - {"Transformer", "Pooling", "Normalize"}):
+        raise ValueError(f"{directory / 'modules.json'}: the step {strange[0]} is not known")
+    length: dict[str, Any] = {}
+    if (file := directory / steps.get("Transformer", "") / "sentence_bert_config.json").is_file():
+        length = read_json(file)
+    how = _way(directory / steps["Pooling"] / "config.json") if "Pooling" in steps else "mean"
+    return Pooling(how, "Normalize" in steps, length.get("max_seq_length"), bool(length.get("do_lower_case")))
+
+
+def _steps(file: Path) -> list[dict[str, Any]]:
+    found = json.loads(file.read_text(encoding="utf-8"))
+    right = lambda step: isinstance(step, dict) and {"type", "path"} <= step.keys()
+    if not isinstance(found, list) or not all(map(right, found)):
+        raise ValueError(f"{file}: not a list of steps, each with its type and path")
+    return found
+
+
+def _way(file: Path) -> str:
+    described = read_json(file)
+    ways = [name.removeprefix("pooling_mode_") for name, on in described.items() if on is True and "mode_" in name]
+    ways = ways or [str(described.get("pooling_mode", "mean"))]
+    if len(ways) > 1 or ways[0] not in POOLS:
+        raise ValueError(f"{file}: pooling by {' and '.join(ways)} is not known; known are {', '.join(POOLS)}")
+    return ways[0]

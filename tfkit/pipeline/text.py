@@ -1,0 +1,296 @@
+"""`Text`: a model and its tokenizer, asked in words."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from ..decode import Strategy, stream
+from ..decode import settings as defaults
+from ..decode.decoders import is_causal, need_words
+from ..decode.generate import evaluating
+from ..decode.prompts import special_ids
+from ..hub import from_pretrained
+from ..hub.files import CONFIG, read_json
+from ..hub.packages import located
+from ..text import Tokenizer
+from ..text.vocabulary import listed, pad
+from . import languages, templates
+from .pieces import HALF, continuation, text_pieces, until_end
+from .sentences import Pooling, pooling
+
+# heads whose output has the states of a text
+STATES = (None, "masked_lm", "causal_lm", "seq2seq_lm", "encoder", "question_encoder", "context_encoder")
+
+
+class Guess(NamedTuple):
+    """What may stand in a blank."""
+
+    token: str
+    probability: float
+    id: int
+
+
+class Label(NamedTuple):
+    """A class and its probability; of a regression, the number itself."""
+
+    label: str
+    probability: float
+
+
+def load(
+    directory: str | Path, head: str | None = None, *, dtype: torch.dtype | str | None = None
+) -> tuple[Any, Tokenizer | None]:
+    """The model in a directory, as `tfkit.from_pretrained` reads it, and its tokenizer; None where it has none.
+
+    directory: or the name of what `tfkit get` has got. Raises as `from_pretrained` and `Tokenizer.from_pretrained` do,
+    but for a tokenizer that is not there.
+    """
+    directory = located(directory)
+    try:
+        tokenizer = Tokenizer.from_pretrained(directory)
+    except FileNotFoundError:
+        tokenizer = None
+    return from_pretrained(directory, head, dtype=dtype), tokenizer
+
+
+class Text:
+    """From text to text: `Text(directory).generate("Once upon a time")`.
+
+    model: a directory, the name of what `tfkit get` has got, or a model of ours with its tokenizer. Raises ValueError
+    where there is no tokenizer; each method raises TypeError, and says what can be asked, where the model's head cannot
+    do it.
+    """
+
+    def __init__(
+        self, model: Any, tokenizer: Tokenizer | None = None, *, head: str | None = None,
+        dtype: torch.dtype | str | None = None,
+    ) -> None:  # fmt: skip
+        self.directory: Path | None = None
+        if isinstance(model, (str, Path)):
+            self.directory = located(model)
+            model, own = load(self.directory, head, dtype=dtype)
+            tokenizer = tokenizer or own
+        if tokenizer is None:
+            raise ValueError(f"{self.directory or type(model).__name__}: there is no tokenizer: give one, tokenizer=…")
+        self.model, self.tokenizer = model, tokenizer
+        self.described = {} if self.directory is None else read_json(self.directory / CONFIG)
+        self.template = None if self.directory is None else templates.template(self.directory)
+        self.pooling: Pooling = pooling(self.directory)
+        takes = inspect.signature(model.forward).parameters
+        self.typed, self.reads_twice = "token_type_ids" in takes, "decoder_input_ids" in takes
+
+    def __repr__(self) -> str:
+        return f"Text({type(self.model).__name__}, head={self.model.head!r}: {', '.join(self.abilities)})"
+
+    @property
+    def abilities(self) -> list[str]:
+        """The methods that this model can do."""
+        head, found = self.model.head, []
+        try:
+            need_words(self.model)
+            found.append("generate")
+        except TypeError:
+            pass  # it predicts no tokens: not one of its abilities
+        found += ["chat"] if found and self.template else []
+        found += ["translate"] if head == "seq2seq_lm" else []
+        found += ["fill"] if head in ("masked_lm", "pretraining") and self.tokenizer.mask_id is not None else []
+        found += ["classify"] if head == "sequence_classification" else []
+        return found + (["embed"] if head in STATES else [])
+
+    def generate(
+        self, text: str | Sequence[str], strategy: Strategy | None = None, *, stream: bool = False, **how: Any
+    ) -> Any:
+        """What the model writes after `text`, or for an encoder-decoder, from it; the prompt is not repeated.
+
+        strategy, how: as `tfkit.generate` takes them; what is not given is as the directory's generation settings say.
+        stream: an iterator of pieces, as they are found, of one text. -> str; a list of them for a list of texts, or
+        where `returns` asks for more than one each.
+        """
+        self.need("generate")
+        rows = [self.prompt(one) for one in ([text] if isinstance(text, str) else listed(text))]
+        return self.written(rows, strategy, isinstance(text, str), stream, how)
+
+    def translate(
+        self, text: str | Sequence[str], source: str | None = None, target: str | None = None, **how: Any
+    ) -> Any:
+        """The text in another language. source, target: names of languages, where a model knows several: codes such as
+        "en_XX" or "en" (mBART, M2M-100, Marian), words for T5. how: as `generate` takes it. -> str, or a list of them.
+        Raises ValueError for a language that it does not know."""
+        self.need("translate")
+        texts = [text] if isinstance(text, str) else listed(text)
+        tasks = self.described.get("task_specific_params")
+        rows, told = languages.request(self.tokenizer, texts, (source, target), self.model.config, tasks)
+        strategy, streamed = how.pop("strategy", None), how.pop("stream", False)
+        return self.written(rows, strategy, isinstance(text, str), streamed, told | how)
+
+    def chat(
+        self, messages: str | Sequence[Mapping[str, Any]], strategy: Strategy | None = None, *, stream: bool = False,
+        **how: Any,
+    ) -> Any:  # fmt: skip
+        """The assistant's next words in a conversation: a text, or messages {"role": "user", "content": "…"}.
+
+        How they are put together says the directory's chat template. Raises ValueError where there is none, or it
+        refuses the messages. strategy, stream, how: as `generate` takes them.
+        """
+        if "generate" in self.abilities and self.template is None:
+            where = "a model without a directory" if self.directory is None else self.directory
+            raise ValueError(f"{where}: has no chat template: use generate, and write the conversation yourself")
+        self.need("chat")
+        rows = self.tokenizer.encode([self.conversation(messages)], specials=False)
+        return self.written(rows, strategy, True, stream, how)
+
+    def conversation(self, messages: str | Sequence[Mapping[str, Any]]) -> str:
+        """Messages as the model reads them."""
+        assert self.template is not None and self.directory is not None
+        messages = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
+        return templates.render(self.template, messages, symbols(self.directory))
+
+    def fill(self, text: str, top: int = 5) -> list[list[Guess]]:
+        """The likeliest words for each blank of a text, the best first. Raises ValueError for a text without a blank,
+        which is written as the vocabulary has it: [MASK], <mask>."""
+        self.need("fill")
+        (batch,) = self.batches([text], None)
+        blank = self.tokenizer.mask_id or 0  # there is one, or `need` had refused
+        places = batch["input_ids"][0].eq(blank).nonzero().flatten()
+        if not len(places):
+            name = self.tokenizer.inner.id_to_token(blank)
+            raise ValueError(f"the text has no {name}, which is how this vocabulary writes a blank")
+        out = self.run(batch)
+        logits = out["logits"] if "logits" in out else out["prediction_logits"]
+        best = logits[0, places].float().softmax(-1).topk(min(top, logits.size(-1)))
+        return [
+            [Guess(self.word(i), p, i) for p, i in zip(row, ids, strict=True)]
+            for row, ids in zip(best.values.tolist(), best.indices.tolist(), strict=True)
+        ]
+
+    def embed(self, texts: Sequence[str], batch_size: int = 32) -> Tensor:
+        """One vector for each text, float32 [B,E], as the directory's sentence-transformers files say; without them,
+        the mean of the last states, of length one (of a DPR encoder, its own). Longer texts are cut."""
+        self.need("embed")
+        texts = [text.lower() if self.pooling.lowercase else text for text in listed(texts)]
+        found = [self.vectors(batch) for batch in self.batches(texts, self.pooling.length, batch_size)]
+        return torch.cat(found) if found else torch.empty(0, self.model.config.d_model)
+
+    def classify(self, texts: Sequence[str], batch_size: int = 32) -> list[list[Label]]:
+        """For each text the labels with their probabilities, the likeliest first: they add up to 1 unless the file says
+        that there may be several. Longer texts are cut."""
+        self.need("classify")
+        c = self.model.config
+        names = {int(i): str(name) for i, name in (c.id2label or {}).items()}
+        found = []
+        for batch in self.batches(listed(texts), None, batch_size):
+            logits = self.run(batch)["logits"].float()
+            if c.problem_type == "multi_label_classification":
+                logits = logits.sigmoid()
+            elif c.problem_type != "regression" and logits.size(1) > 1:
+                logits = logits.softmax(-1)
+            found += [[Label(names.get(i, f"LABEL_{i}"), p) for i, p in enumerate(row)] for row in logits.tolist()]
+        return [sorted(row, key=lambda label: -label.probability) for row in found]
+
+    def need(self, ability: str) -> None:
+        """Raises TypeError, with what the model can do, where it cannot do this."""
+        if ability not in self.abilities:
+            can = " and ".join(self.abilities) or "nothing of this"
+            raise TypeError(f"{type(self.model).__name__} with head={self.model.head!r} cannot {ability}; it can {can}")
+
+    def prompt(self, text: str) -> list[int]:
+        """Ids of what the model reads before it writes: a decoder reads what stands before a text, not its end."""
+        (row,) = self.tokenizer.encode([text])
+        if not is_causal(self.model):
+            return row
+        (plain,) = self.tokenizer.encode([text], specials=False)
+        starts = [at for at in range(len(row) - len(plain) + 1) if row[at : at + len(plain)] == plain]
+        row = row[: starts[0] + len(plain)] if plain and starts else plain
+        if not row:
+            start = special_ids(self.model, defaults.of(self.model), None, None, None)[0]
+            row = [i for i in (start, self.tokenizer.start_id) if i is not None][:1]
+        return row
+
+    def written(
+        self, rows: list[list[int]], strategy: Strategy | None, alone: bool, streamed: bool, how: Mapping[str, Any]
+    ) -> Any:
+        """Text behind each row, or its pieces. alone: whether it is one text and not a list of them."""
+        given = {name: how.get(name) for name in ("start_id", "end_id", "pad_id")}
+        ends = special_ids(self.model, {**defaults.of(self.model), **how}, *given.values())[1]
+        found = stream(self.model, rows, strategy, **how)
+        before = rows if is_causal(self.model) else [[] for _ in rows]
+        if streamed:
+            if len(rows) != 1:
+                raise TypeError(f"stream=True writes one text; got {len(rows)}")
+            return text_pieces(self.tokenizer, before[0], found, ends)
+        pieces = list(found) or [torch.empty(len(rows), 0, dtype=torch.int64)]
+        ids = torch.cat(pieces, 1)  # [B·returns,T]
+        each = len(ids) // len(rows)
+        texts = [
+            continuation(self.tokenizer, before[n // each], until_end(row, ends)) for n, row in enumerate(ids.tolist())
+        ]
+        return texts[0] if alone and each == 1 else texts
+
+    def batches(self, texts: Sequence[str], length: int | None, size: int = 32) -> Iterator[dict[str, Tensor]]:
+        """Padded batches on the model's device, cut to `length` or to what the model can read; with the types of
+        tokens where a single text has any but 0 (XLNet's has)."""
+        limits = [limit for limit in (length, longest(self.model)) if limit is not None]
+        device = next(self.model.parameters()).device
+        for start in range(0, len(texts), size):
+            rows = self.tokenizer.cut(list(texts[start : start + size]), min(limits, default=None))
+            batch = {
+                "input_ids": pad([row.ids for row in rows], self.tokenizer.pad_id or 0),
+                "attention_mask": pad([row.attention_mask for row in rows], 0),
+            }
+            if self.typed and any(any(row.type_ids) for row in rows):
+                batch["token_type_ids"] = pad([row.type_ids for row in rows], 0)
+            yield {name: tensor.to(device) for name, tensor in batch.items()}
+
+    def run(self, batch: Mapping[str, Tensor]) -> Any:
+        """The model's output, without gradients and dropout."""
+        with evaluating(self.model):
+            return self.model(**batch)
+
+    def vectors(self, batch: dict[str, Tensor]) -> Tensor:
+        """A batch -> [B,E]"""
+        with evaluating(self.model):
+            if self.reads_twice and not is_causal(self.model):
+                out = self.model.encode(batch["input_ids"], batch["attention_mask"])
+            else:
+                out = self.model(**batch)
+            if self.model.head in ("question_encoder", "context_encoder"):
+                return out["pooler_output"].float().clone()
+            return self.pooling(out["last_hidden_state"].float(), batch["attention_mask"].bool()).clone()
+
+    def word(self, i: int) -> str:
+        """A token as one reads it; a bare number where the vocabulary has no such symbol."""
+        name = self.tokenizer.inner.id_to_token(i)
+        return str(i) if name is None else self.tokenizer.decode([[i]])[0].strip() or name
+
+    def token(self, i: int) -> str:
+        """A token for a list of them: a space at its front shows as ▁, half a letter as the vocabulary writes it."""
+        name = self.tokenizer.inner.id_to_token(i)
+        text = self.tokenizer.inner.decode([i], skip_special_tokens=False)
+        return str(name or i) if name is None or HALF in text or not text.strip() else mark_space(name, text)
+
+
+def mark_space(name: str, text: str) -> str:
+    """text with ▁ in front where the vocabulary's name of it begins with a space's letter."""
+    return "▁" + text.lstrip() if name[0] in "Ġ▁" else text
+
+
+def longest(model: Any) -> int | None:
+    """How many tokens a model can read, where it has a table of positions (RoBERTa's first ones are not used)."""
+    most = getattr(model.config, "max_length", None)
+    unused = getattr(getattr(getattr(model, "embeddings", None), "positions", None), "padding_idx", None)
+    return most if most is None or unused is None else most - unused - 1
+
+
+def symbols(directory: Path) -> dict[str, str]:
+    """What templates know: bos_token, eos_token, pad_token …, as the directory's files name them."""
+    said = templates.settings(directory)
+    file = directory / "special_tokens_map.json"
+    said = (read_json(file) if file.is_file() else {}) | said
+    plain = {key: value.get("content") if isinstance(value, dict) else value for key, value in said.items()}
+    return {key: value for key, value in plain.items() if key.endswith("_token") and isinstance(value, str)}

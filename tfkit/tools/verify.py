@@ -1,0 +1,199 @@
+"""`tfkit verify`: a checkpoint read by tfkit and by the installed transformers, compared field by field."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from .. import registry
+from ..decode import Greedy, generate
+from ..hub import files, from_pretrained, published
+
+TOLERANCE = 1e-4  # of the largest number that is compared, in float32: sums are taken in another order
+NEW = 12  # tokens
+
+
+class Row(NamedTuple):
+    """One thing that was compared: what was found in words, and whether it is as it should be."""
+
+    what: str
+    found: str
+    right: bool
+
+
+def verify(directory: Path) -> Iterator[Row]:
+    """The rows of the report, as they are found; it ends at what makes the rest impossible.
+
+    Raises ModuleNotFoundError without transformers, LookupError where it has no such class.
+    """
+    described = files.read_json(directory / files.CONFIG)
+    cls = their_class(described)
+    yield configuration(described)
+    try:
+        ours = from_pretrained(directory)
+    except (ValueError, FileNotFoundError) as error:
+        yield Row("tensors", str(error).removeprefix(f"{directory}/"), False)
+        return
+    yield finite(ours)
+    with quiet():
+        theirs, told = cls.from_pretrained(directory, dtype=torch.float32, output_loading_info=True)
+    theirs.eval()
+    yield loading(told)
+    yield tensors(ours, theirs)
+    yield from numbers(ours, theirs)
+    if ours.head in ("causal_lm", "seq2seq_lm"):
+        yield greedy(ours, theirs)
+
+
+def their_class(described: Mapping[str, Any]) -> Any:
+    """The class of transformers that config.json names; where it names none, the headless one of its model_type."""
+    try:
+        import transformers
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError("transformers is not installed: pip install transformers, then once more") from None
+    names = described.get("architectures") or []
+    if not names:
+        module = registry.load(published.architecture(described.get("model_type")))
+        names = [next(iter(module.HF_HEADS))]
+    found = getattr(transformers, names[0], None)
+    if found is None:
+        raise LookupError(f"transformers {transformers.__version__} has no class {names[0]}: nothing to compare with")
+    return found
+
+
+def configuration(described: Mapping[str, Any]) -> Row:
+    """Which fields of config.json matter, which have the one value that is implemented, which change nothing."""
+    kind = published.architecture(described.get("model_type"))
+    module = registry.load(kind)
+    used = [name for name in described if name in getattr(module, "HF_FIELDS", {})]
+    fixed = [name for name in described if name in getattr(module, "HF_FIXED", {})]
+    idle = [name for name in described if name not in (*used, *fixed, "model_type", "architectures")]
+    shown = f": {', '.join(idle)}" if idle else ""
+    found = f"{kind}; {len(used)} fields understood, {len(fixed)} as implemented, {len(idle)} of no effect{shown}"
+    return Row("configuration", found, True)
+
+
+def finite(model: Any) -> Row:
+    """Whether every weight is a number."""
+    state = model.state_dict()
+    bad = [name for name, tensor in state.items() if tensor.is_floating_point() and not bool(tensor.isfinite().all())]
+    return Row(
+        "weights", f"not numbers in {', '.join(bad[:4])}" if bad else f"{len(state)} tensors, all finite", not bad
+    )
+
+
+def loading(told: Mapping[str, Any]) -> Row:
+    """What transformers says that it missed, or could not use."""
+    wrong = {key: sorted(map(str, told.get(key) or ())) for key in ("missing_keys", "mismatched_keys")}
+    said = [f"{key.removesuffix('_keys')}: {', '.join(names[:4])}" for key, names in wrong.items() if names]
+    return Row("transformers' loading", "; ".join(said) or "nothing missing", not said)
+
+
+def tensors(ours: Any, theirs: Any) -> Row:
+    """Each tensor, bit for bit: what transformers saves again is read by us."""
+    with tempfile.TemporaryDirectory() as folder, quiet():
+        theirs.save_pretrained(folder)
+        again = from_pretrained(folder, ours.head).state_dict()
+    own = ours.state_dict()
+    other = [name for name in own if name not in again or not torch.equal(own[name], again[name])]
+    found = f"{len(other)} differ: {', '.join(other[:4])}" if other else f"{len(own)} tensors, equal to the last bit"
+    return Row("tensors", found, not other)
+
+
+def numbers(ours: Any, theirs: Any) -> Iterator[Row]:
+    """Outputs and loss on random ids, two rows, of which one is padded."""
+    given = inputs(ours)
+    with torch.no_grad(), quiet():
+        mine, other = ours(**given), theirs(**given, output_hidden_states=True, return_dict=True)
+    found = {name: (mine[name], theirs_of(name, other)) for name in mine if isinstance(mine[name], Tensor)}
+    mask = given["attention_mask"].bool()
+    for name, (one, two) in found.items():
+        if isinstance(two, Tensor):
+            yield compared(name, one, two, mask)
+
+
+def theirs_of(name: str, other: Any) -> Any:
+    """The same field of transformers' output; the last states are the last of all states where it has a head."""
+    if name != "last_hidden_state" or name in other:
+        return other.get(name)
+    states = other.get("decoder_hidden_states") or other.get("hidden_states")
+    return states[-1] if states else None
+
+
+def compared(name: str, one: Tensor, two: Tensor, mask: Tensor) -> Row:
+    """The largest difference; states of padding, which nothing reads, are left out."""
+    one, two = one.float(), two.float()
+    if one.shape != two.shape:
+        return Row(name, f"{list(one.shape)} here, {list(two.shape)} there", False)
+    if one.dim() > 1 and one.shape[:2] == mask.shape:
+        one, two = one[mask], two[mask]
+    largest, apart = float(two.abs().max()), float((one - two).abs().max())
+    right = math.isfinite(apart) and apart <= TOLERANCE * max(largest, 1e-6)
+    return Row(name.replace("_", " "), f"{list(one.shape)}, at most {apart:.1e} apart, of {largest:.3g}", right)
+
+
+def inputs(model: Any, rows: int = 2, length: int = 10) -> dict[str, Tensor]:
+    """Random ids with a mask, and labels as the head takes them."""
+    draw = torch.Generator().manual_seed(0)
+    size = getattr(model.config, "vocab_size", None) or model.config.decoder_vocab_size
+    ids = lambda *shape: torch.randint(min(5, size - 1), size, shape, generator=draw)
+    given = {"input_ids": ids(rows, length), "attention_mask": torch.ones(rows, length, dtype=torch.int64)}
+    labels: dict[str | None, Callable[[], dict[str, Tensor]]] = {
+        "causal_lm": lambda: {"labels": given["input_ids"]},
+        "masked_lm": lambda: {"labels": ids(rows, length)},
+        "seq2seq_lm": lambda: {"labels": ids(rows, length)},
+        "pretraining": lambda: {"labels": ids(rows, length), "next_sentence_label": torch.tensor([0, 1])},
+        "sequence_classification": lambda: {"labels": torch.zeros(rows, dtype=torch.int64)},
+        "token_classification": lambda: {"labels": torch.zeros(rows, length, dtype=torch.int64)},
+        "question_answering": lambda: {"start_positions": torch.tensor([1, 2]), "end_positions": torch.tensor([3, 4])},
+    }
+    if rows > 1 and model.head not in ("causal_lm", "sequence_classification"):  # these treat padding in their own ways
+        given["attention_mask"][1, -3:] = 0
+    if model.head is None and hasattr(model.config, "decoder_start_token_id"):
+        given["decoder_input_ids"] = ids(rows, length)
+    return given | labels.get(model.head, dict)()
+
+
+def greedy(ours: Any, theirs: Any) -> Row:
+    """What both generate, greedily, from the same ids."""
+    ids = inputs(ours, rows=1)["input_ids"]
+    start: dict[str, Any] = {}
+    if ours.head == "seq2seq_lm" and ours.config.decoder_start_token_id is None:
+        start = {"start_id": 2}
+    with torch.no_grad(), quiet():
+        mine = generate(ours, ids, Greedy(), max_new_tokens=NEW, **start)[0].tolist()
+        told = {"decoder_start_token_id": 2} if start else {}
+        how = dict(max_new_tokens=NEW, do_sample=False, num_beams=1, attention_mask=torch.ones_like(ids), **told)
+        other = theirs.generate(ids, **how)[0].tolist()
+    same = sum(1 for a, b in zip(mine, other, strict=False) if a == b)
+    right = mine == other
+    new = len(mine) - (ids.size(1) if ours.head == "causal_lm" else 1)
+    found = (
+        f"{new} new ids, all the same" if right else f"differ at place {same}: {mine[same:][:3]}, {other[same:][:3]}"
+    )
+    return Row("greedy decoding", found, right)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Transformers' own progress and warnings do not mix with the report."""
+    from transformers.utils import logging
+
+    before = logging.get_verbosity()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.set_verbosity(before)
+        logging.enable_progress_bar()

