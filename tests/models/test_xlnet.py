@@ -253,3 +253,16 @@ def test_what_does_not_fit():
         tfkit.from_config("xlnet", attn_type="both")
     with pytest.raises(ValueError, match="summary_type 'attn' is none of first, last, mean"):
         tfkit.from_config("xlnet", "sequence_classification", summary_type="attn", d_model=8, n_heads=1, n_layers=1)
+
+
+@torch.no_grad()
+def test_input_mask_is_the_other_way_round(parity, tmp_path):
+    theirs, ours = pair(parity, tmp_path, None)
+    given = batch(None)
+    padding = 1 - given.pop("attention_mask")
+    expected = theirs(**given, input_mask=padding.float()).last_hidden_state
+    torch.testing.assert_close(ours(**given, input_mask=padding).last_hidden_state, expected, rtol=1e-4, atol=1e-5)
+    with pytest.raises(ValueError, match="say the same, the other way round"):
+        ours(**given, input_mask=padding, attention_mask=1 - padding)
+    with pytest.raises(TypeError, match="input_mask is a list"):
+        ours(**given, input_mask=padding.tolist())

@@ -200,14 +200,17 @@ class XLNet(bert.BERT):
 
     def forward(  # type: ignore[override]
         self, input_ids=None, attention_mask=None, token_type_ids=None, mems=None, perm_mask=None, target_mapping=None,
-        labels=None, *, use_mems=None, **targets,
+        labels=None, *, input_mask=None, use_mems=None, **targets,
     ):  # fmt: skip
-        """input_ids, attention_mask, token_type_ids [B,L] ([B,C,L] for multiple choice); mems: what the last segment
-        gave, per layer [M,B,E]; perm_mask [B,L,L]: not 0 where i may not see j; target_mapping [B,P,L]: 1 where target
-        p stands; labels and targets as the head has them ([B,P] for masked_lm; not shifted) -> Output: loss, logits, or
-        what the head gives by another name; mems. Raises ValueError, TypeError for what does not fit."""
+        """input_ids, attention_mask, token_type_ids [B,L] ([B,C,L] for multiple choice); input_mask [B,L]: in place of
+        attention_mask, 1 = padding; mems: what the last segment gave, per layer [M,B,E]; perm_mask [B,L,L]: not 0 where
+        i may not see j; target_mapping [B,P,L]: 1 where target p stands; labels and targets as the head has them ([B,P]
+        for masked_lm; not shifted) -> Output: loss, logits, or what the head gives by another name; mems. Raises
+        ValueError, TypeError for what does not fit."""
         c, choices, targets = self.config, 1, self.known({"labels": labels, **targets})
         given = {"input_ids": input_ids, "types": token_type_ids, "perm": perm_mask, "targets": target_mapping}
+        if input_mask is not None:
+            attention_mask = turned(input_mask, attention_mask)
         if self.head == "multiple_choice":
             choices, given, attention_mask = heads.folded(given, attention_mask)
         ids, types, perm, mapping = given.values()
@@ -226,6 +229,14 @@ class XLNet(bert.BERT):
         last[:, :, -1] = 1
         perm = last.expand(-1, ids.size(1), -1)
         return self(ids, real, perm_mask=perm, target_mapping=last, use_mems=False).logits[:, 0]
+
+
+def turned(input_mask, attention_mask):
+    """input_mask [B,L], 1 = padding -> bool [B,L], the attention_mask that says the same. ValueError beside another."""
+    if attention_mask is not None:
+        raise ValueError("input_mask and attention_mask say the same, the other way round: give one of them")
+    padding = as_mask("input_mask", input_mask, getattr(input_mask, "shape", ()))
+    return ~padding
 
 
 MODEL = XLNet
