@@ -1,5 +1,6 @@
 """What the comparisons with transformers share: the same weights on both sides, by way of files, and ragged batches."""
 
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -44,6 +45,19 @@ def names_of(name, model):
     return getattr(model, "names", None) or tfkit.registry.load(name).HF
 
 
+def experts_together(grads):
+    """Experts, each by itself in files, as they have them in memory: [N,·,·], a gate above what it multiplies."""
+    alone = re.compile(r"(.+\.experts)\.(\d+)\.(gate|up|down)_proj\.weight")
+    found = {match.groups(): grads[n] for n in grads if (match := alone.fullmatch(n))}
+    grads = {n: grad for n, grad in grads.items() if not alone.fullmatch(n)}
+    for stem in dict.fromkeys(stem for stem, _, _ in found):
+        count = sum(key[0] == stem for key in found) // 3
+        gates, ups, downs = ([found[stem, str(i), kind] for i in range(count)] for kind in ("gate", "up", "down"))
+        grads[f"{stem}.gate_up_proj"] = torch.stack([torch.cat(pair) for pair in zip(gates, ups, strict=True)])
+        grads[f"{stem}.down_proj"] = torch.stack(downs)
+    return grads
+
+
 def assert_same_loss_and_gradients(name, theirs, ours, expected, out, labels, dtype, unused=()):
     """Their own loss is computed in float32; so both losses are held against theirs in float64, from their logits.
     unused: parts of the names of parameters of theirs that have no gradient on either side"""
@@ -52,7 +66,7 @@ def assert_same_loss_and_gradients(name, theirs, ours, expected, out, labels, dt
     (100 * loss).backward(), (100 * out.loss).backward()  # times 100: an absolute tolerance must not hide them
     grads = {n: p.grad for n, p in ours.named_parameters() if p.grad is not None or not unused}
     assert all(grad is not None for grad in grads.values()), [n for n, grad in grads.items() if grad is None]
-    grads = names_of(name, ours).dump(grads, headed=True)
+    grads = experts_together(names_of(name, ours).dump(grads, headed=True))
     close = {**CLOSE[dtype], "atol": 10 * CLOSE[dtype]["atol"]}
     for parameter, grad in ((n, p.grad) for n, p in theirs.named_parameters()):
         if any(part in parameter for part in unused):

@@ -199,7 +199,14 @@ ALONE = {r"decoder\.\d\.(cross_attn|norm2)": "a decoder alone has nothing to loo
 OF_OTHERS = "it is made of other models, which it finds by name when it runs"
 LLAMA = {"vocab_size": VOCAB, "d_model": 16, "n_layers": 2, "n_heads": 4, "n_kv_heads": 2, "d_ff": 24}
 LLAMA |= {"max_length": 24, "num_labels": LABELS}
+LLAMA_WIDTHS = {field: size for field, size in LLAMA.items() if field != "n_kv_heads"}
 ODD_LLAMA = {"d_model": 18, "n_heads": 3, "n_kv_heads": 1, "n_layers": 1, "vocab_size": 43}
+YARN = {"rope_type": "yarn", "factor": 4.0, "beta_fast": 32.0, "beta_slow": 1.0, "truncate": False}
+YARN |= {"original_max_position_embeddings": 10}
+DEEPSEEK = {"vocab_size": VOCAB, "d_model": 16, "n_layers": 2, "n_heads": 4, "d_query_latent": 10, "d_latent": 9}
+DEEPSEEK |= {"d_content": 5, "d_rotary": 6, "d_value": 7, "d_ff": 24, "d_expert": 8, "n_dense": 1, "n_experts": 8}
+DEEPSEEK |= {"experts_per_token": 3, "expert_groups": 4, "expert_groups_per_token": 2, "max_length": 40}
+DEEPSEEK |= {"num_labels": LABELS, "rope_scaling": {**YARN, "truncate": True, "mscale": 1.0, "mscale_all_dim": 1.0}}
 ROUTED = "which tokens an expert is given decides a shape, which a graph cannot know beforehand"
 GPT_XL = {"vocab_size": VOCAB, "cutoffs": (10, 20), "div_val": 2, "d_model": 16, "d_embed": 16, "n_heads": 4}
 XLNET = {**SEQ2SEQ, "num_labels": LABELS}
@@ -245,6 +252,13 @@ ROWS: dict[str, Row] = {
                 "conv_kernel_size": 3},
         head="masked_lm", odd={**ODD, "conv_groups": 3},
     ),
+    "deepseek_v3": Decoder(
+        fields=DEEPSEEK, head="causal_lm", but={"compile": ROUTED},
+        odd={"d_model": 15, "n_heads": 3, "vocab_size": 43, "d_query_latent": None, "expert_groups": 1,
+             "expert_groups_per_token": 1, "interleaved": False, "normalize_weights": False, "rope_scaling": None,
+             "n_shared": 2},
+        still={r"layers\.1\.ff\.experts": "a classifier reads the last token, which takes three experts"},
+    ),
     "distilbert": Encoder(fields=BERT, head="masked_lm", odd=ODD),
     "dpr": Encoder(fields=BERT, head=None, odd={**ODD, "projection_dim": 5}, untaught=("reader",)),
     "electra": Encoder(fields={**BERT, "d_embed": 8}, head="replaced_token", odd={**ODD, "d_embed": 7}),
@@ -281,6 +295,11 @@ ROWS: dict[str, Row] = {
         fields={**LLAMA, "rotary_fraction": 0.5}, head="causal_lm",
         odd={"d_model": 18, "n_heads": 3, "vocab_size": 43, "parallel": False, "rotary_fraction": 1.0},
     ),
+    "gpt_oss": Decoder(
+        fields={**LLAMA, "d_head": 6, "window": 4, "n_experts": 4, "experts_per_token": 2, "router_logits": True,
+                "gate_limit": 0.2, "rope_scaling": YARN}, head="causal_lm", but={"compile": ROUTED},
+        odd={**ODD_LLAMA, "n_experts": 3, "experts_per_token": 3, "attn_bias": False, "rope_scaling": None},
+    ),
     "gptj": Decoder(fields={**GPT, "rotary_dim": 2}, head="causal_lm", odd={**ODD, "d_model": 18, "rotary_dim": None}),
     "llama": Decoder(
         fields=LLAMA, head="causal_lm",
@@ -310,6 +329,11 @@ ROWS: dict[str, Row] = {
         fields={"text_config": {"architecture": "bert", **BERT}, "image_config": None, "modal_hidden_size": 5},
         head=None, more=picture, but={"flat form": OF_OTHERS},
         odd={"text_config": {"architecture": "bert", **BERT, **ODD}},
+    ),
+    "modernbert": Encoder(
+        fields={**LLAMA_WIDTHS, "n_layers": 3, "window": 4, "pad_token_id": 0}, head="masked_lm",
+        odd={"d_model": 18, "n_heads": 3, "vocab_size": 43, "attn_bias": True, "ff_bias": True, "norm_bias": True,
+             "logits_bias": False, "window": 1, "n_layers": 2},
     ),
     "mt5": Seq2Seq(fields=T5, head="seq2seq_lm", end=1, odd={**ODD, "d_kv": 3}),
     "olmo2": Decoder(fields=LLAMA, head="causal_lm", odd={**ODD_LLAMA, "attn_bias": True}),
@@ -434,6 +458,7 @@ COUNTS: dict[str, tuple[str | None, int]] = {
     "deberta-v3-small": (None, 141_304_320),
     "deberta-v3-xsmall": (None, 70_682_112),
     "deberta-xlarge": (None, 757_804_032),
+    "deepseek-v3": ("causal_lm", 671_026_404_352),
     "distilbert-base-cased": (None, 65_190_912),
     "distilbert-base-multilingual-cased": (None, 134_734_080),
     "distilbert-base-uncased": (None, 66_362_880),
@@ -468,6 +493,8 @@ COUNTS: dict[str, tuple[str | None, int]] = {
     "gpt-neo-125m": ("causal_lm", 125_198_592),
     "gpt-neo-2.7B": ("causal_lm", 2_651_307_520),
     "gpt-neox-20b": ("causal_lm", 20_554_567_680),
+    "gpt-oss-120b": ("causal_lm", 116_829_156_672),
+    "gpt-oss-20b": ("causal_lm", 20_914_757_184),
     "gpt2": ("causal_lm", 124_439_808),
     "gpt2-large": ("causal_lm", 774_030_080),
     "gpt2-medium": ("causal_lm", 354_823_168),
@@ -501,6 +528,9 @@ COUNTS: dict[str, tuple[str | None, int]] = {
     "mixtral-8x22b": ("causal_lm", 140_630_071_296),
     "mixtral-8x7b": ("causal_lm", 46_702_792_704),
     "mmbt-base-uncased": (None, 169_199_680),
+    "modernbert-base": ("masked_lm", 149_655_232),
+    "modernbert-large": ("masked_lm", 395_881_664),
+    "moonlight-16b-a3b": ("causal_lm", 15_960_108_544),
     "mt5-base": ("seq2seq_lm", 582_401_280),
     "mt5-large": ("seq2seq_lm", 1_229_581_312),
     "mt5-small": ("seq2seq_lm", 300_176_768),

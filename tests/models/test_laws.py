@@ -20,8 +20,9 @@ LAWS = {
 
 # no table of positions, or one that only distances are read from
 ENDLESS = {
-    "bloom", "deberta", "deberta_v2", "funnel", "gemma2", "gemma3", "gpt_neox", "llama", "mistral", "mixtral", "mt5",
-    "olmo2", "phi3", "qwen2", "qwen3", "rnn_seq2seq", "t5", "transformer_xl", "xlnet",
+    "bloom", "deberta", "deberta_v2", "deepseek_v3", "funnel", "gemma2", "gemma3", "gpt_neox", "gpt_oss", "llama",
+    "mistral", "mixtral", "modernbert", "mt5", "olmo2", "phi3", "qwen2", "qwen3", "rnn_seq2seq", "t5",
+    "transformer_xl", "xlnet",
 }  # fmt: skip
 
 # what adds the same to all scores of one softmax moves nothing, or by a rounding error: a key's bias, that of one score

@@ -29,6 +29,12 @@ ROPES = {
     "yarn with two scales": {**YARN, "mscale": 0.7, "mscale_all_dim": 1.1, "truncate": False, "beta_fast": 4},
     "longrope": {**LONG, "original_max_position_embeddings": 8, "factor": 5.0},
 }  # fmt: skip
+OSS = {"head_dim": 10, "sliding_window": 4, "num_local_experts": 5, "num_experts_per_tok": 2, "swiglu_limit": 0.3}
+DEEPSEEK = {
+    "kv_lora_rank": 12, "q_lora_rank": 16, "qk_rope_head_dim": 8, "v_head_dim": 10, "qk_nope_head_dim": 6,
+    "moe_intermediate_size": 12, "n_routed_experts": 8, "n_group": 4, "topk_group": 2, "num_experts_per_tok": 3,
+    "first_k_dense_replace": 1, "num_key_value_heads": 4,
+}  # fmt: skip
 OTHERS = {  # sizes under the names that other configurations have for them
     "bloom": {"n_layer": 3, "n_head": 4},
     "opt": {"ffn_dim": 48, "word_embed_proj_dim": 32, "dropout": 0.0},
@@ -43,6 +49,16 @@ CASES = {
     "mistral, no window": ("mistral", "Mistral", {"sliding_window": None, "head_dim": 10}),
     "mixtral": ("mixtral", "Mixtral", {"num_local_experts": 5, "output_router_logits": True,
                                        "router_aux_loss_coef": 0.5}),
+    "deepseek_v3": ("deepseek_v3", "DeepseekV3", DEEPSEEK),
+    "deepseek_v3, yarn": ("deepseek_v3", "DeepseekV3", {
+        **DEEPSEEK, "rope_parameters": {**YARN, "mscale": 0.7, "mscale_all_dim": 1.1}, "max_position_embeddings": 40,
+        "n_shared_experts": 2, "attention_bias": True, "rope_interleave": False}),
+    "deepseek_v3, no latent of queries": ("deepseek_v3", "DeepseekV3", {
+        **DEEPSEEK, "q_lora_rank": None, "n_group": 1, "topk_group": 1, "norm_topk_prob": False,
+        "routed_scaling_factor": 1.7}),
+    "gpt_oss": ("gpt_oss", "GptOss", {**OSS, "rope_parameters": {"rope_type": "default", "rope_theta": 1e4}}),
+    "gpt_oss, yarn": ("gpt_oss", "GptOss", {**OSS, "rope_parameters": {**YARN, "truncate": False},
+                                            "layer_types": ["full_attention"] * 2 + ["sliding_attention"]}),
     "qwen2": ("qwen2", "Qwen2", {"use_sliding_window": True, "sliding_window": 4, "max_window_layers": 1}),
     "qwen2, tied": ("qwen2", "Qwen2", {"tie_word_embeddings": True}),
     "qwen3": ("qwen3", "Qwen3", {"head_dim": 10, "attention_bias": True}),
@@ -82,12 +98,13 @@ class DoubleRotary(torch.nn.Module):
         super().__init__()
         rope = config.rope_parameters
         width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+        self.halved = config.model_type == "gpt_oss"
         width = int(width * rope.get("partial_rotary_factor", 1.0))
         self.frequencies = rope["rope_theta"] ** (-torch.arange(0, width, 2).double() / width)
 
     def forward(self, x, position_ids):
         angles = position_ids[..., None].double() * self.frequencies
-        angles = torch.cat([angles, angles], -1)
+        angles = angles if self.halved else torch.cat([angles, angles], -1)
         return angles.cos(), angles.sin()
 
 
@@ -101,6 +118,7 @@ def test_numbers_and_gradients_in_float32(parity, case, tmp_path):
 def test_numbers_and_gradients_in_float64(parity, case, tmp_path, monkeypatch):
     name, theirs = their_model(parity, case)
     ours = parity.read(theirs, tmp_path)
+    theirs.config._experts_implementation = "eager"  # the grouped product of matrices knows no float64
     monkeypatch.setattr(f"transformers.models.{name}.modeling_{name}.torch", parity.Double())
     if name not in ("bloom", "opt"):
         getattr(theirs, theirs.base_model_prefix).rotary_emb = DoubleRotary(theirs.config)
@@ -129,7 +147,10 @@ def test_mixtral_and_the_loss_that_balances_its_experts(parity, tmp_path):
         torch.testing.assert_close(layer.attn.k_proj.weight.grad, their_layer.self_attn.k_proj.weight.grad, **close)
 
 
-@pytest.mark.parametrize("case", ["llama", "qwen2, tied", "gemma2", "gemma3", "phi3", "mixtral", "llama, llama3"])
+@pytest.mark.parametrize(
+    "case",
+    ["llama", "qwen2, tied", "gemma2", "gemma3", "phi3", "mixtral", "llama, llama3", "gpt_oss", "deepseek_v3, yarn"],
+)
 def test_their_library_reads_our_files(parity, case, tmp_path):
     _, theirs = their_model(parity, case)
     ours = parity.read(theirs, tmp_path / "theirs")
@@ -155,7 +176,7 @@ def test_generated_ids(parity, case, tmp_path):
     assert found.tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize("case", ["llama, yarn", "gemma3", "phi3, long", "llama"])
+@pytest.mark.parametrize("case", ["llama, yarn", "gemma3", "phi3, long", "llama", "gpt_oss, yarn", "deepseek_v3, yarn"])
 @torch.no_grad()
 def test_files_of_4_x_say_the_same_in_other_words(parity, case, tmp_path):
     _, theirs = their_model(parity, case)

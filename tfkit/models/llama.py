@@ -10,6 +10,7 @@ Trained  objectives.causal_lm
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -166,12 +167,16 @@ class Llama(Model):
     def rotation(self, kind: str, positions: Tensor, length: int, dtype: torch.dtype) -> Rotation:
         """cos and sin [B or 1,1,L,R] for the layers of a kind; length: of the text so far"""
         c = self.config
-        width = int((c.d_head or c.d_model // c.n_heads) * getattr(c, "rotary_fraction", 1.0))
         frequencies, factor = rope_frequencies(
-            width, c.rope_theta, c.rope_scaling, length=length, max_length=c.max_length, dtype=dtype,
+            self.rotary_width(), c.rope_theta, c.rope_scaling, length=length, max_length=c.max_length, dtype=dtype,
             device=positions.device,
         )  # fmt: skip
         return rope_rotation(positions, frequencies, factor, dtype)
+
+    def rotary_width(self) -> int:
+        """How many columns of a head are turned by its position."""
+        c = self.config
+        return int((c.d_head or c.d_model // c.n_heads) * getattr(c, "rotary_fraction", 1.0))
 
     def windowed(self, mask: Tensor | None, past: int, length: int, device: torch.device) -> Tensor | None:
         """mask bool [B,1,1,K] or None -> the mask of a layer whose queries see the `window` latest keys, themselves
@@ -247,8 +252,9 @@ class Llama(Model):
 MODEL = Llama
 
 
-def llama_names(tied: bool, changes: dict[str, Any] | None = None, **more: Any) -> NameMap:
-    """The map of a model in Llama's layout; changes: rows that are other ones (None: there is no such row)."""
+def llama_names(tied: bool, changes: dict[str, Any] | None = None, unread: Iterable[str] = (), **more: Any) -> NameMap:
+    """The map of a model in Llama's layout; changes: rows that are other ones (None: there is no such row); unread:
+    patterns of tensors in files that nothing here reads."""
     table = {
         "embed_tokens": "embed",
         "layers.{}.input_layernorm": "layers.{}.norm1",
@@ -264,7 +270,7 @@ def llama_names(tied: bool, changes: dict[str, Any] | None = None, **more: Any) 
         prefix="model.",
         heads={"lm_head": "lm_head", "score": "top.score"},
         tied={"lm_head.weight": "embed_tokens.weight"} if tied else {},
-        constant=[r"layers\.\d+\.self_attn\.rotary_emb\.inv_freq"],
+        constant=[r"layers\.\d+\.self_attn\.rotary_emb\.inv_freq", *unread],
         **more,
     )
 

@@ -3,7 +3,7 @@ arXiv:1701.06538; Fedus et al. 2021, arXiv:2101.03961)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 import torch.nn.functional as F
@@ -20,7 +20,26 @@ def route_top_k(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
     return weights / weights.sum(-1, keepdim=True), experts
 
 
-def mix_experts(x: Tensor, weights: Tensor, chosen: Tensor, experts: Sequence[nn.Module]) -> Tensor:
+def route_in_groups(
+    logits: Tensor, bias: Tensor, k: int, *, groups: int, groups_kept: int, normalize: bool = True, scale: float = 1.0
+) -> tuple[Tensor, Tensor]:
+    """The k best by sigmoid plus bias, of the groups whose two best are best together; the weights are without the bias
+    (DeepSeek-AI 2024, arXiv:2412.19437, equations 12 to 16): who is busy loses bias, and no loss is needed for it.
+
+    logits [T,N], bias [N] -> (weights [T,k], of sum `scale` if they are normalized; experts int64 [T,k])
+    """
+    scores = logits.sigmoid()
+    grouped = (scores + bias).unflatten(-1, (groups, -1))  # [T,groups,N/groups]
+    best = grouped.topk(2, dim=-1).values.sum(-1).topk(groups_kept, dim=-1).indices  # [T,groups_kept]
+    kept = torch.zeros_like(grouped[..., 0], dtype=torch.bool).scatter(-1, best, True)  # [T,groups]
+    experts = grouped.masked_fill(~kept[..., None], float("-inf")).flatten(-2).topk(k, dim=-1).indices
+    weights = scores.gather(-1, experts)
+    if normalize:
+        weights = weights / (weights.sum(-1, keepdim=True) + 1e-20)
+    return weights * scale, experts
+
+
+def mix_experts(x: Tensor, weights: Tensor, chosen: Tensor, experts: Sequence[Callable[[Tensor], Tensor]]) -> Tensor:
     """Each token's weighted sum of what its experts make of it; every expert sees its own tokens only.
 
     x [T,E], weights [T,k], chosen int64 [T,k] -> [T,E]

@@ -28,19 +28,20 @@ class GatedFeedForward(nn.Module):
     """A feed-forward network whose first product is gated by a second: down(activation(gate(x)) · up(x)).
 
     With SiLU this is SwiGLU, with GELU GEGLU (Shazeer 2020, arXiv:2002.05202). Submodules gate, up: nn.Linear(d_model,
-    d_ff), down: nn.Linear(d_ff, d_model).
+    d_ff), down: nn.Linear(d_ff, d_model). dropout: the share of the inner values that training sets to 0.
     """
 
-    def __init__(self, d_model, d_ff, activation=F.silu, bias=False):
+    def __init__(self, d_model, d_ff, activation=F.silu, bias=False, dropout=0.0):
         super().__init__()
         self.gate = nn.Linear(d_model, d_ff, bias=bias)
         self.up = nn.Linear(d_model, d_ff, bias=bias)
         self.down = nn.Linear(d_ff, d_model, bias=bias)
         self.activation = activation
+        self.dropout = nn.Dropout(dropout)
 
     def forward(self, x):
         """x [...,E] -> [...,E]"""
-        return self.down(self.activation(self.gate(x)) * self.up(x))
+        return self.down(self.dropout(self.activation(self.gate(x)) * self.up(x)))
 
 
 class GroupedLinear(nn.Module):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 
 from .attention import merge_heads, split_heads
@@ -17,7 +18,8 @@ class GroupedQueryAttention(nn.Module):
 
     n_kv_heads: G, as many as n_heads unless given. d_head: E / H unless given. bias: of q_proj, k_proj and v_proj;
     out_bias: of o_proj. scale: of the scores, 1/sqrt(d_head) unless given. softcap: bound of the scores, soft.
-    dropout: on the weights, in training. causal: no looking ahead.
+    sinks: a score of each head for attending to nothing, learned. dropout: on the weights, in training. causal: no
+    looking ahead.
     Raises ValueError where the groups do not divide the heads, or the heads the width.
     """
 
@@ -32,6 +34,7 @@ class GroupedQueryAttention(nn.Module):
         out_bias: bool = False,
         scale: float | None = None,
         softcap: float | None = None,
+        sinks: bool = False,
         dropout: float = 0.0,
         causal: bool = True,
     ) -> None:
@@ -46,6 +49,7 @@ class GroupedQueryAttention(nn.Module):
         self.scale, self.softcap, self.dropout, self.causal = scale, softcap, dropout, causal
         self.add_projections(d_model, bias)
         self.o_proj = nn.Linear(n_heads * d_head, d_model, bias=out_bias)
+        self.sinks = nn.Parameter(torch.zeros(n_heads)) if sinks else None
 
     def add_projections(self, d_model: int, bias: bool) -> None:
         """Make what `queries_keys_values` multiplies x by."""
@@ -83,6 +87,7 @@ class GroupedQueryAttention(nn.Module):
             k, v = k.repeat_interleave(groups, dim=1), v.repeat_interleave(groups, dim=1)  # [B,H,K,D]
         if bias is not None and bias.size(-1) < k.size(2):  # a cache of fixed size: its empty places are masked
             bias = nn.functional.pad(bias, (0, k.size(2) - bias.size(-1)))
-        how = {"mask": mask, "bias": bias, "causal": causal, "scale": self.scale, "softcap": self.softcap}
+        how = {"mask": mask, "bias": bias, "causal": causal, "scale": self.scale}
+        how |= {"softcap": self.softcap, "sinks": self.sinks}
         out = attend(q, k, v, **how, dropout=self.dropout if self.training else 0.0)
         return self.o_proj(merge_heads(out))

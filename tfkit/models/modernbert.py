@@ -1,0 +1,323 @@
+"""ModernBERT (Warner et al. 2024, arXiv:2412.13663): BERT's task, with what decoders have learned since.
+
+Parent   bert
+Differs  positions turned (RoPE) in place of a table, so that texts of 8192 tokens fit; two layers in three attend to a
+         window of 128; norms before each sub-layer, without biases, as almost all layers are; GELU gates (GEGLU)
+Trained  objectives.masked_lm on 2 trillion tokens; no next sentence
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from ..namemap import Fused, NameMap
+from ..nn import Dropout
+from ..nn.feed_forward import GatedFeedForward
+from ..nn.grouped_query import GroupedQueryAttention, Rotation
+from ..nn.rope import rope_frequencies, rope_rotation
+from ..objectives.cross_entropy import cross_entropy
+from . import _heads as heads
+from . import bert
+from ._base import activation, configuration
+from ._rope import read_rope
+from .llama import FULL, SLIDING
+
+
+@configuration
+class Config(heads.Labels):
+    vocab_size: int = 50368
+    d_model: int = 768
+    n_layers: int = 22
+    n_heads: int = 12
+    d_ff: int = 1152
+    max_length: int = 8192  # of the texts it was trained on; there is no table that ends there
+    activation: str = "gelu"
+    window: int = 128  # both sides together, of the layers that have one
+    period: int = 3  # one layer in so many, from the first on, attends to everything
+    layer_types: list | tuple | None = None  # by `period` unless given
+    rope_theta: float = 160000.0
+    rope_scaling: dict | None = None
+    local_rope_theta: float = 10000.0  # of the layers with a window
+    local_rope_scaling: dict | None = None
+    attn_bias: bool = False
+    ff_bias: bool = False
+    norm_bias: bool = False
+    logits_bias: bool = True
+    dropout: float = 0.0  # of the embeddings
+    attn_dropout: float = 0.0  # of the weights, and after attention
+    ff_dropout: float = 0.0
+    head_dropout: float | None = 0.0
+    head_bias: bool = False
+    head_activation: str = "gelu"
+    pooling: str = "cls"  # or "mean": what a label for the whole text is read off
+    sparse: bool = False  # logits only where there is a label, [N,V]
+    eps: float = 1e-5
+    bos_token_id: int | None = 50281
+    eos_token_id: int | list[int] | None = 50282
+    pad_token_id: int | None = 50283
+
+
+PRESETS: dict[str, dict] = {
+    "modernbert-base": {}, "modernbert-large": {"d_model": 1024, "n_layers": 28, "n_heads": 16, "d_ff": 2624},
+}  # fmt: skip
+INIT_STD, CUTOFF = 0.02, 2.0
+
+
+def layer_norm(c: Config) -> nn.LayerNorm:
+    return nn.LayerNorm(c.d_model, c.eps, bias=c.norm_bias)
+
+
+class Embeddings(bert.Embeddings):
+    """Tokens, and nothing of where they stand; then a norm."""
+
+    def __init__(self, c: Config) -> None:
+        nn.Module.__init__(self)
+        self.tokens = nn.Embedding(c.vocab_size, c.d_model, padding_idx=c.pad_token_id)
+        self.positions = self.types = None
+        self.norm, self.drop = layer_norm(c), Dropout(c.dropout)
+
+
+class Layer(nn.Module):
+    def __init__(self, c: Config, index: int) -> None:
+        super().__init__()
+        self.norm1 = layer_norm(c) if index else nn.Identity()  # what comes first is already normed
+        self.attn = GroupedQueryAttention(
+            c.d_model, c.n_heads, bias=c.attn_bias, out_bias=c.attn_bias, dropout=c.attn_dropout, causal=False
+        )
+        self.drop = Dropout(c.attn_dropout)
+        self.norm2 = layer_norm(c)
+        self.ff = GatedFeedForward(c.d_model, c.d_ff, activation(c.activation), c.ff_bias, c.ff_dropout)
+
+    def forward(self, x: Tensor, rotation: Rotation, mask: Tensor | None) -> Tensor:
+        """x [B,L,E], mask bool, broadcastable to [B,H,L,L] -> [B,L,E]"""
+        x = x + self.drop(self.attn(self.norm1(x), rotation, mask=mask))
+        return x + self.ff(self.norm2(x))
+
+
+class Layers(nn.ModuleList):
+    def __init__(self, c: Config) -> None:
+        super().__init__(Layer(c, index) for index in range(c.n_layers))
+
+
+class Head(heads.Head):
+    """A layer and a norm, which every task has. Raises ValueError for a pooling that there is not."""
+
+    def __init__(self, c: Config) -> None:
+        super().__init__(c)
+        if c.pooling not in ("cls", "mean"):
+            raise ValueError(f"pooling is {c.pooling!r}; there is 'cls', 'mean'")
+        self.dense = nn.Linear(c.d_model, c.d_model, bias=c.head_bias)
+        self.norm, self.bend = layer_norm(c), activation(c.head_activation)
+        self.pooling, self.problem = c.pooling, c.problem_type
+
+    def mixed(self, states: Tensor) -> Tensor:
+        """[...,E] -> [...,E]"""
+        return self.norm(self.bend(self.dense(states)))
+
+    def pooled(self, seen: heads.Seen) -> Tensor:
+        """-> [B,E]: the first position, or the mean of all that is no padding"""
+        if self.pooling == "cls":
+            return self.mixed(seen.states[:, 0])
+        if seen.mask is None:
+            return self.mixed(seen.states.mean(1))
+        real = seen.mask[..., None].to(seen.states.dtype)
+        return self.mixed((seen.states * real).sum(1) / real.sum(1))
+
+
+class MaskedLM(Head):
+    """Which token was here?"""
+
+    def __init__(self, c: Config) -> None:
+        super().__init__(c)
+        self.bias = nn.Parameter(torch.zeros(c.vocab_size)) if c.logits_bias else None
+        self.sparse = c.sparse
+
+    def forward(self, seen: heads.Seen, labels: Tensor | None = None) -> dict[str, Any]:
+        states = seen.states
+        if self.sparse and labels is not None:
+            states, labels = states[labels != -100], labels[labels != -100]  # [N,E], [N]
+        logits = F.linear(self.mixed(states), seen.table, self.bias)
+        loss = None if labels is None else cross_entropy(logits, labels)
+        return {"loss": loss, "logits": logits, "last_hidden_state": seen.states}
+
+
+class SequenceClassification(Head):
+    def __init__(self, c: Config) -> None:
+        super().__init__(c)
+        self.classifier = nn.Linear(c.d_model, c.num_labels)
+
+    def forward(self, seen: heads.Seen, labels: Tensor | None = None) -> dict[str, Any]:
+        logits = self.classifier(self.drop(self.pooled(seen)))  # [B,N]
+        return {"loss": None if labels is None else heads.label_loss(logits, labels, self.problem), "logits": logits}
+
+
+class TokenClassification(SequenceClassification):
+    def forward(self, seen: heads.Seen, labels: Tensor | None = None) -> dict[str, Any]:
+        logits = self.classifier(self.drop(self.mixed(seen.states)))  # [B,L,N]
+        return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
+
+
+class QuestionAnswering(heads.QuestionAnswering, Head):
+    """Where does the answer start, and where does it end?"""
+
+    def __init__(self, c: Config) -> None:
+        Head.__init__(self, c)
+        self.classifier = nn.Linear(c.d_model, 2)
+
+    def scores(self, seen: heads.Seen) -> Tensor:
+        return self.classifier(self.drop(self.mixed(seen.states)))  # [B,L,2]
+
+
+class MultipleChoice(heads.MultipleChoice, Head):
+    """Which of several continuations? Its first position is the first that is no padding."""
+
+    POOLED = False
+
+    def __init__(self, c: Config) -> None:
+        Head.__init__(self, c)
+        self.classifier = nn.Linear(c.d_model, 1)
+
+    def scores(self, seen: heads.Seen) -> Tensor:
+        pooled = self.pooled(seen)
+        if self.pooling == "cls" and seen.mask is not None:
+            first = seen.mask.long().argmax(-1)
+            pooled = self.mixed(seen.states[torch.arange(len(first), device=first.device), first])
+        return self.classifier(self.drop(pooled))
+
+
+class ModernBERT(bert.BERT):
+    TOPS = {
+        None: heads.Bare, "masked_lm": MaskedLM, "sequence_classification": SequenceClassification,
+        "token_classification": TokenClassification, "question_answering": QuestionAnswering,
+        "multiple_choice": MultipleChoice,
+    }  # fmt: skip
+    HEADS = tuple(TOPS)
+    EMBEDDINGS = Embeddings
+    LAYERS = Layers
+
+    def __init__(self, config: Config, head: str | None = None) -> None:
+        super().__init__(config, head)
+        self.norm = layer_norm(config)
+
+    @torch.no_grad()
+    def start(self, module: nn.Module) -> None:
+        """Fresh weights: normal without tails; what is added to the residual stream smaller, the more layers do."""
+        if isinstance(module, (nn.Linear, nn.Embedding)):
+            draw(module, INIT_STD)
+        if isinstance(module, Layer):
+            draw(module.attn.o_proj, INIT_STD * (2 * self.config.n_layers) ** -0.5)
+            draw(module.ff.down, INIT_STD * (2 * self.config.n_layers) ** -0.5)
+
+    def layer_types(self) -> list[str]:
+        """What each layer attends to: everything, or a window."""
+        c = self.config
+        if c.layer_types is not None:
+            return list(c.layer_types)
+        return [SLIDING if index % c.period else FULL for index in range(c.n_layers)]
+
+    def rotation(self, kind: str, positions: Tensor, length: int, dtype: torch.dtype) -> Rotation:
+        """cos and sin [B or 1,1,L,R] for the layers of a kind"""
+        c, far = self.config, kind == FULL
+        base, scaling = (c.rope_theta, c.rope_scaling) if far else (c.local_rope_theta, c.local_rope_scaling)
+        frequencies, factor = rope_frequencies(
+            c.d_model // c.n_heads, base, scaling, length=length, max_length=c.max_length, dtype=dtype,
+            device=positions.device,
+        )  # fmt: skip
+        return rope_rotation(positions, frequencies, factor, dtype)
+
+    def windowed(self, mask: Tensor | None, length: int, device: torch.device) -> Tensor | None:
+        """mask bool [B,1,1,L] or None -> the mask of the layers that see half a window to each side"""
+        if length <= self.config.window // 2 + 1:
+            return mask
+        at = torch.arange(length, device=device)
+        near = (at[:, None] - at).abs() <= self.config.window // 2  # [L,L]
+        return near if mask is None else mask & near
+
+    def encode(self, ids, mask, types, position_ids):  # type: ignore[no-untyped-def]
+        """ids [B,L], mask bool [B,L] or None -> [B,L,E]. Raises ValueError for types, which there are none of."""
+        if types is not None:
+            raise ValueError("token_type_ids were given, and ModernBERT has no table for them: leave them out")
+        mask, length = None if mask is None else mask[:, None, None], ids.size(1)
+        x = self.embed(ids, None, None)
+        positions = torch.arange(length, device=ids.device) if position_ids is None else position_ids
+        kinds = self.layer_types()
+        masks = {FULL: mask, SLIDING: self.windowed(mask, length, ids.device)}
+        rotations = {kind: self.rotation(kind, positions, length, x.dtype) for kind in set(kinds)}
+        for layer, kind in zip(self.layers, kinds, strict=True):
+            x = layer(x, rotations[kind], masks[kind])
+        return self.norm(x)
+
+
+def draw(module: Any, std: float) -> None:
+    """Weights anew, biases at zero."""
+    nn.init.trunc_normal_(module.weight, std=std, a=-CUTOFF * std, b=CUTOFF * std)
+    if getattr(module, "bias", None) is not None:
+        nn.init.zeros_(module.bias)
+
+
+MODEL = ModernBERT
+HF = NameMap(
+    {
+        "embeddings.tok_embeddings": "embed.tokens",
+        "embeddings.norm": "embed.norm",
+        "layers.{}.attn_norm": "layers.{}.norm1",
+        "layers.{}.attn.Wqkv": Fused(tuple(f"layers.{{}}.attn.{x}_proj" for x in "qkv")),
+        "layers.{}.attn.Wo": "layers.{}.attn.o_proj",
+        "layers.{}.mlp_norm": "layers.{}.norm2",
+        "layers.{}.mlp.Wi": Fused(("layers.{}.ff.gate", "layers.{}.ff.up")),
+        "layers.{}.mlp.Wo": "layers.{}.ff.down",
+        "final_norm": "norm",
+    },
+    prefix="model.",
+    heads={
+        "head.dense": "top.dense", "head.norm": "top.norm", "decoder.bias": "top.bias", "classifier": "top.classifier",
+    },
+    tied={"decoder.weight": "embeddings.tok_embeddings.weight"},
+)  # fmt: skip
+HF_HEADS = {
+    "ModernBertModel": None, "ModernBertForMaskedLM": "masked_lm", **bert.task_classes("ModernBert"),
+}  # fmt: skip
+HF_FIELDS = {
+    "vocab_size": "vocab_size", "hidden_size": "d_model", "num_hidden_layers": "n_layers",
+    "num_attention_heads": "n_heads", "intermediate_size": "d_ff", "max_position_embeddings": "max_length",
+    "hidden_activation": "activation", "local_attention": "window", "global_attn_every_n_layers": "period",
+    "layer_types": "layer_types", "rope_theta": "rope_theta", "rope_scaling": "rope_scaling",
+    "local_rope_theta": "local_rope_theta", "local_rope_scaling": "local_rope_scaling", "attention_bias": "attn_bias",
+    "mlp_bias": "ff_bias", "norm_bias": "norm_bias", "decoder_bias": "logits_bias", "embedding_dropout": "dropout",
+    "attention_dropout": "attn_dropout", "mlp_dropout": "ff_dropout", "classifier_dropout": "head_dropout",
+    "classifier_bias": "head_bias", "classifier_activation": "head_activation", "classifier_pooling": "pooling",
+    "sparse_prediction": "sparse", "norm_eps": "eps", "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id",
+    "pad_token_id": "pad_token_id", **heads.LABEL_FIELDS,
+}  # fmt: skip
+HF_FIXED = {"tie_word_embeddings": True, "sparse_pred_ignore_index": -100}
+HF_UNUSED = {
+    "initializer_range", "initializer_cutoff_factor", "deterministic_flash_attn", "reference_compile", "cls_token_id",
+    "repad_logits_with_grad", "position_embedding_type", "layer_norm_eps",
+}  # fmt: skip
+
+
+def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
+    """4.x files name the two bases of the positions, 5.x files nest them by kind of layer."""
+    described = dict(described)
+    rope, old = described.pop("rope_parameters", None) or {}, described.pop("rope_scaling", None) or {}
+    for kind, prefix, base in ((FULL, "", "global_rope_theta"), (SLIDING, "local_", "local_rope_theta")):
+        default = getattr(Config(), f"{prefix}rope_theta")
+        said = {"rope_theta": described.pop(base, None) or default, **old, **(rope.get(kind) or {})}
+        length = {name: described[name] for name in ("max_position_embeddings",) if name in described}
+        found = read_rope({"rope_parameters": said, **length})
+        described |= {f"{prefix}{name}": found[name] for name in ("rope_theta", "rope_scaling")}
+    return described
+
+
+def to_hf_fields(written: dict[str, Any]) -> dict[str, Any]:
+    """The other way round."""
+    written = dict(written)
+    rope = {}
+    for kind, prefix in ((FULL, ""), (SLIDING, "local_")):
+        scaling = written.pop(f"{prefix}rope_scaling") or {"rope_type": "default"}
+        rope[kind] = {"rope_theta": written.pop(f"{prefix}rope_theta"), **scaling}
+    return {**written, "rope_parameters": rope}
