@@ -142,13 +142,25 @@ class WithPicture(Row):
         return super().read(model, ids, mask)[:, 3:]
 
 
+class Pixels(Row):
+    """Its ids are patches of a picture: three rows of three, or one row of any other number."""
+
+    def inputs(self, model: Any, ids: torch.Tensor, mask: torch.Tensor | None = None) -> dict[str, Any]:
+        rows = 3 if ids.size(1) == 9 else 1
+        patches = torch.randn(VOCAB, 3, 2, 2, generator=torch.Generator().manual_seed(7))[ids]  # [B,L,3,2,2]
+        grid = patches.unflatten(1, (rows, -1)).permute(0, 3, 1, 4, 2, 5)  # [B,3,rows,2,columns,2]
+        pixels = grid.flatten(4).flatten(2, 3).to(model.norm.weight.dtype)
+        return {"pixel_values": pixels, "interpolate_pos_encoding": True}
+
+
 def answers(names: tuple[str, ...], head: str | None, ids: torch.Tensor) -> dict[str, torch.Tensor]:
     """What a head learns from, for ids [B,L] or [B,C,L]: each of its targets by name."""
     classes = torch.arange(len(ids)) % 2
     words = {"token_classification": ids % LABELS, "replaced_token": ids % 2}.get(str(head), ids)
-    whole = ("sequence_classification", "multiple_choice", "next_sentence", "sentence_order")
+    whole = ("sequence_classification", "image_classification", "multiple_choice", "next_sentence", "sentence_order")
     known = {
         "labels": classes if head in whole else words,
+        "bool_masked_pos": ids % 2 == 0,
         "next_sentence_label": classes,
         "sentence_order_label": classes,
         "mc_labels": classes,
@@ -392,6 +404,13 @@ ROWS: dict[str, Row] = {
         odd={"d_model": 18, "n_heads": 3, "d_head": 5, "mem_len": 5},
         but={"static cache": "its memory already has a fixed length"},
     ),
+    "vit": Pixels(
+        fields={"d_model": 16, "n_layers": 2, "n_heads": 4, "d_ff": 24, "image_size": 6, "patch_size": 2, "stride": 2,
+                "num_labels": LABELS}, head="image_classification",
+        odd={"d_model": 15, "n_heads": 3, "n_layers": 1, "d_pooled": 7, "attn_bias": False},
+        but={"bad input": "it reads pixels: there are no ids and no mask that could be wrong",
+             "padding": "a picture has no padding, and its place decides what a patch means"},
+    ),
     "xlm": Encoder(fields={**GPT, "pad_token_id": 0}, head="masked_lm", odd=ODD),
     "xlm_prophetnet": Seq2Seq(
         fields={**PROPHET, "ngram": 1}, head="seq2seq_lm", odd={**ODD, "n_decoder_heads": 3}, untaught=("encoder",),
@@ -586,6 +605,11 @@ COUNTS: dict[str, tuple[str | None, int]] = {
     "transfo-xl-wt103": ("causal_lm", 285_205_322),
     "xlm-clm-ende-1024": ("masked_lm", 142_422_203),
     "xlm-clm-enfr-1024": ("masked_lm", 141_848_203),
+    "vit-base-patch16-224": ("image_classification", 86_567_656),
+    "vit-base-patch16-224-in21k": (None, 86_389_248),
+    "vit-base-patch16-384": ("image_classification", 86_859_496),
+    "vit-huge-patch14-224-in21k": (None, 632_404_480),
+    "vit-large-patch16-224": ("image_classification", 304_326_632),
     "xlm-mlm-100-1280": ("masked_lm", 571_696_960),
     "xlm-mlm-17-1280": ("masked_lm", 571_696_960),
     "xlm-mlm-en-2048": ("masked_lm", 667_119_041),

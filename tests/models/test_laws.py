@@ -18,11 +18,11 @@ LAWS = {
     "padding", "save and load", "static cache", "tracing", "weights shown",
 }  # fmt: skip
 
-# no table of positions, or one that only distances are read from
+# no table of positions, or one that only distances are read from, or that is stretched
 ENDLESS = {
     "bloom", "deberta", "deberta_v2", "deepseek_v3", "funnel", "gemma2", "gemma3", "gpt_neox", "gpt_oss", "llama",
     "mistral", "mixtral", "modernbert", "mt5", "olmo2", "phi3", "qwen2", "qwen3", "rnn_seq2seq", "t5",
-    "transformer_xl", "xlnet",
+    "transformer_xl", "vit", "xlnet",
 }  # fmt: skip
 
 # what adds the same to all scores of one softmax moves nothing, or by a rounding error: a key's bias, that of one score

@@ -111,6 +111,7 @@ def inputs(name: str, real: Any) -> dict[str, Any]:
         "index": index,
         "input_ids": drawn(3, length).masked_fill(~mask, pad),
         "attention_mask": mask.long(),
+        "pixel_values": torch.randn(3, 3, 6, 6, generator=torch.Generator().manual_seed(7), dtype=torch.float64),
         "token_type_ids": (torch.arange(length) > 2).long().expand(3, -1),
         "decoder_input_ids": drawn(3, 4, seed=5).index_fill(1, torch.tensor([3]), pad),
         "langs": (torch.arange(length) % 2).expand(3, -1),

@@ -128,7 +128,7 @@ class GPTOSS(mixtral.Mixtral):
         if isinstance(module, Experts):
             for name, parameter in module.named_parameters():
                 nn.init.zeros_(parameter) if "bias" in name else nn.init.normal_(parameter, std=self.config.init_std)
-        if isinstance(module, GroupedQueryAttention):
+        if isinstance(module, GroupedQueryAttention) and module.sinks is not None:
             nn.init.normal_(module.sinks, std=self.config.init_std)
 
 

@@ -77,7 +77,7 @@ class Embeddings(bert.Embeddings):
     def __init__(self, c: Config) -> None:
         nn.Module.__init__(self)
         self.tokens = nn.Embedding(c.vocab_size, c.d_model, padding_idx=c.pad_token_id)
-        self.positions = self.types = None
+        self.positions = self.types = None  # type: ignore[assignment]
         self.norm, self.drop = layer_norm(c), Dropout(c.dropout)
 
 
@@ -200,7 +200,7 @@ class ModernBERT(bert.BERT):
     LAYERS = Layers
 
     def __init__(self, config: Config, head: str | None = None) -> None:
-        super().__init__(config, head)
+        super().__init__(config, head)  # type: ignore[arg-type]
         self.norm = layer_norm(config)
 
     @torch.no_grad()

@@ -1,0 +1,268 @@
+"""ViT (Dosovitskiy et al. 2020, arXiv:2010.11929): a picture, cut into patches, is read as a text is.
+
+Parent   bert
+Differs  what is embedded are patches of pixels, each by one matrix; the norm before each sub-layer and once more at the
+         end; no padding; positions that are stretched where a picture is larger than those of training
+Trained  labels of ImageNet-21k; head "masked_image" (SimMIM, Xie et al. 2021, arXiv:2111.09886) learns without labels
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from ..namemap import NameMap
+from ..nn import Dropout, FeedForward
+from ..nn.grouped_query import GroupedQueryAttention
+from . import _heads as heads
+from ._base import Model, Output, activation, configuration
+
+
+@configuration
+class Config(heads.Labels):
+    d_model: int = 768
+    n_layers: int = 12
+    n_heads: int = 12
+    d_ff: int = 3072
+    image_size: int | list[int] | tuple[int, int] = 224  # height and width, where they differ
+    patch_size: int | list[int] | tuple[int, int] = 16
+    n_channels: int = 3
+    stride: int = 16  # pixels to a patch, each way, that head "masked_image" draws
+    activation: str = "gelu"
+    dropout: float = 0.0
+    attn_dropout: float = 0.0
+    attn_bias: bool = True  # of queries, keys and values
+    d_pooled: int | None = None  # d_model unless given
+    pooler_activation: str = "tanh"
+    eps: float = 1e-12
+
+
+LARGE = {"d_model": 1024, "n_layers": 24, "n_heads": 16, "d_ff": 4096}
+PRESETS: dict[str, dict] = {
+    "vit-base-patch16-224": {"num_labels": 1000},
+    "vit-base-patch16-224-in21k": {},
+    "vit-base-patch16-384": {"num_labels": 1000, "image_size": 384},
+    "vit-large-patch16-224": {"num_labels": 1000, **LARGE},
+    "vit-huge-patch14-224-in21k": {"d_model": 1280, "n_layers": 32, "n_heads": 16, "d_ff": 5120, "patch_size": 14},
+}
+
+
+def both_ways(size: int | list[int] | tuple[int, int]) -> tuple[int, int]:
+    """Height and width of what may be one number for the two."""
+    return (size, size) if isinstance(size, int) else (size[0], size[1])
+
+
+class Embeddings(nn.Module):
+    """Patches, behind a vector that stands for the whole, at their positions.
+
+    Submodule patches: nn.Conv2d, of which no window overlaps another. Parameters first [1,1,E], positions [1,1+P,E]
+    and, where patches are hidden, blank [1,1,E]. Raises ValueError where there is no room for one patch.
+    """
+
+    def __init__(self, c: Config, hiding: bool) -> None:
+        super().__init__()
+        self.size, self.patch = both_ways(c.image_size), both_ways(c.patch_size)
+        self.grid = (self.size[0] // self.patch[0], self.size[1] // self.patch[1])
+        if not all(self.grid):
+            raise ValueError(f"image_size={c.image_size!r}: must be patch_size={c.patch_size!r} at least")
+        self.patches = nn.Conv2d(c.n_channels, c.d_model, self.patch, self.patch)
+        self.first = nn.Parameter(torch.zeros(1, 1, c.d_model))
+        self.positions = nn.Parameter(torch.zeros(1, 1 + self.grid[0] * self.grid[1], c.d_model))
+        self.blank = nn.Parameter(torch.zeros(1, 1, c.d_model)) if hiding else None
+        self.drop = Dropout(c.dropout)
+
+    def forward(self, pixels: Tensor, hidden: Tensor | None, stretch: bool) -> Tensor:
+        """pixels [B,C,H,W], hidden bool [B,P] or None -> [B,1+P,E]"""
+        x = self.patches(pixels)  # [B,E,rows,columns]
+        grid = (x.size(2), x.size(3))
+        x = x.flatten(2).transpose(1, 2)  # [B,P,E]
+        if hidden is not None and self.blank is not None:
+            if hidden.shape != x.shape[:2]:
+                raise ValueError(
+                    f"bool_masked_pos has shape {list(hidden.shape)}, the patches have {list(x.shape[:2])}"
+                )
+            x = torch.where(hidden.bool()[..., None], self.blank, x)
+        x = torch.cat([self.first.expand(len(x), -1, -1), x], dim=1)
+        return self.drop(x + (self.stretched(grid) if stretch else self.positions))
+
+    def stretched(self, grid: tuple[int, int]) -> Tensor:
+        """The positions drawn over another grid, rows by columns -> [1,1+rows·columns,E]"""
+        if grid == self.grid:
+            return self.positions
+        first, rest = self.positions[:, :1], self.positions[:, 1:]
+        rest = rest.unflatten(1, self.grid).permute(0, 3, 1, 2)  # [1,E,rows,columns]
+        rest = F.interpolate(rest, size=grid, mode="bicubic", align_corners=False)
+        return torch.cat([first, rest.flatten(2).transpose(1, 2)], dim=1)
+
+
+class Layer(nn.Module):
+    def __init__(self, c: Config) -> None:
+        super().__init__()
+        self.norm1 = nn.LayerNorm(c.d_model, c.eps)
+        self.attn = GroupedQueryAttention(
+            c.d_model, c.n_heads, bias=c.attn_bias, out_bias=True, dropout=c.attn_dropout, causal=False
+        )
+        self.norm2 = nn.LayerNorm(c.d_model, c.eps)
+        self.ff, self.drop = FeedForward(c.d_model, c.d_ff, activation(c.activation)), Dropout(c.dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[B,L,E] -> [B,L,E]"""
+        x = x + self.drop(self.attn(self.norm1(x)))
+        return x + self.drop(self.ff(self.norm2(x)))
+
+
+class Looked(NamedTuple):
+    """What a head reads: states [B,1+P,E], the pixels [B,C,H,W] and the grid of the patches."""
+
+    states: Tensor
+    pixels: Tensor
+    grid: tuple[int, int]
+
+
+class Bare(nn.Module):
+    """No head: the states, and the first of them through the pooler."""
+
+    TARGETS: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, c: Config) -> None:
+        super().__init__()
+        self.pooler, self.bend = nn.Linear(c.d_model, c.d_pooled or c.d_model), activation(c.pooler_activation)
+
+    def forward(self, looked: Looked) -> dict[str, Any]:
+        return {"last_hidden_state": looked.states, "pooler_output": self.bend(self.pooler(looked.states[:, 0]))}
+
+
+class ImageClassification(nn.Module):
+    """One label for the whole picture, off the first state."""
+
+    TARGETS: ClassVar[tuple[str, ...]] = ("labels",)
+
+    def __init__(self, c: Config) -> None:
+        super().__init__()
+        self.classifier, self.problem = nn.Linear(c.d_model, c.num_labels), c.problem_type
+
+    def forward(self, looked: Looked, labels: Tensor | None = None) -> dict[str, Any]:
+        logits = self.classifier(looked.states[:, 0])  # [B,N]
+        loss = None if labels is None else heads.label_loss(logits, labels, self.problem)
+        return {"loss": loss, "logits": logits, "last_hidden_state": looked.states}
+
+
+class MaskedImage(nn.Module):
+    """What was in the hidden patches? Every patch is drawn by one matrix; the loss counts the hidden ones' pixels."""
+
+    TARGETS: ClassVar[tuple[str, ...]] = ("bool_masked_pos",)
+
+    def __init__(self, c: Config) -> None:
+        super().__init__()
+        self.draw = nn.Conv2d(c.d_model, c.stride**2 * c.n_channels, 1)
+        self.stride, self.patch = c.stride, both_ways(c.patch_size)
+
+    def forward(self, looked: Looked, bool_masked_pos: Tensor | None = None) -> dict[str, Any]:
+        patches = looked.states[:, 1:].transpose(1, 2).unflatten(2, looked.grid)  # [B,E,rows,columns]
+        drawn = F.pixel_shuffle(self.draw(patches), self.stride)  # [B,C,H,W]
+        loss = None
+        if bool_masked_pos is not None:
+            if self.patch != (self.stride, self.stride):
+                raise ValueError(f"a loss needs stride={self.stride} to be the patch's size, which is {self.patch}")
+            hidden = bool_masked_pos.to(drawn.dtype).unflatten(1, looked.grid)[:, None]
+            hidden = hidden.repeat_interleave(self.stride, 2).repeat_interleave(self.stride, 3)  # [B,1,H,W]
+            loss = ((looked.pixels - drawn).abs() * hidden).sum() / (hidden.sum() + 1e-5) / looked.pixels.size(1)
+        return {"loss": loss, "reconstruction": drawn, "last_hidden_state": looked.states}
+
+
+class ViT(Model):
+    TOPS: ClassVar[dict[str | None, Any]] = {
+        None: Bare, "image_classification": ImageClassification, "masked_image": MaskedImage,
+    }  # fmt: skip
+    HEADS = tuple(TOPS)
+
+    def __init__(self, config: Config, head: str | None = None) -> None:
+        super().__init__(config, head)
+        self.embed = Embeddings(config, hiding=head == "masked_image")
+        self.layers = nn.ModuleList(Layer(config) for _ in range(config.n_layers))
+        self.norm = nn.LayerNorm(config.d_model, config.eps)
+        self.top = self.TOPS[head](config)
+        self.apply(self.start)
+
+    def start(self, module: nn.Module) -> None:
+        """Fresh weights: normal without tails, biases at zero."""
+        if isinstance(module, (nn.Linear, nn.Conv2d)):
+            nn.init.trunc_normal_(module.weight, std=0.02)
+        if isinstance(module, (nn.Linear, nn.Conv2d)) and module.bias is not None:
+            nn.init.zeros_(module.bias)
+        if isinstance(module, Embeddings):
+            nn.init.trunc_normal_(module.first, std=0.02)
+            nn.init.trunc_normal_(module.positions, std=0.02)
+
+    def checked(self, pixels: Tensor | None, stretch: bool) -> Tensor:
+        """Pixels in the weights' dtype. Raises ValueError for a shape that does not fit."""
+        c, size = self.config, self.embed.size
+        if pixels is None:
+            raise ValueError("pixel_values is missing")
+        if not pixels.is_floating_point() or pixels.dim() != 4 or pixels.size(1) != c.n_channels:
+            found = f"{pixels.dtype} {list(pixels.shape)}"
+            raise ValueError(f"pixel_values must be floats [B,{c.n_channels},H,W]; got {found}")
+        if not stretch and tuple(pixels.shape[2:]) != size:
+            raise ValueError(
+                f"pixel_values are {pixels.size(2)} by {pixels.size(3)}, the positions are for {size[0]} by {size[1]}: "
+                "interpolate_pos_encoding=True stretches them"
+            )
+        return pixels.to(self.embed.patches.weight.dtype)
+
+    def forward(
+        self,
+        pixel_values: Tensor | None = None,
+        labels: Tensor | None = None,
+        bool_masked_pos: Tensor | None = None,
+        *,
+        interpolate_pos_encoding: bool = False,
+    ) -> Output:
+        """pixel_values [B,C,H,W]; labels [B]; bool_masked_pos bool [B,P], True: the patch is hidden, and its pixels are
+        the target; interpolate_pos_encoding: for pictures of another size -> Output: loss, logits [B,N],
+        last_hidden_state [B,1+P,E], pooler_output [B,E], reconstruction [B,C,H,W]. Raises ValueError, TypeError for
+        what does not fit."""
+        targets = self.known({"labels": labels, "bool_masked_pos": bool_masked_pos})
+        pixels = self.checked(pixel_values, bool(interpolate_pos_encoding))
+        x = self.embed(pixels, bool_masked_pos, bool(interpolate_pos_encoding))
+        for layer in self.layers:
+            x = layer(x)
+        grid = (pixels.size(2) // self.embed.patch[0], pixels.size(3) // self.embed.patch[1])
+        return Output(self.top(Looked(self.norm(x), pixels, grid), **targets))
+
+
+MODEL = ViT
+HF = NameMap(
+    {
+        "embeddings.cls_token": "embed.first",
+        "embeddings.mask_token": "embed.blank",
+        "embeddings.position_embeddings": "embed.positions",
+        "embeddings.patch_embeddings.projection": "embed.patches",
+        "encoder.layer.{}.layernorm_before": "layers.{}.norm1",
+        "encoder.layer.{}.attention.attention.query": "layers.{}.attn.q_proj",
+        "encoder.layer.{}.attention.attention.key": "layers.{}.attn.k_proj",
+        "encoder.layer.{}.attention.attention.value": "layers.{}.attn.v_proj",
+        "encoder.layer.{}.attention.output.dense": "layers.{}.attn.o_proj",
+        "encoder.layer.{}.layernorm_after": "layers.{}.norm2",
+        "encoder.layer.{}.intermediate.dense": "layers.{}.ff.up",
+        "encoder.layer.{}.output.dense": "layers.{}.ff.down",
+        "layernorm": "norm",
+        "pooler.dense": "top.pooler",
+    },
+    prefix="vit.",
+    heads={"classifier": "top.classifier", "decoder.0": "top.draw"},
+)
+HF_HEADS = {
+    "ViTModel": None, "ViTForImageClassification": "image_classification", "ViTForMaskedImageModeling": "masked_image",
+}  # fmt: skip
+HF_FIELDS = {
+    "hidden_size": "d_model", "num_hidden_layers": "n_layers", "num_attention_heads": "n_heads",
+    "intermediate_size": "d_ff", "hidden_act": "activation", "hidden_dropout_prob": "dropout",
+    "attention_probs_dropout_prob": "attn_dropout", "layer_norm_eps": "eps", "image_size": "image_size",
+    "patch_size": "patch_size", "num_channels": "n_channels", "qkv_bias": "attn_bias", "encoder_stride": "stride",
+    "pooler_output_size": "d_pooled", "pooler_act": "pooler_activation", **heads.LABEL_FIELDS,
+}  # fmt: skip
+HF_FIXED: dict[str, Any] = {}
+HF_UNUSED = {"initializer_range"}
