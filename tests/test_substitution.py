@@ -19,7 +19,7 @@ UNITS = Path(course.__file__).parent / "units"
 ATTENTION = UNITS / "01-recurrence-to-attention" / "submissions" / "attention.scaled_dot_product"
 HEADS = UNITS / "03-heads" / "submissions" / "attention.multi_head"
 PLAIN = {"bert", "gpt2", "bart", "albert", "gpt", "transformer"}
-NONE = {"rnn_seq2seq": "the one without attention has none"}
+NONE = {"mamba2": "it has none", "rnn_seq2seq": "the one without attention has none"}
 
 
 def answer(path, symbol):

@@ -21,7 +21,7 @@ LAWS = {
 # no table of positions, or one that only distances are read from, or that is stretched
 ENDLESS = {
     "bloom", "deberta", "deberta_v2", "deepseek_v3", "funnel", "gemma2", "gemma3", "gpt_neox", "gpt_oss", "llama",
-    "mistral", "mixtral", "modernbert", "mt5", "olmo2", "phi3", "qwen2", "qwen3", "rnn_seq2seq", "t5",
+    "mamba2", "mistral", "mixtral", "modernbert", "mt5", "olmo2", "phi3", "qwen2", "qwen3", "rnn_seq2seq", "t5",
     "transformer_xl", "vit", "xlnet",
 }  # fmt: skip
 

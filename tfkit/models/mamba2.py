@@ -1,0 +1,274 @@
+"""Mamba-2 (Dao and Gu 2024, arXiv:2405.21060): a language model without attention, for the contrast.
+
+Parent   llama (by idea)
+Differs  no attention: each head holds a state of fixed size, which fades by as much as each token says, and to which
+         the token is added; no positions, and a cache that does not grow; a short convolution in front, and no
+         feed-forward network: one kind of layer, with a gate, does all
+Trained  objectives.causal_lm
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from ..namemap import NameMap
+from ..nn.rms_norm import RMSNorm
+from ..nn.state_space import StateCache, state_space_scan
+from ..objectives.cross_entropy import cross_entropy, next_labels
+from ._base import Model, Output, activation, as_mask, check_ids, configuration, look_up
+
+
+@configuration
+class Config:
+    vocab_size: int = 32768
+    d_model: int = 4096
+    n_layers: int = 64
+    n_heads: int = 128
+    d_head: int = 64
+    d_state: int = 128
+    n_groups: int = 8  # of heads that share what is added to a state and what is read off it
+    expand: int = 2  # n_heads · d_head / d_model
+    kernel: int = 4  # tokens that the convolution reads
+    bias: bool = False
+    conv_bias: bool = True
+    activation: str = "silu"
+    step_min: float = 0.001  # of fresh weights: a step's size is drawn between the two
+    step_max: float = 0.1
+    step_floor: float = 1e-4
+    step_limit: list | tuple = (0.0, float("inf"))
+    chunk: int = 256  # tokens that are computed at once
+    wide_residual: bool = True  # what layers add to is float32, whatever the weights are
+    eps: float = 1e-5
+    tie_embeddings: bool = False
+    init_std: float = 0.1
+    bos_token_id: int | None = 0
+    eos_token_id: int | list[int] | None = 2
+    pad_token_id: int | None = 1
+
+
+SMALL: dict[str, Any] = {
+    "vocab_size": 50288, "n_groups": 1, "tie_embeddings": True, "eos_token_id": 0, "pad_token_id": 0,
+}  # fmt: skip
+PRESETS: dict[str, dict] = {
+    "mamba-codestral-7b": {},
+    "mamba2-130m": {**SMALL, "d_model": 768, "n_layers": 24, "n_heads": 24},
+    "mamba2-370m": {**SMALL, "d_model": 1024, "n_layers": 48, "n_heads": 32},
+    "mamba2-780m": {**SMALL, "d_model": 1536, "n_layers": 48, "n_heads": 48},
+    "mamba2-1.3b": {**SMALL, "d_model": 2048, "n_layers": 48, "n_heads": 64},
+    "mamba2-2.7b": {**SMALL, "d_model": 2560, "n_layers": 64, "n_heads": 80},
+}
+
+
+class GatedNorm(nn.Module):
+    """RMSNorm of x · SiLU(gate), over each of some groups of columns by itself. Parameter weight [width]."""
+
+    def __init__(self, width: int, groups: int, eps: float) -> None:
+        super().__init__()
+        self.groups, self.eps = groups, eps
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x: Tensor, gate: Tensor) -> Tensor:
+        """x, float32 or wider, and gate [B,L,W] -> [B,L,W], of the gate's dtype"""
+        x = (x * F.silu(gate.to(x.dtype))).unflatten(-1, (self.groups, -1))
+        x = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.eps)
+        return self.weight * x.flatten(-2).to(gate.dtype)
+
+
+class Mixer(nn.Module):
+    """What stands where others attend.
+
+    Submodules in_proj, whose rows are [gate | input, B and C | step], conv: nn.Conv1d, each column by itself, norm,
+    out_proj. Parameters decay_log, skip, step_bias [H]. Raises ValueError for widths that do not fit.
+    """
+
+    def __init__(self, c: Config) -> None:
+        super().__init__()
+        width = c.n_heads * c.d_head
+        if width != c.expand * c.d_model:
+            raise ValueError(f"n_heads · d_head is {width}, expand · d_model is {c.expand * c.d_model}: must be equal")
+        if c.n_heads % c.n_groups:
+            raise ValueError(f"n_groups={c.n_groups} does not divide n_heads={c.n_heads}")
+        self.config = c
+        self.widths = [width, c.n_groups * c.d_state, c.n_groups * c.d_state]  # of input, B and C
+        mixed = sum(self.widths)
+        self.bend = activation(c.activation)
+        self.in_proj = nn.Linear(c.d_model, width + mixed + c.n_heads, bias=c.bias)
+        self.conv = nn.Conv1d(mixed, mixed, c.kernel, groups=mixed, bias=c.conv_bias)
+        self.decay_log = nn.Parameter(torch.arange(1.0, c.n_heads + 1).log())
+        self.skip = nn.Parameter(torch.ones(c.n_heads))
+        self.step_bias = nn.Parameter(fresh_steps(c))
+        self.norm = GatedNorm(width, c.n_groups, c.eps)
+        self.out_proj = nn.Linear(width, c.d_model, bias=c.bias)
+
+    def start_of(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Where nothing was read: zeros, as what `StateCache` holds of a module."""
+        c, wide = self.config, torch.promote_types(x.dtype, torch.float32)
+        state = x.new_zeros(x.size(0), c.n_heads, c.d_head, c.d_state, dtype=wide)
+        return x.new_zeros(x.size(0), sum(self.widths), c.kernel - 1), state
+
+    def forward(self, x: Tensor, real: Tensor | None, cache: StateCache | None) -> Tensor:
+        """x [B,L,E] the new positions, real [B,L,1], of zeros at padding, or None -> [B,L,E]"""
+        x = x if real is None else x * real
+        gate, mixed, step = self.in_proj(x).split([self.widths[0], sum(self.widths), self.config.n_heads], dim=-1)
+        before, state = self.start_of(x) if cache is None or self not in cache.states else cache.states[self]
+        inputs = torch.cat([before, mixed.transpose(1, 2)], dim=-1)  # [B,C,K-1+L]
+        mixed = self.bend(self.conv(inputs)).transpose(1, 2)  # [B,L,C]
+        mixed = mixed if real is None else mixed * real
+        out, state = self.scanned(mixed, step, state)
+        if cache is not None:
+            cache.states[self] = (inputs[..., inputs.size(-1) - before.size(-1) :], state)
+        return self.out_proj(self.norm(out, gate))
+
+    def scanned(self, mixed: Tensor, step: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+        """mixed [B,L,C], step [B,L,H], state [B,H,P,N] -> [B,L,W], the last state; float32 or wider"""
+        c = self.config
+        step = F.softplus(step + self.step_bias).clamp(*c.step_limit).to(state.dtype)
+        x, b, read = (part.to(state.dtype) for part in mixed.split(self.widths, dim=-1))
+        x = x.unflatten(-1, (c.n_heads, -1))  # [B,L,H,P]
+        each = c.n_heads // c.n_groups
+        b, read = (part.unflatten(-1, (c.n_groups, -1)).repeat_interleave(each, dim=2) for part in (b, read))
+        fade = -self.decay_log.to(state.dtype).exp() * step
+        out, state = state_space_scan(x * step[..., None], fade, b, read, state, c.chunk)
+        return (out + self.skip[:, None] * x).flatten(-2), state
+
+
+def fresh_steps(c: Config) -> Tensor:
+    """A bias [H] for which softplus gives steps between the smallest and the largest, evenly in their logarithms."""
+    low, high = math.log(c.step_min), math.log(c.step_max)
+    step = (torch.rand(c.n_heads) * (high - low) + low).exp().clamp(min=c.step_floor)
+    return step + (-torch.expm1(-step)).log()
+
+
+class Layer(nn.Module):
+    def __init__(self, c: Config) -> None:
+        super().__init__()
+        self.norm, self.mixer, self.wide = RMSNorm(c.d_model, c.eps), Mixer(c), c.wide_residual
+
+    def forward(self, x: Tensor, real: Tensor | None, cache: StateCache | None) -> Tensor:
+        """[B,L,E] -> [B,L,E]"""
+        mixed = self.mixer(self.norm(x.to(self.norm.weight.dtype)), real, cache)
+        return (x.to(torch.promote_types(x.dtype, torch.float32)) if self.wide else x) + mixed
+
+
+class Mamba2(Model):
+    HEADS = (None, "causal_lm")
+
+    def __init__(self, config: Config, head: str | None = None) -> None:
+        super().__init__(config, head)
+        self.embed = nn.Embedding(config.vocab_size, config.d_model)
+        self.layers = nn.ModuleList(Layer(config) for _ in range(config.n_layers))
+        self.norm = RMSNorm(config.d_model, config.eps)
+        if head and not config.tie_embeddings:
+            self.lm_head = nn.Linear(config.d_model, config.vocab_size, bias=False)
+        self.apply(self.start)
+
+    @property
+    def names(self) -> NameMap:
+        """The map of tensor names; a tied model's file may hold its matrix twice."""
+        return HF_TIED if self.config.tie_embeddings else HF
+
+    def start(self, module: nn.Module) -> None:
+        """Fresh weights; those of the mixers are torch's own."""
+        if isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=self.config.init_std)
+        if isinstance(module, (nn.Linear, nn.Conv1d)) and module.bias is not None:
+            nn.init.zeros_(module.bias)
+
+    def forward(
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        labels: Tensor | None = None,
+        *,
+        cache: StateCache | None = None,
+        use_cache: bool = False,
+        logits_to_keep: int = 0,
+    ) -> Output:
+        """input_ids [B,L], labels [B,L] (shifted inside; -100: not counted) -> Output: loss, logits [B,L,V],
+        last_hidden_state [B,L,E], cache. With a cache, input_ids are the new ones only and attention_mask covers all;
+        padding leaves the states as they are. Raises ValueError, TypeError for what does not fit."""
+        self.need_head(labels)
+        ids = check_ids("input_ids", input_ids)
+        cache = StateCache() if use_cache and cache is None else cache
+        past = self.checked(cache, ids.size(0))
+        real = as_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+        x = look_up(self.embed, ids, "input_ids")
+        mask = None if real is None else real[:, past:, None].to(x.dtype)  # [B,L,1]
+        for layer in self.layers:
+            x = layer(x, mask, cache)
+        x = self.norm(x).to(self.embed.weight.dtype)
+        if cache is not None:
+            cache.length = past + ids.size(1)
+        logits = loss = None
+        if self.head:
+            table = self.embed.weight if self.config.tie_embeddings else self.lm_head.weight
+            logits = F.linear(x[:, -logits_to_keep:], table)
+            loss = None if labels is None else cross_entropy(logits, next_labels(labels))
+        return Output(loss=loss, logits=logits, last_hidden_state=x, cache=cache)
+
+    def checked(self, cache: Any, rows: int) -> int:
+        """How many tokens a cache has read. Raises TypeError for one of keys, ValueError for one of other rows."""
+        if cache is None:
+            return 0
+        if not isinstance(cache, StateCache):
+            raise TypeError(f"cache is a {type(cache).__name__}: Mamba-2 has no keys, its cache is a StateCache")
+        cache.check_rows(rows)
+        return cache.length
+
+
+MODEL = Mamba2
+
+
+def _names(tied: bool) -> NameMap:
+    return NameMap(
+        {
+            "embeddings": "embed",
+            "layers.{}.norm": "layers.{}.norm",
+            "layers.{}.mixer.in_proj": "layers.{}.mixer.in_proj",
+            "layers.{}.mixer.conv1d": "layers.{}.mixer.conv",
+            "layers.{}.mixer.A_log": "layers.{}.mixer.decay_log",
+            "layers.{}.mixer.D": "layers.{}.mixer.skip",
+            "layers.{}.mixer.dt_bias": "layers.{}.mixer.step_bias",
+            "layers.{}.mixer.norm": "layers.{}.mixer.norm",
+            "layers.{}.mixer.out_proj": "layers.{}.mixer.out_proj",
+            "norm_f": "norm",
+        },
+        prefix="backbone.",
+        heads={"lm_head": "lm_head"},
+        tied={"lm_head.weight": "embeddings.weight"} if tied else {},
+    )
+
+
+HF, HF_TIED = _names(False), _names(True)
+HF_HEADS = {"Mamba2Model": None, "Mamba2ForCausalLM": "causal_lm"}
+HF_FIELDS = {
+    "vocab_size": "vocab_size", "hidden_size": "d_model", "num_hidden_layers": "n_layers", "num_heads": "n_heads",
+    "head_dim": "d_head", "state_size": "d_state", "n_groups": "n_groups", "expand": "expand", "conv_kernel": "kernel",
+    "use_bias": "bias", "use_conv_bias": "conv_bias", "hidden_act": "activation", "time_step_min": "step_min",
+    "time_step_max": "step_max", "time_step_floor": "step_floor", "time_step_limit": "step_limit",
+    "chunk_size": "chunk", "residual_in_fp32": "wide_residual", "layer_norm_epsilon": "eps",
+    "tie_word_embeddings": "tie_embeddings", "initializer_range": "init_std", "bos_token_id": "bos_token_id",
+    "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
+}  # fmt: skip
+HF_FIXED: dict[str, Any] = {}
+HF_UNUSED = {"time_step_rank", "rescale_prenorm_residual", "rms_norm", "norm_before_gate", "intermediate_size"}
+
+
+def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
+    """5.x files say infinity in a way of their own."""
+    described = dict(described)
+    if "time_step_limit" in described:
+        limits = described["time_step_limit"]
+        described["time_step_limit"] = [float(x["__float__"] if isinstance(x, dict) else x) for x in limits]
+    return described
+
+
+def to_hf_fields(written: dict[str, Any]) -> dict[str, Any]:
+    """The other way round."""
+    limits = [{"__float__": "Infinity"} if math.isinf(x) else x for x in written["time_step_limit"]]
+    return {**written, "time_step_limit": limits}
