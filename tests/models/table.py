@@ -328,7 +328,7 @@ ROWS: dict[str, Row] = {
         fields={"vocab_size": VOCAB, "d_model": 16, "n_layers": 2, "n_heads": 4, "d_head": 8, "d_state": 6,
                 "n_groups": 2, "chunk": 4}, head="causal_lm",
         odd={"d_model": 15, "n_heads": 3, "d_head": 10, "n_groups": 1, "kernel": 1, "vocab_size": 43, "bias": True,
-             "tie_embeddings": True, "step_limit": (0.3, 0.8)},
+             "tie_word_embeddings": True, "step_limit": (0.3, 0.8)},
         but={"static cache": "its state already has a fixed size",
              "weights shown": "it attends to nothing, so there are no weights"},
     ),

@@ -67,7 +67,7 @@ def test_lengths_of_questions():
             model(ids, question_lengths=lengths)
 
 
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", [n for n, row in ROWS.items() if "bad input" not in row.but])
 @torch.no_grad()
 def test_lists_and_masks_of_twos_are_errors_of_one_line(name):
     row, model = make(name)

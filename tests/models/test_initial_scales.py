@@ -18,7 +18,7 @@ WIDE = {
 }  # fmt: skip
 OWN = {
     "reformer": {"axial_dims": (24, 40), "axial_shape": (8, 16), "d_head": 16}, "funnel": {"d_head": 16},
-    "t5": {"d_kv": 16}, "mt5": {"d_kv": 16},
+    "mamba2": {"n_heads": 8, "d_head": 16}, "t5": {"d_kv": 16}, "mt5": {"d_kv": 16},
     "rnn_seq2seq": {"d_hidden": 64, "attention": "bahdanau"}, "transformer_xl": {"cutoffs": (100, 200), "d_head": 16},
 }  # fmt: skip
 
@@ -43,8 +43,10 @@ TABLE = {
         (r"", lambda w: (0.0, (w.size(-1) * 3) ** -0.5)),
     ],
     "gpt3": [*NORMS, (r"(o_proj|down)\.weight", (0.0, 0.02 / (2 * 2) ** 0.5)), (r"", (0.0, 0.02))],
+    "deepseek_v3": [*NORMS, (r"", (0.0, 0.02))],  # as Mixtral
     "mixtral": [*NORMS, (r"", (0.0, 0.02))],  # theirs keeps the experts in one tensor, under names that no file has
     "transformer_xl": [*NORMS, (r"", (0.0, 0.02))],
+    "vit": [*NORMS, (r"", (0.0, 0.02))],  # theirs has names in memory that no file has
     "xlm_prophetnet": [*NORMS, (r"", (0.0, 0.02))],
 }  # fmt: skip
 OF_PARTS = {"encoder_decoder", "mmbt", "rag"}  # they are made of the others

@@ -36,7 +36,11 @@ def read_json(file: Path) -> dict[str, Any]:
     return found
 
 
-def _no_number(text: str) -> None:
+def _no_number(text: str) -> dict[str, str]:
+    """4.x of transformers writes Infinity where 5.x writes {"__float__": "Infinity"}, which only a field that may be
+    infinite understands (Mamba-2's time_step_limit)."""
+    if text == "Infinity":
+        return {"__float__": text}
     raise ValueError(f"{text} is no number")
 
 

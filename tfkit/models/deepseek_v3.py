@@ -62,7 +62,7 @@ class Config(heads.Labels):
     rope_theta: float = 10000.0
     rope_scaling: dict | None = None
     interleaved: bool = True  # columns that turn together are neighbours
-    tie_embeddings: bool = False
+    tie_word_embeddings: bool = False
     init_std: float = 0.02
     bos_token_id: int | None = 0
     eos_token_id: int | list[int] | None = 1

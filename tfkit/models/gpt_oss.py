@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import field
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -115,7 +115,7 @@ class Layer(llama.Layer):
 
 
 class GPTOSS(mixtral.Mixtral):
-    LAYER = Layer
+    LAYER: ClassVar[Any] = Layer
 
     def layer_types(self) -> list[str]:
         c = self.config

@@ -44,7 +44,7 @@ class Config:
     chunk: int = 256  # tokens that are computed at once
     wide_residual: bool = True  # what layers add to is float32, whatever the weights are
     eps: float = 1e-5
-    tie_embeddings: bool = False
+    tie_word_embeddings: bool = False
     init_std: float = 0.1
     bos_token_id: int | None = 0
     eos_token_id: int | list[int] | None = 2
@@ -52,7 +52,7 @@ class Config:
 
 
 SMALL: dict[str, Any] = {
-    "vocab_size": 50288, "n_groups": 1, "tie_embeddings": True, "eos_token_id": 0, "pad_token_id": 0,
+    "vocab_size": 50288, "n_groups": 1, "tie_word_embeddings": True, "eos_token_id": 0, "pad_token_id": 0,
 }  # fmt: skip
 PRESETS: dict[str, dict] = {
     "mamba-codestral-7b": {},
@@ -163,19 +163,22 @@ class Mamba2(Model):
         self.embed = nn.Embedding(config.vocab_size, config.d_model)
         self.layers = nn.ModuleList(Layer(config) for _ in range(config.n_layers))
         self.norm = RMSNorm(config.d_model, config.eps)
-        if head and not config.tie_embeddings:
+        if head and not config.tie_word_embeddings:
             self.lm_head = nn.Linear(config.d_model, config.vocab_size, bias=False)
         self.apply(self.start)
 
     @property
     def names(self) -> NameMap:
         """The map of tensor names; a tied model's file may hold its matrix twice."""
-        return HF_TIED if self.config.tie_embeddings else HF
+        return HF_TIED if self.config.tie_word_embeddings else HF
 
     def start(self, module: nn.Module) -> None:
-        """Fresh weights; those of the mixers are torch's own."""
-        if isinstance(module, nn.Embedding):
+        """Fresh weights: normal, and where a mixer convolves and ends, uniform by the width."""
+        if isinstance(module, (nn.Linear, nn.Embedding)):
             nn.init.normal_(module.weight, std=self.config.init_std)
+        if isinstance(module, Mixer):
+            for part in (module.conv, module.out_proj):
+                nn.init.kaiming_uniform_(part.weight, a=math.sqrt(5))
         if isinstance(module, (nn.Linear, nn.Conv1d)) and module.bias is not None:
             nn.init.zeros_(module.bias)
 
@@ -206,7 +209,7 @@ class Mamba2(Model):
             cache.length = past + ids.size(1)
         logits = loss = None
         if self.head:
-            table = self.embed.weight if self.config.tie_embeddings else self.lm_head.weight
+            table = self.embed.weight if self.config.tie_word_embeddings else self.lm_head.weight
             logits = F.linear(x[:, -logits_to_keep:], table)
             loss = None if labels is None else cross_entropy(logits, next_labels(labels))
         return Output(loss=loss, logits=logits, last_hidden_state=x, cache=cache)
@@ -252,7 +255,7 @@ HF_FIELDS = {
     "use_bias": "bias", "use_conv_bias": "conv_bias", "hidden_act": "activation", "time_step_min": "step_min",
     "time_step_max": "step_max", "time_step_floor": "step_floor", "time_step_limit": "step_limit",
     "chunk_size": "chunk", "residual_in_fp32": "wide_residual", "layer_norm_epsilon": "eps",
-    "tie_word_embeddings": "tie_embeddings", "initializer_range": "init_std", "bos_token_id": "bos_token_id",
+    "tie_word_embeddings": "tie_word_embeddings", "initializer_range": "init_std", "bos_token_id": "bos_token_id",
     "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
 }  # fmt: skip
 HF_FIXED: dict[str, Any] = {}

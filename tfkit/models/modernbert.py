@@ -206,11 +206,15 @@ class ModernBERT(bert.BERT):
     @torch.no_grad()
     def start(self, module: nn.Module) -> None:
         """Fresh weights: normal without tails; what is added to the residual stream smaller, the more layers do."""
+        smaller = INIT_STD * (2 * self.config.n_layers or 1) ** -0.5
         if isinstance(module, (nn.Linear, nn.Embedding)):
             draw(module, INIT_STD)
         if isinstance(module, Layer):
-            draw(module.attn.o_proj, INIT_STD * (2 * self.config.n_layers) ** -0.5)
-            draw(module.ff.down, INIT_STD * (2 * self.config.n_layers) ** -0.5)
+            draw(module.attn.o_proj, smaller), draw(module.ff.down, smaller)
+        if isinstance(module, Head):
+            draw(module.dense, smaller)
+        if hasattr(module, "classifier"):
+            draw(module.classifier, self.config.d_model**-0.5)
 
     def layer_types(self) -> list[str]:
         """What each layer attends to: everything, or a window."""
@@ -237,8 +241,11 @@ class ModernBERT(bert.BERT):
         near = (at[:, None] - at).abs() <= self.config.window // 2  # [L,L]
         return near if mask is None else mask & near
 
-    def encode(self, ids, mask, types, position_ids):  # type: ignore[no-untyped-def]
-        """ids [B,L], mask bool [B,L] or None -> [B,L,E]. Raises ValueError for types, which there are none of."""
+    def encode(  # type: ignore[no-untyped-def]
+        self, ids, mask, types, position_ids, memory=None, memory_mask=None, cache=None
+    ):
+        """ids [B,L], mask bool [B,L] or None; the rest is of decoders -> [B,L,E]. Raises ValueError for types, which
+        there are none of."""
         if types is not None:
             raise ValueError("token_type_ids were given, and ModernBERT has no table for them: leave them out")
         mask, length = None if mask is None else mask[:, None, None], ids.size(1)

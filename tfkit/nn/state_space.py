@@ -18,8 +18,9 @@ def state_space_scan(
     x [B,L,H,P], fade [B,L,H], 0 or less, b and c [B,L,H,N], state [B,H,P,N] -> (out [B,L,H,P], the last state)
     """
     out = []
-    for part in zip(*(tensor.split(chunk, dim=1) for tensor in (x, fade, b, c)), strict=True):
-        y, state = _chunk(*part, state)
+    for start in range(0, x.size(1), chunk):
+        now = slice(start, start + chunk)
+        y, state = _chunk(x[:, now], fade[:, now], b[:, now], c[:, now], state)
         out.append(y)
     return torch.cat(out, dim=1), state
 

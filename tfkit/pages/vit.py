@@ -39,7 +39,7 @@ class Embeddings(nn.Module):
         size = self.patches.kernel_size[0]
         patches = pixel_values.unfold(2, size, size).unfold(3, size, size)  # [B,C,rows,columns,size,size]
         pixels = patches.permute(0, 2, 3, 1, 4, 5).flatten(3).flatten(1, 2)  # [B,P,C·size·size]
-        x = pixels @ self.patches.weight.flatten(1).T + self.patches.bias  # [B,P,E]: the convolution, written out
+        x = F.linear(pixels, self.patches.weight.flatten(1), self.patches.bias)  # [B,P,E]: the convolution, written out
         first = self.first.expand(len(x), -1, -1)  # [B,1,E]
         return torch.cat([first, x], dim=1) + self.positions  # [B,L,E]
 
