@@ -157,6 +157,7 @@ class Layer(nn.Module):
 
 class Mamba2(Model):
     HEADS = (None, "causal_lm")
+    UNLIKE_STATES = "transformers' states of this model begin after its first layer"
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)

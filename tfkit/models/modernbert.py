@@ -210,7 +210,8 @@ class ModernBERT(bert.BERT):
         if isinstance(module, (nn.Linear, nn.Embedding)):
             draw(module, INIT_STD)
         if isinstance(module, Layer):
-            draw(module.attn.o_proj, smaller), draw(module.ff.down, smaller)
+            draw(module.attn.o_proj, smaller)
+            draw(module.ff.down, smaller)
         if isinstance(module, Head):
             draw(module.dense, smaller)
         if hasattr(module, "classifier"):

@@ -212,6 +212,12 @@ class ViT(Model):
             )
         return pixels.to(self.embed.patches.weight.dtype)
 
+    def hidden(self, x: Tensor) -> Tensor:
+        """x [B,1+P,E] embedded -> [B,1+P,E], before the last norm"""
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
     def forward(
         self,
         pixel_values: Tensor | None = None,
@@ -227,8 +233,7 @@ class ViT(Model):
         targets = self.known({"labels": labels, "bool_masked_pos": bool_masked_pos})
         pixels = self.checked(pixel_values, bool(interpolate_pos_encoding))
         x = self.embed(pixels, bool_masked_pos, bool(interpolate_pos_encoding))
-        for layer in self.layers:
-            x = layer(x)
+        x = self.hidden(x)
         grid = (pixels.size(2) // self.embed.patch[0], pixels.size(3) // self.embed.patch[1])
         return Output(self.top(Looked(self.norm(x), pixels, grid), **targets))
 
