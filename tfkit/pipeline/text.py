@@ -94,7 +94,7 @@ class Text:
         head, found = self.model.head, []
         try:
             need_words(self.model)
-            found.append("generate")
+            found += [] if head == "rag_token" else ["generate"]  # which reads documents, and not a text alone
         except TypeError:
             pass  # it predicts no tokens: not one of its abilities
         found += ["chat"] if found and self.template else []
