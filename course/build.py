@@ -102,9 +102,10 @@ def notebook(folder: Path, unit: Unit | None = None) -> NotebookNode:
     if left := [name for name in own if name not in cells.done]:
         raise LessonError(f"{folder.name}/lesson.py has no exercise cell for {', '.join(left)}")
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-    due = {"due": unit.due.isoformat()} if unit is not None and unit.due else {}  # the course panel shows it
+    planned = {} if unit is None else {"minutes": unit.minutes, "due": unit.due.isoformat() if unit.due else None}
+    told = {key: value for key, value in planned.items() if value is not None}  # the course's home page shows them
     asked = {"exercises": cells.asked}  # the panel counts these, whatever a student's copy has lost
-    tfkit = {"unit": folder.name, **asked, **due}
+    tfkit = {"unit": folder.name, **asked, **told}
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, "tfkit": tfkit}
     built = new_notebook(cells=cells.cells, metadata=metadata)
     nbformat.validate(built)

@@ -26,7 +26,7 @@ from traitlets.config import Config
 from autograder.api import Exercise
 from autograder.nbgrader import config
 from course import exercises
-from course.build import build
+from course.build import build, unit_names
 from course.mock_class import ALL, STUDENTS, Student, hand_in, submit_one
 
 COURSE = "tfkit"
@@ -52,10 +52,18 @@ class Outcome:
 class Demo:
     """One course directory and the class that takes it."""
 
-    def __init__(self, root: Path, students: Sequence[Student] = STUDENTS, units: Sequence[str] = ALL) -> None:
+    def __init__(
+        self,
+        root: Path,
+        students: Sequence[Student] = STUDENTS,
+        units: Sequence[str] = ALL,
+        others: Sequence[str] = (),
+    ) -> None:
+        """`units`: those that the class takes; `others`: further ones that the lab shows."""
         self.root = root.resolve()
         self.students = students
         self.units = units
+        self.others = others
         self.console = Console(highlight=False)
         self.console.width = max(self.console.width, WIDTH)  # a pipe counts as 80, which squeezes twenty exercises
         self.env = os.environ | {
@@ -88,7 +96,7 @@ class Demo:
         self.step("building the course from its lessons")
         self.root.mkdir(parents=True, exist_ok=True)
         config.install(self.root)
-        build(self.root, list(self.units))
+        build(self.root, [*self.units, *self.others])
         for unit in self.units:
             released = self.root / "release" / unit / f"{unit}.ipynb"
             if _older(released, self.root / "source" / unit / f"{unit}.ipynb"):
@@ -96,10 +104,14 @@ class Demo:
                 self.nbgrader("release_assignment", unit, "--force")
             elif not (self.root / OFFERED / unit).exists():
                 self.nbgrader("release_assignment", unit)
+        for unit in self.others:
+            if _older(self.root / "release" / unit / f"{unit}.ipynb", self.root / "source" / unit / f"{unit}.ipynb"):
+                generate(self.root, unit)
+        for unit in (*self.units, *self.others):
             mine = self.root / "student" / unit / f"{unit}.ipynb"
             if not mine.exists():
                 mine.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(released, mine)
+                shutil.copyfile(self.root / "release" / unit / f"{unit}.ipynb", mine)
 
     def hand_in(self) -> None:
         """Each student submits to the exchange, then the instructor collects."""
@@ -235,6 +247,26 @@ def submit(root: Path, home: Path, student: str, unit: str) -> None:
     submit_one(settings, home, student, unit)
 
 
+def generate(root: Path, unit: str) -> None:
+    """nbgrader's own `generate_assignment`, in this process: a command for each unit takes seconds to start."""
+    from nbgrader.converters import GenerateAssignment
+    from nbgrader.coursedir import CourseDirectory
+
+    from autograder.cluster.course import settings_of
+
+    settings = Config(settings_of(root).config)
+    settings.CourseDirectory.update(course_id=COURSE, root=str(root), assignment_id=unit)
+    settings.GenerateAssignment.force = True
+    converter = GenerateAssignment(coursedir=CourseDirectory(config=settings), config=settings)
+    converter.log.setLevel("ERROR")
+    converter.start()
+
+
+def others(units: Sequence[str] = ALL) -> list[str]:
+    """The course's units that are none of `units`, in its order."""
+    return [unit for unit in unit_names() if unit not in units]
+
+
 def verdicts(graded: Path) -> dict[str, dict]:
     """Exercise → verdict, from the metadata of a graded notebook."""
     cells = json.loads(graded.read_text(encoding="utf-8"))["cells"]
@@ -323,7 +355,7 @@ def _older(made: Path, source: Path) -> bool:
 
 def lab(root: Path, arguments: Sequence[str]) -> None:
     """Replace this process by JupyterLab on the released notebooks. Does not return."""
-    demo = Demo(root)
+    demo = Demo(root, others=others())
     demo.release()
     home = demo.root / "student"
     call = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={home}"]
@@ -344,7 +376,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if more:
         parser.error(f"unknown: {' '.join(more)}")
     try:
-        return Demo(options.dir).run()
+        return Demo(options.dir, others=others()).run()
     except DemoError as error:
         print(f"course.demo: {error}", file=sys.stderr)
         return 2

@@ -2,6 +2,7 @@ import { JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { checkPlugin } from './plugins/check';
 import { coursePlugin } from './plugins/course';
 import { familyPlugin } from './plugins/family';
+import { homePlugin } from './plugins/home';
 import { instructorPlugin } from './plugins/instructor';
 import { mimePlugin } from './plugins/mime';
 import { panelPlugin } from './plugins/panel';
@@ -14,6 +15,7 @@ export type { IModel } from './widgets/model';
 const plugins: JupyterFrontEndPlugin<any>[] = [
   viewsPlugin,
   coursePlugin,
+  homePlugin,
   panelPlugin,
   progressPlugin,
   checkPlugin,

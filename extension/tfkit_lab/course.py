@@ -19,6 +19,9 @@ STATES = ("passed", "failed", "not_graded")
 # of an instructor's folder only `source` is listed: the rest are copies of it
 _COPIES = {"release", "submitted", "autograded", "feedback"}
 _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.MULTILINE)
+_TERM = re.compile(r"^- \*\*(.+?)\*\*:\s*(.+)$", re.MULTILINE)
+_MARKUP = re.compile(r"\*+|`|(?<!\w)_|_(?!\w)")
+MAX_ABOUT = 240
 
 
 def units(root: Path) -> list[dict[str, Any]]:
@@ -51,15 +54,57 @@ def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | Non
         unit = notebook["metadata"].get("tfkit", {})
         exercises, title = _exercises(notebook["cells"])
         due, asked = _due(unit), _asked(unit, exercises)
+        worth, prose = _points(notebook["cells"]), _prose(notebook["cells"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     if not asked:
         return None
     listed = [
-        {"id": key, "title": exercises.get(key, key), "lost": key not in exercises, **_state(known.get(key))}
+        {"id": key, "title": exercises.get(key, key), "lost": key not in exercises, "points": worth.get(key)}
+        | _state(known.get(key))
         for key in asked
     ]
-    return {"path": path.relative_to(root).as_posix(), "title": title or path.stem, "due": due, "exercises": listed}
+    return {
+        "path": path.relative_to(root).as_posix(),
+        "name": unit["unit"] if isinstance(unit.get("unit"), str) else path.stem,
+        "title": title or path.stem,
+        "about": _about(prose),
+        "minutes": _positive(unit.get("minutes")),
+        "due": due,
+        "exercises": listed,
+        "terms": [{"word": word, "means": means} for word, means in _TERM.findall(prose.get("glossary", ""))],
+    }
+
+
+def _prose(cells: list[dict[str, Any]]) -> dict[str, str]:
+    """The text cells of a notebook by their ids, in order; a cell without an id by its place."""
+    texts = ((str(cell.get("id", place)), cell) for place, cell in enumerate(cells))
+    return {key: "".join(cell["source"]) for key, cell in texts if cell["cell_type"] == "markdown"}
+
+
+def _about(prose: dict[str, str]) -> str:
+    """The first paragraph below the title, without markup and without the bold words that open it."""
+    paragraphs = next(iter(prose.values()), "").split("\n\n")
+    text = next((one for one in paragraphs if one.strip() and not one.startswith("#")), "")
+    text = " ".join(_MARKUP.sub("", re.sub(r"^\*\*[^*]+\*\*\s*", "", text)).split())
+    return text if len(text) <= MAX_ABOUT else text[:MAX_ABOUT].rsplit(" ", 1)[0] + " …"
+
+
+def _points(cells: list[dict[str, Any]]) -> dict[str, float]:
+    """What each exercise is worth: nbgrader's points of the cells that check it."""
+    worth: dict[str, float] = {}
+    for cell in cells:
+        mark = cell["metadata"].get("tfkit", {})
+        points = _positive(cell["metadata"].get("nbgrader", {}).get("points"))
+        if mark.get("role") == "check" and isinstance(mark.get("exercise"), str) and points is not None:
+            worth[mark["exercise"]] = worth.get(mark["exercise"], 0) + points
+    return worth
+
+
+def _positive(value: Any) -> float | None:
+    """A number of points or minutes; None for what is none."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if is_number and 0 < value < float("inf") else None
 
 
 def _due(mark: dict[str, Any]) -> str | None:
@@ -95,8 +140,9 @@ def _exercises(cells: list[dict[str, Any]]) -> tuple[dict[str, str], str]:
 
 def _state(entry: Any) -> dict[str, Any]:
     if not isinstance(entry, dict) or entry.get("status") not in STATES:
-        return {"state": "not_started", "score": 0.0, "max_score": 0.0}
-    return {"state": entry["status"], "score": entry.get("score", 0.0), "max_score": entry.get("max_score", 0.0)}
+        return {"state": "not_started", "score": 0.0, "max_score": 0.0, "at": None}
+    scores = {key: entry.get(key, 0.0) for key in ("score", "max_score")}
+    return {"state": entry["status"], **scores, "at": entry["at"] if isinstance(entry.get("at"), str) else None}
 
 
 def read_progress(root: Path) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import pytest
 
 from autograder.nbgrader import config
 from course import build, exercises
-from course.demo import Demo
+from course.demo import Demo, generate, others
 from course.mock_class import ALL, HEADS, STUDENTS, class_of, in_notebook, main
 
 SMALL = ("ada", "nora", "jana", "emil", "marek")
@@ -26,6 +26,18 @@ def test_small_class_gets_what_it_should(demo):
     before = demo.outcomes()
     assert demo.run() == 0  # a second run finds everything there
     assert demo.outcomes() == before
+
+
+def test_the_lab_has_all_units_and_the_class_some():
+    assert sorted([*ALL, *others()]) == sorted(build.unit_names())
+
+
+def test_a_unit_that_nobody_takes_is_released_without_its_solutions(tmp_path):
+    config.install(tmp_path)
+    build.build(tmp_path, ["09-decoders"])
+    generate(tmp_path, "09-decoders")
+    made = (tmp_path / "release" / "09-decoders" / "09-decoders.ipynb").read_text(encoding="utf-8")
+    assert "raise NotImplementedError" in made and "BEGIN SOLUTION" not in made
 
 
 def test_the_class_is_as_varied_as_it_should_be():

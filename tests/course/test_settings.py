@@ -52,7 +52,8 @@ def test_units_in_their_order_with_the_titles_that_are_not_given(directory):
 
 def test_only_the_chosen_are_asked_and_the_others_are_given(directory):
     builder.build(directory)
-    assert read(directory).metadata.tfkit.due == "2026-10-12T18:00:00+02:00"  # for the course panel
+    assert read(directory).metadata.tfkit.due == "2026-10-12T18:00:00+02:00"  # for the course's home page
+    assert read(directory).metadata.tfkit.minutes == 60
     assert sorted(path.name for path in (directory / "source").iterdir()) == ["01-recurrence-to-attention", "02-masks"]
     cells = read(directory).cells
     asked = {cell.metadata.tfkit.exercise: cell.metadata.nbgrader.points for cell in cells if role(cell) == "check"}

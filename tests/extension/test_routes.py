@@ -16,6 +16,7 @@ from tornado.httpclient import HTTPClientError
 
 from autograder import notebook as in_kernel
 from autograder import warm
+from course.build import build
 from tfkit_lab import check as engine
 from tfkit_lab import course, handlers
 
@@ -223,6 +224,31 @@ def test_the_course_tells_when_a_unit_is_due(tmp_path, said, due):
     found.metadata["tfkit"] = {"unit": "02-masks", "due": said}
     nbformat.write(found, path)
     assert [unit["due"] for unit in course.units(tmp_path)] == [due]
+
+
+def test_the_course_tells_what_the_home_page_shows(tmp_path):
+    """Of a unit as the course builds it: its name, what it asks, minutes, points, and the words of its glossary."""
+    build(tmp_path, ["02-masks"])
+    course.record(tmp_path, {"exercise": EXERCISE, "status": "passed", "score": 1, "max_score": 1})
+    (unit,) = course.units(tmp_path)
+    assert (unit["name"], unit["title"], unit["minutes"]) == ("02-masks", "02 · Masks", 60)
+    assert unit["about"].startswith("Attention lets every position look at every other.") and "*" not in unit["about"]
+    assert {e["id"]: e["points"] for e in unit["exercises"]}["masks.softmax"] == 2
+    assert [e["at"] is not None for e in unit["exercises"]] == [True, False, False, False]
+    words = {term["word"]: term["means"] for term in unit["terms"]}
+    assert words["causal"] == "No position sees a later one." and "attention" not in words  # that is of unit 01
+
+
+@pytest.mark.parametrize("minutes", [-5, "long", True, None, float("nan"), float("inf")])
+def test_a_notebook_that_tells_nothing_of_use_is_still_a_unit(tmp_path, minutes):
+    path = tmp_path / "mine.ipynb"
+    notebook(path, (EXERCISE, "The future"))
+    found = nbformat.read(path, as_version=4)
+    found.metadata["tfkit"] = {"unit": 3, "minutes": minutes}
+    nbformat.write(found, path)
+    (unit,) = course.units(tmp_path)
+    assert (unit["name"], unit["minutes"], unit["terms"], unit["about"]) == ("mine", None, [], "")
+    assert [e["points"] for e in unit["exercises"]] == [None]
 
 
 def test_copies_in_an_instructors_folder_are_not_units(tmp_path):

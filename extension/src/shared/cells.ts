@@ -1,5 +1,6 @@
 /** What the course build wrote into a cell's metadata. */
-import { NotebookPanel } from '@jupyterlab/notebook';
+import type { ICellModel } from '@jupyterlab/cells';
+import type { NotebookPanel } from '@jupyterlab/notebook';
 
 interface IMeta {
   role?: string;
@@ -30,12 +31,17 @@ export function outcomesOf(model: { toJSON(): unknown }): unknown[] {
 }
 
 /** Show the cell in which an exercise is done; false when the notebook has none. */
-export async function showExercise(panel: NotebookPanel, exercise: string): Promise<boolean> {
+export function showExercise(panel: NotebookPanel, exercise: string): Promise<boolean> {
+  return showCell(panel, model => meta(model).role === 'exercise' && meta(model).exercise === exercise);
+}
+
+/** Scroll to the first cell that `fits`, and make it the active one; false when there is none. */
+export async function showCell(panel: NotebookPanel, fits: (model: ICellModel) => boolean): Promise<boolean> {
   await panel.context.ready;
   await panel.revealed;
   const { content } = panel;
   const cells = content.widgets;
-  const index = cells.findIndex(cell => meta(cell.model).role === 'exercise' && meta(cell.model).exercise === exercise);
+  const index = cells.findIndex(cell => fits(cell.model));
   if (index < 0) {
     return false;
   }

@@ -31,16 +31,33 @@ export interface IExercise {
   readonly state: ExerciseState;
   readonly score: number;
   readonly max_score: number;
+  /** What it is worth in this course, or null where the notebook does not say. */
+  readonly points: number | null;
+  /** When it was last checked, as ISO 8601 in UTC, or null. */
+  readonly at: string | null;
   /** Whether the notebook has lost the cell that the build gave it. */
   readonly lost?: boolean;
 }
 
+/** A word of a unit's glossary. */
+export interface ITerm {
+  readonly word: string;
+  readonly means: string;
+}
+
 export interface IUnit {
   readonly path: string;
+  /** As the course calls it, 02-masks, say. */
+  readonly name: string;
   readonly title: string;
+  /** The first paragraph of its notebook, without markup; may be empty. */
+  readonly about: string;
+  /** How long it takes, as the course plans it, or null. */
+  readonly minutes: number | null;
   /** When it is to be handed in, as ISO 8601 with an offset, or null. */
   readonly due: string | null;
   readonly exercises: readonly IExercise[];
+  readonly terms: readonly ITerm[];
 }
 
 export interface ICourse {

@@ -28,6 +28,59 @@ test('the course panel lists the units and opens an exercise', async ({ page }) 
   await shot(page, 'course-panel');
 });
 
+const violations = async (page, where) => {
+  const axe = await new AxeBuilder({ page }).include(where).analyze();
+  return axe.violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 90)).join(' | ')}`);
+};
+
+const exerciseHere = page =>
+  page.waitForFunction(() => {
+    const meta = window.jupyterapp.shell.currentWidget?.content?.activeCell?.model.getMetadata('tfkit');
+    return meta?.role === 'exercise' && meta.exercise;
+  });
+
+test('the lab opens on the home page, which leads to the next exercise and finds others, in every theme and width', async ({ page }) => {
+  await lab(page);
+  const home = page.locator('#tfkit-home');
+  await expect(home.getByRole('heading', { level: 1 })).toHaveText('Course');
+  await expect(page.locator('.jp-Launcher')).toHaveCount(0); // it takes the launcher's place
+  await expect(home.locator('.tfkit-Card')).toHaveCount(1);
+  await expect(home.locator('.tfkit-Card')).toContainText('60 min');
+  await home.getByRole('button', { name: 'Start the course' }).focus();
+  await page.keyboard.press('Enter');
+  expect(await (await exerciseHere(page)).jsonValue()).toBe(EXERCISE);
+  await expect(page.locator('.jp-Cell.jp-mod-active')).toBeInViewport(); // it was scrolled to
+
+  await command(page, 'tfkit:home');
+  await expect(page.locator('.tfkit-Home')).toHaveCount(1); // the same one again
+  const box = home.getByRole('searchbox');
+  await box.fill('causal');
+  await expect(home.getByRole('status')).toHaveText('2 results');
+  await expect(home.locator('.tfkit-Found li').nth(1)).toContainText('No position sees a later one.');
+  await box.fill('the padding');
+  await expect(home.getByRole('status')).toHaveText('1 result');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => window.jupyterapp.shell.currentWidget?.content?.activeCell?.model.getMetadata('tfkit')?.exercise === 'masks.padding');
+
+  await command(page, 'tfkit:home');
+  try {
+    for (const theme of ['Light', 'Dark', 'Dark High Contrast']) {
+      await command(page, 'apputils:change-theme', { theme: `JupyterLab ${theme}` });
+      await expect(page.locator('body')).toHaveAttribute('data-jp-theme-name', `JupyterLab ${theme}`);
+      await page.waitForTimeout(1000); // the splash fades
+      expect(await violations(page, '#tfkit-home')).toEqual([]);
+      await shot(page, `home-${theme.split(' ').pop().toLowerCase()}`);
+    }
+  } finally {
+    await command(page, 'apputils:change-theme', { theme: 'JupyterLab Light' });
+  }
+  await page.setViewportSize({ width: 390, height: 844 });
+  await command(page, 'application:toggle-left-area');
+  await expect(home).toBeVisible();
+  await expect.poll(() => home.evaluate(node => node.scrollWidth - node.clientWidth)).toBe(0);
+  await shot(page, 'home-390');
+});
+
 test('Check says what is wrong with a wrong answer, and that a right one is right', async ({ page }) => {
   await lab(page, UNIT);
   await command(page, 'tfkit:show-course');

@@ -1,11 +1,15 @@
 /** Provides the course as the server sees it: units, exercises, and the state of each. */
 import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
-import { NotebookActions } from '@jupyterlab/notebook';
+import { NotebookActions, NotebookPanel } from '@jupyterlab/notebook';
 import { ServerConnection } from '@jupyterlab/services';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { ISignal, Signal } from '@lumino/signaling';
-import { outcomesOf } from '../../shared/cells';
+import { outcomesOf, showCell, showExercise } from '../../shared/cells';
 import { request } from '../../shared/server';
 import { ICourse, IUnit } from '../../shared/tokens';
+
+/** Opens the notebook `path`, at the cell of an `exercise` or at the one whose id is `cell`, if either is given. */
+const OPEN = 'tfkit:open-exercise';
 
 class Course implements ICourse {
   constructor(private _settings: ServerConnection.ISettings) {}
@@ -47,13 +51,24 @@ export const coursePlugin: JupyterFrontEndPlugin<ICourse> = {
   description: 'Provides the units and exercises on this server.',
   autoStart: true,
   provides: ICourse,
-  activate: (app: JupyterFrontEnd): ICourse => {
+  optional: [ITranslator],
+  activate: (app: JupyterFrontEnd, translator: ITranslator | null): ICourse => {
     const course = new Course(app.serviceManager.serverSettings);
     void app.restored.then(() => course.refresh());
     NotebookActions.executed.connect((_, { cell }) => {
       const asks = cell.model.sharedModel.getSource().includes('check('); // outputs are large: only these are read
       for (const outcome of asks ? outcomesOf(cell.model) : []) {
         void course.record(outcome).catch((error: unknown) => console.warn('tfkit: a result was not kept', error));
+      }
+    });
+    app.commands.addCommand(OPEN, {
+      label: (translator ?? nullTranslator).load('tfkit_lab').__('Open an Exercise'),
+      execute: async ({ path, exercise, cell }) => {
+        const opened = await app.commands.execute('docmanager:open', { path: String(path) });
+        if (!(opened instanceof NotebookPanel) || !(exercise || cell)) {
+          return opened instanceof NotebookPanel;
+        }
+        return exercise ? showExercise(opened, String(exercise)) : showCell(opened, model => model.id === cell);
       }
     });
     return course;

@@ -4,9 +4,13 @@ import { isLate, nextOf } from './ahead';
 
 const unit = (title: string, due: string | null, ...states: ExerciseState[]): IUnit => ({
   path: `${title}.ipynb`,
+  name: title,
   title,
+  about: '',
+  minutes: null,
   due,
-  exercises: states.map((state, i) => ({ id: `${title}.${i}`, title: `${title} ${i}`, state, score: 0, max_score: 1 }))
+  terms: [],
+  exercises: states.map((state, i) => ({ id: `${title}.${i}`, title: `${title} ${i}`, state, score: 0, max_score: 1, points: 1, at: null }))
 });
 
 it('goes on with the first exercise that is not passed', () => {

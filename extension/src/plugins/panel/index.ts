@@ -1,11 +1,11 @@
 /** The course panel: units, their exercises, the state of each; a click opens the notebook at the exercise. */
 import { ILayoutRestorer, JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
-import { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import { INotebookTracker } from '@jupyterlab/notebook';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
-import { exerciseOf, showExercise } from '../../shared/cells';
+import { exerciseOf } from '../../shared/cells';
 import { courseIcon, stateIcons } from '../../shared/icons';
 import { ExerciseState, ICourse, IExercise, IUnit } from '../../shared/tokens';
 import { h } from '../../widgets/dom';
@@ -13,6 +13,7 @@ import { isLate, nextOf } from './ahead';
 
 const SHOW = 'tfkit:show-course';
 const OPEN = 'tfkit:open-exercise';
+const HOME = 'tfkit:home';
 
 type Open = (path: string, exercise: string) => void;
 
@@ -26,7 +27,8 @@ class CoursePanel extends Widget {
   constructor(
     private _course: ICourse,
     private _trans: TranslationBundle,
-    private _open: Open
+    private _open: Open,
+    private _home: () => void
   ) {
     super();
     this.id = 'tfkit-course';
@@ -61,7 +63,10 @@ class CoursePanel extends Widget {
     const focused = (document.activeElement as HTMLElement | null)?.dataset.exercise;
     const refresh = h('button', { type: 'button', className: 'tfkit-Refresh' }, this._trans.__('Refresh'));
     refresh.onclick = () => void this._course.refresh();
-    const header = h('div', { className: 'tfkit-Course-header' }, h('h2', {}, this._trans.__('Course')), refresh);
+    const home = h('button', { type: 'button', className: 'tfkit-ToHome' }, this._trans.__('Home'));
+    home.onclick = () => this._home();
+    const buttons = h('span', { className: 'tfkit-Course-buttons' }, home, refresh);
+    const header = h('div', { className: 'tfkit-Course-header' }, h('h2', {}, this._trans.__('Course')), buttons);
     const listed = error ? [h('p', { role: 'alert' }, error)] : [...this._next(), ...units.map(unit => this._unit(unit))];
     this.node.replaceChildren(header, ...listed);
     if (!error && !units.length) {
@@ -143,7 +148,7 @@ export const panelPlugin: JupyterFrontEndPlugin<void> = {
   ) => {
     const trans = (translator ?? nullTranslator).load('tfkit_lab');
     const open: Open = (path, exercise) => void app.commands.execute(OPEN, { path, exercise });
-    const panel = new CoursePanel(course, trans, open);
+    const panel = new CoursePanel(course, trans, open, () => void app.commands.execute(HOME));
     notebooks?.activeCellChanged.connect((_, cell) => {
       panel.here = exerciseOf(cell?.model);
     });
@@ -151,13 +156,6 @@ export const panelPlugin: JupyterFrontEndPlugin<void> = {
       label: trans.__('Show the Course'),
       icon: courseIcon,
       execute: () => app.shell.activateById(panel.id)
-    });
-    app.commands.addCommand(OPEN, {
-      label: trans.__('Open an Exercise'),
-      execute: async args => {
-        const opened = await app.commands.execute('docmanager:open', { path: String(args.path) });
-        return opened instanceof NotebookPanel && showExercise(opened, String(args.exercise));
-      }
     });
     palette?.addItem({ command: SHOW, category: trans.__('Course') });
     app.shell.add(panel, 'left', { rank: 90 });

@@ -1,0 +1,77 @@
+/** The page on which the lab opens: a tab, a launcher card and a command. */
+import { ILabShell, ILayoutRestorer, JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { ICommandPalette, MainAreaWidget, WidgetTracker } from '@jupyterlab/apputils';
+import { ILauncher, Launcher } from '@jupyterlab/launcher';
+import { ISettingRegistry } from '@jupyterlab/settingregistry';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import type { Widget } from '@lumino/widgets';
+import { courseIcon } from '../../shared/icons';
+import { ICourse } from '../../shared/tokens';
+import { HomePage } from './page';
+
+const HOME = 'tfkit:home';
+const OPEN = 'tfkit:open-exercise';
+
+const isLauncher = (widget: Widget): boolean => widget instanceof MainAreaWidget && widget.content instanceof Launcher;
+
+/** Puts the page in the launcher's place: only where the lab shows nothing else, and only in a folder with course notebooks. */
+async function openAtStart(shell: ILabShell, course: ICourse, open: () => Promise<unknown>): Promise<void> {
+  if (!course.units.length) {
+    await new Promise<void>(resolve => {
+      const heard = (): void => void (course.changed.disconnect(heard), resolve());
+      course.changed.connect(heard);
+    });
+  }
+  const shown = Array.from(shell.widgets('main'));
+  if (course.units.length && shown.every(isLauncher)) {
+    await open();
+    shown.forEach(launcher => launcher.dispose()); // not before, since an empty main area opens another
+  }
+}
+
+export const homePlugin: JupyterFrontEndPlugin<void> = {
+  id: '@tfkit/lab:home',
+  description: 'The page on which the lab opens: what is done, what is next, a search, and the units.',
+  autoStart: true,
+  requires: [ICourse],
+  optional: [ITranslator, ICommandPalette, ILauncher, ILabShell, ILayoutRestorer, ISettingRegistry],
+  activate: (
+    app: JupyterFrontEnd,
+    course: ICourse,
+    translator: ITranslator | null,
+    palette: ICommandPalette | null,
+    launcher: ILauncher | null,
+    shell: ILabShell | null,
+    restorer: ILayoutRestorer | null,
+    registry: ISettingRegistry | null
+  ) => {
+    const trans = (translator ?? nullTranslator).load('tfkit_lab');
+    const tracker = new WidgetTracker<MainAreaWidget<HomePage>>({ namespace: 'tfkit-home' });
+    app.commands.addCommand(HOME, {
+      label: trans.__('Course: Home'),
+      caption: trans.__('What is done, what is next, and a search over the course'),
+      icon: courseIcon,
+      execute: async () => {
+        let area = tracker.find(() => true);
+        if (!area) {
+          area = new MainAreaWidget({ content: new HomePage(course, trans, to => void app.commands.execute(OPEN, to)) });
+          area.id = 'tfkit-home-area';
+          area.toolbar.hide(); // it has no buttons
+          app.shell.add(area, 'main');
+          await tracker.add(area);
+          void course.refresh();
+        }
+        app.shell.activateById(area.id);
+      }
+    });
+    palette?.addItem({ command: HOME, category: trans.__('Course') });
+    launcher?.add({ command: HOME, category: trans.__('Course'), rank: 0 });
+    void restorer?.restore(tracker, { command: HOME, name: () => 'home' });
+    const wanted = registry?.load(homePlugin.id).then(settings => settings.composite.openAtStart !== false) ?? Promise.resolve(true);
+    void Promise.all([wanted, app.restored]).then(([yes]) => {
+      if (yes && shell) {
+        return openAtStart(shell, course, () => app.commands.execute(HOME));
+      }
+    });
+  }
+};

@@ -1,0 +1,81 @@
+/** What the home page says of the course: how far one is, where to go on, what is due, and what a search finds. */
+import type { IExercise, ITerm, IUnit } from '../../shared/tokens';
+import { IPlace, isLate, nextOf } from '../panel/ahead';
+
+export interface ITally {
+  readonly passed: number;
+  readonly exercises: number;
+  readonly earned: number;
+  readonly points: number;
+}
+
+const worth = ({ points, max_score }: IExercise): number => points ?? (max_score || 1);
+
+/** Exercises and points of some units. A score counts as its share of what the exercise is worth in this course. */
+export function tallyOf(units: readonly IUnit[]): ITally {
+  const all = units.flatMap(unit => unit.exercises);
+  const earned = all.map(one => (one.max_score > 0 ? Math.min(1, one.score / one.max_score) * worth(one) : 0));
+  const sum = (numbers: number[]): number => Math.round(numbers.reduce((a, b) => a + b, 0) * 100) / 100;
+  return { passed: all.filter(({ state }) => state === 'passed').length, exercises: all.length, earned: sum(earned), points: sum(all.map(worth)) };
+}
+
+export interface IStop extends IPlace {
+  /** Whether anything has been checked yet. */
+  readonly started: boolean;
+}
+
+/** Where to go on: the exercise that was checked last, or the next open one where that is passed; null where all are passed. */
+export function stopOf(units: readonly IUnit[]): IStop | null {
+  const checked = units.flatMap(unit => unit.exercises.filter(({ at }) => at).map(exercise => ({ unit, exercise })));
+  const last = checked.sort((a, b) => (a.exercise.at! < b.exercise.at! ? 1 : -1))[0] as IPlace | undefined;
+  const place = last && last.exercise.state !== 'passed' && !last.exercise.lost ? last : nextOf(units, last?.exercise.id);
+  return place && { ...place, started: last !== undefined };
+}
+
+/** The units that are to be handed in next, soonest first; what is done is left out. */
+export function comingDue(units: readonly IUnit[], most = 4): IUnit[] {
+  const open = units.filter(unit => unit.due && isLate(unit, new Date(8.64e15)));
+  return open.sort((a, b) => Date.parse(a.due!) - Date.parse(b.due!)).slice(0, most);
+}
+
+/** About how long what is left of a unit takes, in steps of five minutes; null where the course does not say. */
+export function minutesLeft({ minutes, exercises }: IUnit): number | null {
+  const open = exercises.filter(({ state }) => state !== 'passed').length;
+  return minutes === null ? null : Math.ceil((minutes * open) / exercises.length / 5) * 5;
+}
+
+/** "02 · Masks" as its number and the rest; a title without a number is all rest. */
+export function splitTitle(title: string): [string, string] {
+  const [, number, rest] = /^(\d+)\s*·\s*(.+)$/.exec(title) ?? [];
+  return rest ? [number, rest] : ['', title];
+}
+
+export type Found =
+  | { kind: 'unit'; unit: IUnit }
+  | { kind: 'exercise'; unit: IUnit; exercise: IExercise }
+  | { kind: 'term'; unit: IUnit; term: ITerm };
+
+/** Without case and accents, so that "masquer" finds "Masquér". */
+const plain = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+
+const MOST = 6; // of each kind
+
+/** Units, exercises and words that have every word of the query; those that begin with it come first. */
+export function search(units: readonly IUnit[], query: string): Found[] {
+  const asked = plain(query).split(/\s+/).filter(Boolean);
+  if (!asked.length) {
+    return [];
+  }
+  const best = <T extends Found>(all: T[], name: (found: T) => string, more: (found: T) => string): T[] => {
+    const fits = all.filter(found => asked.every(word => plain(`${name(found)} ${more(found)}`).includes(word)));
+    const rank = (found: T): number => [plain(name(found)).startsWith(asked[0]), plain(name(found)).includes(asked[0]), true].indexOf(true);
+    return fits.sort((a, b) => rank(a) - rank(b)).slice(0, MOST);
+  };
+  const exercises = units.flatMap(unit => unit.exercises.map(exercise => ({ kind: 'exercise' as const, unit, exercise })));
+  const terms = units.flatMap(unit => unit.terms.map(term => ({ kind: 'term' as const, unit, term })));
+  return [
+    ...best(units.map(unit => ({ kind: 'unit' as const, unit })), found => splitTitle(found.unit.title)[1], found => found.unit.name),
+    ...best(exercises, found => splitTitle(found.exercise.title)[1], found => found.exercise.id),
+    ...best(terms, found => found.term.word, () => '')
+  ];
+}
