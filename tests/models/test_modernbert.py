@@ -110,6 +110,3 @@ def test_what_there_is_not_is_named():
     with pytest.raises(ValueError, match="pooling is 'max'; there is 'cls', 'mean'"):
         tfkit.from_config("modernbert", head="sequence_classification", n_layers=0, vocab_size=9, d_model=4, n_heads=1,
                           pad_token_id=0, pooling="max")  # fmt: skip
-    model = tfkit.from_config("modernbert", n_layers=1, vocab_size=9, d_model=4, n_heads=1, pad_token_id=0)
-    with pytest.raises(ValueError, match="token_type_ids were given, and ModernBERT has no table"):
-        model(torch.ones(1, 3, dtype=torch.long), token_type_ids=torch.zeros(1, 3, dtype=torch.long))

@@ -245,10 +245,8 @@ class ModernBERT(bert.BERT):
     def encode(  # type: ignore[no-untyped-def]
         self, ids, mask, types, position_ids, memory=None, memory_mask=None, cache=None
     ):
-        """ids [B,L], mask bool [B,L] or None; the rest is of decoders -> [B,L,E]. Raises ValueError for types, which
-        there are none of."""
-        if types is not None:
-            raise ValueError("token_type_ids were given, and ModernBERT has no table for them: leave them out")
+        """ids [B,L], mask bool [B,L] or None -> [B,L,E]. Types are not looked at, as in transformers: there is no table
+        for them; the rest is of decoders."""
         mask, length = None if mask is None else mask[:, None, None], ids.size(1)
         x = self.embed(ids, None, None)
         positions = torch.arange(length, device=ids.device) if position_ids is None else position_ids
