@@ -8,6 +8,8 @@ import torch
 import tfkit
 from tfkit.nn import memory_attention, relative_scores, split_heads
 from tfkit.nn.relative import RelativeAttention, bar, distance_waves
+from tfkit.nn.two_streams import two_stream_attention
+from tfkit.objectives.permutation_lm import permutation_masks
 
 WIDTH, HEADS = 12, 3
 
@@ -84,3 +86,20 @@ def test_large_scores_in_any_dtype(dtype):
     out = memory_attention(x, memory, w_q, w_k, w_v, 2)
     assert out.dtype == dtype and out.isfinite().all()
     assert all(grad.isfinite().all() for grad in torch.autograd.grad(out.sum(), (w_q, w_k, w_v)))
+
+
+def test_two_streams_read_the_same_words():
+    """Against torch's own attention, where a row sees something; who is predicted first gets zeros, and no NaN."""
+    h, g = numbers(2, 5, WIDTH), numbers(2, 5, WIDTH)
+    w_q, w_k, w_v = (numbers(WIDTH, WIDTH) for _ in range(3))
+    content, query = permutation_masks(torch.tensor([3, 0, 4, 1, 2]))
+    found = two_stream_attention(h, g, w_q, w_k, w_v, content, query, HEADS)
+    k, v = split_heads(h @ w_k, HEADS), split_heads(h @ w_v, HEADS)
+    for asked, mask, stream in zip((h, g), (content, query), found, strict=True):
+        sdpa = torch.nn.functional.scaled_dot_product_attention
+        expected = sdpa(split_heads(asked @ w_q, HEADS), k, v, mask).nan_to_num().transpose(1, 2).flatten(2)
+        torch.testing.assert_close(stream, expected, rtol=1e-10, atol=1e-10)
+    assert not found[1][:, 3].any()
+    grads = torch.autograd.grad(found[1][:, 1].sum(), [h, g])
+    assert all(grad.isfinite().all() for grad in grads)
+    assert not grads[0][:, [1, 2]].any() and grads[0][:, [0, 3, 4]].any()  # nothing of its own word, or of later ones

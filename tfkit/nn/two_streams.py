@@ -3,10 +3,23 @@
 import torch
 from torch import nn
 
-from .attention import split_heads
+from .attention import merge_heads, scaled_dot_product_attention, split_heads
 from .relative import RelativeAttention
 
 BLOCK = 256  # queries that are looked at together
+
+
+def two_stream_attention(h, g, w_q, w_k, w_v, content_mask, query_mask, n_heads):
+    """One layer's attention of both streams, without positions: one set of weights, one set of keys and values.
+
+    h content and g query states [B,L,E], w_q, w_k, w_v [E,E], masks bool [L,L], True = may attend -> (h, g) [B,L,E]
+    Both read the content stream: h under content_mask, which shows each position its own word, g under query_mask,
+    which does not. A position that may see nothing gets zeros (Yang et al. 2019, 2.3).
+    """
+    k, v = split_heads(h @ w_k, n_heads), split_heads(h @ w_v, n_heads)  # [B,H,L,D]
+    content, _ = scaled_dot_product_attention(split_heads(h @ w_q, n_heads), k, v, content_mask)
+    query, _ = scaled_dot_product_attention(split_heads(g @ w_q, n_heads), k, v, query_mask)
+    return merge_heads(content), merge_heads(query)
 
 
 class TwoStreams(RelativeAttention):

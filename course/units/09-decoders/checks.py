@@ -116,3 +116,45 @@ def permutation_masks() -> list[Check]:
         yield Case("permutation_masks", (torch.randperm(draw.integer(515, 530), generator=draw.generator),))
 
     return function(cases, floats=False, long=long)
+
+
+def two_streams() -> list[Check]:
+    """xlnet.two_streams: under masks of an order, whose first query sees nothing, and under any others"""
+    sizes = [(1, 1, 1, 2), (1, 2, 1, 2), (1, 2, 2, 2), (2, 3, 2, 3), (3, 4, 3, 2), (2, 5, 2, 2)]  # B, L, H, D
+
+    def cases(draw: Draw, sizes=sizes, scale: float = 1.0, empty: bool = False):
+        for batch, length, heads, width in sizes:
+            wide = heads * width
+            h, g = draw.normal(batch, length, wide), draw.normal(batch, length, wide)
+            w_q, w_k, w_v = (draw.normal(wide, wide) / wide**0.5 for _ in range(3))
+            masks = _of_an_order(draw, length) if empty else _two_masks(draw, length)
+            args = (h, g, scale * w_q, scale * w_k, w_v, *masks, heads)
+            yield Case("two_stream_attention", args, length=4 * wide, amplify=4.0 * scale**2)
+
+    def alike(draw: Draw):  # one mask for both: then nothing but the queries tells the streams apart
+        *states, _, mask, heads = next(iter(cases(draw, sizes=[(2, 4, 2, 2)]))).args
+        yield Case("two_stream_attention", (*states, mask, mask, heads), length=16, amplify=4.0)
+
+    def both(draw: Draw):
+        return [*cases(draw), *alike(draw)]
+
+    ordered = partial(cases, sizes=[(1, 1, 1, 2), (1, 2, 2, 2), (2, 4, 2, 3)], empty=True)
+    return [
+        *function(both, long=partial(cases, sizes=[(1, 515, 1, 2)])),
+        edges(ordered, "a row that may see nothing"),
+        extremes(partial(cases, scale=60.0)),
+    ]
+
+
+def _two_masks(draw: Draw, length: int) -> tuple[Tensor, Tensor]:
+    """Masks in which each row sees something; those of an order, but that its first query sees itself, or any."""
+    if draw.integer(0, 2) and length > 1:
+        content, query = _of_an_order(draw, length)
+        return content, query | (torch.eye(length, dtype=torch.bool) & ~query.any(-1, keepdim=True))
+    return draw.mask(length, length), draw.mask(length, length)
+
+
+def _of_an_order(draw: Draw, length: int) -> tuple[Tensor, Tensor]:
+    """The masks of an order: who is predicted first sees nothing."""
+    step = torch.randperm(length, generator=draw.generator)
+    return step[:, None] >= step, step[:, None] > step

@@ -30,4 +30,11 @@ EXERCISES = [
         checks="permutation_masks",
         points=2,
     ),
+    exercise(
+        "xlnet.two_streams",
+        "One stream predicts, one is read",
+        "tfkit.nn.two_streams:two_stream_attention",
+        checks="two_streams",
+        points=2,
+    ),
 ]

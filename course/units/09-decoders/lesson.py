@@ -201,6 +201,85 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: two 4 by 4 grids for the order 2, 0, 3, 1, counted from 0. In both, row 1 sees the columns 0, 2 and 3, and row 2 sees none of the others. They differ on the diagonal, which only the content stream sees.*
 #
+# ### The two streams
+#
+# Now the attention itself. Both streams have the same weights, and both **read the content stream**: keys and values are made from $h$ alone. Only the question differs, and what may be seen:
+#
+# $$h' = \mathrm{attention}(h\, W_q,\ h\, W_k,\ h\, W_v;\ \text{content}) \qquad g' = \mathrm{attention}(g\, W_q,\ h\, W_k,\ h\, W_v;\ \text{query})$$
+#
+# All states are `[B,L,E]`, the masks `[L,L]`, heads as in `memory_attention`, again without an output projection. (XLNet asks for distances as in section 3; here places are part of the states, to keep it short.) The first word of the order sees nothing in the query stream: its row is zero, as `masked_softmax` has it, not NaN.
+#
+# **Predict, then run.** Two layers of it, the order 2, 0, 3, 1. Which words move the prediction at place 1? At place 2? And why could the query stream not read *itself*?
+
+# %% role="exercise" exercise="xlnet.two_streams"
+
+# %% role="demo"
+class TwoStreams(nn.Module):
+    def __init__(self, vocab=8, width=16, layers=2):
+        super().__init__()
+        self.words, self.asked = nn.Embedding(vocab, width), nn.Parameter(torch.randn(width))
+        self.w, self.out = nn.Parameter(torch.randn(layers, 3, width, width) / width**0.5), nn.Linear(width, vocab)
+
+    def forward(self, ids, content, query):
+        """-> logits [B,L,V]: what the query stream says of each place's own word"""
+        places = 2 * sinusoidal_positions(ids.size(1), 16)
+        h, g = self.words(ids) + places, (self.asked + places).expand(*ids.shape, -1)
+        for w in self.w:
+            more_h, more_g = two_stream_attention(h, g, *w, content, query, 2)
+            h, g = h + more_h, g + more_g
+        return self.out(g)
+
+
+def predictions_moved(model, masks, ids=torch.tensor([[4, 7, 5, 1]])):
+    """Row i, column j: does the prediction at i move when word j is changed?"""
+    changed = [ids.index_fill(1, torch.tensor(j), 0) for j in range(4)]
+    return torch.stack([(model(other, *masks) - model(ids, *masks)).abs().amax(-1)[0] > 1e-5 for other in changed], dim=1)
+
+
+try:
+    torch.manual_seed(0)
+    content, query = permutation_masks(order)
+    moved = predictions_moved(TwoStreams(), (content, query))
+    print(moved.int())
+    print("as the query mask says:", torch.equal(moved, query))
+except NotImplementedError:
+    print("Build permutation_masks and two_stream_attention first.")
+
+# %% [markdown]
+# After two layers as after one: what a state has read was itself allowed to see only earlier steps. And the query stream holds no words of the text. Had it read itself, each prediction would know places and nothing else.
+#
+# **What if one mask served both?** Train it to predict *noise*, words drawn evenly from eight, which nobody can know: no honest loss is below $\log 8 = 2.08$.
+#
+# **Predict, then run.** Draw the loss over 300 steps, with the two masks, and with the content mask for both streams.
+
+# %% role="demo"
+def losses_on_noise(content, query, steps=300):
+    torch.manual_seed(0)
+    model, found = TwoStreams(), []
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+    for _ in range(steps):
+        noise = torch.randint(8, (32, 4))
+        loss = F.cross_entropy(model(noise, content, query).transpose(1, 2), noise)
+        optimizer.zero_grad(), loss.backward(), optimizer.step()
+        found.append(loss.item())
+    return found
+
+
+try:
+    fig, ax = plt.subplots(figsize=(5.5, 2.4))
+    content, query = permutation_masks(order)
+    ax.plot(losses_on_noise(content, query), label="two masks"), ax.plot(losses_on_noise(content, content), label="content mask for both")
+    ax.axhline(math.log(8), color="#888888", ls=":"), ax.set(xlabel="step", ylabel="loss on noise"), ax.legend(fontsize=8)
+    plt.show()
+except NotImplementedError:
+    plt.close("all")
+    print("Build permutation_masks and two_stream_attention first.")
+
+# %% [markdown]
+# *Figure: two losses over 300 steps, with a dotted line at log 8 = 2.08. With two masks the loss stays on the line; with the content mask for both it is near 0 after fifty steps.*
+#
+# A loss below what can be known is the surest sign of a leak, and noise is the text on which it shows best.
+#
 # ## The experiment: a tune longer than the window
 #
 # A tune of 10 notes, drawn at random, is played again and again. The model reads it in segments of 8. To know the next note it must look at the note **9 places back**; before a tune has come round once, nobody can know anything.
@@ -408,6 +487,7 @@ for theirs, mine in MINE.items():
 # - **A mask of the wrong corner.** With $M$ more columns than rows, `tril()` counts from the left; the diagonal is at `M`.
 # - **A memory of another text.** Each row of a batch must go on where *that row* ended. Shuffled segments make the memory noise.
 # - **The order taken for the steps**: `order[t]` is a position. A permutation and its inverse agree for two positions; not for three in a circle.
+# - **A loss that is too good.** Train on noise before you train on text: what is learned from noise was leaked.
 # - **Perplexities compared across tokenizers.** Fewer, longer pieces are harder to guess one by one; compare per character or per word.
 #
 # ## What real models changed
