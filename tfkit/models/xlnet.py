@@ -236,7 +236,7 @@ def turned(input_mask, attention_mask):
     if attention_mask is not None:
         raise ValueError("input_mask and attention_mask say the same, the other way round: give one of them")
     padding = as_mask("input_mask", input_mask, getattr(input_mask, "shape", ()))
-    return ~padding
+    return None if padding is None else ~padding
 
 
 MODEL = XLNet
