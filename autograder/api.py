@@ -48,6 +48,7 @@ class CheckResult:
     weight: float = 1.0
     points: float = 0.0  # of the exercise's, earned by it
     of: float = 0.0  # so many could be
+    property: Property | None = None  # what it looks at; None for what is asked before any property is
     map: tuple[str, ...] = ()  # which input moves which output, a row of signs per output; see checks.properties.flow
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from autograder import registry, trouble
 from autograder.api import Exercise, Verdict, hinted
-from autograder.report.text import plain
+from autograder.report.text import plain, verdict_text
 from tfkit_course import install
 
 RECIPES = ("github-classroom", "gradescope-autograder")  # not scores, but the checks for another grader
@@ -330,7 +330,7 @@ def _check(arguments: argparse.Namespace) -> int:
         verdict = graded(exercise, file, content, backend, **how)
         verdicts.append(verdict)
         shown = hinted(verdict.as_json(), arguments.hints)
-        print(json.dumps(shown) if arguments.json else as_text(shown), flush=True)
+        print(json.dumps(shown) if arguments.json else verdict_text(shown), flush=True)
     if any(verdict.status == "not_graded" for verdict in verdicts):
         return 2
     return 0 if all(verdict.status == "passed" for verdict in verdicts) else 1
@@ -370,20 +370,6 @@ def _notebook(file: Path, text: str) -> dict[str, Any]:
     if not sound:
         raise BadInput(f"{file} is no notebook of format 4: open it in JupyterLab and save it again")
     return notebook
-
-
-def as_text(shown: dict[str, Any]) -> str:
-    """A verdict's JSON object as lines to read."""
-    left = ", ".join(check["name"] for check in shown["checks"] if check["status"] == "not_run")
-    status = f"{shown['status']} (not run: {left})" if left else shown["status"]
-    lines = ["{file}: {exercise} {status}, {score:g} of {max_score:g}".format(**{**shown, "status": status})]
-    for check in shown["checks"]:
-        lines.append(f"  {check['status']:8} {check['name']}" + f": {check['message']}" * bool(check["message"]))
-        lines += [f"    {row}" for row in check["map"]]
-    lines += [f"  {text}" for text in (shown["reason"], shown["hint"]) if text]
-    if shown["sandbox"] == "subprocess" or "not" in shown["sandbox"]:
-        lines.append("  NOT ISOLATED: the code ran with your own rights")
-    return plain("\n".join(lines))
 
 
 def _doctor(arguments: argparse.Namespace) -> int:

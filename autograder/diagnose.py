@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -107,7 +108,7 @@ def said(path: Answer) -> str:
 
 
 def counterexample(exercise: Exercise, findings: Sequence[Finding], step: str | None = None) -> dict[str, Any] | None:
-    """The simplest failing case: its inputs, the shape expected, and which entry is off by how much.
+    """The simplest failing case: its inputs, the shape expected, what came instead, and which entries are wrong.
 
     `step`: which layer was the first to go wrong, where there are several.
     """
@@ -126,7 +127,19 @@ def counterexample(exercise: Exercise, findings: Sequence[Finding], step: str | 
         "message": difference.message,
         "first_wrong_entry": list(difference.first) if difference.first is not None else None,
         "first_wrong_step": step,
+        **_beside(answer),
     }
+
+
+def _beside(answer: Any) -> dict[str, Any]:
+    """What the student's code answered there, and which entries of it are wrong; nothing of a right answer's values."""
+    from autograder.checks.compare import wrong_entries
+
+    actual = answer.actual
+    if not hasattr(actual, "numel") or actual.is_complex() or not 0 < actual.numel() <= SHOWN:
+        return {"yours": None, "wrong": None}
+    wrong = wrong_entries(answer.expected, actual, answer.probe.tolerance)
+    return {"yours": _shown(actual.detach()), "wrong": wrong.tolist() if wrong is not None else None}
 
 
 def simplest(findings: Sequence[Finding]) -> Finding | None:
@@ -165,4 +178,6 @@ def _shown(value: Any) -> Any:
 
 
 def _rounded(tree: Any) -> Any:
-    return [_rounded(one) for one in tree] if isinstance(tree, list) else round(tree, 4)
+    if isinstance(tree, list):
+        return [_rounded(one) for one in tree]
+    return round(tree, 4) if math.isfinite(tree) else str(tree)  # JSON has no nan

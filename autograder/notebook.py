@@ -80,6 +80,7 @@ def as_html(found: dict[str, Any]) -> str:
     page = verdict_html(Verdict(**fields))
     if any(one["name"] == "defined" and one["status"] == "failed" for one in found["checks"]):
         page += f"<p>{html.escape(UNDEFINED)}</p>"
+    page += "<p><small>This is of the code that the kernel has run.</small></p>"
     if found["sandbox"] == "subprocess":
         page += f"<p>{html.escape('NOT ISOLATED: no sandbox works here, so the code ran with your own rights.')}</p>"
     return page

@@ -282,7 +282,8 @@ def _result(exercise: Exercise, finding: Finding, worth: float, wrong: bool) -> 
         message += f" (This costs nothing here; unit {check.later} is about it.)"
     earned = 0.0 if wrong or status != "passed" else worth
     return CheckResult(
-        name=check.name, status=status, message=message, weight=check.weight, map=finding.map, points=earned, of=worth
+        name=check.name, status=status, message=message, weight=check.weight, map=finding.map, points=earned, of=worth,
+        property=check.property,
     )
 
 

@@ -194,12 +194,7 @@ def _compare_tensor(expected: Tensor, actual: Any, tolerance: Tolerance, name: s
 
 def _compare_entries(expected: Tensor, actual: Tensor, tolerance: Tolerance, name: str) -> Difference | None:
     shape = tuple(expected.shape)
-    if not expected.is_floating_point():
-        wrong, gap = expected != actual, (expected.double() - actual.double()).abs()
-    else:
-        same = (expected == actual) | (expected.isnan() & actual.isnan())
-        gap = torch.where(same, 0.0, (expected.double() - actual.double()).abs())
-        wrong = ~same & ~(gap <= tolerance.bound(expected))  # a NaN is never within a bound
+    wrong, gap = _wrong(expected, actual, tolerance)
     if not wrong.any():
         return None
     most = tuple(wrong.nonzero()[gap[wrong].nan_to_num(torch.inf, torch.inf).argmax()].tolist())
@@ -208,6 +203,23 @@ def _compare_entries(expected: Tensor, actual: Tensor, tolerance: Tolerance, nam
     how = _how(expected[most].item(), actual[most].item(), by)
     message = f"{place} {how} ({int(wrong.sum())} of {wrong.numel()} entries differ)"
     return Difference(message, most, by, shape, tuple(wrong.nonzero()[0].tolist()))
+
+
+def _wrong(expected: Tensor, actual: Tensor, tolerance: Tolerance) -> tuple[Tensor, Tensor]:
+    """Which entries differ, and by how much."""
+    if not expected.is_floating_point():
+        return expected != actual, (expected.double() - actual.double()).abs()
+    same = (expected == actual) | (expected.isnan() & actual.isnan())
+    gap = torch.where(same, 0.0, (expected.double() - actual.double()).abs())
+    return ~same & ~(gap <= tolerance.bound(expected)), gap  # a NaN is never within a bound
+
+
+def wrong_entries(expected: Any, actual: Any, tolerance: Tolerance = PLAIN) -> Tensor | None:
+    """Which entries of one tensor differ, [...] as it is; None where the two are not compared entry by entry."""
+    if not isinstance(expected, Tensor) or not isinstance(actual, Tensor) or expected.shape != actual.shape:
+        return None
+    actual = loosened(expected, actual)
+    return None if actual.dtype != expected.dtype else _wrong(expected.detach(), actual.detach(), tolerance)[0]
 
 
 def _how(expected: float, actual: float, by: float) -> str:

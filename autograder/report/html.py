@@ -1,23 +1,23 @@
-"""A verdict as an HTML fragment: in the notebook, in the lab and on the feedback page.
+"""A verdict as one card of HTML: in the notebook, under the Check button, and on the feedback page.
 
-Inline styles only and no script, because every one of those places sanitises. Text and lines take the colour of what
-surrounds them, tints are translucent, and a badge carries its own background, so light and dark themes both read well.
+No script, and nothing is fetched. The style sheet is `card.css`: it comes with the card, and the lab extension has it
+too, because JupyterLab drops style elements of a notebook that is not trusted. Where both are dropped, lists and tables
+stay. Every sign is a character; colours only repeat what the characters say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import cache
 from html import escape
+from pathlib import Path
 from typing import Any
 
 from autograder.api import HINTS, hinted
+from autograder.report.matrix import example, flow
+from autograder.report.words import SIGNS, STATES, chips, number, places, still_to_be_had, what_is_right
 
-SIGNS = {"passed": "✓", "failed": "✗", "not_graded": "?", "not_run": "–"}
-WORDS = {"passed": "passed", "failed": "not yet right", "not_graded": "not graded", "not_run": "not run"}
-BADGES = {"passed": "#1a7f37", "failed": "#b3261e", "not_graded": "#8a5a00", "not_run": "#5f6570"}
-LINE = "1px solid rgba(128,128,128,0.35)"
 LONGEST = 2000  # characters of any one text; a student's exception may carry a whole tensor
-WIDEST = 12  # rows and columns of a counter-example
 
 
 def as_dict(verdict: object) -> dict[str, Any]:
@@ -27,139 +27,89 @@ def as_dict(verdict: object) -> dict[str, Any]:
     return verdict.as_json()  # type: ignore[attr-defined]
 
 
-def verdict_html(verdict: object, hints: int = HINTS) -> str:
-    """The fragment for a Verdict or its JSON object, with so many steps of help (`api.hinted`).
+@cache
+def _style() -> str:
+    lines = (Path(__file__).parent / "card.css").read_text(encoding="utf-8").splitlines()
+    return f"<style>{' '.join(line.strip() for line in lines)}</style>"
 
-    All is escaped; a verdict holds no hidden values.
+
+def verdict_html(verdict: object, hints: int = HINTS, styled: bool = True) -> str:
+    """The card for a Verdict or its JSON object, with so many steps of help (`api.hinted`).
+
+    All is escaped; a verdict holds no hidden values. `styled`: with the style sheet, for pages that do not have it.
     """
     data = hinted(as_dict(verdict), hints)
-    tint = "rgba(26,127,55,0.07)" if data["status"] == "passed" else "rgba(128,128,128,0.07)"
-    parts = [_head(data), _lesson(data), _checks(data), _counterexample(data), _foot(data)]
-    style = (
-        f"border:{LINE};border-left:4px solid {BADGES.get(data['status'], '#5f6570')};border-radius:4px;"
-        f"background-color:{tint};padding:10px 14px;margin:4px 0;max-width:60em;line-height:1.45"
-    )
-    return f'<div class="tfkit-verdict" style="{style}">{"".join(parts)}</div>'
+    state = data["status"] if data["status"] in STATES else "not_graded"
+    body = "".join([_head(data), _right(data), _lesson(data), _chips(data), _seen(data), _example(data), _foot(data)])
+    return f'{_style() if styled else ""}<div class="tfkit-verdict tfkit-is-{state}">{body}</div>'
 
 
 def _head(data: Mapping[str, Any]) -> str:
-    score = f"{number(data['score'])} of {number(data['max_score'])}"
     points = "point" if number(data["max_score"]) == "1" else "points"
+    badge = f"{SIGNS.get(data['status'], '?')} {escape(STATES.get(data['status'], str(data['status'])))}"
+    score = f"<b>{number(data['score'])} of {number(data['max_score'])}</b> {points}"
     return (
-        f'<div style="margin:0 0 6px 0">{_badge(data["status"])} <code>{escape(str(data["exercise"]))}</code>'
-        f' &nbsp; <b style="font-weight:bold">{score}</b> {points}</div>'
+        f'<div class="tfkit-v-head"><span class="tfkit-v-badge">{badge}</span> '
+        f'<code>{_text(data["exercise"])}</code> <span class="tfkit-v-points">{score}</span></div>'
     )
 
 
-def _badge(status: str) -> str:
-    style = (
-        f"background-color:{BADGES.get(status, '#5f6570')};color:#ffffff;border-radius:3px;padding:2px 8px;"
-        "font-weight:bold;white-space:nowrap"
-    )
-    return f'<span style="{style}">{SIGNS.get(status, "?")} {WORDS.get(status, escape(status))}</span>'
+def _right(data: Mapping[str, Any]) -> str:
+    said = what_is_right(data) if data["status"] != "passed" else ""
+    return f'<p class="tfkit-v-right">✓ {_text(said)}</p>' if said else ""
 
 
 def _lesson(data: Mapping[str, Any]) -> str:
     """What was misunderstood, in words; and what stopped the code."""
-    blocks = []
-    if data.get("hint"):
-        blocks.append(f'<p style="margin:8px 0;font-size:110%">{_text(data["hint"])}</p>')
-    elif data.get("misconception"):
-        blocks.append(f'<p style="margin:8px 0;font-size:110%">{_text(data["misconception"].replace("_", " "))}</p>')
+    named = data.get("hint") or (data.get("misconception") or "").replace("_", " ")
+    first, _, more = named.strip().partition("\n\n")  # the mistake; then what is to be known about it
+    blocks = [f'<p class="tfkit-v-hint">{_text(first)}</p>'] if first else []
+    blocks += [f"<p>{_text(more)}</p>"] if more else []
     if data.get("reason"):
-        blocks.append(f'<p style="margin:8px 0">{_text(data["reason"])}</p>')
+        blocks.append(f"<p>{_text(data['reason'])}</p>")
     if data["status"] == "not_graded":
-        blocks.append('<p style="margin:8px 0">This is not your mistake. An instructor will grade it by hand.</p>')
+        blocks.append("<p>This is not your mistake. An instructor will grade it by hand.</p>")
     return "".join(blocks)
 
 
-def _checks(data: Mapping[str, Any]) -> str:
-    rows = [
-        f'<tr><td style="{_cell()};white-space:nowrap;color:inherit">{_mark(check["status"])}</td>'
-        f'<td style="{_cell()};white-space:nowrap">{_text(check["name"].replace("_", " "))}</td>'
-        f'<td style="{_cell()}">{_text(check.get("message", ""))}{_map(check.get("map") or ())}</td></tr>'
-        for check in data.get("checks") or ()
-    ]
-    if not rows:
+def _chips(data: Mapping[str, Any]) -> str:
+    """A property each, with what it earned; then what is still to be had."""
+    items = []
+    for chip in chips(data):
+        earned = f" <small>{number(chip.points)} of {number(chip.of)}</small>" if chip.of else ""
+        word = " <small>not run</small>" if chip.status == "not_run" else ""
+        items.append(f'<li class="tfkit-is-{chip.status}">{SIGNS[chip.status]} {_text(chip.name)}{earned}{word}</li>')
+    left = still_to_be_had(data)
+    row = f'<ul class="tfkit-v-chips">{"".join(items)}</ul>' if items else ""
+    return row + (f'<p class="tfkit-v-left">{_text(left)}</p>' if left else "")
+
+
+def _seen(data: Mapping[str, Any]) -> str:
+    """What each check saw, where there is more to say than a sign."""
+    items = []
+    for check in data.get("checks") or ():
+        message, rows = check.get("message") or "", check.get("map") or ()
+        if (message and message != data.get("reason")) or rows:
+            sign = SIGNS.get(check["status"], "?")
+            name = _text(str(check["name"]).replace("_", " "))
+            items.append(f"<li>{sign} <b>{name}</b>: {_text(places(message))}{flow(rows)}</li>")
+    if not items:
         return ""
-    head = "".join(f'<th style="{_cell()};font-weight:bold">{name}</th>' for name in ("", "property", "what was seen"))
-    return f'<table style="{_table()}"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    drawn = any(check.get("map") for check in data["checks"])
+    closed = data["status"] == "passed" or (data.get("misconception") and not drawn)  # named above, in a sentence
+    head = f"<details{'' if closed else ' open'}><summary>What each check saw</summary>"
+    return f'{head}<ul class="tfkit-v-seen">{"".join(items)}</ul></details>'
 
 
-SIGNS_OF_FLOW = {"●": "rgba(26,127,55,0.35)", "▲": "#b3261e", "○": "#8a5a00", "·": "transparent"}
-
-
-def _map(rows: Sequence[str]) -> str:
-    """Who sees whom: a row per output, a column per input."""
-    if not rows:
-        return ""
-    lines = [
-        "<tr>"
-        + "".join(
-            f'<td style="border:{LINE};width:1.4em;text-align:center;padding:0;'
-            f'background-color:{SIGNS_OF_FLOW.get(sign, "transparent")}">{escape(sign)}</td>'
-            for sign in row[: 2 * WIDEST]
-        )
-        + "</tr>"
-        for row in rows[: 2 * WIDEST]
-    ]
-    key = "rows: outputs, columns: inputs; ● may be seen and is, ▲ is seen and must not be, ○ should be seen and is not"
-    return f'<table style="{_table()}"><tbody>{"".join(lines)}</tbody></table><small>{key}</small>'
-
-
-def _mark(status: str) -> str:
-    style = f"color:#ffffff;background-color:{BADGES.get(status, '#5f6570')};border-radius:3px;padding:0 5px"
-    return f'<span style="{style}" title="{escape(status)}">{SIGNS.get(status, "?")}</span>'
-
-
-def _counterexample(data: Mapping[str, Any]) -> str:
-    example = data.get("counterexample")
-    if not example:
-        return ""
-    rows = "".join(
-        f'<tr><th style="{_cell()};font-weight:bold;white-space:nowrap">{_text(str(name).replace("_", " "))}</th>'
-        f'<td style="{_cell()}">{_value(value)}</td></tr>'
-        for name, value in example.items()
-        if value is not None
-    )
-    title = '<div style="margin:10px 0 2px 0;font-weight:bold">The smallest example found</div>'
-    return f'{title}<table style="{_table()}"><tbody>{rows}</tbody></table>'
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "<br>".join(f"{_text(name)} = {_value(part)}" for name, part in value.items())
-    if _is_vector(value):
-        return _grid([value])
-    if isinstance(value, list | tuple) and value and all(_is_vector(row) for row in value):
-        return _grid(value)
-    return f"<code>{_text(value)}</code>"
-
-
-def _is_vector(value: Any) -> bool:
-    return isinstance(value, list | tuple) and bool(value) and all(isinstance(x, int | float) for x in value)
-
-
-def _grid(rows: Any) -> str:
-    """A small matrix as a table; what does not fit is an ellipsis."""
-    cell = "border:none;padding:1px 7px;text-align:right;font-family:monospace;color:inherit"
-    lines = []
-    for row in rows[:WIDEST]:
-        shown = [_entry(x) for x in row[:WIDEST]] + (["…"] if len(row) > WIDEST else [])
-        lines.append("<tr>" + "".join(f'<td style="{cell}">{x}</td>' for x in shown) + "</tr>")
-    more = f'<tr><td style="{cell}">…</td></tr>' if len(rows) > WIDEST else ""
-    style = f"border-collapse:collapse;border:none;border-left:{LINE};border-right:{LINE};margin:0;color:inherit"
-    return f'<table style="{style}"><tbody>{"".join(lines)}{more}</tbody></table>'
-
-
-def _entry(x: float | bool) -> str:
-    return str(x) if isinstance(x, bool) else escape(f"{x:.4g}")
+def _example(data: Mapping[str, Any]) -> str:
+    given = data.get("counterexample")
+    return example(given) if given else ""
 
 
 def _foot(data: Mapping[str, Any]) -> str:
     told = {"sandbox": data.get("sandbox"), "device": data.get("device"), "seed": data.get("seed")}
-    words = " · ".join(f"{name} {escape(str(value))}" for name, value in told.items() if value not in (None, ""))
-    return f'<div style="margin:8px 0 0 0;font-size:85%;opacity:0.75">{words}</div>'
+    words = " · ".join(f"{name} {_text(value)}" for name, value in told.items() if value not in (None, ""))
+    return f'<div class="tfkit-v-foot"><small>{words}</small></div>'
 
 
 def _text(value: Any) -> str:
@@ -167,16 +117,3 @@ def _text(value: Any) -> str:
     if len(text) > LONGEST:
         text = text[:LONGEST] + " …"
     return escape(text).replace("\n", "<br>")
-
-
-def number(x: float) -> str:
-    """A score without a needless `.0`."""
-    return f"{float(x):.2f}".rstrip("0").rstrip(".")
-
-
-def _table() -> str:
-    return "border-collapse:collapse;border:none;margin:6px 0;text-align:left;font-size:100%;color:inherit"
-
-
-def _cell() -> str:
-    return f"border:none;border-bottom:{LINE};padding:3px 10px 3px 4px;text-align:left;vertical-align:top;color:inherit"

@@ -1,10 +1,15 @@
-"""A verdict in one line, for logs and terminals."""
+"""A verdict as text: the card for a terminal, and one line for logs."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from itertools import zip_longest
+from typing import Any
 
-from autograder.report.html import SIGNS, as_dict, number
+from autograder.report.html import as_dict
+from autograder.report.matrix import WIDEST, Matrix, answers, inputs_of, matrices, sentences, shown
+from autograder.report.words import SIGNS, chips, number, places, still_to_be_had, what_is_right
 
 # What a terminal obeys instead of showing it, and what turns the direction of the text around it
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -23,3 +28,53 @@ def verdict_line(verdict: object) -> str:
     first = str(why).strip().partition("\n")[0][:100]
     score = f"{number(data['score'])}/{number(data['max_score'])}"
     return plain(" ".join([sign, data["exercise"], score]) + (f" · {first}" if first else ""))
+
+
+def verdict_text(data: Mapping[str, Any]) -> str:
+    """The card of a verdict's JSON object for a terminal, its parts in the same order."""
+    left = ", ".join(check["name"] for check in data["checks"] if check["status"] == "not_run")
+    status = f"{data['status']} (not run: {left})" if left else data["status"]
+    lines = ["{file}: {exercise} {status}, {score:g} of {max_score:g}".format(**{**data, "status": status})]
+    right = what_is_right(data) if data["status"] != "passed" else ""
+    lines += [f"  {text}" for text in (right, data["hint"], data["reason"]) if text]
+    for chip in chips(data):
+        earned = f"  {number(chip.points)} of {number(chip.of)}" if chip.of else ""
+        lines.append(f"  {SIGNS[chip.status]} {chip.name}{earned}")
+    for check in data["checks"]:
+        if check["message"] and check["message"] != data["reason"]:
+            lines.append(f"  {SIGNS[check['status']]} {check['name']}: {places(check['message'])}")
+        lines += [f"    {row}" for row in check["map"]]
+    lines += [f"  {text}" for text in (still_to_be_had(data),) if text]
+    if data.get("counterexample"):
+        told = [check["message"] for check in data["checks"]]
+        lines += [f"  {line}" for line in _example(data["counterexample"], told)]
+    if data["sandbox"] == "subprocess" or "not" in data["sandbox"]:
+        lines.append("  NOT ISOLATED: the code ran with your own rights")
+    return plain("\n".join(lines))
+
+
+def _example(given: Mapping[str, Any], told: list[str]) -> Iterator[str]:
+    asked = inputs_of(given)
+    plain_ones = ", ".join(f"{name}={shown(value)[:100]}" for name, value in asked.items() if not matrices("", value))
+    yield f"The smallest example found: {given.get('call')}({plain_ones})"
+    drawn = [one for name, value in asked.items() for one in matrices(str(name), value)[:2]]
+    yield from _beside([_lines(matrix) for matrix in [*drawn, *answers(given)][:6]])
+    yield from sentences(given, told)
+
+
+def _lines(matrix: Matrix) -> list[str]:
+    """A matrix as lines of one width; a wrong entry has its sign."""
+    wrong = matrix.wrong or [[False] * len(row) for row in matrix.rows]
+    entries = [
+        [("✗" if bad else "") + shown(x) for x, bad in zip(row[:WIDEST], marks[:WIDEST], strict=True)]
+        for row, marks in zip(matrix.rows[:WIDEST], wrong[:WIDEST], strict=True)
+    ]
+    width = max(len(entry) for row in entries for entry in row)
+    lines = [matrix.name, *("[" + " ".join(entry.rjust(width) for entry in row) + "]" for row in entries)]
+    return [line.ljust(max(map(len, lines))) for line in lines]
+
+
+def _beside(blocks: list[list[str]]) -> Iterator[str]:
+    for row in zip_longest(*blocks):
+        parts = (part if part is not None else " " * len(block[0]) for part, block in zip(row, blocks, strict=True))
+        yield "  " + "    ".join(parts).rstrip()

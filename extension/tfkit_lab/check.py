@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from autograder.report import verdict_html
 from autograder.warm import Warm, request
 from tfkit_lab.course import STATES
 
@@ -120,7 +121,8 @@ def _verdict(exercise: str, out: str, err: str) -> dict[str, Any]:
             continue  # not the verdict: a warning that some library prints
         if isinstance(found, dict) and found.get("exercise") == exercise:
             # the temporary file means nothing to the reader
-            return {**found, "file": "", "code": drawing(found.get("counterexample"))}
+            card = verdict_html(found, styled=False)  # the front end has the style sheet
+            return {**found, "file": "", "code": drawing(found.get("counterexample")), "html": card}
     said = err.strip().splitlines()
     raise CheckFailed(said[-1][:500] if said else "the autograder gave no verdict and no reason")
 

@@ -156,6 +156,6 @@ def test_what_passed_says_what_was_not_run():
     source = answers(SPLIT, "right")[0].read_text()
     verdict = graded(SPLIT, source)
     assert verdict.status == "passed" and verdict.reason.startswith("passed, but on a CUDA device was not run")
-    from autograder.cli import as_text
+    from autograder.report.text import verdict_text
 
-    assert "passed (not run: on a CUDA device)" in as_text(verdict.as_json())
+    assert "passed (not run: on a CUDA device)" in verdict_text(verdict.as_json())

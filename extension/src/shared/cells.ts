@@ -1,5 +1,5 @@
 /** What the course build wrote into a cell's metadata. */
-import type { ICellModel } from '@jupyterlab/cells';
+import type { Cell, ICellModel } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
 interface IMeta {
@@ -26,8 +26,35 @@ const VERDICT = 'application/vnd.tfkit.verdict+json';
 
 /** What `check("…")` has put among the outputs of a cell. */
 export function outcomesOf(model: { toJSON(): unknown }): unknown[] {
+  return checksIn(model).map(data => data[VERDICT]);
+}
+
+export interface ICard {
+  exercise: string;
+  status: string;
+  html: string;
+}
+
+/** The cards among the outputs of a cell, without their style sheet: the extension has it. */
+export function cardsOf(model: IHasMetadata & { toJSON(): unknown }): ICard[] {
+  if (meta(model).role !== 'check') {
+    return []; // outputs are large: only these are read
+  }
+  return checksIn(model).flatMap(data => {
+    const { exercise, status } = data[VERDICT] as Partial<ICard>;
+    const html = [data['text/html'] ?? ''].flat().join('').replace(/<style>[^<]*<\/style>/g, '');
+    return exercise && status && html ? [{ exercise, status, html }] : [];
+  });
+}
+
+function checksIn(model: { toJSON(): unknown }): Record<string, unknown>[] {
   const { outputs } = model.toJSON() as { outputs?: { data?: Record<string, unknown> }[] };
-  return (outputs ?? []).flatMap(({ data }) => (data && VERDICT in data ? [data[VERDICT]] : []));
+  return (outputs ?? []).flatMap(({ data }) => (data && data[VERDICT] ? [data] : []));
+}
+
+/** The cell in which an exercise is done; null when the notebook has none. */
+export function answerTo(panel: NotebookPanel, exercise: string): Cell | null {
+  return panel.content.widgets.find(cell => meta(cell.model).role === 'exercise' && meta(cell.model).exercise === exercise) ?? null;
 }
 
 /** Show the cell in which an exercise is done; false when the notebook has none. */

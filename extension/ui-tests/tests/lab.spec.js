@@ -93,19 +93,44 @@ test('Check says what is wrong with a wrong answer, and that a right one is righ
   await button.click();
   const verdict = page.locator('.tfkit-Verdict');
   await expect(verdict).toHaveAttribute('data-state', 'failed', { timeout: 90000 });
-  await expect(verdict.locator('.tfkit-Hint').first()).not.toBeEmpty();
+  await expect(verdict.locator('.tfkit-v-hint')).not.toBeEmpty();
   await expect(page.locator(`#tfkit-course [data-exercise="${EXERCISE}"]`)).toContainText('not yet right');
-  await expect(verdict.locator('.tfkit-Example th').first()).toHaveText('call');
-  await expect(verdict.locator('.tfkit-Matrix').first()).toBeVisible();
+  await expect(verdict.locator('.tfkit-v-chips li').first()).toHaveText(/^✗ values 0 of /);
+  await expect(verdict.locator('.tfkit-v-m td.tfkit-wrong').first()).toHaveText(/^✗ /);
+  await expect(verdict.locator('.tfkit-Of')).toHaveText(/^Check button, /);
   await shot(page, 'check-wrong');
   const axe = await new AxeBuilder({ page }).include('.tfkit-Verdict').include('#tfkit-course').analyze();
   expect(axe.violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 90)).join(' | ')}`)).toEqual([]);
 
   await setSource(page, right);
-  await button.click();
+  await expect(verdict).toHaveAttribute('data-stale', 'true');
+  await expect(verdict.locator('.tfkit-Of')).toContainText('Out of date');
+  await verdict.getByRole('button', { name: 'Check again' }).click();
   await expect(verdict).toHaveAttribute('data-state', 'passed', { timeout: 90000 });
   await expect(page.locator(`#tfkit-course [data-exercise="${EXERCISE}"]`)).toContainText('passed');
   await shot(page, 'check-right');
+  await command(page, 'docmanager:save');
+});
+
+test('the card is there when the notebook is opened again, and is one for the button and check()', async ({ page }) => {
+  await lab(page, UNIT);
+  const cards = page.locator('.tfkit-verdict:visible');
+  await activate(page, { role: 'exercise', exercise: EXERCISE });
+  const verdict = page.locator('.tfkit-Verdict');
+  await expect(verdict).toHaveAttribute('data-state', 'passed');
+  await expect(cards).toHaveCount(1);
+  await setSource(page, 'def causal_mask(length):\n    return None');
+  await expect(verdict).toHaveAttribute('data-stale', 'true');
+  await command(page, 'notebook:run-cell');
+  await activate(page, { role: 'check', exercise: EXERCISE });
+  await command(page, 'notebook:run-cell');
+  await expect(verdict).toHaveAttribute('data-state', 'failed', { timeout: 90000 }); // the later one wins
+  await expect(verdict).toHaveAttribute('data-stale', 'false');
+  await expect(verdict.locator('.tfkit-Of')).toHaveText(/^check\(\), .*the kernel had run\.$/);
+  await expect(cards).toHaveCount(1);
+  await page.locator('.tfkit-Pointer').getByRole('button', { name: 'Show the verdict' }).click();
+  await expect(verdict).toBeInViewport();
+  await shot(page, 'check-one-card');
 });
 
 test('a check that runs in the kernel counts, the first cell after a restart too', async ({ page }) => {

@@ -14,9 +14,9 @@ from nbformat.v4 import new_code_cell, new_notebook, writes
 
 from autograder import registry, run
 from autograder.api import Limits
-from autograder.cli import as_text
 from autograder.nbgrader import own_tests, submission
 from autograder.nbgrader.feedback import boxed
+from autograder.report.text import verdict_text
 from autograder.sandbox import choose
 
 HERE = Path(__file__).parent / "grader"
@@ -63,7 +63,7 @@ def test_it_is_not_paid_and_costs_the_grader_little(name):
         pytest.skip(next(check.message for check in verdict.checks if check.name == "cost"))
     assert checks[lost] == "failed", verdict
     assert grown < 300 and time.process_time() - seconds < 30
-    shown = as_text(verdict.as_json())
+    shown = verdict_text(verdict.as_json())
     assert not set(shown) & set("\x1b\x07\r")
 
 

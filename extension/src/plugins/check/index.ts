@@ -1,17 +1,18 @@
 /** The Check button: sends the notebook's cells to the server, which grades in processes of its own, and shows the verdict. */
 import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
-import { ICommandPalette, MainAreaWidget } from '@jupyterlab/apputils';
+import { ICommandPalette, ISanitizer, MainAreaWidget, Sanitizer } from '@jupyterlab/apputils';
 import { Cell } from '@jupyterlab/cells';
 import { INotebookTracker, NotebookActions, NotebookPanel } from '@jupyterlab/notebook';
 import { ServerConnection } from '@jupyterlab/services';
-import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
 import { PanelLayout, Widget } from '@lumino/widgets';
-import { exerciseOf, meta } from '../../shared/cells';
+import { answerTo, cardsOf, exerciseOf, meta } from '../../shared/cells';
 import { checkIcon } from '../../shared/icons';
 import { request } from '../../shared/server';
 import { ICourse, ITraceViews } from '../../shared/tokens';
 import { RecordedModel } from '../../widgets/model';
+import { digest, IKept, isStale, keep, keptIn, State } from './kept';
+import { Pointer } from './pointer';
 import { IMap, ITrace, mapsOf, traceOf } from './picture';
 import { IAction, IVerdict, VerdictWidget } from './verdict';
 
@@ -21,28 +22,32 @@ interface IRunning {
   abort: AbortController;
 }
 
-/** One check at a time per cell; asking again cancels the one that runs. */
+/** One check at a time per exercise, and one card: asking again cancels the check that runs, and the later verdict wins. */
 class Checker {
   constructor(
     private _settings: ServerConnection.ISettings,
     private _course: ICourse,
     private _trans: TranslationBundle,
+    private _sanitizer: ISanitizer,
     private _draw: (title: string, maps: IMap[]) => void
   ) {}
 
-  async check(panel: NotebookPanel, cell: Cell): Promise<IVerdict | null> {
-    const exercise = exerciseOf(cell.model);
+  async check(panel: NotebookPanel, from: Cell): Promise<IVerdict | null> {
+    const exercise = exerciseOf(from.model);
     if (!exercise) {
       return null;
     }
+    const cell = answerTo(panel, exercise) ?? from;
     this._running.get(cell)?.abort.abort();
     const mine: IRunning = { abort: new AbortController() };
     this._running.set(cell, mine);
-    const shown = this._verdictUnder(cell);
+    const shown = this._verdictUnder(panel, cell);
     shown.showRunning(exercise, () => mine.abort.abort());
+    const code = digest(cell.model.sharedModel.getSource());
     try {
       const verdict = await this._ask(panel, exercise, mine.abort.signal);
-      shown.showVerdict(verdict, this._actions(panel, cell, verdict));
+      const kept: IKept = { html: verdict.html, status: verdict.status, asked: 'button', at: Date.now(), code };
+      this._show(panel, cell, kept, this._actions(panel, cell, verdict));
       void this._course.refresh();
       return verdict;
     } catch (error) {
@@ -50,6 +55,48 @@ class Checker {
         mine.abort.signal.aborted ? shown.showCancelled() : shown.showError(error instanceof Error ? error.message : String(error));
       }
       return null;
+    }
+  }
+
+  /** The cards that a notebook has kept. A cell that was not drawn yet gets its card when it is. */
+  restore(panel: NotebookPanel): void {
+    for (const cell of panel.content.widgets) {
+      const kept = exerciseOf(cell.model) ? keptIn(cell.model) : null;
+      if (kept) {
+        void cell.ready.then(() => this._draws(panel, cell, kept));
+      }
+    }
+  }
+
+  /** The code that a cell hands to the kernel. */
+  ran(cell: Cell): void {
+    this._ran.set(cell, digest(cell.model.sharedModel.getSource()));
+  }
+
+  /** What `check()` has put out in a cell becomes the card of its exercise. */
+  told(panel: NotebookPanel, from: Cell): void {
+    for (const { exercise, status, html } of cardsOf(from.model)) {
+      const cell = answerTo(panel, exercise);
+      if (cell) {
+        this._running.get(cell)?.abort.abort(); // that verdict would be about older code
+        this._show(panel, cell, { html, status: status as State, asked: 'kernel', at: Date.now(), code: this._ran.get(cell) ?? null });
+      }
+    }
+  }
+
+  private _show(panel: NotebookPanel, cell: Cell, kept: IKept, actions: readonly IAction[] = []): void {
+    keep(cell.model, kept);
+    this._draws(panel, cell, kept, actions);
+  }
+
+  /** Draws a card, and folds what check() cells say of the same exercise: two cards could contradict each other. */
+  private _draws(panel: NotebookPanel, cell: Cell, kept: IKept, actions: readonly IAction[] = []): void {
+    this._verdictUnder(panel, cell).showVerdict(kept, isStale(kept, cell.model.sharedModel.getSource()), actions);
+    const exercise = exerciseOf(cell.model);
+    for (const other of panel.content.widgets) {
+      if (other !== cell && cardsOf(other.model).some(card => card.exercise === exercise)) {
+        void other.ready.then(() => Pointer.under(other, this._trans, () => void panel.content.scrollToCell(cell, 'center')));
+      }
     }
   }
 
@@ -69,16 +116,24 @@ class Checker {
     return request<IVerdict>(this._settings, 'check', { method: 'POST', body, signal });
   }
 
-  private _verdictUnder(cell: Cell): VerdictWidget {
+  private _verdictUnder(panel: NotebookPanel, cell: Cell): VerdictWidget {
     const layout = cell.layout as PanelLayout;
     const known = layout.widgets.find((widget): widget is VerdictWidget => widget instanceof VerdictWidget);
-    const widget = known ?? new VerdictWidget(this._trans);
-    if (!known) {
-      layout.addWidget(widget);
+    if (known) {
+      return known;
     }
+    const widget = new VerdictWidget(this._trans, this._sanitizer, () => void this.check(panel, cell));
+    const follow = (): void => {
+      if (widget.kept) {
+        widget.setStale(isStale(widget.kept, cell.model.sharedModel.getSource()));
+      }
+    };
+    cell.model.contentChanged.connect(follow);
+    layout.addWidget(widget);
     return widget;
   }
 
+  private _ran = new WeakMap<Cell, string>();
   private _running = new WeakMap<Cell, IRunning>();
 }
 
@@ -115,18 +170,19 @@ export const checkPlugin: JupyterFrontEndPlugin<void> = {
   description: 'Checks the exercise of a cell and shows the verdict under it.',
   autoStart: true,
   requires: [ICourse, INotebookTracker, ITraceViews],
-  optional: [ITranslator, ICommandPalette, ISettingRegistry],
+  optional: [ITranslator, ICommandPalette, ISanitizer],
   activate: (
     app: JupyterFrontEnd,
     course: ICourse,
     notebooks: INotebookTracker,
     views: ITraceViews,
     translator: ITranslator | null,
-    palette: ICommandPalette | null
+    palette: ICommandPalette | null,
+    sanitizer: ISanitizer | null
   ) => {
     const trans = (translator ?? nullTranslator).load('tfkit_lab');
     const draw = (title: string, maps: IMap[]): void => void traceOf(title, maps).then(trace => openView(app, views, trace));
-    const checker = new Checker(app.serviceManager.serverSettings, course, trans, draw);
+    const checker = new Checker(app.serviceManager.serverSettings, course, trans, sanitizer ?? new Sanitizer(), draw);
     const applies = (): boolean => !!exerciseOf(notebooks.activeCell?.model);
     app.commands.addCommand(CHECK, {
       label: trans.__('Check'),
@@ -140,6 +196,14 @@ export const checkPlugin: JupyterFrontEndPlugin<void> = {
       }
     });
     notebooks.activeCellChanged.connect(() => app.commands.notifyCommandChanged(CHECK));
+    notebooks.widgetAdded.connect((_, panel) => void panel.context.ready.then(() => panel.revealed).then(() => checker.restore(panel)));
+    NotebookActions.executionScheduled.connect((_, { cell }) => checker.ran(cell));
+    NotebookActions.executed.connect((_, { notebook, cell }) => {
+      const panel = notebooks.find(one => one.content === notebook);
+      if (panel && cell.model.sharedModel.getSource().includes('check(')) {
+        checker.told(panel, cell);
+      }
+    });
     palette?.addItem({ command: CHECK, category: trans.__('Course') });
   }
 };

@@ -1,9 +1,8 @@
-/** A verdict, drawn under its cell. */
+/** The card of a verdict under its cell. The server draws it (autograder/report/html.py), as it does for check() and feedback. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
-import { stateIcons } from '../../shared/icons';
 import { h } from '../../widgets/dom';
-import { drawExample, drawMap } from './example';
+import { IKept } from './kept';
 
 export interface ICheckResult {
   name: string;
@@ -15,15 +14,12 @@ export interface ICheckResult {
 export interface IVerdict {
   exercise: string;
   status: 'passed' | 'failed' | 'not_graded';
-  score: number;
-  max_score: number;
   checks: ICheckResult[];
-  misconception: string | null;
-  hint?: string | null;
-  reason?: string;
   counterexample: Record<string, unknown> | null;
   /** Python that draws the counterexample with the code in the kernel. */
   code?: string | null;
+  /** The card. */
+  html: string;
 }
 
 /** What can be done with a verdict. */
@@ -32,13 +28,27 @@ export interface IAction {
   run(): void;
 }
 
+/** Makes harmless what a notebook brings; JupyterLab's own. */
+export interface ISanitizer {
+  sanitize(dirty: string): string;
+}
+
 /** What a check is doing or has found, as a live region: a screen reader tells it without losing its place. */
 export class VerdictWidget extends Widget {
-  constructor(private _trans: TranslationBundle) {
+  constructor(
+    private _trans: TranslationBundle,
+    private _sanitizer: ISanitizer,
+    private _again: () => void
+  ) {
     super();
     this.addClass('tfkit-Verdict');
     this.node.setAttribute('role', 'status');
     this.node.setAttribute('aria-live', 'polite');
+  }
+
+  /** The verdict that is shown, if one is. */
+  get kept(): IKept | null {
+    return this._kept;
   }
 
   showRunning(exercise: string, cancel: () => void): void {
@@ -54,53 +64,47 @@ export class VerdictWidget extends Widget {
     this._show('cancelled', h('p', {}, this._trans.__('The check was cancelled.')));
   }
 
-  showVerdict(verdict: IVerdict, actions: readonly IAction[] = []): void {
+  /** A card, with which code it is about above it. It may come out of a notebook that somebody else wrote. */
+  showVerdict(kept: IKept, stale: boolean, actions: readonly IAction[] = []): void {
+    const card = h('div', {});
+    card.innerHTML = this._sanitizer.sanitize(kept.html);
+    for (const scrolls of card.querySelectorAll('.tfkit-v-box')) {
+      scrolls.setAttribute('tabindex', '0'); // the keyboard scrolls what is wider than the card
+    }
     const buttons = actions.map(({ label, run }) => h('button', { type: 'button', onclick: run }, label));
     const offered = buttons.length ? [h('p', { className: 'tfkit-Actions' }, ...buttons)] : [];
-    this._show(verdict.status, this._headline(verdict), ...this._words(verdict), ...this._checks(verdict.checks), ...this._example(verdict), ...offered);
+    this._show(kept.status, h('p', { className: 'tfkit-Of' }), card, ...offered);
+    this._kept = kept;
+    this.setStale(stale);
   }
 
-  private _headline(verdict: IVerdict): HTMLElement {
-    const words = {
-      passed: this._trans.__('Passed'),
-      failed: this._trans.__('Not yet right'),
-      not_graded: this._trans.__('Could not be checked')
-    };
-    const mark = stateIcons[verdict.status].element({ tag: 'span', className: 'tfkit-State' });
-    mark.setAttribute('aria-hidden', 'true');
-    const points = this._trans.__('%1 of %2 points', verdict.score, verdict.max_score);
-    return h('p', { className: 'tfkit-Headline' }, mark, h('strong', {}, `${words[verdict.status]}: ${verdict.exercise}`), ` (${points})`);
-  }
-
-  private _words(verdict: IVerdict): HTMLElement[] {
-    const said = [verdict.hint ?? verdict.misconception?.replace(/_/g, ' '), verdict.reason];
-    return said.filter((text): text is string => !!text).map(text => h('p', { className: 'tfkit-Hint' }, text));
-  }
-
-  private _checks(checks: ICheckResult[]): HTMLElement[] {
-    if (!checks.length) {
-      return [];
+  /** Whether the cell's code is another than the one that was judged. */
+  setStale(stale: boolean): void {
+    const line = this.node.querySelector('.tfkit-Of');
+    if (!this._kept || !line || this.node.dataset.stale === String(stale)) {
+      return;
     }
-    const rows = checks.map(check =>
-      h('tr', { className: `tfkit-${check.status}` }, h('th', { scope: 'row' }, check.name), h('td', {}, check.status.replace(/_/g, ' ')), h('td', {}, check.message, ...this._map(check)))
-    );
-    const head = h('tr', {}, ...['Check', 'Result', 'What was seen'].map(text => h('th', { scope: 'col' }, this._trans.__(text))));
-    const table = h('table', {}, h('thead', {}, head), h('tbody', {}, ...rows));
-    const failed = checks.some(check => check.status === 'failed');
-    return [h('details', { open: failed }, h('summary', {}, this._trans._n('%1 check', '%1 checks', checks.length)), table)];
+    this.node.dataset.stale = String(stale);
+    const again = h('button', { type: 'button', className: 'tfkit-Again', onclick: this._again }, this._trans.__('Check again'));
+    line.replaceChildren(...(stale ? [h('strong', {}, this._trans.__('Out of date: the code has changed since.')), ' ', this._of(), ' ', again] : [this._of()]));
   }
 
-  private _map(check: ICheckResult): HTMLElement[] {
-    const key = this._trans.__('Rows are outputs, columns inputs: ● may be seen and is, ▲ is seen and must not be, ○ should be seen and is not');
-    return check.map?.length ? [drawMap(check.map, key)] : [];
-  }
-
-  private _example(verdict: IVerdict): HTMLElement[] {
-    return verdict.counterexample ? [drawExample(verdict.counterexample, this._trans.__('The smallest example found'))] : [];
+  private _of(): string {
+    const { asked, at, code } = this._kept!;
+    const time = new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+    if (asked === 'button') {
+      return this._trans.__('Check button, %1: the cells as they stood.', time);
+    }
+    const kernel = this._trans.__('check(), %1: the code that the kernel had run.', time);
+    return code === null ? `${kernel} ${this._trans.__('This cell may hold other code.')}` : kernel;
   }
 
   private _show(state: string, ...children: HTMLElement[]): void {
+    this._kept = null;
+    delete this.node.dataset.stale;
     this.node.dataset.state = state;
     this.node.replaceChildren(...children);
   }
+
+  private _kept: IKept | null = null;
 }

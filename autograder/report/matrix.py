@@ -1,0 +1,205 @@
+"""The smallest failing case as small matrices: heat, hatching for False, an outline around wrong entries."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from autograder.report.words import place, places, sentence
+
+WIDEST = 12  # rows and columns of a matrix
+MOST = 4  # matrices of one tensor
+LONGEST = 200  # characters of a value that is no matrix
+LEVELS = 4  # of heat
+FLOW = "Rows: outputs; columns: inputs. ● may be seen and is, ▲ is seen and must not be, ○ should be seen and is not."
+FLOW_CLASSES = {"●": "tfkit-h3", "▲": "tfkit-wrong", "○": "tfkit-wrong"}
+UNKNOWN = "?"
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Rows of numbers, booleans or texts; `vector`: one row that stands for a tensor of one axis."""
+
+    name: str
+    rows: list[list[Any]]
+    wrong: list[list[bool]] | None = None
+    vector: bool = False
+
+    @property
+    def largest(self) -> float:
+        """What the darkest cell stands for."""
+        sizes = [abs(x) for row in self.rows for x in row if _is_number(x) and math.isfinite(x)]
+        return max(sizes, default=0.0)
+
+
+def matrices(name: str, value: Any, wrong: Any = None) -> list[Matrix]:
+    """The matrices in nested lists, a name each: `scores, batch 0, head 1`; none for what is no tensor of numbers."""
+    depth = _depth(value)
+    if not depth or _size(value) == 0:
+        return []
+    if depth == 1:
+        return [Matrix(name, [value], [wrong] if wrong else None, vector=True)]
+    return [
+        Matrix(", ".join([name, *_leading(where, depth)]), rows, _at(wrong, where) if wrong else None)
+        for where, rows in _slices(value, depth - 2)
+    ]
+
+
+def _leading(where: tuple[int, ...], depth: int) -> list[str]:
+    """The words for the leading axes, but where there is only one matrix."""
+    return place((*where, 0, 0)).split(", ")[: depth - 2] if where else []
+
+
+def _slices(value: Any, axes: int) -> Iterator[tuple[tuple[int, ...], Any]]:
+    """Each matrix with its place, which is () where there is but one."""
+    found = list(_walk(value, axes, ()))
+    yield from [((), found[0][1])] if len(found) == 1 else found
+
+
+def _walk(value: Any, axes: int, where: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], Any]]:
+    if axes == 0:
+        yield where, value
+        return
+    for index, part in enumerate(value):
+        yield from _walk(part, axes - 1, (*where, index))
+
+
+def _at(tree: Any, where: tuple[int, ...]) -> Any:
+    for index in where:
+        tree = tree[index]
+    while _depth(tree) > 2:
+        tree = tree[0]
+    return tree
+
+
+def _depth(value: Any) -> int:
+    """The axes of nested lists of equal lengths with numbers, booleans, "nan" and "inf" in them; 0 for all else."""
+    if not isinstance(value, list | tuple) or not value:
+        return 0
+    if all(_is_entry(part) for part in value):
+        return 1
+    depths = {_depth(part) for part in value}
+    alike = len(depths) == 1 and 0 not in depths and len({len(part) for part in value}) == 1
+    return 1 + depths.pop() if alike else 0
+
+
+def _size(value: Any) -> int:
+    return sum(map(_size, value)) if isinstance(value, list | tuple) else 1
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_entry(value: Any) -> bool:
+    return isinstance(value, int | float) or value in ("nan", "inf", "-inf", UNKNOWN)
+
+
+def shown(value: Any) -> str:
+    """An entry as a text."""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def drawn(matrix: Matrix) -> str:
+    """A table with its name above it and the indices of rows and columns beside it."""
+    width = len(matrix.rows[0])
+    columns = list(range(min(width, WIDEST)))
+    heads = "".join(f'<th scope="col">{column}</th>' for column in columns) + ("<th>…</th>" if width > WIDEST else "")
+    corner = f"<th>{'entry' if matrix.vector else 'row / column'}</th>"
+    lines = [f"<tr>{corner}{heads}</tr>"]
+    for index, row in enumerate(matrix.rows[:WIDEST]):
+        cells = "".join(_cell(matrix, index, column, row[column]) for column in columns)
+        name = "" if matrix.vector else f"{index}"
+        lines.append(f'<tr><th scope="row">{name}</th>{cells}{"<td>…</td>" if width > WIDEST else ""}</tr>')
+    if len(matrix.rows) > WIDEST:
+        lines.append("<tr><th>…</th></tr>")
+    return (
+        f'<div class="tfkit-v-box"><table class="tfkit-v-m"><caption>{escape(matrix.name)}</caption>'
+        f"<tbody>{''.join(lines)}</tbody></table></div>"
+    )
+
+
+def _cell(matrix: Matrix, row: int, column: int, value: Any) -> str:
+    wrong = bool(matrix.wrong and matrix.wrong[row][column])
+    classes = [name for name in (_heat(value, matrix.largest), "tfkit-wrong" if wrong else "") if name]
+    style = f' class="{" ".join(classes)}"' if classes else ""
+    return f"<td{style}>{'✗ ' if wrong else ''}{escape(shown(value))}</td>"
+
+
+def _heat(value: Any, largest: float) -> str:
+    if value == UNKNOWN:
+        return "tfkit-unknown"
+    if isinstance(value, bool):
+        return "tfkit-h2" if value else "tfkit-hidden-cell"
+    if not _is_number(value) or not math.isfinite(value) or not value or not largest:
+        return ""
+    return f"tfkit-{'h' if value > 0 else 'n'}{max(1, math.ceil(LEVELS * abs(value) / largest))}"
+
+
+def flow(rows: Sequence[str]) -> str:
+    """Who sees whom: a row per output, a column per input; "" where there is no map."""
+    if not rows:
+        return ""
+    lines = [
+        "<tr>" + "".join(f'<td class="{FLOW_CLASSES.get(sign, "")}">{escape(sign)}</td>' for sign in row[: 2 * WIDEST])
+        + "</tr>"
+        for row in rows[: 2 * WIDEST]
+    ]  # fmt: skip
+    table = f'<table class="tfkit-v-m"><tbody>{"".join(lines)}</tbody></table>'
+    return f'<div class="tfkit-v-box">{table}</div><small>{FLOW}</small>'
+
+
+def inputs_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of the call by name."""
+    inputs = given.get("inputs")
+    return dict(inputs) if isinstance(inputs, Mapping) else {}
+
+
+def example(given: Mapping[str, Any]) -> str:
+    """The smallest example: the call, its inputs, what came out and what must hold, with a sentence."""
+    asked = inputs_of(given)
+    known = ("call", "inputs", "expected_shape", "entry", "off_by", "message", "first_wrong_entry", "first_wrong_step")
+    asked = {**asked, **{name: value for name, value in given.items() if name not in (*known, "yours", "wrong")}}
+    tables = [table for name, value in asked.items() for table in matrices(str(name), value)[:MOST]]
+    plain = ", ".join(f"{name} = {shown(value)[:LONGEST]}" for name, value in asked.items() if not matrices("", value))
+    call = f": <code>{escape(str(given['call'])[:LONGEST])}</code>" if given.get("call") else ""
+    title = f"<p><b>The smallest example found</b>{call}{' with ' * bool(plain)}{escape(plain)}</p>"
+    boxes = "".join(map(drawn, [*tables, *answers(given)]))
+    words = "".join(f"<p>{escape(text)}</p>" for text in sentences(given))
+    return f'<div class="tfkit-v-example">{title}<div class="tfkit-v-row">{boxes}</div>{words}</div>'
+
+
+def answers(given: Mapping[str, Any]) -> list[Matrix]:
+    """The student's answer with its wrong entries, and beside it what is right of it already."""
+    wrong, yours = given.get("wrong"), given.get("yours")
+    own = matrices("your answer", yours, wrong)[:MOST]
+    held = matrices("what must hold", _masked(yours, wrong))[:MOST] if wrong is not None and own else []
+    some = any(entry != UNKNOWN for matrix in held for row in matrix.rows for entry in row)
+    return own + (held if some else [])
+
+
+def _masked(value: Any, wrong: Any) -> Any:
+    if isinstance(value, list) and isinstance(wrong, list):
+        return [_masked(one, other) for one, other in zip(value, wrong, strict=False)]
+    return UNKNOWN if wrong else value
+
+
+def sentences(given: Mapping[str, Any], told: Sequence[str] = ()) -> list[str]:
+    """What the pictures show, without what was `told` before."""
+    message, shape = str(given.get("message") or ""), given.get("expected_shape")
+    said = [sentence(places(message))[: 10 * LONGEST]] if message and message not in told else []
+    if isinstance(given.get("yours"), bool | int | float | str):
+        said.append(f"Your answer is {shown(given['yours'])[:LONGEST]}.")
+    if shape is not None and given.get("wrong") is None and str(list(shape)) not in message:
+        said.append(f"A right answer has shape {list(shape)}.")
+    first, most = given.get("first_wrong_entry"), given.get("entry")
+    if first and first != most:
+        said.append(f"The first wrong entry is at {place(first)}.")
+    if given.get("first_wrong_step"):
+        said.append(f"The first step that goes wrong: {given['first_wrong_step']}."[:LONGEST])
+    if any(matrix.name.startswith("what must hold") for matrix in answers(given)):
+        said.append("✗ marks what is wrong in your answer; ? is what has to change.")
+    return said

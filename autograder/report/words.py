@@ -1,0 +1,83 @@
+"""What a verdict says, in words that its card and the terminal share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+SIGNS = {"passed": "✓", "failed": "✗", "not_graded": "?", "not_run": "–"}
+STATES = {"passed": "passed", "failed": "not yet right", "not_graded": "not graded", "not_run": "not run"}
+NAMES = {"shapes": "shapes and types"}  # of properties; the others are called as they are
+PLACE = re.compile(r"\bat \[(\d+(?:, \d+)*)\]")
+AXES = {1: ("entry",), 2: ("row", "column"), 3: ("matrix", "row", "column"), 4: ("batch", "head", "row", "column")}
+UNEARNED = "What is right earns its points once ordinary values are right too."
+
+
+@dataclass(frozen=True)
+class Chip:
+    """A property, or a check that looks at none: its outcome, and its points."""
+
+    name: str
+    status: str
+    points: float
+    of: float
+
+
+def number(x: float) -> str:
+    """A score without a needless `.0`."""
+    return f"{float(x):.2f}".rstrip("0").rstrip(".")
+
+
+def chips(data: Mapping[str, Any]) -> list[Chip]:
+    """The checks of a verdict by property, in the order in which they were made."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for check in data.get("checks") or ():
+        kind = check.get("property")
+        name = NAMES.get(kind, kind) if kind else str(check["name"]).replace("_", " ")
+        groups.setdefault(name, []).append(check)
+    return [Chip(name, _outcome(of), _sum(of, "points"), _sum(of, "of")) for name, of in groups.items()]
+
+
+def _outcome(checks: Sequence[Mapping[str, Any]]) -> str:
+    found = {check["status"] for check in checks}
+    return next((status for status in ("failed", "passed") if status in found), "not_run")
+
+
+def _sum(checks: Sequence[Mapping[str, Any]], key: str) -> float:
+    return sum(float(check.get(key) or 0.0) for check in checks)
+
+
+def what_is_right(data: Mapping[str, Any]) -> str:
+    """`Right so far: values, gradients.`; "" where nothing is."""
+    names = [chip.name for chip in chips(data) if chip.status == "passed"]
+    return f"Right so far: {', '.join(names)}." if names else ""
+
+
+def still_to_be_had(data: Mapping[str, Any]) -> str:
+    """How many points are left, and for what; "" where there are none."""
+    left = float(data["max_score"]) - float(data["score"])
+    if data["status"] != "failed" or number(left) == "0":
+        return ""
+    unearned = [chip for chip in chips(data) if number(chip.of - chip.points) != "0"]
+    each = ", ".join(f"{chip.name} {number(chip.of - chip.points)}" for chip in unearned)
+    said = f"Still to be had: {number(left)} of {number(data['max_score'])}" + (f" ({each})." if each else ".")
+    return f"{said} {UNEARNED}" if any(chip.status == "passed" for chip in unearned) else said
+
+
+def place(where: Sequence[int]) -> str:
+    """`[0, 2]` -> `row 0, column 2`, counted from 0 as in the code."""
+    names = AXES.get(len(where)) or tuple(f"axis {axis}" for axis in range(len(where)))
+    return ", ".join(f"{name} {index}" for name, index in zip(names, where, strict=True))
+
+
+def places(message: str) -> str:
+    """A check's message with its places in words."""
+    return PLACE.sub(lambda found: f"at {place([int(index) for index in found.group(1).split(',')])}", message)
+
+
+def sentence(text: str) -> str:
+    """With a capital, and a full stop."""
+    text = text.strip()
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?", ")")) else ".")

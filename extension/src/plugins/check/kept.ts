@@ -1,0 +1,58 @@
+/** The card of the last verdict on an exercise, kept in the metadata of its cell: restored when the notebook is opened again. */
+
+const KEY = 'tfkit_verdict';
+const LONGEST = 40_000; // characters of a card; a longer one is shown and not kept
+const STATES = ['passed', 'failed', 'not_graded'] as const;
+
+export type State = (typeof STATES)[number];
+
+/** Who asked: the button sends the cells as they stand, `check()` the code that the kernel has run. */
+export type Asked = 'button' | 'kernel';
+
+export interface IKept {
+  html: string;
+  status: State;
+  asked: Asked;
+  /** When, in milliseconds of the epoch. */
+  at: number;
+  /** The digest of the cell's code that was judged; null where nobody knows what the kernel had run. */
+  code: string | null;
+}
+
+interface IMetadata {
+  getMetadata(key: string): unknown;
+  setMetadata(key: string, value: unknown): void;
+  deleteMetadata(key: string): void;
+}
+
+/** A short name for a text (FNV-1a, 32 bits, and its length): equal texts have equal ones. Blanks at the end do not count. */
+export function digest(source: string): string {
+  const text = source.trimEnd();
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) {
+    hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;
+  }
+  return `${text.length}-${hash.toString(16)}`;
+}
+
+/** Whether the verdict is of other code than this. */
+export const isStale = (kept: IKept, source: string): boolean => kept.code !== null && kept.code !== digest(source);
+
+export function keep(model: IMetadata, kept: IKept): void {
+  kept.html.length <= LONGEST ? model.setMetadata(KEY, kept) : model.deleteMetadata(KEY);
+}
+
+/** What a cell has kept; null for nothing, and for anything else than a card of ours. */
+export function keptIn(model: IMetadata): IKept | null {
+  const found = model.getMetadata(KEY) as Partial<IKept> | null | undefined;
+  const whole =
+    typeof found === 'object' &&
+    found !== null &&
+    typeof found.html === 'string' &&
+    found.html.length <= LONGEST &&
+    STATES.includes(found.status as State) &&
+    (found.asked === 'button' || found.asked === 'kernel') &&
+    Number.isFinite(found.at) &&
+    (found.code === null || typeof found.code === 'string');
+  return whole ? (found as IKept) : null;
+}

@@ -1,0 +1,41 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { expect, it, vi } from 'vitest';
+import { digest, IKept } from './kept';
+import { VerdictWidget } from './verdict';
+
+const trans = nullTranslator.load('tfkit_lab');
+const html = '<div class="tfkit-verdict"><div class="tfkit-v-box">x</div></div>';
+const kept: IKept = { html, status: 'failed', asked: 'button', at: 0, code: digest('a') };
+const of = (widget: VerdictWidget): string => widget.node.querySelector('.tfkit-Of')!.textContent!;
+
+it('says which code it is about, and offers another check when that has changed', () => {
+  const again = vi.fn();
+  const widget = new VerdictWidget(trans, { sanitize: text => text }, again);
+  widget.showVerdict(kept, false);
+  expect(of(widget)).toMatch(/^Check button, .*: the cells as they stood\.$/);
+  expect(widget.node.querySelector('button')).toBeNull();
+  widget.setStale(true);
+  expect(of(widget)).toMatch(/^Out of date: the code has changed since\./);
+  expect(widget.node.dataset).toMatchObject({ state: 'failed', stale: 'true' });
+  widget.node.querySelector('button')!.click();
+  expect(again).toHaveBeenCalledOnce();
+  widget.setStale(false);
+  expect(of(widget)).toMatch(/^Check button/);
+  widget.showRunning('x', () => undefined);
+  expect([widget.kept, widget.node.dataset.stale]).toEqual([null, undefined]);
+});
+
+it('of the kernel says so, and where nobody knows which code that was', () => {
+  const widget = new VerdictWidget(trans, { sanitize: text => text }, () => undefined);
+  widget.showVerdict({ ...kept, asked: 'kernel' }, false);
+  expect(of(widget)).toMatch(/the kernel had run\.$/);
+  widget.showVerdict({ ...kept, asked: 'kernel', code: null }, false);
+  expect(of(widget)).toMatch(/This cell may hold other code\.$/);
+});
+
+it('shows nothing of a notebook that was not made harmless', () => {
+  const widget = new VerdictWidget(trans, { sanitize: text => text.replace(/<script>.*<\/script>/, '') }, () => undefined);
+  widget.showVerdict({ ...kept, html: `${html}<script>alert(1)</script>` }, false);
+  expect(widget.node.querySelector('script')).toBeNull();
+  expect(widget.node.querySelector('.tfkit-v-box')!.getAttribute('tabindex')).toBe('0');
+});
