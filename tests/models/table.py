@@ -77,6 +77,12 @@ class Decoder(Row):
         mask = {name: mask[:, :end] for name, mask in fixed.items()}
         return model(input_ids=part, cache=cache, use_cache=True, **mask)
 
+    def prompts(self, model: Any, ids: torch.Tensor) -> dict[str, Any]:
+        """What `generate` is given of prompts or sources ids [B,L], of which the second is padded"""
+        mask = torch.ones_like(ids)
+        mask[1, :2] = 0
+        return {"input_ids": ids, "attention_mask": mask}
+
     def beginning(self, model: Any) -> dict[str, Any]:
         mask = torch.ones(3, self.length, dtype=torch.long)
         mask[1, :2] = 0  # padding on the left, as a batch of prompts has it
@@ -104,6 +110,12 @@ class Seq2Seq(Row):
     def step(self, model: Any, part: torch.Tensor, cache: Any, end: int, fixed: dict[str, Any]) -> Any:
         return model(decoder_input_ids=part, cache=cache, use_cache=True, **fixed)
 
+    def prompts(self, model: Any, ids: torch.Tensor) -> dict[str, Any]:
+        """As of a decoder alone; sources are padded on the right."""
+        mask = torch.ones_like(ids)
+        mask[1, -2:] = 0
+        return {"input_ids": ids, "attention_mask": mask}
+
     def beginning(self, model: Any) -> dict[str, Any]:
         source, mask = drawn(3, 5, seed=6), torch.ones(3, 5, dtype=torch.long)
         mask[1, 3:] = 0
@@ -129,6 +141,10 @@ class WithPassages(Seq2Seq):
 
     def ahead(self, model: Any, ids: torch.Tensor) -> torch.Tensor:
         return model(**{**self.inputs(model, drawn(len(ids), 5, seed=6)), "decoder_input_ids": ids}).logits
+
+    def prompts(self, model: Any, ids: torch.Tensor) -> dict[str, Any]:
+        self.open(model)
+        return super().prompts(model, ids)
 
     def beginning(self, model: Any) -> dict[str, Any]:
         self.open(model)
@@ -389,6 +405,7 @@ ROWS: dict[str, Row] = {
         but={
             "compile": "as above: the way back computes inputs again",
             "static cache": "its cache keeps buckets beside keys and values, and makes its own",
+            "decodes as one graph": "so there is no cache of fixed size for a graph to write to",
         },
     ),
     "rag": WithPassages(
@@ -402,6 +419,7 @@ ROWS: dict[str, Row] = {
         fields={"vocab_size": VOCAB, "d_embed": 6, "d_hidden": 8}, head="seq2seq_lm",
         odd={"d_embed": 5, "d_hidden": 7, "n_layers": 3, "cell": "lstm", "attention": "dot"},
         but={"static cache": "a recurrent state does not grow: there is nothing to make static",
+             "decodes as one graph": "the compiler does not take torch's own recurrent layers",
              "compile": "the compiler does not take torch's own recurrent layers"},
     ),
     "roberta": Encoder(fields={**BERT, "n_types": 1}, head="masked_lm", odd=ODD),
@@ -410,7 +428,8 @@ ROWS: dict[str, Row] = {
     "transformer_xl": Decoder(
         fields={**GPT_XL, "n_layers": 2}, head="causal_lm",
         odd={"d_model": 18, "n_heads": 3, "d_head": 5, "mem_len": 5},
-        but={"static cache": "its memory already has a fixed length"},
+        but={"static cache": "its memory already has a fixed length",
+             "decodes as one graph": "its memory moves along by copies, and has no position to write at"},
     ),
     "vit": Pixels(
         fields={"d_model": 16, "n_layers": 2, "n_heads": 4, "d_ff": 24, "image_size": 6, "patch_size": 2, "stride": 2,

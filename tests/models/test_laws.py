@@ -14,8 +14,8 @@ from tfkit.nn import StaticCache
 from tfkit.tools.flatten import flatten
 
 LAWS = {
-    "bad input", "batch", "bfloat16", "cache", "causality", "compile", "flat form", "gradient", "odd sizes",
-    "padding", "save and load", "static cache", "tracing", "weights shown",
+    "bad input", "batch", "bfloat16", "cache", "causality", "compile", "decodes as one graph", "flat form", "gradient",
+    "odd sizes", "padding", "save and load", "static cache", "tracing", "weights shown",
 }  # fmt: skip
 
 # no table of positions, or one that only distances are read from, or that is stretched
@@ -201,6 +201,23 @@ def test_compiles_forward_and_backward(name):
     torch.testing.assert_close(out, expected)
     out.backward()
     assert any(p.grad is not None and p.grad.any() for p in model.parameters())
+
+
+@rows("decodes as one graph", lambda row: row.cached)
+def test_decodes_as_one_graph(name):
+    """Nine steps after the prompt share one graph, and so do later batches of other sizes and lengths; ids as eager."""
+    row, model = make(name)
+    graphs = []
+
+    def backend(graph, inputs):
+        graphs.append(graph)
+        return graph.forward
+
+    for batch, length in ((3, 5), (2, 7), (4, 4)):
+        how = row.prompts(model, drawn(batch, length, seed=batch))
+        how |= {"max_new_tokens": 9, "end_id": -1, "start_id": 1, "pad_id": 0}
+        assert torch.equal(tfkit.generate(model, compile=backend, **how), tfkit.generate(model, **how))
+        assert len(graphs) == 1, f"{batch} rows of {length} tokens"
 
 
 @heads("bfloat16")

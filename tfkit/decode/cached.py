@@ -10,23 +10,26 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from tfkit.decode.compiled import Backend, bucket, run_step
 from tfkit.nn import StaticCache
 
 
 class ModelDecoder(ABC):
     """What decoders with a source and without have in common.
 
-    room: the most positions there will be; static: a cache of that size from the start. Raises ValueError for a static
-    cache where the model has none at all.
+    room: the most positions there will be; static: a cache of that size from the start; backend: of torch.compile, for
+    every step after the prompt, which wants a static cache. Raises ValueError for a static cache where the model has
+    none at all, or one that has no size.
     """
 
     hidden: Tensor | None = None
 
-    def __init__(self, model: Any, room: int, static: bool) -> None:
+    def __init__(self, model: Any, room: int, static: bool, backend: Backend | None = None) -> None:
         self.known = arguments(type(model))
-        self.model, self.room, self.cached = model, room, "cache" in self.known
-        if static and not self.cached:
-            raise ValueError(f"{type(model).__name__} has no cache, so not a static one either")
+        self.model, self.backend, self.cached = model, backend, "cache" in self.known
+        self.room = room if backend is None else bucket(room)
+        if static or backend is not None:
+            need_static(model, self.cached)
         self.rows, self.length = 0, 0
         self.cache: Any = None
         self.ids = torch.empty(0, 0, dtype=torch.int64)  # all of them, where they are read again
@@ -53,6 +56,11 @@ class ModelDecoder(ABC):
     def extend(self, tokens: Tensor, **how: Any) -> Tensor:
         """tokens [N,t] -> logits [N,t,V]; `how` goes to the model's forward, where it has a cache."""
         past, self.length = self.length, self.length + tokens.size(1)
+        if self.compiles(past):
+            assert self.backend is not None
+            given = self.inputs(tokens, past)
+            logits, self.hidden = run_step(self.model, self.backend, given, self.cache, tokens.size(1))
+            return logits
         if self.cached:
             out = self.model(**self.inputs(tokens, past), cache=self.cache, use_cache=True, **how)
             self.cache, self.hidden = out.cache, out.last_hidden_state
@@ -61,6 +69,12 @@ class ModelDecoder(ABC):
         out = self.model(**self.inputs(self.ids, 0))
         self.hidden = None if out.last_hidden_state is None else out.last_hidden_state[:, past:]
         return out.logits[:, past:]
+
+    def compiles(self, past: int) -> bool:
+        """Whether the next step is a graph: not the prompt, and not what reaches past the model's last position, of
+        which the model itself complains."""
+        last = getattr(self.model, "last_position", None)
+        return self.backend is not None and past > 0 and (last is None or self.length <= last)
 
     def reorder(self, index: Tensor, since: int) -> None:
         """Goes on from rows `index` [N]; what they agree on, the first `since` columns, need not be moved."""
@@ -86,6 +100,15 @@ class ModelDecoder(ABC):
             raise TypeError(f"{type(self.model).__name__} keeps a state that cannot forget its last {count} tokens")
 
 
+def need_static(model: Any, cached: bool) -> None:
+    """Raises ValueError for a model whose steps cannot be made alike by a cache of fixed size."""
+    name = type(model).__name__
+    if not cached:
+        raise ValueError(f"{name} has no cache, so not a static one either; without one no step can be compiled")
+    if not getattr(model, "STATIC_CACHE", True):
+        raise ValueError(f"{name} makes a cache of its own kind, and no static one: leave out static_cache and compile")
+
+
 def arguments(kind: type) -> set[str]:
     """What a model's forward takes, by name: its own, and what that passes on to its parent's."""
     known: set[str] = set()
@@ -102,14 +125,16 @@ class CausalDecoder(ModelDecoder):
     """A decoder alone. mask bool [B,t]: prompts of unequal length are padded on the left, and count from their first
     real token; None: all is real."""
 
-    def __init__(self, model: Any, mask: Tensor | None, room: int, static: bool) -> None:
-        super().__init__(model, room, static)
+    def __init__(
+        self, model: Any, mask: Tensor | None, room: int, static: bool, backend: Backend | None = None
+    ) -> None:
+        super().__init__(model, room, static, backend)
         self.mask = self.positions = None
         if mask is not None:
-            self.mask = F.pad(mask, (0, room - mask.size(1)), value=True)  # bool [B,room]
+            self.mask = F.pad(mask, (0, self.room - mask.size(1)), value=True)  # bool [B,room]
             self.positions = (self.mask.cumsum(1) - 1).clamp(min=0)
-        if static:
-            self.cache = StaticCache(room) if self.mask is None else Padded(room, self.mask)
+        if static or backend is not None:
+            self.cache = StaticCache(self.room) if self.mask is None else Padded(self.room, self.mask)
         self.hides = isinstance(self.cache, Padded)
 
     def inputs(self, ids: Tensor, past: int) -> dict[str, Any]:
@@ -131,13 +156,17 @@ class CausalDecoder(ModelDecoder):
 class Seq2SeqDecoder(ModelDecoder):
     """An encoder-decoder: the source is read once. mask bool [B,S], of the source; None: padding looks like it."""
 
-    def __init__(self, model: Any, input_ids: Tensor, mask: Tensor | None, room: int, static: bool) -> None:
-        super().__init__(model, room, static)
+    def __init__(
+        self, model: Any, input_ids: Tensor, mask: Tensor | None, room: int, static: bool,
+        backend: Backend | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(model, room, static, backend)
         if mask is None:
             mask = input_ids != model.config.pad_token_id
         mask = None if bool(mask.all()) else mask  # without one, attention is faster
         self.mask, self.encoded = mask, model.encode(input_ids, mask)
-        self.cache = StaticCache(room) if static else None  # the model makes its own kind: states, where it has no keys
+        # otherwise the model makes its own kind: states, where it has no keys
+        self.cache = StaticCache(self.room) if static or backend is not None else None
 
     def inputs(self, ids: Tensor, past: int) -> dict[str, Any]:
         """The source goes in encoded; positions are the model's own to count, so `past` is not needed."""

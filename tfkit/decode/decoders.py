@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tfkit.decode.cached import CausalDecoder, Seq2SeqDecoder
+from tfkit.decode.compiled import Backend
 
 
 class Decoder(Protocol):
@@ -128,22 +129,33 @@ def need_words(model: Any) -> None:
 
 
 def decoder_for(
-    model: Any, input_ids: Tensor | None, mask: Tensor | None = None, room: int = 0, static: bool = False
+    model: Any,
+    input_ids: Tensor | None,
+    mask: Tensor | None = None,
+    room: int = 0,
+    static: bool = False,
+    backend: Backend | None = None,
 ) -> Decoder:
-    """The way to drive `model`; input_ids and mask: of the source; of a decoder alone, mask: of the prompts.
+    """The way to drive `model`; input_ids and mask: of the source; of a decoder alone, mask: of the prompts; room,
+    static, backend: as of `ModelDecoder`.
 
-    Raises TypeError for what is neither a model nor a function, or lacks its input or its head.
+    Raises TypeError for what is neither a model nor a function, or lacks its input or its head; ValueError where its
+    steps cannot be compiled and a backend is given.
     """
     need_words(model)
-    if tells(model) and not static:
+    if backend is not None and not is_ours(model):
+        raise ValueError("compile: only tfkit's models have the cache of fixed size that a compiled step needs")
+    if tells(model) and not static and backend is None:
         return TextDecoder(model, mask)
     if is_causal(model):
-        return CausalDecoder(model, mask, room, static)
+        return CausalDecoder(model, mask, room, static, backend)
     if hasattr(model, "encode"):
         if input_ids is None:
             raise TypeError(f"{type(model).__name__} reads a source: give its ids [B,S]")
         ours = is_ours(model)
-        return Seq2SeqDecoder(model, input_ids, mask, room, static) if ours else PlainDecoder(model, input_ids)
+        if ours:
+            return Seq2SeqDecoder(model, input_ids, mask, room, static, backend)
+        return PlainDecoder(model, input_ids)
     if callable(model) and not isinstance(model, torch.nn.Module):
         return StepDecoder(model)
     raise TypeError(

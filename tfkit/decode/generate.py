@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from tfkit.decode import settings as defaults
+from tfkit.decode.compiled import Backend, backend_of
 from tfkit.decode.decoders import Decoder, decoder_for, is_causal, is_ours, need_words
 from tfkit.decode.prompts import Ids, Rows, as_rows, prompts, special_ids
 from tfkit.decode.rules import Rules
@@ -30,6 +31,7 @@ def generate(
     returns: int | None = None,
     generator: torch.Generator | None = None,
     static_cache: bool = False,
+    compile: bool | Backend = False,
     trace: bool = False,
     **given: Any,
 ) -> Any:
@@ -41,7 +43,9 @@ def generate(
     length; prompts come back padded on the left.
     end_id: one or several; -1: none. prefix: tokens that come first, after the start or before the prompt (a language
     code, a control code), for all rows or [B,n]. returns: how many of a beam's hypotheses, best first.
-    static_cache: of fixed size, for compilers. given: rules as in `Rules`, max_length, which counts the prompt too, and
+    static_cache: of fixed size, for compilers. compile: steps after the prompt are one compiled graph, on such a cache,
+    made at the first step, which takes a while, and used again by later calls (True: torch's own compiler; or another
+    backend of torch.compile, such as "eager"). given: rules as in `Rules`, max_length, which counts the prompt too, and
     instead of a strategy transformers' words for one (num_beams, length_penalty, do_sample, top_p …).
 
     What is not given is as `model.generation_config` says, which is what its file said; without that, greedily and up
@@ -53,7 +57,7 @@ def generate(
         strategy, task = prepared(
             model, input_ids, strategy, max_new_tokens=max_new_tokens, attention_mask=attention_mask, start_id=start_id,
             end_id=end_id, pad_id=pad_id, prefix=prefix, returns=returns, generator=generator,
-            static_cache=static_cache, **given,
+            static_cache=static_cache, compile=compile, **given,
         )  # fmt: skip
         task.watch = steps.append if trace else None
         ids = strategy.run(task)
@@ -95,11 +99,13 @@ def prepared(
     returns: int | None = None,
     generator: torch.Generator | None = None,
     static_cache: bool = False,
+    compile: bool | Backend = False,
     **given: Any,
 ) -> tuple[Strategy, Task]:
     """The strategy and the task that a call of `generate` describes; to be called, and run, while `evaluating`."""
     need_words(model)
     check_names(strategy, given)
+    backend = backend_of(compile)
     settings = {**defaults.of(model), **given}
     defaults.warn_of_unknown(settings)
     if strategy is None:
@@ -116,7 +122,8 @@ def prepared(
     def make(other: Any = None, rows: slice = slice(None)) -> Decoder:
         """A decoder for these rows of the sources, of `model` or of `other`, a draft."""
         part, hidden = (None if tensor is None else tensor[rows] for tensor in (source, mask))
-        return decoder_for(model if other is None else other, part, hidden, prompt.size(1) + limit, static_cache)
+        read = model if other is None else other
+        return decoder_for(read, part, hidden, prompt.size(1) + limit, static_cache, backend)
 
     applied = rules_of(model, settings, given).for_run(prompt.size(1), limit, ends, prompt.device)
     real = mask if is_causal(model) else None

@@ -105,6 +105,7 @@ class Model(nn.Module):
     """A configuration, a head, and a place on disk. Raises ValueError for a head that it does not have."""
 
     HEADS: ClassVar[tuple[str | None, ...]] = (None,)
+    STATIC_CACHE: ClassVar[bool] = True  # whether its decoder, where it has one, takes a cache of fixed size
     UNLIKE_STATES: ClassVar[str | None] = None  # why its layers have no hidden states as transformers' have
     accepts_loss_kwargs = False  # transformers' Trainer asks: losses here are means, and are not told over how many
 
@@ -125,6 +126,11 @@ class Model(nn.Module):
         from ._boundary import asked
 
         return asked(self, super().__call__, args, given)
+
+    @property
+    def last_position(self) -> int | None:
+        """How long a text may be that the decoder reads; None: there is no table of positions that ends."""
+        return getattr(self.config, "max_length", None)
 
     def save_pretrained(self, directory: str | Path, **how: Any) -> None:
         """Write config.json and model.safetensors; `tfkit.from_pretrained` reads them. how: `max_shard_size`, "5GB"."""
@@ -173,12 +179,12 @@ def check_rows(ids: torch.Tensor, memory: torch.Tensor) -> None:
         raise ValueError(f"decoder_input_ids has {ids.size(0)} rows, the encoder's output has {memory.size(0)}")
 
 
-def reach(config: Any, name: str, ids: torch.Tensor, past: int = 0) -> int:
-    """Where ids [B,L] end that come after `past` others. Raises ValueError past the last position that there is."""
+def reach(config: Any, name: str, ids: torch.Tensor, past: int | torch.Tensor = 0) -> None:
+    """Raises ValueError where ids [B,L] that come after `past` others reach past the last position that there is. While
+    a graph is made a tensor has no value, and nobody is told: `decode.compiled` asks beforehand."""
     end = past + ids.size(1)
-    if end > config.max_length:
-        raise ValueError(f"{name} reaches position {end}, max_length is {config.max_length}")
-    return end
+    if not (isinstance(end, torch.Tensor) and torch.compiler.is_compiling()) and end > config.max_length:
+        raise ValueError(f"{name} reaches position {int(end)}, max_length is {config.max_length}")
 
 
 def check_ids(name: str, ids: torch.Tensor | None) -> torch.Tensor:

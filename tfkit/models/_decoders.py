@@ -35,7 +35,7 @@ class BERTDecoder(bert.BERT):
 
     def decode(self, ids, memory, mask, memory_mask, cache):
         """ids [B,T], memory [B,S,E], masks bool [B,K] and [B,S] or None -> [B,T,E]"""
-        reach(self.config, "decoder_input_ids", ids, 0 if cache is None else cache.length)
+        reach(self.config, "decoder_input_ids", ids, 0 if cache is None else cache.past)
         return self.encode(ids, mask, None, None, memory, memory_mask, cache)
 
     def score(self, x):
@@ -76,7 +76,7 @@ class GPT2Decoder(gpt2.GPT2):
     def decode(self, ids, memory, mask, memory_mask, cache):
         """As of BERT"""
         mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
-        positions = self.positions(ids, None, 0 if cache is None else cache.length)
+        positions = self.positions(ids, None, 0 if cache is None else cache.past)
         x = look_up(self.embed, ids, "decoder_input_ids") + look_up(self.position, positions, "position_ids")
         x = self.drop(x)
         for layer in self.layers:

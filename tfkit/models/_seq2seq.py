@@ -38,7 +38,7 @@ class Seq2Seq(Model):
         memory = self.encode(input_ids, attention_mask) if encoder_outputs is None else encoder_outputs
         memory = memory.last_hidden_state if isinstance(memory, Output) else memory
         check_rows(ids, memory)
-        past = 0 if cache is None else cache.length
+        past = 0 if cache is None else cache.past
         mask = as_mask("decoder_attention_mask", decoder_attention_mask, (ids.size(0), past + ids.size(1)))
         memory_mask = as_mask("attention_mask", attention_mask, memory.shape[:2])
         return self.decode(ids, memory, mask, memory_mask, cache), memory
@@ -167,7 +167,7 @@ class Tasks(Seq2Seq):
         not; encoder_hidden_states [B,S,E]: someone else's, or none -> Output: loss, logits, last_hidden_state, cache"""
         ids = check_ids("input_ids", input_ids)
         cache = Cache() if use_cache and cache is None else cache
-        past = 0 if cache is None else cache.length
+        past = 0 if cache is None else cache.past
         mask = as_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
         memory, memory_mask = encoder_hidden_states, None
         if memory is not None:

@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from ..nn import Attention, Dropout, FeedForward, LayerDrop
+from ..nn.positions import rows_after
 from . import _fairseq, transformer
 from ._base import Model, Output, activation, configuration, look_up, reach
 from ._fairseq import FIELDS as HF_FIELDS
@@ -88,7 +89,7 @@ class Positions(nn.Embedding):
 
     def forward(self, input, past=0):
         """input [B,L]: the ids that come after `past` others -> broadcastable to [B,L,E]"""
-        return self.weight[past + OFFSET : past + OFFSET + input.size(1)]
+        return rows_after(self.weight, past + OFFSET, input.size(1))
 
 
 class BART(Tasks, transformer.Transformer):

@@ -171,8 +171,8 @@ class BERT(Model):
         """ids, types [B,L], mask bool [B,K] or None; of a decoder: memory [B,S,E], memory_mask bool [B,S] -> [B,L,E]"""
         mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
         if cache is not None and position_ids is None:
-            reach(self.config, "input_ids", ids, cache.length)
-            position_ids = self.embed.place(ids) + cache.length
+            reach(self.config, "input_ids", ids, cache.past)
+            position_ids = self.embed.place(ids) + cache.past
         x, how = self.embed(ids, types, position_ids), (memory, memory_mask, cache)
         for layer in self.layers:
             x = layer(x, mask, *how) if self.config.is_decoder else layer(x, mask)
@@ -213,7 +213,7 @@ class BERT(Model):
         if types is not None and types.shape != ids.shape:
             raise ValueError(f"token_type_ids has shape {list(types.shape)}, input_ids has {list(ids.shape)}")
         across = self.looked_across(ids, encoder_hidden_states, encoder_attention_mask, cache, use_cache)
-        past = 0 if (cache := across.get("cache")) is None else cache.length
+        past = 0 if (cache := across.get("cache")) is None else cache.past
         mask = as_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
         x = self.encode(ids, mask, types, position_ids, *also, **across)
         pooled = None if self.pooler is None else torch.tanh(self.pooler(x[:, 0]))

@@ -21,6 +21,7 @@ from torch import nn
 from ..namemap import NameMap
 from ..nn import Attention, Cache, Dropout, FeedForward, merge_heads, split_heads
 from ..nn.block_sparse import block_sparse_attention, block_table, drawn_blocks
+from ..nn.positions import places
 from . import _heads as heads
 from . import bert
 from ._base import activation, check_ids, configuration, look_up, need_tensor, reach
@@ -182,7 +183,7 @@ class BigBird(BERT):
     def encode(self, ids, mask, types, position_ids, memory=None, memory_mask=None, cache=None):
         c, length = self.config, ids.size(1)
         if cache is not None and position_ids is None:
-            position_ids = self.new_positions(cache.length, ids)
+            position_ids = self.new_positions(cache.past, ids)
         x = self.embed(ids, types, position_ids)
         if c.is_decoder or c.attention_type != "block_sparse" or length <= (5 + 2 * c.n_random) * c.block:
             seen = Seen(None if mask is None else mask[:, None, None], cache, None)
@@ -196,7 +197,8 @@ class BigBird(BERT):
 
     def new_positions(self, past, ids):
         """int64 [L]; ValueError past max_length."""
-        return torch.arange(past, reach(self.config, "input_ids", ids, past), device=ids.device)
+        reach(self.config, "input_ids", ids, past)
+        return places(past, ids.size(1), ids.device)
 
 
 MODEL = BigBird

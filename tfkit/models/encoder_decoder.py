@@ -67,6 +67,10 @@ class EncoderDecoder(transformer.Transformer):
         }
         self.names = Shared(parts, HF, shared)
 
+    @property
+    def last_position(self):
+        return self.decoder.last_position
+
     def encode(self, input_ids, attention_mask=None):
         return Output(last_hidden_state=self.encoder(input_ids, attention_mask).last_hidden_state)
 

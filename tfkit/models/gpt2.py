@@ -8,12 +8,12 @@ Trained  objectives.causal_lm
 
 from typing import Any
 
-import torch
 import torch.nn.functional as F
 from torch import nn
 
 from ..namemap import Fused, NameMap
 from ..nn import Attention, Cache, Dropout, FeedForward
+from ..nn.positions import places
 from ..objectives.cross_entropy import cross_entropy, next_labels
 from . import _heads as heads
 from ._base import Model, Output, activation, as_mask, check_ids, configuration, look_up, reach
@@ -110,8 +110,8 @@ class GPT2(Model):
 
     def positions(self, ids, given, past):
         """Where the tokens are: as given int [B,L], or from `past` on -> int64 [B,L] or [L]"""
-        end = reach(self.config, "input_ids", ids, past)
-        return torch.arange(past, end, device=ids.device) if given is None else given
+        reach(self.config, "input_ids", ids, past)
+        return places(past, ids.size(1), ids.device) if given is None else given
 
     def hidden(self, ids, positions, mask, cache):
         """ids [B,L], positions [B,L] or [L], mask bool [B,1,1,K] or None -> [B,L,E]"""
@@ -146,7 +146,7 @@ class GPT2(Model):
             input_ids = given["input_ids"]
         ids = check_ids("input_ids", input_ids)
         cache = Cache() if use_cache and cache is None else cache
-        past = 0 if cache is None else cache.length
+        past = 0 if cache is None else cache.past
         real = as_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
         mask = None if real is None else real[:, None, None]
         x = self.hidden(ids, self.positions(ids, position_ids, past), mask, cache)

@@ -8,8 +8,10 @@ The weights were not published, nor the band's width: 256 is what its replicatio
 """
 
 import torch
+import torch.nn.functional as F
 
 from ..nn import Attention
+from ..nn.positions import places
 from . import gpt2
 from ._base import configuration, look_up
 
@@ -37,13 +39,12 @@ PRESETS: dict[str, dict] = {
 def banded(mask, ids, cache, window):
     """mask bool [B,1,1,K] or None, ids [B,Q] the new ones -> the mask of a layer that sees `window` keys back, or None
     where all are that near. What is later is left to causality."""
-    past = 0 if cache is None else cache.length
-    end = past + ids.size(1)
-    if end <= window:
+    past, new = 0 if cache is None else cache.past, ids.size(1)
+    keys = new if cache is None else cache.width(new)
+    if keys <= window:
         return mask
-    query = torch.arange(past, end, device=ids.device)[:, None]
-    near = torch.arange(end, device=ids.device) > query - window  # [Q,K]
-    return near if mask is None else mask & near
+    near = torch.arange(keys, device=ids.device) > places(past, new, ids.device)[:, None] - window  # [Q,K]
+    return near if mask is None else F.pad(mask, (0, keys - mask.size(-1))) & near
 
 
 class Block(gpt2.Block):

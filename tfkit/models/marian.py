@@ -10,7 +10,7 @@ Trained  translation of one pair of languages, with label smoothing 0.1 (Tiedema
 import torch
 from torch import nn
 
-from ..nn.positions import sines_then_cosines
+from ..nn.positions import rows_after, sines_then_cosines
 from . import _fairseq, bart
 from ._base import configuration
 from .bart import BART, HF_FIELDS, HF_UNUSED
@@ -54,7 +54,7 @@ class Positions(nn.Module):
         self.register_buffer("table", sines_then_cosines(c.max_length, c.d_model), persistent=False)
 
     def forward(self, ids, past):
-        return self.table[past : past + ids.size(1)]
+        return rows_after(self.table, past, ids.size(1))
 
 
 class Marian(BART):

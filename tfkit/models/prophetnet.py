@@ -19,7 +19,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from ..namemap import NameMap
-from ..nn import Cache, Dropout, StaticCache, StreamAttention, plan_streams
+from ..nn import Cache, Dropout, StreamAttention, plan_streams
+from ..nn.positions import rows_after
 from ..objectives.cross_entropy import check_labels, cross_entropy
 from . import bart, transformer
 from ._base import Model, Output, as_mask, check_ids, configuration, look_up
@@ -96,6 +97,11 @@ class ProphetNet(transformer.Transformer):
         """An encoder alone is published under other names."""
         return HF_ENCODER if self.head == "encoder" else HF
 
+    @property
+    def last_position(self):
+        """Positions count from pad_token_id + 1, and a stream predicts at the next one."""
+        return self.config.max_length - self.config.pad_token_id - 2
+
     def places(self):
         """Positions count from pad_token_id + 1; the row of pad_token_id is not trained."""
         return nn.Embedding(self.config.max_length, self.config.d_model, padding_idx=self.config.pad_token_id)
@@ -110,18 +116,19 @@ class ProphetNet(transformer.Transformer):
                 raise ValueError(f"{name} reaches position {end}, max_length is {c.max_length}")
             place = torch.arange(first, first + new, device=ids.device).clamp(max=c.max_length - 1)  # the last but one
             return self.drop(self.encoder_norm(words + self.encoder_position(place)))
-        if first + new >= c.max_length:  # a stream predicts at the next position
+        blind = isinstance(past, torch.Tensor) and torch.compiler.is_compiling()
+        if not blind and first + new >= c.max_length:  # a stream predicts at the next position
             room = c.max_length - c.pad_token_id - 2
-            raise ValueError(f"{name} reaches position {end}; max_length {c.max_length} leaves room for {room}")
-        place = self.decoder_position.weight[first : first + new + 1]
+            raise ValueError(f"{name} reaches position {int(end)}; max_length {c.max_length} leaves room for {room}")
+        place = rows_after(self.decoder_position.weight, first, new + 1)
         streams = place[1:] + self.ngram_embed.weight.roll(1, 0)[:, None]  # [N,L,E]; the first stream has the last row
         streams = streams.flatten(0, 1).expand(rows, -1, -1)
         return self.drop(self.decoder_norm(torch.cat([words + place[:-1], streams], 1)))
 
     def decode(self, ids, memory, mask, memory_mask, cache):
         """-> the states of all streams [B,(1+N)T,E], the main one first"""
-        c, past, new = self.config, 0 if cache is None else cache.length, ids.size(1)
-        keys = cache.max_length if isinstance(cache, StaticCache) else past + new
+        c, past, new = self.config, 0 if cache is None else cache.past, ids.size(1)
+        keys = new if cache is None else cache.width(new)
         x = self.embedded(ids, "input_ids" if self.head == "causal_lm" else "decoder_input_ids", past)
         how = {"buckets": c.n_buckets, "max_distance": c.max_distance, "paired": c.paired}
         streams = plan_streams(x[:, :new], c.ngram, past, keys, mask, **how)
@@ -150,7 +157,7 @@ class ProphetNet(transformer.Transformer):
         cache = Cache() if use_cache and cache is None else cache
         if self.head == "causal_lm":
             ids, memory = check_ids("input_ids", input_ids), encoder_outputs
-            past = 0 if cache is None else cache.length
+            past = 0 if cache is None else cache.past
             mask = as_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
             x = self.decode(ids, memory, mask, None, cache)
         else:

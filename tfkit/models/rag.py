@@ -86,6 +86,10 @@ class RAG(Model):
         names = {name: (name, getattr(model, "names", module.HF), True) for name, (model, module) in models.items()}
         self.names = Parts(names, HF, prefix="rag.")
 
+    @property
+    def last_position(self):
+        return self.generator.last_position
+
     def find(self, input_ids, attention_mask=None, n_docs=None):
         """input_ids, attention_mask [B,S]: of questions -> dict: context_input_ids, context_attention_mask [B·D,L],
         doc_scores [B,D], retrieved_doc_ids [B,D], question_encoder_last_hidden_state [B,P], one vector each"""

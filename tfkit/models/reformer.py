@@ -174,6 +174,7 @@ class Reformer(GPT2):
         "question_answering": QuestionAnswering,
     }  # fmt: skip
     HEADS = tuple(TOPS)
+    STATIC_CACHE = False
 
     def __init__(self, config: Config, head=None):
         causal = head == "causal_lm" if config.is_decoder is None else config.is_decoder

@@ -111,6 +111,7 @@ def pick(what, name, table):
 
 class RNNSeq2Seq(Model):
     HEADS = (None, "seq2seq_lm")
+    STATIC_CACHE = False
 
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)

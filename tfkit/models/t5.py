@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from ..namemap import NameMap
-from ..nn import Attention, Dropout, StaticCache, relative_bucket
+from ..nn import Attention, Dropout, relative_bucket
 from . import _heads as heads
 from . import transformer
 from ._base import Model, Output, activation, as_mask, check_ids, configuration, look_up
@@ -160,7 +160,7 @@ class T5(Tasks, transformer.Transformer):
         Built once, used in every layer. It depends on the distance alone, so each distance is looked up once; in the
         decoder's it also says which keys are in the future: -inf."""
         c, table = self.config, self.encoder_bias if side == "encoder" else self.decoder_bias
-        distance = torch.arange(1 - past - queries, keys - past, device=table.weight.device)
+        distance = torch.arange(1 - queries, keys, device=table.weight.device) - past
         bias = table(relative_bucket(distance, side == "encoder", c.n_buckets, c.max_distance)).T  # [H,Q+K-1]
         if side == "decoder":
             bias = bias.masked_fill(distance > 0, float("-inf"))
@@ -176,12 +176,11 @@ class T5(Tasks, transformer.Transformer):
 
     def decode(self, ids, memory, mask, memory_mask, cache):
         memory_mask = memory_mask if memory_mask is None else memory_mask[:, None, None]
-        past = 0 if cache is None else cache.length
-        if past and ids.size(1) == 1 and not isinstance(cache, StaticCache):
+        past, new = 0 if cache is None else cache.past, ids.size(1)
+        if isinstance(past, int) and past and new == 1:
             bias = self.next_bias(cache, past)
         else:
-            keys = cache.max_length if isinstance(cache, StaticCache) else past + ids.size(1)
-            bias = self.bias("decoder", past, ids.size(1), keys)
+            bias = self.bias("decoder", past, new, new if cache is None else cache.width(new))
         bias = without_padding(bias, mask)
         x = self.drop(look_up(self.embed, ids, "decoder_input_ids"))
         for layer in self.decoder:

@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from ..nn import Attention, Dropout, FeedForward, sinusoidal_positions
+from ..nn.positions import rows_after
 from ._base import Output, as_mask, check_ids, configuration, look_up, reach
 from ._seq2seq import Seq2Seq
 
@@ -86,7 +87,8 @@ class Transformer(Seq2Seq):
 
     def embedded(self, ids, name, past=0):
         """ids [B,L] -> [B,L,E]"""
-        positions = self.positions[past : reach(self.config, name, ids, past)]
+        reach(self.config, name, ids, past)
+        positions = rows_after(self.positions, past, ids.size(1))
         x = look_up(self.embed, ids, name) * self.config.d_model**0.5
         return self.drop(x + positions.to(x.dtype))
 
@@ -102,7 +104,7 @@ class Transformer(Seq2Seq):
     def decode(self, ids, memory, mask, memory_mask, cache):
         """ids [B,T], memory [B,S,E], masks bool [B,T] and [B,S] or None -> [B,T,E]"""
         mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
-        x = self.embedded(ids, "decoder_input_ids", 0 if cache is None else cache.length)
+        x = self.embedded(ids, "decoder_input_ids", 0 if cache is None else cache.past)
         for layer in self.decoder:
             x = layer(x, memory, mask, memory_mask, cache)
         return x

@@ -79,6 +79,7 @@ class Layer(nn.Module):
 
 class TransformerXL(Model):
     HEADS = (None, "causal_lm", "sequence_classification")
+    STATIC_CACHE = False
 
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)

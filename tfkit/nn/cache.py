@@ -54,6 +54,15 @@ class Cache:
         """How many positions it holds."""
         return max((buffer.length for buffer in self.grown.values()), default=0)
 
+    @property
+    def past(self):
+        """Where the next position is: an int; of a cache of fixed size a tensor, as a graph may not depend on it."""
+        return self.length
+
+    def width(self, new):
+        """How many keys attention will see once `new` positions are added."""
+        return self.length + new
+
     def extend(self, module, k, v):
         """Append k, v [B,H,t,D] of the new positions -> all keys, all values [B,H,K,D], views of the buffer."""
         if module not in self.grown:
@@ -92,23 +101,65 @@ class Cache:
 
 
 class StaticCache(Cache):
-    """A cache of fixed size: every step has the same shapes, as a compiler or a CUDA graph wants them.
+    """A cache of fixed size: every step has the same shapes and the same program, as a compiler or a CUDA graph wants.
 
-    Attention sees the whole buffer, and a mask hides what is not written yet. Raises ValueError when it is full.
+    Attention sees the whole buffer, and a mask hides the slots after the position that is written. The position is a
+    tensor, moved once in each forward pass; `length` is the same number on the host, which a compiled step cannot move:
+    whoever runs one calls `advanced`. Raises ValueError when it is full (of a compiled step, `advanced` does).
     """
 
     def __init__(self, max_length):
         super().__init__()
-        self.max_length = max_length
+        self.max_length, self.written = max_length, 0
+        self.end: Any = None  # int64 []: where the next position is
+        self.slots: Any = None  # int64 [t]: where this forward pass writes
+        self.seen: Any = None  # bool [t,max_length]: what its queries may look at
 
-    def new_buffer(self):
-        """All its room is taken when the first keys come."""
-        return _Buffer(self.max_length)
+    @property
+    def length(self):
+        """How many positions it holds, as the host knows it."""
+        return self.written
+
+    @property
+    def past(self):
+        """int64 [], or the int 0 while it is empty"""
+        return 0 if self.end is None else self.end
+
+    def width(self, new):
+        """Always all of it."""
+        return self.max_length
+
+    def advanced(self, new):
+        """A compiled step wrote `new` positions. Raises ValueError where there was no room for them."""
+        self.need(self.written + new)
+        self.written += new
+
+    def need(self, positions):
+        """Raises ValueError for more than it has room for."""
+        if positions > self.max_length:
+            raise ValueError(
+                f"the cache holds {self.max_length} positions and {positions} are needed: make a larger one"
+            )
+
+    def extend(self, module, k, v):
+        """As the parent's; all of the buffer comes back. The first module of a forward pass moves the position."""
+        if module not in self.grown:
+            self.grown[module] = _Slots(self)
+        if next(iter(self.grown)) is module:
+            self.move(k.size(2), k.device)
+        return self.grown[module].write(k, v, self.slots)
+
+    def move(self, new, device):
+        """The next `new` positions are written from here on."""
+        if not torch.compiler.is_compiling():
+            self.advanced(new)
+        start = torch.zeros((), dtype=torch.int64, device=device) if self.end is None else self.end
+        self.slots, self.end = start + torch.arange(new, device=device), start + new
+        self.seen = torch.arange(self.max_length, device=device) <= self.slots[:, None]
 
     def visible(self, new, device=None):
         """-> bool [new, max_length]; asked after `extend`."""
-        last = torch.arange(self.length - new, self.length, device=device)
-        return torch.arange(self.max_length, device=device) <= last[:, None]
+        return self.seen
 
     def restrict(self, mask, causal, new, device=None):
         """-> bool [...,new,max_length], False: the mask says all, as keys that are not written yet are there too"""
@@ -117,35 +168,41 @@ class StaticCache(Cache):
             visible = visible & nn.functional.pad(mask, (0, self.max_length - mask.size(-1)))
         return visible, False
 
+    def crop(self, length):
+        """Later slots are hidden, and written again."""
+        if length < self.written:
+            self.written, self.end = length, torch.full_like(self.end, length) if length else None
+
 
 class _Buffer:
-    """Room for keys and values, [B,H,room,D] each; fixed: all of it is shown, and it may not grow."""
+    """Room for keys and values, [B,H,room,D] each."""
 
-    def __init__(self, fixed=None):
-        self.fixed, self.length = fixed, 0
+    def __init__(self):
+        self.length = 0
         self.k: Any = None
         self.v: Any = None
 
     def extend(self, k, v):
         """k, v [B,H,t,D] -> views [B,H,K,D]. Raises RuntimeError under gradients, ValueError for other rows."""
+        self.check(k, v)
         end = self.length + k.size(2)
+        self.make_room(k, v, end)
+        self.k[:, :, self.length : end], self.v[:, :, self.length : end] = k, v
+        self.length = end
+        return self.k[:, :, :end], self.v[:, :, :end]
+
+    def check(self, k, v):
+        """Raises RuntimeError under gradients, ValueError for other rows."""
         if torch.is_grad_enabled() and (k.requires_grad or v.requires_grad):
             raise RuntimeError("a cache writes in place and cannot be trained through: decode under torch.no_grad()")
         if self.k is not None and len(k) != len(self.k):
             raise ValueError(f"the cache holds {len(self.k)} rows and {len(k)} came: a cache belongs to one generation")
-        self.make_room(k, v, end)
-        self.k[:, :, self.length : end], self.v[:, :, self.length : end] = k, v
-        self.length = end
-        shown = self.fixed or end
-        return self.k[:, :, :shown], self.v[:, :, :shown]
 
     def make_room(self, k, v, needed):
-        """Twice as much each time. Raises ValueError where the room is fixed and too small."""
-        if self.fixed is not None and needed > self.fixed:
-            raise ValueError(f"the cache holds {self.fixed} positions and {needed} are needed: make a larger one")
+        """Twice as much each time."""
         if self.k is not None and needed <= self.k.size(2):
             return
-        room = self.fixed or max(16, 2 * self.length, needed)
+        room = max(16, 2 * self.length, needed)
         self.k, self.v = (self.moved(old, new, room) for old, new in ((self.k, k), (self.v, v)))
 
     def moved(self, old, new, room):
@@ -168,3 +225,25 @@ class _Buffer:
         """index int64 [B]; copies in place, and only the positions from `since` on."""
         for kept in (self.k[:, :, since : self.length], self.v[:, :, since : self.length]):
             kept.copy_(kept.index_select(0, index))
+
+
+class _Slots(_Buffer):
+    """Room that does not grow. The position is the cache's, so that no number in here changes from step to step."""
+
+    def __init__(self, cache):
+        self.cache = cache
+        self.k = self.v = None
+
+    @property
+    def length(self):
+        """As the cache's."""
+        return self.cache.written
+
+    def write(self, k, v, slots):
+        """k, v [B,H,t,D] into `slots` int64 [t] -> all keys, all values [B,H,room,D]"""
+        self.check(k, v)
+        if self.k is None:
+            self.k, self.v = (new.new_zeros(*new.shape[:2], self.cache.max_length, new.size(3)) for new in (k, v))
+        self.k.index_copy_(2, slots, k.to(self.k.dtype))
+        self.v.index_copy_(2, slots, v.to(self.v.dtype))
+        return self.k, self.v

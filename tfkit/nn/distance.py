@@ -7,6 +7,7 @@ from torch import nn
 from .attention import merge_heads, split_heads
 from .fused import Attention
 from .kernel import attend
+from .positions import places
 
 
 class DistanceAttention(Attention):
@@ -18,10 +19,12 @@ class DistanceAttention(Attention):
         self.keys_too = keys_too
         self.distances = nn.Embedding(2 * reach - 1, d_model // n_heads)
 
-    def distance_scores(self, q, k):
-        """q [B,H,Q,D], the last Q of K positions, k [B,H,K,D] -> scaled scores [B,H,Q,K]"""
-        queries, keys, middle = q.size(2), k.size(2), self.distances.num_embeddings // 2
-        at = torch.arange(keys - queries, keys, device=q.device)[:, None] - torch.arange(keys, device=q.device)
+    def distance_scores(self, q, k, past):
+        """q [B,H,Q,D] of the positions after `past` others, k [B,H,K,D] -> scaled scores [B,H,Q,K]"""
+        middle = self.distances.num_embeddings // 2
+        at = places(past, q.size(2), q.device)[:, None] - torch.arange(k.size(2), device=q.device)
+        if not isinstance(past, int):  # of a cache of fixed size there may be slots that are never written
+            at = at.clamp(-middle, middle)
         vectors = self.distances(at + middle)  # [Q,K,D]
         scores = torch.einsum("bhqd,qkd->bhqk", q, vectors)
         if self.keys_too:
@@ -33,7 +36,9 @@ class DistanceAttention(Attention):
         q = split_heads(self.q_proj(x), self.n_heads)  # [B,H,L,D]
         k, v = self.keys_values(x, None, cache)
         causal, dropout = self.causal, self.dropout if self.training else 0.0
+        past = 0
         if cache is not None:
-            k, v = k[:, :, : cache.length], v[:, :, : cache.length]  # of a static one, what is written
-        bias = self.distance_scores(q, k)
+            past = cache.past - x.size(1)  # the keys of x are in it
+            mask, causal = cache.restrict(mask, causal, x.size(1), x.device)
+        bias = self.distance_scores(q, k, past)
         return self.o_proj(merge_heads(attend(q, k, v, mask=mask, bias=bias, causal=causal, dropout=dropout)))

@@ -5,6 +5,20 @@ import math
 import torch
 
 
+def places(past, count, device=None):
+    """The `count` positions that come after `past` others, an int or a tensor int64 [] -> int64 [count]
+
+    A tensor is for graphs that are the same at every step: see `StaticCache`."""
+    if isinstance(past, int):
+        return torch.arange(past, past + count, device=device)
+    return past + torch.arange(count, device=device)
+
+
+def rows_after(table, past, count):
+    """Those rows of a table [L,E], `past` as of `places` -> [count,E]; of an int, a view."""
+    return table[past : past + count] if isinstance(past, int) else table[places(past, count, table.device)]
+
+
 def sinusoidal_positions(length, dim):
     """A wave per pair of columns, from fast to slow (Vaswani et al. 2017, 3.5): even columns sin, odd columns cos.
 

@@ -13,7 +13,7 @@ from torch import nn
 from .. import tracing
 from .fused import Attention
 from .kernel import attend
-from .positions import relative_bucket
+from .positions import places, relative_bucket
 
 
 class Streams(NamedTuple):
@@ -41,15 +41,18 @@ class Streams(NamedTuple):
 
 
 def plan_streams(x, n, past, keys, mask, *, buckets, max_distance, paired=True):
-    """x [B,T,E]: the new words; past: how many came before; keys: how many there may be; mask bool [B,·] or None.
+    """x [B,T,E]: the new words; past: how many came before, as of `places`; keys: how many there may be; mask: bool
+    [B,·] or None.
 
     not paired: as transformers computes it, see tfkit.models.prophetnet -> `Streams`
     """
     new, device = x.size(1), x.device
-    distance = past + new - torch.arange(max(0, past + new - max_distance), keys + 2, device=device)
+    counted = isinstance(past, int)  # a tensor: of a cache of fixed size, which is not empty
+    first = max(0, past + new - max_distance) if counted else 0
+    distance = past + new - torch.arange(first, keys + 2, device=device)
     table = F.one_hot(relative_bucket(-distance, False, buckets, max_distance), buckets).T.to(x.dtype)
-    place, key = torch.arange(past, past + new, device=device)[:, None], torch.arange(keys, device=device)
-    back = torch.arange(n, device=device)[:, None, None] * (paired or not past)
+    place, key = places(past, new, device)[:, None], torch.arange(keys, device=device)
+    back = torch.arange(n, device=device)[:, None, None] * (paired or (counted and not past))
     main_seen, seen = (key <= place)[None, None], ((key <= place - back) | (key == 0))[None, None]
     if mask is not None:
         mask = F.pad(mask, (0, keys - mask.size(1)), value=True)[:, None, None]

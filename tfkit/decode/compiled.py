@@ -1,0 +1,96 @@
+"""A decoding step as one compiled graph: made for the first token, used for every later one.
+
+What makes that possible is a cache of fixed size (`tfkit.nn.StaticCache`), whose write position is a tensor. Its room is
+rounded up to a power of two, and how many rows there are and how long their sources is left open in the graph; so
+batches and prompts of changing length share one. A batch of one row has a graph of its own, as compilers treat a length
+of one apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import FunctionType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import Tensor, nn
+
+Backend = str | Callable[..., Any]
+LEAST_ROOM = 16
+
+made: WeakKeyDictionary[nn.Module, dict[Any, Callable[..., Any]]] = WeakKeyDictionary()
+
+
+def backend_of(compile: bool | Backend) -> Backend | None:
+    """What `generate(compile=…)` says: nothing, True for torch's own compiler, or a backend of torch.compile by name or
+    itself. Raises ValueError for a name that torch does not know."""
+    if isinstance(compile, bool):
+        return "inductor" if compile else None
+    known = torch.compiler.list_backends(exclude_tags=())
+    if isinstance(compile, str) and compile not in known:
+        raise ValueError(f"compile={compile!r} is no backend of torch.compile: give True, or one of {', '.join(known)}")
+    return compile
+
+
+def bucket(room: int) -> int:
+    """The next power of two: runs of similar length share their graphs."""
+    return max(LEAST_ROOM, 1 << (room - 1).bit_length())
+
+
+def step(model: Any, given: dict[str, Any], cache: Any) -> tuple[Tensor, Tensor | None]:
+    """-> logits [N,t,V], and the states behind them, where the model shows them"""
+    out = model(**given, cache=cache, use_cache=True)
+    return out.logits, out.last_hidden_state
+
+
+def compiled_step(model: Any, backend: Backend, room: int, new: int) -> Callable[..., Any]:
+    """`step`, compiled for this model, this room and so many tokens at a time; the same one when asked again.
+
+    torch keeps graphs by code object and gives up after eight of them, so each has a copy of `step`'s own."""
+    steps = made.setdefault(model, {})
+    key = (backend, room, new)
+    if key not in steps:
+        own = FunctionType(step.__code__.replace(), step.__globals__, step.__name__)
+        steps[key] = torch.compile(own, backend=backend, fullgraph=True)
+    return steps[key]
+
+
+def run_step(model: Any, backend: Backend, given: dict[str, Any], cache: Any, new: int) -> tuple[Any, Any]:
+    """One step of `new` tokens on a cache of fixed size that holds a prompt already. -> as `step`"""
+    held = getattr(cache, "rows", cache)  # RAG's counts passages, each a row of what it wraps
+    leave_open(given, held)
+    out = compiled_step(model, backend, held.max_length, new)(model, given, cache)
+    held.advanced(new)
+    return out
+
+
+def leave_open(given: dict[str, Any], cache: Any) -> None:
+    """Marks which lengths a graph must not count on: rows everywhere, and those of the source."""
+    for tensor in tensors(given):
+        mark(tensor, 0)
+    for tensor in tensors({name: given.get(name) for name in ("attention_mask", "encoder_outputs")}):
+        for dim in range(1, tensor.dim()):  # widths too, which the weights decide
+            mark(tensor, dim)
+    for buffer in cache.grown.values():
+        mark(buffer.k, 0), mark(buffer.v, 0)
+    for tensor in tensors(getattr(cache, "real", None)):
+        mark(tensor, 0)
+    for pair in cache.memory.values():
+        for tensor in pair:
+            mark(tensor, 0), mark(tensor, 2)
+
+
+def tensors(what: Any) -> Iterator[Tensor]:
+    """Those in a tensor, a dict, an `Output` or None."""
+    if isinstance(what, Tensor):
+        yield what
+    elif isinstance(what, dict):
+        for part in what.values():
+            yield from tensors(part)
+
+
+def mark(tensor: Tensor, dim: int) -> None:
+    """A length of one stays what it is: compilers treat it apart."""
+    if tensor.dim() > dim and tensor.size(dim) > 1:
+        torch._dynamo.maybe_mark_dynamic(tensor, dim)
