@@ -358,7 +358,8 @@ ROWS: dict[str, Row] = {
     "mistral": Decoder(fields={**LLAMA, "window": 4}, head="causal_lm", odd={**ODD_LLAMA, "window": 1}),
     "mixtral": Decoder(
         fields={**LLAMA, "n_experts": 4, "router_logits": True}, head="causal_lm",
-        odd={**ODD_LLAMA, "n_experts": 3, "experts_per_token": 3}, but={"compile": ROUTED},
+        odd={**ODD_LLAMA, "n_experts": 3, "experts_per_token": 3},
+        but={"compile": ROUTED, "decodes as one graph": ROUTED},
         still={r"layers\.1\.ff\.experts": "a classifier reads the last token, which takes two experts"},
     ),
     "mmbt": WithPicture(

@@ -30,6 +30,8 @@ class ModelDecoder(ABC):
         self.room = room if backend is None else bucket(room)
         if static or backend is not None:
             need_static(model, self.cached)
+        if backend is not None and (why := getattr(model, "UNCOMPILED", None)):
+            raise ValueError(f"compile: {type(model).__name__} cannot be decoded as one graph: {why}")
         self.rows, self.length = 0, 0
         self.cache: Any = None
         self.ids = torch.empty(0, 0, dtype=torch.int64)  # all of them, where they are read again

@@ -1,9 +1,9 @@
 """A decoding step as one compiled graph: made for the first token, used for every later one.
 
-What makes that possible is a cache of fixed size (`tfkit.nn.StaticCache`), whose write position is a tensor. Its room is
-rounded up to a power of two, and how many rows there are and how long their sources is left open in the graph; so
-batches and prompts of changing length share one. A batch of one row has a graph of its own, as compilers treat a length
-of one apart.
+What makes that possible is a cache of fixed size (`tfkit.nn.StaticCache`), whose write position is a tensor. Its room
+is rounded up to a power of two, and the graph leaves open how many rows there are and how long their sources are; so
+batches and prompts of changing length share one. A batch of one row has a graph of its own, as compilers treat a
+length of one apart.
 """
 
 from __future__ import annotations
@@ -73,12 +73,14 @@ def leave_open(given: dict[str, Any], cache: Any) -> None:
         for dim in range(1, tensor.dim()):  # widths too, which the weights decide
             mark(tensor, dim)
     for buffer in cache.grown.values():
-        mark(buffer.k, 0), mark(buffer.v, 0)
+        mark(buffer.k, 0)
+        mark(buffer.v, 0)
     for tensor in tensors(getattr(cache, "real", None)):
         mark(tensor, 0)
     for pair in cache.memory.values():
         for tensor in pair:
-            mark(tensor, 0), mark(tensor, 2)
+            mark(tensor, 0)
+            mark(tensor, 2)
 
 
 def tensors(what: Any) -> Iterator[Tensor]:

@@ -106,6 +106,7 @@ class Model(nn.Module):
 
     HEADS: ClassVar[tuple[str | None, ...]] = (None,)
     STATIC_CACHE: ClassVar[bool] = True  # whether its decoder, where it has one, takes a cache of fixed size
+    UNCOMPILED: ClassVar[str | None] = None  # why a step of decoding cannot be one graph
     UNLIKE_STATES: ClassVar[str | None] = None  # why its layers have no hidden states as transformers' have
     accepts_loss_kwargs = False  # transformers' Trainer asks: losses here are means, and are not told over how many
 

@@ -96,8 +96,11 @@ class BLOOM(llama.Llama):
     def embedded(self, ids: Tensor) -> Tensor:
         return self.embed_norm(super().embedded(ids))
 
-    def hidden(self, x: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None, past: int) -> Tensor:
-        real = x.new_ones(1, past + x.size(1), dtype=torch.bool) if mask is None else mask[:, 0, 0]
+    def hidden(
+        self, x: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None, past: llama.Past
+    ) -> Tensor:
+        keys = x.size(1) if cache is None else cache.width(x.size(1))
+        real = x.new_ones(1, keys, dtype=torch.bool) if mask is None else mask[:, 0, 0]
         bias = alibi_bias(real, self.config.n_heads).to(x.dtype)
         for layer in self.layers:
             x = layer(x, bias, mask, cache)

@@ -22,6 +22,7 @@ from ..namemap import NameMap
 from ..nn import Cache
 from ..nn.feed_forward import GatedFeedForward
 from ..nn.grouped_query import GroupedQueryAttention, Rotation
+from ..nn.positions import places
 from ..nn.rms_norm import RMSNorm
 from ..nn.rope import rope_frequencies, rope_rotation
 from ..objectives.cross_entropy import cross_entropy, next_labels
@@ -29,6 +30,7 @@ from . import _heads as heads
 from ._base import Model, Output, activation, as_mask, check_ids, configuration, look_up
 from ._rope import read_rope, write_rope
 
+Past = int | Tensor  # of a cache of fixed size, int64 []
 FULL, SLIDING = "full_attention", "sliding_attention"
 
 
@@ -178,28 +180,37 @@ class Llama(Model):
         c = self.config
         return int((c.d_head or c.d_model // c.n_heads) * getattr(c, "rotary_fraction", 1.0))
 
-    def windowed(self, mask: Tensor | None, past: int, length: int, device: torch.device) -> Tensor | None:
-        """mask bool [B,1,1,K] or None -> the mask of a layer whose queries see the `window` latest keys, themselves
-        among them, or the mask itself where the text is no longer than that. What is later is left to causality."""
-        if length <= self.config.window:
+    def windowed(self, mask: Tensor | None, positions: Tensor, keys: int) -> Tensor | None:
+        """mask bool [B,1,1,K] or None, positions [L] of the new keys among all -> the mask of a layer whose queries see
+        the `window` latest keys, themselves among them, or the mask itself where there are no more than that. What is
+        later is left to causality."""
+        if keys <= self.config.window:
             return mask
-        query = torch.arange(past, length, device=device)[:, None]
-        near = torch.arange(length, device=device) > query - self.config.window  # [L,K]
-        return near if mask is None else mask & near
+        near = torch.arange(keys, device=positions.device) > positions[:, None] - self.config.window  # [L,K]
+        return near if mask is None else F.pad(mask, (0, keys - mask.size(-1))) & near
 
-    def hidden(self, x: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None, past: int) -> Tensor:
+    @property
+    def last_position(self) -> int | None:
+        """None: there is no table that ends. A text may outgrow its frequencies, though, which a graph cannot."""
+        scaling = self.config.rope_scaling or {}
+        ends = {"dynamic": self.config.max_length, "longrope": scaling.get("original_max_position_embeddings")}
+        return ends.get(scaling.get("rope_type", "default"))
+
+    def hidden(self, x: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None, past: Past) -> Tensor:
         """x [B,L,E] embedded, positions int [B,L] or [L], mask bool [B,1,1,K] or None -> [B,L,E]"""
-        length = past + x.size(1)
-        kinds = self.layer_types()
-        masks = {kind: self.windowed(mask, past, length, x.device) if kind == SLIDING else mask for kind in set(kinds)}
+        new, kinds = x.size(1), self.layer_types()
+        one_for_all = isinstance(past, Tensor) and torch.compiler.is_compiling()  # a graph: see `last_position`
+        length = new if cache is None or one_for_all else cache.length + new
+        keys, among = new if cache is None else cache.width(new), places(past, new, x.device)
+        masks = {kind: self.windowed(mask, among, keys) if kind == SLIDING else mask for kind in set(kinds)}
         rotations = {kind: self.rotation(kind, positions, length, x.dtype) for kind in set(kinds)}
         for layer, kind in zip(self.layers, kinds, strict=True):
             x = layer(x, rotations[kind], masks[kind], cache)
         return self.norm(x)
 
-    def positions(self, ids: Tensor, real: Tensor | None, past: int) -> Tensor:
+    def positions(self, ids: Tensor, real: Tensor | None, past: Past) -> Tensor:
         """Where ids [B,L] stand after `past` others, unless it is given -> int64 [B,L] or [L]"""
-        return torch.arange(past, past + ids.size(1), device=ids.device)
+        return places(past, ids.size(1), ids.device)
 
     def embedded(self, ids: Tensor) -> Tensor:
         """ids [B,L] -> [B,L,E]"""
@@ -227,7 +238,7 @@ class Llama(Model):
         targets = self.known({"labels": labels})
         ids = check_ids("input_ids", input_ids)
         cache = Cache() if use_cache and cache is None else cache
-        past = 0 if cache is None else cache.length
+        past = 0 if cache is None else cache.past
         real = as_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
         mask = None if real is None else real[:, None, None]
         positions = self.positions(ids, real, past) if position_ids is None else position_ids

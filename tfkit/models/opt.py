@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn import Attention, Cache, Dropout, FeedForward
+from ..nn.positions import places
 from . import _heads as heads
 from . import llama
 from ._base import activation, configuration, look_up, reach
@@ -95,14 +95,20 @@ class OPT(llama.Llama):
     def last_norm(self) -> nn.Module:
         return super().last_norm() if self.config.pre_norm and self.config.last_norm else nn.Identity()
 
-    def positions(self, ids: Tensor, real: Tensor | None, past: int) -> Tensor:
+    def positions(self, ids: Tensor, real: Tensor | None, past: llama.Past) -> Tensor:
         """Real tokens are counted; padding stands at -1. Raises ValueError past the end of the table."""
-        end = reach(self.config, "input_ids", ids, past)
+        reach(self.config, "input_ids", ids, past)
         if real is None:
-            return torch.arange(past, end, device=ids.device)
-        return (real.cumsum(-1) * real - 1)[:, past:]
+            return places(past, ids.size(1), ids.device)
+        return (real.cumsum(-1) * real - 1)[:, -ids.size(1) :]
 
-    def hidden(self, x: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None, past: int) -> Tensor:
+    @property
+    def last_position(self) -> int | None:
+        return self.config.max_length
+
+    def hidden(
+        self, x: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None, past: llama.Past
+    ) -> Tensor:
         narrow = self.embed_width() != self.config.d_model
         x = self.project_in(x) if narrow else x
         x = x + look_up(self.position, positions + OFFSET, "position_ids")

@@ -235,7 +235,7 @@ class _Slots(_Buffer):
         self.k = self.v = None
 
     @property
-    def length(self):
+    def length(self):  # type: ignore[override]
         """As the cache's."""
         return self.cache.written
 
