@@ -325,7 +325,7 @@ ROWS: dict[str, Row] = {
     ),
     "gpt_oss": Decoder(
         fields={**LLAMA, "d_head": 6, "window": 4, "n_experts": 4, "experts_per_token": 2, "router_logits": True,
-                "gate_limit": 0.2, "rope_scaling": YARN}, head="causal_lm", but={"compile": ROUTED},
+                "gate_limit": 0.2, "rope_scaling": YARN}, head="causal_lm", but={"compile": ROUTED, "decodes as one graph": ROUTED},
         odd={**ODD_LLAMA, "n_experts": 3, "experts_per_token": 3, "attn_bias": False, "rope_scaling": None},
     ),
     "gptj": Decoder(fields={**GPT, "rotary_dim": 2}, head="causal_lm", odd={**ODD, "d_model": 18, "rotary_dim": None}),
