@@ -325,7 +325,8 @@ ROWS: dict[str, Row] = {
     ),
     "gpt_oss": Decoder(
         fields={**LLAMA, "d_head": 6, "window": 4, "n_experts": 4, "experts_per_token": 2, "router_logits": True,
-                "gate_limit": 0.2, "rope_scaling": YARN}, head="causal_lm", but={"compile": ROUTED, "decodes as one graph": ROUTED},
+                "gate_limit": 0.2, "rope_scaling": YARN}, head="causal_lm",
+        but={"compile": ROUTED, "decodes as one graph": ROUTED},
         odd={**ODD_LLAMA, "n_experts": 3, "experts_per_token": 3, "attn_bias": False, "rope_scaling": None},
     ),
     "gptj": Decoder(fields={**GPT, "rotary_dim": 2}, head="causal_lm", odd={**ODD, "d_model": 18, "rotary_dim": None}),
@@ -346,6 +347,7 @@ ROWS: dict[str, Row] = {
         odd={"d_model": 15, "n_heads": 3, "d_head": 10, "n_groups": 1, "kernel": 1, "vocab_size": 43, "bias": True,
              "tie_word_embeddings": True, "step_limit": (0.3, 0.8)},
         but={"static cache": "its state already has a fixed size",
+             "decodes as one graph": "its state is a cache of its own, which is not made for a compiler yet",
              "weights shown": "it attends to nothing, so there are no weights"},
     ),
     "marian": Seq2Seq(

@@ -158,6 +158,7 @@ class Layer(nn.Module):
 class Mamba2(Model):
     HEADS = (None, "causal_lm")
     UNLIKE_STATES = "transformers' states of this model begin after its first layer"
+    UNCOMPILED = "its state is a cache of its own kind"
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
