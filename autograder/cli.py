@@ -48,16 +48,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="autograder", description="Grade what students build against the reference.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    check = commands.add_parser("check", help="grade one exercise in Python files or notebooks")
-    check.add_argument("exercise", help="an id, as `autograder list` shows them")
-    check.add_argument("files", nargs="+", type=Path, metavar="FILE.{py,ipynb}")
-    check.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
-    check.add_argument("--seed", type=int, help="draw the inputs of this verdict again")
-    check.add_argument("--json", action="store_true", help="one object a line per file")
-    check.add_argument("--hints", type=int, choices=range(4), default=3, metavar="N",
-                       help="steps of help: 1 the concept, 2 what was seen, 3 the counter-example")  # fmt: skip
-    check.add_argument("--trust", action="store_true", help="where there is no sandbox, run the code NOT ISOLATED")
-    check.set_defaults(run=_check)
+    _check_parser(commands.add_parser("check", help="grade one exercise in Python files or notebooks"))
     _grade_parser(commands.add_parser("grade", help="grade an nbgrader assignment of a whole class, in parallel"))
     _export_parser(commands.add_parser("export", help="scores for Canvas, Moodle, Gradescope; recipes for CI"))
     passback = commands.add_parser("passback", help="scores into the LMS's own gradebook, by LTI 1.3")
@@ -96,6 +87,18 @@ def _parser() -> argparse.ArgumentParser:
     corpus.add_argument("--seed", type=int, default=0)
     corpus.set_defaults(run=_corpus)
     return parser
+
+
+def _check_parser(check: argparse.ArgumentParser) -> None:
+    check.add_argument("exercise", help="an id, as `autograder list` shows them")
+    check.add_argument("files", nargs="+", type=Path, metavar="FILE.{py,ipynb}")
+    check.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    check.add_argument("--seed", type=int, help="draw the inputs of this verdict again")
+    check.add_argument("--json", action="store_true", help="one object a line per file")
+    check.add_argument("--hints", type=int, choices=range(4), default=3, metavar="N",
+                       help="steps of help: 1 the concept, 2 what was seen, 3 the counter-example")  # fmt: skip
+    check.add_argument("--trust", action="store_true", help="where there is no sandbox, run the code NOT ISOLATED")
+    check.set_defaults(run=_check)
 
 
 def _grade_parser(grade: argparse.ArgumentParser) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -92,11 +93,9 @@ class Text:
     def abilities(self) -> list[str]:
         """The methods that this model can do."""
         head, found = self.model.head, []
-        try:
+        with suppress(TypeError):  # a model that predicts no tokens
             need_words(self.model)
             found += [] if head == "rag_token" else ["generate"]  # which reads documents, and not a text alone
-        except TypeError:
-            pass  # it predicts no tokens: not one of its abilities
         found += ["chat"] if found and self.template else []
         found += ["translate"] if head == "seq2seq_lm" else []
         found += ["fill"] if head in ("masked_lm", "pretraining") and self.tokenizer.mask_id is not None else []

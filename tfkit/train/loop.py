@@ -75,10 +75,7 @@ def fit(
     that is too small; TypeError for a rate that is no function.
     """
     check_numbers(steps=steps, accumulate=accumulate, save_every=save_every)
-    if not callable(rate):
-        raise TypeError(f"rate={rate!r}: give a function of the step, such as lambda step: {rate!r}")
-    if clip <= 0 or weight_decay < 0:
-        raise ValueError(f"clip={clip}, weight_decay={weight_decay}: above 0, and not below 0")
+    check_rates(rate, clip, weight_decay)
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, weight_decay=weight_decay)
     state = Checkpoint(checkpoint, model, optimizer, average, world)
     done = state.load()
@@ -97,6 +94,14 @@ def fit(
                 state.save(number)
     state.save(record.history.steps)
     return record.history
+
+
+def check_rates(rate: Callable[[int], float], clip: float, weight_decay: float) -> None:
+    """Raises TypeError for a rate that is no function of the step, ValueError for the others out of their range."""
+    if not callable(rate):
+        raise TypeError(f"rate={rate!r}: give a function of the step, such as lambda step: {rate!r}")
+    if clip <= 0 or weight_decay < 0:
+        raise ValueError(f"clip={clip}, weight_decay={weight_decay}: above 0, and not below 0")
 
 
 def check_numbers(**numbers: int) -> None:
