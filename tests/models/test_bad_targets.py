@@ -7,7 +7,7 @@ from tests.models.table import ROWS, drawn, kind
 from tests.models.test_laws import lesson, make
 from tfkit import registry
 
-STATES = {"base", "context_encoder", "encoder", "question_encoder"}  # heads that have no targets
+STATES = {"base", "context_encoder", "encoder", "masked_image", "question_encoder"}  # heads that have no targets
 PAIRS = [
     (name, head)
     for name, row in ROWS.items()
@@ -17,7 +17,8 @@ PAIRS = [
 SHARES = {"is_impossible", "p_mask"}  # numbers between 0 and 1, of whatever dtype
 SPANS = {"start_positions", "end_positions"}  # past the end means: the answer is not in this window
 INPUTS = {"context_attention_mask", "context_input_ids", "decoder_input_ids", "doc_scores", "global_attention_mask",
-          "input_ids", "input_modal", "question_lengths", "token_type_ids"}  # fmt: skip
+          "input_ids", "input_modal", "interpolate_pos_encoding", "pixel_values", "question_lengths",
+          "token_type_ids"}  # fmt: skip
 
 
 def wrong(target, head, given):

@@ -65,7 +65,10 @@ class Layer(llama.Layer):
         return Attention(c.d_model, c.n_heads, bias=c.biases, dropout=c.attn_dropout, causal=True)
 
     def feed_forward(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
-        return FeedForward(c.d_model, c.d_ff, activation(c.activation), bias=c.biases)
+        ff = FeedForward(c.d_model, c.d_ff, activation(c.activation))
+        if not c.biases:
+            ff.up, ff.down = (nn.Linear(p.in_features, p.out_features, bias=False) for p in (ff.up, ff.down))
+        return ff
 
     def forward(self, x: Tensor, rotation: Any, mask: Tensor | None, cache: Cache | None) -> Tensor:
         if self.pre_norm:

@@ -18,7 +18,7 @@ from ..namemap import NameMap
 from ..nn import Dropout, FeedForward
 from ..nn.grouped_query import GroupedQueryAttention
 from . import _heads as heads
-from ._base import Model, Output, activation, configuration
+from ._base import Model, Output, activation, configuration, need_tensor
 
 
 @configuration
@@ -198,10 +198,12 @@ class ViT(Model):
             nn.init.trunc_normal_(module.positions, std=0.02)
 
     def checked(self, pixels: Tensor | None, stretch: bool) -> Tensor:
-        """Pixels in the weights' dtype. Raises ValueError for a shape that does not fit."""
+        """Pixels in the weights' dtype. Raises ValueError for a shape that does not fit, TypeError for no
+        tensor."""
         c, size = self.config, self.embed.size
         if pixels is None:
             raise ValueError("pixel_values is missing")
+        need_tensor("pixel_values", pixels)
         if not pixels.is_floating_point() or pixels.dim() != 4 or pixels.size(1) != c.n_channels:
             found = f"{pixels.dtype} {list(pixels.shape)}"
             raise ValueError(f"pixel_values must be floats [B,{c.n_channels},H,W]; got {found}")

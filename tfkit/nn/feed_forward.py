@@ -12,10 +12,10 @@ class FeedForward(nn.Module):
     activation: a function of a tensor; dropout: the share of the inner values that training sets to 0.
     """
 
-    def __init__(self, d_model, d_ff, activation=F.relu, dropout=0.0, bias=True):
+    def __init__(self, d_model, d_ff, activation=F.relu, dropout=0.0):
         super().__init__()
-        self.up = nn.Linear(d_model, d_ff, bias=bias)
-        self.down = nn.Linear(d_ff, d_model, bias=bias)
+        self.up = nn.Linear(d_model, d_ff)
+        self.down = nn.Linear(d_ff, d_model)
         self.activation = activation
         self.dropout = nn.Dropout(dropout)
 

@@ -132,7 +132,7 @@ except NotImplementedError:
 #
 # Lay the words side by side on the line from 0 to 1, in the order of their ids, each as wide as its probability. A uniform random number $u$ then falls on each word as often as it should:
 #
-# $$p = \mathrm{softmax}(\text{logits} / T) \qquad\qquad \text{word} = \min\Big\{ w : \sum_{j \le w} p_j > u \Big\}$$
+# $$p = \mathrm{softmax}(\text{logits} / T) \qquad\qquad \text{word} = \min \{\, w : \sum_{j \le w} p_j > u \,\}$$
 #
 # $T$, the **temperature**, divides the *logits*: below 1 the likely gets likelier, above 1 all come nearer to one another. For $T \to 0$ only the largest logit is left, so `temperature=0` means greedy; dividing by it would give NaN. The draws `u [B]`, one for each row, come
 # in as an argument: then the same draws give the same text, which can be tested and repeated.

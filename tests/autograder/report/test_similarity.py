@@ -44,7 +44,8 @@ def disguised(source):
 
 def mock_class():
     """The three of the mock class who answer in styles of their own, in all its units; and Zoe, who sat behind Chen."""
-    own = [exercise for exercise in exercises() if exercise.unit in ALL]
+    alike = {"decoding.kv_cache"}  # whose collected right answers differ in the type of the cache alone
+    own = [exercise for exercise in exercises() if exercise.unit in ALL and exercise.id not in alike]
     answers = {student.name: {e.id: submission(student, e) for e in own} for student in STUDENTS[:3]}
     answers["zoe"] = {name: disguised(source) for name, source in answers["chen"].items()}
     return answers
