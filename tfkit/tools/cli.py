@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -69,7 +70,7 @@ def parent(doc: str) -> str:
 def differs(doc: str) -> str:
     """The first of what a docstring's `Differs` names."""
     said = "none" if stated(doc, "Differs") == "none" else section(doc, "Differs")
-    return said.partition(";")[0].partition(". ")[0].rstrip(".")
+    return re.split(r"(?<!et al)\. ", said.partition(";")[0])[0].rstrip(".")
 
 
 @app.command()
