@@ -71,8 +71,7 @@ def fit(
     With `checkpoint` (a .safetensors file; a folder with many processes) the state is saved every `save_every` steps,
     at the end and at Ctrl-C; if it exists, training goes on from there as if it had never stopped. `log` is a folder
     for metrics.csv and TensorBoard. An interrupt ends training, keeps the model as it is and returns. Raises
-    DivergedError when the loss is not finite, its batch kept; ValueError when a pass holds no batch, or for a number
-    that is too small; TypeError for a rate that is no function.
+    DivergedError when the loss is not finite, its batch kept; ValueError, TypeError for arguments that cannot be.
     """
     check_numbers(steps=steps, accumulate=accumulate, save_every=save_every)
     check_rates(rate, clip, weight_decay)
