@@ -99,6 +99,7 @@ test-ui: setup  ## the front end's tests: units, then JupyterLab in a real brows
 
 check: setup  ## lint and types, Python and TypeScript
 	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet . || { echo "Some files are not formatted: run \`ruff format .\`."; exit 1; }
 	@$(BIN)/mypy
 	@cd extension && jlpm tsc --noEmit
 

@@ -66,9 +66,7 @@ def diagnose(
     return None
 
 
-def diagnose_edge(
-    exercise: Exercise, finding: Finding, known: list[Answer] | None = None
-) -> Misconception | None:
+def diagnose_edge(exercise: Exercise, finding: Finding, known: list[Answer] | None = None) -> Misconception | None:
     """As `diagnose`, of an edge that is not graded here: what answers there as the student does."""
     differs = finding.check.property == "edges" and finding.differing
     known = known_answers(exercise) if known is None else known

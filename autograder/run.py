@@ -142,9 +142,7 @@ class Grader:
                 self._examine(attempt, student, exercise, checks, verdict)
             return attempt
 
-    def _examine(
-        self, attempt: Attempt, student: Any, exercise: Exercise, checks: Sequence, verdict: Verdict
-    ) -> None:
+    def _examine(self, attempt: Attempt, student: Any, exercise: Exercise, checks: Sequence, verdict: Verdict) -> None:
         reference: Any = reference_of(exercise)
         if verdict.device != "cpu":
             student, reference = (devices.Placed(one, verdict.device) for one in (student, reference))
@@ -201,9 +199,7 @@ def _located(text: str, outcome: CellOutcome) -> str:
     return f"its cell stopped with {outcome.error}"
 
 
-def _judged(
-    exercise: Exercise, verdict: Verdict, attempt: Attempt, lack: str, weights: Mapping[str, float]
-) -> Verdict:
+def _judged(exercise: Exercise, verdict: Verdict, attempt: Attempt, lack: str, weights: Mapping[str, float]) -> Verdict:
     if attempt.missing:
         checks: tuple[CheckResult, ...] = (CheckResult(name="defined", status="failed", message=attempt.missing),)
         return replace(verdict, status="failed", checks=checks, reason=attempt.missing, outputs=attempt.outputs)
@@ -261,9 +257,7 @@ def _not_seen(checks: Sequence[CheckResult]) -> str:
     return f"passed, but {'; '.join(left)}" if left else ""
 
 
-def _results(
-    exercise: Exercise, findings: Sequence[Finding], weights: Mapping[str, float]
-) -> tuple[CheckResult, ...]:
+def _results(exercise: Exercise, findings: Sequence[Finding], weights: Mapping[str, float]) -> tuple[CheckResult, ...]:
     """What each check found, with its share of the points; all of them are lost where ordinary values are wrong."""
     counted = [finding for finding in findings if finding.check.graded and not finding.check.not_run]
     parts = points.shares([(f.check.property, f.check.weight) for f in counted], exercise.points, weights)
@@ -282,7 +276,13 @@ def _result(exercise: Exercise, finding: Finding, worth: float, wrong: bool) -> 
         message += f" (This costs nothing here; unit {check.later} is about it.)"
     earned = 0.0 if wrong or status != "passed" else worth
     return CheckResult(
-        name=check.name, status=status, message=message, weight=check.weight, map=finding.map, points=earned, of=worth,
+        name=check.name,
+        status=status,
+        message=message,
+        weight=check.weight,
+        map=finding.map,
+        points=earned,
+        of=worth,
         property=check.property,
     )
 

@@ -147,7 +147,7 @@ class Student:
         self._ask("bind", {"source": source, "names": list(names)})
 
     def kind(self, name: str) -> str | None:
-        """"function", "class", a type's name, or None where the student has no such name."""
+        """What it is: "function", "class", a type's name, or None where the student has no such name."""
         answer = self._ask("kind", {"name": name})
         return None if answer is None else str(answer)[:200]
 

@@ -208,9 +208,7 @@ STUDENTS: tuple[Student, ...] = (
     Student("lena", "out of memory", deeds={"attention.scaled_dot_product": out_of_memory}),
     Student("marek", "os._exit", style=1, deeds={"rnn.encode": dies}),
     Student("nora", "patches torch.allclose", deeds={"attention.scaled_dot_product": patched_torch}),
-    Student(
-        "otto", "forges scores", deeds={"attention.attend": forged_score, "attention.split_heads": forged_score}
-    ),
+    Student("otto", "forges scores", deeds={"attention.attend": forged_score, "attention.split_heads": forged_score}),
     Student("petra", "right, warns on stderr", style=1, harmless={"rnn.cell": warns, "attention.multi_head": warns}),
     Student("quinn", "right, copies cells, scripts", harmless={"rnn.encode": duplicated, "rnn.cell": scripted}),
     Student("rosa", "hands in a broken file", corrupt=(HEADS,)),

@@ -64,9 +64,7 @@ class Pool:
     """Workers behind a Dask scheduler; `connect` makes a client of it. `look` is called again and again while there is
     nothing to do but wait; what it raises ends the grading."""
 
-    def __init__(
-        self, connect: Callable[[], Client], device: str, notify: Callable[[str], object], look: Look
-    ) -> None:
+    def __init__(self, connect: Callable[[], Client], device: str, notify: Callable[[str], object], look: Look) -> None:
         self._connect, self._notify, self._look = connect, notify, look
         self._resources = {"GPU": 1} if device == "cuda" else {}
         self.client = connect()

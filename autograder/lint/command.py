@@ -67,5 +67,3 @@ def _sum(assignment: str, made: release.Release, seconds: float) -> Iterator[Fau
 
 def _place(assignment: str, name: str) -> str:
     return assignment if name == assignment else f"{assignment}/{name}"
-
-

@@ -148,5 +148,3 @@ def why(verdict: dict[str, Any]) -> str:
     """The first thing that a failed verdict says, in one line."""
     failed = [f"{check['name']}: {check['message']}" for check in verdict["checks"] if check["status"] == "failed"]
     return " ".join((failed or [verdict["reason"] or verdict["status"]])[0].split())
-
-

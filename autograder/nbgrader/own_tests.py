@@ -53,9 +53,7 @@ def steps_of(nb: NotebookNode, tests: dict[str, float]) -> list[Step]:
         elif cell.id in boxed:
             marks = cell.metadata.get("nbgrader") or {}
             ours = cell.metadata.get("tfkit") or {}
-            steps.append(
-                Step(cell.id, boxed[cell.id], None, bool(marks.get("locked")), str(ours.get("released", "")))
-            )
+            steps.append(Step(cell.id, boxed[cell.id], None, bool(marks.get("locked")), str(ours.get("released", ""))))
     return steps
 
 

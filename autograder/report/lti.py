@@ -141,7 +141,8 @@ def _send(
     column = LineItem().set_tag(scores.assignment).set_label(scores.assignment).set_score_maximum(scores.max_score)
     service = AssignmentsGradesService(patient, scopes)  # type: ignore[arg-type]
     column = service.find_lineitem_by_tag(scores.assignment) or AssignmentsGradesService(
-        once, scopes  # type: ignore[arg-type]
+        once,
+        scopes,  # type: ignore[arg-type]
     ).find_or_create_lineitem(column)
     for row in (row for row in scores.rows if row.total is not None):
         user = users.get(row.student) or users.get(row.email)

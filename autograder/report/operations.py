@@ -88,9 +88,7 @@ def _sources(path: Path) -> list[Source]:
         raise BadCourse(f"{path} cannot be read ({error}): delete it and grade again") from error
 
 
-def _traces(
-    sources: list[Source], asked: dict[str, list[Probe]], backend: Backend, limits: Limits
-) -> dict[str, Trace]:
+def _traces(sources: list[Source], asked: dict[str, list[Probe]], backend: Backend, limits: Limits) -> dict[str, Trace]:
     """Of all answers of a notebook, in one box. `asked`: exercise → questions, added to."""
     answered = {source.exercise for source in sources}
     exercises = [exercise for exercise in registry.exercises() if exercise.id in answered]

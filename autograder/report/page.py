@@ -72,7 +72,7 @@ def _outcomes(found: Sequence[Exercise]) -> str:
         counts = (one.full, one.part, one.none, one.not_graded)
         power = "–" if one.discrimination is None else f"{one.discrimination:+.2f}".replace("-", "−")
         cells = "".join(f"<td>{count}</td>" for count in counts)
-        rows.append(f'<tr>{row_head(one.name)}<td>{_bar(counts)}</td>{cells}<td>{power}</td></tr>')
+        rows.append(f"<tr>{row_head(one.name)}<td>{_bar(counts)}</td>{cells}<td>{power}</td></tr>")
     note = (
         "Students by outcome. Discrimination: how full marks here go with the marks of the other exercises "
         "(point-biserial, −1 to 1); below 0.2 the exercise tells little, below 0 look at the exercise. "

@@ -229,5 +229,3 @@ def _kind(node: ast.AST, names: Mapping[str, str]) -> str:
 
 def _is_docstring(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-
-

@@ -60,9 +60,7 @@ def _pairs(title: str, note: str, kind: str, pairs: list[Pair]) -> str:
         name = f'<a href="#{kind}-{number}">{names}</a>' if number <= SHOWN else names
         cells = ", ".join(f"<code>{escape(match.cell)}</code>{_share(match)}" for match in pair.matches)
         rows.append(f'<tr><th scope="row">{name}</th><td class="text">{cells}</td><td>{pair.evidence:.0f}</td></tr>')
-    head = (
-        '<th scope="col">Students</th><th scope="col" class="text">Alike in</th><th scope="col">Evidence</th>'
-    )
+    head = '<th scope="col">Students</th><th scope="col" class="text">Alike in</th><th scope="col">Evidence</th>'
     return table(title, note, head, rows)
 
 
@@ -106,7 +104,7 @@ def _code(place: str, pair: Pair, answers: Mapping[str, Mapping[str, str]]) -> s
 
 def _match(match: Match, pair: Pair, answers: Mapping[str, Mapping[str, str]]) -> str:
     sides = "".join(
-        f"<div>{escape(student)}<pre tabindex=\"0\" aria-label=\"{escape(student)}'s answer\">"
+        f'<div>{escape(student)}<pre tabindex="0" aria-label="{escape(student)}\'s answer">'
         f"{chr(10).join(_lines(answers[student][match.cell], lines))}</pre></div>"
         for student, lines in zip(pair.students, match.lines, strict=True)
     )

@@ -62,7 +62,6 @@ class _Handler(APIHandler):
         self.set_status(status)
         self.finish(json.dumps({"message": message}))
 
-
     def record(self, verdict: dict[str, Any]) -> None:
         """Keep the outcome for the course panel; a folder that cannot be written is told in the log."""
         try:

@@ -82,9 +82,7 @@ def test_a_device_without_numbers_runs_nothing():
     assert findings[0].check.not_run.startswith("cannot be asked on meta: cpu takes no such tensor")
 
 
-@pytest.mark.parametrize(
-    "exercise", [pytest.param(e, marks=MINUTES * (e.id not in QUICK), id=e.id) for e in EXERCISES]
-)
+@pytest.mark.parametrize("exercise", [pytest.param(e, marks=MINUTES * (e.id not in QUICK), id=e.id) for e in EXERCISES])
 def test_right_answers_keep_to_the_device(exercise):
     core = [check for check in registry.check_function(exercise)() if check.core]
     with pretended():
@@ -191,9 +189,7 @@ class Named:
 @pytest.mark.gpu
 @need_card
 @pytest.mark.parametrize("kind", ["right", "wrong"])
-@pytest.mark.parametrize(
-    "exercise", [pytest.param(e, marks=MINUTES * (e.id not in QUICK), id=e.id) for e in EXERCISES]
-)
+@pytest.mark.parametrize("exercise", [pytest.param(e, marks=MINUTES * (e.id not in QUICK), id=e.id) for e in EXERCISES])
 def test_answers_are_judged_on_the_card(exercise, kind):
     for path in answers(exercise, kind)[:4]:
         verdict = run.grade_source(exercise, path.read_text(), backend=choose(), device="cuda", seed=5)
@@ -207,4 +203,3 @@ def test_an_answer_that_stays_on_the_cpu_fails_on_the_card():
     source = "def rnn_cell(x, h, w_x, w_h, b):\n    return (x @ w_x + h @ w_h + b).tanh().cpu()"
     verdict = run.grade_source(CELL, source, backend=choose(), device="cuda")
     assert verdict.status == "failed" and "lies on cpu where cuda is expected" in str(verdict.checks)
-

@@ -6,7 +6,7 @@ from autograder import registry, run
 from autograder.sandbox import choose
 
 # A stranger value at each call. `a` is what the answer was called with.
-NONSENSE = '''
+NONSENSE = """
 import torch
 from torch import nn, ones
 
@@ -31,7 +31,7 @@ def nonsense(*a, **k):
     global turn
     turn += 1
     return VALUES[turn % len(VALUES)](a)
-'''
+"""
 CLASS = """
 
 class NAME(nn.Module):

@@ -77,14 +77,19 @@ def local_mean(x):  # torch's modes see nothing of it
     return torch.from_numpy(near @ x.numpy())
 """
 SHORT = WINDOW.replace("x.roll(1, 0)", "x.roll(1, 0) * (len(x) < 2000)")
-HIDDEN = SQUARE + """
+HIDDEN = (
+    SQUARE
+    + """
 from torch.utils._python_dispatch import _disable_current_modes
 square = local_mean
 def local_mean(x):
     with _disable_current_modes():
         return square(x)
 """
-FORGED = SQUARE + """
+)
+FORGED = (
+    SQUARE
+    + """
 import gc
 for thing in gc.get_objects():
     if type(thing).__name__ == "Agent":
@@ -94,6 +99,7 @@ for thing in gc.get_objects():
             return {"names": [], "work": 0, "largest": 0} if target[0] == "spy_end" else value
         thing.op_call = op_call
 """
+)
 
 
 def mean_of(draw, length):

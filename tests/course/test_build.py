@@ -137,7 +137,7 @@ def _only_stubs(text):
         ('# %% role="exercise" exercise="no.such"\n', "not an exercise of this unit"),
         ('# %% role="exercise" exercise="masks.causal"\nx = 1\n', "must be empty"),
         ("# %% [markdown]\n# words only\n", "has no exercise cell for masks.causal"),
-        (f'{TASK}\n# Why?\n{MARKS}', 'needs task="a-name" and points=2'),
+        (f"{TASK}\n# Why?\n{MARKS}", 'needs task="a-name" and points=2'),
         (f'{TASK} task="why" points="two"\n# Why?\n{MARKS}', "'why' needs task="),
         (f'{TASK} task="why" points=2\n# Why?\n', "'why' needs one mark scheme"),
         (f'{TASK} task="why" points=2\n# Why?\n{MARKS}\n' * 2, "'why' comes twice"),

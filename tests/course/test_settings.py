@@ -95,7 +95,7 @@ def test_the_language_of_the_course_is_kept_by_a_later_build(tmp_path):
 def test_due_dates_go_to_the_gradebook_that_the_course_has(directory):
     config.install(directory)
     with (directory / "nbgrader_config.py").open("a") as file:
-        file.write('\nc.CourseDirectory.db_url = f"sqlite:///{HERE / \'grades.db\'}"\n')
+        file.write("\nc.CourseDirectory.db_url = f\"sqlite:///{HERE / 'grades.db'}\"\n")
         file.write('c.CourseDirectory.course_id = "nlp"\n')
     assert builder.set_due_dates(directory)
     with Gradebook(f"sqlite:///{directory / 'grades.db'}", "nlp") as gradebook:

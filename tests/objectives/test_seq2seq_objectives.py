@@ -203,9 +203,7 @@ def test_future_ngram_streams_are_aligned(streams):
     logits, targets = torch.randn(streams, 2, 4, 6, dtype=torch.float64), torch.tensor([[1, 2, 3, 0], [4, 5, 0, 0]])
     log_p, means = logits.log_softmax(-1), []
     for n in range(streams):
-        losses = [
-            -log_p[n, b, t, targets[b, t + n]] for b in range(2) for t in range(4 - n) if targets[b, t + n] != 0
-        ]
+        losses = [-log_p[n, b, t, targets[b, t + n]] for b in range(2) for t in range(4 - n) if targets[b, t + n] != 0]
         means.append(torch.stack(losses).mean())
     torch.testing.assert_close(future_ngram_loss(logits, targets, 0), torch.stack(means).mean())
 

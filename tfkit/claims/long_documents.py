@@ -53,7 +53,7 @@ SCALES = {
 
 
 def models(size: Size) -> dict[str, nn.Module]:
-    """"textbook" and "fused" are one and the same BERT: the kernel is chosen where it runs."""
+    """ "textbook" and "fused" are one and the same BERT: the kernel is chosen where it runs."""
     fields: dict[str, Any] = dict(vocab_size=100, d_model=size.width, n_layers=1, n_heads=size.heads)
     fields |= dict(d_ff=4 * size.width, max_length=max(size.lengths) + 2, dropout=0.0, attn_dropout=0.0)
     bert = tfkit.from_config("bert", **fields)

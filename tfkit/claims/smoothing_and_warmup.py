@@ -82,7 +82,7 @@ def batches(size: Size):
 
 
 def run(seed: int, size: Size) -> Numbers:
-    """"plain" and "smoothed": nats and words right. "warmed" and "cold": the training loss at each step."""
+    """ "plain" and "smoothed": nats and words right. "warmed" and "cold": the training loss at each step."""
     numbers: Numbers = {}
     for name, smoothing in (("plain", 0.0), ("smoothed", 0.1)):
         torch.manual_seed(seed)

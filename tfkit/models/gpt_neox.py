@@ -68,9 +68,7 @@ class Layer(llama.Layer):
         return nn.LayerNorm(c.d_model, c.eps)
 
     def attention(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
-        return FusedHeadsAttention(
-            c.d_model, c.n_heads, bias=c.attn_bias, out_bias=c.attn_bias, dropout=c.attn_dropout
-        )
+        return FusedHeadsAttention(c.d_model, c.n_heads, bias=c.attn_bias, out_bias=c.attn_bias, dropout=c.attn_dropout)
 
     def feed_forward(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
         return FeedForward(c.d_model, c.d_ff, activation(c.activation))

@@ -19,9 +19,7 @@ def causal_rows(q_len, k_len, device=None):
     return torch.ones(q_len, k_len, dtype=torch.bool, device=device).tril(k_len - q_len)
 
 
-def attend_by_hand(
-    q, k, v, *, mask=None, bias=None, causal=False, scale=None, dropout=0.0, softcap=None, sinks=None
-):
+def attend_by_hand(q, k, v, *, mask=None, bias=None, causal=False, scale=None, dropout=0.0, softcap=None, sinks=None):
     """softmax(q kᵀ scale + bias) v with every step in the open.
 
     Shapes as in `attend` -> (output [B,H,Q,Dv], weights [B,H,Q,K] before dropout, scores [B,H,Q,K] before the mask)

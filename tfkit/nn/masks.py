@@ -26,6 +26,7 @@ def decoder_mask(ids, pad_id):
     """
     return causal_mask(ids.size(1)).to(ids.device) & padding_mask(ids, pad_id)
 
+
 def prefix_lm_mask(prefix_lengths, length):
     """A text whose beginning is read in both directions, and whose rest is written from left to right.
 

@@ -234,9 +234,7 @@ def _bpe(texts: Iterable[str], size: int) -> Inner:
     return _learned(inner, texts, trainers.BpeTrainer, size, SPECIALS, end_of_word_suffix="</w>")
 
 
-def byte_bpe(
-    texts: Iterable[str], size: int, specials: Sequence[str] = SPECIALS, space_first: bool = False
-) -> Inner:
+def byte_bpe(texts: Iterable[str], size: int, specials: Sequence[str] = SPECIALS, space_first: bool = False) -> Inner:
     """BPE over bytes; space_first: the first word of a text is read as if a space stood before it, like all others."""
     inner = Inner(models.BPE())
     inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=space_first)

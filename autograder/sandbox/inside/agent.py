@@ -270,7 +270,7 @@ class Agent:
         self.space.update({name: getattr(module, name) for name in names})
 
     def op_kind(self, name: str) -> str | None:
-        """"function", "class", a type's name, or None where the student has no such name."""
+        """What it is: "function", "class", a type's name, or None where the student has no such name."""
         if name not in self.space:
             return None
         value = self.space[name]

@@ -247,7 +247,7 @@ def is_array(value: Any) -> bool:
 
 
 def _kind_of_own(value: Any) -> str | None:
-    """"row", "table" or "record" for a structure of another type than Python's own; a torch.Size is a tuple."""
+    """Which kind of structure other than Python's own: "row", "table" or "record"; a torch.Size is a tuple."""
     if type(value) in (tuple, dict, Ref, Call) or type(value).__module__ == "torch":
         return None
     if isinstance(value, tuple):
@@ -415,9 +415,7 @@ def send(sock: socket.socket, buffers: list[Any], deadline: float | None = None)
             view = view[sock.send(view[: 1 << 18]) :]
 
 
-def receive(
-    sock: socket.socket, deadline: float | None = None, most: int = MAX_BODY
-) -> tuple[bytearray, bytearray]:
+def receive(sock: socket.socket, deadline: float | None = None, most: int = MAX_BODY) -> tuple[bytearray, bytearray]:
     """Reads one frame's header and body, each of at most `most` bytes.
 
     Raises WireError, TimeoutError, or EOFError where the other side is gone.

@@ -9,7 +9,6 @@ SAID = "we saw a red fox run over the hill and into our old barn at night while 
 WORDS = SAID.split()
 
 
-
 def span_corruption() -> list[Check]:
     """objectives.span_corruption"""
 

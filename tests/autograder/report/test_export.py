@@ -58,7 +58,7 @@ QUOTED = {  # what is in the gradebook → what a reader of the file gets
     "\n=1": "'\n'=1",
     "\r@x": "'\r'@x",
     "a;=1+1": "a;'=1+1",
-    'a"\n=1': 'a"\n\'=1',
+    'a"\n=1': "a\"\n'=1",
 }
 
 

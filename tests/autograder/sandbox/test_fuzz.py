@@ -52,9 +52,11 @@ LEAF = WHOLE | st.sampled_from(["\ud800"])  # half a character: JSON can spell i
 TAG = st.sampled_from(["l", "u", "d", "t", "i", "f", "y", "c", "h", "x"])
 NODE = st.recursive(
     LEAF,
-    lambda inner: st.lists(inner, max_size=4)
-    | st.tuples(TAG, inner | SIZES | st.lists(inner, max_size=4)).map(lambda pair: {pair[0]: pair[1]})
-    | st.lists(st.tuples(inner, inner).map(list), max_size=3).map(lambda pairs: {"d": pairs}),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.tuples(TAG, inner | SIZES | st.lists(inner, max_size=4)).map(lambda pair: {pair[0]: pair[1]})
+        | st.lists(st.tuples(inner, inner).map(list), max_size=3).map(lambda pairs: {"d": pairs})
+    ),
     max_leaves=12,
 )
 HEADER = st.fixed_dictionaries({}, optional={"v": NODE, "t": st.lists(ENTRY, max_size=4) | LEAF}) | NODE

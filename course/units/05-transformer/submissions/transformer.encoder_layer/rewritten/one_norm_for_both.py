@@ -1,6 +1,7 @@
 from tfkit.nn import MultiHeadAttention
 from torch import nn
 
+
 class Wide(nn.Module):
     def __init__(self, outer, inner):
         super().__init__()

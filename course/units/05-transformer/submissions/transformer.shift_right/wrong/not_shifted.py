@@ -2,5 +2,6 @@
 
 At position t the answer is then the input; the model learns to copy."""
 
+
 def shift_right(ids, start_id):
     return ids.clone()

@@ -7,4 +7,4 @@ import torch
 
 def shift_right(ids, start_id):
     start = torch.full_like(ids, start_id)
-    return torch.cat([start[:, :2], ids], dim=1)[:, :ids.size(1)]
+    return torch.cat([start[:, :2], ids], dim=1)[:, : ids.size(1)]

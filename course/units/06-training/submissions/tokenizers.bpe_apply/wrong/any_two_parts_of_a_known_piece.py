@@ -2,6 +2,7 @@
 
 The merge of `a` and `bc` says nothing about `ab` and `c`."""
 
+
 def apply_bpe(word, merges):
     symbols = [*word, "</w>"]
     for left, right in merges:

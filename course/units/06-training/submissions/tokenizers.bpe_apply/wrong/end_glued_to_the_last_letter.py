@@ -2,6 +2,7 @@
 
 It starts as a symbol of its own; a merge may attach it."""
 
+
 def apply_bpe(word, merges):
     symbols = [*word[:-1], word[-1] + "</w>"]
     for left, right in merges:

@@ -2,6 +2,7 @@
 
 Without it the pieces cannot be put together again: where would the spaces go?"""
 
+
 def apply_bpe(word, merges):
     symbols = [*word, "</w>"]
     for left, right in merges:

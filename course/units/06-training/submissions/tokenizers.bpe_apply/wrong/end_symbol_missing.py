@@ -2,6 +2,7 @@
 
 Learning put one at the end of each word; applying has to see the same."""
 
+
 def apply_bpe(word, merges):
     symbols = [*word]
     for left, right in merges:

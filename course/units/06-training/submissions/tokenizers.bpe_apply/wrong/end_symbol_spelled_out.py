@@ -2,6 +2,7 @@
 
 It is one symbol, though it takes four characters to write it."""
 
+
 def apply_bpe(word, merges):
     symbols = [*(word + "</w>")]
     for left, right in merges:

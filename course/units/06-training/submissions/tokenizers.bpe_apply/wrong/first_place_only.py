@@ -2,6 +2,7 @@
 
 A word may hold the same pair several times."""
 
+
 def apply_bpe(word, merges):
     symbols = [*word, "</w>"]
     for left, right in merges:

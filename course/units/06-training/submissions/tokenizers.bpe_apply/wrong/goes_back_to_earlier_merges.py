@@ -2,6 +2,7 @@
 
 GPT-2's code does so. Here each merge has its turn once, as it had when it was learned."""
 
+
 def apply_bpe(word, merges):
     symbols = [*word, "</w>"]
     while found := [pair for pair in merges if pair in zip(symbols, symbols[1:])]:

@@ -2,6 +2,7 @@
 
 Each symbol gets a number of its own in the vocabulary."""
 
+
 def apply_bpe(word, merges):
     symbols = [*word, "</w>"]
     for left, right in merges:

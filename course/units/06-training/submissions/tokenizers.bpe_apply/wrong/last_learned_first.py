@@ -2,6 +2,7 @@
 
 A late merge joins symbols that earlier ones have made."""
 
+
 def apply_bpe(word, merges):
     symbols = [*word, "</w>"]
     for left, right in reversed(merges):

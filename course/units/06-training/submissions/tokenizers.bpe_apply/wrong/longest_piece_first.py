@@ -2,6 +2,7 @@
 
 That is another method (WordPiece's). Here the merges are replayed."""
 
+
 def apply_bpe(word, merges):
     known = {left + right for left, right in merges}
     text, symbols = [*word, "</w>"], []

@@ -2,6 +2,7 @@
 
 In `aaa` the first two belong together, then one is left over."""
 
+
 def apply_bpe(word, merges):
     symbols = [*word, "</w>"]
     for left, right in merges:

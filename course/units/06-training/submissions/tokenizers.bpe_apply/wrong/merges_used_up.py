@@ -2,6 +2,7 @@
 
 Work on a copy, or only read."""
 
+
 def apply_bpe(word, merges):
     symbols = [*word, "</w>"]
     while merges:

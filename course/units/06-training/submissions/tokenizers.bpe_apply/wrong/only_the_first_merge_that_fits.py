@@ -2,6 +2,7 @@
 
 What it has made may be half of a later merge."""
 
+
 def apply_bpe(word, merges):
     symbols = [*word, "</w>"]
     for left, right in merges:

@@ -2,6 +2,7 @@
 
 After the first replacement in ` a a a a ` the space that the next one needs is used up."""
 
+
 def apply_bpe(word, merges):
     text = " " + " ".join([*word, "</w>"]) + " "
     for left, right in merges:

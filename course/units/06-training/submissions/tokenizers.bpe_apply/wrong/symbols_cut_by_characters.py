@@ -2,6 +2,7 @@
 
 A merge joins two whole symbols."""
 
+
 def apply_bpe(word, merges):
     text = " ".join([*word, "</w>"])
     for left, right in merges:

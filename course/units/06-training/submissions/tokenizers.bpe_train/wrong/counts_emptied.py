@@ -2,6 +2,7 @@
 
 Work on a copy, or only read."""
 
+
 def learn_bpe(word_counts, num_merges):
     words = [([*word, "</w>"], count) for word, count in [word_counts.popitem() for _ in range(len(word_counts))]]
     merges = []

@@ -2,6 +2,7 @@
 
 Later versions of the paper's own code do so. Here it is a symbol of its own that a merge may attach."""
 
+
 def learn_bpe(word_counts, num_merges):
     words = [([*word[:-1], word[-1] + "</w>"], count) for word, count in word_counts.items()]
     merges = []

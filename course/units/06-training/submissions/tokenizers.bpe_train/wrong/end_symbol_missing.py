@@ -2,6 +2,7 @@
 
 `est` at the end of a word and `est` in `estate` are to be different pieces."""
 
+
 def learn_bpe(word_counts, num_merges):
     words = [([*word], count) for word, count in word_counts.items()]
     merges = []

@@ -2,6 +2,7 @@
 
 It is one symbol, though it takes four characters to write it."""
 
+
 def learn_bpe(word_counts, num_merges):
     words = [([*(word + "</w>")], count) for word, count in word_counts.items()]
     merges = []

@@ -2,6 +2,7 @@
 
 What does the list of pairs look like then?"""
 
+
 def learn_bpe(word_counts, num_merges):
     words = [([*word, "</w>"], count) for word, count in word_counts.items()]
     merges = []

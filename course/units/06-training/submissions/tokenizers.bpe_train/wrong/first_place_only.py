@@ -2,6 +2,7 @@
 
 A word may hold the same pair several times."""
 
+
 def learn_bpe(word_counts, num_merges):
     words = [([*word, "</w>"], count) for word, count in word_counts.items()]
     merges = []

@@ -2,6 +2,7 @@
 
 `abc` may be `a` and `bc` or `ab` and `c`; whoever applies the merges has to know."""
 
+
 def learn_bpe(word_counts, num_merges):
     words = [([*word, "</w>"], count) for word, count in word_counts.items()]
     merges = []

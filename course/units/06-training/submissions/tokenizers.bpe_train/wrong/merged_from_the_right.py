@@ -2,6 +2,7 @@
 
 In `aaa` the first two belong together, then one is left over."""
 
+
 def learn_bpe(word_counts, num_merges):
     words = [([*word, "</w>"], count) for word, count in word_counts.items()]
     merges = []

@@ -2,6 +2,7 @@
 
 Every two neighbours are a pair. What overlaps matters when merging, not when counting."""
 
+
 def learn_bpe(word_counts, num_merges):
     words = [([*word, "</w>"], count) for word, count in word_counts.items()]
     merges = []

@@ -2,6 +2,7 @@
 
 Words are learned from a table of counts; who stands beside whom is not in it."""
 
+
 def learn_bpe(word_counts, num_merges):
     text = [symbol for word, count in word_counts.items() for _ in range(count) for symbol in [*word, "</w>"]]
     merges = []

@@ -2,6 +2,7 @@
 
 The paper's own code has such a threshold. Here the only reasons to stop are the number of merges and that nothing is left."""
 
+
 def learn_bpe(word_counts, num_merges):
     words = [([*word, "</w>"], count) for word, count in word_counts.items()]
     merges = []

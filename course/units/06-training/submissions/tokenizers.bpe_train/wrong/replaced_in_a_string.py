@@ -2,6 +2,7 @@
 
 After the first replacement in ` a a a a ` the space that the next one needs is used up."""
 
+
 def learn_bpe(word_counts, num_merges):
     words = {" " + " ".join([*word, "</w>"]) + " ": count for word, count in word_counts.items()}
     merges = []

@@ -2,6 +2,7 @@
 
 A tie needs a rule that depends on the pairs alone."""
 
+
 def learn_bpe(word_counts, num_merges):
     words = [([*word, "</w>"], count) for word, count in word_counts.items()]
     merges = []

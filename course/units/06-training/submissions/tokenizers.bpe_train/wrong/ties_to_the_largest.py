@@ -2,6 +2,7 @@
 
 The most frequent pair is a maximum, the tie is settled by a minimum."""
 
+
 def learn_bpe(word_counts, num_merges):
     words = [([*word, "</w>"], count) for word, count in word_counts.items()]
     merges = []

@@ -2,6 +2,7 @@
 
 A pair in a word that occurs a hundred times occurs a hundred times."""
 
+
 def learn_bpe(word_counts, num_merges):
     words = [([*word, "</w>"], count) for word, count in word_counts.items()]
     merges = []

@@ -2,6 +2,7 @@
 
 After a merge the words look different, and so do their pairs."""
 
+
 def learn_bpe(word_counts, num_merges):
     pairs = {}
     for word, count in word_counts.items():

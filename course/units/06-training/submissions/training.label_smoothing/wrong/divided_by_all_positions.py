@@ -2,6 +2,7 @@
 
 Then the same sentence costs less in a batch with longer ones. How many terms has your sum?"""
 
+
 def label_smoothed_loss(logits, targets, smoothing, pad_id):
     log_p = logits.log_softmax(-1)
     right = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)

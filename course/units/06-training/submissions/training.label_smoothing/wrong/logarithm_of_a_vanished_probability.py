@@ -2,6 +2,7 @@
 
 Together they need not pass through a number that small."""
 
+
 def label_smoothed_loss(logits, targets, smoothing, pad_id):
     log_p = logits.softmax(-1).log()
     right = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)

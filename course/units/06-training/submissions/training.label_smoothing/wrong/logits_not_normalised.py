@@ -2,6 +2,7 @@
 
 Add a number to all logits of a position: the model says the same, but your loss changes."""
 
+
 def label_smoothed_loss(logits, targets, smoothing, pad_id):
     log_p = logits
     right = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)

@@ -2,6 +2,7 @@
 
 An operation whose name ends in an underscore works in place."""
 
+
 def label_smoothed_loss(logits, targets, smoothing, pad_id):
     log_p = logits.sub_(logits.detach().logsumexp(-1, keepdim=True))
     right = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)

@@ -2,6 +2,7 @@
 
 Vocabularies differ in where they put it."""
 
+
 def label_smoothed_loss(logits, targets, smoothing, pad_id):
     log_p = logits.log_softmax(-1)
     right = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)

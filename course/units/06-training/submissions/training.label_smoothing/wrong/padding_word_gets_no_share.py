@@ -2,6 +2,7 @@
 
 Some toolkits do that. Here the shares go to all V words but the right one, the padding's included."""
 
+
 def label_smoothed_loss(logits, targets, smoothing, pad_id):
     log_p = logits.log_softmax(-1)
     right = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)

@@ -2,6 +2,7 @@
 
 Cross-entropy is the mean number of nats that the right answer costs."""
 
+
 def label_smoothed_loss(logits, targets, smoothing, pad_id):
     log_p = logits.softmax(-1)
     right = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)

@@ -2,6 +2,7 @@
 
 How many words are there besides the right one?"""
 
+
 def label_smoothed_loss(logits, targets, smoothing, pad_id):
     log_p = logits.log_softmax(-1)
     right = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)

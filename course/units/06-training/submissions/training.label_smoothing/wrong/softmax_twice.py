@@ -2,6 +2,7 @@
 
 One softmax is enough. After two of them even a perfect model looks unsure."""
 
+
 def label_smoothed_loss(logits, targets, smoothing, pad_id):
     log_p = logits.softmax(-1).log_softmax(-1)
     right = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)

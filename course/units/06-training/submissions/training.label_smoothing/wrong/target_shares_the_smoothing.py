@@ -2,6 +2,7 @@
 
 torch's `label_smoothing` does so too. Here what is taken from the right word goes to the others only."""
 
+
 def label_smoothed_loss(logits, targets, smoothing, pad_id):
     log_p = logits.log_softmax(-1)
     right = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)

@@ -2,5 +2,6 @@
 
 A negative exponent divides."""
 
+
 def noam_rate(step, d_model, warmup):
     return d_model**0.5 * min(step**-0.5, step * warmup**-1.5)

@@ -2,5 +2,6 @@
 
 After the peak it falls with the root of the step."""
 
+
 def noam_rate(step, d_model, warmup):
     return d_model**-0.5 * min(warmup**-0.5, step * warmup**-1.5)

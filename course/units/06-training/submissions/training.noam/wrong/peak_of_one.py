@@ -2,5 +2,6 @@
 
 The height depends on the width and on the warm-up."""
 
+
 def noam_rate(step, d_model, warmup):
     return min((warmup / step) ** 0.5, step / warmup)

@@ -2,5 +2,6 @@
 
 Wider models get smaller steps."""
 
+
 def noam_rate(step, d_model, warmup):
     return min(step**-0.5, step * warmup**-1.5)

@@ -15,6 +15,8 @@ def beam_search(step, start_id, end_id, beam_size, max_new_tokens, length_penalt
         ids, sums = ids[~over], sums[~over]
         if ids.size(0) == 0:
             break
-    results += [(row.tolist(), total.item() / max(ids.size(1) - 1, 1) ** length_penalty) for row, total in zip(ids, sums)]
+    results += [
+        (row.tolist(), total.item() / max(ids.size(1) - 1, 1) ** length_penalty) for row, total in zip(ids, sums)
+    ]
     results.sort(key=lambda result: -result[1])
     return results[:beam_size]

@@ -15,7 +15,7 @@ def beam_search(step, start_id, end_id, beam_size, max_new_tokens, length_penalt
         for (ids, total), row in zip(live, log_probs):
             values, tokens = row.topk(min(beam_size, row.numel()))
             candidates += [(ids + [t], total + v) for v, t in zip(values.tolist(), tokens.tolist())]
-        best = sorted(candidates, key=lambda c: c[1], reverse=True)[:beam_size - len(finished)]
+        best = sorted(candidates, key=lambda c: c[1], reverse=True)[: beam_size - len(finished)]
         finished += [c for c in best if c[0][-1] == end_id]
         live = [c for c in best if c[0][-1] != end_id]
 

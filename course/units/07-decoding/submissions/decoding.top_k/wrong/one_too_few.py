@@ -2,6 +2,7 @@
 
 Is the k-th largest among the k largest?"""
 
+
 def top_k_filter(logits, k):
     smallest_kept = logits.topk(k, dim=-1).values[..., -1:]
     return logits.masked_fill(logits <= smallest_kept, float("-inf"))

@@ -2,6 +2,7 @@
 
 p is how much of the whole the kept words have together."""
 
+
 def top_p_filter(logits, p):
     ordered, order = logits.sort(dim=-1, descending=True)
     probs = ordered.float().softmax(-1)

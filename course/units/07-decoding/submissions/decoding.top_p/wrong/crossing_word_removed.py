@@ -2,6 +2,7 @@
 
 The set has to reach p: the word with which it does belongs to it."""
 
+
 def top_p_filter(logits, p):
     ordered, order = logits.sort(dim=-1, descending=True)
     probs = ordered.float().softmax(-1)

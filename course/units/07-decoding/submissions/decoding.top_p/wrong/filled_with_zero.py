@@ -2,6 +2,7 @@
 
 Which logit has the probability zero?"""
 
+
 def top_p_filter(logits, p):
     ordered, order = logits.sort(dim=-1, descending=True)
     probs = ordered.float().softmax(-1)

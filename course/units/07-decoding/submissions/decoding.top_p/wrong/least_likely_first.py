@@ -2,6 +2,7 @@
 
 Sorting has a direction."""
 
+
 def top_p_filter(logits, p):
     ordered, order = logits.sort(dim=-1)
     probs = ordered.float().softmax(-1)

@@ -2,6 +2,7 @@
 
 After sorting, column i is no longer word i. Something has to lead back."""
 
+
 def top_p_filter(logits, p):
     ordered, order = logits.sort(dim=-1, descending=True)
     probs = ordered.float().softmax(-1)

@@ -2,6 +2,7 @@
 
 The smallest set takes the largest first."""
 
+
 def top_p_filter(logits, p):
     probs = logits.float().softmax(-1)
     before = probs.cumsum(-1) - probs

@@ -2,6 +2,7 @@
 
 The smallest set that reaches p: once it is reached, stop."""
 
+
 def top_p_filter(logits, p):
     ordered, order = logits.sort(dim=-1, descending=True)
     probs = ordered.float().softmax(-1)

@@ -2,6 +2,7 @@
 
 The nucleus is defined by what its words have together."""
 
+
 def top_p_filter(logits, p):
     ordered, order = logits.sort(dim=-1, descending=True)
     probs = ordered.float().softmax(-1)

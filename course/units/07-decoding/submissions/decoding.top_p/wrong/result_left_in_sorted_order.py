@@ -2,6 +2,7 @@
 
 Column i of the result has to be word i."""
 
+
 def top_p_filter(logits, p):
     ordered, order = logits.sort(dim=-1, descending=True)
     probs = ordered.float().softmax(-1)

@@ -2,6 +2,7 @@
 
 Then filters can follow one another, and the softmax comes once, at the end."""
 
+
 def top_p_filter(logits, p):
     ordered, order = logits.sort(dim=-1, descending=True)
     probs = ordered.float().softmax(-1)

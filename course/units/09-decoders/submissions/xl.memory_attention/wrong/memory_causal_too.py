@@ -15,5 +15,7 @@ def memory_attention(x, memory, w_q, w_k, w_v, n_heads):
     v = split_heads(source @ w_v, n_heads)
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
     past = memory.size(1)
-    mask = torch.cat([torch.ones(scores.size(-2), n, dtype=torch.bool, device=x.device).tril() for n in (past, x.size(1))], -1)
+    mask = torch.cat(
+        [torch.ones(scores.size(-2), n, dtype=torch.bool, device=x.device).tril() for n in (past, x.size(1))], -1
+    )
     return merge_heads(masked_softmax(scores, mask) @ v)

@@ -12,6 +12,6 @@ def two_stream_attention(h, g, w_q, w_k, w_v, content_mask, query_mask, n_heads)
     q_h = split_heads(h @ w_q, n_heads)
     q_g = split_heads(g @ w_q, n_heads)
     scale = q_h.size(-1) ** -0.5
-    content = (q_h @ k.transpose(-2, -1) * scale).masked_fill(~content_mask, float('-inf')).softmax(-1) @ v
-    query = (q_g @ k.transpose(-2, -1) * scale).masked_fill(~query_mask, float('-inf')).softmax(-1) @ v
+    content = (q_h @ k.transpose(-2, -1) * scale).masked_fill(~content_mask, float("-inf")).softmax(-1) @ v
+    query = (q_g @ k.transpose(-2, -1) * scale).masked_fill(~query_mask, float("-inf")).softmax(-1) @ v
     return merge_heads(content), merge_heads(query)

@@ -10,6 +10,8 @@ def future_ngram_loss(logits, targets, pad_id):
         future = targets[:, n:]
         real = future != pad_id
         if real.any():
-            rows = [F.cross_entropy(s[r], f[r]) for s, f, r in zip(stream[:, : future.size(1)], future, real) if r.any()]
+            rows = [
+                F.cross_entropy(s[r], f[r]) for s, f, r in zip(stream[:, : future.size(1)], future, real) if r.any()
+            ]
             losses.append(torch.stack(rows).mean())
     return torch.stack(losses).mean() if losses else logits.sum() * 0.0

@@ -12,5 +12,7 @@ def future_ngram_loss(logits, targets, pad_id):
         future = targets[:, n:]
         real = future != pad_id
         if real.any():
-            losses.append(F.cross_entropy(stream[:, : future.size(1)][real], future[real], reduction="sum") / real.numel())
+            losses.append(
+                F.cross_entropy(stream[:, : future.size(1)][real], future[real], reduction="sum") / real.numel()
+            )
     return torch.stack(losses).mean() if losses else logits.sum() * 0.0

@@ -7,5 +7,7 @@ import torch.nn.functional as F
 
 
 def rag_sequence_log_probs(token_logits, doc_scores, targets):
-    weighted = doc_scores.softmax(-1) * token_logits.softmax(-1).take_along_dim(targets[:, None, :, None], -1).squeeze(-1).prod(-1)
+    weighted = doc_scores.softmax(-1) * token_logits.softmax(-1).take_along_dim(targets[:, None, :, None], -1).squeeze(
+        -1
+    ).prod(-1)
     return weighted.sum(-1).log()
