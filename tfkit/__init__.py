@@ -46,7 +46,8 @@ _LAZY = {
 def __getattr__(name: str) -> Any:
     if name not in _LAZY:
         raise AttributeError(f"module 'tfkit' has no attribute {name!r}")
-    return getattr(import_module(_LAZY[name]), name)
+    value = globals()[name] = getattr(import_module(_LAZY[name]), name)  # found at once the next time
+    return value
 
 
 def __dir__() -> list[str]:

@@ -6,7 +6,7 @@ import torch
 from tests.models.table import ROWS, drawn, kind
 from tests.models.test_laws import make
 from tfkit import registry
-from tfkit.decode.cached import CausalDecoder, arguments
+from tfkit.decode.decoders import CausalDecoder, arguments
 
 # Reformer takes the argument with GPT-2's others; its head reads both halves of all states, and gives all logits
 KNOWN = [

@@ -6,24 +6,24 @@ from tfkit.decode.drawing import accept_draft, sample_token
 from tfkit.decode.filters import top_k_filter, top_p_filter
 from tfkit.decode.generate import generate, stream
 from tfkit.decode.greedy import greedy_decode
+from tfkit.decode.logits_processors import LogitsProcessors
 from tfkit.decode.record import record, trace_json
-from tfkit.decode.rules import Rules
-from tfkit.decode.search import Chain, Step, Strategy, Task
+from tfkit.decode.search import GenerationRequest, SingleSequence, Step, Strategy
 from tfkit.decode.speculative import Speculative
 from tfkit.decode.strategies import Beam, Diverse, Greedy, Sample, TextbookBeam
 
 __all__ = [
     "Beam",
-    "Chain",
     "Contrastive",
     "Diverse",
+    "GenerationRequest",
     "Greedy",
-    "Rules",
+    "LogitsProcessors",
     "Sample",
+    "SingleSequence",
     "Speculative",
     "Step",
     "Strategy",
-    "Task",
     "TextbookBeam",
     "accept_draft",
     "beam_search",

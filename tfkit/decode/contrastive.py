@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tfkit.decode.search import Rows, Task
+from tfkit.decode.search import GenerationRequest, SequenceBuffer
 
 
 @dataclass(frozen=True)
@@ -30,16 +30,16 @@ class Contrastive:
         """The summed log-probability as it is: likeness is told beside it."""
         return total
 
-    def run(self, task: Task) -> Tensor:
+    def run(self, request: GenerationRequest) -> Tensor:
         """-> ids [B,T]: the best of `size` candidates at each step, which are all read to see what they are like"""
-        rows, decoder = Rows(task), task.decoder
-        if task.limit == 0:
-            return rows.ids
-        batch = torch.arange(len(task.prompt), device=task.prompt.device)
-        logits, index, since = decoder.start(task.prompt), batch, 0
-        before = Before(decoder.hidden, task.real)
+        buffer, decoder = SequenceBuffer(request), request.decoder
+        if request.max_new_tokens == 0:
+            return buffer.ids
+        batch = torch.arange(len(request.prompt), device=request.prompt.device)
+        logits, index, since = decoder.start(request.prompt), batch, 0
+        before = Before(decoder.hidden, request.prompt_mask)
         while True:
-            scores = task.ruled(rows.so_far, logits)
+            scores = request.process_logits(buffer.so_far, logits)
             probs, tokens = scores.softmax(-1).topk(self.size)  # [B,size]
             logits = decoder.advance(index.repeat_interleave(self.size), tokens.flatten(), since)
             states = before.last(decoder.hidden).unflatten(0, tokens.shape)  # [B,size,E]
@@ -47,10 +47,10 @@ class Contrastive:
             value = (1 - self.alpha) * probs - self.alpha * likeness
             order = value.argsort(1, descending=True)
             told = {"likeness": likeness.gather(1, order), "value": value.gather(1, order)}
-            rows.put(scores, tokens.gather(1, order)[:, 0], tokens.gather(1, order), told=told)
-            if rows.done:
-                return rows.so_far
-            index, since = batch * self.size + order[:, 0], rows.end - 1
+            buffer.append(scores, tokens.gather(1, order)[:, 0], tokens.gather(1, order), told=told)
+            if buffer.done:
+                return buffer.so_far
+            index, since = batch * self.size + order[:, 0], buffer.length - 1
             before.add(states[batch, order[:, 0]])
             logits = logits.index_select(0, index)
 

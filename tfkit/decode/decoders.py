@@ -1,8 +1,11 @@
-"""One interface to whatever gives the next token's logits: a bare step function, a hand-built encoder-decoder, or (in
-`cached`) tfkit's models."""
+"""What turns token ids into the logits of the next token: one interface over tfkit's models, which keep a cache, over
+hand-built encoder-decoders and over bare step functions. `decoder_for` chooses.
+"""
 
 from __future__ import annotations
 
+import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -10,8 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tfkit.decode.cached import CausalDecoder, Seq2SeqDecoder
-from tfkit.decode.compiled import Backend
+from tfkit.decode.compiled import Backend, bucket, run_step
+from tfkit.nn import StaticCache
 
 
 class Decoder(Protocol):
@@ -33,6 +36,248 @@ class Decoder(Protocol):
 
     def rewind(self, count: int) -> None:
         """Forget the last `count` tokens."""
+
+
+def is_ours(model: Any) -> bool:
+    """A model of tfkit's, with a configuration and a head; otherwise a hand-built one, or a step function."""
+    return hasattr(model, "config") and hasattr(model, "head")
+
+
+def is_causal(model: Any) -> bool:
+    """A decoder alone: its source is the prompt."""
+    return is_ours(model) and (model.head == "causal_lm" or tells(model) or not hasattr(model, "encode"))
+
+
+def tells(model: Any) -> bool:
+    """Whether it says what follows a whole text, by itself."""
+    return hasattr(model, "following") and model.head == "masked_lm"
+
+
+def need_words(model: Any) -> None:
+    """Raises TypeError for a model of ours that predicts no tokens."""
+    if is_ours(model) and model.head not in ("causal_lm", "seq2seq_lm", "rag_token") and not tells(model):
+        raise TypeError(f"{type(model).__name__} with head={model.head!r} predicts no next token: give it a LM head")
+
+
+def decoder_for(
+    model: Any,
+    input_ids: Tensor | None,
+    mask: Tensor | None = None,
+    room: int = 0,
+    static: bool = False,
+    backend: Backend | None = None,
+) -> Decoder:
+    """The way to drive `model`; input_ids and mask: of the source; of a decoder alone, mask: of the prompts; room,
+    static, backend: as of `ModelDecoder`.
+
+    Raises TypeError for what is neither a model nor a function, or lacks its input or its head; ValueError where its
+    steps cannot be compiled and a backend is given.
+    """
+    need_words(model)
+    if backend is not None and not is_ours(model):
+        raise ValueError("compile: only tfkit's models have the cache of fixed size that a compiled step needs")
+    if tells(model) and not static and backend is None:
+        return TextDecoder(model, mask)
+    if is_causal(model):
+        return CausalDecoder(model, mask, room, static, backend)
+    if hasattr(model, "encode"):
+        if input_ids is None:
+            raise TypeError(f"{type(model).__name__} reads a source: give its ids [B,S]")
+        ours = is_ours(model)
+        if ours:
+            return Seq2SeqDecoder(model, input_ids, mask, room, static, backend)
+        return PlainDecoder(model, input_ids)
+    if callable(model) and not isinstance(model, torch.nn.Module):
+        return StepDecoder(model)
+    raise TypeError(
+        f"cannot decode with {type(model).__name__}: give a model with encode() and decode(), or a function "
+        "step(prefix_ids[N,t]) -> logits[N,V]"
+    )
+
+
+class ModelDecoder(ABC):
+    """What decoders with a source and without have in common.
+
+    room: the most positions there will be; static: a cache of that size from the start; backend: of torch.compile, for
+    every step after the prompt, which wants a static cache. Raises ValueError for a static cache where the model has
+    none at all, or one that has no size.
+    """
+
+    hidden: Tensor | None = None
+
+    def __init__(self, model: Any, room: int, static: bool, backend: Backend | None = None) -> None:
+        self.known = arguments(type(model))
+        self.model, self.backend, self.cached = model, backend, "cache" in self.known
+        self.room = room if backend is None else bucket(room)
+        if static or backend is not None:
+            need_static(model, self.cached)
+        if backend is not None and (why := getattr(model, "UNCOMPILED", None)):
+            raise ValueError(f"compile: {type(model).__name__} cannot be decoded as one graph: {why}")
+        self.rows, self.length = 0, 0
+        self.cache: Any = None
+        self.ids = torch.empty(0, 0, dtype=torch.int64)  # all of them, where they are read again
+
+    @abstractmethod
+    def inputs(self, ids: Tensor, past: int) -> dict[str, Any]:
+        """The arguments of the model that go with ids [N,t], which follow `past` others."""
+
+    def repeat(self, index: Tensor) -> None:  # noqa: B027 (what keeps nothing a row has nothing to do)
+        """Sentences get as many rows as `index` names them."""
+
+    def start(self, ids: Tensor) -> Tensor:
+        """ids [B,t] -> logits [B,V]; a model that can leaves out those of all positions but the last"""
+        self.rows, self.ids = len(ids), ids[:, :0]
+        last = {"logits_to_keep": 1} if "logits_to_keep" in self.known else {}  # a long prompt has many
+        return self.extend(ids, **last)[:, -1]
+
+    def advance(self, index: Tensor | None, token: Tensor, since: int = 0) -> Tensor:
+        """index [N] or None, token [N] -> logits [N,V]; a model without a cache reads everything again."""
+        if index is not None:
+            self.reorder(index, since)
+        return self.extend(token.unsqueeze(1))[:, -1]
+
+    def extend(self, tokens: Tensor, **how: Any) -> Tensor:
+        """tokens [N,t] -> logits [N,t,V]; `how` goes to the model's forward, where it has a cache."""
+        past, self.length = self.length, self.length + tokens.size(1)
+        if self.compiles(past):
+            assert self.backend is not None
+            given = self.inputs(tokens, past)
+            logits, self.hidden = run_step(self.model, self.backend, given, self.cache, tokens.size(1))
+            return logits
+        if self.cached:
+            out = self.model(**self.inputs(tokens, past), cache=self.cache, use_cache=True, **how)
+            self.cache, self.hidden = out.cache, out.last_hidden_state
+            return out.logits
+        self.ids = torch.cat([self.ids, tokens], 1)
+        out = self.model(**self.inputs(self.ids, 0))
+        self.hidden = None if out.last_hidden_state is None else out.last_hidden_state[:, past:]
+        return out.logits[:, past:]
+
+    def compiles(self, past: int) -> bool:
+        """Whether the next step is a graph: not the prompt, and not what reaches past the model's last position, of
+        which the model itself complains."""
+        if self.backend is None or past == 0:
+            return False
+        last = getattr(self.model, "last_position", None)
+        return last is None or self.length <= last
+
+    def reorder(self, index: Tensor, since: int) -> None:
+        """Goes on from rows `index` [N]; what they agree on, the first `since` columns, need not be moved."""
+        if len(index) != self.rows:
+            self.rows = len(index)
+            self.repeat(index)
+            since = 0
+        if not self.cached:
+            self.ids = self.ids[index]
+        elif since and hasattr(self.cache, "shuffle"):
+            self.cache.shuffle(index, since)
+        else:
+            self.cache.reorder(index)
+
+    def rewind(self, count: int) -> None:
+        """Raises TypeError where the model's state cannot be cut, as a recurrent one."""
+        self.length -= count
+        if not self.cached:
+            self.ids = self.ids[:, : self.length]
+        elif hasattr(self.cache, "crop"):
+            self.cache.crop(self.length)
+        else:
+            raise TypeError(f"{type(self.model).__name__} keeps a state that cannot forget its last {count} tokens")
+
+
+def need_static(model: Any, cached: bool) -> None:
+    """Raises ValueError for a model whose steps cannot be made alike by a cache of fixed size."""
+    name = type(model).__name__
+    if not cached:
+        raise ValueError(f"{name} has no cache, so not a static one either; without one no step can be compiled")
+    if not getattr(model, "STATIC_CACHE", True):
+        raise ValueError(f"{name} makes a cache of its own kind, and no static one: leave out static_cache and compile")
+
+
+def arguments(kind: type) -> set[str]:
+    """What a model's forward takes, by name: its own, and what that passes on to its parent's."""
+    known: set[str] = set()
+    for parent in kind.__mro__:
+        if "forward" in vars(parent):
+            found = inspect.signature(vars(parent)["forward"]).parameters
+            known |= set(found)
+            if not any(one.kind is one.VAR_KEYWORD for one in found.values()):
+                break
+    return known
+
+
+class CausalDecoder(ModelDecoder):
+    """A decoder alone. mask bool [B,t]: prompts of unequal length are padded on the left, and count from their first
+    real token; None: all is real."""
+
+    def __init__(
+        self, model: Any, mask: Tensor | None, room: int, static: bool, backend: Backend | None = None
+    ) -> None:
+        super().__init__(model, room, static, backend)
+        self.mask = self.positions = None
+        if mask is not None:
+            self.mask = F.pad(mask, (0, self.room - mask.size(1)), value=True)  # bool [B,room]
+            self.positions = (self.mask.cumsum(1) - 1).clamp(min=0)
+        if static or backend is not None:
+            self.cache = StaticCache(self.room) if self.mask is None else Padded(self.room, self.mask)
+        self.hides = isinstance(self.cache, Padded)
+
+    def inputs(self, ids: Tensor, past: int) -> dict[str, Any]:
+        """mask [N,past+t] is of all that was read, positions [N,t] of what is new; without padding neither is given"""
+        given: dict[str, Any] = {"input_ids": ids}
+        end = past + ids.size(1)
+        if self.mask is not None and not self.hides:
+            given["attention_mask"] = self.mask[:, :end]
+        if self.positions is not None and "position_ids" in self.known:
+            given["position_ids"] = self.positions[:, past:end]
+        return given
+
+    def repeat(self, index: Tensor) -> None:
+        """Masks and positions of the prompts go with their rows."""
+        if self.mask is not None and self.positions is not None:
+            self.mask, self.positions = self.mask[index], self.positions[index]
+
+
+class Seq2SeqDecoder(ModelDecoder):
+    """An encoder-decoder: the source is read once. mask bool [B,S], of the source; None: padding looks like it."""
+
+    def __init__(
+        self, model: Any, input_ids: Tensor, mask: Tensor | None, room: int, static: bool,
+        backend: Backend | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(model, room, static, backend)
+        if mask is None:
+            mask = input_ids != model.config.pad_token_id
+        mask = None if bool(mask.all()) else mask  # without one, attention is faster
+        self.mask, self.encoded = mask, model.encode(input_ids, mask)
+        # otherwise the model makes its own kind: states, where it has no keys
+        self.cache = StaticCache(self.room) if static or backend is not None else None
+
+    def inputs(self, ids: Tensor, past: int) -> dict[str, Any]:
+        """The source goes in encoded; positions are the model's own to count, so `past` is not needed."""
+        return {"attention_mask": self.mask, "decoder_input_ids": ids, "encoder_outputs": self.encoded}
+
+    def repeat(self, index: Tensor) -> None:
+        """The encoded source is copied for each row, it is not read again."""
+        self.encoded = self.encoded.rows(index)
+        self.mask = None if self.mask is None else self.mask[index]
+
+
+class Padded(StaticCache):
+    """A static cache that hides the padding of the prompts itself: to the model, all rows are full."""
+
+    def __init__(self, room: int, real: Tensor) -> None:
+        super().__init__(room)
+        self.real = real  # bool [B,room]
+
+    def visible(self, new: int, device: torch.device | None = None) -> Tensor:
+        """bool [B,1,new,room]: a row for each prompt, as its padding differs from the others'"""
+        return super().visible(new, device) & self.real[:, None, None]
+
+    def reorder(self, index: Tensor) -> None:
+        """The prompts' padding goes with their rows."""
+        super().reorder(index)
+        self.real = self.real[index]
 
 
 class StepDecoder:
@@ -105,60 +350,3 @@ class TextDecoder(StepDecoder):
         """The mask is cut as the prefix is."""
         super().rewind(count)
         self.mask = None if self.mask is None else self.mask[:, : self.ids.size(1)]
-
-
-def is_ours(model: Any) -> bool:
-    """A model of tfkit's, with a configuration and a head; otherwise a hand-built one, or a step function."""
-    return hasattr(model, "config") and hasattr(model, "head")
-
-
-def is_causal(model: Any) -> bool:
-    """A decoder alone: its source is the prompt."""
-    return is_ours(model) and (model.head == "causal_lm" or tells(model) or not hasattr(model, "encode"))
-
-
-def tells(model: Any) -> bool:
-    """Whether it says what follows a whole text, by itself."""
-    return hasattr(model, "following") and model.head == "masked_lm"
-
-
-def need_words(model: Any) -> None:
-    """Raises TypeError for a model of ours that predicts no tokens."""
-    if is_ours(model) and model.head not in ("causal_lm", "seq2seq_lm", "rag_token") and not tells(model):
-        raise TypeError(f"{type(model).__name__} with head={model.head!r} predicts no next token: give it a LM head")
-
-
-def decoder_for(
-    model: Any,
-    input_ids: Tensor | None,
-    mask: Tensor | None = None,
-    room: int = 0,
-    static: bool = False,
-    backend: Backend | None = None,
-) -> Decoder:
-    """The way to drive `model`; input_ids and mask: of the source; of a decoder alone, mask: of the prompts; room,
-    static, backend: as of `ModelDecoder`.
-
-    Raises TypeError for what is neither a model nor a function, or lacks its input or its head; ValueError where its
-    steps cannot be compiled and a backend is given.
-    """
-    need_words(model)
-    if backend is not None and not is_ours(model):
-        raise ValueError("compile: only tfkit's models have the cache of fixed size that a compiled step needs")
-    if tells(model) and not static and backend is None:
-        return TextDecoder(model, mask)
-    if is_causal(model):
-        return CausalDecoder(model, mask, room, static, backend)
-    if hasattr(model, "encode"):
-        if input_ids is None:
-            raise TypeError(f"{type(model).__name__} reads a source: give its ids [B,S]")
-        ours = is_ours(model)
-        if ours:
-            return Seq2SeqDecoder(model, input_ids, mask, room, static, backend)
-        return PlainDecoder(model, input_ids)
-    if callable(model) and not isinstance(model, torch.nn.Module):
-        return StepDecoder(model)
-    raise TypeError(
-        f"cannot decode with {type(model).__name__}: give a model with encode() and decode(), or a function "
-        "step(prefix_ids[N,t]) -> logits[N,V]"
-    )

@@ -1,4 +1,10 @@
-"""`generate`: ids in, ids out, for any model, in batches and with caches."""
+"""`generate`: ids in, ids out, for any model, in batches and with caches.
+
+A call goes through few files: `settings` (what the model's own files say), `prompts` (ids as a tensor, special tokens),
+`search` (the `GenerationRequest` that `request_for` below makes of these, and the loop over new tokens) and `decoders`
+(how a model is called, with its cache). `logits_processors`, `compiled` and the files of the other strategies come in
+only where they are asked for.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +17,9 @@ from torch import Tensor, nn
 
 from tfkit.decode import settings as defaults
 from tfkit.decode.compiled import Backend, backend_of
-from tfkit.decode.decoders import Decoder, decoder_for, is_causal, is_ours, need_words
+from tfkit.decode.decoders import is_ours, need_words
 from tfkit.decode.prompts import Ids, Rows, as_rows, prompts, special_ids
-from tfkit.decode.rules import Rules
-from tfkit.decode.search import Chain, Step, Strategy, Task
+from tfkit.decode.search import GenerationRequest, SingleSequence, Step, Strategy
 
 
 def generate(
@@ -45,8 +50,8 @@ def generate(
     code, a control code), for all rows or [B,n]. returns: how many of a beam's hypotheses, best first.
     static_cache: of fixed size, for compilers. compile: steps after the prompt are one compiled graph, on such a cache,
     made at the first step, which takes a while, and used again by later calls (True: torch's own compiler; or another
-    backend of torch.compile, such as "eager"). given: rules as in `Rules`, max_length, which counts the prompt too, and
-    instead of a strategy transformers' words for one (num_beams, length_penalty, do_sample, top_p …).
+    backend of torch.compile, such as "eager"). given: settings of `LogitsProcessors`, max_length, which counts the
+    prompt too, and instead of a strategy transformers' words for one (num_beams, length_penalty, do_sample, top_p …).
 
     What is not given is as `model.generation_config` says, which is what its file said; without that, greedily and up
     to 64 new tokens. `trace=True` returns (ids, list of Step). Raises TypeError for a model it cannot drive, a setting
@@ -54,13 +59,13 @@ def generate(
     """
     steps: list[Step] = []
     with evaluating(model):
-        strategy, task = prepared(
+        strategy, request = request_for(
             model, input_ids, strategy, max_new_tokens=max_new_tokens, attention_mask=attention_mask, start_id=start_id,
             end_id=end_id, pad_id=pad_id, prefix=prefix, returns=returns, generator=generator,
             static_cache=static_cache, compile=compile, **given,
         )  # fmt: skip
-        task.watch = steps.append if trace else None
-        ids = strategy.run(task)
+        request.on_step = steps.append if trace else None
+        ids = strategy.run(request)
     ids = ids.clone()
     return (ids, steps) if trace else ids
 
@@ -70,8 +75,11 @@ def stream(model: Any, input_ids: Rows, strategy: Strategy | None = None, **how:
     are the whole. Token by token where each is final (greedily, by sampling); of a beam and of what else looks back,
     one piece at the end. how: as `generate` takes it, and raised alike, when the first piece is asked for."""
     with evaluating(model):
-        strategy, task = prepared(model, input_ids, strategy, **how)
-        pieces = strategy.pieces(task) if final(strategy) else iter([strategy.run(task)[:, task.prompt.size(1) :]])
+        strategy, request = request_for(model, input_ids, strategy, **how)
+        if is_final(strategy):
+            pieces = strategy.stream(request)
+        else:
+            pieces = iter([strategy.run(request)[:, request.prompt.size(1) :]])
     while True:
         with evaluating(model):  # and not while the caller works on a piece
             piece = next(pieces, None)
@@ -80,12 +88,12 @@ def stream(model: Any, input_ids: Rows, strategy: Strategy | None = None, **how:
         yield piece.clone()
 
 
-def final(strategy: Any) -> TypeGuard[Chain]:
+def is_final(strategy: Any) -> TypeGuard[SingleSequence]:
     """Whether a strategy never takes a token back."""
-    return isinstance(strategy, Chain) and type(strategy).run is Chain.run
+    return isinstance(strategy, SingleSequence) and type(strategy).run is SingleSequence.run
 
 
-def prepared(
+def request_for(
     model: Any,
     input_ids: Rows,
     strategy: Strategy | None = None,
@@ -101,33 +109,29 @@ def prepared(
     static_cache: bool = False,
     compile: bool | Backend = False,
     **given: Any,
-) -> tuple[Strategy, Task]:
-    """The strategy and the task that a call of `generate` describes; to be called, and run, while `evaluating`."""
+) -> tuple[Strategy, GenerationRequest]:
+    """The strategy and the request that a call of `generate` describes; to be called, and run, while `evaluating`."""
     need_words(model)
     check_names(strategy, given)
-    backend = backend_of(compile)
+    backend = None if compile is False else backend_of(compile)
     settings = {**defaults.of(model), **given}
     defaults.warn_of_unknown(settings)
     if strategy is None:
         strategy, own = defaults.strategy_of(settings), settings.get("num_return_sequences") or 1
         returns = own if returns is None else returns
     returns = 1 if returns is None else returns
-    start, ends, pad = special_ids(model, settings, start_id, end_id, pad_id)
-    source, mask = as_rows(input_ids, attention_mask, pad, model)
-    prompt, mask = prompts(model, source, mask, start, (pad, ends), prefix)
-    limit = new_tokens(prompt, max_new_tokens, given.get("max_length"), settings)
     if not 1 <= returns <= strategy.width:
         raise ValueError(f"returns={returns}: {type(strategy).__name__} has {strategy.width} to give")
-
-    def make(other: Any = None, rows: slice = slice(None)) -> Decoder:
-        """A decoder for these rows of the sources, of `model` or of `other`, a draft."""
-        part, hidden = (None if tensor is None else tensor[rows] for tensor in (source, mask))
-        read = model if other is None else other
-        return decoder_for(read, part, hidden, prompt.size(1) + limit, static_cache, backend)
-
-    applied = rules_of(model, settings, given).for_run(prompt.size(1), limit, ends, prompt.device)
-    real = mask if is_causal(model) else None
-    return strategy, Task(make, prompt, limit, ends, pad, applied, generator, None, returns, real)
+    start, eos, pad = special_ids(model, settings, start_id, end_id, pad_id)
+    source, mask = as_rows(input_ids, attention_mask, pad, model)
+    prompt, mask = prompts(model, source, mask, start, (pad, eos), prefix)
+    limit = new_tokens(prompt, max_new_tokens, given.get("max_length"), settings)
+    processors = defaults.processors_of(model, settings, given)
+    return strategy, GenerationRequest(
+        model=model, prompt=prompt, max_new_tokens=limit, source_ids=source, attention_mask=mask, eos_token_ids=eos,
+        pad_token_id=pad, processors=None if processors is None else processors.bind(prompt, limit, eos),
+        num_return_sequences=returns, generator=generator, static_cache=static_cache, compile_backend=backend,
+    )  # fmt: skip
 
 
 def check_names(strategy: Any, given: dict[str, Any]) -> None:
@@ -135,9 +139,9 @@ def check_names(strategy: Any, given: dict[str, Any]) -> None:
     if isinstance(strategy, type) or not (strategy is None or hasattr(strategy, "run")):
         shown = strategy.__name__ if isinstance(strategy, type) else repr(strategy)
         raise TypeError(f"strategy={shown}: give an instance of a strategy, such as tfkit.decode.Beam(4)")
-    known = (*defaults.RULES, "max_length", *defaults.SEARCH)
+    known = (*defaults.PROCESSORS, "max_length", *defaults.SEARCH)
     if unknown := [name for name in given if name not in known]:
-        raise TypeError(f"generate knows no {unknown[0]!r}; rules and settings are {', '.join(known)}")
+        raise TypeError(f"generate knows no {unknown[0]!r}; the settings are {', '.join(known)}")
     if strategy is not None and (twice := [name for name in given if name in defaults.SEARCH]):
         raise TypeError(f"{twice[0]}: the strategy says how to search; give one of the two")
 
@@ -152,14 +156,6 @@ def new_tokens(prompt: Tensor, most: int | None, longest: int | None, settings: 
     if limit < 0:
         raise ValueError(f"{limit} new tokens are asked for: the prompt has {prompt.size(1)}, max_length is {longest}")
     return limit
-
-
-def rules_of(model: Any, settings: dict[str, Any], given: dict[str, Any]) -> Rules:
-    """The rules of the settings. Tokens that a Config forces are an encoder-decoder's only, unless they are given."""
-    found = {name: settings[name] for name in defaults.RULES if settings.get(name) is not None}
-    if is_causal(model) and not getattr(model, "generation_config", {}):
-        found = {name: value for name, value in found.items() if name in given or name not in defaults.FORCED}
-    return Rules(**found)
 
 
 @contextmanager

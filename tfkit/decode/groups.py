@@ -6,42 +6,44 @@ import torch
 from torch import Tensor
 
 from tfkit.decode.hypotheses import Hypotheses, rows_of
-from tfkit.decode.search import Step, Task, wide
+from tfkit.decode.search import GenerationRequest, Step, at_least_float32
 
 
-def run_groups(task: Task, groups: list[Hypotheses], penalty: float = 0.0) -> Tensor:
+def run_groups(request: GenerationRequest, groups: list[Hypotheses], penalty: float = 0.0) -> Tensor:
     """penalty: off the score of a token, for each hypothesis of an earlier group that has just taken it
-    -> ids [B·returns,T]"""
-    if not task.limit:
-        return task.prompt.repeat_interleave(task.returns, 0)
-    start = task.prompt.size(1)
-    ids = task.buffer(1)  # one row a sentence, which all groups share until the first step tells them apart
-    logits = task.decoder.start(task.prompt)
-    for end in range(start, start + task.limit):
-        scores = wide(logits).to(ids.device).unflatten(0, ids.shape[:2])  # [B,K,V]
-        parent, token = choose(task, groups, scores, ids[..., :end], penalty)
-        if end + 1 == start + task.limit or all(group.done for group in groups):
+    -> ids [B·num_return_sequences,T]"""
+    if not request.max_new_tokens:
+        return request.prompt.repeat_interleave(request.num_return_sequences, 0)
+    start = request.prompt.size(1)
+    ids = request.buffer(1)  # one row a sentence, which all groups share until the first step tells them apart
+    logits = request.decoder.start(request.prompt)
+    for end in range(start, start + request.max_new_tokens):
+        scores = at_least_float32(logits).to(ids.device).unflatten(0, ids.shape[:2])  # [B,K,V]
+        parent, token = choose(request, groups, scores, ids[..., :end], penalty)
+        if end + 1 == start + request.max_new_tokens or all(group.done for group in groups):
             break
         ids, index, since = moved(ids, parent, start, end)
         ids[..., end] = token
-        logits = task.decoder.advance(index, token.flatten(), since)
-    return collect(task, groups)
+        logits = request.decoder.advance(index, token.flatten(), since)
+    return collect(request, groups)
 
 
-def choose(task: Task, groups: list[Hypotheses], scores: Tensor, ids: Tensor, penalty: float) -> tuple[Tensor, Tensor]:
+def choose(
+    request: GenerationRequest, groups: list[Hypotheses], scores: Tensor, ids: Tensor, penalty: float
+) -> tuple[Tensor, Tensor]:
     """scores [B,K,V], ids [B,K,T] -> parent, token [B,W] of all groups"""
-    generated = ids.size(-1) + 1 - task.prompt.size(1)
+    generated = ids.size(-1) + 1 - request.prompt.size(1)
     width = 0 if generated == 1 else groups[0].places
     parents: list[Tensor] = []
     tokens: list[Tensor] = []
     for place, group in enumerate(groups):
         mine = slice(place * width, (place + 1) * width or None)
-        said, normal = judged(task, scores[:, mine], ids[:, mine], tokens, penalty)
+        said, normal = judged(request, scores[:, mine], ids[:, mine], tokens, penalty)
         parent, token = group.step(said, normal, ids[:, mine], generated)
         parents.append(parent + place * width)
         tokens.append(token)
-    if task.watch:
-        task.watch(together([group.seen for group in groups if group.seen is not None], tokens, penalty))
+    if request.on_step:
+        request.on_step(together([group.seen for group in groups if group.seen is not None], tokens, penalty))
     return torch.cat(parents, 1), torch.cat(tokens, 1)
 
 
@@ -83,29 +85,31 @@ def moved(ids: Tensor, parent: Tensor, start: int, end: int) -> tuple[Tensor, Te
     return new, index, start + first
 
 
-def judged(task: Task, scores: Tensor, ids: Tensor, said: list[Tensor], penalty: float) -> tuple[Tensor, bool]:
+def judged(
+    request: GenerationRequest, scores: Tensor, ids: Tensor, said: list[Tensor], penalty: float
+) -> tuple[Tensor, bool]:
     """scores [B,K,V], ids [B,K,T], said: tokens [B,·] of earlier groups -> scores, and whether they are
     log-probabilities: penalties and rules need those."""
-    ruled = task.rules is not None and not task.rules.idle(ids.size(-1))
-    if not ruled and not (penalty and said):
+    processors = request.processors_after(ids.size(-1))
+    if processors is None and not (penalty and said):
         return scores, False
     scores = scores.log_softmax(-1)
     if penalty and said:
         words = torch.cat(said, 1)
         times = torch.zeros_like(scores[:, 0]).scatter_add(1, words, torch.ones_like(words, dtype=scores.dtype))
         scores = scores - penalty * times.unsqueeze(1)
-    if ruled and task.rules is not None:
-        scores = task.rules(task.text(ids.flatten(0, 1)), scores.flatten(0, 1)).view_as(scores)
+    if processors is not None:
+        scores = processors(request.unpadded(ids.flatten(0, 1)), scores.flatten(0, 1)).view_as(scores)
     return scores, True
 
 
-def collect(task: Task, groups: list[Hypotheses]) -> Tensor:
-    """The best of all groups, cut to the longest -> ids [B·returns,T]"""
+def collect(request: GenerationRequest, groups: list[Hypotheses]) -> Tensor:
+    """The best of all groups, cut to the longest -> ids [B·num_return_sequences,T]"""
     ids, scores, lengths = (
         torch.cat([getattr(group, name) for group in groups], 1)
         for name in ("ended_ids", "ended_scores", "ended_lengths")
     )
-    found = scores.topk(task.returns)
-    # fewer than `returns` may be allowed, where a token is forced: the best stands in for what breaks a rule
+    found = scores.topk(request.num_return_sequences)
+    # fewer than num_return_sequences may be allowed, where a token is forced: the best stands in for what breaks a rule
     best = found.indices.where(found.values > -torch.inf, found.indices[:, :1])
     return rows_of(ids, best).flatten(0, 1)[:, : int(lengths.gather(1, best).max())]

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tfkit.decode.search import Step, Task
+from tfkit.decode.search import GenerationRequest, Step
 
 
 class Hypotheses:
@@ -19,15 +19,17 @@ class Hypotheses:
     its score at the limit, if it stayed as probable, would be no better.
     """
 
-    def __init__(self, task: Task, places: int, length_penalty: float, early_stopping: bool | str) -> None:
-        self.task, self.places = task, places
+    def __init__(
+        self, request: GenerationRequest, places: int, length_penalty: float, early_stopping: bool | str
+    ) -> None:
+        self.request, self.places = request, places
         self.length_penalty, self.early_stopping = length_penalty, early_stopping
-        batch, device = len(task.prompt), task.prompt.device
-        self.candidates = max(2, 1 + len(task.ends)) * places  # whatever ends, the places can be filled
+        batch, device = len(request.prompt), request.prompt.device
+        self.candidates = max(2, 1 + len(request.eos_token_ids)) * places  # whatever ends, the places can be filled
         self.totals = torch.zeros(batch, 1, device=device)  # [B,K]
-        self.ended_ids = task.buffer(places)  # [B,places,room]
+        self.ended_ids = request.buffer(places)  # [B,places,room]
         self.ended_scores = torch.full((batch, places), -torch.inf, device=device)  # best first
-        self.ended_lengths = torch.full((batch, places), task.prompt.size(1), device=device)
+        self.ended_lengths = torch.full((batch, places), request.prompt.size(1), device=device)
         self.closed = torch.zeros(batch, dtype=torch.bool, device=device)
         self.first = torch.arange(places, device=device).expand(batch, -1)
         self.some_ended = self.done = False
@@ -36,14 +38,14 @@ class Hypotheses:
     def step(self, scores: Tensor, normal: bool, ids: Tensor, generated: int) -> tuple[Tensor, Tensor]:
         """scores [B,K,V], ids [B,K,T] so far, generated: tokens with this one -> parent, token [B,places]"""
         parent, token, total = self.best(scores, normal)
-        ended = self.task.is_end(token) if self.task.ends else None
-        last = generated == self.task.limit
+        ended = self.request.is_end(token) if self.request.eos_token_ids else None
+        last = generated == self.request.max_new_tokens
         if last or (ended is not None and bool(ended.any())):
             self.set_aside(ids, parent, token, self.final(total, None if last else ended, generated))
         else:
             ended = None
         live = self.first if ended is None else self.survivors(total, ended, last)
-        if self.task.watch:
+        if self.request.on_step:
             final = self.is_final(total, ended)
             self.seen = Step(scores, self.totals, parent, token, total, live, final, normal)
         self.totals = (total if ended is None else total.masked_fill(ended, -torch.inf)).gather(1, live)
@@ -83,7 +85,7 @@ class Hypotheses:
     def set_aside(self, ids: Tensor, parent: Tensor, token: Tensor, scores: Tensor) -> None:
         """Keep the best of what had ended before and what ends now, scores [B,places]."""
         end, parent = ids.size(-1), parent[:, : self.places]
-        new = torch.full_like(self.ended_ids, self.task.pad)
+        new = torch.full_like(self.ended_ids, self.request.pad_token_id)
         new[..., :end] = rows_of(ids, parent)
         new[..., end] = token[:, : self.places]
         lengths = torch.cat([self.ended_lengths, torch.full_like(parent, end + 1)], 1)
@@ -96,7 +98,7 @@ class Hypotheses:
         """Close the sentences that are done."""
         worst, hope = self.ended_scores[:, -1], self.totals[:, 0]
         full, stuck = worst > -torch.inf, hope == -torch.inf
-        at = self.task.limit if self.early_stopping == "never" and self.length_penalty > 0 else generated
+        at = self.request.max_new_tokens if self.early_stopping == "never" and self.length_penalty > 0 else generated
         better = hope / at**self.length_penalty > worst if self.early_stopping is not True else ~full
         self.closed = self.closed | (full & ~better) | stuck
         self.done = bool(self.closed.all())

@@ -15,8 +15,8 @@ from torch import Tensor, nn
 
 from tfkit.decode.decoders import is_causal
 from tfkit.decode.generate import evaluating, generate
+from tfkit.decode.logits_processors import LogitsProcessors
 from tfkit.decode.maps import attention
-from tfkit.decode.rules import Rules
 from tfkit.decode.search import Step, Strategy
 from tfkit.decode.strategies import GREEDY
 from tfkit.decode.tree import TokenNames, Tree, named
@@ -54,7 +54,7 @@ def record(
     if source is not None and len(source) != 1:
         raise ValueError(f"record shows one sentence, source_ids holds {len(source)}: give one row")
     settings |= dict(start_id=start_id, end_id=end_id)
-    first = {name: given for name, given in settings.items() if name not in Rules.__dataclass_fields__}
+    first = {name: given for name, given in settings.items() if name not in LogitsProcessors.__dataclass_fields__}
     prompt = generate(model, source, max_new_tokens=0, **first)
     how: dict[str, Any] = dict(max_new_tokens=max_new_tokens, generator=generator, trace=True)
     watched = Watched(strategy)

@@ -1,9 +1,13 @@
-"""What every strategy is given, what it tells those who watch, and the loop of those with one row a sentence."""
+"""The request that every strategy reads, the steps that it reports, and the loop of strategies with one row a sentence.
+
+`SingleSequence.stream` is all of greedy decoding and sampling: the prompt goes through the model once, then each token
+that is chosen, until every row has ended. Beams have a loop of their own, in `groups`.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -11,8 +15,9 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from tfkit.decode.decoders import Decoder
-from tfkit.decode.rules import Applied
+from tfkit.decode.compiled import Backend
+from tfkit.decode.decoders import Decoder, decoder_for, is_causal
+from tfkit.decode.logits_processors import BoundLogitsProcessors
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,60 +51,88 @@ class Step:
         return self.scores.double() if self.normal else self.scores.double().log_softmax(-1)
 
 
-@dataclass(eq=False)
-class Task:
-    """One run. make(model or None, rows): a fresh decoder, of another model, for some of the sentences; limit: of new
-    tokens; ends: the ids that end a row; watch: called with each Step, or None; returns: how many a sentence."""
+@dataclass(eq=False, kw_only=True)
+class GenerationRequest:
+    """One call of `generate`, checked and complete: what a strategy needs to know, and nothing that it changes.
 
-    make: Callable[..., Decoder]
-    prompt: Tensor  # [B,t]
-    limit: int
-    ends: Sequence[int] = ()
-    pad: int = 0
-    rules: Applied | None = None
+    `generate.request_for` makes it. Of a decoder alone, `attention_mask` is the prompts' mask, which may be padded on
+    the left; of an encoder-decoder it is the source's. None: nothing is padding.
+    """
+
+    model: Any
+    prompt: Tensor  # int64 [B,T]: what the decoder reads first
+    max_new_tokens: int
+    source_ids: Tensor | None = None  # int64 [B,S]: what an encoder reads
+    attention_mask: Tensor | None = None  # bool [B,S] of source_ids, or [B,T] of the prompt
+    eos_token_ids: tuple[int, ...] = ()  # any of them ends a row
+    pad_token_id: int = 0
+    processors: BoundLogitsProcessors | None = None
+    num_return_sequences: int = 1
     generator: torch.Generator | None = None
-    watch: Callable[[Step], Any] | None = None
-    returns: int = 1
-    real: Tensor | None = None  # bool [B,t], of the prompts; None: all
-    end_ids: Tensor = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.ends = tuple(end for end in self.ends if end >= 0)
-        self.end_ids = torch.tensor(self.ends, dtype=torch.int64, device=self.prompt.device)
+    static_cache: bool = False
+    compile_backend: Backend | None = None
+    on_step: Callable[[Step], Any] | None = None  # called with each step, for a trace
+    wrap_decoder: Callable[[Decoder], Decoder] | None = None  # for whoever records what the decoder's cache holds
 
     @cached_property
     def decoder(self) -> Decoder:
-        """The decoder of all sentences, made when it is first asked for."""
-        return self.make()
+        """The model's decoder of all sentences, made when it is first used."""
+        decoder = self.new_decoder(self.model)
+        return decoder if self.wrap_decoder is None else self.wrap_decoder(decoder)
 
-    def alone(self, row: int) -> Task:
-        """The same for one sentence."""
-        rows = slice(row, row + 1)
-        real = None if self.real is None else self.real[rows]
-        return replace(self, prompt=self.prompt[rows], real=real, make=lambda model=None: self.make(model, rows))
+    def new_decoder(self, model: Any) -> Decoder:
+        """A decoder that has read nothing yet, of the request's model or of another one, such as a draft model."""
+        return decoder_for(
+            model, self.source_ids, self.attention_mask, self.capacity, self.static_cache, self.compile_backend
+        )
+
+    @property
+    def capacity(self) -> int:
+        """The most positions that a row takes: its prompt and the new tokens."""
+        return self.prompt.size(1) + self.max_new_tokens
+
+    @cached_property
+    def prompt_mask(self) -> Tensor | None:
+        """bool [B,T]: which tokens of the prompts are not padding; None: all"""
+        return self.attention_mask if is_causal(self.model) else None
+
+    def for_row(self, row: int) -> GenerationRequest:
+        """The same request for one of its sentences."""
+        pick = lambda tensor: None if tensor is None else tensor[row : row + 1]
+        source, mask = pick(self.source_ids), pick(self.attention_mask)
+        return replace(self, prompt=self.prompt[row : row + 1], source_ids=source, attention_mask=mask)
 
     def is_end(self, token: Tensor) -> Tensor:
         """token [...] -> bool [...]: which of them end a row"""
-        return token == self.ends[0] if len(self.ends) == 1 else torch.isin(token, self.end_ids)
+        return token == self.eos_token_ids[0] if len(self.eos_token_ids) == 1 else torch.isin(token, self._eos)
 
-    def ruled(self, ids: Tensor, logits: Tensor) -> Tensor:
-        """ids [N,T], logits [N,V] -> scores [N,V], in float32 at least and where the ids are"""
-        scores = wide(logits).to(ids.device)
-        return scores if self.rules is None or self.rules.idle(ids.size(1)) else self.rules(self.text(ids), scores)
+    @cached_property
+    def _eos(self) -> Tensor:
+        return torch.tensor(self.eos_token_ids, dtype=torch.int64, device=self.prompt.device)
 
-    def text(self, ids: Tensor) -> Tensor:
-        """ids [N,T] as rules read them: what pads a prompt is -1, and comes first (a prefix comes before padding)"""
-        if self.real is None:
+    def process_logits(self, ids: Tensor, logits: Tensor) -> Tensor:
+        """ids [N,T], logits [N,V] -> scores [N,V], in float32 at least and on the device of the ids"""
+        scores = at_least_float32(logits).to(ids.device)
+        processors = self.processors_after(ids.size(1))
+        return scores if processors is None else processors(self.unpadded(ids), scores)
+
+    def processors_after(self, length: int) -> BoundLogitsProcessors | None:
+        """The logits processors, where they change the scores of what follows `length` tokens; otherwise None."""
+        return None if self.processors is None or self.processors.idle(length) else self.processors
+
+    def unpadded(self, ids: Tensor) -> Tensor:
+        """ids [N,T] as logits processors read them: padding of a prompt is -1 and comes first, before any prefix"""
+        if self.prompt_mask is None:
             return ids
         length = self.prompt.size(1)
-        real = self.real.repeat_interleave(len(ids) // len(self.real), 0)
-        order = real.byte().argsort(dim=1, stable=True)
-        return torch.cat([ids[:, :length].masked_fill(~real, -1).gather(1, order), ids[:, length:]], 1)
+        mask = self.prompt_mask.repeat_interleave(len(ids) // len(self.prompt_mask), 0)
+        order = mask.byte().argsort(dim=1, stable=True)
+        return torch.cat([ids[:, :length].masked_fill(~mask, -1).gather(1, order), ids[:, length:]], 1)
 
     def buffer(self, rows: int) -> Tensor:
-        """Ids [B,rows,room]: the prompts, then padding."""
+        """Ids [B,rows,capacity]: the prompts, then padding."""
         batch, length = self.prompt.shape
-        ids = self.prompt.new_full((batch, rows, length + self.limit), self.pad)
+        ids = self.prompt.new_full((batch, rows, self.capacity), self.pad_token_id)
         ids[:, :, :length] = self.prompt.unsqueeze(1)
         return ids
 
@@ -115,87 +148,86 @@ class Strategy(Protocol):
     def width(self) -> int:
         """How many hypotheses of a sentence go on at once."""
 
-    def run(self, task: Task) -> Tensor:
-        """-> ids [B·returns,T]: prompt, new tokens, padding"""
+    def run(self, request: GenerationRequest) -> Tensor:
+        """-> ids [B·num_return_sequences,T]: prompt, new tokens, padding"""
 
     def score(self, total: float, generated: int) -> float:
-        """How good a hypothesis is, from its summed log-probability; for those who watch."""
+        """How good a hypothesis is, from its summed log-probability; a trace shows it."""
 
 
-def wide(logits: Tensor) -> Tensor:
-    """At least float32: sums of probabilities have few digits left in half precision."""
+def at_least_float32(logits: Tensor) -> Tensor:
+    """Sums of probabilities have few digits left in half precision."""
     return logits if logits.dtype in (torch.float32, torch.float64) else logits.float()
 
 
-class Chain(ABC):
-    """One row a sentence: `pick(scores [B,V], generator) -> token [B]` decides, and there is no way back."""
+class SingleSequence(ABC):
+    """One row a sentence: `pick(scores [B,V], generator) -> token [B]` decides, and no token is taken back."""
 
     width = 1
 
     @abstractmethod
     def pick(self, scores: Tensor, generator: torch.Generator | None) -> Tensor:
-        """scores [B,V], after the rules -> token [B]; all chance comes from the generator"""
+        """scores [B,V], after the logits processors -> token [B]; all chance comes from the generator"""
 
     def score(self, total: float, generated: int) -> float:
         """The summed log-probability as it is."""
         return total
 
-    def run(self, task: Task) -> Tensor:
+    def run(self, request: GenerationRequest) -> Tensor:
         """-> ids [B,T]: prompt, the tokens that were picked, padding"""
-        return torch.cat([task.prompt, *self.pieces(task)], 1)
+        return torch.cat([request.prompt, *self.stream(request)], 1)
 
-    def pieces(self, task: Task) -> Iterator[Tensor]:
-        """The same as it is found, without the prompt: token after token, [B,1], padding where a row has ended"""
-        rows = Rows(task)
-        if task.limit == 0:
+    def stream(self, request: GenerationRequest) -> Iterator[Tensor]:
+        """The new tokens one after the other, [B,1] each time: padding where a row has ended"""
+        if request.max_new_tokens == 0:
             return
-        logits = task.decoder.start(task.prompt)
+        buffer = SequenceBuffer(request)
+        logits = request.decoder.start(request.prompt)  # [B,V]
         while True:
-            scores = task.ruled(rows.so_far, logits)
-            token = rows.put(scores, self.pick(scores, task.generator))
+            scores = request.process_logits(buffer.so_far, logits)
+            token = buffer.append(scores, self.pick(scores, request.generator))  # [B]
             yield token.unsqueeze(1)
-            if rows.done:
+            if buffer.done:
                 return
-            logits = task.decoder.advance(None, token)
+            logits = request.decoder.advance(None, token)
 
 
-class Rows:
-    """The ids of a chain: one row a sentence, padding behind what has ended."""
+class SequenceBuffer:
+    """The ids of strategies with one row a sentence; behind what has ended there is padding."""
 
-    def __init__(self, task: Task) -> None:
-        self.task, self.end = task, task.prompt.size(1)
-        self.ids = task.buffer(1).squeeze(1)  # [B,room]
+    def __init__(self, request: GenerationRequest) -> None:
+        self.request, self.length = request, request.prompt.size(1)
+        self.ids = request.buffer(1).squeeze(1)  # [B,capacity]
         self.finished = torch.zeros(len(self.ids), dtype=torch.bool, device=self.ids.device)
-        self.totals = torch.zeros(len(self.ids), 1, dtype=torch.float64, device=self.ids.device)  # for the watcher
+        self.totals = torch.zeros(len(self.ids), 1, dtype=torch.float64, device=self.ids.device)  # for a trace
 
     @property
     def so_far(self) -> Tensor:
-        """[B,T]: the prompts and what was put behind them"""
-        return self.ids[:, : self.end]
+        """[B,T]: the prompts and the tokens that were appended to them"""
+        return self.ids[:, : self.length]
 
     @property
     def done(self) -> bool:
         """Whether every row has ended, or there is no room left."""
-        return self.end == self.ids.size(1) or (bool(self.task.ends) and bool(self.finished.all()))
+        return self.length == self.ids.size(1) or (bool(self.request.eos_token_ids) and bool(self.finished.all()))
 
-    def put(self, scores: Tensor, token: Tensor, others: Tensor | None = None, **more: Any) -> Tensor:
+    def append(self, scores: Tensor, token: Tensor, others: Tensor | None = None, **details: Any) -> Tensor:
         """scores [B,V], the token [B] chosen by them; others [B,C]: the candidates it was one of, the token first;
-        more: of a `Step`, for who watches -> token [B], padding where a row has ended"""
-        if self.task.watch:
-            self.tell(scores, token.unsqueeze(1) if others is None else others, **more)
-        if self.task.ends:
-            token = token.masked_fill(self.finished, self.task.pad)
-            self.finished = self.finished | self.task.is_end(token)
-        self.ids[:, self.end] = token
-        self.end += 1
+        details: fields of `Step`, for a trace -> token [B], padding where a row has ended"""
+        if self.request.on_step:
+            self.request.on_step(self.step(scores, token.unsqueeze(1) if others is None else others, **details))
+        if self.request.eos_token_ids:
+            token = token.masked_fill(self.finished, self.request.pad_token_id)
+            self.finished = self.finished | self.request.is_end(token)
+        self.ids[:, self.length] = token
+        self.length += 1
         return token
 
-    def tell(self, scores: Tensor, tokens: Tensor, **more: Any) -> None:
-        """tokens [B,C], of which the first was taken"""
-        total = self.totals + scores.double().log_softmax(-1).gather(1, tokens)
+    def step(self, scores: Tensor, tokens: Tensor, **details: Any) -> Step:
+        """What happens now, for a trace: of tokens [B,C] the first is taken"""
+        before = self.totals
+        total = before + scores.double().log_softmax(-1).gather(1, tokens)
         first = torch.zeros_like(tokens[:, :1])
-        ended = self.task.is_end(tokens) & (torch.arange(tokens.size(1), device=tokens.device) == 0)
-        assert self.task.watch is not None
-        parent = torch.zeros_like(tokens)
-        self.task.watch(Step(scores.unsqueeze(1), self.totals, parent, tokens, total, first, ended, **more))
+        ended = self.request.is_end(tokens) & (torch.arange(tokens.size(1), device=tokens.device) == 0)
         self.totals = total.masked_fill(ended, -torch.inf)[:, :1]
+        return Step(scores.unsqueeze(1), before, torch.zeros_like(tokens), tokens, total, first, ended, **details)

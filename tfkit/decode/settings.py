@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from tfkit.decode.contrastive import Contrastive
-from tfkit.decode.decoders import is_ours
-from tfkit.decode.rules import Rules
+from tfkit.decode.decoders import is_causal, is_ours
+from tfkit.decode.logits_processors import LogitsProcessors
 from tfkit.decode.search import Strategy
 from tfkit.decode.strategies import GREEDY, Beam, Diverse, Sample
 
@@ -27,7 +27,7 @@ SEARCH = (
 LIMITS = ("max_new_tokens", "max_length")
 IDS = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id")
 FORCED = ("forced_bos_token_id", "forced_eos_token_id")
-RULES = tuple(Rules.__dataclass_fields__)
+PROCESSORS = tuple(LogitsProcessors.__dataclass_fields__)
 # fields that change what is generated unless they have this value, and that we do not follow
 NEUTRAL = {
     "encoder_no_repeat_ngram_size": 0, "encoder_repetition_penalty": 1.0, "exponential_decay_length_penalty": None,
@@ -42,7 +42,7 @@ def read(directory: Path, config: Mapping[str, Any]) -> dict[str, Any]:
     says of generation itself or in its decoder's part. Raises ValueError for a file that holds no JSON object."""
     file = Path(directory) / FILE
     if not file.is_file():
-        known = (*SEARCH, *LIMITS, *FORCED, *RULES, *NEUTRAL)
+        known = (*SEARCH, *LIMITS, *FORCED, *PROCESSORS, *NEUTRAL)
         parts = [config.get(part) or {} for part in ("generator", "decoder")]
         found = {name: part[name] for part in (*parts, config) for name in known if part.get(name) is not None}
         return _checked(found, Path(directory) / "config.json")
@@ -101,11 +101,20 @@ def strategy_of(settings: Mapping[str, Any]) -> Strategy:
     return GREEDY
 
 
+def processors_of(model: Any, settings: Mapping[str, Any], given: Collection[str]) -> LogitsProcessors | None:
+    """The logits processors of the settings, or None where they ask for none. A decoder alone does not follow the
+    tokens that only its Config forces: they are an encoder-decoder's, unless they are among the names in `given`."""
+    asked = {name: settings[name] for name in PROCESSORS if settings.get(name) is not None}
+    if is_causal(model) and not getattr(model, "generation_config", {}):
+        asked = {name: value for name, value in asked.items() if name in given or name not in FORCED}
+    return LogitsProcessors(**asked) if asked else None
+
+
 def _checked(found: dict[str, Any], file: Path) -> dict[str, Any]:
-    """The settings, if a strategy and rules can be made of them. Raises ValueError naming the file otherwise."""
+    """The settings, if a strategy and logits processors can be made of them; otherwise ValueError names the file."""
     try:
         strategy_of(found | {"do_sample": bool(found.get("do_sample")) and found.get("num_beams") in (None, 1)})
-        Rules(**{name: found[name] for name in RULES if found.get(name) is not None})
+        LogitsProcessors(**{name: found[name] for name in PROCESSORS if found.get(name) is not None})
     except (TypeError, ValueError) as error:
         raise ValueError(f"{file}: {str(error).partition(chr(10))[0]}") from None
     return found

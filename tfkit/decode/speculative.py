@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tfkit.decode.decoders import Decoder
-from tfkit.decode.search import Draft, Rows, Task
+from tfkit.decode.search import Draft, GenerationRequest, SequenceBuffer
 from tfkit.decode.strategies import GREEDY, Greedy, Sample
 
 
@@ -38,50 +38,53 @@ class Speculative:
         """The summed log-probability as it is."""
         return total
 
-    def run(self, task: Task) -> Tensor:
+    def run(self, request: GenerationRequest) -> Tensor:
         """-> ids [B,T], one sentence after the other. Raises ValueError for a draft of another vocabulary."""
-        found = [self.alone(task.alone(row)) for row in range(len(task.prompt))]
+        found = [self.decode_one(request.for_row(row)) for row in range(len(request.prompt))]
         longest = max(ids.size(1) for ids in found)
-        return torch.cat([F.pad(ids, (0, longest - ids.size(1)), value=task.pad) for ids in found])
+        return torch.cat([F.pad(ids, (0, longest - ids.size(1)), value=request.pad_token_id) for ids in found])
 
-    def alone(self, task: Task) -> Tensor:
+    def decode_one(self, request: GenerationRequest) -> Tensor:
         """One sentence: the draft guesses, the model judges, until it ends. -> ids [1,T]"""
-        rows, model, draft = Rows(task), Reader(task.decoder), Reader(task.make(self.draft))
-        while not rows.done:
-            start = rows.end
-            ids, guessed = self.guess(task, draft, rows)
-            scores, likely = self.judge(task, model, ids, start)
+        buffer = SequenceBuffer(request)
+        model, draft = Reader(request.decoder), Reader(request.new_decoder(self.draft))
+        while not buffer.done:
+            start = buffer.length
+            ids, guessed = self.guess(request, draft, buffer)
+            scores, likely = self.judge(request, model, ids, start)
             if guessed.size(1) != likely.size(1):
                 raise ValueError(
                     f"the draft knows {guessed.size(1)} tokens, the model {likely.size(1)}: give it the same"
                 )
-            kept, instead = settle(likely, guessed, ids[0, start:], task.generator)
-            draft_of = drafted(ids[0, start:], likely, guessed, kept) if task.watch else None
+            kept, instead = settle(likely, guessed, ids[0, start:], request.generator)
+            draft_of = drafted(ids[0, start:], likely, guessed, kept) if request.on_step else None
             for place in range(kept):
-                rows.put(scores[place : place + 1], ids[:, start + place], draft=draft_of)
-            if not rows.done:
+                buffer.append(scores[place : place + 1], ids[:, start + place], draft=draft_of)
+            if not buffer.done:
                 refused = ids[:, start + kept : start + kept + 1]
-                rows.put(scores[kept : kept + 1], instead, torch.cat([instead[:, None], refused], 1), draft=draft_of)
+                buffer.append(
+                    scores[kept : kept + 1], instead, torch.cat([instead[:, None], refused], 1), draft=draft_of
+                )
             model.keep(start + kept)
             draft.keep(start + kept)
-        return rows.so_far
+        return buffer.so_far
 
-    def guess(self, task: Task, draft: Reader, rows: Rows) -> tuple[Tensor, Tensor]:
+    def guess(self, request: GenerationRequest, draft: Reader, buffer: SequenceBuffer) -> tuple[Tensor, Tensor]:
         """-> ids [1,T+n] with n guesses behind, and the distributions [n,V] that they are from"""
-        ids, guessed = rows.so_far, []
-        for _ in range(min(self.tokens, rows.ids.size(1) - rows.end - 1)):
-            guessed.append(self.base.probabilities(task.ruled(ids, draft.read(ids)[-1:])))
-            token = torch.multinomial(guessed[-1], 1, generator=task.generator)
+        ids, guessed = buffer.so_far, []
+        for _ in range(min(self.tokens, buffer.ids.size(1) - buffer.length - 1)):
+            guessed.append(self.base.probabilities(request.process_logits(ids, draft.read(ids)[-1:])))
+            token = torch.multinomial(guessed[-1], 1, generator=request.generator)
             ids = torch.cat([ids, token], 1)
-            if task.ends and bool(task.is_end(token)):
+            if request.eos_token_ids and bool(request.is_end(token)):
                 break
         return ids, torch.cat(guessed) if guessed else torch.zeros(0, draft.read(ids).size(-1), device=ids.device)
 
-    def judge(self, task: Task, model: Reader, ids: Tensor, start: int) -> tuple[Tensor, Tensor]:
+    def judge(self, request: GenerationRequest, model: Reader, ids: Tensor, start: int) -> tuple[Tensor, Tensor]:
         """ids [1,T+n], T = start -> scores and probabilities [n+1,V]: of each guess and of what follows them"""
         first = [model.read(ids[:, :start])] if model.length == 0 else []
         logits = torch.cat([*first, model.read(ids)]) if not first or ids.size(1) > start else first[0]
-        scores = [task.ruled(ids[:, : start + n], row[None]) for n, row in enumerate(logits)]
+        scores = [request.process_logits(ids[:, : start + n], row[None]) for n, row in enumerate(logits)]
         return torch.cat(scores), self.base.probabilities(torch.cat(scores))
 
 

@@ -11,11 +11,11 @@ from torch import Tensor
 from tfkit.decode.filters import top_k_filter, top_p_filter
 from tfkit.decode.groups import run_groups
 from tfkit.decode.hypotheses import Hypotheses, Textbook
-from tfkit.decode.search import Chain, Task
+from tfkit.decode.search import GenerationRequest, SingleSequence
 
 
 @dataclass(frozen=True)
-class Greedy(Chain):
+class Greedy(SingleSequence):
     """The likeliest token, each time."""
 
     name = "greedy"
@@ -33,7 +33,7 @@ GREEDY = Greedy()
 
 
 @dataclass(frozen=True)
-class Sample(Chain):
+class Sample(SingleSequence):
     """A draw from the model's distribution: flatter or sharper by `temperature`, cut by `top_k`, then by `top_p`."""
 
     temperature: float = 1.0
@@ -97,9 +97,9 @@ class Beam:
         """The number of hypotheses that are kept."""
         return self.size
 
-    def run(self, task: Task) -> Tensor:
-        """-> ids [B·returns,T], the best first"""
-        return run_groups(task, [self.KEPT(task, self.size, self.length_penalty, self.early_stopping)])
+    def run(self, request: GenerationRequest) -> Tensor:
+        """-> ids [B·num_return_sequences,T], the best first"""
+        return run_groups(request, [self.KEPT(request, self.size, self.length_penalty, self.early_stopping)])
 
     def score(self, total: float, generated: int) -> float:
         """The summed log-probability over a power of the length: 0 favours short ones, above 0 longer ones."""
@@ -130,8 +130,8 @@ class Diverse(Beam):
         if self.penalty < 0:
             raise ValueError(f"Diverse(penalty={self.penalty}): must not be below 0; 0 lets groups be alike")
 
-    def run(self, task: Task) -> Tensor:
-        """-> ids [B·returns,T]; each group is held away from what those before it chose in the same step"""
+    def run(self, request: GenerationRequest) -> Tensor:
+        """-> ids [B·num_return_sequences,T]; a group is penalised for what those before it chose in the same step"""
         places = self.size // self.groups
-        kept = [self.KEPT(task, places, self.length_penalty, self.early_stopping) for _ in range(self.groups)]
-        return run_groups(task, kept, self.penalty)
+        kept = [self.KEPT(request, places, self.length_penalty, self.early_stopping) for _ in range(self.groups)]
+        return run_groups(request, kept, self.penalty)

@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from tfkit.decode.decoders import Decoder
-from tfkit.decode.search import Strategy, Task
+from tfkit.decode.search import GenerationRequest, Step, Strategy
 from tfkit.nn import Cache
 
 
@@ -33,23 +33,22 @@ class Watched:
         """The strategy's own."""
         return self.strategy.score(total, generated)
 
-    def run(self, task: Task) -> Tensor:
+    def run(self, request: GenerationRequest) -> Tensor:
         """The strategy's ids, unchanged; `seen` grows by one for each step."""
         overheard: list[Overheard] = []
 
-        def make(model: Any = None, rows: slice = slice(None)) -> Decoder:
-            made = task.make(model, rows)
-            if model is not None:  # a draft's cache is not what is shown
-                return made
-            overheard.append(Overheard(made))
+        def wrap_decoder(decoder: Decoder) -> Decoder:
+            """The latest is the one that steps are reported of. A draft's decoder is not wrapped."""
+            overheard.append(Overheard(decoder))
             return overheard[-1]
 
-        def watch(step: Any) -> None:
+        def on_step(step: Step) -> None:
+            """The step goes on to whoever traces the run."""
             self.seen.append(overheard[-1].last if overheard else None)
-            if task.watch:
-                task.watch(step)
+            if request.on_step:
+                request.on_step(step)
 
-        return self.strategy.run(replace(task, make=make, watch=watch))
+        return self.strategy.run(replace(request, wrap_decoder=wrap_decoder, on_step=on_step))
 
 
 class Overheard:

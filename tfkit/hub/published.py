@@ -103,7 +103,7 @@ def beside(module: ModuleType, described: dict[str, Any]) -> dict[str, Any]:
     if not hasattr(module, "HF_FIELDS"):
         return {}
     described = getattr(module, "from_hf_fields", dict)(described)
-    elsewhere = {*settings.SEARCH, *settings.LIMITS, *settings.RULES, *settings.NEUTRAL}
+    elsewhere = {*settings.SEARCH, *settings.LIMITS, *settings.PROCESSORS, *settings.NEUTRAL}
     ours = {*module.HF_FIELDS, *getattr(module, "HF_PARTS", {}), *REWRITTEN, *elsewhere}
     return {field: value for field, value in described.items() if field not in ours}
 

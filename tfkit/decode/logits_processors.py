@@ -1,6 +1,6 @@
-"""What may not be said, and what must: repetition, length, bad words, forced first and last tokens.
+"""Logits processors: penalties for repetition, least lengths, banned words, forced first and last tokens.
 
-All rows at once; the names and the order in which the rules are applied are those of transformers' `generate`.
+They change the scores of all rows at once. Names and order are those of transformers' `generate`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ NEVER = -torch.inf
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rules:
-    """ids, as every rule sees them, include the prompt (an encoder-decoder's start token, a decoder's text), without
-    what pads it: that is never said. Lengths count it, as transformers' do: min_new_tokens is the same in any batch.
+class LogitsProcessors:
+    """Their settings. The ids that processors read include the prompt (the start token of an encoder-decoder, the text
+    of a decoder alone) but not its padding, which is never generated. Lengths count the padding, as transformers' do;
+    min_new_tokens does not depend on it.
 
     Raises ValueError for a penalty that is not positive and for sizes below zero.
     """
@@ -41,50 +42,55 @@ class Rules:
         if any(len(word) == 0 for word in self.bad_words_ids):
             raise ValueError("bad_words_ids holds an empty word: each is a list of at least one id")
 
-    def for_run(self, prompt: int, limit: int, ends: Sequence[int], device: torch.device) -> Applied:
-        """The same for prompts of `prompt` tokens and `limit` new ones."""
-        return Applied(self, prompt, limit, ends, device)
+    def bind(self, prompt: Tensor, max_new_tokens: int, eos_token_ids: Sequence[int]) -> BoundLogitsProcessors:
+        """The same for one request: prompts [B,T], so many new tokens, and the ids that end a row."""
+        return BoundLogitsProcessors(self, prompt, max_new_tokens, eos_token_ids)
 
 
-class Applied:
-    """Rules with everything that one run needs, as tensors."""
+class BoundLogitsProcessors:
+    """Logits processors with the lengths of one request, and their ids as tensors on its device."""
 
-    def __init__(self, rules: Rules, prompt: int, limit: int, ends: Sequence[int], device: torch.device) -> None:
-        self.rules, self.last = rules, prompt + limit - 1
-        self.shortest = max(rules.min_length, prompt + rules.min_new_tokens if rules.min_new_tokens else 0)
-        as_ids = lambda ids: torch.tensor(list(ids), dtype=torch.int64, device=device)
-        self.ends, self.suppressed = as_ids(ends), as_ids(rules.suppress_tokens)
-        self.unlike_a_start = as_ids(rules.begin_suppress_tokens)
-        self.first = prompt if rules.forced_bos_token_id is None or prompt > 1 else prompt + 1  # as in transformers
-        words = [list(word) for word in rules.bad_words_ids if list(word) not in [[end] for end in ends]]
+    def __init__(
+        self, settings: LogitsProcessors, prompt: Tensor, max_new_tokens: int, eos_token_ids: Sequence[int]
+    ) -> None:
+        length = prompt.size(1)
+        self.settings, self.last = settings, length + max_new_tokens - 1
+        self.shortest = max(settings.min_length, length + settings.min_new_tokens if settings.min_new_tokens else 0)
+        as_ids = lambda ids: torch.tensor(list(ids), dtype=torch.int64, device=prompt.device)
+        self.eos, self.suppressed = as_ids(eos_token_ids), as_ids(settings.suppress_tokens)
+        self.suppressed_first = as_ids(settings.begin_suppress_tokens)
+        forced_start = settings.forced_bos_token_id is not None and length == 1
+        self.first = length + 1 if forced_start else length  # as in transformers
+        words = [list(word) for word in settings.bad_words_ids if list(word) not in [[end] for end in eos_token_ids]]
         self.words = [as_ids([w for w in words if len(w) == n]).view(-1, n) for n in sorted({len(w) for w in words})]
-        self.always = rules.repetition_penalty != 1 or rules.no_repeat_ngram_size or words or rules.suppress_tokens
+        always = (settings.repetition_penalty != 1, settings.no_repeat_ngram_size, words, settings.suppress_tokens)
+        self.always = any(always)
 
     def idle(self, length: int) -> bool:
         """Whether nothing is to be done for ids of this length."""
-        ending = self.rules.forced_eos_token_id is not None and length == self.last
-        starting = self.rules.forced_bos_token_id is not None and length == 1
-        beginning = len(self.unlike_a_start) and length == self.first
+        ending = self.settings.forced_eos_token_id is not None and length == self.last
+        starting = self.settings.forced_bos_token_id is not None and length == 1
+        beginning = len(self.suppressed_first) > 0 and length == self.first
         return not (self.always or ending or starting or beginning or length < self.shortest)
 
     def __call__(self, ids: Tensor, scores: Tensor) -> Tensor:
         """ids [N,T], -1 for padding, which comes first; scores [N,V] of the next token -> scores [N,V], a new tensor"""
-        rules, length = self.rules, ids.size(1)
-        if rules.repetition_penalty != 1:
-            scores = penalised(scores, ids, rules.repetition_penalty)
-        if rules.no_repeat_ngram_size and length + 1 >= rules.no_repeat_ngram_size:
-            scores = without_repeats(scores, ids, rules.no_repeat_ngram_size)
+        settings, length = self.settings, ids.size(1)
+        if settings.repetition_penalty != 1:
+            scores = penalised(scores, ids, settings.repetition_penalty)
+        if settings.no_repeat_ngram_size and length + 1 >= settings.no_repeat_ngram_size:
+            scores = without_repeats(scores, ids, settings.no_repeat_ngram_size)
         for words in self.words:
             if length + 1 >= words.size(1):
                 scores = without_words(scores, ids, words)
-        if length < self.shortest and len(self.ends):
-            scores = scores.index_fill(1, self.ends, NEVER)
-        if rules.forced_bos_token_id is not None and length == 1:
-            scores = forced(scores, rules.forced_bos_token_id)
-        if rules.forced_eos_token_id is not None and length == self.last:
-            scores = forced(scores, rules.forced_eos_token_id)
-        if len(self.unlike_a_start) and length == self.first:
-            scores = scores.index_fill(1, self.unlike_a_start, NEVER)
+        if length < self.shortest and len(self.eos):
+            scores = scores.index_fill(1, self.eos, NEVER)
+        if settings.forced_bos_token_id is not None and length == 1:
+            scores = forced(scores, settings.forced_bos_token_id)
+        if settings.forced_eos_token_id is not None and length == self.last:
+            scores = forced(scores, settings.forced_eos_token_id)
+        if len(self.suppressed_first) and length == self.first:
+            scores = scores.index_fill(1, self.suppressed_first, NEVER)
         return scores.index_fill(1, self.suppressed, NEVER) if len(self.suppressed) else scores
 
 
