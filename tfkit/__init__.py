@@ -4,6 +4,7 @@
     out = model(input_ids=…, attention_mask=…, labels=…)        # out.loss, out.logits
     with tfkit.trace(model) as t: model(…)                      # t["encoder.0.self_attn.weights"]
     with tfkit.substitute(model, my_attention): model(…)        # by your function, held to the library's
+    with tfkit.edit(model) as e: e["encoder.0"] = …; model(…)   # patch, ablate, steer; gone after
     model.save_pretrained(directory); tfkit.from_pretrained(directory)
     tfkit.Text(directory).generate("Once upon a time")          # and fill, embed, translate, classify, chat
 
@@ -20,6 +21,7 @@ from .registry import architectures
 __all__ = [
     "Text",
     "architectures",
+    "edit",
     "from_config",
     "from_hf_config",
     "from_pretrained",
@@ -33,6 +35,7 @@ refuse_strangers()
 
 _LAZY = {
     "Text": "tfkit.pipeline",
+    "edit": "tfkit.inside",
     "from_config": "tfkit.hub",
     "from_hf_config": "tfkit.hub",
     "from_pretrained": "tfkit.hub",

@@ -14,15 +14,25 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Protocol
 
 import torch
 from torch import nn
 
 _recorder: Recorder | None = None
+_editor: Editor | None = None  # see `tfkit.edit`
 
 # What a key is to a query, as `places` tells it: the later ones win, where a key is met twice.
 KINDS = ("hidden", "text", "memory", "window", "global", "random", "chunk", "bucket")
 PLACES = ("heads", "rows", "columns", "kinds")
+
+
+class Editor(Protocol):
+    """What `tfkit.edit` installs: it is shown each inner value and returns the one to go on with."""
+
+    def change(self, what: str, value: torch.Tensor) -> torch.Tensor:
+        """The value to use in the place of `value`, the inner value `what` of the module that is running."""
+        ...
 
 
 class Recorder:
@@ -70,6 +80,40 @@ def note(what: str, value: torch.Tensor) -> None:
     """Offer an inner value, under the name of the module that is running, to whoever is watching."""
     if _recorder is not None:
         _recorder.put(what, value)
+
+
+def observed() -> bool:
+    """Whether a trace or an edit is under way."""
+    return _recorder is not None or _editor is not None
+
+
+def editing() -> bool:
+    """Whether an edit is under way."""
+    return _editor is not None
+
+
+def offer(what: str, value: torch.Tensor) -> torch.Tensor:
+    """Show an inner value to an edit, which may replace it, and to a trace, which records what is used in the end.
+
+    Returns `value` itself, the same object, where nothing replaces it.
+    """
+    if _editor is not None:
+        value = _editor.change(what, value)
+    note(what, value)
+    return value
+
+
+@contextmanager
+def edited(editor: Editor) -> Iterator[None]:
+    """While it lasts, `editor` is offered the inner values. Raises RuntimeError when another edit is under way."""
+    global _editor
+    if _editor is not None:
+        raise RuntimeError("an edit is already under way: leave the first `with tfkit.edit(...)`, or add to it")
+    _editor = editor
+    try:
+        yield
+    finally:
+        _editor = None
 
 
 def places(*told: torch.Tensor) -> None:

@@ -10,12 +10,13 @@ import torch
 import tfkit
 from tests.models.table import COUNTS, ROWS, answers, choices, drawn, kind, ours
 from tfkit import registry
+from tfkit.inside.edits import INNER
 from tfkit.nn import StaticCache
 from tfkit.tools.flatten import flatten
 
 LAWS = {
-    "bad input", "batch", "bfloat16", "cache", "causality", "compile", "decodes as one graph", "flat form", "gradient",
-    "odd sizes", "padding", "save and load", "static cache", "tracing", "weights shown",
+    "bad input", "batch", "bfloat16", "cache", "causality", "compile", "decodes as one graph", "editing", "flat form",
+    "gradient", "odd sizes", "padding", "save and load", "static cache", "tracing", "weights shown",
 }  # fmt: skip
 
 # no table of positions, or one that only distances are read from, or that is stretched
@@ -167,6 +168,24 @@ def test_tracing_changes_no_bit(name):
     assert torch.equal(plain, traced)
     assert any(key.endswith("weights") for key in t) == ("weights shown" not in row.but)
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
+
+
+@rows("editing")
+@torch.no_grad()
+def test_writing_back_what_was_there_changes_no_bit(name):
+    row, model = make(name)
+    ids, mask, _ = ragged(row)
+    with tfkit.trace(model, [f"*.{inner}" for inner in INNER]) as t:
+        plain = row.read(model, ids, mask)
+    with tfkit.edit(model) as e:
+        for inner in t:
+            e[inner] = t.all(inner)
+        assert torch.equal(row.read(model, ids, mask), plain)
+    for kind_of_value in {name.rpartition(".")[2] for name in t} - {"scores"}:  # zeros may be what they were
+        with tfkit.edit(model) as e:
+            for inner in (name for name in t if name.endswith(f".{kind_of_value}")):
+                e[inner] = 0.0
+            assert not torch.equal(row.read(model, ids, mask), plain), kind_of_value
 
 
 @heads("gradient")

@@ -4,6 +4,7 @@ Queries are the *last* Q of the K positions where attention is causal: a cache m
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -80,8 +81,18 @@ def attend(q, k, v, *, mask=None, bias=None, causal=False, scale=None, dropout=0
         raise TypeError(
             f"attend: mask has dtype {mask.dtype}, must be torch.bool (True = may attend); scores go in bias"
         )
-    if tracing.recorder() is not None:
-        _show(q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, softcap=softcap, sinks=sinks)
+    if tracing.observed():
+        attended = partial(_attend, q, k, v, dropout=dropout)
+        return _in_the_open(
+            attended, q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, softcap=softcap, sinks=sinks
+        )
+    return _attend(
+        q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, dropout=dropout, softcap=softcap, sinks=sinks
+    )
+
+
+def _attend(q, k, v, *, mask, bias, causal, scale, dropout, softcap, sinks):
+    """Sinks and a soft cap in the terms of the fused kernel, or of the one that stands in for it."""
     if sinks is not None:
         k, v, mask, bias, causal = with_sink_key(q, k, v, mask, bias, causal, sinks)
     if softcap is not None:
@@ -136,11 +147,26 @@ def _and(mask, other):
     return other if mask is None else mask & other
 
 
-@torch.no_grad()
-def _show(q, k, v, **how):
-    """Whoever looks, pays: the fused kernel keeps its weights to itself, so they are computed again for the trace."""
-    _, weights, scores = attend_by_hand(q, k, v, **how)
-    tracing.note("scores", scores)
-    tracing.note("weights", weights)
-    seen = _and(how["mask"], scores != float("-inf"))
-    tracing.note("seen", seen & causal_rows(q.size(-2), k.size(-2), q.device) if how["causal"] else seen)
+def _in_the_open(attended, q, k, v, **how):
+    """For a trace or an edit: the fused kernel keeps its weights to itself, so they are computed again by hand.
+
+    An edit of the scores or the weights is added to the kernel's own result as the difference that it makes: an edit
+    that changes nothing changes no bit.
+    """
+    out = attended(**how)
+    with torch.set_grad_enabled(tracing.editing() and torch.is_grad_enabled()):
+        _, weights, scores = attend_by_hand(q, k, v, **how)
+        offered = tracing.offer("scores", scores)
+        changed = weights if offered is scores else _weights_of(offered, q, k, how)
+        changed = tracing.offer("weights", changed)
+        visible = _and(how["mask"], scores != float("-inf"))
+        tracing.note("seen", visible & causal_rows(q.size(-2), k.size(-2), q.device) if how["causal"] else visible)
+    if changed is not weights:
+        out = out + (changed - weights) @ v
+    return tracing.offer("per_head", out)
+
+
+def _weights_of(scores, q, k, how):
+    """The weights [B,H,Q,K] that edited scores [B,H,Q,K] lead to, under the same mask and sinks."""
+    none = torch.zeros_like(k)
+    return attend_by_hand(q, none, none, **{**how, "bias": scores, "softcap": None})[1]

@@ -1,0 +1,187 @@
+"""Change what a model computes while it runs: patch, ablate, steer, cut attention. Nothing is left when the block ends.
+
+    with tfkit.edit(model) as e:
+        e["layers.3.attn"] = clean["layers.3.attn.out"]     # activation patching: another run's output in its place
+        e["layers.5"] = lambda x: x + 4 * direction         # any function of the value, which returns one like it
+        e.ablate("layers.1.attn", heads=[2])                # these heads add nothing
+        e.block("layers.*.attn", queries=[-1], keys=[0])    # the last token may not attend to the first
+        logits = model(input_ids).logits
+
+A name is a module's path, which means its output, or an inner value of an attention: `<path>.scores` (before mask and
+softmax) and `<path>.weights`, both [B,H,Q,K], and `<path>.per_head` [B,H,Q,D], what each head reads before the output
+projection. They are the names of `tfkit.trace`, and what a trace recorded can be assigned as it is; a name may hold
+wildcards. Writing back what was there changes no bit, whatever the architecture.
+"""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import torch
+from torch import nn
+
+from .. import tracing
+
+INNER = ("out", "scores", "weights", "per_head")
+
+Change = Callable[[Any], Any]
+
+
+class Edits:
+    """The edits of one block: name -> a tensor, a number, a function of the value, or a list of these, one for each
+    call of the module (None leaves a call as it is)."""
+
+    def __init__(self, model: nn.Module) -> None:
+        self._paths = [path for path, _ in model.named_modules()]
+        self._kind = type(model).__name__
+        self._running: list[str] = []
+        self._changes: dict[str, Any] = {}
+        self._calls: dict[tuple[str, str], int] = {}
+
+    def __setitem__(self, name: str, change: Any) -> None:
+        full = self._full_name(name)
+        self._changes[full] = change
+        self._calls = {key: calls for key, calls in self._calls.items() if key[0] != full}
+
+    def __delitem__(self, name: str) -> None:
+        del self._changes[self._full_name(name)]
+
+    def _full_name(self, name: str) -> str:
+        path, _, inner = name.rpartition(".")
+        if name not in self._paths and inner in INNER and fnmatch.filter(self._paths, path):
+            return name
+        if fnmatch.filter(self._paths, name):
+            return f"{name}.out" if name else "out"
+        near = difflib.get_close_matches(name, self._paths, 4, 0.3) or self._paths[1:5]
+        raise KeyError(f"{self._kind} has no module {name!r}; there is {', '.join(near)}")
+
+    def patch(self, name: str, value: torch.Tensor, positions: Sequence[int] | slice) -> None:
+        """Replace the module's output [B,L,E] by `value` [B,L,E] at some positions."""
+
+        def change(old: torch.Tensor) -> torch.Tensor:
+            new = old.clone()
+            new[:, positions] = value.to(old)[:, positions]
+            return new
+
+        self[name] = change
+
+    def steer(self, name: str, direction: torch.Tensor, strength: float = 1.0) -> None:
+        """Add `strength` times a direction [E] (or anything that broadcasts) to the module's output [B,L,E]."""
+        self[name] = lambda old: old + strength * direction.to(old)
+
+    def ablate(self, name: str, heads: Sequence[int] | None = None, by: float | torch.Tensor = 0.0) -> None:
+        """Replace the module's output, or what some heads of an attention read, by zeros or by `by`, such as the mean
+        over other texts ([E], or [D] for heads)."""
+        if heads is None:
+            self[name] = lambda old: torch.zeros_like(old) + by
+            return
+
+        def change(old: torch.Tensor) -> torch.Tensor:
+            _check_indices("head", heads, old.size(1), name)
+            new = old.clone()
+            new[:, list(heads)] = torch.as_tensor(by).to(old)
+            return new
+
+        self[f"{name}.per_head"] = change
+
+    def block(self, name: str, queries: Sequence[int], keys: Sequence[int], heads: Sequence[int] | None = None) -> None:
+        """Attention knock-out (Geva et al. 2023): no query of `queries` may attend to a key of `keys`; the other keys
+        share the weight. A query without any key left reads zeros. Negative positions count from the end."""
+
+        def change(scores: torch.Tensor) -> torch.Tensor:
+            _check_indices("query", queries, scores.size(-2), name)
+            _check_indices("key", keys, scores.size(-1), name)
+            hidden = torch.zeros(scores.shape[-2:], dtype=torch.bool, device=scores.device)
+            hidden[torch.tensor(list(queries))[:, None], torch.tensor(list(keys))] = True
+            chosen = torch.zeros(scores.size(1), dtype=torch.bool, device=scores.device)
+            chosen[slice(None) if heads is None else list(heads)] = True
+            return scores.masked_fill(hidden & chosen[:, None, None], float("-inf"))
+
+        self[f"{name}.scores"] = change
+
+    def change(self, what: str, value: Any) -> Any:
+        """What `tracing` asks for each inner value: the value to use in its place, or the value itself."""
+        if not self._running:  # another model, called inside the block
+            return value
+        path = self._running[-1]
+        name = f"{path}.{what}" if path else what
+        for pattern, change in self._changes.items():
+            if fnmatch.fnmatchcase(name, pattern):
+                value = self._changed(pattern, name, change, value)
+        return value
+
+    def _changed(self, pattern: str, name: str, change: Any, old: Any) -> Any:
+        call = self._calls.get((pattern, name), 0)
+        self._calls[pattern, name] = call + 1
+        if isinstance(change, list | tuple):
+            if call >= len(change):
+                raise ValueError(f"{name}: {len(change)} values were given, and this is call {call + 1}")
+            change = change[call]
+        return old if change is None else _like(name, change, old)
+
+    def unused(self) -> list[str]:
+        """The names that no value has passed under so far."""
+        return [pattern for pattern in self._changes if not any(used == pattern for used, _ in self._calls)]
+
+    def enter(self, path: str) -> Callable[..., None]:
+        """A hook to run before the module at `path`."""
+
+        def hook(_module: nn.Module, _args: Any) -> None:
+            self._running.append(path)
+
+        return hook
+
+    def leave(self, _module: nn.Module, _args: Any, output: Any) -> Any:
+        """A hook to run after each module, also after one that raised, whose output is None."""
+        try:
+            return None if output is None else self.change("out", output)
+        finally:
+            self._running.pop()
+
+
+def _check_indices(what: str, found: Sequence[int], size: int, name: str) -> None:
+    if wrong := [i for i in found if not -size <= i < size]:
+        raise ValueError(f"{name} has no {what} {wrong[0]}: there are {size}, counted from 0")
+
+
+def _like(name: str, change: Any, old: Any) -> Any:
+    """What a change makes of `old`: of the same shape, dtype and device. ValueError where it cannot be."""
+    if callable(change) and not isinstance(change, torch.Tensor):
+        new = change(old)
+        if not isinstance(old, torch.Tensor):
+            return new
+    elif not isinstance(old, torch.Tensor):
+        raise ValueError(f"{name} is a {type(old).__name__}, not a tensor: assign a function that returns one like it")
+    else:
+        new = torch.as_tensor(change).to(old)
+    if not isinstance(new, torch.Tensor):
+        raise ValueError(f"{name}: the edit should return a tensor {list(old.shape)}, not a {type(new).__name__}")
+    try:
+        return new if new.shape == old.shape else new.expand(old.shape)
+    except RuntimeError:
+        shapes = f"{list(new.shape)} for a value {list(old.shape)}"
+        raise ValueError(f"{name}: the edit gives a tensor {shapes}") from None
+
+
+@contextmanager
+def edit(model: nn.Module) -> Iterator[Edits]:
+    """Change inner values of `model` inside the block, by assignment to the names of `Edits`.
+
+    Edits of one name replace one another; those of different patterns that match one name apply in the order in which
+    they were made. Raises KeyError for a name that the model does not have, ValueError for a value that does not fit,
+    RuntimeError when another edit is under way, or at the end of the block when an edit was never reached.
+    """
+    edits = Edits(model)
+    with tracing.edited(edits), ExitStack() as hooks:
+        for path, module in model.named_modules():
+            hooks.callback(module.register_forward_pre_hook(edits.enter(path)).remove)
+            hooks.callback(module.register_forward_hook(edits.leave, always_call=True).remove)
+        yield edits
+    if unused := edits.unused():
+        raise RuntimeError(
+            f"{unused[0]!r} was not reached: run the model inside the block; tfkit.trace shows its names"
+        )
