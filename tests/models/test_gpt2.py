@@ -79,3 +79,77 @@ def test_what_is_not_understood_is_an_error(ours, tmp_path, change, message):
     file.write_text(json.dumps({**json.loads(file.read_text()), **change}))
     with pytest.raises(ValueError, match=message):
         tfkit.from_pretrained(tmp_path)
+
+
+CROSS = {**SIZES, "add_cross_attention": True}
+
+
+def looking(flags, tmp_path):
+    """Theirs and ours with the same weights, and what both look at: states of unequal length."""
+    torch.manual_seed(0)
+    model = hf.GPT2LMHeadModel(hf.GPT2Config(**CROSS, **flags)).double().eval()
+    for parameter in model.parameters():
+        parameter.data += 0.1 * torch.randn_like(parameter)
+    model.save_pretrained(tmp_path)
+    states = 3 * torch.randn(3, 5, 32, dtype=torch.float64)
+    mask = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0], [1, 1, 1, 1, 0]])
+    across = {"encoder_hidden_states": states, "encoder_attention_mask": mask}
+    return model, tfkit.from_pretrained(tmp_path, dtype=torch.float64), across
+
+
+@pytest.mark.parametrize(
+    "flags", [{}, {"scale_attn_by_inverse_layer_idx": True}, {"scale_attn_weights": False}], ids=str
+)
+def test_cross_attention_standing_alone(flags, tmp_path):
+    theirs, ours, across = looking(flags, tmp_path)
+    ids, mask, labels = batch()
+    given = {"attention_mask": mask, "labels": labels, **across}
+    expected, out = theirs(ids, **given), ours(ids, **given)
+    close = {"rtol": 1e-6, "atol": 1e-6}
+    torch.testing.assert_close(out.logits[mask == 1], expected.logits[mask == 1], **close)
+    out.loss.backward(), expected.loss.backward()
+    grads = tfkit.registry.load("gpt2").HF.dump({n: p.grad for n, p in ours.named_parameters()}, headed=True)
+    for name, parameter in theirs.named_parameters():
+        torch.testing.assert_close(grads[name], parameter.grad, **close)
+    with torch.no_grad():  # nobody has to be looked at
+        alone = theirs(ids, attention_mask=mask).logits
+        torch.testing.assert_close(ours(ids, mask).logits[mask == 1], alone[mask == 1], **close)
+    ours.save_pretrained(tmp_path / "ours")
+    again = hf.GPT2LMHeadModel.from_pretrained(tmp_path / "ours")
+    assert again.config.add_cross_attention
+    for name, tensor in theirs.state_dict().items():
+        assert torch.equal(again.state_dict()[name], tensor), name
+
+
+@pytest.mark.parametrize("how", [{}, {"num_beams": 3, "num_return_sequences": 2}], ids=str)
+def test_generating_with_cross_attention(how, tmp_path):
+    """With caches on both sides, prompts of unequal length, and beams, each of which looks at its own sentence's."""
+    theirs, ours, across = looking({}, tmp_path)
+    ids = batch()[0][:, :6]
+    mask = (torch.arange(6) >= torch.tensor([[0], [2], [1]])).long()  # padding on the left
+    ids = ids.masked_fill(mask == 0, 0)
+    given = {"attention_mask": mask, "max_new_tokens": 9, **across, **how}
+    expected = theirs.generate(ids, **given, do_sample=False, eos_token_id=None, pad_token_id=0)
+    found = tfkit.generate(ours, ids, **given, end_id=-1, pad_id=0)
+    assert torch.equal(found, expected)
+    if not how:
+        assert torch.equal(tfkit.generate(ours, ids, **given, end_id=-1, pad_id=0, compile="eager"), found)
+    moved = {**across, "encoder_hidden_states": across["encoder_hidden_states"].flip(0)}
+    assert not torch.equal(tfkit.generate(ours, ids, **{**given, **moved}, end_id=-1, pad_id=0), found)
+
+
+def test_who_has_nothing_to_look_with_says_so():
+    states, ids = torch.zeros(1, 2, 16), torch.ones(1, 3, dtype=torch.long)
+    sizes = {"vocab_size": 20, "d_model": 16, "n_layers": 1, "n_heads": 2, "max_length": 8}
+    plain = tfkit.from_config("gpt2", head="causal_lm", **sizes)
+    with pytest.raises(ValueError, match="this decoder has no cross-attention: add_cross_attention=True"):
+        plain(ids, encoder_hidden_states=states)
+    with pytest.raises(ValueError, match="encoder_attention_mask was given without encoder_hidden_states"):
+        tfkit.from_config("gpt2", head="causal_lm", add_cross_attention=True, **sizes)(
+            ids, encoder_attention_mask=torch.ones(1, 2)
+        )
+    with pytest.raises(ValueError, match="add_cross_attention is True: GPTJ has no cross-attention"):
+        tfkit.from_config("gptj", head="causal_lm", add_cross_attention=True, rotary_dim=2, **sizes)
+    llama = {"vocab_size": 20, "d_model": 16, "n_layers": 1, "n_heads": 2, "n_kv_heads": 1, "d_ff": 16}
+    with pytest.raises(TypeError, match="encoder_hidden_states: Llama is no decoder that looks at another model's"):
+        tfkit.generate(tfkit.from_config("llama", head="causal_lm", **llama), ids, encoder_hidden_states=states)

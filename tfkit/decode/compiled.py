@@ -69,7 +69,8 @@ def leave_open(given: dict[str, Any], cache: Any) -> None:
     """Marks which lengths a graph must not count on: rows everywhere, and those of the source."""
     for tensor in tensors(given):
         mark(tensor, 0)
-    for tensor in tensors({name: given.get(name) for name in ("attention_mask", "encoder_outputs")}):
+    sources = ("attention_mask", "encoder_outputs", "encoder_hidden_states", "encoder_attention_mask")
+    for tensor in tensors({name: given.get(name) for name in sources}):
         for dim in range(1, tensor.dim()):  # widths too, which the weights decide
             mark(tensor, dim)
     for buffer in cache.grown.values():

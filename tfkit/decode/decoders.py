@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import torch
@@ -59,6 +59,16 @@ def need_words(model: Any) -> None:
         raise TypeError(f"{type(model).__name__} with head={model.head!r} predicts no next token: give it a LM head")
 
 
+def cross_attention_inputs(model: Any, given: dict[str, Any]) -> dict[str, Tensor]:
+    """Takes out of `given` what cross-attention of a decoder alone looks at: encoder_hidden_states [B,S,E] and their
+    mask. Raises TypeError for a model that has an encoder of its own, or no cross-attention."""
+    names = ("encoder_hidden_states", "encoder_attention_mask")
+    found = {name: given.pop(name) for name in names if name in given}
+    if found and not (is_causal(model) and (hasattr(model, "alone") or names[0] in arguments(type(model)))):
+        raise TypeError(f"{min(found)}: {type(model).__name__} is no decoder that looks at another model's states")
+    return {name: tensor for name, tensor in found.items() if tensor is not None}
+
+
 def decoder_for(
     model: Any,
     input_ids: Tensor | None,
@@ -66,9 +76,10 @@ def decoder_for(
     room: int = 0,
     static: bool = False,
     backend: Backend | None = None,
+    across: Mapping[str, Tensor] | None = None,
 ) -> Decoder:
     """The way to drive `model`; input_ids and mask: of the source; of a decoder alone, mask: of the prompts; room,
-    static, backend: as of `ModelDecoder`.
+    static, backend: as of `ModelDecoder`; across: what `cross_attention_inputs` found.
 
     Raises TypeError for what is neither a model nor a function, or lacks its input or its head; ValueError where its
     steps cannot be compiled and a backend is given.
@@ -79,7 +90,7 @@ def decoder_for(
     if tells(model) and not static and backend is None:
         return TextDecoder(model, mask)
     if is_causal(model):
-        return CausalDecoder(model, mask, room, static, backend)
+        return CausalDecoder(model, mask, room, static, backend, across)
     if hasattr(model, "encode"):
         if input_ids is None:
             raise TypeError(f"{type(model).__name__} reads a source: give its ids [B,S]")
@@ -208,12 +219,15 @@ def arguments(kind: type) -> set[str]:
 
 class CausalDecoder(ModelDecoder):
     """A decoder alone. mask bool [B,t]: prompts of unequal length are padded on the left, and count from their first
-    real token; None: all is real."""
+    real token; None: all is real. across: what its cross-attention looks at, encoder_hidden_states [B,S,E] and
+    encoder_attention_mask [B,S], by name."""
 
     def __init__(
-        self, model: Any, mask: Tensor | None, room: int, static: bool, backend: Backend | None = None
-    ) -> None:
+        self, model: Any, mask: Tensor | None, room: int, static: bool, backend: Backend | None = None,
+        across: Mapping[str, Tensor] | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(model, room, static, backend)
+        self.across = dict(across or {})
         self.mask = self.positions = None
         if mask is not None:
             self.mask = F.pad(mask, (0, self.room - mask.size(1)), value=True)  # bool [B,room]
@@ -224,7 +238,7 @@ class CausalDecoder(ModelDecoder):
 
     def inputs(self, ids: Tensor, past: int) -> dict[str, Any]:
         """mask [N,past+t] is of all that was read, positions [N,t] of what is new; without padding neither is given"""
-        given: dict[str, Any] = {"input_ids": ids}
+        given: dict[str, Any] = {"input_ids": ids, **self.across}
         end = past + ids.size(1)
         if self.mask is not None and not self.hides:
             given["attention_mask"] = self.mask[:, :end]
@@ -233,7 +247,8 @@ class CausalDecoder(ModelDecoder):
         return given
 
     def repeat(self, index: Tensor) -> None:
-        """Masks and positions of the prompts go with their rows."""
+        """Masks and positions of the prompts go with their rows, and so does what they look at."""
+        self.across = {name: tensor[index] for name, tensor in self.across.items()}
         if self.mask is not None and self.positions is not None:
             self.mask, self.positions = self.mask[index], self.positions[index]
 

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from tfkit.decode import settings as defaults
 from tfkit.decode.compiled import Backend, backend_of
-from tfkit.decode.decoders import is_ours, need_words
+from tfkit.decode.decoders import cross_attention_inputs, is_ours, need_words
 from tfkit.decode.prompts import Ids, Rows, as_rows, prompts, special_ids
 from tfkit.decode.search import GenerationRequest, SingleSequence, Step, Strategy
 
@@ -51,7 +51,8 @@ def generate(
     static_cache: of fixed size, for compilers. compile: steps after the prompt are one compiled graph, on such a cache,
     made at the first step, which takes a while, and used again by later calls (True: torch's own compiler; or another
     backend of torch.compile, such as "eager"). given: settings of `LogitsProcessors`, max_length, which counts the
-    prompt too, and instead of a strategy transformers' words for one (num_beams, length_penalty, do_sample, top_p …).
+    prompt too, instead of a strategy transformers' words for one (num_beams, length_penalty, do_sample, top_p …), and,
+    for a decoder alone that has cross-attention, encoder_hidden_states [B,S,E] and encoder_attention_mask [B,S].
 
     What is not given is as `model.generation_config` says, which is what its file said; without that, greedily and up
     to 64 new tokens. `trace=True` returns (ids, list of Step). Raises TypeError for a model it cannot drive, a setting
@@ -112,6 +113,7 @@ def request_for(
 ) -> tuple[Strategy, GenerationRequest]:
     """The strategy and the request that a call of `generate` describes; to be called, and run, while `evaluating`."""
     need_words(model)
+    across = cross_attention_inputs(model, given)
     check_names(strategy, given)
     backend = None if compile is False else backend_of(compile)
     settings = {**defaults.of(model), **given}
@@ -131,6 +133,7 @@ def request_for(
         model=model, prompt=prompt, max_new_tokens=limit, source_ids=source, attention_mask=mask, eos_token_ids=eos,
         pad_token_id=pad, processors=None if processors is None else processors.bind(prompt, limit, eos),
         num_return_sequences=returns, generator=generator, static_cache=static_cache, compile_backend=backend,
+        cross_attention_inputs=across,
     )  # fmt: skip
 
 

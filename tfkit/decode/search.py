@@ -64,6 +64,9 @@ class GenerationRequest:
     max_new_tokens: int
     source_ids: Tensor | None = None  # int64 [B,S]: what an encoder reads
     attention_mask: Tensor | None = None  # bool [B,S] of source_ids, or [B,T] of the prompt
+    cross_attention_inputs: Mapping[str, Tensor] = field(
+        default_factory=dict
+    )  # of a decoder alone, as forward has them
     eos_token_ids: tuple[int, ...] = ()  # any of them ends a row
     pad_token_id: int = 0
     processors: BoundLogitsProcessors | None = None
@@ -82,8 +85,9 @@ class GenerationRequest:
 
     def new_decoder(self, model: Any) -> Decoder:
         """A decoder that has read nothing yet, of the request's model or of another one, such as a draft model."""
+        across = self.cross_attention_inputs if model is self.model else {}
         return decoder_for(
-            model, self.source_ids, self.attention_mask, self.capacity, self.static_cache, self.compile_backend
+            model, self.source_ids, self.attention_mask, self.capacity, self.static_cache, self.compile_backend, across
         )
 
     @property
@@ -100,7 +104,9 @@ class GenerationRequest:
         """The same request for one of its sentences."""
         pick = lambda tensor: None if tensor is None else tensor[row : row + 1]
         source, mask = pick(self.source_ids), pick(self.attention_mask)
-        return replace(self, prompt=self.prompt[row : row + 1], source_ids=source, attention_mask=mask)
+        across = {name: tensor[row : row + 1] for name, tensor in self.cross_attention_inputs.items()}
+        prompt = self.prompt[row : row + 1]
+        return replace(self, prompt=prompt, source_ids=source, attention_mask=mask, cross_attention_inputs=across)
 
     def is_end(self, token: Tensor) -> Tensor:
         """token [...] -> bool [...]: which of them end a row"""

@@ -1,7 +1,7 @@
-"""Decoders for a memory, made of models that know none: cross-attention is added, and no position looks ahead.
+"""Decoders for a memory, made of models that can do without one: cross-attention is there, and no position looks ahead.
 
 As the decoder half of `transformer` is: decode(ids, memory, mask, memory_mask, cache) -> states, and score(states) ->
-logits. The rest, embeddings and head, is the model's own; so are its tensors' names, and CROSS says what is added.
+logits. The rest, embeddings, head and the names of its tensors, is the model's own.
 """
 
 from __future__ import annotations
@@ -10,23 +10,17 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
-from torch import nn
-
-from ..namemap import Fused, NameMap
-from ..nn import Attention
 from . import _heads as heads
 from . import bart, bert, gpt2
-from ._base import look_up, reach
+from ._base import reach
 
 
 class BERTDecoder(bert.BERT):
     top: Any
-    CROSS: dict[str, str | Fused] = {}  # BERT's own map has it
-    TRANSPOSED: tuple[str, ...] = ()
-    CONSTANT: tuple[str, ...] = ()
+    LM = "masked_lm"  # the head whose scores are wanted
 
     def __init__(self, config):
-        super().__init__(replace(config, is_decoder=True, add_cross_attention=True), "masked_lm")
+        super().__init__(replace(config, is_decoder=True, add_cross_attention=True), self.LM)
 
     @classmethod
     def fits(cls, model):
@@ -42,31 +36,9 @@ class BERTDecoder(bert.BERT):
         return self.top.scores(heads.Seen(x, None, self.words(self.embed.tokens), None, 1))
 
 
-class Block(gpt2.Block):
-    def __init__(self, c):
-        super().__init__(c)
-        self.cross_attn = Attention(c.d_model, c.n_heads, dropout=c.attn_dropout)
-        self.cross_norm = nn.LayerNorm(c.d_model, c.eps)
-
-    def forward(self, x, mask, cache, memory=None, memory_mask=None):
-        x = x + self.drop(self.attn(self.norm1(x), mask=mask, cache=cache))
-        x = x + self.drop(self.cross_attn(self.cross_norm(x), memory, mask=memory_mask, cache=cache))
-        return x + self.drop(self.ff(self.norm2(x)))
-
-
 class GPT2Decoder(gpt2.GPT2):
-    BLOCK = Block
-    CROSS: dict[str, str | Fused] = {
-        "h.{}.crossattention.q_attn": "layers.{}.cross_attn.q_proj",
-        "h.{}.crossattention.c_attn": Fused(("layers.{}.cross_attn.k_proj", "layers.{}.cross_attn.v_proj")),
-        "h.{}.crossattention.c_proj": "layers.{}.cross_attn.o_proj",
-        "h.{}.ln_cross_attn": "layers.{}.cross_norm",
-    }
-    TRANSPOSED = tuple(CROSS)[:3]
-    CONSTANT = (r"h\.\d+\.crossattention\.(masked_)?bias",)
-
     def __init__(self, config):
-        super().__init__(config, "causal_lm")
+        super().__init__(replace(config, add_cross_attention=True), "causal_lm")
 
     @classmethod
     def fits(cls, model):
@@ -76,19 +48,12 @@ class GPT2Decoder(gpt2.GPT2):
     def decode(self, ids, memory, mask, memory_mask, cache):
         """As of BERT"""
         mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
-        positions = self.positions(ids, None, 0 if cache is None else cache.past)
-        x = look_up(self.embed, ids, "decoder_input_ids") + look_up(self.position, positions, "position_ids")
-        x = self.drop(x)
-        for layer in self.layers:
-            x = layer(x, mask, cache, memory, memory_mask)
-        return self.norm(x)
+        past = 0 if cache is None else cache.past
+        return self.hidden(ids, self.positions(ids, None, past), mask, cache, memory, memory_mask)
 
 
 class BARTDecoder(bart.BART):
     """One half of it is what is wanted, as it is."""
-
-    CROSS: dict[str, str | Fused] = {}
-    TRANSPOSED = CONSTANT = ()
 
     def __init__(self, config):
         super().__init__(config, "causal_lm")
@@ -110,14 +75,3 @@ def decoder(module: ModuleType) -> Any:
     raise ValueError(
         f"{module.MODEL.__name__} cannot be a decoder: give BERT, GPT-2, BART, or a child with their layers"
     )
-
-
-def decoder_names(module: ModuleType) -> NameMap:
-    """The architecture's own map, and what cross-attention adds."""
-    own, made = module.HF, decoder(module)
-    if not made.CROSS:
-        return own
-    return NameMap(
-        {**own.table, **made.CROSS}, prefix=own.prefix, heads=own.heads, tied=own.tied,
-        transposed=[*own.transposed, *made.TRANSPOSED], constant=[*own.constant, *made.CONSTANT],
-    )  # fmt: skip

@@ -17,7 +17,7 @@ from .. import registry
 from ..namemap import NameMap
 from . import transformer
 from ._base import Model, Output, configuration
-from ._decoders import decoder, decoder_names
+from ._decoders import decoder
 from ._shared import Shared, tie
 
 
@@ -63,7 +63,7 @@ class EncoderDecoder(transformer.Transformer):
         shared = tie(self.encoder, self.decoder) if config.tie_encoder_decoder else ()
         parts = {
             "encoder": ("encoder", getattr(self.encoder, "names", reads.HF), False),
-            "decoder": ("decoder", decoder_names(writes), True),
+            "decoder": ("decoder", writes.HF, True),
         }
         self.names = Shared(parts, HF, shared)
 

@@ -29,7 +29,7 @@ class Block(gpt2.Block):
         super().__init__(c)
         self.ff.activation = activation("gelu_new" if c.activation == "gelu" else c.activation)
 
-    def forward(self, x, mask, cache):
+    def forward(self, x, mask, cache):  # type: ignore[override]
         x = self.norm1(x + self.drop(self.attn(x, mask=mask, cache=cache)))
         return self.norm2(x + self.drop(self.ff(x)))
 
@@ -69,7 +69,9 @@ HF_HEADS = {
     "OpenAIGPTForSequenceClassification": "sequence_classification",
 }  # fmt: skip
 HF_FIELDS = {**gpt2.HF_FIELDS, "afn": "activation"}
-for _unread in ("activation_function", "n_inner", "scale_attn_weights", "scale_attn_by_inverse_layer_idx"):
+for _unread in (
+    "activation_function", "n_inner", "scale_attn_weights", "scale_attn_by_inverse_layer_idx", "add_cross_attention",
+):  # fmt: skip
     del HF_FIELDS[_unread]
 HF_FIXED = gpt2.CHOICE
 HF_UNUSED = gpt2.HF_UNUSED | {"n_special", "predict_special_tokens"}

@@ -1,8 +1,9 @@
 """GPT-2 (Radford et al. 2019, "Language Models are Unsupervised Multitask Learners").
 
 Parent   transformer (its decoder half)
-Differs  no encoder, so no cross-attention; learned positions; norm before each sub-layer and once more at the end;
-         GELU in its tanh form; the last layer of each sub-layer starts smaller, as the sum has 2·n_layers terms
+Differs  no encoder, so no cross-attention, but with add_cross_attention, which reads another model's states; learned
+         positions; norm before each sub-layer and once more at the end; GELU in its tanh form; the last layer of each
+         sub-layer starts smaller, as the sum has 2·n_layers terms
 Trained  objectives.causal_lm
 """
 
@@ -16,7 +17,7 @@ from ..nn import Attention, Cache, Dropout, FeedForward
 from ..nn.positions import places
 from ..objectives.cross_entropy import cross_entropy, next_labels
 from . import _heads as heads
-from ._base import Model, Output, activation, as_mask, check_ids, configuration, look_up, reach
+from ._base import Model, Output, activation, as_mask, check_ids, check_rows, configuration, look_up, reach
 
 
 @configuration
@@ -36,6 +37,7 @@ class Config(heads.Labels):
     choice_activation: str | None = None
     scale_attn: bool = True  # scores divided by sqrt(d_head)
     scale_by_layer: bool = False  # and by the layer's number, from 1
+    add_cross_attention: bool = False  # to the `encoder_hidden_states` that a call may give
     eps: float = 1e-5
     bos_token_id: int | None = 50256
     eos_token_id: int | None = 50256
@@ -58,12 +60,17 @@ class Block(nn.Module):
         self.norm2 = nn.LayerNorm(c.d_model, c.eps)
         self.ff = FeedForward(c.d_model, c.d_ff or 4 * c.d_model, activation(c.activation))
         self.drop = Dropout(c.dropout)
+        if c.add_cross_attention:
+            self.cross_attn = Attention(c.d_model, c.n_heads, dropout=c.attn_dropout)
+            self.cross_norm = nn.LayerNorm(c.d_model, c.eps)
 
     def attention(self, c):
         return Attention(c.d_model, c.n_heads, dropout=c.attn_dropout, causal=True)
 
-    def forward(self, x, mask, cache):
+    def forward(self, x, mask, cache, memory=None, memory_mask=None):
         x = x + self.drop(self.attn(self.norm1(x), mask=mask, cache=cache))
+        if memory is not None:
+            x = x + self.drop(self.cross_attn(self.cross_norm(x), memory, mask=memory_mask, cache=cache))
         return x + self.drop(self.ff(self.norm2(x)))
 
 
@@ -79,6 +86,8 @@ class GPT2(Model):
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)
         c = config
+        if c.add_cross_attention and self.BLOCK is not Block:
+            raise ValueError(f"add_cross_attention is True: {type(self).__name__} has no cross-attention")
         self.embed = nn.Embedding(c.vocab_size, c.d_model)
         self.position = nn.Embedding(c.max_length, c.d_model)
         self.drop = Dropout(c.embed_dropout)
@@ -106,19 +115,33 @@ class GPT2(Model):
             layers: list[Any] = list(self.layers)
             for number, layer in enumerate(layers, 1):
                 scale = (c.d_model // c.n_heads) ** -0.5 if c.scale_attn else 1.0
-                layer.attn.scale = scale / (number if c.scale_by_layer else 1)
+                for attn in [layer.attn, layer.cross_attn] if c.add_cross_attention else [layer.attn]:
+                    attn.scale = scale / (number if c.scale_by_layer else 1)
 
     def positions(self, ids, given, past):
         """Where the tokens are: as given int [B,L], or from `past` on -> int64 [B,L] or [L]"""
         reach(self.config, "input_ids", ids, past)
         return places(past, ids.size(1), ids.device) if given is None else given
 
-    def hidden(self, ids, positions, mask, cache):
-        """ids [B,L], positions [B,L] or [L], mask bool [B,1,1,K] or None -> [B,L,E]"""
+    def hidden(self, ids, positions, mask, cache, *across):
+        """ids [B,L], positions [B,L] or [L], mask bool [B,1,1,K] or None; across: memory [B,S,E] and its mask bool
+        [B,1,1,S] or None, where there is any -> [B,L,E]"""
         x = self.drop(look_up(self.embed, ids, "input_ids") + look_up(self.position, positions, "position_ids"))
         for layer in self.layers:
-            x = layer(x, mask, cache)
+            x = layer(x, mask, cache, *across)
         return self.norm(x)
+
+    def looked_across(self, ids, memory, memory_mask):
+        """What `hidden` takes besides, for ids [B,L]. Raises ValueError for a model without cross-attention."""
+        if memory is None and memory_mask is None:
+            return ()
+        if not getattr(self.config, "add_cross_attention", False):
+            raise ValueError("encoder_hidden_states: this decoder has no cross-attention: add_cross_attention=True")
+        if memory is None:
+            raise ValueError("encoder_attention_mask was given without encoder_hidden_states")
+        check_rows(ids, memory)
+        real = as_mask("encoder_attention_mask", memory_mask, memory.shape[:2])
+        return memory, None if real is None else real[:, None, None]
 
     def score(self, x):
         """x [B,L,E] -> logits [B,L,V]"""
@@ -131,15 +154,18 @@ class GPT2(Model):
         position_ids=None,
         labels=None,
         *,
+        encoder_hidden_states=None,
+        encoder_attention_mask=None,
         cache=None,
         use_cache=False,
         logits_to_keep=0,
         **targets,
     ):
         """input_ids [B,L] ([B,C,L] for double heads), labels [B,L] (shifted inside; -100: not counted), or as the head
-        has them -> Output: loss, logits [B,L,V], last_hidden_state [B,L,E], cache. With a cache, input_ids are the new
-        ones only and attention_mask covers all; logits_to_keep: how many at the end are wanted, 0: all. Raises
-        ValueError, TypeError for what does not fit."""
+        has them; encoder_hidden_states [B,S,E], encoder_attention_mask [B,S], where there is cross-attention -> Output:
+        loss, logits [B,L,V], last_hidden_state [B,L,E], cache. With a cache, input_ids are the new ones only and
+        attention_mask covers all; logits_to_keep: how many at the end are wanted, 0: all. Raises ValueError, TypeError
+        for what does not fit."""
         targets, choices = self.known({"labels": labels, **targets}), 1
         if self.head == "double_heads":
             choices, given, attention_mask = heads.folded({"input_ids": input_ids}, attention_mask)
@@ -149,7 +175,8 @@ class GPT2(Model):
         past = 0 if cache is None else cache.past
         real = as_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
         mask = None if real is None else real[:, None, None]
-        x = self.hidden(ids, self.positions(ids, position_ids, past), mask, cache)
+        across = self.looked_across(ids, encoder_hidden_states, encoder_attention_mask)
+        x = self.hidden(ids, self.positions(ids, position_ids, past), mask, cache, *across)
         if self.top is not None:
             seen = heads.Seen(x, None, self.words(self.embed), self.filled(ids, real), choices)
             return Output(self.top(seen, **targets), cache=cache)
@@ -172,6 +199,12 @@ TASK_NAMES = {
     "score": "top.score", "classifier": "top.classifier", "qa_outputs": "top.span",
     "multiple_choice_head.summary": "top.choice",
 }  # fmt: skip
+CROSS: dict[str, str | Fused] = {
+    "h.{}.crossattention.q_attn": "layers.{}.cross_attn.q_proj",
+    "h.{}.crossattention.c_attn": Fused(("layers.{}.cross_attn.k_proj", "layers.{}.cross_attn.v_proj")),
+    "h.{}.crossattention.c_proj": "layers.{}.cross_attn.o_proj",
+    "h.{}.ln_cross_attn": "layers.{}.cross_norm",
+}
 HF = NameMap(
     {
         "wte": "embed",
@@ -183,12 +216,19 @@ HF = NameMap(
         "h.{}.mlp.c_fc": "layers.{}.ff.up",
         "h.{}.mlp.c_proj": "layers.{}.ff.down",
         "ln_f": "norm",
+        **CROSS,
     },
     prefix="transformer.",
     heads=TASK_NAMES,
-    transposed=["h.{}.attn.c_attn", "h.{}.attn.c_proj", "h.{}.mlp.c_fc", "h.{}.mlp.c_proj"],  # "Conv1D": [in,out]
+    transposed=[  # "Conv1D": [in,out]
+        "h.{}.attn.c_attn",
+        "h.{}.attn.c_proj",
+        "h.{}.mlp.c_fc",
+        "h.{}.mlp.c_proj",
+        *list(CROSS)[:3],
+    ],
     tied={"lm_head.weight": "wte.weight"},
-    constant=[r"h\.\d+\.attn\.(masked_)?bias"],
+    constant=[r"h\.\d+\.(attn|crossattention)\.(masked_)?bias"],
 )
 HF_HEADS = {
     "GPT2Model": None, "GPT2LMHeadModel": "causal_lm", "GPT2DoubleHeadsModel": "double_heads",
@@ -203,8 +243,9 @@ HF_FIELDS = {
     "classifier_dropout": "head_dropout", "summary_first_dropout": "choice_dropout",
     "summary_activation": "choice_activation", **heads.LABEL_FIELDS, **heads.TIED,
     "scale_attn_weights": "scale_attn", "scale_attn_by_inverse_layer_idx": "scale_by_layer",
+    "add_cross_attention": "add_cross_attention",
 }  # fmt: skip
 CHOICE = {"summary_type": "cls_index", "summary_use_proj": True, "summary_proj_to_labels": True}
-HF_FIXED = {"add_cross_attention": False, **CHOICE}
+HF_FIXED = CHOICE
 HF_UNUSED = {"n_ctx", "initializer_range", "reorder_and_upcast_attn"}  # the last: as fused kernels do
 NO_CHOICE = HF_UNUSED | {"summary_activation", "summary_first_dropout", *CHOICE}  # of those without double heads

@@ -99,7 +99,7 @@ HF_HEADS = {
 HF_FIELDS = {**gpt2.HF_FIELDS, "rotary_dim": "rotary_dim"}
 for _unread in (
     "classifier_dropout", "summary_activation", "summary_first_dropout", "scale_attn_weights",
-    "scale_attn_by_inverse_layer_idx", "tie_word_embeddings",
+    "scale_attn_by_inverse_layer_idx", "tie_word_embeddings", "add_cross_attention",
 ):  # fmt: skip
     del HF_FIELDS[_unread]
 HF_FIXED = {"tie_word_embeddings": False, "scale_attn_weights": True}
