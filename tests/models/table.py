@@ -263,6 +263,9 @@ ROWS: dict[str, Row] = {
         still={"pooler": "as above"},
     ),
     "bert": Encoder(fields=BERT, head="masked_lm", odd=ODD),
+    "bert_generation": Decoder(
+        fields={name: size for name, size in BERT.items() if name != "num_labels"}, head="causal_lm", odd=ODD
+    ),
     "bloom": Decoder(
         fields={**LLAMA, "n_kv_heads": None, "d_ff": None}, head="causal_lm",
         odd={"d_model": 18, "n_heads": 6, "vocab_size": 43, "residual_after_norm": True, "tie_word_embeddings": False},
@@ -485,6 +488,7 @@ COUNTS: dict[str, tuple[str | None, int]] = {
     "bert-large-cased": (None, 333_579_264),
     "bert-large-uncased": (None, 335_141_888),
     "bert-share": ("seq2seq_lm", 138_471_738),
+    "bert_for_seq_generation_L-24_bbc_encoder": (None, 354_402_304),
     "bert2bert": ("seq2seq_lm", 247_363_386),
     "bert2gpt": ("seq2seq_lm", 262_288_896),
     "big": ("seq2seq_lm", 214_245_376),

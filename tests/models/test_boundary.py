@@ -115,6 +115,7 @@ def test_what_has_no_such_weights_says_so(name, tmp_path):
 
 
 UNTIED = {
+    "BertGenerationDecoder": BERT,
     "BertForMaskedLM": BERT, "BertForPreTraining": BERT, "RobertaForMaskedLM": BERT, "ElectraForMaskedLM": BERT,
     "AlbertForMaskedLM": {**BERT, "embedding_size": 8}, "DistilBertForMaskedLM": MODELS["DistilBertModel"],
     "XLMWithLMHeadModel": XLM, "XLNetLMHeadModel": XLNET, "GPT2LMHeadModel": GPT, "GPT2DoubleHeadsModel": GPT,
@@ -143,7 +144,7 @@ def test_an_output_matrix_of_its_own(name, tmp_path):
             a, b = (x.squeeze(1) if "Double" in name else x for x in (out[key], expected[key]))
             a, b = (a[mask == 1], b[mask == 1]) if a.dim() > 2 else (a, b)
             torch.testing.assert_close(a, b, **NEAR)
-    words = any(part in name for part in ("LMHead", "MaskedLM", "CausalLM", "Double", "PreTraining"))
+    words = any(part in name for part in ("LMHead", "MaskedLM", "CausalLM", "Double", "PreTraining", "Decoder"))
     assert hasattr(ours, "output") == words
     ours.save_pretrained(tmp_path / "again")
     again = type(theirs).from_pretrained(tmp_path / "again", dtype=dtype).eval()
@@ -167,7 +168,7 @@ def test_gpt2_scales_scores_as_its_flags_say(flags, tmp_path):
 
 
 DECODERS = {"BertLMHeadModel": BERT, "RobertaForCausalLM": BERT, "XLMRobertaForCausalLM": BERT,
-            "ElectraForCausalLM": {**BERT, "embedding_size": 8}}  # fmt: skip
+            "ElectraForCausalLM": {**BERT, "embedding_size": 8}, "BertGenerationDecoder": BERT}  # fmt: skip
 
 
 @pytest.mark.parametrize("cross", [False, True])

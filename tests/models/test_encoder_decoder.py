@@ -18,6 +18,7 @@ KINDS = {
     "bart": (hf.BartConfig, BART | {"max_position_embeddings": 40}),
     "bert": (hf.BertConfig, BERT),
     "wide": (hf.BertConfig, BERT | {"hidden_size": 36, "hidden_act": "relu", "num_attention_heads": 2}),
+    "generation": (hf.BertGenerationConfig, BERT),
     "roberta": (hf.RobertaConfig, BERT | {"pad_token_id": 1, "type_vocab_size": 1}),
     "electra": (hf.ElectraConfig, BERT | {"embedding_size": 10}),
     "distilbert": (hf.DistilBertConfig, DISTIL),
@@ -32,6 +33,8 @@ PAIRS = [
     "distilbert gpt2",
     "wide gpt2",
     "bert bart",
+    "generation generation",
+    "wide generation",
 ]
 
 
@@ -76,21 +79,25 @@ def test_labels_with_a_gap(parity, theirs, ours):
 
 
 @pytest.mark.filterwarnings("ignore:Version v4.12.0")
-@pytest.mark.parametrize("theirs", ["bert bart", "roberta roberta", "distilbert gpt2"], indirect=True)
+@pytest.mark.parametrize(
+    "theirs", ["bert bart", "roberta roberta", "distilbert gpt2", "generation generation"], indirect=True
+)
 def test_their_library_reads_our_files(parity, theirs, ours, tmp_path):
     parity.assert_same_files(theirs, ours, tmp_path / "ours")
     again = tfkit.from_pretrained(tmp_path / "ours").config
     assert registry.settle(again.decoder) == registry.settle(ours.config.decoder)
 
 
-@pytest.mark.parametrize("theirs", ["bert wide", "roberta roberta", "bert gpt2", "bert bart"], indirect=True)
+@pytest.mark.parametrize(
+    "theirs", ["bert wide", "roberta roberta", "bert gpt2", "bert bart", "wide generation"], indirect=True
+)
 @pytest.mark.parametrize("make_cache", [lambda: None, lambda: StaticCache(16)], ids=["growing", "static"])
 def test_cache_equals_no_cache(parity, ours, make_cache):
     ids, mask, _ = parity.ragged(seed=5)
     parity.assert_same_with_cache(ours, make_cache, input_ids=ids, attention_mask=mask)
 
 
-@pytest.mark.parametrize("pair", ["bert wide", "roberta gpt2"])
+@pytest.mark.parametrize("pair", ["bert wide", "roberta gpt2", "generation generation"])
 def test_greedy_gives_their_ids(parity, pair, tmp_path):
     theirs = made(parity, pair)
     for name, parameter in theirs.decoder.named_parameters():

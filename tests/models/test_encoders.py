@@ -45,6 +45,9 @@ ROWS = {
         "bert", "BertConfig", BERT_SIZES | {"hidden_act": "gelu_new", "type_vocab_size": 4}, ("pretraining",)
     ),
     "bert-number": Row("bert", "BertConfig", {**BERT_SIZES, "id2label": {0: "a"}}, ("sequence_classification",)),
+    "bert_generation": Row(
+        "bert_generation", "BertGenerationConfig", {name: x for name, x in BERT_SIZES.items() if name != "id2label"}
+    ),
     "roberta": Row("roberta", "RobertaConfig", ROBERTA_SIZES),
     "roberta-types": Row("roberta", "RobertaConfig", ROBERTA_SIZES | {"type_vocab_size": 2}, ("masked_lm",)),
     "xlm_roberta": Row(

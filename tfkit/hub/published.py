@@ -19,6 +19,7 @@ from ..decode import settings
 # what they call an architecture, where it is not our file's name
 NAMES = {
     "openai-gpt": "gpt",
+    "bert-generation": "bert_generation",
     "gemma3_text": "gemma3",
     "xlm-roberta": "xlm_roberta",
     "xlm-prophetnet": "xlm_prophetnet",

@@ -17,10 +17,9 @@ from ._base import reach
 
 class BERTDecoder(bert.BERT):
     top: Any
-    LM = "masked_lm"  # the head whose scores are wanted
 
     def __init__(self, config):
-        super().__init__(replace(config, is_decoder=True, add_cross_attention=True), self.LM)
+        super().__init__(replace(config, is_decoder=True, add_cross_attention=True), "causal_lm")
 
     @classmethod
     def fits(cls, model):

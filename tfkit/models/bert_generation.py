@@ -1,0 +1,91 @@
+"""BERT for generation (Rothe et al. 2019, arXiv:1907.12461): the halves of BERT2BERT, published alone.
+
+Parent   bert
+Differs  no sentence types and no pooler; the head is one matrix, the embeddings, and a bias, without the layer that
+         BERT has before it. An encoder reads in both directions; a decoder (is_decoder, or head "causal_lm") does not
+         look ahead, and with add_cross_attention it looks at an encoder's states
+Trained  from BERT's weights or afresh, and then within an EncoderDecoder on summaries, translations, split sentences
+"""
+
+from typing import ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from ..namemap import NameMap
+from ..objectives.cross_entropy import cross_entropy, next_labels
+from . import _heads as heads
+from . import bert
+from ._base import configuration
+from .bert import BERT, HF_UNSAID
+
+__all__ = ["HF_UNSAID"]  # as BERT's
+
+
+@configuration
+class Config:
+    vocab_size: int = 50358
+    d_model: int = 1024
+    n_layers: int = 24
+    n_heads: int = 16
+    d_ff: int = 4096
+    max_length: int = 512
+    activation: str = "gelu"
+    dropout: float = 0.1
+    attn_dropout: float = 0.1
+    eps: float = 1e-12
+    is_decoder: bool | None = None  # no looking ahead; as head "causal_lm" needs it unless given
+    add_cross_attention: bool = False  # of a decoder
+    tie_word_embeddings: bool = True
+    bos_token_id: int | None = 2
+    eos_token_id: int | None = 1
+    pad_token_id: int | None = 0
+
+    n_types: ClassVar[int] = 0  # what BERT's layers and heads ask for beside the fields
+    head_dropout: ClassVar[float | None] = None
+
+
+PRESETS: dict[str, dict] = {"bert_for_seq_generation_L-24_bbc_encoder": {}}
+
+
+class CausalLM(heads.Head):
+    """Which token is next? The embeddings as the output matrix, at once."""
+
+    WORDS = True
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.bias = nn.Parameter(torch.zeros(c.vocab_size))
+
+    def scores(self, seen):
+        return F.linear(seen.states, seen.table, self.bias)  # [B,L,V]
+
+    def forward(self, seen, labels=None):
+        logits = self.scores(seen)
+        loss = None if labels is None else cross_entropy(logits, next_labels(labels))
+        return {"loss": loss, "logits": logits, "last_hidden_state": seen.states}
+
+
+class BertGeneration(BERT):
+    TOPS = {None: heads.Bare, "causal_lm": CausalLM}
+    HEADS = tuple(TOPS)
+
+
+MODEL = BertGeneration
+
+HF = NameMap(
+    {theirs: ours for theirs, ours in bert.BODY.items() if "token_type" not in theirs and "pooler" not in theirs},
+    prefix="bert.",
+    heads={"lm_head.bias": "top.bias"},
+    tied={"lm_head.decoder.weight": "embeddings.word_embeddings.weight", "lm_head.decoder.bias": "lm_head.bias"},
+    constant=bert.CONSTANT,
+)
+HF_HEADS = {"BertGenerationEncoder": None, "BertGenerationDecoder": "causal_lm"}
+HF_FIELDS = {
+    theirs: ours
+    for theirs, ours in bert.HF_FIELDS.items()
+    if ours not in (*heads.LABEL_FIELDS, "n_types", "head_dropout", "position_type")
+}
+HF_FIXED = {"position_embedding_type": "absolute"}
+HF_UNUSED = {"initializer_range"}
