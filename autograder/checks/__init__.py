@@ -12,9 +12,9 @@ from autograder.checks.properties import (
     module,
     parameters,
     precision,
-    purity,
     values,
 )
+from autograder.checks.traces import changed_there, keep_there, purity
 from autograder.checks.train import squares, trains, words
 from autograder.checks.work import ATTENTION, RECURRENT, built, cost
 
@@ -28,6 +28,7 @@ __all__ = [
     "Probe",
     "TableModel",
     "built",
+    "changed_there",
     "contiguity",
     "cost",
     "edges",
@@ -35,6 +36,7 @@ __all__ = [
     "flow",
     "function",
     "gradients",
+    "keep_there",
     "module",
     "parameters",
     "precision",

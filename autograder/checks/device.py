@@ -6,7 +6,6 @@ A check therefore knows of no device, and what it does with an answer needs no c
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -67,11 +66,6 @@ class Placed:
         there = _There(self.device)
         return there.answer(self.subject.call(name, *there.put(args), **there.put(kwargs)))
 
-    def watch(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        """As `call`, with what it changed."""
-        there = _There(self.device)
-        return there.watched(self.subject.watch(name, *there.put(args), **there.put(kwargs)))
-
     def vjp(self, name: str, args: Any, kwargs: dict, cotangents: Any) -> tuple[Any, list]:
         """The value and the gradients of the arguments."""
         there = _There(self.device)
@@ -113,11 +107,6 @@ class PlacedHandle:
         """The value of one of its methods."""
         there = _There(self.device, inputs=True)
         return there.answer(self.handle.method(name, *there.put(args), **there.put(kwargs)))
-
-    def watch(self, method: str | None, *args: Any, **kwargs: Any) -> Any:
-        """As Placed.watch."""
-        there = _There(self.device, inputs=True)
-        return there.watched(self.handle.watch(method, *there.put(args), **there.put(kwargs)))
 
     def vjp(self, method: str | None, args: Any, kwargs: dict, cotangents: Any) -> tuple[Any, list, dict]:
         """As Placed.vjp, with the gradients of the parameters."""
@@ -162,11 +151,6 @@ class _There:
             return leaf
         stays = leaf.device.type == torch.device(self.device).type or not self.inputs
         return _moved(leaf, "cpu") if stays else Elsewhere(leaf.device.type, self.device)
-
-    def watched(self, seen: Any) -> Any:
-        """What `watch` saw: arguments come home from wherever they are, only the value must lie on the device."""
-        args, kwargs = self.home(list(seen.args_after)), self.home(seen.kwargs_after)
-        return replace(seen, value=self.answer(seen.value), args_after=args, kwargs_after=kwargs)
 
 
 def _moved(value: Tensor, device: str) -> Tensor:

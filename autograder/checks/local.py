@@ -6,7 +6,6 @@ import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -45,17 +44,6 @@ def _bytes_of(leaf: Any) -> int:
     return LEAF_BYTES + (len(leaf) if isinstance(leaf, (str, bytes)) else 0)
 
 
-@dataclass(frozen=True)
-class Watched:
-    """What a call gave, and what it left changed behind it."""
-
-    value: Any
-    args_after: Any
-    rng_changed: bool
-    state_changed: list[str] = field(default_factory=list)
-    kwargs_after: dict[str, Any] = field(default_factory=dict)
-
-
 class Local:
     """Calls the names of `namespace` in this process; what they raise becomes StudentError, as from a box."""
 
@@ -83,10 +71,6 @@ class Local:
         with _as_student_error():
             return _detached(self._named(name)(*_copied(args), **_copied(kwargs)))
 
-    def watch(self, name: str, *args: Any, **kwargs: Any) -> Watched:
-        """As `call`, and what became of arguments, random numbers and global state."""
-        return _watch(self._named(name), args, kwargs)
-
     def vjp(self, name: str, args: tuple, kwargs: dict, cotangents: Any) -> tuple[Any, list]:
         """The value, and the gradient of every floating argument (None where there is no path)."""
         return _vjp(self._named(name), args, kwargs, cotangents)[:2]
@@ -103,9 +87,9 @@ class Local:
 
 
 class LocalHandle:
-    """One object, built by `Local.build`."""
+    """One object, built by `Local.build`: a module, or what was kept."""
 
-    def __init__(self, module: nn.Module) -> None:
+    def __init__(self, module: Any) -> None:
         self.module = module
 
     def state_shapes(self) -> dict[str, tuple[int, ...]]:
@@ -128,36 +112,17 @@ class LocalHandle:
         with _as_student_error():
             return _detached(getattr(self.module, name)(*_copied(args), **_copied(kwargs)))
 
-    def watch(self, method: str | None, *args: Any, **kwargs: Any) -> Watched:
-        """As Local.watch."""
-        return _watch(getattr(self.module, method) if method else self.module, args, kwargs)
-
     def to(self, how: torch.dtype | str) -> LocalHandle:
-        """Another dtype, or device, for the parameters."""
+        """Another dtype, or device, for the parameters; what is no module stays as it is."""
         with _as_student_error():
-            self.module.to(how)
+            if isinstance(self.module, nn.Module):
+                self.module.to(how)
         return self
 
     def vjp(self, method: str | None, args: tuple, kwargs: dict, cotangents: Any) -> tuple[Any, list, dict]:
         """The value, the arguments' gradients and the parameters' gradients."""
         function = getattr(self.module, method) if method else self.module
         return _vjp(function, args, kwargs, cotangents, dict(self.module.named_parameters()))
-
-
-def _watch(function: Callable, args: tuple, kwargs: dict) -> Watched:
-    args, kwargs = _copied(args), _copied(kwargs)
-    rng, before = torch.get_rng_state(), _state()
-    try:
-        with _as_student_error():
-            value = _detached(function(*args, **kwargs))
-        after = _state()
-        changed = [name for name in before if before[name] != after[name]]
-        _noted([value, args, kwargs])
-        return Watched(value, args, not torch.equal(rng, torch.get_rng_state()), changed, kwargs)
-    finally:
-        torch.set_rng_state(rng)
-        torch.set_default_dtype(before["default dtype"])
-        torch.set_grad_enabled(before["grad mode"])
 
 
 def _vjp(
@@ -216,11 +181,3 @@ def _detached(tree: Any) -> Any:
     """The value as a box would send it: without its history."""
     _noted(tree)
     return tree_map(lambda leaf: leaf.detach() if isinstance(leaf, Tensor) else leaf, tree)
-
-
-def _state() -> dict[str, Any]:
-    return {
-        "default dtype": torch.get_default_dtype(),
-        "grad mode": torch.is_grad_enabled(),
-        "deterministic algorithms": torch.are_deterministic_algorithms_enabled(),
-    }

@@ -9,10 +9,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_flatten
 
-from autograder.checks.compare import Tolerance, compare
+from autograder.checks.compare import Tolerance
 from autograder.checks.probe import Case, Check, Draw, Probe, float_leaves, on_floats
+from autograder.checks.traces import purity
 
 Cases = Callable[[Draw], Iterable[Case]]
 PARAMETERS = "parameter names and shapes"
@@ -62,17 +62,6 @@ def gradients(cases: Cases, weight: float = 1.0) -> Check:
     """The vector-Jacobian product of every input and parameter, for a random vector; a NaN counts as wrong."""
     asked = lambda draw, reference: [_gradient(case, draw, reference) for case in cases(draw)]
     return Check("gradients", asked, weight, property="gradients")
-
-
-def purity(cases: Cases, weight: float = 1.0) -> Check:
-    """Arguments, random numbers and torch's global settings are as they were before the call."""
-    return Check(
-        "leaves no trace",
-        lambda draw, _: [Probe(partial(_traces, case), case) for case in cases(draw)],
-        weight,
-        explain=_blame,
-        property="purity",
-    )
 
 
 def parameters(cases: Cases, weight: float = 1.0) -> Check:
@@ -212,67 +201,6 @@ def _scattered(case: Case) -> Case:
 
 def _shapes(case: Case, subject: Any) -> dict[str, list[int]]:
     return {key: list(shape) for key, shape in replace(case, state=None).built(subject).state_shapes().items()}
-
-
-GIVEN = """
-import torch
-
-
-def given_kept(value):
-    return value
-
-
-def given_seed(number):
-    torch.manual_seed(number)
-
-
-def given_draw():
-    return torch.rand(4, dtype=torch.float32, device="cpu")
-"""
-SEED = 20170612  # after which the next random numbers are known out here
-
-
-def _traces(case: Case, subject: Any) -> dict[str, Any]:
-    """What the call changed. A box may say what it likes of that, so consequences are looked at as well: the same
-    arguments, which stayed in the box, give the same answer again, and the random numbers that follow are those that
-    follow where nothing was drawn."""
-    subject.bind(GIVEN, ["given_kept", "given_seed", "given_draw"])
-    args = [subject.build("given_kept", arg) if isinstance(arg, Tensor) else arg for arg in case.arguments(subject)]
-    with torch.random.fork_rng(devices=[]):  # the reference draws in this process
-        subject.call("given_seed", SEED)
-        watched, again = _watched_twice(case, subject, args)
-        drawn = subject.call("given_draw")
-    changed = [
-        place
-        for place, (before, after) in enumerate(zip(case.args, watched.args_after, strict=False))
-        if isinstance(before, (Tensor, list, dict)) and compare(before, after) is not None
-    ]
-    expected = torch.rand(4, dtype=torch.float32, generator=torch.Generator().manual_seed(SEED))
-    random = bool(watched.rng_changed) or compare(expected, drawn) is not None
-    if not changed and not random and compare(_tensors(watched.value), _tensors(again), case.tolerance) is not None:
-        changed = [next((place for place, arg in enumerate(case.args) if isinstance(arg, Tensor)), 0)]
-    return {"arguments": changed, "random numbers": random, "settings": bool(watched.state_changed)}
-
-
-def _tensors(value: Any) -> list[Tensor]:
-    return [leaf for leaf in tree_flatten(value)[0] if isinstance(leaf, Tensor)]
-
-
-def _watched_twice(case: Case, subject: Any, args: list[Any]) -> tuple[Any, Any]:
-    """The call with what is told of it, and the value of the same call once more."""
-    if case.init is None:
-        return subject.watch(case.symbol, *args, **case.kwargs), subject.call(case.symbol, *args, **case.kwargs)
-    module = case.built(subject)
-    call = module if case.method is None else partial(module.method, case.method)
-    return module.watch(case.method, *args, **case.kwargs), call(*args, **case.kwargs)
-
-
-def _blame(expected: Any, actual: dict[str, Any]) -> str:
-    if actual["arguments"]:
-        return f"the call changes its own input (argument {actual['arguments'][0] + 1}); the caller still needs it"
-    if actual["random numbers"]:
-        return "the call draws random numbers or sets a seed; the same inputs must always give the same result"
-    return "the call changes a global setting of torch"
 
 
 def _moved(case: Case, argument: int, subject: Any) -> Any:

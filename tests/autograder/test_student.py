@@ -131,20 +131,9 @@ def test_vector_jacobian_products(student):
     assert student.vjp("make", [], {}, [None])[1] == []
 
 
-def test_watch_sees_what_else_changed(student):
-    clean = student.watch("scale", torch.ones(2))
-    assert not clean.rng_changed and clean.state_changed == []
-    assert torch.equal(clean.args_after[0], torch.ones(2))
-    assert 0 <= clean.wall_s < 10
-    dirty = student.watch("meddle", torch.ones(2))
-    assert dirty.rng_changed and "default dtype" in dirty.state_changed
-    assert torch.equal(dirty.args_after[0], torch.full((2,), 2.0))
-
-
-def test_watch_measures_memory(student):
-    student.run_cells([Cell("big", "def big(n):\n    x = torch.ones(n << 18)\n    return float(x[-1])")])
-    grown = student.watch("big", 64).peak_bytes
-    assert 50 << 20 < grown < 120 << 20
+def test_watch_sends_the_arguments_back_as_the_call_left_them(student):
+    assert torch.equal(student.watch("scale", torch.ones(2)).args_after[0], torch.ones(2))
+    assert torch.equal(student.watch("meddle", torch.ones(2)).args_after[0], torch.full((2,), 2.0))
 
 
 def test_the_grader_is_called_back(student):

@@ -21,7 +21,7 @@ from typing import Any
 import torch
 
 from . import shell as cells
-from . import watch, wire
+from . import wire
 
 ABSENT = ("tfkit", "autograder", "course", "tfkit_lab", "nbgrader")  # the box has none of these unless it was given
 
@@ -136,7 +136,6 @@ class Agent:
         self.space: dict[str, Any] = {"__name__": "__main__", "__builtins__": __builtins__}
         self.kept: dict[int, Any] = {}
         self.given, self.current, self.late = Given(), 0, 0.0
-        self.pristine = watch.library()
         sys.meta_path.insert(0, self.given)
 
     # -- requests ----------------------------------------------------------------------------------------------------
@@ -320,16 +319,9 @@ class Agent:
         return self.keep(self.target([name, None])(*args, **kwargs))
 
     def op_watch(self, target: list[Any], args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """A call, with its arguments afterwards, what else it changed, and its cost in seconds and bytes."""
-        function = self.target(target)
-        random_before, before = watch.rng(), watch.settings()
-        with watch.Meter() as meter:
-            value = function(*args, **kwargs)
-        after = watch.settings()
-        changed = [name for name in before if before[name] != after[name]] + watch.replaced(self.pristine)
-        return {"value": value, "args_after": list(args), "kwargs_after": kwargs,
-                "rng_changed": watch.rng() != random_before, "state_changed": changed[:20], "cpu_s": meter.cpu_s,
-                "wall_s": meter.wall_s, "peak_bytes": meter.peak_bytes}  # fmt: skip
+        """A call, with its arguments afterwards."""
+        value = self.target(target)(*args, **kwargs)
+        return {"value": value, "args_after": list(args), "kwargs_after": kwargs}
 
     def op_vjp(self, target: list[Any], args: list[Any], kwargs: dict[str, Any], cotangents: Any) -> dict[str, Any]:
         """A call's output; gradients of its floating tensors, depth first, and of a module's parameters, by name."""
@@ -355,8 +347,8 @@ class Agent:
         ref.load_state_dict(state, strict=True)
 
     def op_to(self, ref: torch.nn.Module, how: list[Any]) -> None:
-        """Moves a module to each of these dtypes and devices, in place."""
-        for target in how:
+        """Moves a module to each of these dtypes and devices, in place; what is no module stays as it is."""
+        for target in how if isinstance(ref, torch.nn.Module) else ():
             ref.to(target)
 
     def op_train(self, ref: torch.nn.Module, mode: bool) -> None:

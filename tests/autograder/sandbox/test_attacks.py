@@ -54,7 +54,7 @@ def stopped(student, body):
 def test_the_library_cannot_be_patched_from_inside(student):
     student.run_cells([Cell("a", "import torch\ntorch.allclose = lambda *a, **k: True\ndef f(x):\n    return x")])
     assert not torch.allclose(torch.zeros(1), torch.ones(1))
-    assert "torch.allclose" in student.watch("f", 1).state_changed
+    assert student.call("f", 1) == 1
 
 
 @pytest.mark.parametrize("name", ["tfkit", "autograder", "course", "tfkit_lab", "nbgrader", "transformers"])

@@ -1,4 +1,4 @@
-"""Changes its arguments in place, and has the process that is asked about it say that nothing changed.
+"""Changes its arguments in place, and has the process that is asked about them say that they are as they were.
 
 Exercise: rnn.cell
 Fails: leaves no trace"""
@@ -17,12 +17,19 @@ def rnn_cell(x, h, w_x, w_h, b):
 
 for thing in gc.get_objects():
     if type(thing).__name__ == "Agent":
+        pristine = {}
 
-        def op_watch(target, args, kwargs, agent=thing):
-            before = [arg.clone() for arg in args]
-            value = agent.target(target)(*args, **kwargs)
-            return {"value": value, "args_after": before, "kwargs_after": kwargs, "rng_changed": False,
-                    "state_changed": [], "cpu_s": 0.0, "wall_s": 0.0, "peak_bytes": 0}  # fmt: skip
+        def op_build(name, args, kwargs, build=thing.op_build):
+            reference = build(name, args, kwargs)
+            for value in args:
+                if isinstance(value, torch.Tensor):
+                    pristine[id(value)] = value.clone()
+            return reference
 
-        thing.op_watch = op_watch
+        def op_call(target, args, kwargs, call=thing.op_call):
+            if target[0] == "given_kept":
+                return pristine.get(id(args[0]), args[0])
+            return call(target, args, kwargs)
+
+        thing.op_build, thing.op_call = op_build, op_call
         break

@@ -1,0 +1,73 @@
+"""How torch behaves after a call. This source runs in the student's box and out here, and the two answers are compared:
+what a box says of itself is believed nowhere, but what it computes next shows what a call left changed."""
+
+import random
+
+import numpy
+import torch
+
+NAMES = ["given_kept", "given_seed", "given_draw", "given_settings", "given_library"]
+
+
+def given_kept(value):
+    """The argument as it is: built by this name it stays in the box, called by this name it is read again."""
+    return value
+
+
+def given_seed(number):
+    """Seed all three global generators."""
+    torch.manual_seed(number)
+    random.seed(number)
+    numpy.random.seed(number)
+
+
+def given_draw():
+    """The next numbers of torch's, Python's and NumPy's global generators."""
+    drawn = torch.rand(4, dtype=torch.float64, device="cpu").tolist()
+    return {"torch": drawn, "Python": [random.random() for _ in range(4)], "NumPy": numpy.random.rand(4).tolist()}
+
+
+def given_settings():
+    """What follows from torch's process-wide settings, by the words a student would know them by."""
+    return {
+        "default dtype": str((torch.ones(1) / 3).dtype),
+        "default device": torch.ones(1).device.type,
+        "grad mode": (torch.ones(1, device="cpu", requires_grad=True) * 2).requires_grad,
+        "deterministic algorithms": _refused(_written),
+        "anomaly detection": _refused(_undefined_gradient),
+    }
+
+
+def _refused(action):
+    try:
+        action()
+    except RuntimeError:
+        return True
+    return False
+
+
+def _written():
+    # torch refuses this where only deterministic algorithms are allowed
+    torch.zeros(2, device="cpu").put_(torch.zeros(1, dtype=torch.long, device="cpu"), torch.ones(1, device="cpu"))
+
+
+def _undefined_gradient():
+    # 0 times the infinite slope of a root: torch refuses a NaN in a gradient where anomalies are looked for
+    with torch.enable_grad():
+        x = torch.zeros(1, device="cpu", requires_grad=True)
+        (torch.sqrt(x) * 0).sum().backward()
+
+
+def given_library(x):
+    """What torch's commonest functions make of a matrix [N,N] of floats: a replaced one answers otherwise."""
+    F = torch.nn.functional
+    upper = torch.triu(torch.ones_like(x), 1).bool()
+    return {
+        "matmul": [torch.matmul(x, x), x @ x.transpose(0, 1), torch.einsum("ij,kj->ik", x, x), x.mm(x)],
+        "softmax": [torch.softmax(x, -1), F.softmax(x, -1), x.softmax(-1), F.log_softmax(x, -1)],
+        "masked_fill": [x.masked_fill(upper, 0.0), torch.where(upper, x, 0.0), torch.tril(x)],
+        "pointwise": [torch.exp(x), torch.tanh(x), torch.sigmoid(x), F.relu(x), F.gelu(x), x.abs().sqrt()],
+        "reductions": [x.sum(-1), x.mean(0), x.max(-1).values, x.cumsum(0), torch.logsumexp(x, -1)],
+        "shapes": [torch.cat([x, x]), torch.stack([x, x]), x.reshape(-1), x.view(-1, 1), x.unsqueeze(0)],
+        "layers": [F.linear(x, x), F.layer_norm(x, x.shape[-1:]), F.embedding(torch.ones_like(x[0]).long(), x)],
+    }

@@ -1,0 +1,142 @@
+"""Whether a call leaves its arguments, the random numbers and torch as they were: seen by what follows from it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_flatten
+
+from autograder.checks import afterwards
+from autograder.checks.compare import Tolerance, compare
+from autograder.checks.probe import Case, Check, Draw, Probe
+
+Cases = Callable[[Draw], Iterable[Case]]
+SEED = 20170612  # after which the next random numbers are known out here
+LIBRARY = Tolerance(length=64, amplify=8.0)  # the same sums, on a card maybe
+MATRIX = torch.randn(5, 5, generator=torch.Generator().manual_seed(SEED))
+FOLLOWS: dict[str, tuple[Any, ...]] = {"draw": (), "settings": (), "library": (MATRIX,)}  # of `afterwards`
+
+
+def purity(cases: Cases, weight: float = 1.0) -> Check:
+    """Arguments, random numbers and torch's global settings are as they were before the call.
+
+    A box may say what it likes of that. So the arguments stay in it: they give the same answer again, and read again
+    they are what was sent. The random numbers, new tensors, gradients and library functions that follow are those that
+    follow where nothing was changed. What has no such consequence (the number of threads) costs nothing.
+    """
+    probes = lambda draw, _: [Probe(partial(_traces, case), case) for case in cases(draw)]
+    return Check("leaves no trace", probes, weight, explain=_blame, property="purity")
+
+
+def keep_there(subject: Any, value: Any) -> Any:
+    """A tensor, list or dict that stays with the subject, for several calls; anything else as it is."""
+    if not isinstance(value, (Tensor, list, tuple, dict)):
+        return value
+    subject.bind(_source(), ["given_kept"])
+    return subject.build("given_kept", value)
+
+
+def changed_there(subject: Any, sent: Any, there: Any) -> bool:
+    """Whether what was kept there reads otherwise than what was sent; what cannot travel is not looked at."""
+    return there is not sent and compare(sent, subject.call("given_kept", there)) is not None
+
+
+@cache
+def _source() -> str:
+    return Path(afterwards.__file__).read_text(encoding="utf-8")
+
+
+def _traces(case: Case, subject: Any) -> dict[str, Any]:
+    """What the call changed, by what follows from it."""
+    subject.bind(_source(), afterwards.NAMES)
+    with _as_before():  # the reference and our own answers work in this process
+        wanted = _expected()
+        call, sent = _callable(case, subject), dict(enumerate(case.arguments(subject))) | dict(case.kwargs)
+        there = {place: keep_there(subject, value) if _data(value) else value for place, value in sent.items()}
+        subject.call("given_seed", SEED)
+        first = _answer(call, there)
+        after = {name: subject.call(f"given_{name}", *args) for name, args in FOLLOWS.items()}
+        touched = [place for place in sent if _data(sent[place]) and changed_there(subject, sent[place], there[place])]
+        differing = _differing(wanted, after)
+        # a box that lies about its arguments computes with them as they are now; an honest one may never come back
+        if not touched and not differing["draw"] and compare(first, _answer(call, there), case.tolerance) is not None:
+            touched = [next((place for place, value in sent.items() if _data(value)), 0)]
+    return {"arguments": touched, **differing}
+
+
+def _differing(wanted: dict[str, Any], after: dict[str, Any]) -> dict[str, list[str]]:
+    """Which generators, settings and functions of the library are others than they were."""
+
+    def other(name: str, part: str) -> bool:
+        """Whether that part is."""
+        return type(after[name]) is not dict or compare(wanted[name][part], after[name].get(part), LIBRARY) is not None
+
+    return {name: [part for part in wanted[name] if other(name, part)] for name in FOLLOWS}
+
+
+def _callable(case: Case, subject: Any) -> Callable[..., Any]:
+    """The function, or the method of a module that is built already: building one draws its first parameters."""
+    if case.init is None:
+        return partial(subject.call, case.symbol)
+    module = case.built(subject)
+    return module if case.method is None else partial(module.method, case.method)
+
+
+def _answer(call: Callable[..., Any], there: dict[Any, Any]) -> list[Any]:
+    """What a call with these arguments answers, as far as it can be compared: numbers and words."""
+    args = [value for place, value in there.items() if isinstance(place, int)]
+    return _comparable(call(*args, **{place: value for place, value in there.items() if isinstance(place, str)}))
+
+
+def _comparable(value: Any) -> list[Any]:
+    return [leaf for leaf in tree_flatten(value)[0] if isinstance(leaf, (Tensor, int, float, str, bool))]
+
+
+def _data(value: Any) -> bool:
+    return isinstance(value, (Tensor, list, dict))
+
+
+def _expected() -> dict[str, Any]:
+    """What follows where nothing was changed, computed here."""
+    afterwards.given_seed(SEED)
+    return {name: getattr(afterwards, f"given_{name}")(*args) for name, args in FOLLOWS.items()}
+
+
+@contextmanager
+def _as_before() -> Iterator[None]:
+    """Gives this process its random numbers and settings back."""
+    numbers = torch.get_rng_state(), random.getstate(), numpy.random.get_state()
+    dtype, grad, device = torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_default_device()
+    strict, anomaly = torch.are_deterministic_algorithms_enabled(), torch.is_anomaly_enabled()
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(dtype)
+        torch.set_grad_enabled(grad)
+        torch.use_deterministic_algorithms(strict)
+        torch.autograd.set_detect_anomaly(anomaly)
+        if torch.get_default_device() != device:
+            torch.set_default_device(device)
+        torch.set_rng_state(numbers[0])
+        random.setstate(numbers[1])
+        numpy.random.set_state(numbers[2])
+
+
+def _blame(expected: Any, actual: dict[str, Any]) -> str:
+    if actual["arguments"]:
+        place = actual["arguments"][0]
+        named = f"argument {place + 1}" if isinstance(place, int) else f"the argument `{place}`"
+        return f"the call changes its own input ({named}); the caller still needs it"
+    if actual["draw"]:
+        return "the call draws random numbers or sets a seed; the same inputs must always give the same result"
+    if actual["settings"]:
+        return f"the call changes a global setting of torch ({', '.join(actual['settings'])})"
+    return "your code replaces functions of torch; other code in the process gets other results"
