@@ -47,19 +47,13 @@ jobs:
           sudo apt-get install -y --no-install-recommends bubblewrap
           sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0
           if [ -n "$TORCH_INDEX" ]; then pip install torch --index-url "$TORCH_INDEX"; fi
-          pip install "$TFKIT" pytest
+          pip install "$TFKIT"
           cd / && autograder doctor
 """
 STEP = """\
-      - name: {exercise}
-        id: test{number}
-        uses: classroom-resources/autograding-command-grader@v1
-        with:
-          test-name: {exercise}
-          command: pytest -q --noconftest -c /dev/null --tfkit-hints {hints} \
---tfkit-exercise {exercise} {assignment}.ipynb
-          timeout: 10
-          max-score: {points:g}
+      - name: Grade
+        id: grade
+        run: python -I -m autograder.report.classroom {assignment} {pairs} --hints {hints}
 """
 TAIL = """\
       - uses: classroom-resources/autograding-grading-reporter@v1
@@ -165,15 +159,14 @@ def hints_of(root: Path) -> int:
 
 
 def workflow(assignment: str, exercises: list[Asked], package: Package, hints: int = HINTS) -> str:
-    """GitHub Classroom's workflow: a step and a score for each exercise."""
-    numbered = list(enumerate(exercises, 1))
-    steps = [STEP.format(number=n, exercise=one.exercise, points=one.points, assignment=assignment, hints=hints)
-             for n, one in numbered]  # fmt: skip
-    results = "\n".join(f'          TEST{n}_RESULTS: "${{{{steps.test{n}.outputs.result}}}}"' for n, _ in numbered)
-    tail = TAIL.format(results=results, runners=",".join(f"test{n}" for n, _ in numbered))
+    """GitHub Classroom's workflow: one step that grades, a score for each exercise."""
+    runners = [f"test{n}" for n, _ in enumerate(exercises, 1)]
+    pairs = " ".join(f"{one.exercise}={one.points:g}" for one in exercises)
+    results = "\n".join(f'          {one.upper()}_RESULTS: "${{{{steps.grade.outputs.{one}}}}}"' for one in runners)
+    tail = TAIL.format(results=results, runners=",".join(runners))
     requirement = package.requirement if package.wheel is None else package.requirement.replace("./", f"./{WHEELS}/")
     head = HEAD.format(assignment=assignment, requirement=requirement, workflow=WORKFLOW)
-    return head + "".join(steps) + tail
+    return head + STEP.format(assignment=assignment, pairs=pairs, hints=hints) + tail
 
 
 def archive(assignment: str, exercises: list[Asked], package: Package, hints: int = HINTS) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import subprocess
@@ -12,7 +13,7 @@ import yaml
 
 from autograder.api import CheckResult, Verdict
 from autograder.cli import main
-from autograder.report import gradescope, recipes
+from autograder.report import classroom, gradescope, recipes
 from autograder.sandbox import SandboxError
 
 from ..cluster.conftest import course as course
@@ -67,11 +68,10 @@ def test_recipes_name_every_exercise_and_its_points(course, tmp_path, capsys):
     assert export(course, "github-classroom", folder) == export(course, "gradescope-autograder", archive) == 0
     workflow = yaml.safe_load((folder / ".github/workflows/classroom.yml").read_text())
     *_, reporter = steps = workflow["jobs"]["grade"]["steps"]
-    graded = [step["with"] for step in steps if step.get("id", "").startswith("test")]
-    assert [(one["test-name"], one["max-score"]) for one in graded] == [(name, 2) for name in IDS]
-    assert all(f"--tfkit-exercise {one['test-name']} {UNIT}.ipynb" in one["command"] for one in graded)
+    (grade,) = [step["run"] for step in steps if step.get("id")]
+    assert f"autograder.report.classroom {UNIT} {' '.join(f'{name}=2' for name in IDS)} --hints 3" in grade
     assert reporter["with"]["runners"] == "test1,test2,test3"
-    assert reporter["env"]["TEST2_RESULTS"] == "${{steps.test2.outputs.result}}"
+    assert reporter["env"]["TEST2_RESULTS"] == "${{steps.grade.outputs.test2}}"
     with zipfile.ZipFile(archive) as zipped:
         assert sorted(zipped.namelist()) == ["run_autograder", "setup.sh"]
         assert all(entry.external_attr >> 16 == 0o755 for entry in zipped.infolist())
@@ -117,6 +117,23 @@ def test_gradescope_gets_a_test_per_exercise(tmp_path):
     assert "no function `padding_mask` is defined" in missing["output"]
 
 
+def test_classroom_gets_the_points_of_every_exercise_from_one_start(tmp_path, monkeypatch, capsys):
+    (tmp_path / f"{UNIT}.py").write_text(RIGHT)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GITHUB_OUTPUT", str(tmp_path / "outputs"))
+    classroom.main([UNIT, "masks.causal=3", "masks.padding=2"])
+    said = dict(line.split("=", 1) for line in (tmp_path / "outputs").read_text().splitlines())
+    right, missing = (json.loads(base64.b64decode(said[name])) for name in ("test1", "test2"))
+    assert (right["status"], right["max_score"], right["tests"][0]["score"]) == ("pass", 3, 3)
+    assert (missing["status"], missing["max_score"], missing["tests"][0]["score"]) == ("fail", 2, 0)
+    assert "no function `padding_mask` is defined" in missing["tests"][0]["message"]
+    assert "masks.causal passed" in capsys.readouterr().out
+    (tmp_path / f"{UNIT}.py").unlink()
+    (line,) = classroom.outputs(gradescope.results(UNIT, {"masks.causal": 1.0}, tmp_path), {"masks.causal": 1.0})
+    nothing = json.loads(base64.b64decode(line.removeprefix("test1=")))
+    assert nothing["tests"][0]["score"] == 0 and "hand in" in nothing["tests"][0]["message"]
+
+
 def test_without_a_box_there_are_no_zeros(tmp_path, monkeypatch, capsys):
     def none(trust):
         raise SandboxError("no sandbox works here")
@@ -144,8 +161,8 @@ def test_recipes_show_as_much_help_as_the_course_does(course, tmp_path):
     folder, archive = tmp_path / "classroom", tmp_path / "autograder.zip"
     assert export(course, "github-classroom", folder) == export(course, "gradescope-autograder", archive) == 0
     workflow = yaml.safe_load((folder / ".github/workflows/classroom.yml").read_text())
-    graded = [step["with"]["command"] for step in workflow["jobs"]["grade"]["steps"] if "id" in step]
-    assert graded and all("--tfkit-hints 1 --tfkit-exercise" in command for command in graded)
+    (grade,) = [step["run"] for step in workflow["jobs"]["grade"]["steps"] if step.get("id")]
+    assert grade.endswith("--hints 1")
     with zipfile.ZipFile(archive) as zipped:
         assert "--hints 1" in zipped.read("run_autograder").decode()
     check = CheckResult(name="scale", status="failed", message="off by 3 at [0]")
