@@ -15,7 +15,7 @@ from autograder.api import CheckResult, Exercise, Limits, Status, Verdict
 from autograder.checks import device as devices
 from autograder.checks.compare import Raised
 from autograder.checks.probe import Finding, examine
-from autograder.checks.properties import PARAMETERS
+from autograder.checks.properties.parameters import PARAMETERS
 from autograder.checks.reference import reference_of
 from autograder.checks.shrink import shrunk
 from autograder.checks.steps import first_wrong_step

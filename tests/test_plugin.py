@@ -36,6 +36,52 @@ def test_architecture(plugin: dict[str, str]) -> None:
     assert done.stdout.strip() == "True [1, 3]", done.stderr
 
 
+def test_objective(plugin: dict[str, str], tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("the cat sat on the mat and the dog ran after it\n" * 40)
+    tiny = ["d_model=8", "d_kv=4", "n_layers=1", "n_heads=2", "d_ff=8"]
+    done = run(
+        plugin, "-m", "tfkit.train", "t5", "--objective", "token_deletion", "--text", str(text), "--length", "16",
+        "--batch", "2", "--steps", "2", "--vocabulary", "300", "--out", str(tmp_path / "out"), "--set", *tiny,
+    )  # fmt: skip
+    assert done.returncode == 0 and "step 2: loss" in done.stdout, done.stderr
+    code = (
+        "import torch; from tfkit.objectives import trainable; made = trainable()['token_deletion'](0);"
+        "out = made.corrupt({'input_ids': torch.tensor([[5, 6, 7]])}, {'drop_u': torch.tensor([[0.9, 0.1, 0.5]])});"
+        "print(out['input_ids'].tolist(), out['labels'].tolist())"
+    )
+    assert run(plugin, "-c", code).stdout.strip() == "[[5, 7]] [[5, 6, 7]]"
+
+
+def test_property(plugin: dict[str, str]) -> None:
+    code = """
+from autograder.checks import Case, linear
+from autograder.checks.local import Local
+from autograder.checks.probe import examine
+check = linear(lambda draw: [Case("f", (draw.normal(2, 3),))])
+right, wrong = ({"f": lambda x: x * 3}, {"f": lambda x: x * 3 + 1})
+for mine in (right, wrong):
+    (finding,) = examine([check], Local(mine), Local(right), 1)
+    print(len(finding.failed))
+"""
+    done = run(plugin, "-c", code)
+    assert done.stdout.split() == ["0", "1"], done.stderr
+
+
+def test_sandbox(plugin: dict[str, str]) -> None:
+    code = """
+from autograder import sandbox
+from autograder.student import Cell, Student
+backend = sandbox.choose(trust=True, name="nice")
+with Student(backend) as student:
+    student.run_cells([Cell("c", "import os; level = os.nice(0)")])
+    print(backend.name, student.value("level"))
+backend.close()
+"""
+    done = run(plugin, "-c", code)
+    assert done.stdout.split() == ["nice", "19"], done.stderr
+
+
 def test_view(plugin: dict[str, str]) -> None:
     code = (
         "from tfkit_example.views import bag; view = bag('a b a'.split()); bundle, _ = view._repr_mimebundle_();"

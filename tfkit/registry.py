@@ -1,8 +1,9 @@
 """What there is: our own modules by file name, other people's by entry point. Nothing is imported unasked.
 
 A third party adds an architecture with an entry point of group `tfkit.models` whose value is a module with the names
-that ours have: `Config`, `MODEL`, `PRESETS`; a claim, in group `tfkit.claims`, likewise (see `tfkit.reproduce`). Two
-makers of one name are an error that names both.
+that ours have: `Config`, `MODEL`, `PRESETS`; a claim (`tfkit.claims`, see `tfkit.reproduce`) and an objective
+(`tfkit.objectives`, whose module names its class as `OBJECTIVE`) likewise. Two makers of one name are an error that
+names both.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-GROUP, CLAIMS = "tfkit.models", "tfkit.claims"
-WHAT = {GROUP: "architecture", CLAIMS: "claim"}
+GROUP, CLAIMS, OBJECTIVES = "tfkit.models", "tfkit.claims", "tfkit.objectives"
+WHAT = {GROUP: "architecture", CLAIMS: "claim", OBJECTIVES: "objective"}
 
 
 def sources(group: str = GROUP) -> dict[str, str]:

@@ -1,22 +1,17 @@
-"""What a unit's checks.py needs. Only this package of the autograder imports tfkit."""
+"""What a unit's checks.py needs. Only this package of the autograder imports tfkit.
 
+Beside the names below, every property can be imported from here: those of `autograder/checks/properties`, a file each,
+and those that other packages add through the entry point group `autograder.checks`.
+"""
+
+from typing import Any
+
+from autograder.checks import properties
 from autograder.checks.decoding import TableModel, search
 from autograder.checks.probe import Case, Check, Draw, Part, Probe
-from autograder.checks.properties import (
-    contiguity,
-    edges,
-    extremes,
-    flow,
-    function,
-    gradients,
-    module,
-    parameters,
-    precision,
-    values,
-)
-from autograder.checks.traces import changed_there, keep_there, purity
-from autograder.checks.train import squares, trains, words
-from autograder.checks.work import ATTENTION, RECURRENT, built, cost
+from autograder.checks.properties._spy import ATTENTION, RECURRENT
+from autograder.checks.properties.purity import changed_there, keep_there
+from autograder.checks.properties.trains import squares, words
 
 __all__ = [
     "ATTENTION",
@@ -27,23 +22,20 @@ __all__ = [
     "Part",
     "Probe",
     "TableModel",
-    "built",
     "changed_there",
-    "contiguity",
-    "cost",
-    "edges",
-    "extremes",
-    "flow",
-    "function",
-    "gradients",
     "keep_there",
-    "module",
-    "parameters",
-    "precision",
-    "purity",
     "search",
     "squares",
-    "trains",
-    "values",
     "words",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """A property, by its name. Raises AttributeError for what is none."""
+    if name.startswith("_") or name not in properties.places():
+        raise AttributeError(f"autograder.checks has no {name!r}; its properties are {', '.join(properties.places())}")
+    return properties.find(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *properties.places()})

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Sequence
-from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
 
+from autograder import doors
 from autograder.sandbox.base import Backend, Box, SandboxError, Usage
 
 __all__ = ["Backend", "Box", "SandboxError", "Usage", "backends", "choose"]
@@ -15,29 +18,20 @@ _chosen: dict[tuple[bool, str, tuple[str, ...]], Backend] = {}
 
 
 def backends() -> list[type[Backend]]:
-    """Our backends, strongest first, and those of the entry point group `autograder.sandboxes`; isolated first."""
-    found: dict[str, type[Backend]] = {kind.name: kind for kind in _ours()}
-    for point in entry_points(group="autograder.sandboxes"):
-        kind = point.load()
-        if found.get(kind.name, kind) is not kind:
-            raise SandboxError(f"two sandboxes are called {kind.name!r}: uninstall one ({point.value})")
-        found[kind.name] = kind
-    return sorted(found.values(), key=lambda kind: not kind.isolated)
+    """What may work on this system: isolated ones first, then by `rank`. Ours are the `BACKENDS` of the modules of this
+    folder; other packages add a class by an entry point of the group `autograder.sandboxes`."""
+    ours = [kind for module in _modules() for kind in getattr(module, "BACKENDS", ()) if kind.runs_on(SYSTEM)]
+    found: dict[str, type[Backend]] = {kind.name: kind for kind in ours}
+    for place in doors.installed("autograder.sandboxes", "sandboxes").values():
+        kind = doors.load(place)
+        if kind.runs_on(SYSTEM) and found.setdefault(kind.name, kind) is not kind:
+            raise SandboxError(f"two sandboxes are called {kind.name!r}: uninstall one ({place})")
+    return sorted(found.values(), key=lambda kind: (not kind.isolated, kind.rank, kind.name))
 
 
-def _ours() -> tuple[type[Backend], ...]:
-    if not SYSTEM.startswith("linux"):
-        from autograder.sandbox.portable import Portable, SandboxExec
-
-        return (SandboxExec, Portable) if SYSTEM == "darwin" else (Portable,)
-    from autograder.sandbox.bubblewrap import Bubblewrap
-    from autograder.sandbox.bubblewrap_alone import BubblewrapAlone
-    from autograder.sandbox.container import Docker, Podman
-    from autograder.sandbox.gvisor import GVisor
-    from autograder.sandbox.landlock import LandlockOnly
-    from autograder.sandbox.plain import Subprocess
-
-    return Bubblewrap, BubblewrapAlone, GVisor, Docker, Podman, LandlockOnly, Subprocess
+def _modules() -> list[ModuleType]:
+    files = sorted(Path(__file__).parent.glob("[!_]*.py"))
+    return [importlib.import_module(f"{__name__}.{file.stem}") for file in files]
 
 
 def choose(trust: bool = False, name: str = "", packages: Sequence[str] = ()) -> Backend:

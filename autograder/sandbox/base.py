@@ -25,6 +25,8 @@ from autograder.sandbox.cgroup import Group
 
 INSIDE = Path(__file__).with_name("inside")
 START_S = 60.0  # importing torch from a cold disk
+# of a process and all that it left behind; Windows has no groups, and only lists the backends that use them
+kill_group: Callable[[int, int], None] = getattr(os, "killpg", os.kill)
 
 
 class SandboxError(RuntimeError):
@@ -113,8 +115,14 @@ class Backend(ABC):
 
     name = ""
     isolated = False
+    rank = 100  # of two that hold, the one with the smaller rank is chosen
     cards = False  # whether its boxes reach the machine's graphics cards
     packages: tuple[str, ...] = ()  # installed here, and to be importable in the boxes besides torch and what it needs
+
+    @classmethod
+    def runs_on(cls, system: str) -> bool:
+        """Whether it is made for this system, as `sys.platform` names it."""
+        return system.startswith("linux")
 
     @abstractmethod
     def start(self, limits: Limits) -> Box:

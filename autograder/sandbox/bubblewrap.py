@@ -99,6 +99,7 @@ class Bubblewrap(WarmBackend):
     """Namespaces, a system call filter, limits, and a control group for each box."""
 
     name = "bubblewrap"
+    rank = 10
     isolated = True
     isolate = "namespaces"
     cards = True
@@ -169,3 +170,6 @@ class Bubblewrap(WarmBackend):
             "time": "a timer inside, a deadline outside, RLIMIT_CPU",
             "missing": "",
         }  # fmt: skip
+
+
+BACKENDS = (Bubblewrap,)

@@ -12,6 +12,7 @@ class BubblewrapAlone(Bubblewrap):
     """As Bubblewrap; a process outside each box adds up its memory, and memory of no process cannot be had."""
 
     name = "bubblewrap-alone"
+    rank = 20
 
     def group(self, limits: Limits) -> Group:
         """None: the witness adds up what the box's processes hold."""
@@ -27,3 +28,6 @@ class BubblewrapAlone(Bubblewrap):
             "memory": "RLIMIT_DATA for each process; their sum is looked at ten times a second; no memory without one",
             "missing": "control groups: between two looks a box may take more than it should",
         }
+
+
+BACKENDS = (BubblewrapAlone,)

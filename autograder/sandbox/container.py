@@ -50,6 +50,7 @@ class Docker(ColdBackend):
     """A container for each box, without network, capabilities or anything to write on but memory."""
 
     name = "docker"
+    rank = 40
     engine = "docker"
 
     def command(self, name: str, limits: Limits, program: list[str]) -> list[str]:
@@ -105,4 +106,8 @@ class Podman(Docker):
     """The same, by podman, which needs no daemon."""
 
     name = "podman"
+    rank = 50
     engine = "podman"
+
+
+BACKENDS = (Docker, Podman)

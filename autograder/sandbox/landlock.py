@@ -9,7 +9,7 @@ import tempfile
 from functools import lru_cache
 from pathlib import Path
 
-from autograder.sandbox.base import INSIDE, SandboxError, WarmBackend, interpreter
+from autograder.sandbox.base import INSIDE, SandboxError, WarmBackend, interpreter, kill_group
 from autograder.sandbox.bubblewrap import ETC, NOBODY, distributions, hidden_folders, package_binds, runs_as_root
 from autograder.sandbox.inside import landlock
 
@@ -40,9 +40,10 @@ class LandlockOnly(WarmBackend):
     """No file but Python's, no socket, no signal to the outside."""
 
     name = "landlock"
+    rank = 60
     isolated = True
     isolate = "landlock"
-    kill = staticmethod(os.killpg)  # all of a box is in its witness's group, and the filter lets nothing leave it
+    kill = staticmethod(kill_group)  # all of a box is in its witness's group, and the filter lets nothing leave it
 
     def user(self) -> int | None:
         """Nobody, where root grades and nobody can read Python; else None."""
@@ -78,3 +79,6 @@ class LandlockOnly(WarmBackend):
             "missing": "names, sizes and times of files everywhere, and which processes run, can be asked for; "
                        f"a box can fill {MEMORY} while it runs; no GPU",
         }  # fmt: skip
+
+
+BACKENDS = (LandlockOnly,)

@@ -59,6 +59,11 @@ class Portable(Backend):
     name = "subprocess"
     isolated = False
 
+    @classmethod
+    def runs_on(cls, system: str) -> bool:
+        """On all but Linux, which has boxes."""
+        return not system.startswith("linux")
+
     def command(self, port: int, folder: Path, program: list[str]) -> list[str]:
         """The command line that runs `program`, which will connect to `port` and write below `folder`."""
         return program
@@ -135,6 +140,12 @@ class SandboxExec(Portable):
     """macOS's sandbox-exec round the same process: no network but to the grader, no writing but in its folder."""
 
     name = "sandbox-exec"
+    rank = 90
+
+    @classmethod
+    def runs_on(cls, system: str) -> bool:
+        """On macOS alone."""
+        return system == "darwin"
 
     def command(self, port: int, folder: Path, program: list[str]) -> list[str]:
         """`sandbox-exec` with a profile for this process."""
@@ -169,3 +180,6 @@ class SandboxExec(Portable):
 
 def _quoted(place: str) -> str:
     return '"' + place.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+BACKENDS = (SandboxExec, Portable)

@@ -9,7 +9,8 @@ import torch
 from autograder.checks import Case, built, cost
 from autograder.checks.local import Local
 from autograder.checks.probe import examine
-from autograder.checks.work import ATTENTION, SPY, _grows, seen
+from autograder.checks.properties._spy import ATTENTION, SPY, seen
+from autograder.checks.properties.cost import _grows
 from autograder.sandbox import SandboxError, choose
 from autograder.sandbox.bubblewrap_alone import BubblewrapAlone
 from autograder.student import Cell, Student

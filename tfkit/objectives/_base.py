@@ -7,6 +7,7 @@ tokens must not be touched, special_tokens_mask [B,L] (1: special). What comes o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor
@@ -20,7 +21,24 @@ class Objective(ABC):
 
     `corrupt` is a pure function of the batch and its draws: the same draws give the same examples, so a corruption can
     be tested, repeated and shown. Calling the objective draws and corrupts in one go.
+
+    A module that names its class as `OBJECTIVE` can be trained by name, `python -m tfkit.train --objective <module>`;
+    the class then says which head of a model it trains (`HEAD`) and how it is made for a tokenizer.
     """
+
+    HEAD: ClassVar[str] = "masked_lm"
+    SYMBOLS: ClassVar[tuple[str, ...]] = ()  # special tokens that the tokenizer must have: "mask", "pad", …
+
+    @classmethod
+    def from_tokenizer(cls, tokenizer: Any, length: int) -> Self:
+        """The objective for rows of `length` tokens of a `tfkit.text.Tokenizer` that has all of `SYMBOLS`. Raises
+        ValueError for a vocabulary that will not do."""
+        return cls()
+
+    @classmethod
+    def extra_tokens(cls, length: int) -> list[str]:
+        """Special tokens of its own that a tokenizer learned for rows of `length` tokens is given."""
+        return []
 
     @abstractmethod
     def draw(self, batch: Batch, generator: torch.Generator | None = None) -> Draws:

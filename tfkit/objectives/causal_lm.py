@@ -22,6 +22,8 @@ class CausalLM(Objective):
     """Nothing is drawn and nothing changed: each token is the label of the one before (models shift by themselves). The
     first of a row, which nothing comes before, is no target, and so is not counted as one."""
 
+    HEAD = "causal_lm"
+
     def draw(self, batch: Batch, generator: torch.Generator | None = None) -> Draws:
         """{}: nothing is left to chance."""
         return {}
@@ -31,3 +33,6 @@ class CausalLM(Objective):
         labels = batch["input_ids"].masked_fill(~real(batch), -100)
         labels[:, :1] = -100
         return {**batch, "labels": labels}
+
+
+OBJECTIVE = CausalLM

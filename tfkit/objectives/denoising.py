@@ -6,6 +6,7 @@ The five on lists, to be read; and, on batches, the two that BART was trained wi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -55,6 +56,13 @@ class Denoising(Objective):
     stop_ids: tuple[int, ...] = ()
     rate: float = 0.3
     mean_span: float = 3.0
+    HEAD = "seq2seq_lm"
+    SYMBOLS = ("mask", "pad")
+
+    @classmethod
+    def from_tokenizer(cls, tokenizer: Any, length: int) -> Self:
+        """The tokenizer's mask and padding; texts are taken as one sentence each."""
+        return cls(tokenizer.mask_id, tokenizer.pad_id)
 
     def draw(self, batch: Batch, generator: torch.Generator | None = None) -> Draws:
         """order_u, gap_u uniform and span_lengths int64 [B,L+1]: gaps are before each token and behind the last"""
@@ -122,3 +130,6 @@ def trimmed(lengths: Tensor, total: Tensor) -> Tensor:
     """Lengths of spans [B,K] until they sum to total [B,1], the last cut to fit; -1 for spans no longer needed."""
     before = lengths.cumsum(-1) - lengths
     return lengths.minimum(total - before).masked_fill(before >= total, -1)
+
+
+OBJECTIVE = Denoising

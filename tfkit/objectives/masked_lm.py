@@ -7,6 +7,7 @@ kept, or a generator seeded alike at every epoch, it is BERT's static one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import torch
 
@@ -34,6 +35,12 @@ class MaskedLM(Objective):
     mask_id: int
     vocab_size: int
     rate: float = 0.15
+    SYMBOLS = ("mask",)
+
+    @classmethod
+    def from_tokenizer(cls, tokenizer: Any, length: int) -> Self:
+        """The tokenizer's mask, and random words from its whole vocabulary."""
+        return cls(tokenizer.mask_id, len(tokenizer))
 
     def draw(self, batch: Batch, generator: torch.Generator | None = None) -> Draws:
         """select_u, kind_u uniform [B,L], random_ids int64 [B,L] of the whole vocabulary"""
@@ -50,3 +57,6 @@ class MaskedLM(Objective):
     def loss(logits, labels):
         """logits [B,L,V], labels [B,L] -> scalar: the mean over the chosen; over none it is 0"""
         return cross_entropy(logits, labels)
+
+
+OBJECTIVE = MaskedLM

@@ -50,3 +50,6 @@ class PermutationLM(Objective):
         mapping.scatter_(2, place[..., None], target.gather(1, place).float()[..., None])
         labels = ids.gather(1, place).masked_fill(~target.gather(1, place), -100)
         return {**batch, "perm_mask": hidden, "target_mapping": mapping, "labels": labels}
+
+
+OBJECTIVE = PermutationLM

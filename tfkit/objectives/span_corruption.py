@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import torch
 from torch import Tensor
 
 from ._base import Batch, Draws, Objective, compact, ranks, real, uniform
 from .cross_entropy import cross_entropy
+
+SENTINELS = ("<extra_{}>", "<extra_id_{}>")  # names of ours, and T5's
+LEARNED = 32  # sentinels that a vocabulary for span corruption is given at least
 
 
 def span_corruption(tokens, spans, sentinels):
@@ -43,6 +47,24 @@ class SpanCorruption(Objective):
     density: float = 0.15
     mean_span: float = 3.0
     n_sentinels: int = 100
+    HEAD = "seq2seq_lm"
+    SYMBOLS = ("end", "pad")
+
+    @classmethod
+    def from_tokenizer(cls, tokenizer: Any, length: int) -> Self:
+        """With the sentinels of the vocabulary. Raises ValueError where it has none, too few for rows of `length`
+        tokens, or their ids do not count down."""
+        ids = sentinel_ids(tokenizer)
+        objective = cls(ids[0], tokenizer.end_id, tokenizer.pad_id, n_sentinels=len(ids))
+        if (needed := objective.sentinels(length)) > len(ids):
+            raise ValueError(f"rows of {length} tokens need {needed} sentinels; the vocabulary has {len(ids)}")
+        return objective
+
+    @classmethod
+    def extra_tokens(cls, length: int) -> list[str]:
+        """Sentinels, the last first, so that their ids count down."""
+        count = max(LEARNED, cls(0, 0).sentinels(length))
+        return [SENTINELS[0].format(i) for i in reversed(range(count))]
 
     def __post_init__(self) -> None:
         if not 0 < self.density < 1 or self.mean_span < 1:
@@ -113,3 +135,21 @@ def cut(totals: Tensor, parts: Tensor, u: Tensor) -> Tensor:
     cuts = ranks(u, place < totals[:, None] - 1) < parts[:, None] - 1  # [B,L]: a part ends after this item
     part = torch.nn.functional.pad(cuts, (1, 0))[:, :-1].cumsum(-1)  # the part each item lies in
     return torch.zeros_like(part).scatter_add_(1, part, (place < totals[:, None]).long())
+
+
+def sentinel_ids(tokenizer: Any) -> list[int]:
+    """The ids of a tokenizer's sentinels, from the first, counting down. Raises ValueError where there are none."""
+    for name in SENTINELS:
+        ids: list[int] = []
+        while (found := tokenizer.inner.token_to_id(name.format(len(ids)))) is not None:
+            ids.append(found)
+        if ids:
+            break
+    else:
+        raise ValueError(f"the vocabulary has no sentinels {' or '.join(n.format(0) for n in SENTINELS)}, …")
+    if ids != list(range(ids[0], ids[0] - len(ids), -1)):
+        raise ValueError(f"the ids of {name.format(0)} and the sentinels after it do not count down one by one")
+    return ids
+
+
+OBJECTIVE = SpanCorruption

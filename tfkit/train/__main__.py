@@ -23,11 +23,12 @@ from torch import nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 import tfkit
+from tfkit.objectives import trainable
 from tfkit.text import vocabulary
 from tfkit.text.vocabulary import Tokenizer
 from tfkit.train.blocks import Blocks
 from tfkit.train.loop import DivergedError, fit
-from tfkit.train.prepare import PURPOSES, objective, prepare
+from tfkit.train.prepare import objective, prepare
 from tfkit.train.recompute import recompute
 from tfkit.train.schedules import linear_rate
 from tfkit.train.world import World
@@ -61,7 +62,7 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("name", help="an architecture, or a published size by its own name")
     parser.add_argument("--text", type=Path, nargs="+", required=True, help="files; each is a document")
     parser.add_argument("--out", type=Path, required=True, help="folder for everything that is made")
-    parser.add_argument("--objective", choices=PURPOSES, default="causal_lm")
+    parser.add_argument("--objective", choices=trainable(), default="causal_lm")
     parser.add_argument("--set", nargs="*", default=[], metavar="FIELD=VALUE", help="fields of its Config")
     parser.add_argument("--tokenizer", type=Path, help="a tokenizer.json; without it one is learned from the text")
     parser.add_argument("--kind", choices=vocabulary.KINDS, default="byte_bpe")
@@ -88,7 +89,7 @@ def make(given: argparse.Namespace, symbols: dict[str, int | None]) -> nn.Module
     known = tfkit.registry.resolve(given.name)[0].Config.__dataclass_fields__
     asked = {k: v for k, v in symbols.items() if k in known} | dict(map(setting, given.set))
     torch.manual_seed(given.seed)
-    return tfkit.from_config(given.name, PURPOSES[given.objective].head, **asked)
+    return tfkit.from_config(given.name, trainable()[given.objective].HEAD, **asked)
 
 
 def symbols(words: Tokenizer) -> dict[str, int | None]:

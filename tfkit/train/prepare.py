@@ -6,74 +6,24 @@ import argparse
 import hashlib
 import json
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tfkit.objectives import Objective
-from tfkit.objectives.causal_lm import CausalLM
-from tfkit.objectives.denoising import Denoising
-from tfkit.objectives.masked_lm import MaskedLM
-from tfkit.objectives.permutation_lm import PermutationLM
-from tfkit.objectives.span_corruption import SpanCorruption
+from tfkit.objectives import Objective, trainable
 from tfkit.text import vocabulary
 from tfkit.text.vocabulary import Tokenizer
 from tfkit.train.blocks import write_rows
 from tfkit.train.world import World
 
-SENTINELS = ("<extra_{}>", "<extra_id_{}>")  # ours, and T5's
-LEARNED = 32  # sentinels that a vocabulary for span corruption is given at least
-
-
-@dataclass(frozen=True)
-class Purpose:
-    """What an objective needs: a head of the model, symbols of the tokenizer, and how it is made for a vocabulary."""
-
-    head: str
-    make: Callable[[Tokenizer], Objective]
-    symbols: tuple[str, ...] = ()
-
-
-PURPOSES = {
-    "causal_lm": Purpose("causal_lm", lambda words: CausalLM()),
-    "masked_lm": Purpose("masked_lm", lambda words: MaskedLM(words.mask_id or 0, len(words)), ("mask",)),
-    "permutation_lm": Purpose("masked_lm", lambda words: PermutationLM()),
-    "span_corruption": Purpose("seq2seq_lm", lambda words: spans(words), ("pad",)),
-    "denoising": Purpose(
-        "seq2seq_lm", lambda words: Denoising(words.mask_id or 0, words.pad_id or 0), ("mask", "pad")
-    ),
-}  # fmt: skip
-
-
-def spans(words: Tokenizer) -> SpanCorruption:
-    """Span corruption with the sentinels of a vocabulary, whose ids count down. Raises ValueError where it has none."""
-    for name in SENTINELS:
-        ids: list[int] = []
-        while (found := words.inner.token_to_id(name.format(len(ids)))) is not None:
-            ids.append(found)
-        if ids:
-            break
-    else:
-        raise ValueError(f"the vocabulary has no sentinels {' or '.join(n.format(0) for n in SENTINELS)}, …")
-    if ids != list(range(ids[0], ids[0] - len(ids), -1)):
-        raise ValueError(f"the ids of {name.format(0)} and the sentinels after it do not count down one by one")
-    return SpanCorruption(ids[0], words.end_id or 0, words.pad_id or 0, n_sentinels=len(ids))
-
 
 def objective(given: argparse.Namespace, words: Tokenizer) -> Objective:
     """What the model is to learn. Raises ValueError for a vocabulary without the symbols that this needs."""
-    purpose = PURPOSES[given.objective]
-    for symbol in ("end", *purpose.symbols):
+    kind = trainable()[given.objective]
+    for symbol in ("end", *kind.SYMBOLS):
         if getattr(words, f"{symbol}_id") is None:
             known = ", ".join(vocabulary.NAMES[symbol])
             raise ValueError(f"{given.objective} needs a symbol for {symbol}; the vocabulary has none of {known}")
-    made = purpose.make(words)
-    if isinstance(made, SpanCorruption) and (needed := made.sentinels(given.length)) > made.n_sentinels:
-        raise ValueError(
-            f"rows of {given.length} tokens need {needed} sentinels; the vocabulary has {made.n_sentinels}"
-        )
-    return made
+    return kind.from_tokenizer(words, given.length)
 
 
 def read_texts(files: list[Path]) -> list[str]:
@@ -125,10 +75,7 @@ def learned(given: argparse.Namespace, texts: list[str]) -> Tokenizer:
     """The tokenizer that was given, or one learned from the texts, with sentinels where the objective needs them."""
     if given.tokenizer:
         return Tokenizer.load(given.tokenizer)
-    extra: list[str] = []
-    if given.objective == "span_corruption":
-        count = max(LEARNED, SpanCorruption(0, 0).sentinels(given.length))
-        extra = [SENTINELS[0].format(i) for i in reversed(range(count))]
+    extra = trainable()[given.objective].extra_tokens(given.length)
     lines = (line for text in texts for line in text.splitlines())
     return vocabulary.train(given.kind, lines, given.vocabulary, extra)
 

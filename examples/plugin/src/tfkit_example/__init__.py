@@ -1,4 +1,4 @@
-"""A plugin for tfkit: `bag_of_words` (an architecture) and `smoothing.moving_average` (an exercise)."""
+"""A plugin for tfkit: a module for each thing it adds; pyproject.toml names them. Here its exercises are listed."""
 
 from pathlib import Path
 

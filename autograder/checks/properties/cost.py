@@ -1,4 +1,4 @@
-"""What a call takes from torch, and how its cost grows with the length.
+"""How the cost of a call grows with the length.
 
 Of our own answers the cost is counted where they run, by torch's own modes: small inputs are enough to see growth, and
 counts do not depend on how busy the machine is. A box is not asked for a count, since its code could lie about it:
@@ -8,8 +8,6 @@ there the kernel counts, processor time and the peak of memory, at three lengths
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from itertools import islice
 from typing import Any
 
 from torch import Tensor
@@ -18,108 +16,16 @@ from torch.utils._pytree import tree_flatten
 from autograder.checks.compare import compare
 from autograder.checks.local import Local
 from autograder.checks.probe import Case, Check, Draw, NotRun, Probe
-from autograder.checks.properties import Cases
+from autograder.checks.properties._spy import seen
 from autograder.sandbox.cgroup import Spent
 from autograder.student import Student
 
-ATTENTION = ("scaled_dot_product_attention", "multi_head_attention_forward", "_native_multi_head_attention",
-             "_transformer_encoder_layer_fwd")  # fmt: skip
-RECURRENT = ("rnn_tanh", "rnn_tanh_cell", "rnn_relu", "rnn_relu_cell", "lstm", "gru")
 ROOM = 4  # times the reference's own count: another style costs less, another order of growth costs more
 DOUBLINGS = (4, 2, 1)  # the lengths at which a box is measured: the longest divided by these
 GROWTH, DOUBLING = 8, 2.8  # of the time at four times the length and at twice the length; linear: 4 and 2
 SLACK_S, SLACK_BYTES = 0.1, 48 << 20  # below these nothing is said: what a first call makes, or rounds up
 TRIES = 3  # of a time that is too long: an honest one is not so three times
 WITHIN, DEAR, OTHER = "within", "dear", "other values"
-SPY = '''
-import torch
-from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
-
-# where the left factor stands among the arguments
-FACTORS = {"mm": 0, "bmm": 0, "mv": 0, "dot": 0, "addmm": 1, "baddbmm": 1, "addmv": 1}
-
-
-class Names(TorchFunctionMode):
-    """Every function of torch that is called, by whatever name it was imported."""
-
-    def __init__(self):
-        super().__init__()
-        self.names = set()
-
-    def __torch_function__(self, function, types, args=(), kwargs=None):
-        self.names.add(getattr(function, "__name__", ""))
-        return function(*args, **(kwargs or {}))
-
-
-class Work(TorchDispatchMode):
-    """Multiplications, and one for each other number made; and the largest block of memory."""
-
-    @classmethod
-    def _should_skip_dynamo(cls):
-        return False  # else torch loads its compiler first: two seconds in every box
-
-    def __init__(self):
-        super().__init__()
-        self.work = self.largest = 0
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        out = function(*args, **(kwargs or {}))
-        place = FACTORS.get(function.overloadpacket.__name__)
-        for tensor in out if isinstance(out, (list, tuple)) else [out]:
-            if isinstance(tensor, torch.Tensor):
-                self.work += tensor.numel() * (1 if place is None else args[place].shape[-1])
-                self.largest = max(self.largest, tensor.untyped_storage().nbytes())
-        return out
-
-
-modes = []
-
-
-def spy_begin():
-    modes[:] = [Names(), Work()]
-    for mode in modes:
-        mode.__enter__()
-
-
-def spy_end():
-    for mode in reversed(modes):
-        mode.__exit__(None, None, None)
-    names, work = modes
-    return {"names": sorted(names.names), "work": work.work, "largest": work.largest}
-'''
-
-
-def seen(subject: Any, action: Callable[[], object]) -> dict[str, Any]:
-    """`names` of torch's functions that the action calls, its `work` and the bytes of its `largest` block.
-
-    The counting is done where the subject is: of a box it is the student's word, and costs no mark unless a check says
-    so (`built`, `graded=True`).
-    """
-    subject.bind(SPY, ["spy_begin", "spy_end"])
-    subject.call("spy_begin")
-    try:
-        action()
-    finally:
-        report = subject.call("spy_end")
-    return report if isinstance(report, dict) else {}
-
-
-def built(cases: Cases, names: tuple[str, ...], graded: bool = False) -> Check:
-    """Built, not borrowed: none of torch's functions of these names is called. Reported, or graded as well."""
-
-    def borrowed(case: Case, subject: Any) -> list[str]:
-        """Which of `names` one call reached, as the spy in the box saw it."""
-        called = seen(subject, lambda: case.value(subject)).get("names")
-        return [name for name in names if isinstance(called, list) and name in called]
-
-    def probes(draw: Draw, reference: Any) -> list[Probe]:
-        """Of the first two cases only."""
-        return [Probe(partial(borrowed, case), case) for case in islice(cases(draw), 2)]
-
-    note = "" if graded else "; this costs nothing, but it leaves out what the exercise is about"
-    told = lambda _, called: f"your code calls torch's own {' and '.join(map(str, called))}{note}"
-    return Check("built, not borrowed", probes, float(graded), explain=told, graded=graded)
 
 
 def cost(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
@@ -16,9 +16,9 @@ from torch.utils._pytree import tree_flatten
 
 from autograder.checks import afterwards
 from autograder.checks.compare import Tolerance, compare
-from autograder.checks.probe import Case, Check, Draw, Probe
+from autograder.checks.probe import Case, Check, Probe
+from autograder.checks.properties._probes import Cases
 
-Cases = Callable[[Draw], Iterable[Case]]
 SEED = 20170612  # after which the next random numbers are known out here
 LIBRARY = Tolerance(length=64, amplify=8.0)  # the same sums, on a card maybe
 MATRIX = torch.randn(5, 5, generator=torch.Generator().manual_seed(SEED))

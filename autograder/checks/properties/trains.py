@@ -18,7 +18,7 @@ from torch import Tensor
 
 from autograder.checks.compare import Tolerance
 from autograder.checks.probe import Case, Check, Draw, Probe, on_floats
-from autograder.checks.properties import spread
+from autograder.checks.properties._probes import spread
 
 STEPS, RATE = 6, 0.1  # of gradient descent, from drawn parameters
 OWN_STEPS, OWN_RATE = 8, 0.05  # of Adam, which cares little for how large an initialisation is

@@ -1,0 +1,82 @@
+"""The questions that several properties share: a value, a gradient, and how exact an answer can be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.checks.compare import Tolerance
+from autograder.checks.probe import Case, Draw, Probe, float_leaves, on_floats
+
+Cases = Callable[[Draw], Iterable[Case]]
+
+
+def value_probe(case: Case, reference: Any) -> Probe:
+    far = spread(case, lambda c, _: c.value(reference))
+    return Probe(case.value, case, replace(case.tolerance, spread=far), partial(value_probe, reference=reference))
+
+
+def cast(case: Case, dtype: torch.dtype) -> Case:
+    return replace(case.to(lambda t: t.to(dtype)), dtype=dtype if case.init is not None else None)
+
+
+def gradient_probe(case: Case, draw: Draw, reference: Any) -> Probe:
+    vectors = draw_cotangents(case, draw, reference)
+    # a chain rule sums terms as large as the vector it starts from, and they may cancel: a key bias has gradient zero
+    sizes = [*float_leaves(case.gradients(reference, vectors)), *vectors]
+    scale = max((t.abs().max().item() for t in sizes if t.numel()), default=0.0)
+    doubles = [seed.double() for seed in vectors]
+    far = spread(case, lambda c, nudge: c.gradients(reference, list(map(nudge, doubles))))
+    tolerance = Tolerance(16 * case.length, case.amplify, case.eps, scale, far)
+
+    def again(other: Case) -> Probe:  # the same vector for cases of one shape, however many were tried before
+        """The same property of a smaller case, for shrinking."""
+        return gradient_probe(other, Draw("the vector of a smaller case"), reference)
+
+    return Probe(lambda subject: case.gradients(subject, vectors), case, tolerance, again)
+
+
+def spread(case: Case, answer: Callable[[Case, Callable], Any]) -> float:
+    """How far the reference's answer moves when every input moves by one rounding error of its dtype.
+
+    Any right answer may be that far off: sums that cancel, or a norm of two nearly equal numbers, amplify roundings.
+    `answer` gets a case, and the function with which to move what else it brings.
+    """
+    given = float_leaves((case.args, case.kwargs)) or float_leaves(case.state or {})
+    if not given:
+        return 0.0
+    eps = torch.finfo(case.dtype or given[0].dtype).eps
+    generator = torch.Generator().manual_seed(0)
+
+    def nudge(value: Tensor) -> Tensor:  # each number times 1 + eps or 1 - eps
+        """Random signs; one generator for all, so that no two tensors move alike."""
+        return value * (1 + eps * (2 * torch.randint(0, 2, value.shape, generator=generator) - 1))
+
+    still = cast(case, torch.float64)
+    exact = float_leaves(answer(still, lambda value: value))
+    gaps = []
+    for _ in range(2):
+        moved = answer(replace(still.to(nudge), state=on_floats(still.state, nudge)), nudge)
+        gaps += [(one - other).abs() for one, other in zip(exact, float_leaves(moved), strict=True)]
+    return max((gap[gap.isfinite()].max().item() for gap in gaps if gap.isfinite().any()), default=0.0)
+
+
+def draw_cotangents(case: Case, draw: Draw, reference: Any) -> list[Tensor]:
+    """A random vector; zero where the value is -inf or not graded."""
+    seeds = []
+    for out in float_leaves(case.value(reference)):
+        seed = draw.normal(*out.shape).to(out.dtype).masked_fill(~out.isfinite(), 0.0)
+        if case.keep is not None and out.shape[:-1] == case.keep.shape:
+            seed = seed.masked_fill(~case.keep.unsqueeze(-1), 0.0)
+        seeds.append(seed)
+    return seeds
+
+
+def with_long(cases: Cases, long: Cases | None) -> Cases:
+    """The cases, and behind them those of `long`."""
+    return cases if long is None else lambda draw: [*cases(draw), *long(draw)]

@@ -1,0 +1,28 @@
+"""Built, not borrowed."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import islice
+from typing import Any
+
+from autograder.checks.probe import Case, Check, Draw, Probe
+from autograder.checks.properties._probes import Cases
+from autograder.checks.properties._spy import seen
+
+
+def built(cases: Cases, names: tuple[str, ...], graded: bool = False) -> Check:
+    """Built, not borrowed: none of torch's functions of these names is called. Reported, or graded as well."""
+
+    def borrowed(case: Case, subject: Any) -> list[str]:
+        """Which of `names` one call reached, as the spy in the box saw it."""
+        called = seen(subject, lambda: case.value(subject)).get("names")
+        return [name for name in names if isinstance(called, list) and name in called]
+
+    def probes(draw: Draw, reference: Any) -> list[Probe]:
+        """Of the first two cases only."""
+        return [Probe(partial(borrowed, case), case) for case in islice(cases(draw), 2)]
+
+    note = "" if graded else "; this costs nothing, but it leaves out what the exercise is about"
+    told = lambda _, called: f"your code calls torch's own {' and '.join(map(str, called))}{note}"
+    return Check("built, not borrowed", probes, float(graded), explain=told, graded=graded)

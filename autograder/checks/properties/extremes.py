@@ -1,0 +1,27 @@
+"""Enormous scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from autograder.checks.probe import Case, Check, Draw, Probe, on_floats
+from autograder.checks.properties._probes import Cases, draw_cotangents, value_probe
+
+
+def extremes(cases: Cases, weight: float = 1.0) -> Check:
+    """Finite values and gradients where scores are enormous."""
+
+    def probes(draw: Draw, reference: Any) -> list[Probe]:
+        """Two for each case: its values, then whether values and gradients are finite."""
+        drawn = list(cases(draw))
+        return [value_probe(case, reference) for case in drawn] + [_finite(case, draw, reference) for case in drawn]
+
+    return Check("enormous scores", probes, weight)
+
+
+def _finite(case: Case, draw: Draw, reference: Any) -> Probe:
+    """Gradients through a saturated softmax are only asked to be finite: their size is rounding."""
+    vectors = draw_cotangents(case, draw, reference)
+    return Probe(lambda subject: on_floats(case.gradients(subject, vectors), torch.isfinite), case)

@@ -1,0 +1,63 @@
+"""Which inputs move which outputs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.checks.probe import Case, Check, Draw, Probe
+from autograder.checks.properties._probes import Cases
+
+
+def flow(cases: Cases, argument: int, name: str = "who sees whom", weight: float = 1.0) -> Check:
+    """Which outputs move when one position (axis 1) of an argument is changed; batch rows must not see each other.
+
+    Where it is wrong it is drawn, a row per output and a column per input: ● moves it, as it may; · does not;
+    ▲ moves it and must not; ○ should move it and does not.
+    """
+
+    def probes(draw: Draw, _: Any) -> list[Probe]:
+        """For each case a map bool [B·L,B,L]: which inputs move which outputs."""
+        return [Probe(partial(_moved, case, argument), case) for case in cases(draw)]
+
+    return Check(name, probes, weight, explain=_leak, draw=_map)
+
+
+def _moved(case: Case, argument: int, subject: Any) -> Any:
+    """Bool [B_in*L_in, B_out, L_out]: does changing this input position change that output position?
+
+    Where the outputs are not comparable floats, what can be no such tensor."""
+    base = case.value(subject)
+    if not isinstance(base, Tensor) or base.dim() != 3:
+        return base
+    if not base.is_floating_point():
+        return None
+    moved = []
+    for row, column in torch.cartesian_prod(*map(torch.arange, case.args[argument].shape[:2])).tolist():
+        changed = case.args[argument].clone()
+        changed[row, column] = 1 - 2 * changed[row, column]
+        args = (*case.args[:argument], changed, *case.args[argument + 1 :])
+        other = replace(case, args=args).value(subject)
+        if not isinstance(other, Tensor) or other.shape != base.shape or other.dtype != base.dtype:
+            return None
+        moved.append((other - base).abs().amax(-1) > 1e-4)
+    return torch.stack(moved)
+
+
+def _leak(expected: Tensor, actual: Any) -> str:
+    if not isinstance(actual, Tensor) or actual.shape != expected.shape:
+        return "the result has another shape or type than it should"
+    if (actual & ~expected).any():
+        return "an output changes when an input that it must not see is changed"
+    return "an output does not change when an input that it should see is changed"
+
+
+def _map(expected: Tensor, actual: Any) -> tuple[str, ...]:
+    if not isinstance(actual, Tensor) or actual.shape != expected.shape or actual.dtype != torch.bool:
+        return ()
+    pairs = (2 * expected.flatten(1).int() + actual.flatten(1).int()).T  # [outputs, inputs]
+    return tuple("".join("·▲○●"[sign] for sign in row) for row in pairs.tolist())

@@ -1,0 +1,27 @@
+"""How the autograder finds what other packages add: entry points, beside what lies in folders of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+
+def installed(group: str, what: str, ours: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Name -> "module:attribute" of ours and of all entry points of a group, sorted by name, none imported.
+
+    An environment may hold the metadata of one package twice, from before and after a renaming: the same value twice is
+    no clash. Raises ValueError where two different ones have one name; `what` says what they are.
+    """
+    found = dict(ours or {})
+    for point in entry_points(group=group):
+        if found.setdefault(point.name, point.value) != point.value:
+            raise ValueError(
+                f"two {what} are called {point.name!r}: {found[point.name]} and {point.value}; uninstall one of the two"
+            )
+    return dict(sorted(found.items()))
+
+
+def load(place: str) -> Any:
+    """What an entry point's value, "module:attribute", names."""
+    return EntryPoint("", place, "").load()
