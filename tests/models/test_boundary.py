@@ -39,7 +39,12 @@ MODELS = {
 def made(name, fields, tmp_path, dtype=torch.float64):
     torch.manual_seed(0)
     config = getattr(hf, name).config_class(**fields)
-    theirs = shake(getattr(hf, name)._from_config(config, attn_implementation="eager")).to(dtype)
+    theirs = getattr(hf, name)._from_config(config, attn_implementation="eager")
+    sinusoids = {
+        n: p.clone() for n, p in theirs.named_parameters() if "positions" in n and name[:6] in "Pegasus Marian"
+    }
+    shake(theirs).load_state_dict(sinusoids, strict=False)
+    theirs = theirs.to(dtype)
     theirs.save_pretrained(tmp_path)
     return theirs.eval(), tfkit.from_pretrained(tmp_path, dtype=dtype)
 
@@ -152,6 +157,70 @@ def test_an_output_matrix_of_its_own(name, tmp_path):
         torch.testing.assert_close(again(**given)[key], expected[key], **NEAR)
     same = tfkit.from_pretrained(tmp_path / "again", dtype=dtype)
     assert all(torch.equal(tensor, same.state_dict()[n]) for n, tensor in ours.state_dict().items())
+
+
+FAIRSEQ = {**BART, "pad_token_id": 1, "decoder_start_token_id": 2, "tie_word_embeddings": False}
+APART = {
+    "BartModel": {}, "BartForConditionalGeneration": {"scale_embedding": True}, "BartForCausalLM": {},
+    "BartForSequenceClassification": {}, "MBartForConditionalGeneration": {}, "PegasusForConditionalGeneration": {},
+    "M2M100ForConditionalGeneration": {}, "MarianMTModel": {"scale_embedding": True},
+    "MarianMTModel-unshared": {"share_encoder_decoder_embeddings": False, "decoder_vocab_size": 81},
+    "MarianForCausalLM": {},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", APART)
+def test_untied_encoder_decoders_have_a_table_for_each_side(name, tmp_path):
+    """And an output matrix of their own: theirs and ours, both ways; every gradient is where theirs is."""
+    theirs, ours = made(name.partition("-")[0], {**FAIRSEQ, **APART[name]}, tmp_path)
+    ids, mask, _ = ragged(vocab=80)
+    given = {"input_ids": ids, "attention_mask": mask}
+    if "Classification" in name:
+        given["input_ids"] = ids.masked_fill(torch.arange(11) == mask.sum(1, keepdim=True) - 1, 2)
+    elif "CausalLM" not in name:
+        given["decoder_input_ids"] = ids[:, :5]
+    expected, out = theirs(**given), ours(**given)
+    key = "logits" if "logits" in expected else "last_hidden_state"
+    a, b = (x[key] if x[key].shape[:2] != mask.shape else x[key][mask == 1] for x in (out, expected))
+    torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-9)
+    a.square().sum().backward(), b.square().sum().backward()
+    from tfkit.hub import loading
+
+    names = loading.names(ours, tfkit.registry.load(tfkit.registry.name_of(ours)))
+    grads = names.dump({n: p.grad for n, p in ours.named_parameters() if p.grad is not None}, headed=bool(ours.head))
+    for parameter, tensor in theirs.named_parameters():
+        if tensor.grad is not None and tensor.grad.any():
+            torch.testing.assert_close(grads[parameter], tensor.grad, rtol=1e-7, atol=1e-9, msg=parameter)
+    ours.save_pretrained(tmp_path / "again")
+    again = type(theirs).from_pretrained(tmp_path / "again", dtype=torch.float64).eval()
+    torch.testing.assert_close(again(**given)[key], expected[key], rtol=1e-9, atol=1e-9)
+    same = tfkit.from_pretrained(tmp_path / "again", dtype=torch.float64)
+    assert all(torch.equal(tensor, same.state_dict()[n]) for n, tensor in ours.state_dict().items())
+
+
+def test_an_older_untied_file_has_one_table_for_both_sides(tmp_path):
+    """transformers 4 shared it whatever the flag said; training moves the two apart from there on."""
+    from safetensors.torch import load_file, save_file
+
+    made("BartForConditionalGeneration", FAIRSEQ, tmp_path)
+    file = tmp_path / "model.safetensors"
+    save_file({n: t for n, t in load_file(file).items() if "embed_tokens" not in n}, file, {"format": "pt"})
+    ours = tfkit.from_pretrained(tmp_path)
+    assert torch.equal(ours.embed.weight, ours.decoder_embed.weight)
+    assert not torch.equal(ours.embed.weight, ours.output.weight)
+    with torch.no_grad():
+        ours.embed.weight.zero_()
+    assert ours.decoder_embed.weight.any()
+
+
+@pytest.mark.parametrize("name", ["BartForConditionalGeneration", "ProphetNetForConditionalGeneration"])
+def test_embeddings_in_place_of_ids_where_each_side_has_a_table(name, tmp_path):
+    sizes = {"hidden_size": 16, "encoder_ffn_dim": 24, "decoder_ffn_dim": 24, "vocab_size": 99,
+             "num_encoder_layers": 1, "num_decoder_layers": 1, "num_encoder_attention_heads": 2,
+             "num_decoder_attention_heads": 2, "max_position_embeddings": 32, "tie_word_embeddings": False}  # fmt: skip
+    theirs, ours = made(name, FAIRSEQ if name.startswith("Bart") else sizes, tmp_path, torch.float32)
+    given = {"inputs_embeds": torch.randn(2, 7, 16), "decoder_inputs_embeds": torch.randn(2, 4, 16)}
+    torch.testing.assert_close(ours(**given).logits, theirs(**given).logits, **NEAR)
 
 
 BY_LAYER = {"scale_attn_by_inverse_layer_idx": True}

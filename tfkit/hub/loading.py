@@ -58,7 +58,8 @@ def load(
 def names(model: Any, module: ModuleType) -> Any:
     """The map of tensor names: the architecture's, or the model's own where it depends on the configuration."""
     found = model.names if hasattr(model, "names") else module.HF
-    return found.apart() if getattr(model, "output", None) is not None else found
+    apart = getattr(model, "output", None) is not None or getattr(model, "untied_tables", False)
+    return found.apart() if apart else found
 
 
 def outline(module: ModuleType, config: Any, head: str | None, file: Path, stored: int) -> Any:

@@ -150,7 +150,7 @@ def token_table(model: nn.Module) -> nn.Module:
 @contextmanager
 def embedded(model: Any, given: dict[str, Any]) -> Iterator[None]:
     """While it lasts, looking tokens up gives the vectors [B,L,E] that `given` holds in place of ids, which it gets."""
-    waiting = []
+    waiting: dict[nn.Module, list[torch.Tensor]] = {}
     for name, ids in EMBEDS.items():
         if (vectors := given.pop(name, None)) is not None:
             if given.get(ids) is not None:
@@ -158,14 +158,14 @@ def embedded(model: Any, given: dict[str, Any]) -> Iterator[None]:
             pad = getattr(model.config, "pad_token_id", None)
             given[ids] = torch.full(vectors.shape[:-1], int(pad == 0), device=vectors.device)
             scale = model.config.d_model**0.5 if getattr(model.config, "scale_embedding", False) else 1.0
-            waiting.append((vectors.flatten(0, -3) if vectors.dim() > 3 else vectors) / scale)  # as if looked up
+            own = getattr(model, "decoder_embed", None) if name.startswith("decoder") else None
+            found = waiting.setdefault(token_table(model) if own is None else own, [])
+            found.append((vectors.flatten(0, -3) if vectors.dim() > 3 else vectors) / scale)  # as if looked up
 
-    def instead(_module: nn.Module, _args: Any, out: torch.Tensor) -> torch.Tensor:
-        return waiting.pop(0) if waiting else out
+    def instead(module: nn.Module, _args: Any, out: torch.Tensor) -> torch.Tensor:
+        return waiting[module].pop(0) if waiting[module] else out
 
-    handle = token_table(model).register_forward_hook(instead) if waiting else None
-    try:
+    with ExitStack() as around:
+        for table in waiting:
+            around.callback(table.register_forward_hook(instead).remove)
         yield
-    finally:
-        if handle is not None:
-            handle.remove()

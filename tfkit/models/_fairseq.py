@@ -1,5 +1,7 @@
 """How published files call the parts of the encoder-decoders that come from fairseq: BART and its children."""
 
+from typing import Any
+
 import torch
 
 from ..namemap import NameMap
@@ -30,25 +32,51 @@ CONSTANT = [r"(encoder|decoder)\.version", r"(encoder|decoder)\.embed_positions\
 
 
 class Names(NameMap):
-    """A decoder alone has the embeddings under its own name."""
+    """A decoder alone has the embeddings under its own name. Untied, each side has its own, and theirs also have a
+    shared table that nobody reads; older files have that one alone."""
 
     ALONE, SHARED = "decoder.embed_tokens.weight", "shared.weight"
+    OWN = {"encoder.embed_tokens.weight": "embed.weight", ALONE: "decoder_embed.weight"}
+    untied_tables = False
 
     def __init__(self):
         heads = {"final_logits_bias": "final_logits_bias", **LABEL_NAMES}
         super().__init__(BODY, prefix="model.", heads=heads, tied=TIED, constant=CONSTANT)
 
+    def apart(self):
+        made: Any = super().apart()
+        made.untied_tables = True
+        return made
+
     def load(self, theirs):
         theirs = self.stripped(theirs)
+        if self.untied_tables and any(name.startswith("encoder.layers") for name in theirs):
+            shared = theirs.pop(self.SHARED, None)
+            own = {ours: theirs.pop(name, None) for name, ours in self.OWN.items()}
+            own = {
+                ours: shared.clone() if table is None and shared is not None else table for ours, table in own.items()
+            }
+            return super().load(theirs) | {ours: table for ours, table in own.items() if table is not None}
         if self.ALONE in theirs and not any(name.startswith("encoder.") for name in theirs):
             theirs.setdefault(self.SHARED, theirs.pop(self.ALONE))
         return super().load(theirs)
 
     def dump(self, ours, *, headed):
+        if "decoder_embed.weight" in ours:
+            return self.dump_tables(ours, headed)
         found = super().dump(ours, headed=headed)
         if not any(name.startswith("encoder.") for name in ours):
             found[self.prefix + self.ALONE] = found.pop(self.prefix + self.SHARED)
         return found
+
+    def dump_tables(self, ours, headed):
+        """As `dump`, of a model with a table for each side."""
+        prefix = self.prefix if headed else ""
+        found = NameMap.dump(self, {n: t for n, t in ours.items() if n not in self.OWN.values()}, headed=headed)
+        tables = {name: ours[own] for name, own in self.OWN.items() if own in ours}
+        if self.untied_tables and "embed.weight" in ours:
+            tables[self.SHARED] = ours["embed.weight"].clone()
+        return found | {prefix + name: table for name, table in tables.items()}
 
 
 class Sinusoids(Names):
@@ -66,25 +94,15 @@ class Sinusoids(Names):
 class TwoTables(Sinusoids):
     """Where nothing is shared, each side has embeddings under its own name, and the output matrix is the decoder's."""
 
-    OWN = {"encoder.embed_tokens.weight": "embed.weight", "decoder.embed_tokens.weight": "decoder_embed.weight"}
-
     def load(self, theirs):
         theirs = self.stripped(theirs)
-        if self.SHARED in theirs or not theirs.keys() >= self.OWN.keys():
+        if self.untied_tables or self.SHARED in theirs or not theirs.keys() >= self.OWN.keys():
             return super().load(theirs)
         output = theirs.pop("lm_head.weight", None)
         own = {ours: theirs.pop(name) for name, ours in self.OWN.items()}
         if output is not None and not torch.equal(output, own["decoder_embed.weight"]):
             raise ValueError(f"lm_head.weight differs from {self.ALONE}, and this architecture has one matrix for both")
         return super().load(theirs) | own
-
-    def dump(self, ours, *, headed):
-        if "decoder_embed.weight" not in ours:
-            return super().dump(ours, headed=headed)
-        prefix, tables = self.prefix if headed else "", {name: ours.get(own) for name, own in self.OWN.items()}
-        rest = {name: tensor for name, tensor in ours.items() if name not in self.OWN.values()}
-        found = NameMap.dump(self, rest, headed=headed)
-        return found | {prefix + name: tensor for name, tensor in tables.items() if tensor is not None}
 
 
 FIELDS = {

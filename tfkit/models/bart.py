@@ -112,6 +112,8 @@ class BART(Tasks, transformer.Transformer):
         c = config
         alone = head == "causal_lm"
         self.embed = nn.Embedding(c.vocab_size, c.d_model, padding_idx=c.pad_token_id)
+        self.untied_tables = not (c.tie_word_embeddings or alone)
+        self.decoder_embed = self.second_table() if self.untied_tables else None
         self.encoder = LayerDrop([self.ENCODER_LAYER(c) for _ in range(0 if alone else c.n_layers)], c.layerdrop)
         self.decoder = LayerDrop([self.DECODER_LAYER(c) for _ in range(c.n_decoder_layers)], c.decoder_layerdrop)
         for side in ["decoder"] if alone else ["encoder", "decoder"]:
@@ -123,8 +125,12 @@ class BART(Tasks, transformer.Transformer):
             self.register_buffer("final_logits_bias", torch.zeros(1, c.vocab_size))  # not trained, but saved
         self.make_top()
         if head in ("seq2seq_lm", "causal_lm") and not c.tie_word_embeddings:
-            self.untie(self.embed)
+            self.untie(self.table("decoder"))
         self.apply(self.start)
+
+    def second_table(self):
+        """The decoder's own embeddings, where it does not read the encoder's."""
+        return nn.Embedding(self.config.vocab_size, self.config.d_model, padding_idx=self.config.pad_token_id)
 
     @torch.no_grad()
     def start(self, module):
@@ -145,8 +151,8 @@ class BART(Tasks, transformer.Transformer):
         return self.drop(getattr(self, f"{side}_norm")(x + getattr(self, f"{side}_position")(ids, past)))
 
     def table(self, side):
-        """The embeddings of a side: one for both."""
-        return self.embed
+        """The embeddings of a side: one for both, unless the decoder has its own."""
+        return self.decoder_embed if side == "decoder" and self.decoder_embed is not None else self.embed
 
     def encode(self, input_ids, attention_mask=None):
         out = super().encode(input_ids, attention_mask)

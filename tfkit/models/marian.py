@@ -63,17 +63,18 @@ class Marian(BART):
 
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)
-        self.decoder_embed = None
-        if not config.share_embeddings:
-            own = nn.Embedding(config.decoder_words(), config.d_model, config.pad_token_id)
+        if not config.share_embeddings and (head == "causal_lm" or self.decoder_embed is None):
+            own = self.second_table()
             self.start(own)
             setattr(self, "embed" if head == "causal_lm" else "decoder_embed", own)
+            if head == "causal_lm" and not config.tie_word_embeddings:
+                self.untie(own)
+                self.start(self.output)
         if head == "seq2seq_lm":
             self.final_logits_bias = torch.zeros(1, config.decoder_words())
 
-    def table(self, side):
-        """As the parent's; the decoder may have one of its own."""
-        return self.decoder_embed if side == "decoder" and self.decoder_embed is not None else self.embed
+    def second_table(self):
+        return nn.Embedding(self.config.decoder_words(), self.config.d_model, self.config.pad_token_id)
 
 
 MODEL = Marian

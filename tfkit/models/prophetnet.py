@@ -48,6 +48,7 @@ class Config:
     ff_dropout: float = 0.1
     eps: float = 0.0
     disable_ngram_loss: bool = False  # only the next word is learned
+    tie_word_embeddings: bool = True  # or encoder, decoder and output each have a table of their own
     bos_token_id: int = 102
     pad_token_id: int = 0
     eos_token_id: int = 102
@@ -73,6 +74,7 @@ class ProphetNet(transformer.Transformer):
         Model.__init__(self, config, head)  # not the parent's: some parts are missing from some heads
         c = config
         self.embed = nn.Embedding(c.vocab_size, c.d_model, padding_idx=c.pad_token_id)
+        self.decoder_embed: nn.Embedding | None = None
         self.drop = Dropout(c.dropout)
         if head != "causal_lm":
             self.encoder = nn.ModuleList(bart.EncoderLayer(c) for _ in range(c.n_layers))
@@ -81,21 +83,32 @@ class ProphetNet(transformer.Transformer):
             self.decoder = nn.ModuleList(DecoderLayer(c) for _ in range(c.n_decoder_layers))
             self.decoder_position, self.decoder_norm = self.places(), nn.LayerNorm(c.d_model)
             self.ngram_embed = nn.Embedding(c.ngram, c.d_model)
+        if not c.tie_word_embeddings:
+            self.tables_apart()
         self.apply(self.start)
+
+    def tables_apart(self):
+        """The decoder gets words of its own, where there is an encoder too, and the head an output matrix."""
+        if self.head in (None, "seq2seq_lm"):
+            self.decoder_embed = nn.Embedding(self.config.vocab_size, self.config.d_model, self.config.pad_token_id)
+        if self.head in ("seq2seq_lm", "causal_lm"):
+            self.untie(self.embed)
 
     @torch.no_grad()
     def start(self, module):
         if isinstance(module, (nn.Linear, nn.Embedding)):
             nn.init.normal_(module.weight, std=0.02)
-        if isinstance(module, nn.Linear):
+        if isinstance(module, nn.Linear) and module.bias is not None:
             nn.init.zeros_(module.bias)
         if isinstance(module, nn.Embedding) and module.padding_idx is not None:
             module.weight[module.padding_idx].zero_()
 
     @property
     def names(self):
-        """An encoder alone is published under other names."""
-        return HF_ENCODER if self.head == "encoder" else HF
+        """An encoder alone is published under other names, and so are tables that are not shared."""
+        if self.head == "encoder":
+            return HF_ENCODER
+        return HF if self.config.tie_word_embeddings else Apart(alone=self.head == "causal_lm")
 
     @property
     def last_position(self):
@@ -110,8 +123,9 @@ class ProphetNet(transformer.Transformer):
         """ids [B,L] -> [B,L,E] of the encoder, [B,(1+N)L,E] of the decoder's streams"""
         c, (rows, new) = self.config, ids.shape
         first, end = past + c.pad_token_id + 1, past + new
-        words = look_up(self.embed, ids, name)
-        if name == "input_ids" and self.head != "causal_lm":
+        reads = name == "input_ids" and self.head != "causal_lm"
+        words = look_up(self.embed if reads or self.decoder_embed is None else self.decoder_embed, ids, name)
+        if reads:
             if end > c.max_length:
                 raise ValueError(f"{name} reaches position {end}, max_length is {c.max_length}")
             place = torch.arange(first, first + new, device=ids.device).clamp(max=c.max_length - 1)  # the last but one
@@ -176,7 +190,7 @@ class ProphetNet(transformer.Transformer):
         """x [B,NT,E], labels [B,T] or None -> the fields of the head"""
         if not self.head:
             return {}
-        logits = F.linear(x, self.embed.weight).unflatten(1, (self.config.ngram, -1))  # [B,N,T,V]
+        logits = F.linear(x, self.words(self.embed)).unflatten(1, (self.config.ngram, -1))  # [B,N,T,V]
         loss = None if labels is None else self.loss(logits, labels)
         return {"loss": loss, "logits": logits[:, 0], "logits_ngram": logits[:, 1:] if self.config.ngram > 1 else None}
 
@@ -218,6 +232,32 @@ class Names(NameMap):
         return super().load({**theirs, self.words: found[0]} if found else theirs)
 
 
+class Apart(NameMap):
+    """Where nothing is shared. alone: of a decoder without its encoder. Their models also have a table of words that
+    nobody reads: it is left out, and written as a copy."""
+
+    UNREAD = "word_embeddings.weight"
+
+    def __init__(self, alone):
+        sides = {} if alone else {f"encoder.{theirs}": ours for theirs, ours in ENCODER.items()}
+        sides |= {f"decoder.{theirs}": ours for theirs, ours in DECODER.items()}
+        self.first = "decoder" if alone else "encoder"
+        words = {f"{self.first}.word_embeddings": "embed", "decoder.word_embeddings": "embed"}
+        words |= {} if alone else {"decoder.word_embeddings": "decoder_embed"}
+        super().__init__({**sides, **words}, prefix="prophetnet.", heads={"lm_head": "output"})
+
+    def apart(self):
+        return self
+
+    def load(self, theirs):
+        return super().load({name: tensor for name, tensor in self.stripped(theirs).items() if name != self.UNREAD})
+
+    def dump(self, ours, *, headed):
+        found, prefix = super().dump(ours, headed=headed), self.prefix if headed else ""
+        copied = found.get(f"{prefix}{self.first}.{self.UNREAD}")
+        return found if copied is None else {**found, prefix + self.UNREAD: copied.clone()}
+
+
 HF = Names()
 HF_ENCODER = NameMap({"word_embeddings": "embed", **ENCODER})  # published on its own, it has no "encoder." before it
 HF_HEADS = {
@@ -233,9 +273,9 @@ HF_FIELDS = {
     "activation_function": "activation", "dropout": "dropout", "attention_dropout": "attn_dropout",
     "activation_dropout": "ff_dropout", "eps": "eps", "disable_ngram_loss": "disable_ngram_loss",
     "bos_token_id": "bos_token_id", "pad_token_id": "pad_token_id", "eos_token_id": "eos_token_id",
-    "decoder_start_token_id": "decoder_start_token_id",
+    "decoder_start_token_id": "decoder_start_token_id", "tie_word_embeddings": "tie_word_embeddings",
 }  # fmt: skip
 HF_UNSAID = {"paired": False}  # what a file means that does not say
-HF_FIXED = {"tie_word_embeddings": True, "encoder_layerdrop": 0.0, "decoder_layerdrop": 0.0}
+HF_FIXED = {"encoder_layerdrop": 0.0, "decoder_layerdrop": 0.0}
 HF_UNUSED = {"init_std", "is_decoder", "encoder_max_position_embeddings", "decoder_max_position_embeddings",
              "output_past", "num_hidden_layers"}  # fmt: skip

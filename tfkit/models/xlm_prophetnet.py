@@ -46,7 +46,7 @@ def sentence(*parts):
 class XLMProphetNet(prophetnet.ProphetNet):
     @property
     def names(self):
-        return HF_DECODER if self.head == "causal_lm" else super().names
+        return HF_DECODER if self.head == "causal_lm" and self.config.tie_word_embeddings else super().names
 
 
 MODEL = XLMProphetNet
