@@ -259,10 +259,16 @@ def test_save_and_load(name, head, tmp_path):
     assert again.head == model.head
     for key, tensor in model.state_dict().items():
         assert torch.equal(again.state_dict()[key], tensor), key
-    expected, found = model(**given), again(**given)
+    expected, mapped = model(**given), again(**given)
+    for parameter in again.parameters():
+        parameter.data = parameter.data.clone()
+    copied = again(**given)
     for key in expected:
         if isinstance(expected[key], torch.Tensor):
-            torch.testing.assert_close(found[key], expected[key])  # mapped weights lie elsewhere: a last bit may differ
+            assert torch.equal(copied[key], expected[key]), key
+            # In a mapped file a tensor begins at any multiple of 4 bytes, in torch's own memory at one of 64; kernels
+            # that read several numbers at once then sum them in another order. Moving the weights would undo the map.
+            torch.testing.assert_close(mapped[key], expected[key])
 
 
 @rows("odd sizes")
