@@ -19,10 +19,30 @@ IN_FILES = {"lm_head.weight": "embed_out.weight"}  # what they call a parameter 
 class Double:
     """torch, but wherever their code says float32 it means float64: their upcasts would cut our digits off."""
 
-    float32 = torch.float64
+    float32 = float = torch.float64
 
     def __getattr__(self, name):
         return getattr(torch, name)
+
+
+def calling_double(theirs):
+    """Their model, whose forward pass means double wherever it calls a tensor's `.float()`."""
+    forward = theirs.forward
+
+    def doubled(*args, **given):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(torch.Tensor, "float", torch.Tensor.double)
+            return forward(*args, **given)
+
+    theirs.forward = doubled
+    return theirs
+
+
+def of_float32(theirs):
+    """Their model, whose parameters are numbers of float32, as files have them, though it was made in `Double`."""
+    for parameter in theirs.parameters():
+        parameter.data = parameter.data.float()
+    return theirs
 
 
 def shake(model):
@@ -212,7 +232,18 @@ def count(name, head):
 def parity():
     """The helpers of this file; and what is drawn from here on, first weights too, is the same each time."""
     torch.manual_seed(0)
-    helpers = (Double, shake, ragged, read, count, peak_bytes, assert_same_causal, assert_same_seq2seq)
+    helpers = (
+        Double,
+        calling_double,
+        of_float32,
+        shake,
+        ragged,
+        read,
+        count,
+        peak_bytes,
+        assert_same_causal,
+        assert_same_seq2seq,
+    )
     helpers += (assert_same_files, assert_same_with_cache, assert_same_greedy, assert_same_fields_and_gradients)
     helpers += (assert_bfloat16_is_finite, assert_padding_and_future_change_nothing)
     return SimpleNamespace(**{helper.__name__: helper for helper in helpers})

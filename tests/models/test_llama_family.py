@@ -78,8 +78,8 @@ CASES = {
     "gemma2": ("gemma2", "Gemma2", {**GEMMA, "attn_logit_softcapping": 2.0, "final_logit_softcapping": 3.0}),
     "gemma3": ("gemma3", "Gemma3Text", {**GEMMA, "sliding_window_pattern": 2, "final_logit_softcapping": 3.0}),
 }  # fmt: skip
-# the others upcast to float32 by a method, which no patch of their module reaches, or have more kinds of positions
-IN_FLOAT64 = [case for case in CASES if "gemma" not in case and "mixtral" not in case and "," not in case]
+# the others have the same layers with other positions, whose frequencies theirs computes in float32
+IN_FLOAT64 = [case for case in CASES if "," not in case and case != "mixtral"]
 
 
 def their_model(parity, case):
@@ -116,22 +116,32 @@ def test_numbers_and_gradients_in_float32(parity, case, tmp_path):
 
 @pytest.mark.parametrize("case", IN_FLOAT64)
 def test_numbers_and_gradients_in_float64(parity, case, tmp_path, monkeypatch):
-    name, theirs = their_model(parity, case)
+    name = CASES[case][0]
+    monkeypatch.setattr(f"transformers.models.{name}.modeling_{name}.torch", parity.Double())
+    theirs = parity.calling_double(parity.of_float32(their_model(parity, case)[1]))
     ours = parity.read(theirs, tmp_path)
     theirs.config._experts_implementation = "eager"  # the grouped product of matrices knows no float64
-    monkeypatch.setattr(f"transformers.models.{name}.modeling_{name}.torch", parity.Double())
-    if name not in ("bloom", "opt"):
+    if "gemma" in name:  # sqrt(d_model), kept in float32
+        scaled = theirs.get_input_embeddings()
+        scaled.embed_scale = torch.tensor(scaled.scalar_embed_scale, dtype=torch.float64)
+    if name not in ("bloom", "opt", "gemma3"):  # which has one for each kind of layer, made of float64 above
         getattr(theirs, theirs.base_model_prefix).rotary_emb = DoubleRotary(theirs.config)
     parity.assert_same_causal(name, theirs, ours, torch.float64)
 
 
-def test_mixtral_and_the_loss_that_balances_its_experts(parity, tmp_path):
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_mixtral_and_the_loss_that_balances_its_experts(parity, dtype, tmp_path, monkeypatch):
     """In memory they keep all experts of a layer in one tensor; so the gradients are held together by hand."""
     _, theirs = their_model(parity, "mixtral")
-    ours = parity.read(theirs, tmp_path)
+    ours = parity.read(theirs, tmp_path).to(dtype)
+    if dtype == torch.float64:
+        theirs.config._experts_implementation = "eager"
+        monkeypatch.setattr("transformers.models.mixtral.modeling_mixtral.torch", parity.Double())
+        theirs = parity.calling_double(theirs.to(dtype))
+        theirs.model.rotary_emb = DoubleRotary(theirs.config)
     ids, mask, labels = parity.ragged()
     expected, out = theirs(ids, attention_mask=mask, labels=labels), ours(ids, mask, labels=labels)
-    close = {"rtol": 1e-4, "atol": 1e-5}
+    close = {"rtol": 1e-4, "atol": 1e-5} if dtype == torch.float32 else {"rtol": 1e-8, "atol": 1e-9}
     torch.testing.assert_close(out.logits[mask == 1], expected.logits[mask == 1], **close)
     torch.testing.assert_close(out.aux_loss, expected.aux_loss, **close)
     torch.testing.assert_close(out.loss, expected.loss, **close)

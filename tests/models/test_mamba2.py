@@ -30,9 +30,15 @@ def made(parity, case):
 
 @pytest.mark.parametrize("case", CASES)
 def test_numbers_and_gradients(parity, case, tmp_path):
-    """In float32 alone: their scan calls .float(), whatever the weights are."""
     theirs = made(parity, case)
     parity.assert_same_causal("mamba2", theirs, parity.read(theirs, tmp_path), torch.float32)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_numbers_and_gradients_in_float64(parity, case, tmp_path, monkeypatch):
+    monkeypatch.setattr("transformers.models.mamba2.modeling_mamba2.torch", parity.Double())
+    theirs = parity.calling_double(parity.of_float32(made(parity, case)))
+    parity.assert_same_causal("mamba2", theirs, parity.read(theirs, tmp_path), torch.float64)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -16,6 +16,7 @@ SIZES = {
     "eos_token_id": 2, "cls_token_id": 1, "sep_token_id": 2,
 }  # fmt: skip
 BIASES = {"attention_bias": True, "mlp_bias": True, "norm_bias": True, "classifier_bias": True, "decoder_bias": False}
+FLOAT32 = {"rtol": 1e-4, "atol": 1e-5}
 SCALED = {"rope_type": "linear", "factor": 2.0}
 HEADS = {
     "MaskedLM": {"labels": "words"}, "SequenceClassification": {"labels": "classes"},
@@ -39,8 +40,8 @@ def given(parity, head):
     return {"input_ids": ids, "attention_mask": mask, **{name: known[what] for name, what in HEADS[head].items()}}
 
 
-def close(parity, theirs, ours, inputs):
-    """Loss and logits where a token is, and the gradient of every parameter, in float32: theirs turns in float32."""
+def close(parity, theirs, ours, inputs, tolerance=FLOAT32):
+    """Loss and logits where a token is, and the gradient of every parameter."""
     expected, out = theirs(**inputs), ours(**inputs)
     mask = inputs["attention_mask"].bool()
     for name in ("loss", "logits", "start_logits", "end_logits"):
@@ -48,12 +49,12 @@ def close(parity, theirs, ours, inputs):
             found = out[name]
             if wanted.shape[:2] == mask.shape:
                 wanted, found = wanted[mask], found[mask]
-            torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-5)
+            torch.testing.assert_close(found, wanted, **tolerance)
     expected.loss.backward(), out.loss.backward()
     grads = {name: parameter.grad for name, parameter in ours.named_parameters()}
     grads = tfkit.registry.load("modernbert").HF.dump(grads, headed=True)
     for name, parameter in theirs.named_parameters():
-        torch.testing.assert_close(grads.pop(name), parameter.grad, rtol=1e-4, atol=1e-5, msg=lambda t, n=name: n + t)
+        torch.testing.assert_close(grads.pop(name), parameter.grad, **tolerance, msg=lambda t, n=name: n + t)
     assert not grads
 
 
@@ -62,6 +63,16 @@ def close(parity, theirs, ours, inputs):
 def test_numbers_and_gradients(parity, head, changes, tmp_path):
     theirs = made(parity, f"For{head}", **{**changes, "num_labels": 2 if head == "QuestionAnswering" else 3})
     close(parity, theirs, parity.read(theirs, tmp_path), given(parity, head))
+
+
+@pytest.mark.parametrize("changes", [{}, BIASES], ids=["plain", "biases"])
+@pytest.mark.parametrize("head", HEADS)
+def test_numbers_and_gradients_in_float64(parity, head, changes, tmp_path, monkeypatch):
+    monkeypatch.setattr("transformers.models.modernbert.modeling_modernbert.torch", parity.Double())
+    theirs = made(parity, f"For{head}", **{**changes, "num_labels": 2 if head == "QuestionAnswering" else 3})
+    ours = parity.read(parity.of_float32(theirs), tmp_path)
+    theirs = parity.calling_double(theirs.double())
+    close(parity, theirs, ours.double(), given(parity, head), {"rtol": 1e-8, "atol": 1e-9})
 
 
 def test_the_first_real_token_stands_for_a_choice(parity, tmp_path):
