@@ -17,7 +17,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 BUILT = ("labextension/package.json", "labextension/static/style.js", "static/model.js", "static/decoding.js")
 EPOCH = (1980, 1, 1, 0, 0, 0)  # in the archives, so that the same answers have the same bytes
-PACKED = ("right", "wrong")  # `rewritten` measures our own diagnosis and is read by no installed program
+PACKED = ("right/*.py", "wrong/*.py", "edge/*.py", "*.toml")  # what an installed program reads: not `rewritten`
 
 
 class Hook(BuildHookInterface):
@@ -61,8 +61,7 @@ class Hook(BuildHookInterface):
 def pack(submissions: Path, archive: Path) -> None:
     """Write the right and wrong answers below a unit's `submissions` into a zip."""
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
-        for file in sorted(submissions.glob("*/*/*.py")):
-            if file.parent.name in PACKED:
-                entry = zipfile.ZipInfo(str(file.relative_to(submissions).as_posix()), EPOCH)
-                entry.external_attr = 0o644 << 16
-                packed.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)
+        for file in sorted(file for pattern in PACKED for file in submissions.glob(f"*/{pattern}")):
+            entry = zipfile.ZipInfo(str(file.relative_to(submissions).as_posix()), EPOCH)
+            entry.external_attr = 0o644 << 16
+            packed.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)

@@ -4,13 +4,14 @@ A code cell with `### BEGIN SOLUTION` … `### END SOLUTION` in it is a solution
 test, worth a point, or what `# points: 3` in it says. Everything else is given to students as it stands.
 
 The tests are held to the solution with one slip in it at a time (autograder.checks.operators). Slips that the tests
-catch are kept as wrong answers, each with the test cells that caught it; those that they miss are listed, for the
-instructor to add a test. All of this is the instructor's own code and runs in this process; students' answers are
-graded in a box.
+catch are kept as wrong answers, the lines that each changes, with the test cells that caught it; those that they miss
+are listed, for the instructor to add a test. All of this is the instructor's own code and runs in this process;
+students' answers are graded in a box.
 """
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import json
@@ -27,6 +28,7 @@ from nbformat import NotebookNode
 from autograder import given
 from autograder.checks.mutation import Cut, Endless, deadline
 from autograder.checks.operators import Mutant, mutants
+from autograder.diagnosis.edits import difference, entry
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 POINTS = re.compile(r"(?mi)^\s*#\s*points:\s*(\d+(?:\.\d+)?)\s*$")
@@ -44,7 +46,8 @@ class Report:
 
     solutions: int = 0
     tests: int = 0
-    caught: list[tuple[Mutant, list[str]]] = field(default_factory=list)
+    caught: list[tuple[Mutant, list[str], str]] = field(default_factory=list)  # and the cell that it is a slip in
+    bases: dict[str, str] = field(default_factory=dict)  # the solution cells by name, laid out as the slips are
     stopped: int = 0
     missed: list[Mutant] = field(default_factory=list)
 
@@ -130,19 +133,21 @@ def tried(nb: NotebookNode) -> Report:
         raise NotAdopted(f"the notebook, run from the top, {what}: correct it first")
     report = Report(len(solutions), len(tests))
     for index in solutions:
+        name = cells[index].metadata.nbgrader["grade_id"]
+        report.bases[name] = ast.unparse(ast.parse(sources[index])) + "\n"
         for mutant in mutants(sources[index], given.definitions(sources[index])):
             changed = [*sources[:index], mutant.source, *sources[index + 1 :]]
-            _judge(report, mutant, changed, tests)
+            _judge(report, mutant, changed, tests, name)
     return report
 
 
-def _judge(report: Report, mutant: Mutant, sources: list[str], tests: dict[int, str]) -> None:
+def _judge(report: Report, mutant: Mutant, sources: list[str], tests: dict[int, str], cell: str) -> None:
     cut = Cut()
     failed, error = _run(sources, tests, cut)
     if error:
         report.stopped += 1
     elif failed:
-        report.caught.append((mutant, failed))
+        report.caught.append((mutant, failed, cell))
     elif mutant.operator != "cut_gradient" or cut.flowed:
         report.missed.append(mutant)
 
@@ -176,15 +181,21 @@ def _first(cell: NotebookNode) -> str:
 
 
 def _write_corpus(folder: Path, report: Report) -> None:
-    """A file for each slip that is caught, and which tests catch it; what an earlier run wrote is replaced."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("slip-*.py"):
+    """The solutions, the lines that each caught slip replaces there, and which tests catch it.
+
+    What an earlier run wrote is replaced.
+    """
+    (folder / "right").mkdir(parents=True, exist_ok=True)
+    for old in [*folder.glob("slip-*.py"), *folder.glob("right/*.py")]:
         old.unlink()
-    listed = []
-    for number, (mutant, tests) in enumerate(report.caught, 1):
-        name = f"slip-{number:03}.py"
-        (folder / name).write_text(f"# {mutant.name}\n{mutant.source}\n", encoding="utf-8")
-        listed.append({"file": name, "slip": mutant.name, "kind": mutant.operator, "caught by": tests})
+    for name, text in report.bases.items():
+        (folder / "right" / f"{name}.py").write_text(text, encoding="utf-8")
+    listed, entries = [], []
+    for number, (mutant, tests, base) in enumerate(report.caught, 1):
+        name = f"slip-{number:03}"
+        entries.append(entry(name, base, mutant.name, difference(report.bases[base], mutant.source)))
+        listed.append({"name": name, "slip": mutant.name, "kind": mutant.operator, "caught by": tests})
+    (folder / "wrong.toml").write_text("\n".join(entries), encoding="utf-8")
     missed = [{"slip": mutant.name, "kind": mutant.operator} for mutant in report.missed]
     whole = {"caught": listed, "missed": missed, "stopped by an error": report.stopped}
     (folder / "slips.json").write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")

@@ -1,16 +1,30 @@
-"""Right and wrong answers to an exercise: files in its unit's folder, or in a wheel members of one archive."""
+"""Right and wrong answers to an exercise, below `submissions/<id>/` of its unit or in a wheel's archive of them.
+
+`right/<style>.py` and `rewritten/<misconception>.py` are files. A wrong answer is an entry of `wrong.toml`, one that is
+wrong at an edge alone of `edge.toml`: the right answer that it starts from, and the lines that it replaces there
+(autograder.diagnosis.edits). What shares nothing with a right answer may be a file, `wrong/<misconception>.py`.
+"""
 
 from __future__ import annotations
 
+import difflib
+import tomllib
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from autograder.api import Exercise
+from autograder.diagnosis.edits import BadChange, Replacement, applied, parsed
 
 FOLDER, ARCHIVE = "submissions", "submissions.zip"
+KINDS = ("right", "wrong", "edge", "rewritten")
+
+
+class BadCorpus(ValueError):
+    """An entry of wrong.toml or edge.toml cannot be read; the message says which, and what to do."""
 
 
 @dataclass(frozen=True, order=True)
@@ -40,23 +54,126 @@ class Packed:
         return self.read_bytes().decode(encoding)
 
 
-Answer = Path | Packed
+@dataclass(frozen=True)
+class Edited:
+    """A right answer with some of its lines replaced; it reads as the file that it stands for."""
+
+    stem: str
+    base: Path | Packed
+    sentence: str  # what the student reads
+    change: str
+    keeps: float | None = None  # of the points, where it is wrong at an edge alone
+
+    @property
+    def name(self) -> str:
+        """The name of the file that it stands for."""
+        return f"{self.stem}.py"
+
+    @cached_property
+    def replacements(self) -> tuple[Replacement, ...]:
+        """What it replaces in the base. Raises BadCorpus."""
+        try:
+            return parsed(self.change, _text(self.base))
+        except BadChange as error:
+            raise BadCorpus(f"{self.stem}: {error}") from None
+
+    def read_text(self, encoding: str = "utf-8") -> str:
+        """The whole answer: its sentence as a docstring, then the code."""
+        keeps = "" if self.keeps is None else f"# keeps {self.keeps:.2f} of the points\n"
+        return f"{_docstring(self.sentence)}\n{keeps}\n{applied(_text(self.base), self.replacements)}"
+
+    def read_bytes(self) -> bytes:
+        """The same in UTF-8."""
+        return self.read_text().encode()
+
+
+Answer = Path | Packed | Edited
 
 
 def answers(exercise: Exercise, kind: str) -> list[Answer]:
-    """The exercise's answers: `right`, `wrong`, `edge`: right but there, or `rewritten`: known ones in other words."""
-    return list(_answers(exercise.folder, exercise.id, kind)) if exercise.folder else []
+    """The exercise's answers: `right`, `wrong`, `edge`: right but there, or `rewritten`: known ones in other words.
+
+    Raises BadCorpus where an entry cannot be read.
+    """
+    if exercise.folder is None:
+        return []
+    files = list(_files(exercise.folder, exercise.id))
+    found: list[Answer] = [one for one in files if _place(one) == f"{kind}/{one.name}" and one.name.endswith(".py")]
+    table = next((one for one in files if _place(one) == f"{exercise.id}/{kind}.toml"), None)
+    if table is not None:
+        right = {one.stem: one for one in files if _place(one) == f"right/{one.name}"}
+        found += _entries(table, f"{exercise.id}/{kind}.toml", right)
+    names = [one.stem for one in found]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise BadCorpus(f"{exercise.id}/{kind} has {min(twice)} as a file and as an entry: remove one")
+    return sorted(found, key=lambda one: one.stem)
 
 
-def _answers(folder: Path, exercise_id: str, kind: str) -> Iterator[Answer]:
+def answer(exercise: Exercise, name: str) -> Answer:
+    """The answer called `name`, of any kind; `kind/name` where two kinds have it. Raises LookupError with near ones."""
+    kind, _, stem = name.rpartition("/")
+    for one in KINDS if not kind else (kind,):
+        for found in answers(exercise, one):
+            if found.stem == stem.removesuffix(".py"):
+                return found
+    names = [f"{one}/{found.stem}" for one in KINDS for found in answers(exercise, one)]
+    near = difflib.get_close_matches(name if kind else f"wrong/{name}", names, n=3, cutoff=0.0)
+    raise LookupError(f"{exercise.id} has no answer called {name}; it has {', '.join(near)} and {len(names)} in all")
+
+
+def _entries(table: Path | Packed, where: str, right: dict[str, Path | Packed]) -> Iterator[Edited]:
+    try:
+        entries = tomllib.loads(table.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadCorpus(f"{where} is no TOML: {error}") from None
+    for name, entry in entries.items():
+        yield _entry(f"{where}, {name}", name, entry, right)
+
+
+def _entry(where: str, name: str, entry: Any, right: dict[str, Path | Packed]) -> Edited:
+    if not isinstance(entry, dict):
+        raise BadCorpus(f"{where} stands outside any table: write [{name}] and below it base, sentence and change")
+    for key in ("base", "sentence", "change"):
+        if not isinstance(entry.get(key), str):
+            raise BadCorpus(f"{where} lacks {key}, a text")
+    if unknown := entry.keys() - {"base", "sentence", "change", "keeps"}:
+        raise BadCorpus(f"{where} has {min(unknown)}, which means nothing here")
+    if entry["base"] not in right:
+        raise BadCorpus(f"{where}: its base {entry['base']} is no right answer; there are {', '.join(sorted(right))}")
+    return Edited(name, right[entry["base"]], entry["sentence"].strip("\n"), entry["change"], entry.get("keeps"))
+
+
+def _files(folder: Path, exercise_id: str) -> Iterator[Path | Packed]:
+    """Everything that belongs to the exercise, loose or packed."""
     loose, packed = folder / FOLDER, folder / ARCHIVE
     if loose.is_dir() or not packed.is_file():
-        yield from sorted((loose / exercise_id / kind).glob("*.py"))
+        yield from sorted((loose / exercise_id).glob("*/*.py"))
+        yield from sorted((loose / exercise_id).glob("*.toml"))
         return
     for member in _members(packed):
-        path = PurePosixPath(member)
-        if path.parent == PurePosixPath(exercise_id, kind) and path.suffix == ".py":
+        if member.startswith(f"{exercise_id}/"):
             yield Packed(packed, member)
+
+
+def _place(file: Path | Packed) -> str:
+    """The file's name with its folder's."""
+    parts = file.parts if isinstance(file, Path) else PurePosixPath(file.member).parts
+    return "/".join(parts[-2:])
+
+
+def _docstring(sentence: str) -> str:
+    quoted = sentence.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    return f'"""{quoted}\n"""' if "\n" in sentence or sentence.endswith('"') else f'"""{quoted}"""'
+
+
+def _text(base: Path | Packed) -> str:
+    changed = base.stat().st_mtime_ns if isinstance(base, Path) else 0
+    return _read(base, changed)
+
+
+@lru_cache(maxsize=256)
+def _read(base: Path | Packed, _changed: int) -> str:
+    return base.read_text(encoding="utf-8")
 
 
 @lru_cache(maxsize=64)

@@ -81,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("list", help="exercise ids, a line each").set_defaults(run=_list)
     commands.add_parser("doctor", help="sandbox, devices, versions; what is missing").set_defaults(run=_doctor)
     corpus = commands.add_parser("corpus", help="grade our own right and wrong answers")
-    corpus.add_argument("exercises", nargs="*", help="ids; all where none is given")
+    corpus.add_argument("exercises", nargs="*", help="ids, all where none is given; or `show ID NAME`: an answer whole")
     corpus.add_argument("--report", action="store_true", help="name each answer that was misjudged")
     corpus.add_argument("--mutants", action="store_true", help="besides, the references with a slip in each place")
     corpus.add_argument("--seed", type=int, default=0)
@@ -384,6 +384,8 @@ def _doctor(arguments: argparse.Namespace) -> int:
 
 
 def _corpus(arguments: argparse.Namespace) -> int:
+    if arguments.exercises[:1] == ["show"]:
+        return _show(arguments.exercises[1:])
     from autograder.checks.corpus import asked_of, judge, together
     from autograder.checks.mutation import sharpness, total
 
@@ -401,6 +403,19 @@ def _corpus(arguments: argparse.Namespace) -> int:
     if mutants:
         print(total(mutants).line)
     return 0 if all(score.sound for score in scores + mutants) else 1
+
+
+def _show(wanted: list[str]) -> int:
+    """Print one collected answer whole."""
+    from autograder.answers import answer
+
+    if len(wanted) != 2:
+        raise BadInput("`autograder corpus show` needs two names: the exercise's and the answer's")
+    try:
+        print(answer(registry.find(wanted[0]), wanted[1]).read_text(encoding="utf-8"), end="")
+    except LookupError as error:
+        raise BadInput(error.args[0]) from None
+    return 0
 
 
 def _tell(score: Any, report: bool) -> None:

@@ -167,7 +167,7 @@ def unknown_misconceptions(notebook: NotebookNode) -> Found:
     for cell in _text(notebook):
         for exercise, name in NAMED.findall(cell.source):
             if exercise.partition(".")[0] in families and name not in known.get(exercise, []):
-                yield cell.id, f"`{exercise}/{name}` is not in the corpus (submissions/{exercise}/wrong/{name}.py)"
+                yield cell.id, f"`{exercise}/{name}` is not in the corpus (submissions/{exercise}/wrong.toml)"
 
 
 def unsaid_words(notebook: NotebookNode) -> Found:

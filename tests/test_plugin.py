@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 PLUGIN = Path(__file__).parents[1] / "examples" / "plugin"
-SUBMISSIONS = PLUGIN / "src/tfkit_example/units/90-smoothing/submissions/smoothing.moving_average"
 
 
 @pytest.fixture(scope="module")
@@ -119,11 +118,13 @@ def test_unit_is_built_and_sound(plugin: dict[str, str], tmp_path: Path) -> None
     assert linted.returncode == 0 and "no faults" in linted.stdout, linted.stdout + linted.stderr
 
 
-@pytest.mark.parametrize("file", sorted(SUBMISSIONS.glob("*/*.py")), ids=lambda path: path.stem)
-def test_exercise_is_checked(plugin: dict[str, str], file: Path) -> None:
-    done = run(plugin, "-m", "autograder", "check", "smoothing.moving_average", str(file), "--json")
-    right = file.parent.name == "right"
+@pytest.mark.parametrize("name", ["right/loop", "right/triangle", "wrong/not_divided", "wrong/sees_the_future"])
+def test_exercise_is_checked(plugin: dict[str, str], name: str, tmp_path: Path) -> None:
+    whole = run(plugin, "-m", "autograder", "corpus", "show", "smoothing.moving_average", name)
+    (tmp_path / "answer.py").write_text(whole.stdout, encoding="utf-8")
+    done = run(plugin, "-m", "autograder", "check", "smoothing.moving_average", str(tmp_path / "answer.py"), "--json")
+    right = name.startswith("right")
     assert done.returncode == (0 if right else 1), done.stderr
     verdict = json.loads(done.stdout)
     assert verdict["status"] == ("passed" if right else "failed")
-    assert verdict["misconception"] == (None if right else file.stem)
+    assert verdict["misconception"] == (None if right else name.partition("/")[2])

@@ -8,16 +8,16 @@ import torch
 
 import course
 import tfkit
-from autograder.diagnose import wrong_answers
+from autograder.answers import answer as answer_called
+from autograder.answers import answers
 from tests.models.table import ROWS, drawn
 from tests.models.test_laws import make
 from tfkit import nn as parts
 from tfkit.nn import kernel
 from tfkit.substitution import AttentionDiffers, substitute
 
-UNITS = Path(course.__file__).parent / "units"
-ATTENTION = UNITS / "01-recurrence-to-attention" / "submissions" / "attention.scaled_dot_product"
-HEADS = UNITS / "03-heads" / "submissions" / "attention.multi_head"
+BY_ID = {exercise.id: exercise for exercise in course.exercises()}
+ATTENTION, HEADS = BY_ID["attention.scaled_dot_product"], BY_ID["attention.multi_head"]
 PLAIN = {"bert", "gpt2", "bart", "albert", "gpt", "transformer"}
 NONE = {"mamba2": "it has none", "rnn_seq2seq": "the one without attention has none"}
 
@@ -45,7 +45,7 @@ def test_the_courses_attention_gives_each_models_numbers(name):
     assert seen.calls > 0 and seen.largest < 1e-9 and kernel.instead is None
 
 
-@pytest.mark.parametrize("path", sorted(ATTENTION.glob("right/*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", answers(ATTENTION, "right"), ids=lambda path: path.stem)
 @pytest.mark.parametrize("name", ["bert", "gpt2", "t5", "xlnet"])
 @torch.no_grad()
 def test_every_right_answer_of_the_corpus_does(name, path):
@@ -61,7 +61,7 @@ def test_a_wrong_answer_is_told_where_and_by_how_much(wrong):
     row, model = make("gpt2")
     with (
         pytest.raises(AttentionDiffers, match=r"^layers\.0\.attn: the weights of your .*, entry \[\d, \d, \d, \d\]"),
-        substitute(model, attention(ATTENTION / "wrong" / f"{wrong}.py")),
+        substitute(model, attention(answer_called(ATTENTION, f"wrong/{wrong}"))),
     ):
         row.read(model, drawn(2, row.length))
     assert kernel.instead is None and not model.layers[0].attn._forward_hooks
@@ -86,7 +86,7 @@ def test_the_courses_multi_head_attention_gives_the_numbers_of_models_with_plain
 def test_wrong_heads_are_caught_in_some_model():
     """BERT, GPT-2 and BART, a sentence of padding alone among others, show all but two: none of them has values that
     are not its keys, and none is trained here, where weights that are kept aside stay behind."""
-    unseen = {path.stem for path in HEADS.glob("wrong/*.py") if not any(refused(name, path) for name in THREE)}
+    unseen = {path.stem for path in answers(HEADS, "wrong") if not any(refused(name, path) for name in THREE)}
     assert unseen == {"values_from_the_keys", "joined_weights_kept"}
 
 
@@ -181,12 +181,6 @@ def test_a_published_checkpoint_keeps_its_numbers():
         with substitute(model, yours) as seen:
             torch.testing.assert_close(model(ids, ids > 0).last_hidden_state, right, rtol=1e-4, atol=1e-4)
         assert seen.calls == 6
-    wrong = attention(ATTENTION / "wrong" / "no_scale.py")
+    wrong = attention(answer_called(ATTENTION, "wrong/no_scale"))
     with pytest.raises(AttentionDiffers), substitute(model, wrong):
         model(ids, ids > 0)
-
-
-def test_the_corpus_is_where_this_looks():
-    by_id = {exercise.id: exercise for exercise in course.exercises()}
-    assert sorted(ATTENTION.glob("wrong/*.py")) == wrong_answers(by_id["attention.scaled_dot_product"])
-    assert sorted(HEADS.glob("wrong/*.py")) == wrong_answers(by_id["attention.multi_head"])

@@ -135,7 +135,7 @@ def corpus_faults(exercise: Exercise) -> Found:
 
     score = judge(exercise, asked_of(exercise, 0))
     if not score.wrong:
-        yield exercise.id, "has no wrong answer in submissions/…/wrong, so nothing shows that its checks catch one"
+        yield exercise.id, "has no wrong answer in its wrong.toml, so nothing shows that its checks catch one"
     yield from ((exercise.id, what) for what in score.complaints)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from nbgrader.api import Gradebook
 
 from autograder import given, registry
+from autograder.answers import answers
 from autograder.api import Exercise
 from autograder.cluster.course import BadCourse, released_in, settings_of, students_in
 from autograder.nbgrader.rebuild import SHOWN_ONLY
@@ -36,7 +37,10 @@ def known(cells: Iterable[str]) -> dict[str, dict[str, str]]:
     for exercise in registry.exercises():
         cell = f"solution-{exercise.id.replace('.', '-')}"
         if cell in cells:
-            ours = {f"a collected answer, {path.stem}": path.read_text(encoding="utf-8") for path in _right(exercise)}
+            ours = {
+                f"a collected answer, {path.stem}": path.read_text(encoding="utf-8")
+                for path in answers(exercise, "right")
+            }
             found[cell] = {"the library's own code": reference_source(exercise)} | ours
     return found
 
@@ -51,12 +55,6 @@ def reference_source(exercise: Exercise) -> str:
 
 def _is_import(node: ast.stmt) -> bool:
     return isinstance(node, ast.Import | ast.ImportFrom)
-
-
-def _right(exercise: Exercise) -> list[Path]:
-    if exercise.folder is None:
-        return []
-    return sorted((exercise.folder / "submissions" / exercise.id / "right").glob("*.py"))
 
 
 def _answers(folder: Path) -> Iterator[tuple[str, str]]:

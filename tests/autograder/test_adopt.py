@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 
 import nbformat
 import pytest
@@ -10,6 +11,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder import adopt
 from autograder.cli import main
+from autograder.diagnosis.edits import applied, parsed
 
 SOLUTION = """def mean(x):
     '''The mean of all entries.'''
@@ -34,10 +36,16 @@ def test_what_the_tests_miss_is_named_until_they_see_it(tmp_path):
     source, report = adopt.adopt(notebook(tmp_path / "hw1.ipynb", SOLUTION, WEAK, SHARP), tmp_path / "course")
     assert report.missed == [] and (report.solutions, report.tests) == (1, 2)
     slips = json.loads((tmp_path / "course/corpus/hw1/slips.json").read_text())
-    files = sorted(path.name for path in (tmp_path / "course/corpus/hw1").glob("*.py"))
-    assert [one["file"] for one in slips["caught"]] == files and slips["missed"] == []
+    entries = tomllib.loads((tmp_path / "course/corpus/hw1/wrong.toml").read_text())
+    assert [one["name"] for one in slips["caught"]] == list(entries) and slips["missed"] == []
     whole = next(one for one in slips["caught"] if one["slip"].endswith("=>  return sum(x)"))
     assert whole["caught by"] == ["tests-2"]
+    base = (tmp_path / "course/corpus/hw1/right/solution-1.py").read_text()
+    slip = entries[whole["name"]]
+    assert slip["base"] == "solution-1" and slip["change"] == "-    return sum(x) / len(x)\n+    return sum(x)\n"
+    made: dict = {}
+    exec(applied(base, parsed(slip["change"], base)), made)
+    assert made["mean"]([1.0, 3.0]) == 4.0
     marks = [cell.metadata.get("nbgrader") for cell in nbformat.read(source, as_version=4).cells]
     assert [mark["grade_id"] for mark in marks if mark] == ["solution-1", "tests-1", "tests-2"]
     assert [mark.get("points") for mark in marks if mark] == [None, 1.0, 2.0]

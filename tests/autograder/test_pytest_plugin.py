@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from autograder import registry
+from autograder.answers import answer, answers
 
 ID = "attention.split_heads"
 OWN = ["-p", "autograder.pytest_plugin"] if not any(
@@ -26,11 +27,10 @@ def run(folder: Path, *arguments: str):
 def said(tmp_path_factory):
     """One run over three files."""
     folder = tmp_path_factory.mktemp("students")
-    given = registry.find(ID).folder / "submissions" / ID
-    right = next((given / "right").glob("*.py")).read_text()
+    right = answers(registry.find(ID), "right")[0].read_text()
     note = f"\nopen({str(folder / 'imported')!r}, 'a').write(__name__)\n"
     (folder / "right.py").write_text(right)
-    (folder / "wrong.py").write_text((given / "wrong" / "heads_not_moved_forward.py").read_text())
+    (folder / "wrong.py").write_text(answer(registry.find(ID), "heads_not_moved_forward").read_text())
     (folder / "broken.py").write_text("def split_heads(:")
     (folder / "writes.py").write_text(right + note)
     return folder, *run(folder, "--tfkit-exercise", ID, "right.py", "wrong.py", "broken.py", "writes.py")

@@ -196,7 +196,7 @@ def test_a_wrong_answer_that_passes_and_none_at_all(tmp_path):
     exercise = registry.find("masks.causal")
     own = replace(exercise, folder=shutil.copytree(exercise.folder, tmp_path / UNIT))
     answers = own.folder / "submissions" / own.id
-    shutil.rmtree(answers / "wrong")
+    (answers / "wrong.toml").unlink()
     ((cell, what),) = graded.corpus_faults(own)
     assert cell == own.id and "no wrong answer" in what
     (answers / "wrong").mkdir()

@@ -1,7 +1,0 @@
-"""Your cell has no bias: with a zero word and a zero state it can only answer zero."""
-
-import torch
-
-
-def rnn_cell(x, h, w_x, w_h, b):
-    return torch.tanh(x @ w_x + h @ w_h)

@@ -1,7 +1,0 @@
-"""Your mask hides nothing: every position sees the whole future."""
-
-import torch
-
-
-def causal_mask(length):
-    return torch.ones(length, length, dtype=torch.bool)

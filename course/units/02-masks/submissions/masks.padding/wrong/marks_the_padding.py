@@ -1,7 +1,0 @@
-"""Your mask is True at the padding; True should say: may attend."""
-
-import torch
-
-
-def padding_mask(ids, pad_id):
-    return (ids == pad_id)[:, None, None, :]

@@ -1,9 +1,0 @@
-"""You return as many columns as there are queries; with memory there are more keys than that, and each has its score."""
-
-import torch
-
-
-def relative_shift(scores):
-    b, h, q, r = scores.shape
-    padded = torch.cat([torch.zeros_like(scores[..., :1]), scores], dim=-1)
-    return padded.reshape(b, h, r + 1, q)[:, :, 1:].reshape(b, h, q, r)[..., :q]

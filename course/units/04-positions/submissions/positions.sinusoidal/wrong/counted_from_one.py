@@ -1,8 +1,0 @@
-"""Your first word stands at position 1; positions count from 0."""
-
-import torch
-
-
-def sinusoidal_positions(length, dim):
-    angle = torch.arange(1, length + 1)[:, None] / 10000.0 ** (torch.arange(0, dim, 2) / dim)
-    return torch.stack([angle.sin(), angle.cos()], dim=-1).reshape(length, dim)

@@ -1,8 +1,0 @@
-"""Your exponent counts pairs where it should count columns: the slowest wave is a hundred times too fast."""
-
-import torch
-
-
-def sinusoidal_positions(length, dim):
-    angle = torch.arange(length)[:, None] / 10000.0 ** (torch.arange(dim // 2) / dim)
-    return torch.stack([angle.sin(), angle.cos()], dim=-1).reshape(length, dim)

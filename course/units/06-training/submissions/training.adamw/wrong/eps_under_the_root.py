@@ -1,9 +1,0 @@
-"""You add eps under the root; there it is worth its own root, ten thousand times as much."""
-
-
-def adamw_step(param, grad, m, v, step, lr, beta1=0.9, beta2=0.999, eps=1e-8, weight_decay=0.01):
-    m = beta1 * m + (1 - beta1) * grad
-    v = beta2 * v + (1 - beta2) * grad**2
-    m_hat = m / (1 - beta1**step)
-    v_hat = v / (1 - beta2**step)
-    return param - lr * (m_hat / (v_hat + eps).sqrt() + weight_decay * param), m, v

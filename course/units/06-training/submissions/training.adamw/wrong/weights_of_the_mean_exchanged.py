@@ -1,9 +1,0 @@
-"""Your moments keep a tenth of what they were and take nine tenths of what is new; it is the other way round."""
-
-
-def adamw_step(param, grad, m, v, step, lr, beta1=0.9, beta2=0.999, eps=1e-8, weight_decay=0.01):
-    m = (1 - beta1) * m + beta1 * grad
-    v = (1 - beta2) * v + beta2 * grad**2
-    m_hat = m / (1 - beta1**step)
-    v_hat = v / (1 - beta2**step)
-    return param - lr * (m_hat / (v_hat.sqrt() + eps) + weight_decay * param), m, v

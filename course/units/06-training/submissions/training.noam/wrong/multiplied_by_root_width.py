@@ -1,7 +1,0 @@
-"""You multiply by the root of the width, so wider models take larger steps.
-
-A negative exponent divides."""
-
-
-def noam_rate(step, d_model, warmup):
-    return d_model**0.5 * min(step**-0.5, step * warmup**-1.5)

@@ -1,9 +1,0 @@
-"""You average each sentence first and then the sentences, so a word of a short sentence weighs more than others."""
-
-import torch.nn.functional as F
-
-
-def replaced_token_detection_loss(logits, original, corrupted, mask):
-    replaced = (original != corrupted).to(logits.dtype)
-    losses = F.binary_cross_entropy_with_logits(logits, replaced, reduction="none")
-    return (losses.masked_fill(~mask, 0.0).sum(-1) / mask.sum(-1).clamp(min=1)).mean()

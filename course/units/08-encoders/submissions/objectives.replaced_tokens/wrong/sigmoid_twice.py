@@ -1,9 +1,0 @@
-"""You pass probabilities to a function that takes logits: the sigmoid is applied twice, and nothing is ever sure."""
-
-import torch.nn.functional as F
-
-
-def replaced_token_detection_loss(logits, original, corrupted, mask):
-    replaced = (original != corrupted).to(logits.dtype)
-    losses = F.binary_cross_entropy_with_logits(logits.sigmoid(), replaced, reduction="none")
-    return losses.masked_fill(~mask, 0.0).sum() / mask.sum().clamp(min=1)

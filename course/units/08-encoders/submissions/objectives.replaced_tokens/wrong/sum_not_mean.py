@@ -1,9 +1,0 @@
-"""You sum over the positions; the size of the step would depend on how much text is in the batch."""
-
-import torch.nn.functional as F
-
-
-def replaced_token_detection_loss(logits, original, corrupted, mask):
-    replaced = (original != corrupted).to(logits.dtype)
-    losses = F.binary_cross_entropy_with_logits(logits, replaced, reduction="none")
-    return losses.masked_fill(~mask, 0.0).sum()

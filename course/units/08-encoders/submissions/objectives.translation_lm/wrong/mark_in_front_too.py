@@ -1,7 +1,0 @@
-"""You put a mark in front of the first sentence as well; here each sentence only ends in one."""
-
-
-def translation_lm_inputs(source_ids, target_ids, source_lang, target_lang, sep_id):
-    source, target = [sep_id, *source_ids, sep_id], [*target_ids, sep_id]
-    positions = [*range(len(source)), *range(len(target))]
-    return source + target, positions, [source_lang] * len(source) + [target_lang] * len(target)

@@ -1,7 +1,0 @@
-"""Nothing stands between your two sentences; the first one needs an end mark too."""
-
-
-def translation_lm_inputs(source_ids, target_ids, source_lang, target_lang, sep_id):
-    source, target = [*source_ids], [*target_ids, sep_id]
-    positions = [*range(len(source)), *range(len(target))]
-    return source + target, positions, [source_lang] * len(source) + [target_lang] * len(target)

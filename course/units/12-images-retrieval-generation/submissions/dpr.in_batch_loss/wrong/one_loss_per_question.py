@@ -1,8 +1,0 @@
-"""You return a loss for each question; one number is asked for."""
-
-import torch
-import torch.nn.functional as F
-
-
-def in_batch_loss(questions, contexts, positives):
-    return F.cross_entropy(questions @ contexts.T, positives, reduction="none")
