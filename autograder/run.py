@@ -351,7 +351,7 @@ def sources_of(nb: Any) -> list[Source]:
         if (
             cell.get("cell_type") != "code"
             or ours.get("missing")
-            or ours.get("role") in ("demo", "experiment", "check")
+            or ours.get("role") in ("demo", "experiment", "predict", "check")
         ):
             continue
         text = cell.get("source", "")

@@ -6,6 +6,9 @@ looks for, and the check cell is added after them. The stock stub (`# YOUR CODE 
 fits: it stands in each function and in each method of a class, so that a released class is still a valid one, and
 `super().__init__()` and the docstrings stay. Any `c.ClearSolutions.code_stub` that raises NotImplementedError will do.
 
+A cell with `role="predict"` is one call `predict("02.mask", …)` (tfkit_lab.predict), below the words that lead to it; a
+later cell has to compare it with what comes out, `predicted("02.mask").compare(…)`. The import is added here.
+
 A markdown cell with `role="task" task="a-name" points=2` is a question that a person marks: nbgrader's task cell. What
 stands in it between `### BEGIN MARK SCHEME` and `### END MARK SCHEME` is for those who mark, and is in no release.
 
@@ -19,6 +22,7 @@ from __future__ import annotations
 import argparse
 import ast
 import importlib.util
+import re
 import textwrap
 from dataclasses import dataclass
 from datetime import UTC
@@ -38,10 +42,12 @@ from course import units as unit_folders
 from course.settings import LessonError, Unit, language_of, read
 
 ENGLISH = "en"  # what lessons are written in
-ROLES = ("setup", "exercise", "demo", "experiment")
+ROLES = ("setup", "exercise", "demo", "experiment", "predict")
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 SCHEME = ("### BEGIN MARK SCHEME", "### END MARK SCHEME")
 ANSWER = "*Your answer, in two to five sentences. It is read and marked by a person.*"
+PREDICT_IMPORT = "from tfkit_lab.predict import predict, predicted"
+COMPARED = re.compile(r"predicted\(\"([^\"]+)\"\)")
 CHECK_IMPORT = (
     'from autograder import check  # check("…") runs your cells in a box and says what is right and what is not'
 )
@@ -99,12 +105,17 @@ def notebook(folder: Path, unit: Unit | None = None) -> NotebookNode:
     for cell in jupytext.reads(lesson.read_text(encoding="utf-8"), fmt="py:percent").cells:
         cells.add(cell)
     cells.add_glossary()
+    if left := [name for name in cells.predictions if name not in cells.compared]:
+        how = f'guess = predicted("{left[0]}") and guess.compare(…)'
+        raise LessonError(f"{folder.name}/lesson.py compares {left[0]} with nothing: write {how} into a cell below it")
     if left := [name for name in own if name not in cells.done]:
         raise LessonError(f"{folder.name}/lesson.py has no exercise cell for {', '.join(left)}")
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     planned = {} if unit is None else {"minutes": unit.minutes, "due": unit.due.isoformat() if unit.due else None}
     told = {key: value for key, value in planned.items() if value is not None}  # the course's home page shows them
     asked = {"exercises": cells.asked}  # the panel counts these, whatever a student's copy has lost
+    if cells.predictions:
+        asked["predictions"] = cells.predictions
     tfkit = {"unit": folder.name, **asked, **told}
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, "tfkit": tfkit}
     built = new_notebook(cells=cells.cells, metadata=metadata)
@@ -120,6 +131,8 @@ class _Cells:
         self.cells: list[NotebookNode] = []
         self.done: list[str] = []
         self.asked: list[str] = []  # of these, the ones that are not given
+        self.predictions: list[str] = []
+        self.compared: set[str] = set()
         self._count: dict[str, int] = {}
 
     def add(self, cell: NotebookNode) -> None:
@@ -149,11 +162,28 @@ class _Cells:
         if role == "exercise":
             self._add_exercise(source, exercise)
             return
+        if role == "predict":
+            self._add_prediction(source)
+            return
+        self.compared |= set(COMPARED.findall(source))
         name = self._next(role)
         metadata: dict = {"tfkit": {"role": role}}
         if role == "setup":
             metadata["nbgrader"] = _nbgrader(name, locked=True)
         self.cells.append(new_code_cell(source, id=name, metadata=metadata))
+
+    def _add_prediction(self, source: str) -> None:
+        """The call, and the import that it needs: the cell also runs in a kernel that was started anew."""
+        where = f"{self.unit}/lesson.py: the prediction {_first_line(source)!r}"
+        names = re.findall(r"^predict\(\s*\"([^\"]+)\"", source, re.MULTILINE)
+        if len(names) != 1 or not names[0].startswith(f"{self.unit.partition('-')[0]}."):
+            raise LessonError(f'{where} must be one call, predict("{self.unit.partition("-")[0]}.a-name", …)')
+        if names[0] in self.predictions:
+            raise LessonError(f"{where} comes twice; give each its own name")
+        self.predictions.append(names[0])
+        metadata = {"tfkit": {"role": "predict", "prediction": names[0]}}
+        text = f"{PREDICT_IMPORT}\n\n{source}"
+        self.cells.append(new_code_cell(text, id=f"predict-{names[0].partition('.')[2]}", metadata=metadata))
 
     def _add_task(self, source: str, name: str, points: object) -> None:
         """The question, and below it a cell of the student's own to answer in."""

@@ -4,14 +4,16 @@
     python -m course.build DIR --language fr            # the notebooks
 
 A text is a paragraph, a list or a table of a notebook as it is built, or the sentence for a misconception. So a
-changed paragraph falls back to English by itself. Code stays as it is, with what it prints and
-writes on axes (docs/decisions/071). `make course` holds catalogues to their units.
+changed paragraph falls back to English by itself. Code stays as it is, with what it prints and writes on axes
+(docs/decisions/071), but for the questions and options of a prediction. `make course` holds catalogues to their units.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import copy
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -37,6 +39,15 @@ def texts(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
             for text in BETWEEN.split(str(cell.source))[::2]:
                 if text.strip() and not FORMULA.fullmatch(text):
                     yield cell.id, str(text)
+        elif cell.metadata.get("tfkit", {}).get("role") == "predict":
+            yield from ((cell.id, text) for text in questions(cell))
+
+
+def questions(cell: NotebookNode) -> list[str]:
+    """The questions and options of a prediction: the texts in its call, less its name."""
+    found = (node.value for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Constant))
+    name = cell.metadata.tfkit.prediction
+    return [text for text in dict.fromkeys(found) if isinstance(text, str) and text != name]
 
 
 def hints(unit: str) -> Iterator[tuple[str, str]]:
@@ -52,11 +63,25 @@ def translated(notebook: NotebookNode, found: polib.POFile, language: str) -> No
     words: dict[str, str] = {entry.msgid: entry.msgstr for entry in found if entry.translated()}
     new = copy.deepcopy(notebook)
     new.metadata.tfkit["language"] = language
+    asked: list[str] = []
     for cell in new.cells:
         if cell.cell_type == "markdown":
             parts: list[str] = BETWEEN.split(cell.source)
             cell.source = "".join(words.get(text, text) for text in parts)
+        elif cell.metadata.get("tfkit", {}).get("role") == "predict":
+            asked = questions(cell)
+            cell.source = _replaced(cell.source, asked, words)
+        elif "guess.compare" in cell.source:  # options are compared by their words
+            cell.source = _replaced(cell.source, asked, words)
     return new
+
+
+def _replaced(source: str, texts: list[str], words: dict[str, str]) -> str:
+    """The code with these of its literals in other words; JSON's quotes are Python's."""
+    for text in texts:
+        old, new = (json.dumps(one, ensure_ascii=False) for one in (text, words.get(text, text)))
+        source = source.replace(old, new)
+    return source
 
 
 def in_language(folder: Path, notebook: NotebookNode, language: str | None) -> NotebookNode:

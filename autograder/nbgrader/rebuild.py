@@ -14,7 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-SHOWN_ONLY = ("demo", "experiment")  # roles that run in the student's lab alone and are worth nothing
+SHOWN_ONLY = ("demo", "experiment", "predict")  # roles that run in the student's lab alone and are worth nothing
 
 
 @dataclass(frozen=True)

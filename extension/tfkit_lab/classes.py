@@ -19,10 +19,10 @@ KEPT = ("status", "score", "max_score", "misconception", "reason")
 def classes(root: Path) -> list[dict[str, Any]]:
     """Every assignment that was graded in the course folders under root: its exercises, what each student has of them,
     and the commonest misconceptions, most frequent first."""
-    return [assignment for course in _courses(root) for assignment in _assignments(root, course)]
+    return [assignment for course in course_folders(root) for assignment in _assignments(root, course)]
 
 
-def _courses(root: Path) -> Iterator[Path]:
+def course_folders(root: Path) -> Iterator[Path]:
     """Folders that hold `source` and `autograded`, as nbgrader keeps them."""
     for folder, folders, _ in os.walk(root):
         here = Path(folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import os
 import shutil
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbgrader.apps import NbGraderAPI
+from nbgrader.preprocessors import ClearSolutions
 from traitlets.config import Config
 
 import course
@@ -56,6 +58,15 @@ def test_the_notebook_names_its_exercises_so_that_a_lost_cell_is_missed(built):
         found = read(one)
         roles = [cell.metadata.get("tfkit", {}) for cell in found.cells]
         assert found.metadata.tfkit.exercises == [r["exercise"] for r in roles if r.get("role") == "exercise"]
+
+
+def test_every_prediction_is_asked_and_survives_the_release(built):
+    for one in built[1]:
+        notebook = read(one)
+        cells = [cell for cell in notebook.cells if cell.metadata.get("tfkit", {}).get("role") == "predict"]
+        assert notebook.metadata.tfkit.predictions == [cell.metadata.tfkit.prediction for cell in cells] != []
+        released, _ = ClearSolutions().preprocess(copy.deepcopy(notebook), {})
+        assert [cell.source for cell in released.cells if cell.id.startswith("predict-")] == [c.source for c in cells]
 
 
 def test_cell_ids_are_unique_and_only_graded_roles_are_nbgraders(built):
@@ -137,6 +148,9 @@ def _only_stubs(text):
         ('# %% role="exercise" exercise="no.such"\n', "not an exercise of this unit"),
         ('# %% role="exercise" exercise="masks.causal"\nx = 1\n', "must be empty"),
         ("# %% [markdown]\n# words only\n", "has no exercise cell for masks.causal"),
+        ('# %% role="predict"\npredict("02.a")\n', "compares 02.a with nothing"),
+        ('# %% role="predict"\npredict("02.a")\n\n' * 2, "comes twice"),
+        ('# %% role="predict"\npredict("03.a")\n', "must be one call"),
         (f"{TASK}\n# Why?\n{MARKS}", 'needs task="a-name" and points=2'),
         (f'{TASK} task="why" points="two"\n# Why?\n{MARKS}', "'why' needs task="),
         (f'{TASK} task="why" points=2\n# Why?\n', "'why' needs one mark scheme"),

@@ -50,7 +50,7 @@ def printed(notebook):
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_the_source_notebook_runs(unit, tmp_path):
-    notebook = run(unit, {"setup", "exercise", "demo"}, tmp_path / unit)
+    notebook = run(unit, {"setup", "predict", "exercise", "demo"}, tmp_path / unit)
     assert "first." not in printed(notebook), "a demo did not find what it needs"
     assert "but the library's" not in printed(notebook), "a demo found other words than the library"
     assert re.search(TOLD.get(unit, ""), printed(notebook))
@@ -58,11 +58,13 @@ def test_the_source_notebook_runs(unit, tmp_path):
     assert not errors
     values = [out.data["text/plain"] for cell in notebook.cells for out in cell.get("outputs", []) if "data" in out]
     assert not [value for value in values if "None" in value], "a cell shows what its last line returns by accident"
+    asked = {name for cell in notebook.cells for name in re.findall(r'predicted\("([^"]+)"\)', cell.source)}
+    assert asked == {value.split(":")[0] for value in values if ": what came out" in value}, "predictions not compared"
 
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_the_released_notebook_runs_without_an_answer(unit, tmp_path):
-    notebook = run(unit, {"setup", "exercise", "demo"}, tmp_path / unit, released=True)
+    notebook = run(unit, {"setup", "predict", "exercise", "demo"}, tmp_path / unit, released=True)
     assert nbformat.validate(notebook) is None
 
 
@@ -72,5 +74,5 @@ def test_the_released_notebook_runs_without_an_answer(unit, tmp_path):
 @pytest.mark.parametrize("released", [False, True])
 @pytest.mark.parametrize("unit", UNITS)
 def test_the_experiments_run_whole(unit, released, tmp_path):
-    notebook = run(unit, {"setup", "exercise", "demo", "experiment"}, tmp_path / unit, released=released)
+    notebook = run(unit, {"setup", "predict", "exercise", "demo", "experiment"}, tmp_path / unit, released=released)
     assert all(cell.execution_count for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip())

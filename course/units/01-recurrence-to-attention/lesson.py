@@ -43,12 +43,23 @@ torch.set_num_threads(1)  # small tensors: two threads would spend their time wa
 # **Predict.** `x` is `[2,3]` and the state has width 5. What are the shapes of `w_x`, `w_h`, `b` and of the result?
 # Write them down, then build the step.
 
+# %% role="predict"
+predict(
+    "01.step-shapes",
+    predict.shape("What is the shape of w_x?"),
+    predict.shape("Of w_h?"),
+    predict.shape("Of b?"),
+    predict.shape("Of the result?"),
+)
+
 # %% role="exercise" exercise="rnn.cell"
 
 # %% role="demo"
+guess = predicted("01.step-shapes")
 try:
     state = rnn_cell(torch.randn(2, 3), torch.zeros(2, 5), torch.randn(3, 5), torch.randn(5, 5), torch.zeros(5))
     print("new state", tuple(state.shape), "between", state.min().item(), "and", state.max().item())
+    guess.compare((3, 5), (5, 5), (5,), state.shape)
 except NotImplementedError:
     print("Build rnn_cell first, then run this cell again.")
 
@@ -68,6 +79,13 @@ except NotImplementedError:
 # **Predict.** We change one word, the fourth of eight. Which of the eight states change? And when we look at the
 # gradient of the *last* state, which words does it reach, and how strongly?
 
+# %% role="predict"
+predict(
+    "01.changed-word",
+    predict.mask("Which of the eight states change? (The fourth word is word 3.)", ["state"], 8),
+    predict.choice("Which word moves the last state most?", "the first", "the one in the middle", "the last"),
+)
+
 # %% role="demo"
 def influence(encode, length=30, width=32):
     """How strongly each word moves the last state: the norm of the gradient, per position."""
@@ -77,12 +95,14 @@ def influence(encode, length=30, width=32):
     return x.grad.norm(dim=-1).squeeze(0)
 
 
+guess = predicted("01.changed-word")
 try:
     x, weights = torch.randn(1, 8, 4), (torch.randn(4, 5), torch.randn(5, 5), torch.randn(5))
     changed = x.clone()
     changed[:, 3] += 1
     difference = (rnn_encode(x, *weights) - rnn_encode(changed, *weights)).abs().sum(-1)
     print("states moved by word 3:", (difference > 0).squeeze(0).tolist())
+    guess.compare(difference > 0, {0: "the first", 29: "the last"}.get(influence(rnn_encode).argmax().item(), "the one in the middle"))
 except NotImplementedError:
     print("Build rnn_encode first, then run this cell again.")
 
@@ -155,12 +175,22 @@ plt.show()
 # **Predict.** Three states; the query equals the second, the third is padding. What do the weights sum to? Which is the
 # largest? Is the last one small, or zero?
 
+# %% role="predict"
+predict(
+    "01.three-states",
+    predict.number("What do the weights sum to?"),
+    predict.choice("Which weight is the largest?", "the first", "the second", "the third"),
+    predict.choice("Is the last one small, or zero?", "small", "zero"),
+)
+
 # %% role="demo"
+guess = predicted("01.three-states")
 try:
     keys = torch.tensor([[[2.0, 0.0], [0.0, 2.0], [0.0, 2.0]]])
     context, weights = attend(keys[:, 1], keys, torch.tensor([[True, True, False]]))
     print("weights", weights.tolist(), "sum", weights.sum().item())
     print("context", context.tolist())
+    guess.compare(weights.sum(), ("the first", "the second", "the third")[weights.argmax()], "small" if weights[0, 2] else "zero")
 except NotImplementedError:
     print("Build attend first, then run this cell again.")
 
@@ -188,6 +218,14 @@ except NotImplementedError:
 # **Predict.** 64 random keys. With scores that are *not* scaled, how large is the largest weight at `D = 4`? At
 # `D = 1024`? And if one divided by `D`?
 
+# %% role="predict"
+predict(
+    "01.largest-weight",
+    predict.number("Not scaled, D = 4: how large is the largest of 64 weights?", within=0.15),
+    predict.number("Not scaled, D = 1024?", within=0.1),
+    predict.number("Divided by D, at D = 1024?", within=0.02),
+)
+
 # %% role="demo"
 def largest_weight(width, divisor):
     """Mean over 200 queries of the largest of their 64 weights."""
@@ -195,6 +233,7 @@ def largest_weight(width, divisor):
     return torch.softmax(q @ k.T / divisor, dim=-1).amax(-1).mean()
 
 
+guess = predicted("01.largest-weight")
 widths = [4, 16, 64, 256, 1024]
 plt.figure(figsize=(6, 2.8))
 for name, divisor in [("not scaled", lambda d: 1), ("/ sqrt(D)", lambda d: d**0.5), ("/ D", lambda d: d)]:
@@ -203,6 +242,7 @@ plt.xlabel("width D")
 plt.ylabel("largest weight")
 plt.legend()
 plt.show()
+guess.compare(largest_weight(4, 1), largest_weight(1024, 1), largest_weight(1024, 1024))
 
 # %% [markdown]
 # *Figure, in words: width D from 4 to 1024 along the bottom, largest of 64 weights on the left axis. Without scaling the
@@ -271,6 +311,13 @@ except NotImplementedError:
 #
 # **Predict.** The curve of accuracy against length: where does *fixed* begin to fall? Does *attention* fall at all?
 
+# %% role="predict"
+predict(
+    "01.bottleneck",
+    predict.number("From which length on does the fixed context repeat less than 9 letters of 10? (13: from none)", within=1),
+    predict.choice("Does attention fall below 9 of 10 at any length?", "yes", "no"),
+)
+
 # %% role="experiment"
 LETTERS, WIDTH, LONGEST, PAD = 20, 48, 12, 0
 
@@ -329,8 +376,11 @@ def accuracy_by_length(model, ids):
     return [(hits[lengths == n].sum() / (n * (lengths == n).sum())).item() for n in range(2, LONGEST + 1)]
 
 
+guess = predicted("01.bottleneck")
 try:
     results = {name: train_copier(name == "attention") for name in ("fixed", "attention")}
+    guess.compare(next((n for n, share in enumerate(results["fixed"], 2) if share < 0.9), 13),
+                  "yes" if min(results["attention"]) < 0.9 else "no")
 except NotImplementedError:
     results = {}
     print("Build rnn_encode and attend first, then run this cell again.")
@@ -368,9 +418,16 @@ if results:
 # **Predict.** In GPT-2 no word sees a later one. T5 does not divide by $\sqrt D$, and like XLNet it adds to each score a number
 # that depends on the distance. Your function knows `q`, `k`, `v` and a mask. How can it serve all of them?
 
+# %% role="predict"
+predict(
+    "01.one-function",
+    predict.choice("How does your function serve models that add a number to each score?", "by a mask of those numbers", "by more columns in q and k", "not at all: they need another function"),
+)
+
 # %% role="demo"
 import tfkit
 
+guess = predicted("01.one-function")
 ids, small = torch.randint(1, 50, (2, 6)), {"vocab_size": 50, "d_model": 16, "n_heads": 2, "n_layers": 2, "d_ff": 32}
 try:
     for name in ("bert", "gpt2", "xlnet", "t5"):
@@ -382,6 +439,7 @@ try:
         with tfkit.substitute(model, scaled_dot_product_attention) as seen:
             yours = model(**asked).last_hidden_state
         print(f"{seen}; its states: {(yours - right).abs().max():.0e}")
+    guess.compare("by more columns in q and k")
 except NotImplementedError:
     print("Build scaled_dot_product_attention first, then run this cell again.")
 

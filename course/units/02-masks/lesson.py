@@ -42,7 +42,24 @@ torch.set_num_threads(1)  # small tensors: two threads would spend their time wa
 #
 # **Predict.** Write down the mask for `length = 4`, rows of True and False. How many True are there for length `L`?
 
+# %% role="predict"
+predict(
+    "02.causal",
+    predict.mask("Press the cells that are True in the mask of length 4.", 4, 4),
+    predict.choice("How many are True for length L?", "L", "L² / 2", "L (L + 1) / 2", "L²"),
+)
+
 # %% role="exercise" exercise="masks.causal"
+
+# %% role="demo"
+guess = predicted("02.causal")
+try:
+    print(causal_mask(4).int())
+    count = causal_mask(100).sum().item()  # which of the four formulas gives it?
+    formulas = {100: "L", 5000: "L² / 2", 5050: "L (L + 1) / 2", 10000: "L²"}
+    guess.compare(causal_mask(4), formulas[count])
+except NotImplementedError:
+    print("Build causal_mask first, then run this cell again.")
 
 # %% [markdown]
 # ## 2 · Not the padding
@@ -56,15 +73,23 @@ torch.set_num_threads(1)  # small tensors: two threads would spend their time wa
 # **Predict.** What would happen with shape `[B,S]` against scores `[B,H,Q,K]` when `B = 4`, `Q = K = S = 4`? An error, or
 # something worse?
 
+# %% role="predict"
+predict(
+    "02.two-axes",
+    predict.choice("A mask [4,4] against scores [4,H,4,4]: what happens?", "an error", "it is taken for [B,S], and works", "it is taken for [Q,K]: another mask, and no error"),
+)
+
 # %% role="exercise" exercise="masks.padding"
 
 # %% role="demo"
+guess = predicted("02.two-axes")
 try:
     ids = torch.tensor([[5, 6, 7, 0], [8, 0, 0, 0]])
     mask = padding_mask(ids, pad_id=0)
     print(tuple(mask.shape), "\n", mask.squeeze().int())
     scores = torch.zeros(2, 3, 4, 4)
     print("against the scores:", tuple((scores.bool() | mask).shape))
+    guess.compare("an error" if scores.dim() < 4 else "it is taken for [Q,K]: another mask, and no error")
 except NotImplementedError:
     print("Build padding_mask first, then run this cell again.")
 
@@ -124,7 +149,16 @@ plt.show()
 # **Predict.** Scores 1, 2, 3, of which the last is hidden; and a second row with everything hidden. Write down both rows of
 # weights, and then the gradient: which entries are exactly 0?
 
+# %% role="predict"
+predict(
+    "02.hidden-scores",
+    predict.numbers("Scores 1, 2, 3, the last hidden: the weights?", 3, within=0.02),
+    predict.numbers("With everything hidden?", 3, within=0.02),
+    predict.mask("Which entries of the gradient are exactly 0?", ["last hidden", "all hidden"], 3),
+)
+
 # %% role="demo"
+guess = predicted("02.hidden-scores")
 try:
     scores = torch.tensor([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]], requires_grad=True)
     mask = torch.tensor([[True, True, False], [False, False, False]])
@@ -132,6 +166,7 @@ try:
     weights[:, 0].sum().backward()
     print(weights.detach())
     print("gradient", scores.grad)
+    guess.compare(weights[0], weights[1], scores.grad == 0)
 except NotImplementedError:
     print("Build masked_softmax first, then run this cell again.")
 
@@ -180,6 +215,14 @@ plt.show()
 # The chain is yours alone: its seed and its number of letters are drawn from your name. Compare with a neighbour.
 #
 # **Predict.** Which training curve looks best? Which model is best in the test? Can a loss below the entropy be good news?
+
+# %% role="predict"
+predict(
+    "02.cheat",
+    predict.choice("Which training loss ends lowest?", "the honest mask", "a mask that shows the next letter"),
+    predict.choice("Which model is best in the test?", "causal", "one ahead", "no mask"),
+    predict.choice("Can a loss below the entropy be good news?", "yes", "no"),
+)
 
 # %% role="experiment"
 from autograder import variant
@@ -236,6 +279,7 @@ def entropy():
     return -(often.unsqueeze(1) * CHAIN * CHAIN.log()).sum().item()
 
 
+guess = predicted("02.cheat")
 runs = {}
 try:
     honest, everything = causal_mask(LENGTH), torch.ones(LENGTH, LENGTH, dtype=torch.bool)
@@ -243,6 +287,8 @@ try:
         runs[name] = train_layer(mask, honest)
         print(f"{name:10s} last training loss {runs[name][0][-1]:.2f}   test loss {runs[name][1]:.2f}")
     print(f"entropy of the chain {entropy():.2f}   guessing blindly {math.log(LETTERS):.2f}")
+    guess.compare("the honest mask" if min(runs, key=lambda name: runs[name][0][-1]) == "causal" else "a mask that shows the next letter",
+                  min(runs, key=lambda name: runs[name][1]), "no")
 except NotImplementedError:
     print("Build causal_mask and masked_softmax first, then run this cell again.")
 

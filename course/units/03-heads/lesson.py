@@ -55,15 +55,25 @@ torch.set_num_threads(1)  # small tensors: two threads would spend their time wa
 # **Predict.** `x` is `[1,3,4]` with the numbers 0 to 11 in order, row by row. Two heads. Write down head 0. Then write
 # down what `x.reshape(1, 2, 3, 2)` would give instead. Both have shape `[1,2,3,2]`, and no error will tell them apart.
 
+# %% role="predict"
+predict(
+    "03.split",
+    predict.numbers("Row 0 of head 0", 2),
+    predict.numbers("Row 1 of head 0", 2),
+    predict.numbers("Row 1 of what reshape alone would call head 0", 2),
+)
+
 # %% role="exercise" exercise="attention.split_heads"
 
 # %% role="demo"
+guess = predicted("03.split")
 try:
     x = torch.arange(12).reshape(1, 3, 4)
     print("x\n", x[0])
     print("head 0\n", split_heads(x, 2)[0, 0])
     print("merged again, equal:", torch.equal(merge_heads(split_heads(x, 2)), x))
     print("reshape alone\n", x.reshape(1, 2, 3, 2)[0, 0])
+    guess.compare(split_heads(x, 2)[0, 0, 0], split_heads(x, 2)[0, 0, 1], x.reshape(1, 2, 3, 2)[0, 0, 1])
 except NotImplementedError:
     print("Build split_heads and merge_heads first, then run this cell again.")
 
@@ -101,9 +111,18 @@ plt.show()
 #
 # **Predict.** `d_model = 512`, 8 heads. How many parameters? How many with 1 head? With 16?
 
+# %% role="predict"
+predict(
+    "03.parameters",
+    predict.number("How many parameters with 1 head?"),
+    predict.number("With 8 heads?"),
+    predict.number("With 16 heads?"),
+)
+
 # %% role="exercise" exercise="attention.multi_head"
 
 # %% role="demo"
+guess = predicted("03.parameters")
 try:
     for heads in (1, 8, 16):
         layer = MultiHeadAttention(512, heads)
@@ -111,6 +130,7 @@ try:
     query, memory = torch.randn(2, 5, 512), torch.randn(2, 7, 512)
     output, weights = layer(query, memory, memory)
     print("cross-attention: output", tuple(output.shape), "weights", tuple(weights.shape))
+    guess.compare(*(sum(p.numel() for p in MultiHeadAttention(512, heads).parameters()) for heads in (1, 8, 16)))
 except NotImplementedError:
     print("Build MultiHeadAttention first, then run this cell again.")
 
@@ -118,13 +138,22 @@ except NotImplementedError:
 # **Predict.** The mask of unit 02 is `[B,1,T,T]`. Against which shape does it broadcast here? And: does attention know
 # the order of the words? We shuffle keys and values together; what happens to the output?
 
+# %% role="predict"
+predict(
+    "03.mask-and-order",
+    predict.choice("Against which shape does [B,1,T,T] broadcast here?", "[B,T,E], the words", "[B,H,T,T], the weights", "[B,H,T,D], the heads"),
+    predict.choice("Keys and values are shuffled together. The output …", "stays as it is", "is shuffled alike", "becomes another one"),
+)
+
 # %% role="demo"
+guess = predicted("03.mask-and-order")
 try:
     layer, x, order = MultiHeadAttention(16, 4), torch.randn(1, 6, 16), torch.randperm(6)
     same = torch.allclose(layer(x, x, x)[0], layer(x, x[:, order], x[:, order])[0], atol=1e-6)
     print("output unmoved when keys and values are shuffled:", same)
     masked = layer(x, x, x, decoder_mask(torch.tensor([[5, 6, 7, 8, 0, 0]]), 0))[1]
     print("weights of head 0 under the decoder's mask\n", masked[0, 0].detach().numpy().round(2))
+    guess.compare("[B,H,T,T], the weights", "stays as it is" if same else "becomes another one")
 except NotImplementedError:
     print("Build MultiHeadAttention first, then run this cell again.")
 
@@ -139,6 +168,13 @@ except NotImplementedError:
 # number of parameters, the same data, the same steps.
 #
 # **Predict.** What share will one head get right? Where will the heads of the other two look?
+
+# %% role="predict"
+predict(
+    "03.two-things",
+    predict.number("What share of the positions will one head get right, both letters?", within=0.15),
+    predict.choice("Where will the two heads of the other model look?", "both at both letters", "each at one of the letters"),
+)
 
 # %% role="experiment"
 from autograder import variant
@@ -189,9 +225,11 @@ def train_heads(heads, steps=500):
     return both.float().mean().item(), weights[0]
 
 # %% role="experiment"
+guess = predicted("03.two-things")
 try:
     trained = {heads: train_heads(heads) for heads in (1, 2, 4)}
     print({heads: f"{share:.0%} both right" for heads, (share, _) in trained.items()})
+    guess.compare(trained[1][0], "each at one of the letters" if len(set((trained[2][1][:, 3:, 0].mean(-1) > 0.5).tolist())) == 2 else "both at both letters")
 except NotImplementedError:
     trained = {}
     print("Build MultiHeadAttention first, then run this cell again.")
@@ -224,11 +262,16 @@ if trained:
 #
 # **Predict.** BERT reads, GPT-2 writes, BART does both. With two layers a side, how many attentions has each?
 
+# %% role="predict"
+predict("03.attentions", predict.numbers("How many attentions have BERT, GPT-2 and BART, with two layers a side?", 3))
+
 # %% role="demo"
 import tfkit
 
+guess = predicted("03.attentions")
 ids, small = torch.randint(1, 50, (2, 6)), {"vocab_size": 50, "d_model": 16, "n_heads": 4, "n_layers": 2}
 try:
+    ran = []
     for name in ("bert", "gpt2", "bart"):
         decoder = {"n_decoder_layers": 2, "n_decoder_heads": 4} if name == "bart" else {}
         model = tfkit.from_config(name, **small, **decoder).eval()
@@ -238,7 +281,9 @@ try:
         right = model(**asked).last_hidden_state
         with tfkit.substitute(model, MultiHeadAttention) as seen:
             yours = model(**asked).last_hidden_state
+        ran.append(seen.calls)
         print(f"{seen}; its states: {(yours - right).abs().max():.0e}")
+    guess.compare(ran)
 except NotImplementedError:
     print("Build MultiHeadAttention first, then run this cell again.")
 

@@ -71,12 +71,22 @@ plt.show()
 #
 # **Predict, then run.** What is row 0? And: the dot product of rows $p$ and $p + k$ is $\sum_i \cos(k\,\omega_i)$ with $\omega_i$ the frequency. What does it depend on, and what not?
 
+# %% role="predict"
+predict(
+    "04.waves",
+    predict.choice("What is row 0?", "all zeros", "all ones", "0 and 1 in turns"),
+    predict.choice("The dot product of rows p and p + k depends on …", "p alone", "k alone", "both"),
+)
+
 # %% role="exercise" exercise="positions.sinusoidal"
 
 # %% role="demo"
+guess = predicted("04.waves")
 try:
     table = sinusoidal_positions(101, 128)
     print("row 0 begins", table[0, :6].tolist())
+    guess.compare({(0, 0): "all zeros", (1, 1): "all ones", (0, 1): "0 and 1 in turns"}[tuple(table[0, :2].int().tolist())],
+                  "k alone" if torch.allclose(table[20] @ table[25], table[50] @ table[55]) else "both")
     fig, ax = plt.subplots(figsize=(6, 2.6))
     for p in (20, 50):
         ax.plot(table @ table[p], label=f"with row {p}")
@@ -131,9 +141,16 @@ plt.show()
 #
 # **Predict, then run.** Turn the same query and key by positions (3, 1), (103, 101) and (3, 2). Which scores are equal?
 
+# %% role="predict"
+predict(
+    "04.turned",
+    predict.choice("Which of the scores at (3, 1), (103, 101) and (3, 2) are equal?", "none", "the first two", "the first and the last", "all three"),
+)
+
 # %% role="exercise" exercise="positions.rotary"
 
 # %% role="demo"
+guess = predicted("04.turned")
 try:
     torch.manual_seed(0)
     q, k = torch.randn(2, 1, 16)
@@ -141,6 +158,7 @@ try:
         score = (apply_rotary(q, torch.tensor([m])) * apply_rotary(k, torch.tensor([n]))).sum()
         print(f"query at {m:3}, key at {n:3}: score {score:.4f}")
     print("length before and after:", q.norm().item(), apply_rotary(q, torch.tensor([500])).norm().item())
+    guess.compare("the first two")
 except NotImplementedError:
     print("Build apply_rotary first.")
 
@@ -163,9 +181,17 @@ except NotImplementedError:
 #
 # **Predict, then run.** 32 buckets, largest distance 128, a decoder. Which distances share bucket 31? How many have a bucket to themselves?
 
+# %% role="predict"
+predict(
+    "04.buckets",
+    predict.number("From which distance on is everything in bucket 31?", within=5),
+    predict.number("How many distances have a bucket to themselves?"),
+)
+
 # %% role="exercise" exercise="positions.t5_buckets"
 
 # %% role="demo"
+guess = predicted("04.buckets")
 try:
     distance = torch.arange(-150, 151)
     fig, ax = plt.subplots(figsize=(6.5, 2.8))
@@ -175,6 +201,7 @@ try:
     plt.show()
     row = relative_bucket(-torch.arange(200), False, 32, 128)
     print("alone:", sum((row == b).sum() == 1 for b in range(32)).item(), " last bucket from", (row == 31).nonzero().min().item())
+    guess.compare((row == 31).nonzero().min(), sum((row == b).sum() == 1 for b in range(32)))
 except NotImplementedError:
     plt.close("all")
     print("Build relative_bucket first.")
@@ -206,9 +233,18 @@ except NotImplementedError:
 #
 # **Predict, then run.** 3 queries, 5 keys. Each cell of the table says which distance it holds. Write down the table after the shift.
 
+# %% role="predict"
+predict(
+    "04.shift",
+    predict.numbers("Row 0 after the shift, without the future", 3),
+    predict.numbers("Row 1", 4),
+    predict.numbers("Row 2", 5),
+)
+
 # %% role="exercise" exercise="positions.relative_shift"
 
 # %% role="demo"
+guess = predicted("04.shift")
 try:
     before = torch.arange(4.0, -1, -1).expand(1, 1, 3, 5)
     fig, axes = plt.subplots(1, 2, figsize=(7, 2.2))
@@ -219,6 +255,7 @@ try:
             ax.text(j, i, int(grid[0, 0, i, j]), ha="center", va="center")
         ax.set(title=title, xlabel="column", ylabel="query", facecolor="#cccccc", yticks=range(3))
     plt.tight_layout(), plt.show()
+    guess.compare(*(relative_shift(before)[0, 0, row, : row + 3] for row in range(3)))
 except NotImplementedError:
     plt.close("all")
     print("Build relative_shift first.")
@@ -240,14 +277,23 @@ except NotImplementedError:
 #
 # **Predict, then run.** 524,288 positions as 512 × 1,024, widths 64 and 192 (256 together). How many numbers are in the full table, and how many in the two small ones?
 
+# %% role="predict"
+predict(
+    "04.axial",
+    predict.number("How many numbers are in the full table?"),
+    predict.number("How many in the two small ones?"),
+)
+
 # %% role="exercise" exercise="positions.axial"
 
 # %% role="demo"
+guess = predicted("04.axial")
 try:
     fast, slow = torch.randn(512, 64), torch.randn(1024, 192)
     print("full table:", f"{512 * 1024 * (64 + 192):,}", " two small ones:", f"{fast.numel() + slow.numel():,}")
     digits = axial_positions(torch.arange(3.0)[:, None], torch.arange(4.0)[:, None])
     print("positions 0 to 11, fast digit and slow digit:", [tuple(map(int, row)) for row in digits.tolist()])
+    guess.compare(512 * 1024 * (64 + 192), fast.numel() + slow.numel())
 except NotImplementedError:
     print("Build axial_positions first.")
 
@@ -258,6 +304,12 @@ except NotImplementedError:
 # that differ in one thing only: nothing about positions, a learned table (as in BERT), your sines, your rotation, and your buckets twice, with a `max_distance` of 128 and of 12.
 #
 # **Predict.** Draw six curves, the share of right answers over the position from 3 to 95, before you run it. What happens beyond the line at 24?
+
+# %% role="predict"
+predict(
+    "04.beyond",
+    predict.choice("Which of the six are right in 9 of 10 cases beyond position 24?", "nothing", "learned table", "sines", "rotation", "buckets to 128", "buckets to 12", several=True),
+)
 
 # %% role="experiment"
 LETTERS, SHORT, LONG, WIDTH, HEADS, BACK = 20, 24, 96, 64, 2, 3
@@ -305,11 +357,13 @@ def train_reader(kind, steps=800):
         return (model(ids)[:, BACK:].argmax(-1) == ids[:, :-BACK]).float().mean(0)
 
 # %% role="experiment"
+guess = predicted("04.beyond")
 KINDS = ["nothing", "learned table", "sines", "rotation", "buckets to 128", "buckets to 12"]
 try:
     shares = {kind: train_reader(kind) for kind in KINDS}
     for kind, share in shares.items():
         print(f"{kind:14} within 24: {share[: SHORT - BACK].mean():.0%}   beyond: {share[SHORT - BACK :].mean():.0%}")
+    guess.compare([kind for kind, share in shares.items() if share[SHORT - BACK :].mean() > 0.9])
 except NotImplementedError:
     shares = {}
     print("Build sinusoidal_positions, apply_rotary and relative_bucket first.")
@@ -358,6 +412,23 @@ if shares:
 # | GPT-NeoX, LLaMA | rotation; halves in GPT-NeoX and in Hugging Face's LLaMA, neighbours in Meta's; larger bases for longer texts | queries and keys |
 # | Reformer | axial | added once |
 # | ALiBi (Press et al. 2022) | a fixed slope per head times the distance | in every layer's scores |
+
+# %% role="predict"
+predict(
+    "04.ten-back",
+    predict.choice("Ten places back, within 24 letters: whom does it hurt most?", "rotation", "buckets to 128", "buckets to 12"),
+)
+
+# %% role="experiment"
+guess = predicted("04.ten-back")
+try:
+    BACK = 10
+    farther = {kind: train_reader(kind)[: SHORT - BACK].mean().item() for kind in KINDS[3:]}
+    print({kind: f"{share:.0%} right" for kind, share in farther.items()})
+    guess.compare(min(farther, key=farther.get))
+except NotImplementedError:
+    print("Build apply_rotary and relative_bucket first.")
+BACK = 3
 
 # %% [markdown] role="task" task="past-the-end" points=2
 # ## In your own words

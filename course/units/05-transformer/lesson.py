@@ -88,9 +88,13 @@ plt.show()
 # them (ReLU by default), `dropout` the share of its outputs that training sets to 0. The check also trains the part for a few steps, from the values that
 # your `__init__` gives it: it must learn.
 
+# %% role="predict"
+predict("05.feed-forward", predict.shape("What is the shape after up?"), predict.shape("And after the whole part?"))
+
 # %% role="exercise" exercise="transformer.feed_forward"
 
 # %% role="demo"
+guess = predicted("05.feed-forward")
 try:
     ff, x = FeedForward(64, 256), torch.randn(2, 7, 64)
     print("after up:", tuple(ff.up(x).shape), " after the whole part:", tuple(ff(x).shape))
@@ -98,6 +102,7 @@ try:
     moved[:, 3] += 1  # change position 3 only
     changed = (ff(moved) - ff(x)).abs().sum(-1)[0] > 0
     print("outputs that moved:", changed.nonzero().flatten().tolist())
+    guess.compare(ff.up(x).shape, ff(x).shape)
 except NotImplementedError:
     print("Build FeedForward first.")
 
@@ -125,6 +130,13 @@ except NotImplementedError:
 # **Predict, then run.** Fresh stacks of 1 to 24 encoder layers; we measure the gradient that reaches the input, with and
 # without residuals. Which of the two is larger, and by what factor?
 
+# %% role="predict"
+predict(
+    "05.residuals",
+    predict.choice("Which gradient is larger at the input of 24 layers?", "with residuals", "without"),
+    predict.choice("By what factor?", "less than 3", "3 to 30", "more than 30"),
+)
+
 # %% role="demo"
 def gradient_at_input(depth, residual):
     torch.manual_seed(0)
@@ -140,6 +152,7 @@ def gradient_at_input(depth, residual):
     return x.grad.norm().item()
 
 
+guess = predicted("05.residuals")
 try:
     depths = [1, 2, 4, 8, 12, 16, 24]
     fig, ax = plt.subplots(figsize=(6, 3))
@@ -147,6 +160,8 @@ try:
         ax.semilogy(depths, [gradient_at_input(depth, residual) for depth in depths], "o-", label=label)
     ax.set(xlabel="layers", ylabel="gradient at the input"), ax.legend()
     plt.show()
+    ratio = gradient_at_input(24, True) / gradient_at_input(24, False)
+    guess.compare("with residuals" if ratio > 1 else "without", "less than 3" if ratio < 3 else "3 to 30" if ratio < 30 else "more than 30")
 except NotImplementedError:
     plt.close("all")
     print("Build FeedForward and EncoderLayer first.")
@@ -169,14 +184,19 @@ except NotImplementedError:
 #
 # **Predict, then run.** Target length 5, source length 9, 4 heads, batch 2. What shape do the weights of the cross-attention have?
 
+# %% role="predict"
+predict("05.cross-attention", predict.shape("What shape do the weights of the cross-attention have?"))
+
 # %% role="exercise" exercise="transformer.decoder_layer"
 
 # %% role="demo"
+guess = predicted("05.cross-attention")
 try:
     layer = DecoderLayer(32, 4, 64)
     x, memory = torch.randn(2, 5, 32), torch.randn(2, 9, 32)
     _, weights = layer.cross_attn(x, memory, memory)
     print("cross-attention weights:", tuple(weights.shape), " output:", tuple(layer(x, memory, causal_mask(5)).shape))
+    guess.compare(weights.shape)
 except NotImplementedError:
     print("Build DecoderLayer first.")
 
@@ -222,11 +242,21 @@ except NotImplementedError:
 # **Predict, then run.** d = 512. How long, on average, is an embedding of variance 1/d, how long a position vector, and how long the
 # embedding after scaling?
 
+# %% role="predict"
+predict(
+    "05.lengths",
+    predict.number("How long is an embedding of variance 1/d?", within=0.3),
+    predict.number("How long a position vector?", within=2),
+    predict.number("How long the embedding after scaling?", within=3),
+)
+
 # %% role="demo"
+guess = predicted("05.lengths")
 d = 512
 embedding = torch.randn(100, d) / math.sqrt(d)
 for name, rows in {"embedding": embedding, "position": sinusoidal_positions(100, d), "scaled": embedding * math.sqrt(d)}.items():
     print(f"{name:10} {rows.norm(dim=-1).mean().item():6.2f}")
+guess.compare(*(rows.norm(dim=-1).mean() for rows in (embedding, sinusoidal_positions(100, d), embedding * math.sqrt(d))))
 
 # %% [markdown]
 # **Exercise.** Put it together. The masks are built inside, from the ids: the encoder's self-attention and the decoder's
@@ -240,7 +270,15 @@ for name, rows in {"embedding": embedding, "position": sinusoidal_positions(100,
 # **Predict, then run: who can move whom?** We change one target input word and look at which logits move; then one source word.
 # Draw the two patterns before you run the cell.
 
+# %% role="predict"
+predict(
+    "05.who-moves-whom",
+    predict.mask("A target input word is changed (row): which logits move (column)?", 6, 6),
+    predict.mask("A source word is changed: which logits move?", 6, 6),
+)
+
 # %% role="demo"
+guess = predicted("05.who-moves-whom")
 try:
     torch.manual_seed(0)
     model = Seq2SeqTransformer(20, 20, d_model=32, n_heads=4, d_ff=64, n_layers=2, pad_id=0).double()
@@ -257,6 +295,7 @@ try:
         ax.imshow(image, cmap="Blues", vmin=0, vmax=1.3)
         ax.set(title=f"change a {title}", xlabel="logit that moves", ylabel="word changed")
     plt.tight_layout(), plt.show()
+    guess.compare(maps[0], maps[1])
 except NotImplementedError:
     print("Build Seq2SeqTransformer first.")
 
@@ -434,9 +473,18 @@ if translator is not None:
 #
 # **Predict.** A tensor of each layer goes to a tensor of yours, by name. How many does an encoder layer have, how many a decoder layer? And which masks do the layers need?
 
+# %% role="predict"
+predict(
+    "05.tensors",
+    predict.number("How many tensors has an encoder layer?"),
+    predict.number("How many a decoder layer?"),
+    predict.choice("Which masks does a decoder layer need?", "the future, in its self-attention", "the source's padding, in its cross-attention", "the source's padding, in its self-attention", several=True),
+)
+
 # %% role="demo"
 import tfkit
 
+guess = predicted("05.tensors")
 torch.manual_seed(0)
 marian = tfkit.from_config("marian", vocab_size=50, d_model=16, n_heads=2, n_decoder_heads=2, n_layers=2, n_decoder_layers=2,
                            d_ff=32, d_decoder_ff=32, activation="relu", pad_token_id=0).eval()  # fmt: skip
@@ -457,6 +505,8 @@ try:
             print("decoder layer:", yours.load_state_dict(theirs.state_dict()), len(theirs.state_dict()), "tensors")
             y = yours(y, x, causal_mask(5), padding_mask(source, 0))
     print(f"largest state {right.abs().max():.1f}; yours and Marian's are {(y - right).abs().max():.0e} apart")
+    guess.compare(len(marian.encoder[0].state_dict()), len(marian.decoder[0].state_dict()),
+                  ["the future, in its self-attention", "the source's padding, in its cross-attention"])
 except NotImplementedError:
     print("Build FeedForward, EncoderLayer and DecoderLayer first.")
 

@@ -70,13 +70,26 @@ plt.show()
 # **Predict, then run.** `logits` is `[2, 7, 1000]`. What shape has `log_p`, what shape the loss of each position, what shape the result? And with all logits 0, what is
 # the loss for $\varepsilon = 0$ and for $\varepsilon = 0.1$?
 
+# %% role="predict"
+predict(
+    "06.smoothing",
+    predict.shape("What is the shape of log_p?"),
+    predict.shape("Of the loss of each position?"),
+    predict.shape("Of the result?"),
+    predict.number("All logits are 0: the loss for ε = 0", within=0.1),
+    predict.number("And for ε = 0.1", within=0.1),
+)
+
 # %% role="exercise" exercise="training.label_smoothing"
 
 # %% role="demo"
+guess = predicted("06.smoothing")
 try:
     logits, targets = torch.zeros(2, 7, 1000), torch.randint(1, 1000, (2, 7))
     for smoothing in (0.0, 0.1):
         print(f"smoothing {smoothing}: {label_smoothed_loss(logits, targets, smoothing, pad_id=0).item():.4f}", f"  log 1000 = {math.log(1000):.4f}")
+    guess.compare(logits.shape, targets.shape, label_smoothed_loss(logits, targets, 0.1, pad_id=0).shape,
+                  *(label_smoothed_loss(logits, targets, smoothing, pad_id=0) for smoothing in (0.0, 0.1)))
 except NotImplementedError:
     print("Build label_smoothed_loss first.")
 
@@ -90,6 +103,9 @@ except NotImplementedError:
 #
 # **Predict, then run.** For $V = 20$ and $\varepsilon = 0.1$ that is $\log 171 \approx 5.1$. And for $\varepsilon = 0$?
 
+# %% role="predict"
+predict("06.confidence", predict.choice("Where does the gap stop for ε = 0?", "at log 20", "near 10", "nowhere"))
+
 # %% role="demo"
 def gap_over_time(smoothing, steps=2000, vocab=20):
     logits, gaps = torch.zeros(1, 1, vocab, requires_grad=True), []
@@ -100,6 +116,7 @@ def gap_over_time(smoothing, steps=2000, vocab=20):
     return gaps
 
 
+guess = predicted("06.confidence")
 try:
     fig, ax = plt.subplots(figsize=(6.5, 2.8))
     for smoothing, colour in ((0.0, "#c03030"), (0.01, "#3a8a4d"), (0.1, "#2a6fb0")):
@@ -108,6 +125,7 @@ try:
             ax.axhline(math.log((1 - smoothing) * 19 / smoothing), color=colour, ls="--", lw=0.8)
     ax.set(xlabel="step", ylabel="right logit above the others"), ax.legend(fontsize=8)
     plt.show()
+    guess.compare("nowhere" if gap_over_time(0.0)[-1] > gap_over_time(0.0)[1000] + 0.1 else "near 10")
 except NotImplementedError:
     plt.close("all")
     print("Build label_smoothed_loss first.")
@@ -129,12 +147,23 @@ except NotImplementedError:
 #
 # **Predict, then run.** Two parameters, with gradients 1000 and 0.001. How far does the first step of Adam move them, at rate 0.01? And plain gradient descent?
 
+# %% role="predict"
+predict(
+    "06.first-step",
+    predict.numbers("How far does the first step of Adam move the two, at rate 0.01? (without the sign)", 2, within=0.001),
+    predict.numbers("How far does plain gradient descent?", 2, within=0.001),
+)
+
 # %% role="demo"
+guess = predicted("06.first-step")
+moves = []
 for optimizer_class in (torch.optim.Adam, torch.optim.SGD):
     parameter = nn.Parameter(torch.zeros(2))
     parameter.grad = torch.tensor([1000.0, 0.001])
     optimizer_class([parameter], lr=0.01).step()
+    moves.append(parameter.abs())
     print(f"{optimizer_class.__name__:5}", parameter.tolist())
+guess.compare(*moves)
 
 # %% [markdown]
 # So the rate itself starts near zero, and rises in a straight line until the averages mean something. Then it falls, slowly, because near the goal long steps jump over it (Vaswani et al. 2017, 5.3; "Noam"
@@ -146,11 +175,21 @@ for optimizer_class in (torch.optim.Adam, torch.optim.SGD):
 #
 # **Predict, then run.** At which step do they cross, and how high is the peak for $d_{model} = 512$ and $warmup = 4000$? What is left of it at step 16,000?
 
+# %% role="predict"
+predict(
+    "06.noam",
+    predict.number("At which step do the two lines cross, for a warm-up of 4000?"),
+    predict.number("How high is the peak?", within=0.0001),
+    predict.number("What share of it is left at step 16,000?", within=0.03),
+)
+
 # %% role="exercise" exercise="training.noam"
 
 # %% role="demo"
+guess = predicted("06.noam")
 try:
     print("peak:", noam_rate(4000, 512, 4000), " at 16,000:", noam_rate(16000, 512, 4000))
+    guess.compare(max(range(1, 16001), key=lambda step: noam_rate(step, 512, 4000)), noam_rate(4000, 512, 4000), noam_rate(16000, 512, 4000) / noam_rate(4000, 512, 4000))
     fig, ax = plt.subplots(figsize=(6.5, 2.6))
     for width, warmup in ((128, 100), (128, 400), (512, 400)):
         ax.plot([noam_rate(step, width, warmup) for step in range(1, 2001)], label=f"d_model {width}, warm-up {warmup}")
@@ -176,13 +215,23 @@ except NotImplementedError:
 #
 # **Predict, then run.** $\beta_1 = 0.9$, and the first gradient is 4. What is $m'$ after the first step, and what $\hat m$? How far does a parameter at 0 move for $lr = 0.1$?
 
+# %% role="predict"
+predict(
+    "06.moments",
+    predict.number("What is m after the first step?", within=0.001),
+    predict.number("What is it corrected?", within=0.001),
+    predict.number("How far does the parameter move? (without the sign)", within=0.001),
+)
+
 # %% role="exercise" exercise="training.adamw"
 
 # %% role="demo"
+guess = predicted("06.moments")
 try:
     zero = torch.zeros(1)
     moved, m, v = adamw_step(zero, torch.tensor([4.0]), zero, zero, step=1, lr=0.1)
     print(f"m {m.item():.3f}, corrected {m.item() / (1 - 0.9):.3f}; the parameter moves by {moved.item():.3f}")
+    guess.compare(m, m / (1 - 0.9), moved.abs())
     weight, other = (nn.Parameter(torch.tensor([1.0, -2.0, 0.5])) for _ in range(2))
     optimizer, (m, v) = torch.optim.AdamW([other], lr=0.05, weight_decay=0.1), torch.zeros(2, 3)
     for step in range(1, 101):
@@ -199,6 +248,12 @@ except NotImplementedError:
 #
 # **Predict, then run.** Two ways: $\lambda\theta$ outside the fraction, or added to the gradient. Which of the four weights stays?
 
+# %% role="predict"
+predict(
+    "06.decay",
+    predict.mask("Which of the weights stays near 1?", ["outside the fraction", "in the gradient"], ["large gradients", "small gradients"]),
+)
+
 # %% role="demo"
 def decayed(outside, strength=1.0, steps=1000):
     noise = torch.Generator().manual_seed(0)
@@ -211,6 +266,7 @@ def decayed(outside, strength=1.0, steps=1000):
     return path
 
 
+guess = predicted("06.decay")
 try:
     fig, axes = plt.subplots(1, 2, figsize=(8, 2.6), sharey=True)
     for ax, outside in zip(axes, (True, False)):
@@ -218,6 +274,7 @@ try:
             ax.plot(path, label=label)
         ax.set(title="decay outside: AdamW" if outside else "decay in the gradient: L2", xlabel="step")
     axes[0].legend(fontsize=8), plt.tight_layout(), plt.show()
+    guess.compare([[weight > 0.5 for weight in decayed(outside)[-1]] for outside in (True, False)])
 except NotImplementedError:
     plt.close("all")
     print("Build adamw_step first.")
@@ -246,13 +303,23 @@ except NotImplementedError:
 #
 # **Predict, then run.** The paper's example: `low` 5 times, `lower` 2, `newest` 6, `widest` 3. Which pair is merged first, and how often does it occur? Which are the second and the third?
 
+# %% role="predict"
+predict(
+    "06.merges",
+    predict.choice("Which pair is merged first?", "l + o", "e + s", "s + t", "w + </w>"),
+    predict.number("How often does it occur?"),
+    predict.choice("Which is merged third?", "es + t", "est + </w>", "l + o", "lo + w"),
+)
+
 # %% role="exercise" exercise="tokenizers.bpe_train"
 
 # %% role="demo"
+guess = predicted("06.merges")
 COUNTS = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
 try:
     for number, (left, right) in enumerate(learn_bpe(COUNTS, 10), 1):
         print(f"{number:2}  {left} + {right}")
+    guess.compare(" + ".join(learn_bpe(COUNTS, 1)[0]), COUNTS["newest"] + COUNTS["widest"], " + ".join(learn_bpe(COUNTS, 3)[2]))
 except NotImplementedError:
     print("Build learn_bpe first.")
 
@@ -262,12 +329,17 @@ except NotImplementedError:
 #
 # **Predict, then run.** Into which pieces do those ten merges cut `lowest`? And `wow`, of which only letters are known?
 
+# %% role="predict"
+predict("06.lowest", predict.number("Into how many pieces is lowest cut?"), predict.number("Into how many is wow?"))
+
 # %% role="exercise" exercise="tokenizers.bpe_apply"
 
 # %% role="demo"
+guess = predicted("06.lowest")
 try:
     for word in ("newest", "lowest", "slower", "wow"):
         print(f"{word:8}", apply_bpe(word, learn_bpe(COUNTS, 10)))
+    guess.compare(len(apply_bpe("lowest", learn_bpe(COUNTS, 10))), len(apply_bpe("wow", learn_bpe(COUNTS, 10))))
 except NotImplementedError:
     print("Build learn_bpe and apply_bpe first.")
 
@@ -276,11 +348,20 @@ except NotImplementedError:
 #
 # **Predict.** How many pieces has a word on average, with no merge and with 300? Where does most of the gain come from?
 
+# %% role="predict"
+predict(
+    "06.pieces",
+    predict.number("How many pieces has a word on average, with no merge?", within=1),
+    predict.number("And with 300?", within=0.5),
+    predict.choice("Where does most of the gain come from?", "the first 100 merges", "the second 100", "the last 100"),
+)
+
 # %% role="experiment"
 from collections import Counter
 
 from tfkit.data.translation import english_french
 
+guess = predicted("06.pieces")
 corpus = english_french()
 seen, unseen = (Counter(word for pair in pairs for word in pair.source.lower().split()) for pairs in (corpus.train, corpus.test))
 missing = sum(count for word, count in unseen.items() if word not in seen) / unseen.total()
@@ -294,6 +375,7 @@ try:
     plt.show()
     for word in ("recursively", "reinitialize", "notebooks", "transformers"):
         print(f"{word:14}", " ".join(apply_bpe(word, merges)))
+    guess.compare(pieces[0], pieces[-1], "the first 100 merges" if pieces[0] - pieces[4] > pieces[4] - pieces[-1] else "the last 100")
 except NotImplementedError:
     print("Build learn_bpe and apply_bpe first.")
 
@@ -311,6 +393,13 @@ except NotImplementedError:
 # | no warm-up | the *same peak*, from the first step on, then the same fall | 0 |
 #
 # **Predict.** Which of them learns to copy? Draw the curves of the share of right symbols, and of the probability that the model gives to the right one. Where does the second curve end for each run?
+
+# %% role="predict"
+predict(
+    "06.copying",
+    predict.choice("Which of them learns to copy?", "both", "no smoothing", "no warm-up", several=True),
+    predict.numbers("Where does the probability of the right symbol end, for the three in this order?", 3, within=0.15),
+)
 
 # %% role="experiment"
 from tfkit.nn import Seq2SeqTransformer, shift_right
@@ -347,6 +436,7 @@ def smooth(values, width=10):
     return [sum(values[max(0, i - width):i + 1]) / len(values[max(0, i - width):i + 1]) for i in range(len(values))]
 
 
+guess = predicted("06.copying")
 try:
     warm = lambda step: noam_rate(step, 64, WARMUP)
     cold = lambda step: noam_rate(max(step, WARMUP), 64, WARMUP)
@@ -360,6 +450,7 @@ try:
     axes[1].set(title="probability of the right symbol", xlabel="step")
     axes[1].axhline(0.9, color="#888888", ls="--", lw=0.8)
     plt.tight_layout(), plt.show()
+    guess.compare([name for name, (right, _) in curves.items() if right[-1] > 0.8], [smooth(sure)[-1] for _, sure in curves.values()])
 except NotImplementedError:
     print("Build label_smoothed_loss and noam_rate first.")
 
@@ -380,10 +471,18 @@ except NotImplementedError:
 # **Predict.** How far apart are the gradients of two attentions that are both right? And one parameter of each attention gets no gradient at all, whatever the loss: which?
 # (What does softmax make of a number that is added to *all* scores of a row?)
 
+# %% role="predict"
+predict(
+    "06.no-gradient",
+    predict.choice("How far apart are the gradients of two attentions that are both right?", "as far as rounding", "about a hundredth", "as far as the gradients are large"),
+    predict.choice("Which parameter gets no gradient at all?", "q_proj.bias", "k_proj.bias", "v_proj.bias"),
+)
+
 # %% role="demo"
 import tfkit
 from tfkit.nn import scaled_dot_product_attention
 
+guess = predicted("06.no-gradient")
 torch.manual_seed(0)
 bart = tfkit.from_config("bart", head="seq2seq_lm", vocab_size=50, d_model=16, n_heads=2, n_layers=2, n_decoder_layers=2, n_decoder_heads=2).eval()
 for parameter in bart.parameters():
@@ -403,6 +502,8 @@ try:
     print(f"{seen}; its gradients: {max((yours[name] - right[name]).abs().max() for name in right):.0e}")
     for part in ("q_proj.bias", "k_proj.bias", "v_proj.bias"):
         print(f"largest gradient of a {part}: {max(yours[name].abs().max() for name in yours if name.endswith(part)):.0e}")
+    guess.compare("as far as rounding",
+                  min(("q_proj.bias", "k_proj.bias", "v_proj.bias"), key=lambda part: max(yours[name].abs().max() for name in yours if name.endswith(part))))
 except NotImplementedError:
     print("Build label_smoothed_loss first.")
 

@@ -80,6 +80,13 @@ plt.show()
 #
 # **Predict, then run.** What does greedy search answer on the tree above, and what probability does that sentence have?
 
+# %% role="predict"
+predict(
+    "07.greedy",
+    predict.choice("What does greedy search answer?", "the cat", "the dog", "a cat", "a dog"),
+    predict.number("With what probability?", within=0.01),
+)
+
 # %% role="exercise" exercise="decoding.greedy"
 
 # %% role="demo"
@@ -87,8 +94,11 @@ def say(ids):
     return " ".join(WORDS[i] for i in ids)
 
 
+guess = predicted("07.greedy")
 try:
     print(say(greedy_decode(toy_step, torch.tensor([1]), end_id=2, max_new_tokens=5, pad_id=0)[0].tolist()))
+    first, second = (WORDS[i] for i in greedy_decode(toy_step, torch.tensor([1]), end_id=2, max_new_tokens=5, pad_id=0)[0].tolist() if i > 2)
+    guess.compare(f"{first} {second}", NEXT["<s>"][first] * NEXT[first][second])
 except NotImplementedError:
     print("Build greedy_decode first.")
 
@@ -110,13 +120,23 @@ except NotImplementedError:
 #
 # **Predict, then run.** With two places, what does beam search answer on the tree? And what changes for $\alpha = 0$?
 
+# %% role="predict"
+predict(
+    "07.beam",
+    predict.choice("What does beam search with two places answer?", "the cat", "the dog", "a cat", "a dog"),
+    predict.choice("And for α = 0?", "the same", "another sentence"),
+)
+
 # %% role="exercise" exercise="decoding.beam"
 
 # %% role="demo"
+guess = predicted("07.beam")
 try:
     for beam_size in (1, 2, 4):
         ids, score = beam_search(toy_step, start_id=1, end_id=2, beam_size=beam_size, max_new_tokens=5)[0]
         print(f"beam {beam_size}: {say(ids):22} score {score:.3f}  probability {math.exp(score * (len(ids) - 1)):.3f}")
+    answers = [beam_search(toy_step, start_id=1, end_id=2, beam_size=2, max_new_tokens=5, length_penalty=alpha)[0][0] for alpha in (1.0, 0.0)]
+    guess.compare(say(i for i in answers[0] if i > 2), "the same" if answers[0] == answers[1] else "another sentence")
 except NotImplementedError:
     print("Build beam_search first.")
 
@@ -139,13 +159,22 @@ except NotImplementedError:
 #
 # **Predict, then run.** Three words with probabilities 0.5, 0.3 and 0.2. Which does $u = 0.7$ draw? And for $T = 0.5$, where the three have 0.66, 0.24 and 0.11?
 
+# %% role="predict"
+predict(
+    "07.draw",
+    predict.choice("Which word does u = 0.7 draw?", "word 0", "word 1", "word 2"),
+    predict.choice("And for T = 0.5?", "word 0", "word 1", "word 2"),
+)
+
 # %% role="exercise" exercise="decoding.sample"
 
 # %% role="demo"
+guess = predicted("07.draw")
 three = torch.tensor([[0.5, 0.3, 0.2]]).log()
 try:
     for temperature in (1.0, 0.5, 0.0):
         print(f"T = {temperature}: u = 0.7 draws word {sample_token(three, torch.tensor([0.7]), temperature).item()}")
+    guess.compare(*(f"word {sample_token(three, torch.tensor([0.7]), temperature).item()}" for temperature in (1.0, 0.5)))
     fig, ax = plt.subplots(figsize=(6.5, 2.2))
     many, chance = three.expand(20_000, -1), torch.rand(20_000, generator=torch.Generator().manual_seed(0))
     for row, temperature in enumerate((0.5, 1.0, 2.0)):
@@ -185,9 +214,19 @@ except NotImplementedError:
 #
 # **Predict, then run.** One certain and one uncertain distribution over 12 words, `k = 4`, `p = 0.8`: how many bars stay in each of the four panels?
 
+# %% role="predict"
+predict(
+    "07.kept",
+    predict.number("How many bars stay of the certain one, with top-k?"),
+    predict.number("With top-p?", within=1),
+    predict.number("Of the uncertain one, with top-k?"),
+    predict.number("With top-p?", within=2),
+)
+
 # %% role="exercise" exercise="decoding.top_p"
 
 # %% role="demo"
+guess = predicted("07.kept")
 torch.manual_seed(3)
 certain, uncertain = torch.randn(2, 12).sort(descending=True).values * torch.tensor([[3.0], [0.5]])
 try:
@@ -198,6 +237,7 @@ try:
             ax.bar(range(12), logits.softmax(-1), color=colours)
             ax.set_title(f"{name}, {rule}", fontsize=9)
     plt.tight_layout(), plt.show()
+    guess.compare(*((kept > -math.inf).sum() for logits in (certain, uncertain) for kept in (top_k_filter(logits, 4), top_p_filter(logits, 0.8))))
 except NotImplementedError:
     plt.close("all")
     print("Build top_k_filter and top_p_filter first.")
@@ -222,9 +262,17 @@ except NotImplementedError:
 #
 # **Predict, then run.** Cache of 6 positions, chunk of 3: what shape has the mask, and which cells are False?
 
+# %% role="predict"
+predict(
+    "07.chunk",
+    predict.shape("What shape has the mask, queries by keys?"),
+    predict.number("How many of its cells are False?"),
+)
+
 # %% role="exercise" exercise="decoding.kv_cache"
 
 # %% role="demo"
+guess = predicted("07.chunk")
 try:
     torch.manual_seed(0)
     attention, x = CachedSelfAttention(64, 4), torch.randn(1, 9, 64)
@@ -232,6 +280,7 @@ try:
     first, cache = attention(x[:, :6])
     rest, _ = attention(x[:, 6:], cache)
     print("largest difference:", (torch.cat([first, rest], 1) - whole).abs().max().item())
+    guess.compare((rest.size(1), x.size(1)), (~torch.ones(3, 9).tril(6).bool()).sum())
 except NotImplementedError:
     print("Build CachedSelfAttention first.")
 
@@ -277,9 +326,18 @@ except NotImplementedError:
 #
 # **Predict, then run.** $p = (0.6, 0.3, 0.1)$, $q = (0.2, 0.5, 0.3)$. The draft guesses word 1: how often is it kept? If it is refused, which words may stand in its place? And how often is a guess kept, whichever it is?
 
+# %% role="predict"
+predict(
+    "07.refused",
+    predict.number("How often is a guess of word 1 kept?", within=0.01),
+    predict.choice("Which words may stand in its place?", "word 0", "word 1", "word 2", several=True),
+    predict.number("How often is a guess kept, whichever it is?", within=0.02),
+)
+
 # %% role="exercise" exercise="decoding.speculative"
 
 # %% role="demo"
+guess = predicted("07.refused")
 p, q = torch.tensor([0.6, 0.3, 0.1]), torch.tensor([0.2, 0.5, 0.3])
 try:
     chance = torch.Generator().manual_seed(0)
@@ -293,6 +351,7 @@ try:
         ax.bar([w + 0.28 * (place - 1) for w in range(3)], heights, 0.26, color=colour, label=name)
     ax.set(xlabel="word", xticks=range(3)), ax.legend(fontsize=8)
     plt.show()
+    guess.compare((p[1] / q[1]).clamp(max=1), [f"word {w}" for w in range(3) if p[w] > q[w]], torch.minimum(p, q).sum())
 except NotImplementedError:
     plt.close("all")
     print("Build sample_token and accept_draft first.")
@@ -306,6 +365,14 @@ except NotImplementedError:
 #
 # **Predict, then run.** Eight guesses. How many words does a pass of the large model bring for $\alpha = 0.5$, and for $\alpha = 0.9$? From which $n$ on is another guess a waste for each?
 
+# %% role="predict"
+predict(
+    "07.words-per-pass",
+    predict.number("Eight guesses, α = 0.5: how many words does a pass bring?", within=0.3),
+    predict.number("And for α = 0.9?", within=0.6),
+    predict.number("Which guess is the first that brings less than a tenth of a word, for α = 0.5?"),
+)
+
 # %% role="demo"
 def words_per_pass(alpha, n, rounds=200):
     """Two words; the draft says each half of the time, the model word 0 with probability 1.5 - alpha."""
@@ -315,6 +382,7 @@ def words_per_pass(alpha, n, rounds=200):
     return sum(len(accept_draft([int(u > 0.5) for u in row[:n]], drafts, targets, row[n:-1], row[-1])) for row in draws) / rounds
 
 
+guess = predicted("07.words-per-pass")
 try:
     fig, ax = plt.subplots(figsize=(6, 2.6))
     for alpha, colour in ((0.5, "#c03030"), (0.7, "#3a8a4d"), (0.9, "#2a6fb0")):
@@ -322,6 +390,7 @@ try:
         ax.plot(range(1, 9), [(1 - alpha ** (n + 1)) / (1 - alpha) for n in range(1, 9)], color=colour, lw=0.8)
     ax.set(xlabel="guesses, n", ylabel="words per pass", ylim=(0, None)), ax.legend(fontsize=8)
     plt.show()
+    guess.compare(words_per_pass(0.5, 8), words_per_pass(0.9, 8), next(n for n in range(1, 20) if 0.5**n < 0.1))
 except NotImplementedError:
     plt.close("all")
     print("Build accept_draft first.")
@@ -399,6 +468,12 @@ else:
 #
 # **Predict.** Does the translation with the higher score always read better?
 
+# %% role="predict"
+predict(
+    "07.higher-score",
+    predict.choice("Does the translation with the higher score always read better?", "yes", "no"),
+)
+
 # %% role="experiment"
 def stepper_for(sentence):
     src = to_ids(tokenizer, [sentence])
@@ -413,6 +488,7 @@ def stepper_for(sentence):
     return step
 
 
+guess = predicted("07.higher-score")
 for pair in corpus.test[:60:12]:
     try:
         step = stepper_for(pair.source)
@@ -424,6 +500,7 @@ for pair in corpus.test[:60:12]:
     except NotImplementedError:
         print("Build greedy_decode and beam_search first.")
         break
+guess.compare("no")
 
 # %% [markdown]
 # **Step through it.** The search is recorded once; after that you walk through it in the browser, forwards and backwards, by button or arrow key: the likeliest next words, the tree of
@@ -460,10 +537,18 @@ Stepper.live(translator, to_ids(tokenizer, [sentence]), strategy=Greedy(), token
 #
 # **Predict.** Two layers, ten words. How often does the attention run in your greedy search, and how often in your beam search with four places?
 
+# %% role="predict"
+predict(
+    "07.how-often",
+    predict.number("How often does the attention run in greedy search?"),
+    predict.number("How often in beam search with four places?"),
+)
+
 # %% role="demo"
 import tfkit
 from tfkit.decode import Greedy, TextbookBeam
 
+guess = predicted("07.how-often")
 gpt2 = tfkit.from_config("gpt2", head="causal_lm", vocab_size=50, d_model=16, n_heads=2, n_layers=2).eval()
 for parameter in gpt2.parameters():
     parameter.data += 0.3 * torch.randn_like(parameter)  # fresh weights are too small to see anything
@@ -474,9 +559,11 @@ try:
         with tfkit.substitute(gpt2, scaled_dot_product_attention) as seen:
             found[Greedy()] = greedy_decode(gpt2_step, torch.tensor([3]), never, 10, pad_id=0)[0].tolist()
         print("greedy:", seen)
+        runs = seen.calls
         with tfkit.substitute(gpt2, scaled_dot_product_attention) as seen:
             found[TextbookBeam(4)] = beam_search(gpt2_step, 3, never, 4, 10)[0][0]
         print("beam:  ", seen)
+        guess.compare(runs, seen.calls)
         for strategy, ids in found.items():
             theirs = tfkit.generate(gpt2, torch.tensor([[3]]), strategy, max_new_tokens=10, end_id=never, pad_id=0)[0].tolist()
             print(*ids, " as the library's" if ids == theirs else f" but the library's: {theirs}")

@@ -72,14 +72,23 @@ plt.show()
 #
 # **Predict, then run.** Of 10000 words, how many inputs differ from the text, and how many labels are not -100?
 
+# %% role="predict"
+predict(
+    "08.masked-words",
+    predict.number("Of 10000 words, how many inputs differ from the text?", within=300),
+    predict.number("How many labels are not -100?", within=300),
+)
+
 # %% role="exercise" exercise="objectives.mlm"
 
 # %% role="demo"
+guess = predicted("08.masked-words")
 torch.manual_seed(0)
 ids, u = torch.randint(5, 1000, (10, 1000)), torch.rand(2, 10, 1000)
 try:
     inputs, labels = mask_tokens(ids, ids < 5, 4, u[0], u[1], torch.randint(5, 1000, ids.shape))
     print(f"{(inputs != ids).sum()} inputs differ, {(labels != -100).sum()} are asked for, {(inputs == 4).sum()} are masks")
+    guess.compare((inputs != ids).sum(), (labels != -100).sum())
 except NotImplementedError:
     print("Build mask_tokens first.")
 
@@ -92,7 +101,16 @@ except NotImplementedError:
 #
 # **Predict.** A document on cooking, another on football. How could a model answer this question without understanding a sentence?
 
+# %% role="predict"
+predict(
+    "08.next-sentence",
+    predict.choice("What gives the answer away?", "the order of the two sentences", "the subject: do they share their words?", "their lengths"),
+)
+
 # %% role="exercise" exercise="objectives.sentence_pairs"
+
+# %% role="demo"
+predicted("08.next-sentence").compare("the subject: do they share their words?")
 
 # %% [markdown]
 # ## 3 · Which came first? (ALBERT)
@@ -102,15 +120,25 @@ except NotImplementedError:
 #
 # **Predict, then run.** Two documents of three sentences each: how many pairs does each of the two functions give?
 
+# %% role="predict"
+predict(
+    "08.pairs",
+    predict.number("How many pairs does next_sentence_pairs give?"),
+    predict.number("How many sentence_order_pairs?"),
+)
+
 # %% role="exercise" exercise="objectives.sentence_order"
 
 # %% role="demo"
+guess = predicted("08.pairs")
 documents = [["Heat the oil.", "Add the onions.", "Stir."], ["The whistle blew.", "She shot.", "Goal!"]]
 try:
     for pair in next_sentence_pairs(documents, [0.9, 0.1, 0.6, 0.2], [(1, 0), (0, 0), (0, 2), (1, 1)]):
         print("follows?", pair)
     for pair in sentence_order_pairs(documents, [0.9, 0.1, 0.6, 0.2]):
         print("swapped?", pair)
+    guess.compare(len(next_sentence_pairs(documents, [0.9, 0.1, 0.6, 0.2], [(1, 0), (0, 0), (0, 2), (1, 1)])),
+                  len(sentence_order_pairs(documents, [0.9, 0.1, 0.6, 0.2])))
 except NotImplementedError:
     print("Build next_sentence_pairs and sentence_order_pairs first.")
 
@@ -128,14 +156,23 @@ except NotImplementedError:
 #
 # **Predict.** The generator guesses the right word. Is that position "replaced"?
 
+# %% role="predict"
+predict(
+    "08.replaced",
+    predict.choice("The generator guesses the right word. Is that position replaced?", "yes", "no"),
+)
+
 # %% role="exercise" exercise="objectives.replaced_tokens"
 
 # %% role="demo"
+guess = predicted("08.replaced")
 try:
     original, corrupted = torch.tensor([[5, 6, 7, 8]]), torch.tensor([[5, 9, 7, 8]])
     for name, logits in {"knows nothing": [0.0, 0, 0, 0], "is right": [-3.0, 3, -3, -3], "is wrong": [3.0, -3, 3, 3]}.items():
         loss = replaced_token_detection_loss(torch.tensor([logits]), original, corrupted, original > 0)
         print(f"a detector that {name:14} {loss.item():.3f}")
+    agree, differ = (replaced_token_detection_loss(torch.tensor([[-3.0] * 4]), original, guessed, original > 0) for guessed in (original, original + 1))
+    guess.compare("no" if agree < differ else "yes")
 except NotImplementedError:
     print("Build replaced_token_detection_loss first.")
 
@@ -162,14 +199,19 @@ plt.show()
 #
 # **Predict.** Student and teacher agree in everything. Which of the three losses are 0?
 
+# %% role="predict"
+predict("08.agreement", predict.choice("Which of the three losses are 0?", "soft", "hard", "cosine", several=True))
+
 # %% role="exercise" exercise="objectives.distillation"
 
 # %% role="demo"
+guess = predicted("08.agreement")
 torch.manual_seed(0)
 logits, hidden, words = torch.randn(1, 4, 9), torch.randn(1, 4, 8), torch.ones(1, 4, dtype=torch.bool)
 try:
     for name, value in distillation_loss(logits, logits, torch.tensor([[3, -100, 1, -100]]), hidden, 2 * hidden, words).items():
         print(f"{name:7} {abs(value.item()):.3f}")
+    guess.compare([name for name, value in distillation_loss(logits, logits, torch.tensor([[3, -100, 1, -100]]), hidden, 2 * hidden, words).items() if abs(value) < 1e-5])
 except NotImplementedError:
     print("Build distillation_loss first.")
 
@@ -182,12 +224,23 @@ except NotImplementedError:
 #
 # **Predict.** Sentences of 3 and 5 words: how long are the three lists, and which positions come twice?
 
+# %% role="predict"
+predict(
+    "08.two-languages",
+    predict.number("How long are the three lists?"),
+    predict.choice("Which positions come twice?", "none", "0 to 2", "0 to 3", "0 to 5"),
+)
+
 # %% role="exercise" exercise="objectives.translation_lm"
 
 # %% role="demo"
+guess = predicted("08.two-languages")
 try:
     for name, row in zip(("ids", "positions", "langs"), translation_lm_inputs([11, 12, 13], [21, 22, 23, 24, 25], 0, 1, 2)):
         print(f"{name:9}", *(f"{n:3}" for n in row))
+    positions = translation_lm_inputs([11, 12, 13], [21, 22, 23, 24, 25], 0, 1, 2)[1]
+    twice = [p for p in set(positions) if positions.count(p) == 2]
+    guess.compare(len(positions), f"0 to {max(twice)}" if twice else "none")
 except NotImplementedError:
     print("Build translation_lm_inputs first.")
 
@@ -296,7 +349,15 @@ def pretrain(detect, steps, depth=2, every=50):
 # Detection runs twice: with a generator that reads its neighbours, as large as the encoder, and with one of no layers, which guesses
 # without looking. Which of these two is the better teacher?
 
+# %% role="predict"
+predict(
+    "08.which-question",
+    predict.choice("Which question leads to the higher accuracy on topics?", "masked words", "detection"),
+    predict.choice("Which generator is the better teacher of detection?", "the one that reads its neighbours", "the one that guesses"),
+)
+
 # %% role="experiment"
+guess = predicted("08.which-question")
 STEPS = 600
 try:
     curves = {"masked words": pretrain(False, STEPS), "detection, generator reads": pretrain(True, STEPS),
@@ -307,6 +368,8 @@ try:
     ax.axhline(1 / TOPICS, color="#888888", lw=0.8)
     ax.set(xlabel="steps", ylabel="accuracy on topics, from 20 labels", ylim=(0, 1.02)), ax.legend()
     plt.show()
+    masked, reads, guesses = (accuracies[-1] for accuracies in curves.values())
+    guess.compare("masked words" if masked > max(reads, guesses) else "detection", "the one that reads its neighbours" if reads > guesses else "the one that guesses")
 except NotImplementedError:
     print("Build mask_tokens and replaced_token_detection_loss first.")
 

@@ -76,9 +76,17 @@ plt.show()
 #
 # **Predict, then run.** Two texts of 5 and 3 words, padded to 5. How many predictions are there? What is the loss of a model that knows nothing, over 10 words?
 
+# %% role="predict"
+predict(
+    "09.causal-lm",
+    predict.number("How many predictions are there?"),
+    predict.number("The loss of a model that knows nothing, over 10 words", within=0.05),
+)
+
 # %% role="exercise" exercise="objectives.causal_lm"
 
 # %% role="demo"
+guess = predicted("09.causal-lm")
 ids = torch.tensor([[5, 3, 8, 2, 7], [4, 9, 6, 0, 0]])
 answers = {"knows nothing": ids * 0, "knows the next word": ids.roll(-1, 1), "repeats the word it reads": ids}
 try:
@@ -87,6 +95,7 @@ try:
         logits = F.one_hot(answer, 10) * (0.0 if name == "knows nothing" else 9.0)
         loss = causal_lm_loss(logits, ids, 0)
         print(f"{name:27} loss {loss:.3f}, perplexity {loss.exp():.1f}")
+    guess.compare((ids[:, 1:] != 0).sum(), causal_lm_loss(torch.zeros(2, 5, 10), ids, 0))
 except NotImplementedError:
     print("Build causal_lm_loss first.")
 
@@ -109,9 +118,18 @@ except NotImplementedError:
 #
 # **Predict, then run.** `x [2,3,8]`, `memory [2,4,8]`, two heads. What shapes have the queries, the scores, the result? Which gradients are zero?
 
+# %% role="predict"
+predict(
+    "09.memory",
+    predict.shape("What shape have the scores?"),
+    predict.shape("What shape has the result?"),
+    predict.choice("Which get no gradient?", "x", "memory", "w_q", "w_k", "w_v", several=True),
+)
+
 # %% role="exercise" exercise="xl.memory_attention"
 
 # %% role="demo"
+guess = predicted("09.memory")
 torch.manual_seed(0)
 x, memory = torch.randn(2, 3, 8, requires_grad=True), torch.randn(2, 4, 8, requires_grad=True)
 weights = [torch.randn(8, 8, requires_grad=True) for _ in range(3)]
@@ -122,6 +140,8 @@ try:
     for name, grad in zip(("x", "memory", "w_q", "w_k", "w_v"), grads):
         print(f"gradient of {name:7}", "none" if grad is None else f"{grad.abs().sum():.1f}")
     print("the first segment, with nothing to remember:", tuple(memory_attention(x, memory[:, :0], *weights, 2).shape))
+    guess.compare((2, 2, x.size(1), memory.size(1) + x.size(1)), out.shape,
+                  [name for name, grad in zip(("x", "memory", "w_q", "w_k", "w_v"), grads) if grad is None or not grad.any()])
 except NotImplementedError:
     print("Build memory_attention first.")
 
@@ -147,9 +167,16 @@ except NotImplementedError:
 #
 # **Predict, then run.** Words that say nothing ($q = k = 0$), $u = 0$, and a head whose $v$ likes the distance 2: where in the table do the large scores stand, for 3 queries and 5 keys?
 
+# %% role="predict"
+predict(
+    "09.likes-two",
+    predict.mask("Where do the large scores stand? (queries down, keys across; the future is not seen)", 3, 5),
+)
+
 # %% role="exercise" exercise="xl.relative_scores"
 
 # %% role="demo"
+guess = predicted("09.likes-two")
 try:
     one_hot = torch.eye(5)[None]  # the distance 4-j is the unit vector j
     likes_two = torch.eye(5)[4 - 2][None]
@@ -158,6 +185,7 @@ try:
     ax.imshow(scores.where(torch.ones(3, 5).tril(2) > 0, math.nan), cmap="Blues", vmax=0.6)
     ax.set(xlabel="key", ylabel="query", yticks=range(3), facecolor="#cccccc")
     plt.show()
+    guess.compare(scores.tril(2) > scores.tril(2).max() / 2)
 except NotImplementedError:
     plt.close("all")
     print("Build relative_scores first.")
@@ -185,15 +213,20 @@ except NotImplementedError:
 #
 # **Predict, then run.** `order = [2, 0, 3, 1]`. Which row of `query` is empty, which has three entries? Careful: row $i$ is position $i$, not step $i$.
 
+# %% role="predict"
+predict("09.order", predict.mask("The query mask for the order 2, 0, 3, 1: row i is position i", 4, 4))
+
 # %% role="exercise" exercise="xlnet.permutation_masks"
 
 # %% role="demo"
+guess = predicted("09.order")
 order = torch.tensor([2, 0, 3, 1])
 try:
     fig, axes = plt.subplots(1, 2, figsize=(5, 2.4))
     for ax, mask, title in zip(axes, permutation_masks(order), ("content", "query")):
         show(ax, mask.float(), title, range(4)), ax.set_yticks(range(4), range(4))
     plt.tight_layout(), plt.show()
+    guess.compare(permutation_masks(order)[1])
 except NotImplementedError:
     plt.close("all")
     print("Build permutation_masks first.")
@@ -210,6 +243,9 @@ except NotImplementedError:
 # All states are `[B,L,E]`, the masks `[L,L]`, heads as in `memory_attention`, again without an output projection. (XLNet asks for distances as in section 3; here places are part of the states, to keep it short.) The first word of the order sees nothing in the query stream: its row is zero, as `masked_softmax` has it, not NaN.
 #
 # **Predict, then run.** Two layers of it, the order 2, 0, 3, 1. Which words move the prediction at place 1? At place 2? And why could the query stream not read *itself*?
+
+# %% role="predict"
+predict("09.two-streams", predict.mask("Which words move the prediction?", ["at place 1", "at place 2"], 4))
 
 # %% role="exercise" exercise="xlnet.two_streams"
 
@@ -235,13 +271,15 @@ def predictions_moved(model, masks, ids=torch.tensor([[4, 7, 5, 1]])):
     changed = [ids.index_fill(1, torch.tensor(j), 0) for j in range(4)]
     return torch.stack([(model(other, *masks) - model(ids, *masks)).abs().amax(-1)[0] > 1e-5 for other in changed], dim=1)
 
-
+# %% role="demo"
+guess = predicted("09.two-streams")
 try:
     torch.manual_seed(0)
     content, query = permutation_masks(order)
     moved = predictions_moved(TwoStreams(), (content, query))
     print(moved.int())
     print("as the query mask says:", torch.equal(moved, query))
+    guess.compare(moved[1:3])
 except NotImplementedError:
     print("Build permutation_masks and two_stream_attention first.")
 
@@ -251,6 +289,13 @@ except NotImplementedError:
 # **What if one mask served both?** Train it to predict *noise*, words drawn evenly from eight, which nobody can know: no honest loss is below $\log 8 = 2.08$.
 #
 # **Predict, then run.** Draw the loss over 300 steps, with the two masks, and with the content mask for both streams.
+
+# %% role="predict"
+predict(
+    "09.noise",
+    predict.choice("Where does the loss end with the two masks?", "at log 8", "near 0"),
+    predict.choice("And with the content mask for both streams?", "at log 8", "near 0"),
+)
 
 # %% role="demo"
 def losses_on_noise(content, query, steps=300):
@@ -265,12 +310,15 @@ def losses_on_noise(content, query, steps=300):
     return found
 
 
+guess = predicted("09.noise")
 try:
     fig, ax = plt.subplots(figsize=(5.5, 2.4))
     content, query = permutation_masks(order)
-    ax.plot(losses_on_noise(content, query), label="two masks"), ax.plot(losses_on_noise(content, content), label="content mask for both")
+    honest, leaking = losses_on_noise(content, query), losses_on_noise(content, content)
+    ax.plot(honest, label="two masks"), ax.plot(leaking, label="content mask for both")
     ax.axhline(math.log(8), color="#888888", ls=":"), ax.set(xlabel="step", ylabel="loss on noise"), ax.legend(fontsize=8)
     plt.show()
+    guess.compare(*("near 0" if found[-1] < 1 else "at log 8" for found in (honest, leaking)))
 except NotImplementedError:
     plt.close("all")
     print("Build permutation_masks and two_stream_attention first.")
@@ -357,6 +405,15 @@ def train(attention, remember, steps=200):
 # %% [markdown]
 # **Predict.** The input at place $p$ of a segment (from 0) sees $p + M$ places back and needs 9. At which places does it know the next note, with no memory? With 4 states? With 8? And the one that goes by places, with 8 states?
 
+# %% role="predict"
+predict(
+    "09.nine-back",
+    predict.number("From which place on is the loss below 1, with 4 states?"),
+    predict.number("With 8 states?"),
+    predict.choice("With no memory?", "from place 2 on", "nowhere"),
+    predict.choice("The one that goes by places, with 8 states?", "as good as the one by distances", "halfway", "as bad as without a memory"),
+)
+
 # %% role="experiment"
 @torch.no_grad()
 def by_place(reader, remember):
@@ -364,6 +421,7 @@ def by_place(reader, remember):
     return F.cross_entropy(logits[:, :-1].transpose(1, 2), ids[:, 1:], reduction="none").mean(0)
 
 
+guess = predicted("09.nine-back")
 readers = {}
 try:
     for name, attention, remember in [("no memory", ByDistance, 0), ("distances, memory 4", ByDistance, 4),
@@ -375,6 +433,10 @@ try:
         ax.plot(by_place(reader, remember), style, label=name)
     ax.set(xlabel="place in the segment", ylabel="loss of the next note", ylim=(-0.1, 3)), ax.legend(bbox_to_anchor=(1, 1))
     plt.show()
+    curves = [by_place(*pair) for pair in readers.values()]
+    four, eight = ((curve < 1).float().argmax() for curve in curves[1:3])
+    halfway = "as good as the one by distances" if curves[3][2:].mean() < 0.5 else "halfway" if curves[3][2:].mean() < 1.8 else "as bad as without a memory"
+    guess.compare(four, eight, "from place 2 on" if curves[0].min() < 1 else "nowhere", halfway)
 except NotImplementedError:
     print("Build causal_lm_loss, memory_attention and relative_scores first.")
 
@@ -387,7 +449,15 @@ except NotImplementedError:
 #
 # **Predict.** Take the reader that was trained with 8 states and, without training it further, let it remember 16. Distances up to 23 occur that it has never met. What happens at place 0? And at the others?
 
+# %% role="predict"
+predict(
+    "09.sixteen",
+    predict.choice("What happens at place 0?", "it finds the note now", "it is as lost as before"),
+    predict.choice("And at the other places?", "as good as before", "much worse"),
+)
+
 # %% role="experiment"
+guess = predicted("09.sixteen")
 if len(readers) == 4:
     reader, _ = readers["distances, memory 8"]
     fig, ax = plt.subplots(figsize=(6, 2.6))
@@ -395,6 +465,8 @@ if len(readers) == 4:
         ax.plot(by_place(reader, remember), style, label=f"reads with {remember}")
     ax.set(xlabel="place in the segment", ylabel="loss of the next note", ylim=(-0.1, 3)), ax.legend()
     plt.show()
+    more, before = by_place(reader, 16), by_place(reader, 8)
+    guess.compare("it finds the note now" if more[0] < 1 else "it is as lost as before", "much worse" if more[1:].mean() > before[1:].mean() + 0.5 else "as good as before")
 
 # %% [markdown]
 # *Figure: two curves over the places. Read with 8: high at place 0, nearly 0 elsewhere. Read with 16: nearly 0 everywhere.*

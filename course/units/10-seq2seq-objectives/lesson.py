@@ -81,14 +81,23 @@ draw(("the text", "It rained all day . We stayed at home . Nobody came .".split(
 #
 # **Predict, then run.** A text of `L` tokens loses `n` of them in `k` spans. How long are the inputs, how long the targets?
 
+# %% role="predict"
+predict(
+    "10.spans",
+    predict.choice("How long are the inputs?", "L - n", "L - n + k", "L - n + k + 1", "L"),
+    predict.choice("How long are the targets?", "n", "n + k", "n + k + 1", "n + 2k"),
+)
+
 # %% role="exercise" exercise="objectives.span_corruption"
 
 # %% role="demo"
+guess = predicted("10.spans")
 TEXT = "Thank you for inviting me to your party last week .".split()
 try:
     inputs, targets = span_corruption(TEXT, [(2, 4), (8, 9)], ["<X>", "<Y>", "<Z>"])
     draw(("the text", TEXT), ("inputs", inputs), ("targets", targets))
     print(f"L = {len(TEXT)}, n = 3, k = 2: inputs {len(inputs)} = L - n + k, targets {len(targets)} = n + k + 1")
+    guess.compare({8: "L - n", 10: "L - n + k", 11: "L"}[len(inputs)], {3: "n", 5: "n + k", 6: "n + k + 1", 7: "n + 2k"}[len(targets)])
 except NotImplementedError:
     print("Build span_corruption first.")
 
@@ -112,9 +121,17 @@ except NotImplementedError:
 #
 # **Predict, then run.** With `order = [2, 0, 1]`, which sentence comes first? And where does the first sentence go?
 
+# %% role="predict"
+predict(
+    "10.permuted",
+    predict.choice("Which sentence comes first?", "the first", "the second", "the third"),
+    predict.choice("Where does the first sentence go?", "to the first place", "to the second", "to the third"),
+)
+
 # %% role="exercise" exercise="objectives.denoise"
 
 # %% role="demo"
+guess = predicted("10.permuted")
 STORY = [s.split() for s in ("It rained all day .", "We stayed at home .", "Nobody came .")]
 try:
     flat = [token for sentence in STORY for token in sentence]
@@ -124,6 +141,8 @@ try:
          ("infill", infill(flat, [(2, 4), (6, 6)], "<mask>")),
          ("permute_sentences", [token for sentence in shuffled for token in sentence]),
          ("rotate", rotate(flat, 7)))
+    guess.compare(("the first", "the second", "the third")[STORY.index(shuffled[0])],
+                  ("to the first place", "to the second", "to the third")[shuffled.index(STORY[0])])
 except NotImplementedError:
     print("Build the four kinds of noise first.")
 
@@ -143,17 +162,22 @@ except NotImplementedError:
 #
 # **Predict, then run.** Two neighbours are chosen. How many masks stand in the inputs?
 
+# %% role="predict"
+predict("10.neighbours", predict.number("Two neighbours are chosen. How many masks stand in the inputs?"))
+
 # %% role="exercise" exercise="objectives.gap_sentences"
 
 # %% role="demo"
 from tfkit.objectives.gap_sentences import principal_sentences
 
+guess = predicted("10.neighbours")
 NEWS = [s.split() for s in ("Rain fell .", "The old mill by the river burned down .", "The river rose .", "Nobody was in the mill .")]
 try:
     chosen = principal_sentences(NEWS, 1)
     inputs, targets = gap_sentences(NEWS, chosen, "<mask>")
     draw(("the text", [token for sentence in NEWS for token in sentence]), ("inputs", inputs), ("targets", targets))
     print("chosen:", chosen)
+    guess.compare(gap_sentences(NEWS, [1, 2], "<mask>")[0].count("<mask>"))
 except NotImplementedError:
     print("Build gap_sentences first.")
 
@@ -188,9 +212,17 @@ plt.show()
 #
 # **Predict, then run.** Three streams, rows of four words and of one. How many terms has each stream's mean? And what is the loss of a model that knows nothing, over 10 words?
 
+# %% role="predict"
+predict(
+    "10.streams",
+    predict.numbers("How many terms has the mean of stream 0, 1 and 2?", 3),
+    predict.number("The loss of a model that knows nothing, over 10 words", within=0.05),
+)
+
 # %% role="exercise" exercise="objectives.future_ngram"
 
 # %% role="demo"
+guess = predicted("10.streams")
 try:
     targets = torch.tensor([[5, 3, 8, 2], [7, 0, 0, 0]])
     print("terms:", [int((targets[:, n:] != 0).sum()) for n in range(3)])
@@ -198,6 +230,7 @@ try:
     print(f"knows nothing: {future_ngram_loss(clueless, targets, 0):.3f} = log 10")
     sure = F.one_hot(targets, 10).float().mul(20).expand(3, -1, -1, -1)
     print(f"repeats the next word in every stream: {future_ngram_loss(sure, targets, 0):.3f}")
+    guess.compare([(targets[:, n:] != 0).sum() for n in range(3)], future_ngram_loss(clueless, targets, 0))
 except NotImplementedError:
     print("Build future_ngram_loss first.")
 
@@ -213,9 +246,18 @@ except NotImplementedError:
 #
 # **Predict, then run.** Five positions. What does the mask look like for $n = 0$, for $n = 3$, and for $n = 5$? Which of them have a name already?
 
+# %% role="predict"
+predict(
+    "10.prefix",
+    predict.mask("The mask for n = 3", 5, 5),
+    predict.choice("For n = 0 it is …", "the causal mask", "a mask that hides nothing", "a mask that hides all"),
+    predict.choice("For n = 5?", "the causal mask", "a mask that hides nothing", "a mask that hides all"),
+)
+
 # %% role="exercise" exercise="objectives.prefix_lm"
 
 # %% role="demo"
+guess = predicted("10.prefix")
 try:
     masks = prefix_lm_mask(torch.tensor([0, 3, 5]), 5)
     fig, axes = plt.subplots(1, 3, figsize=(7, 2.3))
@@ -223,6 +265,8 @@ try:
         ax.imshow(mask[0], cmap="Blues", vmin=0, vmax=1.4)
         ax.set(title=f"n = {n}", xlabel="sees j", ylabel="position i", xticks=range(5), yticks=range(5))
     plt.tight_layout(), plt.show()
+    guess.compare(masks[1, 0], "the causal mask" if torch.equal(masks[0, 0], torch.ones(5, 5).tril().bool()) else "a mask that hides all",
+                  "a mask that hides nothing" if masks[2].all() else "the causal mask")
 except NotImplementedError:
     plt.close("all")
     print("Build prefix_lm_mask first.")
@@ -234,9 +278,17 @@ except NotImplementedError:
 #
 # **Predict, then run.** Changing word 2 moves which outputs? And changing word 4? Can an answer reach its own question through the prefix, in two layers?
 
+# %% role="predict"
+predict(
+    "10.prefix-moves",
+    predict.mask("Prefix of 3. Which outputs move?", ["word 2 is changed", "word 4 is changed"], 6),
+    predict.choice("Can an answer reach its own question, in two layers?", "yes", "no"),
+)
+
 # %% role="demo"
 from tfkit.nn import scaled_dot_product_attention as attend
 
+guess = predicted("10.prefix-moves")
 torch.manual_seed(0)
 words, layers = torch.randn(1, 1, 6, 8), torch.randn(2, 8, 8) / 8**0.5
 try:
@@ -247,10 +299,13 @@ try:
             x = x + attend(x, x, x @ w, seen)[0]
         return x
 
+    moves = []
     for changed in range(6):
         other = words + 3 * F.one_hot(torch.tensor(changed), 6)[:, None]
         moved = (two_layers(other) - two_layers(words)).abs().amax(-1)[0, 0] > 1e-5
+        moves.append(moved.tolist())
         print(f"changing word {changed} moves the outputs", moved.nonzero().flatten().tolist())
+    guess.compare([moves[2], moves[4]], "yes" if any(any(row[:3]) for row in moves[3:]) else "no")
 except NotImplementedError:
     print("Build prefix_lm_mask first.")
 
@@ -280,10 +335,14 @@ for name, found in parts.items():
 #
 # **Predict.** In how many of the draws can you guess every missing word? Which task gives the model the most to write?
 
+# %% role="predict"
+predict("10.most-to-write", predict.choice("Which task gives the model the most to write?", "T5's", "BART's"))
+
 # %% role="experiment"
 from tfkit.objectives.denoising import Denoising
 from tfkit.objectives.span_corruption import SpanCorruption
 
+guess = predicted("10.most-to-write")
 SENTENCE = "the river rose and the old mill by the bridge burned down . nobody came .".split()
 WORDS = ["<pad>", "</s>", "<mask>", *dict.fromkeys(SENTENCE), *(f"<{n}>" for n in range(19, -1, -1))]
 IDS = {word: number for number, word in enumerate(WORDS)}
@@ -301,6 +360,8 @@ for name, objective in {"T5": T5, "BART": BART}.items():
     for seed in range(3):
         made = objective(batch, torch.Generator().manual_seed(seed))
         draw((f"{name}, seed {seed}, reads", read(made["input_ids"][0])), ("    writes", read(made["labels"][0])))
+    written = {name: len(read(objective(batch, torch.Generator().manual_seed(0))["labels"][0])) for name, objective in (("T5's", T5), ("BART's", BART))}
+    guess.compare(max(written, key=written.get))
 
 # %% [markdown]
 # *Figure: three draws for T5 and three for BART, each a line that is read and one that is written. T5 writes a few words between sentinels, BART the whole sentence every time, though its masks and
@@ -327,6 +388,14 @@ except NotImplementedError:
 #
 # **Predict.** Where in the square lies each objective?
 
+# %% role="predict"
+predict(
+    "10.square",
+    predict.choice("Which writes the most?", "T5", "BART", "Pegasus", "ProphetNet"),
+    predict.choice("Which writes the least?", "T5", "BART", "Pegasus", "ProphetNet"),
+    predict.choice("Which reads the least?", "T5", "BART", "Pegasus", "ProphetNet"),
+)
+
 # %% role="experiment"
 def corrupted(objective, length, seed):
     ids = torch.arange(10, 10 + length).unsqueeze(0)
@@ -350,6 +419,7 @@ for seed, length in enumerate(torch.randint(300, 500, (200,), generator=generato
     points["ProphetNet"].append((length, round(0.15 * length)))
 
 # %% role="experiment"
+guess = predicted("10.square")
 fig, ax = plt.subplots(figsize=(6, 4))
 for (name, pairs), marker in zip(points.items(), "os^x"):
     ax.scatter(*zip(*pairs), s=12, marker=marker, label=name, alpha=0.7)
@@ -358,6 +428,8 @@ plt.show()
 for name, pairs in points.items():
     read_, written = (sum(column) / len(pairs) for column in zip(*pairs))
     print(f"{name:11} reads {read_:4.0f}, writes {written:4.0f}: {100 * written / (read_ + written):3.0f}% of the tokens that pass are targets")
+total = {name: [sum(column) for column in zip(*pairs)] for name, pairs in points.items()}
+guess.compare(max(total, key=lambda name: total[name][1]), min(total, key=lambda name: total[name][1]), min(total, key=lambda name: total[name][0]))
 
 # %% [markdown]
 # *Figure: a scatter of target length over input length. T5's points lie at the bottom right: long inputs, targets of about a fifth of the text. BART's lie at the top: targets as long as the text, inputs of about four fifths. Pegasus's
@@ -368,7 +440,15 @@ for name, pairs in points.items():
 #
 # **Predict.** 512 tokens, 15% taken away. How long are inputs and targets together when every span has one token, and when it has ten?
 
+# %% role="predict"
+predict(
+    "10.one-or-ten",
+    predict.number("How long are inputs and targets together, with one token a span?", within=40),
+    predict.number("With ten?", within=25),
+)
+
 # %% role="experiment"
+guess = predicted("10.one-or-ten")
 means = [1, 1.5, 2, 3, 4, 5, 7, 10]
 lengths = [corrupted(SpanCorruption(first_sentinel=9999, eos_id=1, mean_span=mean), 512, 0) for mean in means]
 fig, ax = plt.subplots(figsize=(6, 2.8))
@@ -377,6 +457,7 @@ for label, column in zip(("tokens to read", "tokens to write"), zip(*lengths)):
 ax.axvline(3, color="#888888", ls=":"), ax.text(3.1, 250, "T5's choice", fontsize=9)
 ax.set(xlabel="mean length of a span", ylim=(0, 530)), ax.legend()
 plt.show()
+guess.compare(sum(lengths[0]), sum(lengths[-1]))
 
 # %% [markdown]
 # *Figure: two falling curves over the mean length of a span, from 1 to 10. Inputs fall from 512 towards 443, targets from 155 towards 86.*

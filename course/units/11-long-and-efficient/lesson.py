@@ -77,14 +77,23 @@ show(PATTERNS)
 #
 # **Predict, then run.** `length = 12`, `window = 4`, position 0 global. How many cells are marked in row 0, in row 1, in row 6? And roughly how many in all, when `length` is 4096 and `window` 512?
 
+# %% role="predict"
+predict(
+    "11.window",
+    predict.numbers("How many cells are marked in rows 0, 1 and 6?", 3),
+    predict.number("Per cent of all cells, when length is 4096 and window 512?", within=3),
+)
+
 # %% role="exercise" exercise="sparse.local_global"
 
 # %% role="demo"
+guess = predicted("11.window")
 try:
     mask = local_global_mask(12, 4, [0])
     print("marked in rows 0, 1, 6:", mask.sum(-1)[[0, 1, 6]].tolist())
     many = local_global_mask(4096, 512, [0]).sum().item()
     print(f"4096 positions: {many:,} cells of {4096**2:,}, {100 * many / 4096**2:.0f}%")
+    guess.compare(mask.sum(-1)[[0, 1, 6]], 100 * many / 4096**2)
     show({"window 4": local_global_mask(12, 4, []), "and 0 global": mask, "and 0, 7": local_global_mask(12, 4, [0, 7])})
 except NotImplementedError:
     print("Build local_global_mask first.")
@@ -99,9 +108,17 @@ except NotImplementedError:
 #
 # **Predict.** `length = 512`, `window = 4`: how many scores does the table have, and how many do you need?
 
+# %% role="predict"
+predict(
+    "11.scores",
+    predict.number("Length 512: how many scores does the table have?"),
+    predict.number("How many do you need for a window of 4?", within=20),
+)
+
 # %% role="exercise" exercise="sparse.sliding_window"
 
 # %% role="demo"
+guess = predicted("11.scores")
 try:
     q, k, v = (torch.randn(1, 24, 8) for _ in range(3))
     masked, _ = scaled_dot_product_attention(q, k, v, local_global_mask(24, 4, []))
@@ -109,6 +126,7 @@ try:
     print("what the mask over all scores gives:", torch.allclose(near, masked, atol=1e-5))
     for length in (512, 4096, 32768):
         print(f"{length:6} positions: {length**2:13,} scores in the table, {5 * length:8,} in the window")
+    guess.compare(512**2, 5 * 512)
 except NotImplementedError:
     print("Build sliding_window_attention first.")
 
@@ -126,9 +144,13 @@ except NotImplementedError:
 #
 # **Predict.** One row of the block table has `window_blocks` near ones, `global_blocks` first and `r` drawn. At the least, how many positions does a query of the last block see with `block=2`, `window_blocks=3`, `global_blocks=1`, one drawn?
 
+# %% role="predict"
+predict("11.blocks", predict.number("At the least, how many positions does a query of the last block see?"))
+
 # %% role="exercise" exercise="sparse.bigbird"
 
 # %% role="demo"
+guess = predicted("11.blocks")
 torch.manual_seed(1)
 picks = torch.randint(0, 12, (12, 1))
 none = torch.zeros(12, 0, dtype=torch.int64)
@@ -137,6 +159,7 @@ try:
     tables = {name: bigbird_mask(24, 2, *how) for name, how in steps.items()}
     show(tables)
     print("a query of the last block sees", [int(table[-1].sum()) for table in tables.values()], "positions")
+    guess.compare(tables["and first"][-1].sum())
 except NotImplementedError:
     print("Build bigbird_mask first.")
 
@@ -155,9 +178,17 @@ except NotImplementedError:
 #
 # **Predict, then run.** Are a vector and its opposite in the same bucket? How do their two bucket numbers differ?
 
+# %% role="predict"
+predict(
+    "11.opposite",
+    predict.choice("Are a vector and its opposite in the same bucket?", "yes", "no"),
+    predict.number("Of six buckets: by how much do their numbers differ?"),
+)
+
 # %% role="exercise" exercise="sparse.lsh_buckets"
 
 # %% role="demo"
+guess = predicted("11.opposite")
 torch.manual_seed(3)
 try:
     points, turns = torch.randn(400, 2), torch.randn(3, 2, 3)
@@ -170,6 +201,8 @@ try:
         ax.set_aspect("equal"), ax.axis("off")
     plt.show()
     print("x and its opposite:", lsh_buckets(torch.stack([points[0], -points[0]])[None], turn).tolist()[0], "of", 2 * turn.size(1))
+    there, opposite = lsh_buckets(torch.stack([points[0], -points[0]])[None], turn).tolist()[0]
+    guess.compare("yes" if there == opposite else "no", abs(there - opposite))
 except NotImplementedError:
     print("Build lsh_buckets first.")
 
@@ -189,14 +222,19 @@ except NotImplementedError:
 #
 # **Predict, then run.** Buckets `0 1 0 2 1 0`. Whom does each of the six positions see?
 
+# %% role="predict"
+predict("11.buckets", predict.mask("Buckets 0 1 0 2 1 0: whom does each of the six see?", 6, 6))
+
 # %% role="exercise" exercise="sparse.lsh_attention"
 
 # %% role="demo"
+guess = predicted("11.buckets")
 torch.manual_seed(0)
 try:
     few = torch.tensor([[0, 1, 0, 2, 1, 0]])
     seen = lsh_attention(torch.randn(1, 6, 4), torch.eye(6)[None], few)[0]  # with these values, the output is the weights
     print("they see:", [row.nonzero().flatten().tolist() for row in seen])
+    guess.compare(seen > 0)
     qk = 3 * torch.randn(1, 40, 8)
     buckets = lsh_buckets(qk, torch.randn(8, 3))
     weights, order = lsh_attention(qk, torch.eye(40)[None], buckets)[0], buckets[0].argsort(stable=True)
@@ -222,9 +260,16 @@ except NotImplementedError:
 #
 # **Predict, then run.** Twenty blocks forward and twenty back: do you get the very same numbers?
 
+# %% role="predict"
+predict(
+    "11.back-again",
+    predict.choice("Twenty blocks forward and twenty back. You get …", "the very same numbers", "the same up to rounding", "other numbers"),
+)
+
 # %% role="exercise" exercise="reformer.reversible"
 
 # %% role="demo"
+guess = predicted("11.back-again")
 torch.manual_seed(0)
 try:
     chain = [ReversibleBlock(nn.Sequential(nn.Linear(8, 8), nn.Tanh()), nn.Sequential(nn.Linear(8, 8), nn.Tanh())) for _ in range(20)]
@@ -236,6 +281,8 @@ try:
         for block in reversed(chain):
             state = block.inverse(*state)
     print(f"20 blocks moved it by {far:.2f}; 20 inverses left {(state[0] - start[0]).abs().max():.1e}")
+    apart = (state[0] - start[0]).abs().max()
+    guess.compare("other numbers" if apart > 1e-3 else "the same up to rounding" if apart else "the very same numbers")
 except NotImplementedError:
     print("Build ReversibleBlock first.")
 
@@ -249,12 +296,19 @@ except NotImplementedError:
 #
 # **Predict, then run.** Attention is a layer from `[B,L,E]` to `[B,L,E]` as well. May one chunk it like this?
 
+# %% role="predict"
+predict(
+    "11.chunks",
+    predict.choice("May one chunk attention like this?", "yes", "no: its positions read one another"),
+)
+
 # %% role="exercise" exercise="reformer.chunked"
 
 # %% role="demo"
 from tfkit.nn import FeedForward
 from tfkit.tools.memory import peak_bytes
 
+guess = predicted("11.chunks")
 torch.manual_seed(0)
 wide, text = FeedForward(32, 1024), torch.randn(1, 1000, 32)
 try:
@@ -263,6 +317,8 @@ try:
             need = peak_bytes(lambda: chunked_feed_forward(wide, text, chunk))
             same = torch.allclose(chunked_feed_forward(wide, text, chunk), wide(text), atol=1e-5)
             print(f"{chunk:5} positions at a time: {need / 2**20:5.2f} MiB at most, the same result: {same}")
+    whole, parts = (scaled_dot_product_attention(x, x, x)[0] for x in (text[:, :8], text[:, :4]))
+    guess.compare("yes" if torch.allclose(whole[:, :4], parts) else "no: its positions read one another")
 except NotImplementedError:
     print("Build chunked_feed_forward first.")
 
@@ -276,14 +332,20 @@ except NotImplementedError:
 #
 # **Predict, then run.** `mask` = `1 1 1 1 1 0 0`. The mask after one halving, and after two?
 
+# %% role="predict"
+predict("11.halving", predict.numbers("The mask after one halving", 4), predict.numbers("After two", 2))
+
 # %% role="exercise" exercise="funnel.pool"
 
 # %% role="demo"
+guess = predicted("11.halving")
 try:
     x, mask = torch.arange(1.0, 8.0).view(1, 7, 1), torch.tensor([[1, 1, 1, 1, 1, 0, 0]]).bool()
     for _ in range(4):
         print("  ".join(f"{number:5.2f}" if real else "    ·" for number, real in zip(x.flatten().tolist(), mask.flatten())))
         x, mask = pool_sequence(x, mask)
+    once = pool_sequence(torch.ones(1, 7, 1), torch.tensor([[1, 1, 1, 1, 1, 0, 0]]).bool())
+    guess.compare(once[1][0], pool_sequence(*once)[1][0])
 except NotImplementedError:
     print("Build pool_sequence first.")
 
@@ -316,9 +378,18 @@ plt.show()
 #
 # **Predict, then run.** $k = 3$: which rows of the tables stand for distances *to the right* ($j > i$), and which row for distance 0? Are there as many on both sides?
 
+# %% role="predict"
+predict(
+    "11.rows",
+    predict.choice("k = 3: which rows stand for distances to the right?", "0 to 2", "1 to 3", "3 to 5", "4 and 5"),
+    predict.number("Which row for distance 0?"),
+    predict.choice("Are there as many on both sides?", "yes", "no"),
+)
+
 # %% role="exercise" exercise="deberta.scores"
 
 # %% role="demo"
+guess = predicted("11.rows")
 torch.manual_seed(0)
 try:
     def one(table):  # a single head, vectors of a single number
@@ -329,6 +400,10 @@ try:
     to_position = disentangled_scores(ones, nothing, 0 * left, left, 3)[0, 0]
     from_position = disentangled_scores(nothing, ones, left, 0 * left, 3)[0, 0]
     show({"every query scores\nthe key to its left": to_position, "every key scores\nthe query to its left": from_position})
+    rows = one([0.0, 1, 2, 3, 4, 5])  # the number of each row: what is found at a place tells which row it was
+    used = (disentangled_scores(ones, nothing, 0 * rows, rows, 3)[0, 0] * 3**0.5).round().int()
+    right, left = used[0, 1:].unique().tolist(), used[5, :5].unique().tolist()
+    guess.compare(f"{min(right)} to {max(right)}", used[0, 0], "yes" if len(right) == len(left) else "no")
 except NotImplementedError:
     print("Build disentangled_scores first.")
 
@@ -346,15 +421,24 @@ except NotImplementedError:
 #
 # **Predict, then run.** All logits are 0, $W = 3$, all values 1. What comes out in the middle, what at the ends?
 
+# %% role="predict"
+predict(
+    "11.even",
+    predict.number("All logits 0, W = 3, all values 1: what comes out in the middle?", within=0.02),
+    predict.number("What at the ends?", within=0.02),
+)
+
 # %% role="exercise" exercise="convbert.dynamic_conv"
 
 # %% role="demo"
+guess = predicted("11.even")
 torch.manual_seed(0)
 try:
     print([round(number, 2) for number in span_dynamic_conv(torch.ones(1, 6, 1), torch.zeros(1, 6, 3)).flatten().tolist()])
     band = span_dynamic_conv(torch.eye(24)[None], 2 * torch.randn(1, 24, 5))[0]  # with these values, the output is the weights
     same = span_dynamic_conv(torch.eye(24)[None], 2 * torch.randn(1, 1, 5).expand(1, 24, 5))[0]
     show({"an ordinary convolution": same, "a dynamic one": band}, 2.6)
+    guess.compare(*span_dynamic_conv(torch.ones(1, 6, 1), torch.zeros(1, 6, 3)).flatten()[[2, 0]].tolist())
 except NotImplementedError:
     print("Build span_dynamic_conv first.")
 
@@ -367,6 +451,13 @@ except NotImplementedError:
 # and cuts. Counted is the most that was alive at once.
 #
 # **Predict.** Which lines rise fourfold when `L` doubles? Where is your mask: below or above full attention?
+
+# %% role="predict"
+predict(
+    "11.fourfold",
+    predict.choice("Which lines rise fourfold when L doubles?", "all scores", "all scores, then a mask", "sliding window", "hashed", several=True),
+    predict.choice("Where is your mask?", "below full attention", "above it"),
+)
 
 # %% role="experiment"
 from tfkit.nn.lsh import hashed_attention
@@ -390,6 +481,7 @@ WAYS = {"all scores": lambda x: scaled_dot_product_attention(x, x, x)[0],
         "sliding window": windowed, "hashed": hashed}
 
 # %% role="experiment"
+guess = predicted("11.fourfold")
 LENGTHS = (256, 512, 1024, 2048)
 try:
     with torch.no_grad():
@@ -403,6 +495,8 @@ try:
     plt.show()
     x = torch.randn(1, 300, 32)
     print("window and mask agree:", torch.allclose(windowed(x).squeeze(), WAYS["all scores, then a mask"](x).squeeze(), atol=1e-5))
+    guess.compare([name for name, mib in need.items() if mib[-1] / mib[-2] > 3],
+                  "above it" if need["all scores, then a mask"][-1] > need["all scores"][-1] else "below full attention")
 except NotImplementedError:
     print("Build local_global_mask and lsh_buckets first.")
 
@@ -412,6 +506,14 @@ except NotImplementedError:
 # **Second, the price: who hears of whom, and when?** After one layer position 0 is known to those who look at it; after two to those who look at these. The cell follows the news through the layers.
 #
 # **Predict.** 512 positions, a window of 32. After how many layers does everybody know? And with one global position? And with BigBird's random blocks, but no global one?
+
+# %% role="predict"
+predict(
+    "11.news",
+    predict.number("After how many layers does everybody know, by the window alone?", within=3),
+    predict.number("With one global position?"),
+    predict.number("With blocks drawn at random, but none global?", within=1),
+)
 
 # %% role="experiment"
 def heard(mask, layers=32):
@@ -423,6 +525,7 @@ def heard(mask, layers=32):
     return shares
 
 
+guess = predicted("11.news")
 try:
     torch.manual_seed(0)
     picks, none = torch.randint(0, 32, (32, 2)), torch.zeros(32, 0, dtype=torch.int64)
@@ -433,6 +536,7 @@ try:
         ax.plot(range(1, 33), heard(mask), style, label=f"{name}, {100 * mask.float().mean():.0f}% of the cells")
     ax.set(xlabel="layers", ylabel="have heard", ylim=(0, 1.05)), ax.legend(fontsize=8)
     plt.show()
+    guess.compare(*(next(n for n, share in enumerate(heard(mask, 64), 1) if share == 1) for mask in list(cases.values())[:3]))
 except NotImplementedError:
     print("Build local_global_mask and bigbird_mask first.")
 
@@ -444,7 +548,15 @@ except NotImplementedError:
 #
 # **Predict.** After how many rounds is half of the weight found? How many of the cells are computed by then?
 
+# %% role="predict"
+predict(
+    "11.half",
+    predict.number("After how many rounds is half of the weight found? (1, 2, 4, 8 or 16)"),
+    predict.number("What share of the cells is computed by then?", within=0.1),
+)
+
 # %% role="experiment"
+guess = predicted("11.half")
 try:
     torch.manual_seed(0)
     topics = F.normalize(torch.randn(32, 32), dim=-1)[torch.randint(0, 32, (512,))]  # vectors round 32 centres
@@ -461,6 +573,8 @@ try:
     ax.plot(*zip(*points), "o-", label="hashed"), ax.plot((0, 1), (0, 1), ":", color="#888888", label="at random")
     ax.set(xlabel="cells looked at", ylabel="weight found"), ax.legend()
     plt.show()
+    half = next(n for n, (_, weight) in enumerate(points) if weight > 0.5)
+    guess.compare(2**half, points[half][0])
 except NotImplementedError:
     print("Build lsh_buckets first.")
 
@@ -470,6 +584,13 @@ except NotImplementedError:
 # **Fourth, depth.** The same blocks, *yours*, in two ways: plainly, where autograd keeps every layer's inputs; and through `tfkit.nn.reversible`, which keeps the last outputs only and goes back with your $f$ and $g$. A step's most memory, forward and backward.
 #
 # **Predict.** What does the second line depend on, if not on depth? And what is paid instead?
+
+# %% role="predict"
+predict(
+    "11.depth",
+    predict.choice("What does the reversible line depend on?", "on the depth", "on the size of one block", "on neither"),
+    predict.choice("What is paid for it?", "time: blocks are computed once more", "memory elsewhere", "wrong gradients"),
+)
 
 # %% role="experiment"
 from tfkit.nn import reversible
@@ -491,6 +612,7 @@ def part():
     return nn.Sequential(nn.LayerNorm(32), nn.Linear(32, 128), nn.GELU(), nn.Linear(128, 32))
 
 # %% role="experiment"
+guess = predicted("11.depth")
 try:
     torch.manual_seed(0)
     halves, need = torch.randn(2, 4, 256, 32).unbind(), {"plainly": [], "reversible": []}
@@ -506,6 +628,8 @@ try:
     ax.set(xlabel="blocks", ylabel="MiB at most", ylim=(0, None)), ax.legend()
     plt.show()
     print(f"the gradients differ by {gap:.0e} of the largest")
+    guess.compare("on the size of one block" if need["reversible"][-1] < 2 * need["reversible"][0] else "on the depth",
+                  "wrong gradients" if gap > 1e-2 else "time: blocks are computed once more")
 except NotImplementedError:
     print("Build ReversibleBlock first.")
 

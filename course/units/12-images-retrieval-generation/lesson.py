@@ -58,9 +58,18 @@ plt.show()
 # **Predict, then run.** 4 regions with 16 features each, 3 words, width 32, batch 1. What is the shape of the sequence? Which tokens move when region 2 is
 # changed? And which move after one step of attention?
 
+# %% role="predict"
+predict(
+    "12.regions",
+    predict.shape("What is the shape of the sequence?"),
+    predict.number("Region 2 is changed: how many tokens move?"),
+    predict.number("And after one step of attention?"),
+)
+
 # %% role="exercise" exercise="mmbt.inputs"
 
 # %% role="demo"
+guess = predicted("12.regions")
 torch.manual_seed(0)
 picture = torch.zeros(8, 8)
 picture[:4, 4:] = 1.0  # one bright corner; four regions of 4 × 4 pixels
@@ -75,6 +84,7 @@ try:
     print("sequence:", tuple(tokens.shape))
     print("moved:                ", (moved != tokens).any(-1)[0].nonzero().flatten().tolist())
     print("moved after attention:", (attend(moved) != attend(tokens)).any(-1)[0].nonzero().flatten().tolist())
+    guess.compare(tokens.shape, (moved != tokens).any(-1).sum(), (attend(moved) != attend(tokens)).any(-1).sum())
 except NotImplementedError:
     print("Build multimodal_inputs first.")
 
@@ -94,7 +104,19 @@ except NotImplementedError:
 #
 # **Predict, then run.** Twelve contexts, vectors so small that all scores are nearly 0. How large is the loss?
 
+# %% role="predict"
+predict("12.contrast", predict.number("Twelve contexts, all scores nearly 0: how large is the loss?", within=0.1))
+
 # %% role="exercise" exercise="dpr.in_batch_loss"
+
+# %% role="demo"
+guess = predicted("12.contrast")
+try:
+    loss = in_batch_loss(1e-4 * torch.randn(8, 16), 1e-4 * torch.randn(12, 16), torch.arange(8))
+    print(f"loss {loss:.3f}, and ln 12 = {math.log(12):.3f}")
+    guess.compare(loss)
+except NotImplementedError:
+    print("Build in_batch_loss first.")
 
 # %% [markdown]
 # **What does contrast do to the scores?** Eight questions and twelve contexts, each seen through an encoder that is one matrix. The passages' content is the questions' content,
@@ -167,20 +189,31 @@ except NotImplementedError:
 # | **whole**: one document knows all | 0.9, 0.9 | 0.1, 0.1 |
 # | **pieces**: each knows one word | 0.9, 0.1 | 0.1, 0.9 |
 
+# %% role="predict"
+predict(
+    "12.two-rules",
+    predict.number("RAG-sequence: p(answer), where one document knows all", within=0.01),
+    predict.number("Where each knows one word", within=0.01),
+    predict.number("RAG-token: where one document knows all", within=0.01),
+    predict.number("Where each knows one word", within=0.01),
+)
+
 # %% role="demo"
+guess = predicted("12.two-rules")
 cases = {"whole": [[0.9, 0.9], [0.1, 0.1]], "pieces": [[0.9, 0.1], [0.1, 0.9]]}
 answer, equal = torch.zeros(1, 2, dtype=torch.long), torch.zeros(1, 2)
 try:
-    fig, ax = plt.subplots(figsize=(5.5, 2.6))
+    (fig, ax), found = plt.subplots(figsize=(5.5, 2.6)), {}
     for place, (name, rows) in enumerate(cases.items()):
         right = torch.tensor(rows)
         logits = torch.stack([right, 1 - right], -1).log().unsqueeze(0)  # [1,D,T,2]: word 0 is the answer
         for shift, rule, colour in ((-0.2, rag_token_log_probs, "#2a6fb0"), (0.2, rag_sequence_log_probs, "#c07020")):
-            p = rule(logits, equal, answer).exp().item()
+            p = found[rule, name] = rule(logits, equal, answer).exp().item()
             ax.bar(place + shift, p, 0.38, color=colour, label=None if place else rule.__name__.split("_")[1])
             ax.text(place + shift, p + 0.01, f"{p:.2f}", ha="center", fontsize=9)
     ax.set_xticks(range(2), cases), ax.set(ylabel="p(answer)", ylim=(0, 0.5)), ax.legend()
     plt.show()
+    guess.compare(*(found[rule, name] for rule in (rag_sequence_log_probs, rag_token_log_probs) for name in cases))
 except NotImplementedError:
     plt.close("all")
     print("Build rag_token_log_probs and rag_sequence_log_probs first.")
@@ -200,7 +233,15 @@ except NotImplementedError:
 #
 # **Predict, then run.** Four documents with weights 0.4, 0.3, 0.2, 0.1; the third gives the answer 0.8, the others 0.1. Whose score rises, whose falls most?
 
+# %% role="predict"
+predict(
+    "12.rise-and-fall",
+    predict.choice("Whose score rises?", "document 1", "document 2", "document 3", "document 4"),
+    predict.choice("Whose falls most?", "document 1", "document 2", "document 3", "document 4"),
+)
+
 # %% role="demo"
+guess = predicted("12.rise-and-fall")
 before = torch.tensor([[0.4, 0.3, 0.2, 0.1]])
 right = torch.tensor([0.1, 0.1, 0.8, 0.1])
 scores = before.log().requires_grad_()
@@ -214,6 +255,7 @@ try:
     ax.axhline(0, color="#888888", lw=0.8), ax.set_xticks(range(4), [f"document {d + 1}" for d in range(4)]), ax.legend()
     plt.show()
     print("gradient equals the difference:", torch.allclose(scores.grad, after - before, atol=1e-6))
+    guess.compare(f"document {scores.grad[0].argmax() + 1}", f"document {scores.grad[0].argmin() + 1}")
 except NotImplementedError:
     plt.close("all")
     print("Build rag_sequence_log_probs first.")
@@ -280,6 +322,12 @@ def read(reader, notes, rows, answers):
 # A step of training is six lines. Half of the notes are found; if the right one is not among them, the question learns nothing in this step. **Predict.** What comes first: a reader that looks into
 # its note, or a finder that brings the right one? Could the second learn without the first?
 
+# %% role="predict"
+predict(
+    "12.reader-or-finder",
+    predict.choice("What happens to the weight of the right note while the reader still only learns which words answers are made of?", "it stays low", "it rises already"),
+)
+
 # %% role="experiment"
 def train(marginal, steps=400, k=6):
     """The tables, the reader, and for each step the answers' mean log-probability and the right note's mean weight."""
@@ -305,6 +353,7 @@ def train(marginal, steps=400, k=6):
     return nn.Embedding.from_pretrained(first), asks, keeps, reader.eval(), history
 
 # %% role="experiment"
+guess = predicted("12.reader-or-finder")
 try:
     untrained, asks, keeps, reader, history = train(rag_sequence_log_probs)  # about a minute
     fig, ax = plt.subplots(figsize=(6.5, 2.8))
@@ -313,6 +362,7 @@ try:
     other = ax.twinx()
     other.plot([own for _, own in history], color="#c07020"), other.set_ylabel("weight of the right note", color="#c07020")
     plt.show()
+    guess.compare("it stays low" if sum(own for _, own in history[:40]) / 40 < 0.4 else "it rises already")
 except NotImplementedError:
     reader = None
     print("Build rag_sequence_log_probs first.")
@@ -357,6 +407,13 @@ if reader is not None:
 # **Change a note.** No training, no gradient: one line in the notes is rewritten. Every answer of two words is scored, and the best one printed. This is what retrieval buys: what the model knows can be read, checked, corrected
 # and deleted. **Predict.** Which answers change? What becomes of the answer when the note is taken out altogether?
 
+# %% role="predict"
+predict(
+    "12.rewritten",
+    predict.choice("The note about mira is rewritten. Her answer …", "changes", "stays as it was"),
+    predict.choice("The note is taken out. The model …", "says what the note said", "says something else", "says that it does not know"),
+)
+
 # %% role="experiment"
 @torch.no_grad()
 def ask(question, notes, marginal):
@@ -368,12 +425,15 @@ def ask(question, notes, marginal):
     return f"{tries[best]:12} ({values[best].exp().item():.2f})"
 
 
+guess = predicted("12.rewritten")
 if reader is not None:
     try:
         changed = ["mira keeps tiny owls", *notes[1:]]
         without = notes[1:] + ["noor drinks old soup"]  # mira's animals are no longer in the notes
         for title, these in {"as they were": notes, "rewritten": changed, "taken out": without}.items():
             print(f"{title:14} what does mira keep?  ", *(ask(0, these, rule) for rule in (rag_sequence_log_probs, rag_token_log_probs)))
+        was, now, gone = (ask(0, these, rag_sequence_log_probs)[:12] for these in (notes, changed, without))
+        guess.compare("changes" if now != was else "stays as it was", "says what the note said" if gone == was else "says something else")
     except NotImplementedError:
         print("Build rag_token_log_probs, too.")
 

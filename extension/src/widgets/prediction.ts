@@ -1,0 +1,183 @@
+/** A prediction: its questions, answered once. What is typed is read here for the reader's sake, and again by the kernel. */
+import { h } from './dom';
+import { IModel } from './model';
+import { translated } from './words';
+
+interface IQuestion {
+  kind: 'number' | 'numbers' | 'shape' | 'choice' | 'mask';
+  label: string;
+  count?: number;
+  options?: string[];
+  several?: boolean;
+  rows?: string[];
+  columns?: string[];
+}
+
+/** One question on the page. `read` gives undefined while there is no answer that could be one. */
+interface IField {
+  node: HTMLElement;
+  read(): unknown;
+}
+
+const NUMBER = /^[-+]?(\d+([.,]\d+)?|[.,]\d+)(e[-+]?\d+)?%?$/i;
+
+/** A number as people write one: 1,050,624 · 1 050 624 · 0.25 · 25 % · 3/4. */
+export function numberOf(text: string): number | undefined {
+  const plain = text.trim().replace(/(\d)[,\s\u202f\u00a0](?=\d{3}(?!\d))/g, '$1').replace(/\s/g, '');
+  const [above, below, ...more] = plain.split('/');
+  if (below !== undefined) {
+    const [a, b] = [numberOf(above), numberOf(below)];
+    return more.length || a === undefined || !b ? undefined : a / b;
+  }
+  if (!NUMBER.test(plain)) {
+    return undefined;
+  }
+  return parseFloat(plain.replace(',', '.')) / (plain.endsWith('%') ? 100 : 1);
+}
+
+/** Numbers in a row, with or without brackets: "[2, 3]", "2 x 3", "(2, 3,)"; of sizes only whole ones from 0. */
+export function numbersOf(text: string, sizes: boolean): number[] | undefined {
+  const inner = text.trim().replace(/^(torch\.Size)?[([{]*|[)\]}]*$/g, '').trim();
+  const found = inner ? inner.split(/\s*[,;×x]\s*|\s+/).filter(Boolean).map(numberOf) : [];
+  const fine = found.every(one => one !== undefined && (!sizes || (Number.isInteger(one) && one >= 0)));
+  return fine && (inner || sizes) ? (found as number[]) : undefined;
+}
+
+function typed(read: (text: string) => unknown, example: string, changed: () => void): IField {
+  const input = h('input', { type: 'text', autocomplete: 'off', spellcheck: false, placeholder: example });
+  input.oninput = () => {
+    input.removeAttribute('aria-invalid');
+    changed();
+  };
+  input.onblur = () => input.value.trim() && read(input.value) === undefined && input.setAttribute('aria-invalid', 'true');
+  return { node: input, read: () => (input.value.trim() ? read(input.value) : undefined) };
+}
+
+function options(question: IQuestion, name: string, changed: () => void): IField {
+  const type = question.several ? 'checkbox' : 'radio';
+  const boxes = question.options!.map(option => h('input', { type, name, value: option, onchange: changed }));
+  const none = question.several ? [h('input', { type, name, value: '', onchange: changed })] : [];
+  const labels = boxes.map(box => h('label', {}, box, h('span', {}, box.value)));
+  const last = none.map(box => h('label', {}, box, h('span', {}, translated('none of them'))));
+  const read = (): string[] | undefined => {
+    const chosen = boxes.filter(box => box.checked).map(box => box.value);
+    return chosen.length ? (none[0]?.checked ? undefined : chosen) : none[0]?.checked ? [] : undefined;
+  };
+  return { node: h('div', { className: 'tfkit-p-options' }, ...labels, ...last), read };
+}
+
+const STEPS: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+/** A table of cells that are pressed, or drawn over with the pointer; arrow keys move, one cell is a stop of the Tab key. */
+function drawn({ rows, columns, label }: IQuestion, changed: () => void): IField {
+  const cells = rows!.map(row =>
+    columns!.map(column => {
+      const name = rows!.length > 1 ? translated('row %1, column %2', row, column) : column;
+      return h('button', { type: 'button', tabIndex: -1, 'aria-label': name, 'aria-pressed': 'false' }, '·');
+    })
+  );
+  let touched = false;
+  let painting: boolean | null = null;
+  const isOn = (cell: HTMLElement): boolean => cell.getAttribute('aria-pressed') === 'true';
+  const put = (cell: HTMLElement, on: boolean): void => {
+    cell.setAttribute('aria-pressed', String(on));
+    cell.textContent = on ? '✓' : '·';
+    touched = true;
+    changed();
+  };
+  cells[0][0].tabIndex = 0;
+  cells.forEach((row, i) =>
+    row.forEach((cell, j) => {
+      cell.onpointerdown = event => {
+        cell.releasePointerCapture?.(event.pointerId);
+        painting = !isOn(cell);
+        put(cell, painting);
+      };
+      cell.onpointerenter = event => (event.buttons & 1 && painting !== null ? put(cell, painting) : undefined);
+      cell.onclick = event => event.detail === 0 && put(cell, !isOn(cell)); // by a key: the pointer has put it already
+      cell.onkeydown = event => {
+        const [down, across] = STEPS[event.key] ?? [];
+        const next = down === undefined ? undefined : cells[i + down]?.[j + across];
+        if (next) {
+          cell.tabIndex = -1;
+          next.tabIndex = 0;
+          next.focus();
+        }
+        if (down !== undefined) {
+          event.preventDefault();
+          event.stopPropagation(); // the notebook has the arrow keys too
+        }
+      };
+    })
+  );
+  const head = h('tr', {}, h('td', {}), ...columns!.map(name => h('th', { scope: 'col' }, name)));
+  const body = cells.map((row, i) => h('tr', {}, h('th', { scope: 'row' }, rows![i]), ...row.map(cell => h('td', { className: 'tfkit-p-cell' }, cell))));
+  const table = h('table', { className: 'tfkit-v-m', 'aria-label': label }, h('thead', {}, head), h('tbody', {}, ...body));
+  const node = h('div', { className: 'tfkit-p-mask' }, table);
+  return { node, read: () => (touched ? cells.map(row => row.map(isOn)) : undefined) };
+}
+
+function field(question: IQuestion, place: number, name: string, changed: () => void): IField {
+  switch (question.kind) {
+    case 'choice':
+      return options(question, `${name} ${place}`, changed);
+    case 'mask':
+      return drawn(question, changed);
+    case 'number':
+      return typed(numberOf, '', changed);
+    case 'shape':
+      return typed(text => numbersOf(text, true), '[2, 3]', changed);
+    default:
+      return typed(text => (numbersOf(text, false)?.length === question.count ? numbersOf(text, false) : undefined), translated('%1 numbers', question.count!), changed);
+  }
+}
+
+/** The form; it says what it wants to the kernel, which answers with `sealed` or with a `problem`. */
+function form(model: IModel): HTMLElement {
+  const { name, questions } = model.get('asked') as { name: string; questions: IQuestion[] };
+  const seal = h('button', { type: 'submit', className: 'tfkit-p-seal' }, translated('Seal the prediction'));
+  const pass = h('button', { type: 'button', className: 'tfkit-p-pass' }, translated('Pass'));
+  pass.title = translated('Go on without a prediction');
+  const problem = h('p', { className: 'tfkit-p-problem', role: 'alert' });
+  const fields = questions.map((question, i) => field(question, i, name, () => (problem.textContent = '')));
+  const sets = questions.map(({ label }, i) => h('fieldset', {}, h('legend', {}, label), fields[i].node));
+  fields.forEach(({ node }, i) => node instanceof HTMLInputElement && node.setAttribute('aria-label', questions[i].label));
+  const badge = h('span', { className: 'tfkit-v-badge' }, translated('predict'));
+  const head = h('div', { className: 'tfkit-v-head' }, badge, ' ', h('code', {}, name));
+  const node = h('form', { className: 'tfkit-verdict tfkit-predict', 'aria-label': translated('Prediction %1', name) }, head, ...sets, problem);
+  node.append(h('div', { className: 'tfkit-p-bar' }, seal, pass));
+  node.onsubmit = event => {
+    event.preventDefault();
+    const answers = fields.map(one => one.read());
+    const missing = answers.findIndex(answer => answer === undefined);
+    if (missing >= 0) {
+      problem.textContent = translated('Not answered yet, or not to be read: %1', questions[missing].label);
+      (fields[missing].node.closest('fieldset') ?? node).querySelector<HTMLElement>('input, button[tabindex="0"]')?.focus();
+    } else {
+      model.send?.({ do: 'seal', answers });
+    }
+  };
+  pass.onclick = () => model.send?.({ do: 'pass' });
+  node.onkeydown = event => event.stopPropagation(); // "a" in a field is a letter, and no command of the notebook
+  model.on('change:problem', () => (problem.textContent = String(model.get('problem') ?? '')));
+  return node;
+}
+
+export function mount(model: IModel, el: HTMLElement): () => void {
+  const asked = form(model);
+  const closed = (): void => {
+    if (model.get('sealed')) {
+      const said = h('p', { role: 'status' }, translated('Sealed. Now run the cell below.'));
+      el.replaceChildren(h('div', { className: 'tfkit-verdict tfkit-predict' }, said));
+    }
+  };
+  el.append(asked);
+  closed();
+  model.on('change:sealed', closed);
+  return () => {
+    model.off('change:sealed', closed);
+    el.replaceChildren();
+  };
+}
+
+export default { render: ({ model, el }: { model: IModel; el: HTMLElement }) => mount(model, el) };

@@ -1,0 +1,51 @@
+"""The questions of a prediction in a notebook: a plain ipywidget, in whatever front end shows those."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
+
+from tfkit_lab import prediction_card, sealed
+from tfkit_lab.page import STATIC
+from tfkit_lab.predict import Question, checked
+
+
+class Prediction(anywidget.AnyWidget):
+    """Asks the questions of one prediction, and is replaced by a card once it is sealed.
+
+    `name`, `questions`: as `predict` takes them; `folder`: beside which file system entry the answers are kept.
+    """
+
+    _esm = STATIC / "prediction.js"
+    _css = traitlets.Unicode().tag(sync=True)
+    asked: Any = traitlets.Dict().tag(sync=True)
+    sealed: Any = traitlets.Dict(allow_none=True, default_value=None).tag(sync=True)
+    problem = traitlets.Unicode().tag(sync=True)
+    place: Any = None  # the display that shows it
+
+    def __init__(self, name: str, questions: list[Question], folder: Path) -> None:
+        super().__init__(asked={"name": name, "questions": questions}, _css=prediction_card.style())
+        self.folder = folder
+        self.on_msg(self._answered)
+
+    def _answered(self, _widget: Any, said: Any, _buffers: Any) -> None:
+        try:
+            self.answer(said)
+        except ValueError as error:
+            self.problem = str(error)
+        except OSError as error:
+            self.problem = f"the prediction could not be kept: {error}"
+
+    def answer(self, said: dict[str, Any]) -> None:
+        """What the browser says: {"do": "seal", "answers": […]} or {"do": "pass"}. Raises ValueError for what cannot be
+        sealed, OSError where the folder cannot be written."""
+        self.problem = ""
+        name, questions = self.asked["name"], self.asked["questions"]
+        answers = checked(questions, said.get("answers")) if said.get("do") == "seal" else None
+        entry = sealed.seal(self.folder, name, questions, answers)
+        self.sealed = entry
+        if self.place is not None:  # a saved notebook shows the card with no kernel
+            self.place.update(prediction_card.bundle(name, entry), raw=True)

@@ -1,0 +1,158 @@
+"""Sealed predictions: a file beside the notebook, and a folder where a class's predictions meet. Imports no torch.
+
+`.tfkit/predictions.json` holds by name what was asked, what was predicted and when, and later what came out. Where
+`TFKIT_PREDICTIONS` names a folder, the file is copied into it at each change, under a name that nobody can guess: the
+folder may be one like nbgrader's inbound, into which students can write and which they cannot list.
+"""
+
+from __future__ import annotations
+
+import getpass
+import json
+import math
+import os
+import secrets
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+FILE = Path(".tfkit") / "predictions.json"
+FOLDER = "TFKIT_PREDICTIONS"
+KINDS = ("number", "numbers", "shape", "choice", "mask")
+MAX_BYTES = 1 << 20
+MAX_FILES = 3000
+MAX_TEXT = 400
+MAX_CELLS = 4096  # of a mask, or numbers in a list
+
+
+class AlreadySealed(ValueError):
+    """A prediction is made once."""
+
+
+def read(folder: Path) -> dict[str, dict[str, Any]]:
+    """The predictions of the notebooks in `folder`, by name; none where there is no file, or one that is damaged."""
+    return _whole(folder / FILE).get("predictions", {})
+
+
+def seal(folder: Path, name: str, questions: list[dict[str, Any]], answers: list[Any] | None) -> dict[str, Any]:
+    """Keep answers (None: who was asked would rather not say), with the time, and return the entry.
+
+    Raises AlreadySealed where there is one, OSError where the folder cannot be written.
+    """
+    whole = _whole(folder / FILE)
+    known = whole.setdefault("predictions", {})
+    if name in known:
+        raise AlreadySealed(f"{name} is sealed already: a prediction is made once")
+    known[name] = {"questions": questions, "answers": answers, "at": datetime.now(UTC).isoformat(timespec="seconds")}
+    _write(folder, whole)
+    return known[name]
+
+
+def add_outcome(folder: Path, name: str, observed: list[Any]) -> None:
+    """Keep what came out beside a sealed prediction, as it came out last."""
+    whole = _whole(folder / FILE)
+    entry = whole.get("predictions", {}).get(name)
+    if entry is not None and entry.get("observed") != observed:
+        entry["observed"] = observed
+        _write(folder, whole)
+
+
+def _whole(path: Path) -> dict[str, Any]:
+    """What a file holds, no entry but those that `is_entry` accepts: a class's files are written by strangers."""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            return {}
+        found = json.loads(path.read_text(encoding="utf-8"))
+        entries = {str(name)[:MAX_TEXT]: one for name, one in found["predictions"].items() if is_entry(one)}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}
+    texts = {key: found[key] for key in ("token", "student") if isinstance(found.get(key), str)}
+    return {**texts, "predictions": entries}
+
+
+def is_entry(one: Any) -> bool:
+    """Whether it is a prediction as `seal` writes it."""
+    if not isinstance(one, dict) or not isinstance(one.get("at"), str) or not isinstance(one.get("questions"), list):
+        return False
+    questions, lists = one["questions"], (one.get("answers"), one.get("observed"))
+    asked = all(isinstance(q, dict) and q.get("kind") in KINDS and isinstance(q.get("label"), str) for q in questions)
+    return asked and all(
+        found is None
+        or (
+            isinstance(found, list)
+            and len(found) == len(questions)
+            and all(_fits(q["kind"], value) for q, value in zip(questions, found, strict=True))
+        )
+        for found in lists
+    )
+
+
+def _fits(kind: str, value: Any) -> bool:
+    """Whether a value is one of the kind; None, which is no answer, is."""
+    if value is None:
+        return True
+    if kind == "number":
+        return _is_number(value)
+    if kind == "choice":
+        return isinstance(value, list) and all(isinstance(text, str) and len(text) <= MAX_TEXT for text in value)
+    if kind == "mask":
+        rows = value if isinstance(value, list) else [None]
+        fine = all(isinstance(row, list) and all(isinstance(cell, bool) for cell in row) for row in rows)
+        return fine and sum(map(len, rows)) <= MAX_CELLS
+    return isinstance(value, list) and len(value) <= MAX_CELLS and all(map(_is_number, value))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _write(folder: Path, whole: dict[str, Any]) -> None:
+    whole.setdefault("token", secrets.token_hex(8))
+    whole["student"] = os.environ.get("JUPYTERHUB_USER") or getpass.getuser()
+    _replace(folder / FILE, whole)
+    if shared := os.environ.get(FOLDER):
+        _replace(Path(shared) / f"{whole['student']}.{whole['token']}.json", whole)
+
+
+def _replace(target: Path, whole: dict[str, Any]) -> None:
+    """Written whole, or not at all: a reader never sees half of it."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=target.parent, suffix=".tmp", delete=False, encoding="utf-8") as file:
+        json.dump(whole, file, indent=1)
+    os.chmod(file.name, 0o644)  # whoever teaches reads it
+    os.replace(file.name, target)
+
+
+def of_class(root: Path, shared: str | None) -> list[dict[str, Any]]:
+    """Every prediction of a class: its name, its questions, and who said what when, first things first.
+
+    Read from the shared folder, and from what was handed in to the courses under `root`; one student's prediction
+    counts once. Entries whose questions differ from the first's are another version of the lesson and are left out.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for student, name, entry in _entries(root, shared):
+        one = found.setdefault(name, {"name": name, "questions": entry["questions"], "observed": None, "by": {}})
+        if entry["questions"] == one["questions"]:
+            one["by"].setdefault(student, {"student": student, "at": entry["at"], "answers": entry["answers"]})
+            one["observed"] = one["observed"] or entry.get("observed")
+    return [{**one, "by": sorted(one["by"].values(), key=lambda by: by["at"])} for _, one in sorted(found.items())]
+
+
+def _entries(root: Path, shared: str | None) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for student, path in _files(root, shared):
+        whole = _whole(path)
+        for name, entry in whole.get("predictions", {}).items():
+            yield student or whole.get("student", path.stem)[:MAX_TEXT], name, entry
+
+
+def _files(root: Path, shared: str | None) -> Iterator[tuple[str, Path]]:
+    """Files and whose they are: by the folder where nbgrader collected them, else "", as the file says itself."""
+    if shared and os.access(shared, os.R_OK):
+        yield from (("", path) for path in sorted(Path(shared).glob("*.json"))[:MAX_FILES])
+    from tfkit_lab.classes import course_folders
+
+    for course in course_folders(root):
+        for path in sorted(course.glob(f"submitted/*/*/{FILE.as_posix()}"))[:MAX_FILES]:
+            yield path.relative_to(course / "submitted").parts[0], path

@@ -1,0 +1,191 @@
+"""Predictions: questions, sealing, the file and the folder of a class, the card, and what stops a cell below."""
+
+import json
+import os
+import stat
+
+import pytest
+import torch
+from IPython.core.interactiveshell import InteractiveShell
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
+
+from tfkit_lab import predict as module
+from tfkit_lab import prediction_card, sealed
+from tfkit_lab.predict import NotPredicted, checked, is_right, predict, predicted
+from tfkit_lab.prediction_widget import Prediction
+
+QUESTIONS = [
+    predict.number("How many?", within=0.5),
+    predict.numbers("Which three?", 3),
+    predict.shape("What shape?"),
+    predict.choice("Which?", "the first", "the second"),
+    predict.choice("Which of them?", "a", "b", "c", several=True),
+    predict.mask("Where?", 2, ["x", "y"]),
+]
+ANSWERS = [4, [1, 2.5, 3], [2, 3], ["the first"], ["a", "c"], [[True, False], [False, False]]]
+
+
+@pytest.fixture
+def somebody(tmp_path, monkeypatch):
+    """A notebook's folder, with somebody who could answer; what is displayed."""
+    shown = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(module, "_shell", lambda: InteractiveShell)
+    monkeypatch.setattr(module, "_is_somebody_there", lambda: True)
+    monkeypatch.setattr("IPython.display.display", lambda what, **_: shown.append(what))
+    return shown
+
+
+def test_answers_of_every_kind_are_kept_as_they_are():
+    assert checked(QUESTIONS, ANSWERS) == ANSWERS
+
+
+@pytest.mark.parametrize(
+    "place, wrong",
+    [
+        (0, "four"),
+        (0, float("nan")),
+        (0, None),
+        (1, [1, 2]),
+        (2, [-1]),
+        (3, ["the third"]),
+        (3, []),
+        (4, ["d"]),
+        (5, [[True]]),
+    ],
+)
+def test_an_answer_that_does_not_fit_is_refused_in_words(place, wrong):
+    answers = [wrong if n == place else answer for n, answer in enumerate(ANSWERS)]
+    with pytest.raises(ValueError, match=QUESTIONS[place]["label"][:-1]):
+        checked(QUESTIONS, answers)
+
+
+def test_what_comes_out_may_be_a_tensor():
+    came_out = [torch.tensor([4.0]), torch.tensor([1, 2.5, 3]), torch.zeros(2, 3).shape, "the first", ["c", "a"],
+                torch.tensor([[True, False], [False, False]])]  # fmt: skip
+    assert checked(QUESTIONS, came_out) == ANSWERS
+    assert checked([predict.mask("Which?", 1, 3)], [torch.tensor([1, 0, 1])]) == [[[True, False, True]]]
+
+
+def test_a_number_may_be_off_by_what_the_question_allows():
+    assert is_right(QUESTIONS[0], 4.4, 4) and not is_right(QUESTIONS[0], 4.6, 4)
+    assert is_right(QUESTIONS[1], [0.3], [0.1 + 0.2]) and not is_right(QUESTIONS[1], [1, 2], [1, 2, 3])
+    assert not is_right(QUESTIONS[5], None, [[True]])
+
+
+def test_questions_without_a_choice_or_a_table_are_refused():
+    with pytest.raises(ValueError, match="two options"):
+        predict.choice("Which?", "a", "a")
+    with pytest.raises(ValueError, match="cells"):
+        predict.mask("Where?", 0, 3)
+    with pytest.raises(ValueError, match="asks nothing"):
+        predict("01.x")
+
+
+def test_a_prediction_is_sealed_once_and_survives_reopening(somebody, tmp_path):
+    widget = Prediction("01.x", QUESTIONS, tmp_path)
+    with pytest.raises(NotPredicted, match="Predict first"):
+        predicted("01.x")
+    widget._answered(widget, {"do": "seal", "answers": ANSWERS[:2]}, [])
+    assert "answer each question" in widget.problem and widget.sealed is None
+    widget._answered(widget, {"do": "seal", "answers": ANSWERS}, [])
+    assert widget.problem == "" and widget.sealed["answers"] == ANSWERS
+    widget._answered(widget, {"do": "seal", "answers": ANSWERS}, [])
+    assert "made once" in widget.problem
+    predict("01.x", *QUESTIONS)  # as after a restart: the card, and no widget
+    assert "sealed" in somebody[-1]["text/plain"]
+    predicted("01.x").compare(4, [1, 2.5, 3], (2, 3), "the first", ["a", "c"], torch.eye(2))
+    assert "5 of 6 as you predicted" in somebody[-1]["text/plain"]
+    assert sealed.read(tmp_path)["01.x"]["observed"][5] == [[True, False], [False, True]]
+    assert somebody[-1]["text/html"].count("tfkit-wrong") > 1  # the style sheet's, and the cell's that differs
+
+
+def test_who_passes_may_go_on_and_is_shown_what_came_out(somebody, tmp_path):
+    Prediction("01.x", QUESTIONS[:1], tmp_path).answer({"do": "pass"})
+    predicted("01.x").compare(7)
+    assert somebody[-1]["text/plain"].splitlines() == ["01.x: what came out", "  How many? predicted –, came out 7"]
+
+
+def test_a_comparison_that_does_not_fit_its_questions_is_an_error_of_the_lesson(somebody, tmp_path):
+    Prediction("01.x", QUESTIONS[:1], tmp_path).answer({"do": "pass"})
+    with pytest.raises(ValueError, match="1 questions and is compared with 2"):
+        predicted("01.x").compare(7, 8)
+
+
+def test_the_card_escapes_what_was_typed_and_says_more_than_colours():
+    question = predict.choice("Is <b> larger?", "<i>", "no")
+    entry = {"questions": [question], "answers": [["<i>"]], "observed": [["no"]], "at": ""}
+    page = prediction_card.html("01.x", entry).split("</style>")[1]
+    assert "<i>" not in page and "<b>" not in page and "≠ not as you predicted" in page
+
+
+def test_nobody_is_asked_where_nobody_could_answer(tmp_path):
+    ask = 'from tfkit_lab.predict import predict, predicted\npredict("01.x", predict.number("How many?"))'
+    cells = [new_code_cell(ask), new_code_cell('guess = predicted("01.x")\nguess.compare(3)')]
+    notebook = new_notebook(cells=cells)
+    NotebookClient(
+        notebook, timeout=100, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
+    assert notebook.cells[0].outputs == [] and "came out 3" in notebook.cells[1].outputs[0].data["text/plain"]
+    assert not (tmp_path / sealed.FILE).exists()
+
+
+def test_somebody_who_could_answer_has_to_predict_first(tmp_path):
+    cell = new_code_cell('from tfkit_lab.predict import predicted\nguess = predicted("01.x")\nprint("went on")')
+    client = NotebookClient(
+        new_notebook(cells=[cell]), timeout=100, kernel_name="python3", allow_errors=True,
+        resources={"metadata": {"path": str(tmp_path)}},
+    )  # fmt: skip
+    with client.setup_kernel():
+        client.kc.allow_stdin = True  # as a front end says with each cell
+        client.execute_cell(cell, 0)
+    assert [out.get("traceback") for out in cell.outputs] == [[module.NOT_SEALED]]
+
+
+def test_a_class_meets_in_a_folder_under_names_that_nobody_guesses(tmp_path, monkeypatch):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    monkeypatch.setenv(sealed.FOLDER, str(shared))
+    for student, answer in (("ada", 3), ("ben", 4)):
+        (tmp_path / student).mkdir()
+        monkeypatch.setenv("JUPYTERHUB_USER", student)
+        sealed.seal(tmp_path / student, "01.x", QUESTIONS[:1], [answer])
+    sealed.add_outcome(tmp_path / "ben", "01.x", [4])
+    assert len(list(shared.iterdir())) == 2 and all(len(path.stem.split(".")[1]) == 16 for path in shared.iterdir())
+    assert all(stat.S_IMODE(path.stat().st_mode) == 0o644 for path in shared.iterdir())
+    (found,) = sealed.of_class(tmp_path / "course", str(shared))
+    assert [(by["student"], by["answers"]) for by in found["by"]] == [("ada", [3]), ("ben", [4])]
+    assert found["observed"] == [4]
+
+
+def test_what_was_handed_in_counts_for_whom_nbgrader_says(tmp_path):
+    course = tmp_path / "course"
+    for folder in ("source", "autograded"):
+        (course / folder).mkdir(parents=True)
+    home = course / "submitted" / "chen" / "03-heads"
+    home.mkdir(parents=True)
+    sealed.seal(home, "03.x", QUESTIONS[:1], [5])
+    assert [by["student"] for one in sealed.of_class(tmp_path, None) for by in one["by"]] == ["chen"]
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    ["{", "[]", '{"predictions": 3}', '{"predictions": {"a": {"at": "", "questions": [{"kind": "evil"}]}}}', "[" * 5000,
+     '{"predictions": {"a": {"at": "", "questions": [{"kind": "number", "label": ""}], "answers": ["<script>"]}}}'],
+)  # fmt: skip
+def test_a_spoiled_file_is_no_prediction(tmp_path, spoiled):
+    (tmp_path / ".tfkit").mkdir()
+    (tmp_path / sealed.FILE).write_text(spoiled)
+    assert sealed.read(tmp_path) == {}
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise PermissionError("no")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    widget = Prediction("01.x", QUESTIONS[:1], tmp_path)
+    widget._answered(widget, {"do": "seal", "answers": [3]}, [])
+    assert "could not be kept" in widget.problem and widget.sealed is None
+    assert json.dumps(widget.asked)
