@@ -7,7 +7,7 @@ fits: it stands in each function and in each method of a class, so that a releas
 `super().__init__()` and the docstrings stay. Any `c.ClearSolutions.code_stub` that raises NotImplementedError will do.
 
 A cell with `role="predict"` is one call `predict("02.mask", …)` (tfkit_lab.predict), below the words that lead to it; a
-later cell has to compare it with what comes out, `predicted("02.mask").compare(…)`. The import is added here.
+later cell has to compare it with what comes out, `predicted("02.mask").compare(…)`. The imports are added here.
 
 A markdown cell with `role="task" task="a-name" points=2` is a question that a person marks: nbgrader's task cell. What
 stands in it between `### BEGIN MARK SCHEME` and `### END MARK SCHEME` is for those who mark, and is in no release.
@@ -46,8 +46,10 @@ ROLES = ("setup", "exercise", "demo", "experiment", "predict")
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 SCHEME = ("### BEGIN MARK SCHEME", "### END MARK SCHEME")
 ANSWER = "*Your answer, in two to five sentences. It is read and marked by a person.*"
-PREDICT_IMPORT = "from tfkit_lab.predict import predict, predicted"
+PREDICT_IMPORT = "from tfkit_lab.predict import predict"
+COMPARE_IMPORT = "from tfkit_lab.predict import predicted"
 COMPARED = re.compile(r"predicted\(\"([^\"]+)\"\)")
+COMPARING = re.compile(r"^(\w+ = )?predicted\(", re.MULTILINE)
 CHECK_IMPORT = (
     'from autograder import check  # check("…") runs your cells in a box and says what is right and what is not'
 )
@@ -165,7 +167,9 @@ class _Cells:
         if role == "predict":
             self._add_prediction(source)
             return
-        self.compared |= set(COMPARED.findall(source))
+        if compared := COMPARED.findall(source):
+            self.compared |= set(compared)
+            source = COMPARING.sub(rf"{COMPARE_IMPORT}\n\g<0>", source, count=1)
         name = self._next(role)
         metadata: dict = {"tfkit": {"role": role}}
         if role == "setup":

@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from tfkit_lab import sealed
+
 PROGRESS = Path(".tfkit") / "progress.json"
 MAX_DEPTH = 4
 MAX_NOTEBOOKS = 300
@@ -55,6 +57,7 @@ def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | Non
         exercises, title = _exercises(notebook["cells"])
         due, asked = _due(unit), _asked(unit, exercises)
         worth, prose = _points(notebook["cells"]), _prose(notebook["cells"])
+        predicted = _predicted(unit, path.parent)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     if not asked:
@@ -72,8 +75,18 @@ def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | Non
         "minutes": _positive(unit.get("minutes")),
         "due": due,
         "exercises": listed,
+        "predictions": predicted,
         "terms": [{"word": word, "means": means} for word, means in _TERM.findall(prose.get("glossary", ""))],
     }
+
+
+def _predicted(unit: dict[str, Any], folder: Path) -> dict[str, int]:
+    """How many predictions the unit asks for, and how many are sealed; one that was passed over is not."""
+    named = unit.get("predictions")
+    names = {name for name in named if isinstance(name, str)} if isinstance(named, list) else set()
+    known = sealed.read(folder) if names else {}
+    made = sum(known.get(name, {}).get("answers") is not None for name in names)
+    return {"asked": len(names), "made": made}
 
 
 def _prose(cells: list[dict[str, Any]]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from jupyter_server.base.handlers import APIHandler
 from jupyter_server.utils import url_path_join
 from tornado import web
 
-from tfkit_lab import classes, course, family
+from tfkit_lab import classes, course, family, sealed
 from tfkit_lab.check import BadRequest, CheckFailed, check, parse, parse_outcome
 
 HUB = "JUPYTERHUB_USER" in os.environ  # this server is one of many on a machine, and has one user
@@ -141,6 +141,19 @@ class ClassHandler(_Handler):
         self.finish(json.dumps({"assignments": found, "python": sys.executable}))
 
 
+class PredictionsHandler(_Handler):
+    """GET: what a class has predicted, from the shared folder and from what was handed in under this server's folder;
+    students are numbered in the order in which they first said something, and named only where `?names=1` asks."""
+
+    @web.authenticated
+    async def get(self) -> None:
+        """The predictions: 200 with each one's questions, what came out, and who said what when."""
+        found = await asyncio.to_thread(sealed.of_class, self.root, os.environ.get(sealed.FOLDER))
+        if self.get_query_argument("names", "") != "1":
+            sealed.hide_names(found)
+        self.finish(json.dumps({"predictions": found}))
+
+
 class FamilyHandler(_Handler):
     """GET: the architectures, their parents and what each does differently."""
 
@@ -171,6 +184,6 @@ def add_routes(web_app: Any) -> None:
     web_app.settings.setdefault("tfkit_checks", Queue())
     web_app.settings.setdefault("tfkit_building", asyncio.Semaphore(1))
     handlers = {"course": CourseHandler, "check": CheckHandler, "class": ClassHandler, "family": FamilyHandler}
-    handlers["progress"] = ProgressHandler
+    handlers |= {"progress": ProgressHandler, "predictions": PredictionsHandler}
     handlers["anatomy/([a-z0-9_]+(?:/[a-z0-9_]+)?)"] = AnatomyHandler
     web_app.add_handlers(".*$", [(url_path_join(base, "tfkit", name), handler) for name, handler in handlers.items()])

@@ -140,6 +140,15 @@ def of_class(root: Path, shared: str | None) -> list[dict[str, Any]]:
     return [{**one, "by": sorted(one["by"].values(), key=lambda by: by["at"])} for _, one in sorted(found.items())]
 
 
+def hide_names(found: list[dict[str, Any]]) -> None:
+    """Number the students of `of_class`, in the order in which they first said something, in place of their names."""
+    said = sorted((by["at"], by["student"]) for one in found for by in one["by"])
+    numbers = {student: str(n) for n, student in enumerate(dict.fromkeys(student for _, student in said), 1)}
+    for one in found:
+        for by in one["by"]:
+            by["student"] = numbers[by["student"]]
+
+
 def _entries(root: Path, shared: str | None) -> Iterator[tuple[str, str, dict[str, Any]]]:
     for student, path in _files(root, shared):
         whole = _whole(path)

@@ -18,3 +18,4 @@ c.LabApp.extra_labextensions_path = [str(plugin / "share" / "jupyter" / "labexte
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(plugin), os.environ.get("PYTHONPATH")]))  # of kernels
 c.LabApp.user_settings_dir = str(root.parent / "settings")
 c.LabApp.workspaces_dir = str(root.parent / "workspaces")
+os.environ["TFKIT_PREDICTIONS"] = str(root.parent / "predictions")  # where a class's predictions meet

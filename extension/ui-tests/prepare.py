@@ -38,6 +38,29 @@ w = Stepper.live(model, torch.tensor([3, 5]), strategy=Greedy(), token=words.__g
 w"""
 
 
+PREDICT = """from tfkit_lab.predict import predict
+predict("02.all", predict.number("How many are True for length 4?"), predict.shape("What shape has the mask?"),
+        predict.choice("May a position see itself?", "yes", "no"), predict.mask("Which are True in row 1?", 1, 4))"""
+COMPARE = """from tfkit_lab.predict import predicted
+guess = predicted("02.all")
+guess.compare(10, (4, 4), "yes", [True, True, False, False])"""
+
+
+def predictions(root: Path) -> None:
+    """A notebook with a prediction, and what a class has predicted already."""
+    cells = [nbformat.v4.new_code_cell(text) for text in (PREDICT, COMPARE)]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=KERNEL), root / "predict.ipynb")
+    shared = root.parent / "predictions"
+    shutil.rmtree(shared, ignore_errors=True)
+    shared.mkdir()
+    question = {"kind": "number", "label": "How many parameters with 8 heads?", "within": 0.0}
+    for n, (student, answer) in enumerate((("ada", 1050624), ("ben", 8404992), ("chen", 1050624), ("dora", 131328))):
+        at = f"2026-01-12T09:00:0{n}+00:00"
+        entry = {"questions": [question], "answers": [answer], "at": at, "observed": [1050624]}
+        whole = {"student": student, "predictions": {"03.parameters": entry}}
+        (shared / f"{student}.{n:016}.json").write_text(json.dumps(whole))
+
+
 def graded(course: Path) -> None:
     """A course folder with three graded submissions, as the grader leaves them."""
     (course / "source").mkdir(parents=True)
@@ -85,6 +108,7 @@ def main(root: Path) -> None:
     cells = [nbformat.v4.new_code_cell('from tfkit_example.views import bag\nbag("to be or not to be".split())')]
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=KERNEL), root / "plugin.ipynb")
     graded(root / "class")
+    predictions(root)
     quiet = root.parent / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
     quiet.parent.mkdir(parents=True, exist_ok=True)
     quiet.write_text('{"fetchNews": "false", "checkForUpdates": false}')

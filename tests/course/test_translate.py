@@ -129,4 +129,6 @@ def test_a_prediction_asks_and_is_compared_in_the_same_words(tmp_path):
     cells = {cell.id: cell.source for cell in notebook.cells}
     assert '"le premier", "le deuxième", "le troisième"' in cells["predict-three-states"]
     (compared,) = [source for source in cells.values() if 'predicted("01.three-states")' in source]
-    assert '("le premier", "le deuxième", "le troisième")[weights.argmax()]' in compared and '"the first"' not in compared
+    assert (
+        '("le premier", "le deuxième", "le troisième")[weights.argmax()]' in compared and '"the first"' not in compared
+    )

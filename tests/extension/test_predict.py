@@ -189,3 +189,10 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path, monkeypatch):
     widget._answered(widget, {"do": "seal", "answers": [3]}, [])
     assert "could not be kept" in widget.problem and widget.sealed is None
     assert json.dumps(widget.asked)
+
+
+def test_students_are_numbered_in_the_order_in_which_they_said_something():
+    by = [{"student": "chen", "at": "2"}, {"student": "ada", "at": "3"}]
+    found = [{"by": by}, {"by": [{"student": "ada", "at": "1"}]}]
+    sealed.hide_names(found)
+    assert [[one["student"] for one in prediction["by"]] for prediction in found] == [["2", "1"], ["1"]]

@@ -57,6 +57,8 @@ export interface IUnit {
   /** When it is to be handed in, as ISO 8601 with an offset, or null. */
   readonly due: string | null;
   readonly exercises: readonly IExercise[];
+  /** How many predictions its notebook asks for, and how many are sealed. */
+  readonly predictions: { readonly asked: number; readonly made: number };
   readonly terms: readonly ITerm[];
 }
 

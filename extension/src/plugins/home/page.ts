@@ -75,7 +75,10 @@ export class HomePage extends Widget {
     const { passed, exercises, earned, points } = tallyOf(units);
     const ring = h('div', { className: 'tfkit-Ring' }, this._ring(exercises ? passed / exercises : 0));
     const exercisesDone = h('strong', {}, this._trans.__('%1 of %2 exercises passed', passed, exercises));
-    ring.append(h('p', {}, exercisesDone, h('br'), this._trans.__('%1 of %2 points', earned, points)));
+    const predictions = units.map(unit => unit.predictions);
+    const [asked, made] = [predictions.reduce((sum, one) => sum + one.asked, 0), predictions.reduce((sum, one) => sum + one.made, 0)];
+    const predicted = asked ? [h('br'), this._trans.__('%1 of %2 predictions', made, asked)] : [];
+    ring.append(h('p', {}, exercisesDone, h('br'), this._trans.__('%1 of %2 points', earned, points), ...predicted));
     const due = comingDue(units).map(unit => {
       const [name, when] = [h('span', {}, unit.title), h(isLate(unit, new Date()) ? 'strong' : 'span', {}, this._due(unit))];
       return h('li', {}, name, when);
@@ -122,7 +125,9 @@ export class HomePage extends Widget {
     const said = h('span', { className: 'tfkit-Hidden' }, this._trans.__('%1 of %2 exercises passed', passed, exercises));
     const minutes = unit.minutes && !done ? [this._trans.__('%1 min', unit.minutes)] : [];
     const due = unit.due && !done ? [this._due(unit)] : [];
-    const facts = [this._trans.__('%1 of %2 points', earned, points), ...minutes, ...due];
+    const { asked, made } = unit.predictions;
+    const predicted = asked ? [this._trans.__('%1 of %2 predictions', made, asked)] : [];
+    const facts = [this._trans.__('%1 of %2 points', earned, points), ...predicted, ...minutes, ...due];
     return h('span', { className: 'tfkit-Meta' }, dots, said, h('span', {}, facts.join(' · ')));
   }
 

@@ -7,9 +7,11 @@ import { Widget } from '@lumino/widgets';
 import { stateIcons } from '../../shared/icons';
 import { request } from '../../shared/server';
 import { h } from '../../widgets/dom';
+import { IPrediction, Predictions } from './predictions';
 
 const SHOW = 'tfkit:show-class';
 const GRADE = 'tfkit:grade';
+const LIVE_MS = 3000;
 
 interface IVerdict {
   readonly status: 'passed' | 'failed' | 'not_graded';
@@ -50,6 +52,27 @@ class ClassPanel extends Widget {
 
   protected onAfterShow(): void {
     void this.refresh();
+    this._timer = window.setInterval(() => void this._live(), LIVE_MS);
+  }
+
+  protected onAfterHide(): void {
+    window.clearInterval(this._timer);
+  }
+
+  dispose(): void {
+    window.clearInterval(this._timer);
+    this._predictions.dispose();
+    super.dispose();
+  }
+
+  /** Predictions come in while the panel is open; a server that is away for a moment is asked again. */
+  private async _live(): Promise<void> {
+    const route = this._predictions.names ? 'predictions?names=1' : 'predictions';
+    try {
+      this._predictions.show((await request<{ predictions: IPrediction[] }>(this._settings, route)).predictions);
+    } catch (error) {
+      console.warn(`Predictions: ${error instanceof Error ? error.message : String(error)}`);
+    }
   }
 
   async refresh(): Promise<void> {
@@ -58,11 +81,15 @@ class ClassPanel extends Widget {
     try {
       const { assignments, python } = await request<{ assignments: IAssignment[]; python: string }>(this._settings, 'class');
       const none = h('p', {}, this._trans.__('No graded submissions were found: a course folder holds source and autograded.'));
-      this.node.replaceChildren(header, ...(assignments.length ? assignments.map(one => this._assignment(one, python)) : [none]));
+      this.node.replaceChildren(header, this._predictions.node, ...(assignments.length ? assignments.map(one => this._assignment(one, python)) : [none]));
+      await this._live();
     } catch (error) {
       this.node.replaceChildren(header, h('p', { role: 'alert' }, error instanceof Error ? error.message : String(error)));
     }
   }
+
+  private _timer = 0;
+  private _predictions = new Predictions(this._trans, () => void this._live());
 
   private _assignment(one: IAssignment, python: string): HTMLElement {
     const { course, assignment } = one;

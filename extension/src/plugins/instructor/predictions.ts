@@ -1,0 +1,165 @@
+/** What a class has predicted: a bar for each answer, live, or again from the first answer on. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { h } from '../../widgets/dom';
+
+export interface IQuestion {
+  readonly kind: 'number' | 'numbers' | 'shape' | 'choice' | 'mask';
+  readonly label: string;
+  readonly options?: readonly string[];
+  readonly columns?: readonly string[];
+}
+
+export interface IPrediction {
+  readonly name: string;
+  readonly questions: readonly IQuestion[];
+  /** What came out, one value for each question, where somebody has run the cell below. */
+  readonly observed: readonly unknown[] | null;
+  /** Who said what when, the first answer first; answers are null where the prediction was passed over. */
+  readonly by: readonly { student: string; at: string; answers: readonly unknown[] | null }[];
+}
+
+export interface IBar {
+  readonly answer: string;
+  readonly students: readonly string[];
+  readonly cameOut: boolean;
+}
+
+const MOST = 12; // bars of a question; the rarest answers beyond share one
+
+const spelled = ({ kind }: IQuestion, value: unknown): string => {
+  if (kind === 'mask') {
+    return (value as boolean[][]).map(row => row.map(cell => (cell ? '■' : '□')).join('')).join(' ');
+  }
+  const list = (Array.isArray(value) ? value : [value]).map(one => (typeof one === 'number' && !Number.isInteger(one) ? String(+one.toPrecision(3)) : String(one)));
+  return kind === 'choice' ? list.join(', ') || '∅' : kind === 'number' ? list[0] : `[${list.join(', ')}]`;
+};
+
+const order = (question: IQuestion, a: IBar, b: IBar): number => {
+  if (question.kind === 'number') {
+    return Number(a.answer) - Number(b.answer);
+  }
+  const options = question.options ?? [];
+  const [i, j] = [options.indexOf(a.answer), options.indexOf(b.answer)];
+  return i >= 0 && j >= 0 ? i - j : b.students.length - a.students.length;
+};
+
+/** The bars of one question over the first `upto` answers of a class; numbers from small to large, options in their order. */
+export function bars(prediction: IPrediction, place: number, upto = prediction.by.length): IBar[] {
+  const question = prediction.questions[place];
+  const found = new Map<string, string[]>((question.options ?? []).map(option => [option, []]));
+  for (const { student, answers } of prediction.by.slice(0, upto)) {
+    if (answers) {
+      const answer = spelled(question, answers[place]);
+      found.set(answer, [...(found.get(answer) ?? []), student]);
+    }
+  }
+  const right = prediction.observed ? spelled(question, prediction.observed[place]) : null;
+  const all = [...found].map(([answer, students]) => ({ answer, students, cameOut: answer === right }));
+  const kept = all.sort((a, b) => b.students.length - a.students.length).slice(0, MOST);
+  const rest = all.slice(MOST).flatMap(({ students }) => students);
+  return [...kept.sort((a, b) => order(question, a, b)), ...(rest.length ? [{ answer: '…', students: rest, cameOut: false }] : [])];
+}
+
+/** One prediction of a class; `names`: whether students are named. */
+export function histogram(prediction: IPrediction, upto: number, names: boolean, trans: TranslationBundle): HTMLElement[] {
+  const passed = prediction.by.slice(0, upto).filter(({ answers }) => !answers).length;
+  const most = Math.max(1, ...prediction.questions.flatMap((_, i) => bars(prediction, i).map(({ students }) => students.length)));
+  const blocks = prediction.questions.map((question, i) => {
+    const rows = bars(prediction, i, upto).map(({ answer, students, cameOut }) => {
+      const bar = h('span', { className: `tfkit-Bar${cameOut ? ' tfkit-came-out' : ''}`, style: `width:${(100 * students.length) / most}%` });
+      bar.setAttribute('aria-hidden', 'true');
+      const who = names && students.length ? [h('small', {}, students.join(', '))] : [];
+      const said = cameOut ? `${answer} ✓` : answer;
+      return h('tr', {}, h('th', { scope: 'row' }, said), h('td', {}, bar, ' ', String(students.length), ...who));
+    });
+    return h('table', { className: 'tfkit-Bars' }, h('caption', {}, question.label), h('tbody', {}, ...rows));
+  });
+  const note = passed ? [h('p', {}, trans._n('%1 passed', '%1 passed', passed))] : [];
+  return [...blocks, ...note];
+}
+
+/** The section of the class panel: which prediction, whether with names, and from the first answer on. */
+export class Predictions {
+  readonly node = h('section', { className: 'tfkit-Predictions' });
+
+  constructor(
+    private _trans: TranslationBundle,
+    changed: () => void
+  ) {
+    this.node.setAttribute('aria-label', _trans.__('Predictions'));
+    this._names.onchange = changed;
+    this._which.onchange = () => this._draw();
+    this._upto.oninput = () => {
+      this._live = Number(this._upto.value) >= Number(this._upto.max);
+      this._bars();
+    };
+    this._upto.setAttribute('aria-label', _trans.__('Answers so far'));
+    this._again.textContent = _trans.__('Replay');
+    this._again.onclick = () => this._replay();
+    const names = h('label', {}, this._names, ' ', _trans.__('Names'));
+    const bar = h('div', { className: 'tfkit-Predictions-bar' }, this._again, this._upto, this._count, names);
+    this.node.append(h('h3', {}, _trans.__('Predictions')), h('label', {}, h('span', { className: 'tfkit-Hidden' }, _trans.__('Prediction')), this._which), bar, this._body);
+  }
+
+  get names(): boolean {
+    return this._names.checked;
+  }
+
+  show(found: readonly IPrediction[]): void {
+    this.node.hidden = !found.length;
+    const before = this._which.value || [...found].sort((a, b) => (b.by[b.by.length - 1]?.at ?? '').localeCompare(a.by[a.by.length - 1]?.at ?? ''))[0]?.name;
+    this._found = found;
+    this._which.replaceChildren(...found.map(({ name }) => h('option', { value: name }, name)));
+    this._which.value = found.some(({ name }) => name === before) ? before : found[0]?.name ?? '';
+    this._draw();
+  }
+
+  dispose(): void {
+    window.clearInterval(this._timer);
+  }
+
+  private _draw(): void {
+    const size = this._shown?.by.length ?? 0;
+    this._upto.max = String(size);
+    if (this._live) {
+      this._upto.value = String(size);
+    }
+    this._bars();
+  }
+
+  private _bars(): void {
+    const upto = Number(this._upto.value);
+    const shown = this._shown;
+    this._count.textContent = shown ? this._trans.__('%1 of %2', upto, shown.by.length) : '';
+    this._body.replaceChildren(...(shown ? histogram(shown, upto, this.names, this._trans) : []));
+  }
+
+  private _replay(): void {
+    this.dispose();
+    this._live = false;
+    this._upto.value = '0';
+    this._bars();
+    this._timer = window.setInterval(() => {
+      this._upto.value = String(Number(this._upto.value) + 1);
+      this._live = Number(this._upto.value) >= Number(this._upto.max);
+      this._bars();
+      if (this._live) {
+        this.dispose();
+      }
+    }, 400);
+  }
+
+  private get _shown(): IPrediction | undefined {
+    return this._found.find(({ name }) => name === this._which.value);
+  }
+
+  private _found: readonly IPrediction[] = [];
+  private _live = true; // whether new answers are shown as they come
+  private _timer = 0;
+  private _which = h('select');
+  private _names = h('input', { type: 'checkbox' });
+  private _upto = h('input', { type: 'range', min: '0' });
+  private _again = h('button', { type: 'button' });
+  private _count = h('span');
+  private _body = h('div');
+}

@@ -1,0 +1,66 @@
+const { default: AxeBuilder } = require('@axe-core/playwright');
+const { expect, test } = require('@playwright/test');
+const { activate, command, lab } = require('../helpers');
+
+const violations = async (page, where) => {
+  const axe = await new AxeBuilder({ page }).include(where).analyze();
+  return axe.violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 90)).join(' | ')}`);
+};
+
+const theme = async (page, name) => {
+  await command(page, 'apputils:change-theme', { theme: name });
+  await page.waitForFunction(n => document.body.dataset.jpThemeName === n, name);
+};
+
+test('a prediction is sealed, opens the cell below, is compared, and is in the class panel', async ({ page }) => {
+  await lab(page, 'predict.ipynb');
+  const output = n => page.locator('.jp-Cell').nth(n).locator('.jp-Cell-outputArea');
+  await activate(page, 1);
+  await command(page, 'notebook:run-cell');
+  await expect(output(1)).toContainText('Predict first');
+  await activate(page, 0);
+  await command(page, 'notebook:run-cell');
+  const form = page.getByRole('form', { name: 'Prediction 02.all' });
+  await form.getByLabel('How many are True').fill('9');
+  await form.getByLabel('What shape').fill('4 x 4');
+  await form.getByLabel('yes').check();
+  await form.getByRole('button', { name: '0', exact: true }).focus();
+  await page.keyboard.press('Space');
+  await form.getByRole('button', { name: '1', exact: true }).click();
+  for (const [name, look] of [['JupyterLab Dark', 'dark'], ['JupyterLab Light', 'light']]) {
+    await theme(page, name);
+    expect(await violations(page, '.tfkit-predict')).toEqual([]);
+    await form.screenshot({ path: `screenshots/prediction-${look}.png` });
+  }
+  await command(page, 'application:toggle-left-area');
+  await page.setViewportSize({ width: 380, height: 900 });
+  await form.screenshot({ path: 'screenshots/prediction-narrow.png' });
+  await page.setViewportSize({ width: 1360, height: 1000 });
+  await form.getByRole('button', { name: 'Seal the prediction' }).click();
+  await expect(output(0)).toContainText('Now run the cell below');
+  await expect(form).toHaveCount(0);
+
+  await activate(page, 1);
+  await command(page, 'notebook:run-cell');
+  await expect(output(1)).toContainText('3 of 4 as you predicted');
+  expect(await violations(page, '.jp-Cell:nth-child(2) .tfkit-predict, .tfkit-predict')).toEqual([]);
+  await output(1).screenshot({ path: 'screenshots/prediction-compared.png' });
+  await page.evaluate(() => window.jupyterapp.shell.currentWidget.context.save());
+
+  await command(page, 'tfkit:show-class');
+  const section = page.getByRole('region', { name: 'Predictions' });
+  await section.getByRole('combobox').selectOption('02.all');
+  await expect(section).toContainText('1 of 1');
+  await section.getByRole('combobox').selectOption('03.parameters');
+  await expect(section.locator('tbody tr')).toHaveText(['131328 1', '1050624 ✓ 2', '8404992 1'].map(text => new RegExp(text.replace(/ /g, '\\s*'))));
+  await expect(section).not.toContainText('ada');
+  await section.getByLabel('Names').check();
+  await expect(section).toContainText('ada, chen');
+  expect(await violations(page, '.tfkit-Predictions')).toEqual([]);
+  await page.locator('#tfkit-class').screenshot({ path: 'screenshots/class-predictions.png' });
+
+  await page.reload(); // as a saved notebook shows it, with no widget
+  await page.waitForFunction(() => window.jupyterapp);
+  await lab(page, 'predict.ipynb');
+  await expect(output(0)).toContainText('Now run the cell below');
+});
