@@ -250,7 +250,7 @@ class Spent(defaultdict[str, float]):
 
 
 BOXES = "CPU of the boxes"
-ASKED = {"cell": "the student's cells", "give": "modules of earlier units"}
+TRANSFORMERS_ARGUMENTS = {"cell": "the student's cells", "give": "modules of earlier units"}
 
 
 @contextmanager
@@ -270,7 +270,7 @@ def stopwatches() -> Iterator[Spent]:
             before[1](self, *what)
 
     def ask(self: Any, op: str, *more: Any, **how: Any) -> Any:
-        with spent.of(ASKED.get(op, "answers of the box")):
+        with spent.of(TRANSFORMERS_ARGUMENTS.get(op, "answers of the box")):
             return before[2](self, op, *more, **how)
 
     Student.__enter__, Student.__exit__, Student._ask = enter, leave, ask  # type: ignore[method-assign]

@@ -195,9 +195,9 @@ show.masks(
 # word less; each has, beside the keys shown, one of its own.
 
 # %%
-from tfkit.nn.streams import plan_streams
+from tfkit.nn.ngram_attention import make_ngram_context
 
-plan = plan_streams(torch.zeros(1, 9, 32), 2, 0, 9, None, buckets=32, max_distance=128)
+plan = make_ngram_context(torch.zeros(1, 9, 32), 2, 0, 9, None, buckets=32, max_distance=128)
 predicting = {f"predicting stream {n + 1}": seen[:, :-1] for n, seen in enumerate(plan.seen[0, 0])}
 show.masks({"main stream": plan.main_seen[0, 0]} | predicting, sentence.split(), title="ProphetNet's streams")
 

@@ -13,7 +13,7 @@ from autograder.answers import answers
 from tests.models.table import ROWS, drawn
 from tests.models.test_laws import make
 from tfkit import nn as parts
-from tfkit.nn import kernel
+from tfkit.nn import attention_kernel
 from tfkit.substitution import AttentionDiffers, substitute
 
 BY_ID = {exercise.id: exercise for exercise in course.exercises()}
@@ -42,7 +42,7 @@ def test_the_courses_attention_gives_each_models_numbers(name):
     with substitute(model, parts.scaled_dot_product_attention) as seen:
         out = row.read(model, ids)
     torch.testing.assert_close(out, right, rtol=1e-9, atol=1e-9)
-    assert seen.calls > 0 and seen.largest < 1e-9 and kernel.instead is None
+    assert seen.calls > 0 and seen.largest < 1e-9 and attention_kernel.attention_override is None
 
 
 @pytest.mark.parametrize("path", answers(ATTENTION, "right"), ids=lambda path: path.stem)
@@ -64,7 +64,7 @@ def test_a_wrong_answer_is_told_where_and_by_how_much(wrong):
         substitute(model, attention(answer_called(ATTENTION, f"wrong/{wrong}"))),
     ):
         row.read(model, drawn(2, row.length))
-    assert kernel.instead is None and not model.layers[0].attn._forward_hooks
+    assert attention_kernel.attention_override is None and not model.layers[0].attn._forward_hooks
     row.read(model, drawn(2, row.length))
 
 

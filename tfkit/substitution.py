@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from .nn import Attention, MultiHeadAttention, attend_by_hand, kernel
+from .nn import Attention, MultiHeadAttention, attend_by_hand, attention_kernel
 from .tracing import Recorder, followed
 
 SLACK = 64  # rounding steps that two right ways of summing may be apart, for each unit of the largest score
@@ -80,13 +80,13 @@ def substitute(model: nn.Module, yours: Callable[..., Any]) -> Iterator[Substitu
 
 @contextmanager
 def _in_kernel(model: nn.Module, yours: Callable[..., Any], seen: Substitution) -> Iterator[None]:
-    if kernel.instead is not None:
+    if attention_kernel.attention_override is not None:
         raise RuntimeError("a substitution is under way: leave its block before starting another")
     inside = Recorder(keep=())
 
     def instead(q, k, v, *, mask, bias, causal, scale, dropout):
         if not inside.path:  # another model, called inside the block
-            return kernel.fused(q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, dropout=dropout)
+            return attention_kernel.fused(q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, dropout=dropout)
         seen.calls += 1
         where = inside.path[-1] or type(model).__name__
         output, weights = _pair(yours(*plain_terms(q, k, v, mask, bias, causal, scale)), where, seen.name)
@@ -98,11 +98,11 @@ def _in_kernel(model: nn.Module, yours: Callable[..., Any], seen: Substitution) 
         return output
 
     with followed(model, inside):
-        kernel.instead = instead
+        attention_kernel.attention_override = instead
         try:
             yield
         finally:
-            kernel.instead = None
+            attention_kernel.attention_override = None
 
 
 def plain_terms(q, k, v, mask, bias, causal, scale):
@@ -114,7 +114,7 @@ def plain_terms(q, k, v, mask, bias, causal, scale):
     """
     q = q * (q.size(-1) ** -0.5 if scale is None else scale)
     if causal:
-        rows = kernel.causal_rows(q.size(-2), k.size(-2), q.device)
+        rows = attention_kernel.causal_rows(q.size(-2), k.size(-2), q.device)
         mask = rows if mask is None else mask & rows
     if bias is not None:
         bias = bias.to(q.dtype).expand(*q.shape[:-1], k.size(-2))
@@ -190,7 +190,7 @@ def _forward(
         seen.calls += 1
         right = Attention.forward(module, x, memory, mask=mask)
         if module.causal:
-            rows = kernel.causal_rows(x.size(1), source.size(1), x.device)
+            rows = attention_kernel.causal_rows(x.size(1), source.size(1), x.device)
             mask = rows if mask is None else mask & rows
         output, weights = _pair(mine(x, source, source, mask), path, seen.name)
         allowed = SLACK * torch.finfo(x.dtype).eps * (1 + _largest(right))

@@ -102,8 +102,8 @@ def hash_of_checks(released: dict[str, Released], weights: Mapping[str, float] |
     """
     plain = json.dumps({name: asdict(one) for name, one in released.items()}, sort_keys=True)
     exercises = {cell.name for one in released.values() for cell in one.cells if cell.grade}
-    weighed = json.dumps(sorted(weights.items())) if weights else ""
-    return _digest(plain.encode(), _code_hash(frozenset(exercises)).encode(), weighed.encode())
+    attend_with_logsumexp = json.dumps(sorted(weights.items())) if weights else ""
+    return _digest(plain.encode(), _code_hash(frozenset(exercises)).encode(), attend_with_logsumexp.encode())
 
 
 @lru_cache(maxsize=8)

@@ -116,10 +116,10 @@ def test_the_host_counts_what_a_graph_wrote():
     with torch.no_grad():
         attention(torch.randn(1, 3, 8), cache=cache)
     assert (cache.length, int(cache.past)) == (3, 3)
-    cache.advanced(1)
+    cache.advance_length(1)
     assert cache.length == 4
     with pytest.raises(ValueError, match="holds 4 positions and 5 are needed"):
-        cache.advanced(1)
+        cache.advance_length(1)
     assert cache.length == 4
 
 

@@ -215,7 +215,7 @@ def test_moving_what_differs_is_moving_all(name):
         return model(new, cache=cache, use_cache=True).logits
 
     moved = after(lambda cache: cache.reorder(order))
-    assert torch.equal(after(lambda cache: cache.shuffle(order, 12)), moved)
+    assert torch.equal(after(lambda cache: cache.reorder_from(order, 12)), moved)
     assert not torch.allclose(after(lambda cache: None), moved)
 
 
@@ -231,7 +231,7 @@ def test_other_memories(name, strategy):
     for row, prompt in zip(found.tolist(), given, strict=True):
         alone = generate(model, [prompt], strategy, **how)
         assert row == [PAD] * (len(row) - alone.size(1)) + alone[0].tolist()
-        read = model.following if name == "xlnet" else lambda ids: model(ids).logits[:, -1]
+        read = model.next_token_logits if name == "xlnet" else lambda ids: model(ids).logits[:, -1]
         slow = torch.tensor([prompt])
         for _ in range(6 if strategy.name != "beam" else 0):
             slow = torch.cat([slow, read(slow).argmax(-1, keepdim=True)], 1)

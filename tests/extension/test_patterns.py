@@ -12,7 +12,7 @@ import torch
 import tfkit
 from tfkit import tracing
 from tfkit.nn import merge_heads, split_heads
-from tfkit.nn.block_sparse import drawn_blocks
+from tfkit.nn.block_sparse import draw_random_blocks
 from tfkit.nn.lsh import lsh_attention
 from tfkit.nn.sliding_window import local_global_mask
 from tfkit.objectives.permutation_lm import permutation_masks
@@ -102,7 +102,7 @@ def test_a_bigbird_draws_its_random_blocks_in_training():
     maps = show.attention(model, input_ids=ids(24), training=True).trace["maps"][0]
     found, names = kinds_of(maps)
     assert names == ["hidden", "window", "global", "random"] and not model.training
-    drawn = drawn_blocks(1, 2, 12, 1)  # [H,N-2,1]; the second layer's
+    drawn = draw_random_blocks(1, 2, 12, 1)  # [H,N-2,1]; the second layer's
     for head in range(2):
         wanted = torch.zeros(12, 12, dtype=torch.bool)
         wanted[torch.arange(1, 11), drawn[head, :, 0]] = True

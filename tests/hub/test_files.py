@@ -63,7 +63,9 @@ def test_a_published_bert(pretrained):
     for head in (None, "pretraining", "masked_lm", "next_sentence"):
         again = assert_same(model, directory, head)
         assert again.head == (head or "pretraining")
-    with pytest.raises(ValueError, match=r"2 tensors missing: top.classifier.bias \(classifier.bias\).*new_head=True"):
+    with pytest.raises(
+        ValueError, match=r"2 tensors missing: task_head.classifier.bias \(classifier.bias\).*new_head=True"
+    ):
         tfkit.from_pretrained(directory, "sequence_classification")
     fresh = tfkit.from_pretrained(directory, "sequence_classification", new_head=True)
     assert torch.equal(fresh.embed.tokens.weight, model.embed.tokens.weight)

@@ -104,8 +104,8 @@ def test_another_number_of_labels(saved):
     model = tfkit.from_pretrained(saved, num_labels=5, hidden_dropout_prob=0.3, new_head=True)
     assert model.config.num_labels == 5 and model.config.dropout == 0.3 and model.config.id2label is None
     assert model(IDS).logits.shape == (1, 5)
-    assert model.top.classifier.weight.std().item() == pytest.approx(0.02, rel=0.4)
-    assert not model.top.classifier.bias.any()
+    assert model.task_head.classifier.weight.std().item() == pytest.approx(0.02, rel=0.4)
+    assert not model.task_head.classifier.bias.any()
     old = load_file(saved / "model.safetensors")
     assert torch.equal(model.pooler.weight, old["bert.pooler.dense.weight"])
     with pytest.raises(TypeError, match="bert has no field colour"):

@@ -304,7 +304,7 @@ ROWS: dict[str, Row] = {
         fields={"vocab_size": VOCAB, "block_sizes": (1, 1), "n_decoder_layers": 1, "d_model": 16, "n_heads": 4,
                 "d_head": 4, "d_ff": 24, "num_labels": LABELS}, head="masked_lm",
         odd={"d_model": 18, "n_heads": 3, "d_head": 5, "pooling_type": "max"},
-        still={r"layers\.1\.0\.attn\.(by_|waves|types)": "to the first token, which a classifier reads, all are near"},
+        still={r"layers\.1\.0\.attn\.(content|position|segment)_": "a classifier reads the first token: all are near"},
         but={"padding": "pooling mixes what stands for padding with its neighbours, as published"},
     ),
     "gpt": Decoder(fields=GPT, head="causal_lm", odd=ODD),
@@ -404,7 +404,7 @@ ROWS: dict[str, Row] = {
             "compile": "the way back computes inputs again, and hashes are drawn from a generator",
             "padding": "chunks form a ring in which padding takes up room",
         },
-        still={r"top\.span\.bias": "the same at all places"},
+        still={r"task_head\.qa_outputs\.bias": "the same at all places"},
     ),
     "reformer-causal": Decoder(
         fields={**REFORMER, "lsh_chunk": 16}, head="causal_lm", heads=("causal_lm",), odd={"axial": False},

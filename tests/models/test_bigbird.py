@@ -5,7 +5,7 @@ import torch
 
 import tfkit
 from tfkit.models import bigbird
-from tfkit.nn.block_sparse import block_table, drawn_blocks
+from tfkit.nn.block_sparse import block_table, draw_random_blocks
 
 hf = pytest.importorskip("transformers")
 SIZES = {"vocab_size": 61, "hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 40}
@@ -122,7 +122,7 @@ def test_who_reaches_whom_is_the_mask_of_the_lesson():
     """The published pattern is the lesson's with the last block global too, and with what was drawn."""
     from tfkit.nn import bigbird_mask
 
-    blocks, drawn = 13, drawn_blocks(0, 1, 13, 3)
+    blocks, drawn = 13, draw_random_blocks(0, 1, 13, 3)
     table, once = block_table(blocks, drawn)
     found = torch.zeros(blocks, blocks, dtype=torch.bool)
     found[[0, -1]] = True

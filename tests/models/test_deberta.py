@@ -126,15 +126,15 @@ def test_the_fast_scores_are_the_lessons(length, k, block):
     qr, kr = (torch.randn(3, 2 * k, 4, dtype=torch.float64, requires_grad=True) for _ in range(2))
     right = distance_windows(length, block=block)
 
-    def picked(table, distance):
+    def gather_rows(table, distance):
         return table[:, (k + distance).clamp(0, 2 * k - 1)]
 
     def whole(scores):
         return scores.flatten(2, 3)[..., :length, :length]
 
     # as the paper has it: seen from the key, to the other side; the published models use one side for both
-    fast = whole(scores_by_distance(qc, picked(kr, -right)))
-    fast = (qc @ kc.mT + fast + whole(scores_by_distance(kc, picked(qr, -right))).mT) / math.sqrt(12)
+    fast = whole(scores_by_distance(qc, gather_rows(kr, -right)))
+    fast = (qc @ kc.mT + fast + whole(scores_by_distance(kc, gather_rows(qr, -right))).mT) / math.sqrt(12)
     expected = disentangled_scores(qc, kc, qr, kr, k)
     torch.testing.assert_close(fast, expected)
     weight = torch.randn_like(fast)
@@ -174,10 +174,10 @@ def test_learning_and_reading_take_two_paths_to_the_same(parity, kind, talking, 
     given = batch("masked_lm")
     learning = ours(**given).logits
     with torch.no_grad():
-        reading = ours(**given).logits
+        distance_projections = ours(**given).logits
         with tfkit.trace(ours) as fused:
-            assert torch.equal(ours(**given).logits, reading)
-    torch.testing.assert_close(reading, learning, rtol=1e-4, atol=1e-5)
+            assert torch.equal(ours(**given).logits, distance_projections)
+    torch.testing.assert_close(distance_projections, learning, rtol=1e-4, atol=1e-5)
     with tfkit.trace(ours) as by_hand:
         assert torch.equal(ours(**given).logits, learning)
     for name in ("layers.0.attn.weights", "layers.2.attn.weights"):  # of the row without padding
@@ -196,15 +196,16 @@ def test_v2s_enhanced_mask_decoder_by_their_layers(parity, tmp_path):
     (tmp_path / "config.json").write_text(json.dumps({**config, "emd_steps": 2}))
     ids = batch(None)["input_ids"][:1]
     states = theirs.deberta(ids, output_hidden_states=True).hidden_states
-    asking = states[-2] + weights["deberta.embeddings.position_embeddings.weight"][:11]
+    query_states = states[-2] + weights["deberta.embeddings.position_embeddings.weight"][:11]
     encoder = theirs.deberta.encoder
     for _ in range(2):
-        asking = encoder.layer[-1](
-            states[-2], torch.ones(1, 1, 11, 11), query_states=asking, relative_pos=encoder.get_rel_pos(states[-2]),
+        query_states = encoder.layer[-1](
+            states[-2], torch.ones(1, 1, 11, 11), query_states=query_states,
+            relative_pos=encoder.get_rel_pos(states[-2]),
             rel_embeddings=encoder.get_rel_embedding(),
         )[0]  # fmt: skip
     logits = tfkit.from_pretrained(tmp_path)(ids).logits
-    torch.testing.assert_close(logits, theirs.cls(asking), rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(logits, theirs.cls(query_states), rtol=1e-4, atol=1e-5)
 
 
 def test_labels_may_be_probabilities(parity, exact, tmp_path):

@@ -51,7 +51,7 @@ def test_numbers_and_gradients(pair, parity, dtype):
     for key, tensor in expected.items():
         torch.testing.assert_close(out[key], tensor, **close)
     total(expected).backward(), total(out).backward()
-    unread = {"top.project.weight", "top.project.bias"} if ours.head == "reader" else set()
+    unread = {"task_head.project.weight", "task_head.project.bias"} if ours.head == "reader" else set()
     grads = {n: p.grad for n, p in ours.named_parameters() if n not in unread}
     assert all(grad is not None for grad in grads.values())
     grads = ours.names.dump(grads, headed=True)

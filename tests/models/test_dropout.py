@@ -16,7 +16,9 @@ import tfkit.nn
 from tests.models.table import ROWS, choices, drawn, kind
 from tfkit import registry
 
-OURS = [sys.modules[f"tfkit.nn.{name}"] for name in ("dropout", "kernel")]  # `tfkit.nn.dropout` is the function
+OURS = [
+    sys.modules[f"tfkit.nn.{name}"] for name in ("dropout", "attention_kernel")
+]  # `tfkit.nn.dropout` is the function
 OF_PARTS = {"encoder_decoder", "mmbt", "rag"}  # they are made of the others
 
 # what transformers 5.23 has no class for, under its main head: field -> how often it drops

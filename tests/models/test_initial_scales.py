@@ -27,8 +27,10 @@ DIFFERENT = {
     "funnel": {
         "": "all at 0.02, as the models beside it; their default starts embeddings at 1 and layers by their widths",
     },
-    "t5": {r"top\.classifier\.weight": "as wide as every other layer; theirs is 1, whatever the width"},
-    "mt5": {r"(lm_head|top\.classifier)\.weight": "as wide as every other layer, as in Mesh TensorFlow; theirs is 1"},
+    "t5": {r"task_head\.classifier\.weight": "as wide as every other layer; theirs is 1, whatever the width"},
+    "mt5": {
+        r"(lm_head|task_head\.classifier)\.weight": "as wide as every other layer, as in Mesh TensorFlow; theirs is 1"
+    },
 }
 
 NORMS = [(r"norm\d?\.weight", (1.0, 0.0)), (r"bias(es\.\d)?$", (0.0, 0.0))]

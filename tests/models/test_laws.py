@@ -29,8 +29,8 @@ ENDLESS = {
 # what adds the same to all scores of one softmax moves nothing, or by a rounding error: a key's bias, that of one score
 # per choice or place, and those before it where all is linear from there
 STILL = re.compile(
-    r"k_proj\.bias|(choice|answering)/top\.(classifier|choose|score|span|start|end)\.bias|double_heads/top\.choice\.bias"
-    r"|choice/(top\.summary|layers\.1\.norm2)\.bias"
+    r"k_proj\.bias|(choice|answering)/task_head\.(classifier|choose|score|span|start|end)\.bias|double_heads/task_head\.mc_classifier\.bias"
+    r"|choice/(task_head\.summary|layers\.1\.norm2)\.bias"
 )
 
 
@@ -77,7 +77,7 @@ def lesson(row, model):
     given = row.inputs(model, ids)
     if model.head is None or model.head in row.untaught:
         return given
-    top = getattr(model, "top", None)
+    top = getattr(model, "task_head", None)
     targets = answers(getattr(top, "TARGETS", ("labels",)), model.head, ids)
     if "decoder_input_ids" in given and "labels" in targets:
         targets["labels"] = given.pop("decoder_input_ids")

@@ -34,14 +34,14 @@ def batch(head, rows=3, length=21, choices=2):
     ids = ids.masked_fill(~real, 1)
     given = {"input_ids": ids, "attention_mask": real.long(), "token_type_ids": ids % 2}
     places = torch.arange(length) % 9 == torch.tensor([1, 2, 3]).view(-1, *[1] * (len(shape) - 1))
-    marked = {"global_attention_mask": places.expand(shape).long()}
+    global_mask = {"global_attention_mask": places.expand(shape).long()}
     words = torch.randint(0, 61, shape, generator=draw).masked_fill(~real, -100)
     classes = torch.tensor([1, 0, 1])
     targets = {
-        None: marked,
-        "masked_lm": marked | {"labels": words},
+        None: global_mask,
+        "masked_lm": global_mask | {"labels": words},
         "sequence_classification": {"labels": classes + 1},
-        "token_classification": marked | {"labels": (words % 3).masked_fill(~real, -100)},
+        "token_classification": global_mask | {"labels": (words % 3).masked_fill(~real, -100)},
         "question_answering": {"start_positions": classes, "end_positions": torch.tensor([4, 99, 7])},
         "multiple_choice": {"labels": classes},
     }
@@ -76,11 +76,11 @@ def tiny(head=None, **more):
 def test_who_reaches_whom_is_the_mask_of_the_lesson():
     """The gradient of one position's output finds the inputs that it saw: with one layer, exactly its row."""
     ours, ids = tiny(), torch.randint(3, 61, (1, 13))
-    marked = torch.zeros_like(ids)
-    marked[0, [2, 9]] = 1
+    global_mask = torch.zeros_like(ids)
+    global_mask[0, [2, 9]] = 1
     rows = []
     ours.embed.register_forward_hook(lambda module, given, out: rows.append(out) or out.retain_grad())
-    states = ours(ids, global_attention_mask=marked).last_hidden_state[0]
+    states = ours(ids, global_attention_mask=global_mask).last_hidden_state[0]
     for place in range(13):
         rows[0].grad = None
         states[place].pow(3).sum().backward(retain_graph=True)
@@ -103,10 +103,10 @@ def test_memory_is_linear_in_the_length(parity, train):
     ours = tiny(max_length=2100, dropout=0.0, attn_dropout=0.0)
 
     def work(length):
-        ids, marked = torch.full((1, length), 5), torch.zeros(1, length, dtype=torch.int64)
-        marked[0, 0] = 1
+        ids, global_mask = torch.full((1, length), 5), torch.zeros(1, length, dtype=torch.int64)
+        global_mask[0, 0] = 1
         with torch.set_grad_enabled(train):
-            out = ours(ids, global_attention_mask=marked).last_hidden_state
+            out = ours(ids, global_attention_mask=global_mask).last_hidden_state
             if train:
                 out.sum().backward()
 

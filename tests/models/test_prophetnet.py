@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import tfkit
-from tfkit.nn import StaticCache, StreamAttention, plan_streams
+from tfkit.nn import NgramAttention, StaticCache, make_ngram_context
 
 hf = pytest.importorskip("transformers")
 theirs_module = pytest.importorskip("transformers.models.prophetnet.modeling_prophetnet")
@@ -180,7 +180,7 @@ def test_few_rows_at_a_time_are_all_rows(parity, pair, monkeypatch, head):
     _, ours = pair(head, **more)
     given, found = ints(batch(parity, head, torch.float64)), []
     for chunk in (128, 3):
-        monkeypatch.setattr(StreamAttention, "CHUNK", chunk)
+        monkeypatch.setattr(NgramAttention, "CHUNK", chunk)
         out = ours.double()(**given)
         found.append((out.logits, out.logits_ngram, *torch.autograd.grad(out.loss, ours.parameters())))
     torch.testing.assert_close(*found)
@@ -226,7 +226,7 @@ def test_dropout_of_the_weights_reaches_the_own_key():
     layer = tfkit.from_config("prophetnet", "causal_lm", **sizes, **still).double().decoder[0].self_attn
     layer.o_proj.weight.copy_(torch.eye(8))
     x = torch.randn(1, 3, 8).double()
-    streams = plan_streams(x[:, :1], 2, 0, 1, None, buckets=32, max_distance=128)
+    streams = make_ngram_context(x[:, :1], 2, 0, 1, None, buckets=32, max_distance=128)
     expected = layer.eval()(x, mask=streams)
     drawn = layer.train()(x.expand(20000, -1, -1), mask=streams)
     torch.testing.assert_close(drawn.mean(0, keepdim=True), expected, rtol=0.05, atol=0.02)

@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 
 import tfkit
 from tfkit.nn import StaticCache, attend_by_hand, relative_shift
-from tfkit.nn.relative import RelativeAttention, bar, distance_waves
+from tfkit.nn.relative_attention import RelativeAttention, causal_relative_bias, sinusoidal_distances
 
 FIXTURES = Path(__file__).parent / "fixtures" / "transformer_xl"
 CASES = sorted(path.name for path in FIXTURES.iterdir())
@@ -200,19 +200,19 @@ def test_attention_is_what_the_paper_writes(queries):
     """The skewed view and the fused kernel, against the shift with copies and every step by hand."""
     torch.manual_seed(0)
     attn, batch, keys = RelativeAttention(16, 2).double(), 3, 7
-    torch.nn.init.normal_(attn.by_content), torch.nn.init.normal_(attn.by_distance)
+    torch.nn.init.normal_(attn.content_bias), torch.nn.init.normal_(attn.position_bias)
     source = torch.randn(batch, keys, 16, dtype=torch.float64)
-    waves = distance_waves(torch.arange(keys - 1, -2, -1), 16, source)
-    barred = bar(queries, keys, keys, source).repeat(batch, 1)[None]
+    position_encodings = sinusoidal_distances(torch.arange(keys - 1, -2, -1), 16, source)
+    causal_bias = causal_relative_bias(queries, keys, keys, source).repeat(batch, 1)[None]
     q, k, v, r = (
         proj(x).unflatten(-1, (2, 8)).transpose(-3, -2)
         for proj, x in zip(
             (attn.q_proj, attn.k_proj, attn.v_proj, attn.r_proj),
-            (source[:, -queries:], source, source, waves[:-1]),
+            (source[:, -queries:], source, source, position_encodings[:-1]),
             strict=True,
         )
     )
-    far = relative_shift((q + attn.by_distance[:, None]) @ r.transpose(-1, -2)) * attn.scale
-    by_hand, _, _ = attend_by_hand(q + attn.by_content[:, None], k, v, bias=far, causal=True)
+    far = relative_shift((q + attn.position_bias[:, None]) @ r.transpose(-1, -2)) * attn.scale
+    by_hand, _, _ = attend_by_hand(q + attn.content_bias[:, None], k, v, bias=far, causal=True)
     expected = attn.o_proj(by_hand.transpose(1, 2).flatten(2))
-    torch.testing.assert_close(attn(source, queries, waves, barred), expected)
+    torch.testing.assert_close(attn(source, queries, position_encodings, causal_bias), expected)

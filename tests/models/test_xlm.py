@@ -118,7 +118,7 @@ def test_adaptive_softmax(tmp_path):
     out = ours.eval()(**given)
     states, real = out.last_hidden_state.flatten(0, 1), given["labels"].flatten() != -100
     their_layer = nn.AdaptiveLogSoftmaxWithLoss(24, 61, [8, 30], 2.0, head_bias=True).double()
-    their_layer.load_state_dict(ours.top.words.state_dict())
+    their_layer.load_state_dict(ours.task_head.words.state_dict())
     expected = their_layer(states[real], given["labels"].flatten()[real])
     torch.testing.assert_close(out.loss, expected.loss)
     torch.testing.assert_close(out.logits.flatten(0, 1), their_layer.log_prob(states))

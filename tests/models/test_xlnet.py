@@ -151,7 +151,7 @@ def test_greedy_ids(parity, tmp_path):
     ids = found = batch(None)["input_ids"][:, :5]
     expected = theirs.generate(ids, max_new_tokens=9, do_sample=False, eos_token_id=None, use_mems=False)
     for _ in range(9):
-        found = torch.cat([found, ours.following(found).argmax(-1, keepdim=True)], 1)
+        found = torch.cat([found, ours.next_token_logits(found).argmax(-1, keepdim=True)], 1)
     assert torch.equal(found, expected)
     assert found[:, 5:].unique().numel() > 3
 
@@ -199,7 +199,7 @@ def test_blocks_of_queries_change_nothing(parity, tmp_path, more, monkeypatch):
     given = {"attention_mask": torch.arange(12) < torch.tensor([[12], [9], [11], [10]]), "token_type_ids": ids % 2}
     given |= permuted(length=12) | {"mems": ours(ids[:, :5]).mems}
     for block in (256, 4, 3):
-        monkeypatch.setattr("tfkit.nn.two_streams.BLOCK", block)
+        monkeypatch.setattr("tfkit.nn.two_stream_attention.BLOCK", block)
         ours.zero_grad()
         out = ours(ids, **given, labels=ids[:, :3])
         out.loss.backward()

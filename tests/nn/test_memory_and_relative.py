@@ -7,8 +7,8 @@ import torch
 
 import tfkit
 from tfkit.nn import memory_attention, relative_scores, split_heads
-from tfkit.nn.relative import RelativeAttention, bar, distance_waves
-from tfkit.nn.two_streams import two_stream_attention
+from tfkit.nn.relative_attention import RelativeAttention, causal_relative_bias, sinusoidal_distances
+from tfkit.nn.two_stream_attention import two_stream_attention
 from tfkit.objectives.permutation_lm import permutation_masks
 
 WIDTH, HEADS = 12, 3
@@ -27,22 +27,22 @@ def numbers(*shape):
 def published():
     """-> the model's attention with random biases"""
     attn = RelativeAttention(WIDTH, HEADS).double()
-    torch.nn.init.normal_(attn.by_content), torch.nn.init.normal_(attn.by_distance)
+    torch.nn.init.normal_(attn.content_bias), torch.nn.init.normal_(attn.position_bias)
     return attn
 
 
 def read(attn, source, new):
     """attn's own call on the last `new` positions -> its output, and the weights that a trace shows"""
     keys = source.size(1)
-    waves = distance_waves(torch.arange(keys - 1, -2, -1), WIDTH, source)
+    waves = sinusoidal_distances(torch.arange(keys - 1, -2, -1), WIDTH, source)
     with tfkit.trace(attn) as t:
-        out = attn(source, new, waves, bar(new, keys, keys, source).repeat(len(source), 1)[None])
+        out = attn(source, new, waves, causal_relative_bias(new, keys, keys, source).repeat(len(source), 1)[None])
     return out, t["weights"], waves[:-1]
 
 
 @pytest.mark.parametrize(("new", "past"), [(1, 0), (4, 0), (1, 3), (5, 3), (2, 7)])
 def test_memory_attention_is_the_models_where_distances_do_not_count(published, new, past):
-    for parameter in (published.by_content, published.by_distance, published.r_proj.weight):
+    for parameter in (published.content_bias, published.position_bias, published.r_proj.weight):
         torch.nn.init.zeros_(parameter)
     torch.nn.init.eye_(published.o_proj.weight)
     x, memory = numbers(2, new, WIDTH), numbers(2, past, WIDTH)
@@ -62,7 +62,7 @@ def test_relative_scores_are_the_models_weights(published, new, keys):
     _, weights, waves = read(published, source, new)
     q, k = split_heads(published.q_proj(source[:, -new:]), HEADS), split_heads(published.k_proj(source), HEADS)
     r = published.r_proj(waves).view(keys, HEADS, -1).transpose(0, 1)  # [H,K,D]
-    scores = relative_scores(q, k, r, published.by_content, published.by_distance)
+    scores = relative_scores(q, k, r, published.content_bias, published.position_bias)
     future = torch.ones(new, keys, dtype=torch.bool).triu(keys - new + 1)
     torch.testing.assert_close(scores.masked_fill(future, -math.inf).softmax(-1), weights)
 

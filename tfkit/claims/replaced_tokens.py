@@ -132,7 +132,7 @@ def accuracy(encoder: nn.Module, task: str, seed: int, size: Size) -> float:
     (ids, labels), (asked, answers) = examples(task, seed, size)
     torch.manual_seed(seed)
     model = made("sequence_classification", size, labels=int(labels.max()) + 1)
-    body = {name: value for name, value in encoder.state_dict().items() if not name.startswith("top.")}
+    body = {name: value for name, value in encoder.state_dict().items() if not name.startswith("task_head.")}
     model.load_state_dict(body, strict=False)
 
     def one_pass(generator):

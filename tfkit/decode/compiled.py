@@ -61,7 +61,7 @@ def run_step(model: Any, backend: Backend, given: dict[str, Any], cache: Any, ne
     held = getattr(cache, "rows", cache)  # RAG's counts passages, each a row of what it wraps
     leave_open(given, held)
     out = compiled_step(model, backend, held.max_length, new)(model, given, cache)
-    held.advanced(new)
+    held.advance_length(new)
     return out
 
 
@@ -73,12 +73,12 @@ def leave_open(given: dict[str, Any], cache: Any) -> None:
     for tensor in tensors({name: given.get(name) for name in sources}):
         for dim in range(1, tensor.dim()):  # widths too, which the weights decide
             mark(tensor, dim)
-    for buffer in cache.grown.values():
+    for buffer in cache.self_attention.values():
         mark(buffer.k, 0)
         mark(buffer.v, 0)
     for tensor in tensors(getattr(cache, "real", None)):
         mark(tensor, 0)
-    for pair in cache.memory.values():
+    for pair in cache.cross_attention.values():
         for tensor in pair:
             mark(tensor, 0)
             mark(tensor, 2)

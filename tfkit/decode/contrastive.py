@@ -36,12 +36,12 @@ class Contrastive:
         if request.max_new_tokens == 0:
             return buffer.ids
         batch = torch.arange(len(request.prompt), device=request.prompt.device)
-        logits, index, since = decoder.start(request.prompt), batch, 0
+        logits, index, prefix_length = decoder.start(request.prompt), batch, 0
         before = Before(decoder.hidden, request.prompt_mask)
         while True:
             scores = request.process_logits(buffer.so_far, logits)
             probs, tokens = scores.softmax(-1).topk(self.size)  # [B,size]
-            logits = decoder.advance(index.repeat_interleave(self.size), tokens.flatten(), since)
+            logits = decoder.advance(index.repeat_interleave(self.size), tokens.flatten(), prefix_length)
             states = before.last(decoder.hidden).unflatten(0, tokens.shape)  # [B,size,E]
             likeness = before.likeness(states)
             value = (1 - self.alpha) * probs - self.alpha * likeness
@@ -50,7 +50,7 @@ class Contrastive:
             buffer.append(scores, tokens.gather(1, order)[:, 0], tokens.gather(1, order), told=told)
             if buffer.done:
                 return buffer.so_far
-            index, since = batch * self.size + order[:, 0], buffer.length - 1
+            index, prefix_length = batch * self.size + order[:, 0], buffer.length - 1
             before.add(states[batch, order[:, 0]])
             logits = logits.index_select(0, index)
 

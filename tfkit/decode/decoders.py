@@ -25,11 +25,11 @@ class Decoder(Protocol):
     def start(self, ids: Tensor) -> Tensor:
         """ids [B,t], the prompt -> logits [B,V] of what follows."""
 
-    def advance(self, index: Tensor | None, token: Tensor, since: int = 0) -> Tensor:
+    def advance(self, index: Tensor | None, token: Tensor, prefix_length: int = 0) -> Tensor:
         """Go on from rows `index` [N] of the last call (None: all, as they are) with `token` [N] -> logits [N,V].
 
-        Rows of one sentence stay together, in the order of the sentences. since: where as many rows stay as there
-        were, the first column in which one differs from the row that had its place."""
+        Rows of one sentence stay together, in the order of the sentences. prefix_length: where as many rows stay as
+        there were, the first column in which one differs from the row that had its place."""
 
     def extend(self, tokens: Tensor) -> Tensor:
         """Go on with several tokens at once, [N,t] -> logits [N,t,V] after each of them."""
@@ -50,7 +50,7 @@ def is_causal(model: Any) -> bool:
 
 def tells(model: Any) -> bool:
     """Whether it says what follows a whole text, by itself."""
-    return hasattr(model, "following") and model.head == "masked_lm"
+    return hasattr(model, "next_token_logits") and model.head == "masked_lm"
 
 
 def need_words(model: Any) -> None:
@@ -122,7 +122,7 @@ class ModelDecoder(ABC):
         self.room = room if backend is None else bucket(room)
         if static or backend is not None:
             need_static(model, self.cached)
-        if backend is not None and (why := getattr(model, "UNCOMPILED", None)):
+        if backend is not None and (why := getattr(model, "NOT_COMPILABLE", None)):
             raise ValueError(f"compile: {type(model).__name__} cannot be decoded as one graph: {why}")
         self.rows, self.length = 0, 0
         self.cache: Any = None
@@ -141,10 +141,10 @@ class ModelDecoder(ABC):
         last = {"logits_to_keep": 1} if "logits_to_keep" in self.known else {}  # a long prompt has many
         return self.extend(ids, **last)[:, -1]
 
-    def advance(self, index: Tensor | None, token: Tensor, since: int = 0) -> Tensor:
+    def advance(self, index: Tensor | None, token: Tensor, prefix_length: int = 0) -> Tensor:
         """index [N] or None, token [N] -> logits [N,V]; a model without a cache reads everything again."""
         if index is not None:
-            self.reorder(index, since)
+            self.reorder(index, prefix_length)
         return self.extend(token.unsqueeze(1))[:, -1]
 
     def extend(self, tokens: Tensor, **how: Any) -> Tensor:
@@ -172,16 +172,16 @@ class ModelDecoder(ABC):
         last = getattr(self.model, "last_position", None)
         return last is None or self.length <= last
 
-    def reorder(self, index: Tensor, since: int) -> None:
-        """Goes on from rows `index` [N]; what they agree on, the first `since` columns, need not be moved."""
+    def reorder(self, index: Tensor, prefix_length: int) -> None:
+        """Goes on from rows `index` [N]; what they agree on, the first `prefix_length` columns, need not be moved."""
         if len(index) != self.rows:
             self.rows = len(index)
             self.repeat(index)
-            since = 0
+            prefix_length = 0
         if not self.cached:
             self.ids = self.ids[index]
-        elif since and hasattr(self.cache, "shuffle"):
-            self.cache.shuffle(index, since)
+        elif prefix_length and hasattr(self.cache, "reorder_from"):
+            self.cache.reorder_from(index, prefix_length)
         else:
             self.cache.reorder(index)
 
@@ -285,9 +285,9 @@ class Padded(StaticCache):
         super().__init__(room)
         self.real = real  # bool [B,room]
 
-    def visible(self, new: int, device: torch.device | None = None) -> Tensor:
+    def written_mask(self, new: int, device: torch.device | None = None) -> Tensor:
         """bool [B,1,new,room]: a row for each prompt, as its padding differs from the others'"""
-        return super().visible(new, device) & self.real[:, None, None]
+        return super().written_mask(new, device) & self.real[:, None, None]
 
     def reorder(self, index: Tensor) -> None:
         """The prompts' padding goes with their rows."""
@@ -309,8 +309,8 @@ class StepDecoder:
         self.ids = ids
         return self.step(ids)
 
-    def advance(self, index: Tensor | None, token: Tensor, since: int = 0) -> Tensor:
-        """token [N] -> logits [N,V]; `since` saves nothing here: the whole prefix is read again"""
+    def advance(self, index: Tensor | None, token: Tensor, prefix_length: int = 0) -> Tensor:
+        """token [N] -> logits [N,V]; `prefix_length` saves nothing here: the whole prefix is read again"""
         before = self.ids if index is None else self.ids[index]
         self.ids = torch.cat([before, token.unsqueeze(1)], dim=1)
         return self.step(self.ids)
@@ -335,7 +335,7 @@ class PlainDecoder(StepDecoder):
         """prefix [N,T] -> logits [N,V] of what follows"""
         return self.model.decode(prefix, self.memory, self.src)[:, -1]
 
-    def advance(self, index: Tensor | None, token: Tensor, since: int = 0) -> Tensor:
+    def advance(self, index: Tensor | None, token: Tensor, prefix_length: int = 0) -> Tensor:
         """As the parent's; the source and its memory are copied for as many rows as there are now."""
         if index is not None and len(index) != len(self.src):  # rows of one sentence share its memory: their number
             self.src, self.memory = self.src[index], self.memory[index]  # alone matters
@@ -343,7 +343,8 @@ class PlainDecoder(StepDecoder):
 
 
 class TextDecoder(StepDecoder):
-    """A model of ours that says what follows a whole text, `following(ids, mask) -> logits`, and keeps nothing of it.
+    """A model of ours that says what follows a whole text, `next_token_logits(ids, mask) -> logits`, and keeps nothing
+    of it.
 
     mask bool [B,t]: of prompts that are padded on the left, or None."""
 
@@ -353,9 +354,9 @@ class TextDecoder(StepDecoder):
 
     def last(self, prefix: Tensor) -> Tensor:
         """prefix [N,T] -> logits [N,V] of what follows"""
-        return self.model.following(prefix, self.mask)
+        return self.model.next_token_logits(prefix, self.mask)
 
-    def advance(self, index: Tensor | None, token: Tensor, since: int = 0) -> Tensor:
+    def advance(self, index: Tensor | None, token: Tensor, prefix_length: int = 0) -> Tensor:
         """As the parent's; the mask goes with the rows, and the new token is real."""
         if self.mask is not None:
             self.mask = F.pad(self.mask if index is None else self.mask[index], (0, 1), value=True)

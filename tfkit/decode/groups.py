@@ -22,9 +22,9 @@ def run_groups(request: GenerationRequest, groups: list[Hypotheses], penalty: fl
         parent, token = choose(request, groups, scores, ids[..., :end], penalty)
         if end + 1 == start + request.max_new_tokens or all(group.done for group in groups):
             break
-        ids, index, since = moved(ids, parent, start, end)
+        ids, index, prefix_length = moved(ids, parent, start, end)
         ids[..., end] = token
-        logits = request.decoder.advance(index, token.flatten(), since)
+        logits = request.decoder.advance(index, token.flatten(), prefix_length)
     return collect(request, groups)
 
 

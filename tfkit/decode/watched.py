@@ -65,12 +65,12 @@ class Overheard:
         self.last = self.state(len(ids), None, 0, 0)
         return out
 
-    def advance(self, index: Tensor | None, token: Tensor, since: int = 0) -> Tensor:
+    def advance(self, index: Tensor | None, token: Tensor, prefix_length: int = 0) -> Tensor:
         """As the decoder's; what the reorder will copy is counted first: all, where the number of rows changes."""
         same = index is not None and len(index) == getattr(self.decoder, "rows", -1)
-        cost = 0 if index is None else copied(self.cache, len(index), since if same else 0)
-        out = self.decoder.advance(index, token, since)
-        self.last = self.state(len(token), index, since if same else 0, cost)
+        cost = 0 if index is None else copied(self.cache, len(index), prefix_length if same else 0)
+        out = self.decoder.advance(index, token, prefix_length)
+        self.last = self.state(len(token), index, prefix_length if same else 0, cost)
         return out
 
     def extend(self, tokens: Tensor) -> Tensor:
@@ -88,7 +88,7 @@ class Overheard:
         """The decoder's cache, or None."""
         return getattr(self.decoder, "cache", None)
 
-    def state(self, rows: int, index: Tensor | None, since: int, cost: int) -> dict[str, Any] | None:
+    def state(self, rows: int, index: Tensor | None, prefix_length: int, cost: int) -> dict[str, Any] | None:
         """After a call: what the cache holds; of the decoder's states, this one shows the latest."""
         self.hidden = self.decoder.hidden
         if not isinstance(self.cache, Cache):
@@ -96,11 +96,11 @@ class Overheard:
         return {
             "rows": rows,
             "length": self.cache.length,
-            "used": [2 * of_keys(buffer, buffer.length) for buffer in self.cache.grown.values()],
-            "room": sum(2 * of_keys(buffer, buffer.k.size(2)) for buffer in self.cache.grown.values()),
-            "memory": sum(k.nbytes + v.nbytes for k, v in self.cache.memory.values()),
+            "used": [2 * of_keys(buffer, buffer.length) for buffer in self.cache.self_attention.values()],
+            "room": sum(2 * of_keys(buffer, buffer.k.size(2)) for buffer in self.cache.self_attention.values()),
+            "memory": sum(k.nbytes + v.nbytes for k, v in self.cache.cross_attention.values()),
             "from": None if index is None else index.tolist(),
-            "since": since,
+            "since": prefix_length,
             "copied": cost,
         }
 
@@ -110,11 +110,11 @@ def of_keys(buffer: Any, positions: int) -> int:
     return buffer.k[:, :, :1].nbytes * positions
 
 
-def copied(cache: Any, rows: int, since: int) -> int:
+def copied(cache: Any, rows: int, prefix_length: int) -> int:
     """Bytes that a reorder to so many rows writes: all that is kept where since is 0, else the positions from there."""
     if not isinstance(cache, Cache):
         return 0
-    share = lambda buffer: 2 * of_keys(buffer, buffer.length - since) * rows // len(buffer.k)
-    moved = sum(share(buffer) for buffer in cache.grown.values())
-    memory = sum((k.nbytes + v.nbytes) * rows // len(k) for k, v in cache.memory.values())
-    return moved + (0 if since else memory)
+    share = lambda buffer: 2 * of_keys(buffer, buffer.length - prefix_length) * rows // len(buffer.k)
+    moved = sum(share(buffer) for buffer in cache.self_attention.values())
+    memory = sum((k.nbytes + v.nbytes) * rows // len(k) for k, v in cache.cross_attention.values())
+    return moved + (0 if prefix_length else memory)

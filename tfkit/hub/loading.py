@@ -146,7 +146,7 @@ def _listed(module: ModuleType, names: set[str]) -> str:
 
 def _check(module: ModuleType, name: str, tensor: torch.Tensor, ours: torch.Tensor) -> None:
     if tensor.shape != ours.shape:
-        more = "; new_head=True lets a head start afresh" if name.startswith(("top.", "classifier.")) else ""
+        more = "; new_head=True lets a head start afresh" if name.startswith(("task_head.", "classifier.")) else ""
         shapes = f"{list(tensor.shape)}, the model's is {list(ours.shape)}"
         raise ValueError(f"{_both_names(module, name)} is {shapes}{more}")
     if tensor.is_floating_point() != ours.is_floating_point():
@@ -199,9 +199,9 @@ def complete(model: Any, dtype: torch.dtype) -> None:
         donor = type(model)(model.config, model.head)  # its large tensors are never written, so they take no memory
     fresh = {name.rpartition(".")[0] for name, p in model.named_parameters() if p.is_meta}
     for owner in map(donor.get_submodule, sorted(fresh)):
-        for draw in (getattr(owner, "reset_parameters", None), getattr(donor, "start", None)):
+        for draw in (getattr(owner, "reset_parameters", None), getattr(donor, "init_weights", None)):
             if draw is not None:
-                draw(owner) if draw == getattr(donor, "start", None) else draw()
+                draw(owner) if draw == getattr(donor, "init_weights", None) else draw()
     for name in sorted(empty):
         _move(donor, model, name, dtype)
 

@@ -6,8 +6,9 @@
 `logits` [B,T,V] and `cache`, which has `length` and `reorder(index)`. A cache is advanced in place.
 A decoder alone has no `encode`, or the head "causal_lm", and reads `input_ids`; `attention_mask` and, where it takes
 them, `position_ids` are given for prompts padded on the left. A model without `cache` reads all of it at every step.
-Used where there: of a cache `shuffle(index, since)`, as reorder, for rows equal up to `since`, and `crop(length)`,
-to take guesses back; of a forward `logits_to_keep`; `following(ids, mask)` -> logits [B,V], instead of a forward.
+Used where there: of a cache `shuffle(index, prefix_length)`, as reorder, for rows equal up to `prefix_length`, and
+`crop(length)`, to take guesses back; of a forward `logits_to_keep`; `next_token_logits(ids, mask)` -> logits [B,V],
+instead of a forward.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from ..nn.activations import ACTIVATIONS
 
 FIELDS = ("loss", "logits", "last_hidden_state", "encoder_last_hidden_state", "cache", "state")
 ALIASES = {"past_key_values": "cache", "prediction_scores": "logits"}  # transformers' names of ours
-ASKED = frozenset(
+TRANSFORMERS_ARGUMENTS = frozenset(
     ("output_hidden_states", "output_attentions", "return_dict", "past_key_values", "inputs_embeds",
      "decoder_inputs_embeds")
 )  # fmt: skip
@@ -106,8 +107,8 @@ class Model(nn.Module):
 
     HEADS: ClassVar[tuple[str | None, ...]] = (None,)
     STATIC_CACHE: ClassVar[bool] = True  # whether its decoder, where it has one, takes a cache of fixed size
-    UNCOMPILED: ClassVar[str | None] = None  # why a step of decoding cannot be one graph
-    UNLIKE_STATES: ClassVar[str | None] = None  # why its layers have no hidden states as transformers' have
+    NOT_COMPILABLE: ClassVar[str | None] = None  # why a step of decoding cannot be one graph
+    NO_HIDDEN_STATES: ClassVar[str | None] = None  # why its layers have no hidden states as transformers' have
     accepts_loss_kwargs = False  # transformers' Trainer asks: losses here are means, and are not told over how many
 
     def __init__(self, config: Any, head: str | None = None) -> None:
@@ -122,11 +123,11 @@ class Model(nn.Module):
         """The forward pass, with what transformers' calls may ask for: `output_hidden_states`, `output_attentions`
         (without gradient), `return_dict=False` for a tuple, `past_key_values` for `cache`, `inputs_embeds` and
         `decoder_inputs_embeds` [B,L,E] for ids."""
-        if ASKED.isdisjoint(given):
+        if TRANSFORMERS_ARGUMENTS.isdisjoint(given):
             return super().__call__(*args, **given)
-        from ._boundary import asked
+        from ._transformers_arguments import call_with_transformers_arguments
 
-        return asked(self, super().__call__, args, given)
+        return call_with_transformers_arguments(self, super().__call__, args, given)
 
     @property
     def last_position(self) -> int | None:
@@ -139,7 +140,7 @@ class Model(nn.Module):
 
         save_pretrained(self, directory, **how)
 
-    def need_head(self, labels: torch.Tensor | None) -> None:
+    def require_head(self, labels: torch.Tensor | None) -> None:
         """Raises ValueError for labels of a model without a head, which has no loss."""
         if labels is not None and self.head is None:
             heads = ", ".join(repr(head) for head in self.HEADS if head)
@@ -154,20 +155,21 @@ class Model(nn.Module):
         own = getattr(self, "output", None)
         return table.weight if own is None else own.weight
 
-    def known(self, targets):
-        """The targets that are given, if the head knows them all (`top`, see `_heads`); TypeError names another."""
+    def check_targets(self, targets):
+        """The targets that are given, if the head knows them all (`task_head`, see `_heads`); TypeError names
+        another."""
         found = {name: target for name, target in targets.items() if target is not None}
-        self.need_head(found.get("labels"))
+        self.require_head(found.get("labels"))
         if "labels" in found:
-            need_tensor("labels", found["labels"])
-        targets_of_head = getattr(getattr(self, "top", None), "TARGETS", ("labels",))
+            require_tensor("labels", found["labels"])
+        targets_of_head = getattr(getattr(self, "task_head", None), "TARGETS", ("labels",))
         if unknown := sorted(found.keys() - set(targets_of_head)):
             takes = ", ".join(targets_of_head) or "none"
             raise TypeError(f"{', '.join(unknown)}: not a target of head {self.head!r}, which takes {takes}")
         return found
 
 
-def activation(name: str) -> Callable[[torch.Tensor], torch.Tensor]:
+def get_activation(name: str) -> Callable[[torch.Tensor], torch.Tensor]:
     """The function that a published configuration names. Raises ValueError with the known names."""
     if name not in ACTIVATIONS:
         raise ValueError(f"activation {name!r} is none of {', '.join(ACTIVATIONS)}")
@@ -180,7 +182,7 @@ def check_rows(ids: torch.Tensor, memory: torch.Tensor) -> None:
         raise ValueError(f"decoder_input_ids has {ids.size(0)} rows, the encoder's output has {memory.size(0)}")
 
 
-def reach(config: Any, name: str, ids: torch.Tensor, past: int | torch.Tensor = 0) -> None:
+def check_max_length(config: Any, name: str, ids: torch.Tensor, past: int | torch.Tensor = 0) -> None:
     """Raises ValueError where ids [B,L] that come after `past` others reach past the last position that there is. While
     a graph is made a tensor has no value, and nobody is told: `decode.compiled` asks beforehand."""
     end = past + ids.size(1)
@@ -192,13 +194,13 @@ def check_ids(name: str, ids: torch.Tensor | None) -> torch.Tensor:
     """ids, if they are integers [B,L]; otherwise one line that says what they are."""
     if ids is None:
         raise ValueError(f"{name} is missing")
-    need_tensor(name, ids)
+    require_tensor(name, ids)
     if ids.is_floating_point() or ids.dtype == torch.bool or ids.dim() != 2:
         raise ValueError(f"{name} must be integers [B,L]; got {ids.dtype} {list(ids.shape)}")
     return ids
 
 
-def look_up(table: nn.Embedding, ids: torch.Tensor, name: str) -> torch.Tensor:
+def embed_ids(table: nn.Embedding, ids: torch.Tensor, name: str) -> torch.Tensor:
     """Rows of an embedding. Only a failed look-up pays for finding out which id it was (a GPU asserts by itself)."""
     try:
         return table(ids)
@@ -207,28 +209,28 @@ def look_up(table: nn.Embedding, ids: torch.Tensor, name: str) -> torch.Tensor:
     raise ValueError(f"{name} holds {worst}, outside its table: ids go from 0 to {table.num_embeddings - 1}")
 
 
-def as_mask(name: str, mask: torch.Tensor | None, shape: Sequence[int]) -> torch.Tensor | None:
+def to_bool_mask(name: str, mask: torch.Tensor | None, shape: Sequence[int]) -> torch.Tensor | None:
     """A user's mask of ones and zeros, bool or integer, [B,L] -> bool [B,L]; None stays None: all are real."""
     if mask is None:
         return None
-    need_tensor(name, mask)
+    require_tensor(name, mask)
     if mask.is_floating_point():
         raise TypeError(f"{name} is {mask.dtype}: give bool or integers, 1 = a real token, 0 = padding")
     if tuple(mask.shape) != tuple(shape):
         raise ValueError(f"{name} has shape {list(mask.shape)}, its tokens have {list(shape)}")
     real = mask.bool()
-    if mask.dtype != torch.bool and looked_at(mask) and bool((mask != real).any()):
+    if mask.dtype != torch.bool and can_read_values(mask) and bool((mask != real).any()):
         raise ValueError(f"{name} holds {mask[mask != real][0].item()}: 1 = a real token, 0 = padding")
     return real
 
 
-def need_tensor(name: str, given: Any) -> None:
+def require_tensor(name: str, given: Any) -> None:
     """Raises TypeError for a list or an array."""
     if not isinstance(given, torch.Tensor):
         raise TypeError(f"{name} is a {type(given).__name__}: give a tensor, torch.as_tensor({name})")
 
 
-def looked_at(given: torch.Tensor) -> bool:
+def can_read_values(given: torch.Tensor) -> bool:
     """Whether a check may read values: on a GPU to look would be to wait, and a graph cannot."""
     return given.device.type == "cpu" and not torch.compiler.is_compiling()
 
@@ -238,12 +240,12 @@ def check_target(
 ) -> torch.Tensor:
     """given, if it is integers of that shape, from 0 to end - 1 (without limit for None), or `ignored`. Raises
     TypeError, ValueError in one line that names what it is."""
-    need_tensor(name, given)
+    require_tensor(name, given)
     if given.is_floating_point() or given.dtype == torch.bool:
         raise TypeError(f"{name} must be integers; got {given.dtype}")
     if tuple(given.shape) != tuple(shape):
         raise ValueError(f"{name} has shape {list(given.shape)}; wanted is {list(shape)}")
-    if looked_at(given):
+    if can_read_values(given):
         wrong = (given < 0) if end is None else (given < 0) | (given >= end)
         if ignored is not None:
             wrong &= given != ignored
@@ -253,15 +255,15 @@ def check_target(
     return given
 
 
-def check_share(
+def check_probabilities(
     name: str, given: torch.Tensor, shape: Sequence[int], counted: torch.Tensor | None = None
 ) -> torch.Tensor:
     """given, if it has that shape and lies between 0, no, and 1, yes, wherever `counted` bool is true. Raises
     TypeError, ValueError in one line that names what it is."""
-    need_tensor(name, given)
+    require_tensor(name, given)
     if tuple(given.shape) != tuple(shape):
         raise ValueError(f"{name} has shape {list(given.shape)}; wanted is {list(shape)}")
-    if looked_at(given):
+    if can_read_values(given):
         wrong = (given < 0) | (given > 1)
         wrong = wrong if counted is None else wrong & counted
         if bool(wrong.any()):

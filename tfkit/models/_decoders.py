@@ -12,11 +12,11 @@ from typing import Any
 
 from . import _heads as heads
 from . import bart, bert, gpt2
-from ._base import reach
+from ._base import check_max_length
 
 
 class BERTDecoder(bert.BERT):
-    top: Any
+    task_head: Any
 
     def __init__(self, config):
         super().__init__(replace(config, is_decoder=True, add_cross_attention=True), "causal_lm")
@@ -24,15 +24,15 @@ class BERTDecoder(bert.BERT):
     @classmethod
     def fits(cls, model):
         """Whether an architecture differs from BERT in nothing that is replaced here."""
-        return model.LAYERS is bert.Layers and "causal_lm" in model.TOPS and model.encode is bert.BERT.encode
+        return model.LAYERS is bert.Layers and "causal_lm" in model.HEAD_CLASSES and model.encode is bert.BERT.encode
 
     def decode(self, ids, memory, mask, memory_mask, cache):
         """ids [B,T], memory [B,S,E], masks bool [B,K] and [B,S] or None -> [B,T,E]"""
-        reach(self.config, "decoder_input_ids", ids, 0 if cache is None else cache.past)
+        check_max_length(self.config, "decoder_input_ids", ids, 0 if cache is None else cache.past)
         return self.encode(ids, mask, None, None, memory, memory_mask, cache)
 
     def score(self, x):
-        return self.top.scores(heads.Seen(x, None, self.words(self.embed.tokens), None, 1))
+        return self.task_head.scores(heads.HeadInputs(x, None, self.words(self.embed.tokens), None, 1))
 
 
 class GPT2Decoder(gpt2.GPT2):

@@ -31,7 +31,7 @@ TIED = dict.fromkeys(["lm_head.weight", "encoder.embed_tokens.weight", "decoder.
 CONSTANT = [r"(encoder|decoder)\.version", r"(encoder|decoder)\.embed_positions\.weights"]  # in old files
 
 
-class Names(NameMap):
+class FairseqNameMap(NameMap):
     """A decoder alone has the embeddings under its own name. Untied, each side has its own, and theirs also have a
     shared table that nobody reads; older files have that one alone."""
 
@@ -79,7 +79,7 @@ class Names(NameMap):
         return found | {prefix + name: table for name, table in tables.items()}
 
 
-class Sinusoids(Names):
+class Sinusoids(FairseqNameMap):
     """Positions are computed (`sines_then_cosines`): a file may leave them out; if it has them, they must be these."""
 
     def load(self, theirs):

@@ -14,10 +14,10 @@ from torch import nn
 
 from ..nn import Dropout
 from ..objectives.cross_entropy import cross_entropy, next_labels
-from ._base import activation, check_share, check_target, configuration, need_tensor
+from ._base import check_probabilities, check_target, configuration, get_activation, require_tensor
 
 
-class Seen(NamedTuple):
+class HeadInputs(NamedTuple):
     """states [B,L,E]; pooled [B,E] or None; table [V,E], the embeddings; mask bool [B,L] or None; choices: per row."""
 
     states: torch.Tensor
@@ -32,7 +32,7 @@ def label_loss(logits, labels, problem):
 
     problem: "regression", "single_label_classification", "multi_label_classification" or None -> scalar
     """
-    need_tensor("labels", labels)
+    require_tensor("labels", labels)
     if problem is None:
         one_class = "single_label_classification" if not labels.is_floating_point() else "multi_label_classification"
         problem = "regression" if logits.size(-1) == 1 else one_class
@@ -45,12 +45,12 @@ def label_loss(logits, labels, problem):
     return F.binary_cross_entropy_with_logits(logits, labels)
 
 
-def classes(name, given, logits):
+def check_classes(name, given, logits):
     """What the target of that name holds, a class of logits [...,N] for each row; None stays None."""
     return None if given is None else check_target(name, given, logits.shape[:-1], logits.size(-1))
 
 
-def folded(given, mask):
+def flatten_choices(given, mask):
     """Tensors [B,C,L] as [B*C,L]: every choice is a row of its own -> choices, tensors, mask"""
     ids = given["input_ids"]
     if ids is None or ids.dim() != 3:
@@ -61,7 +61,7 @@ def folded(given, mask):
 
 
 @configuration
-class Labels:
+class TaskConfig:
     """What a Config says of a task's labels, and of the output matrix."""
 
     num_labels: int = 2  # as many as id2label has, where that is given
@@ -81,7 +81,7 @@ TIED = {"tie_word_embeddings": "tie_word_embeddings"}
 
 class Head(nn.Module):
     POOLED: ClassVar[bool] = False
-    WORDS: ClassVar[bool] = False  # whether it has an output matrix, `Seen.table`
+    WORDS: ClassVar[bool] = False  # whether it has an output matrix, `HeadInputs.table`
     TARGETS: ClassVar[tuple[str, ...]] = ("labels",)
 
     def __init__(self, c):
@@ -89,16 +89,16 @@ class Head(nn.Module):
         self.drop = Dropout(c.dropout if c.head_dropout is None else c.head_dropout)
 
 
-class Bare(Head):
+class NoHead(Head):
     """No head: the states alone."""
 
     TARGETS = ()
 
-    def forward(self, seen):
-        return {"last_hidden_state": seen.states, "pooler_output": seen.pooled}
+    def forward(self, inputs):
+        return {"last_hidden_state": inputs.states, "pooler_output": inputs.pooled}
 
 
-class Pooled(Bare):
+class NoHeadWithPooler(NoHead):
     """No head, but the first position through the pooler too."""
 
     POOLED = True
@@ -109,32 +109,32 @@ class MaskedLM(Head):
 
     WORDS = True
 
-    def __init__(self, c, width=None, bend=None):
+    def __init__(self, c, width=None, activation_name=None):
         super().__init__(c)
         width = width or c.d_model  # of the embeddings, where they are not as wide as the states
         self.dense, self.norm = nn.Linear(c.d_model, width), nn.LayerNorm(width, c.eps)
         self.bias = nn.Parameter(torch.zeros(c.vocab_size))
-        self.bend = activation(bend or c.activation)
+        self.activation = get_activation(activation_name or c.activation)
 
-    def scores(self, seen):
-        return F.linear(self.norm(self.bend(self.dense(seen.states))), seen.table, self.bias)  # [B,L,V]
+    def scores(self, inputs):
+        return F.linear(self.norm(self.activation(self.dense(inputs.states))), inputs.table, self.bias)  # [B,L,V]
 
-    def forward(self, seen, labels=None):
-        logits = self.scores(seen)
+    def forward(self, inputs, labels=None):
+        logits = self.scores(inputs)
         loss = None if labels is None else cross_entropy(logits, labels)
-        return {"loss": loss, "logits": logits, "last_hidden_state": seen.states}
+        return {"loss": loss, "logits": logits, "last_hidden_state": inputs.states}
 
 
-class Shifted:
+class ShiftedLabels:
     """Comes before a masked language model's head in the bases of one that says which token is next."""
 
-    def forward(self, seen, labels=None):
-        out = super().forward(seen)  # type: ignore[misc]
+    def forward(self, inputs, labels=None):
+        out = super().forward(inputs)  # type: ignore[misc]
         loss = None if labels is None else cross_entropy(out["logits"], next_labels(labels))
         return {**out, "loss": loss}
 
 
-class CausalLM(Shifted, MaskedLM):
+class CausalLM(ShiftedLabels, MaskedLM):
     """Which token is next? The same layers, of a model that does not look ahead."""
 
 
@@ -143,18 +143,18 @@ class ReplacedToken(Head):
 
     def __init__(self, c):
         super().__init__(c)
-        self.look, self.replaced = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, 1)
-        self.bend = activation(c.activation)
+        self.discriminator_dense, self.dense_prediction = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, 1)
+        self.activation = get_activation(c.activation)
 
-    def forward(self, seen, labels=None):
-        logits = self.replaced(self.bend(self.look(seen.states))).squeeze(-1)  # [B,L]
+    def forward(self, inputs, labels=None):
+        logits = self.dense_prediction(self.activation(self.discriminator_dense(inputs.states))).squeeze(-1)  # [B,L]
         loss = None
         if labels is not None:
-            real = torch.ones_like(logits, dtype=torch.bool) if seen.mask is None else seen.mask
-            check_share("labels", labels, logits.shape, real)
+            real = torch.ones_like(logits, dtype=torch.bool) if inputs.mask is None else inputs.mask
+            check_probabilities("labels", labels, logits.shape, real)
             each = F.binary_cross_entropy_with_logits(logits, labels.to(logits.dtype), reduction="none")
             loss = each.masked_fill(~real, 0.0).sum() / real.sum().clamp(min=1)
-        return {"loss": loss, "logits": logits, "last_hidden_state": seen.states}
+        return {"loss": loss, "logits": logits, "last_hidden_state": inputs.states}
 
 
 class NextSentence(Head):
@@ -164,10 +164,10 @@ class NextSentence(Head):
 
     def __init__(self, c):
         super().__init__(c)
-        self.pair = nn.Linear(c.d_model, 2)
+        self.seq_relationship = nn.Linear(c.d_model, 2)
 
-    def forward(self, seen, labels=None):
-        logits = self.pair(seen.pooled)
+    def forward(self, inputs, labels=None):
+        logits = self.seq_relationship(inputs.pooled)
         return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
 
 
@@ -179,18 +179,18 @@ class Pretraining(MaskedLM):
 
     def __init__(self, c):
         super().__init__(c)
-        self.pair = nn.Linear(c.d_model, 2)
+        self.seq_relationship = nn.Linear(c.d_model, 2)
 
-    def forward(self, seen, labels=None, next_sentence_label=None):
-        words, pair = self.scores(seen), self.pair(seen.pooled)
+    def forward(self, inputs, labels=None, next_sentence_label=None):
+        words, pair = self.scores(inputs), self.seq_relationship(inputs.pooled)
         return {
-            "loss": added(words, labels, pair, classes("next_sentence_label", next_sentence_label, pair)),
+            "loss": sum_losses(words, labels, pair, check_classes("next_sentence_label", next_sentence_label, pair)),
             "prediction_logits": words,
             "seq_relationship_logits": pair,
         }
 
 
-def added(words, labels, pair, pair_labels):
+def sum_losses(words, labels, pair, pair_labels):
     """The sum of two cross-entropies, of those whose labels are given."""
     found = [cross_entropy(x, y) for x, y in ((words, labels), (pair, pair_labels)) if y is not None]
     return sum(found) if found else None
@@ -206,30 +206,30 @@ class SequenceClassification(Head):
         self.classifier = nn.Linear(c.d_model, c.num_labels)
         self.problem = c.problem_type
 
-    def scores(self, seen):
-        return self.classifier(self.drop(seen.pooled))  # [B,N]
+    def scores(self, inputs):
+        return self.classifier(self.drop(inputs.pooled))  # [B,N]
 
-    def forward(self, seen, labels=None):
-        logits = self.scores(seen)
+    def forward(self, inputs, labels=None):
+        logits = self.scores(inputs)
         return {"loss": None if labels is None else label_loss(logits, labels, self.problem), "logits": logits}
 
 
-class FirstClassification(SequenceClassification):
+class ClsTokenClassification(SequenceClassification):
     """One label for the whole sequence, off the first position, through a layer of the head's own."""
 
     POOLED = False
 
-    def __init__(self, c, bend="tanh"):
+    def __init__(self, c, activation_name="tanh"):
         super().__init__(c)
         del self.classifier
-        self.mix, self.score = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, c.num_labels)
-        self.bend = activation(bend)
+        self.pre_classifier, self.score = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, c.num_labels)
+        self.activation = get_activation(activation_name)
 
-    def scores(self, seen):
-        return self.score(self.drop(self.bend(self.mix(self.drop(seen.states[:, 0])))))
+    def scores(self, inputs):
+        return self.score(self.drop(self.activation(self.pre_classifier(self.drop(inputs.states[:, 0])))))
 
 
-class LastToken(Head):
+class LastTokenClassification(Head):
     """One label for the whole text, read off the last real token, which alone has seen all of it."""
 
     def __init__(self, c):
@@ -237,12 +237,12 @@ class LastToken(Head):
         self.score = nn.Linear(c.d_model, c.num_labels, bias=False)
         self.problem = c.problem_type
 
-    def forward(self, seen, labels=None):
-        logits = self.score(last(seen.states, seen.mask))  # [B,N]
+    def forward(self, inputs, labels=None):
+        logits = self.score(last_token_states(inputs.states, inputs.mask))  # [B,N]
         return {"loss": None if labels is None else label_loss(logits, labels, self.problem), "logits": logits}
 
 
-def last(states, mask):
+def last_token_states(states, mask):
     """states [B,L,E], mask bool [B,L] or None -> [B,E]: where the mask is last true; in a row without any, the first"""
     if mask is None:
         return states[:, -1]
@@ -259,11 +259,11 @@ class MultipleChoice(Head):
         super().__init__(c)
         self.classifier = nn.Linear(c.d_model, 1)
 
-    def scores(self, seen):
-        return self.classifier(self.drop(seen.pooled))
+    def scores(self, inputs):
+        return self.classifier(self.drop(inputs.pooled))
 
-    def forward(self, seen, labels=None):
-        logits = self.scores(seen).view(-1, seen.choices)  # [B,C]
+    def forward(self, inputs, labels=None):
+        logits = self.scores(inputs).view(-1, inputs.choices)  # [B,C]
         return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
 
 
@@ -274,20 +274,20 @@ class TokenClassification(Head):
         super().__init__(c)
         self.classifier = nn.Linear(c.d_model, c.num_labels)
 
-    def forward(self, seen, labels=None):
-        logits = self.classifier(self.drop(seen.states))  # [B,L,N]
+    def forward(self, inputs, labels=None):
+        logits = self.classifier(self.drop(inputs.states))  # [B,L,N]
         return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
 
 
-class TokenScores(Head):
+class DecoderTokenClassification(Head):
     """A label for every token, under the name that decoders' files have for it."""
 
     def __init__(self, c):
         super().__init__(c)
         self.score = nn.Linear(c.d_model, c.num_labels)
 
-    def forward(self, seen, labels=None):
-        logits = self.score(self.drop(seen.states))  # [B,L,N]
+    def forward(self, inputs, labels=None):
+        logits = self.score(self.drop(inputs.states))  # [B,L,N]
         return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
 
 
@@ -298,13 +298,13 @@ class QuestionAnswering(Head):
 
     def __init__(self, c):
         super().__init__(c)
-        self.span = nn.Linear(c.d_model, 2)
+        self.qa_outputs = nn.Linear(c.d_model, 2)
 
-    def scores(self, seen):
-        return self.span(seen.states)  # [B,L,2]
+    def scores(self, inputs):
+        return self.qa_outputs(inputs.states)  # [B,L,2]
 
-    def forward(self, seen, start_positions=None, end_positions=None):
-        start, end = self.scores(seen).unbind(-1)  # [B,L] each
+    def forward(self, inputs, start_positions=None, end_positions=None):
+        start, end = self.scores(inputs).unbind(-1)  # [B,L] each
         loss = None
         for name, at in (("start_positions", start_positions), ("end_positions", end_positions)):
             if at is not None:
@@ -324,17 +324,17 @@ class DoubleHeads(Head):
 
     def __init__(self, c):
         super().__init__(c)
-        self.choice, self.drop = nn.Linear(c.d_model, 1), Dropout(c.choice_dropout)
-        self.bend = activation(c.choice_activation) if c.choice_activation else nn.Identity()
+        self.mc_classifier, self.drop = nn.Linear(c.d_model, 1), Dropout(c.choice_dropout)
+        self.activation = get_activation(c.choice_activation) if c.choice_activation else nn.Identity()
 
-    def forward(self, seen, labels=None, mc_labels=None, mc_token_ids=None):
+    def forward(self, inputs, labels=None, mc_labels=None, mc_token_ids=None):
         """labels [B,C,L], shifted here; mc_labels [B], mc_token_ids [B,C] -> logits [B,C,L,V], mc_logits [B,C]"""
-        words = F.linear(seen.states, seen.table).unflatten(0, (-1, seen.choices))
-        at = seen.states[:, -1]
+        words = F.linear(inputs.states, inputs.table).unflatten(0, (-1, inputs.choices))
+        at = inputs.states[:, -1]
         if mc_token_ids is not None:
             check_target("mc_token_ids", mc_token_ids, words.shape[:2], words.size(2), None)
-            at = seen.states[torch.arange(len(at), device=at.device), mc_token_ids.flatten()]
-        chosen = self.bend(self.choice(self.drop(at))).view(-1, seen.choices)
+            at = inputs.states[torch.arange(len(at), device=at.device), mc_token_ids.flatten()]
+        chosen = self.activation(self.mc_classifier(self.drop(at))).view(-1, inputs.choices)
         loss = None if labels is None else cross_entropy(words, next_labels(labels))
-        mc_loss = None if mc_labels is None else cross_entropy(chosen, classes("mc_labels", mc_labels, chosen))
+        mc_loss = None if mc_labels is None else cross_entropy(chosen, check_classes("mc_labels", mc_labels, chosen))
         return {"loss": loss, "mc_loss": mc_loss, "logits": words, "mc_logits": chosen}

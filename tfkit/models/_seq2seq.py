@@ -13,7 +13,7 @@ import torch
 from ..nn import Cache
 from ..objectives.cross_entropy import cross_entropy
 from . import _heads as heads
-from ._base import Model, Output, as_mask, check_ids, check_rows, configuration, decoder_ids
+from ._base import Model, Output, check_ids, check_rows, configuration, decoder_ids, to_bool_mask
 
 
 class Seq2Seq(Model):
@@ -39,8 +39,8 @@ class Seq2Seq(Model):
         memory = memory.last_hidden_state if isinstance(memory, Output) else memory
         check_rows(ids, memory)
         past = 0 if cache is None else cache.past
-        mask = as_mask("decoder_attention_mask", decoder_attention_mask, (ids.size(0), past + ids.size(1)))
-        memory_mask = as_mask("attention_mask", attention_mask, memory.shape[:2])
+        mask = to_bool_mask("decoder_attention_mask", decoder_attention_mask, (ids.size(0), past + ids.size(1)))
+        memory_mask = to_bool_mask("attention_mask", attention_mask, memory.shape[:2])
         return self.decode(ids, memory, mask, memory_mask, cache), memory
 
     def real(self, ids):
@@ -66,7 +66,7 @@ class Seq2Seq(Model):
         """input_ids [B,S], decoder_input_ids [B,T] or labels [B,T] (-100: not counted) -> Output: loss, logits [B,T,V],
         last_hidden_state [B,T,E], encoder_last_hidden_state [B,S,E], cache. With a cache, decoder_input_ids are the new
         ones only; decoder_attention_mask covers all. Raises ValueError, TypeError for what does not fit."""
-        self.need_head(labels)
+        self.require_head(labels)
         ids = self.decoder_ids(decoder_input_ids, labels)
         if decoder_input_ids is None and decoder_attention_mask is None:
             decoder_attention_mask = self.real(ids)
@@ -78,18 +78,21 @@ class Seq2Seq(Model):
 
 
 @configuration
-class Labels(heads.Labels):
+class TaskConfig(heads.TaskConfig):
     """What a task's head wants to know."""
 
     head_dropout: float | None = 0.0
 
 
 LABEL_FIELDS = {"classifier_dropout": "head_dropout", **heads.LABEL_FIELDS}
-LABEL_NAMES = {"classification_head.dense": "top.mix", "classification_head.out_proj": "top.score"}
-LABEL_NAMES |= {"qa_outputs": "top.span"}
+LABEL_NAMES = {
+    "classification_head.dense": "task_head.pre_classifier",
+    "classification_head.out_proj": "task_head.score",
+}
+LABEL_NAMES |= {"qa_outputs": "task_head.qa_outputs"}
 
 
-def at_last(x, ids, token):
+def last_eos_state(x, ids, token):
     """The state where each row of ids has `token` for the last time: x [B,L,E], ids [B,L] -> [B,1,E]"""
     found = ids == token
     place = (found * torch.arange(1, ids.size(1) + 1, device=ids.device)).amax(1) - 1
@@ -100,22 +103,22 @@ def at_last(x, ids, token):
         raise ValueError(f"input_ids has a row without eos_token_id={token}, where a sequence is classified") from None
 
 
-class Tasks(Seq2Seq):
-    """Comes before the architecture in a model's bases. TOPS: the heads that read the decoder; ENCODER_TOPS: those that
-    need the encoder alone."""
+class Seq2SeqWithHeads(Seq2Seq):
+    """Comes before the architecture in a model's bases. HEAD_CLASSES: the heads that read the decoder;
+    ENCODER_HEAD_CLASSES: those that need the encoder alone."""
 
-    TOPS: ClassVar[dict[str | None, type[heads.Head]]] = {
-        "sequence_classification": heads.FirstClassification,
+    HEAD_CLASSES: ClassVar[dict[str | None, type[heads.Head]]] = {
+        "sequence_classification": heads.ClsTokenClassification,
         "question_answering": heads.QuestionAnswering,
     }
-    ENCODER_TOPS: ClassVar[dict[str | None, type[heads.Head]]] = {}
-    REREADS = False
+    ENCODER_HEAD_CLASSES: ClassVar[dict[str | None, type[heads.Head]]] = {}
+    SHIFTS_INPUT_IDS = False
     embed: Any
 
-    def make_top(self):
+    def make_task_head(self):
         """The head's own layers, if it has any; called once, at the end of __init__'s parts."""
-        tops = {**self.TOPS, **self.ENCODER_TOPS}
-        self.top: Any = tops[self.head](self.config) if self.head in tops else None
+        tops = {**self.HEAD_CLASSES, **self.ENCODER_HEAD_CLASSES}
+        self.task_head: Any = tops[self.head](self.config) if self.head in tops else None
 
     def forward(
         self,
@@ -127,32 +130,36 @@ class Tasks(Seq2Seq):
         **given,
     ):
         """As the transformer's, with a language model on top or nothing. A task's labels: [B] or [B,N] for a sequence;
-        start_positions, end_positions [B]; [B,S] for tokens. head "causal_lm": see `alone`."""
+        start_positions, end_positions [B]; [B,S] for tokens. head "causal_lm": see `forward_decoder`."""
         if self.head == "causal_lm":
-            return self.alone(input_ids, attention_mask, labels, **given)
-        if self.REREADS and labels is None and decoder_input_ids is None:
+            return self.forward_decoder(input_ids, attention_mask, labels, **given)
+        if self.SHIFTS_INPUT_IDS and labels is None and decoder_input_ids is None:
             decoder_input_ids = self.decoder_ids(None, input_ids)
-        if self.top is None:
+        if self.task_head is None:
             ids = decoder_input_ids, decoder_attention_mask
             return super().forward(input_ids, attention_mask, *ids, labels, **given)
         reads = {"decoder_input_ids": decoder_input_ids, "decoder_attention_mask": decoder_attention_mask}
-        return self.task(input_ids, attention_mask, reads, {"labels": labels, **given})
+        return self.forward_task(input_ids, attention_mask, reads, {"labels": labels, **given})
 
-    def task(self, input_ids, attention_mask, reads, targets):
+    def forward_task(self, input_ids, attention_mask, reads, targets):
         """reads: what the decoder is given, if anything -> Output with what the head on top gives"""
         check_ids("input_ids", input_ids)
-        if self.head in self.ENCODER_TOPS:
-            targets, x, memory = self.known({**targets, **reads}), self.encode(input_ids, attention_mask)[0], None
+        if self.head in self.ENCODER_HEAD_CLASSES:
+            targets, x, memory = (
+                self.check_targets({**targets, **reads}),
+                self.encode(input_ids, attention_mask)[0],
+                None,
+            )
         else:
             memory = targets.pop("encoder_outputs", None)
-            targets, ids = self.known(targets), self.decoder_ids(reads["decoder_input_ids"], input_ids)
+            targets, ids = self.check_targets(targets), self.decoder_ids(reads["decoder_input_ids"], input_ids)
             x, memory = self.states(input_ids, attention_mask, ids, reads["decoder_attention_mask"], memory, None)
         end = self.head == "sequence_classification"
-        states = at_last(x, input_ids, self.config.eos_token_id) if end else x
-        out = self.top(heads.Seen(states, None, self.embed.weight, None, 1), **targets)
+        states = last_eos_state(x, input_ids, self.config.eos_token_id) if end else x
+        out = self.task_head(heads.HeadInputs(states, None, self.embed.weight, None, 1), **targets)
         return Output({**out, "last_hidden_state": x, "encoder_last_hidden_state": memory})
 
-    def alone(
+    def forward_decoder(
         self,
         input_ids=None,
         attention_mask=None,
@@ -168,11 +175,11 @@ class Tasks(Seq2Seq):
         ids = check_ids("input_ids", input_ids)
         cache = Cache() if use_cache and cache is None else cache
         past = 0 if cache is None else cache.past
-        mask = as_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+        mask = to_bool_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
         memory, memory_mask = encoder_hidden_states, None
         if memory is not None:
             check_rows(ids, memory)
-            memory_mask = as_mask("encoder_attention_mask", encoder_attention_mask, memory.shape[:2])
+            memory_mask = to_bool_mask("encoder_attention_mask", encoder_attention_mask, memory.shape[:2])
         x = self.decode(ids, memory, mask, memory_mask, cache)
         logits = self.score(x)
         loss = None if labels is None else cross_entropy(logits, labels)

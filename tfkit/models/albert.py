@@ -53,13 +53,13 @@ class Embeddings(bert.Embeddings):
 
     def __init__(self, c):
         super().__init__(c, c.d_embed)
-        self.widen: nn.Module = nn.Linear(c.d_embed, c.d_model)
+        self.embed_proj: nn.Module = nn.Linear(c.d_embed, c.d_model)
 
     def forward(self, ids, types, position_ids):
-        return self.widen(super().forward(ids, types, position_ids))
+        return self.embed_proj(super().forward(ids, types, position_ids))
 
 
-class Shared(nn.ModuleList):
+class SharedLayers(nn.ModuleList):
     """Groups of layers, each run n_layers / n_groups times in turn; iterated, they are as many as are run."""
 
     def __init__(self, c):
@@ -78,8 +78,8 @@ class MaskedLM(heads.MaskedLM):
 class SentenceOrder(heads.NextSentence):
     """Are these two sentences in the order in which they were written (0), or swapped (1)?"""
 
-    def forward(self, seen, labels=None):
-        return super().forward(seen._replace(pooled=self.drop(seen.pooled)), labels)
+    def forward(self, inputs, labels=None):
+        return super().forward(inputs._replace(pooled=self.drop(inputs.pooled)), labels)
 
 
 class Pretraining(MaskedLM):
@@ -88,22 +88,25 @@ class Pretraining(MaskedLM):
 
     def __init__(self, c):
         super().__init__(c)
-        self.pair = nn.Linear(c.d_model, 2)
+        self.seq_relationship = nn.Linear(c.d_model, 2)
 
-    def forward(self, seen, labels=None, sentence_order_label=None):
-        words, order = self.scores(seen), self.pair(self.drop(seen.pooled))
-        loss = heads.added(words, labels, order, heads.classes("sentence_order_label", sentence_order_label, order))
+    def forward(self, inputs, labels=None, sentence_order_label=None):
+        words, order = self.scores(inputs), self.seq_relationship(self.drop(inputs.pooled))
+        loss = heads.sum_losses(
+            words, labels, order, heads.check_classes("sentence_order_label", sentence_order_label, order)
+        )
         return {"loss": loss, "prediction_logits": words, "sop_logits": order}
 
 
 class ALBERT(BERT):
-    TOPS = {
-        None: heads.Pooled, "masked_lm": MaskedLM, "pretraining": Pretraining, "sentence_order": SentenceOrder,
-        **bert.TASKS,
+    HEAD_CLASSES = {
+        None: heads.NoHeadWithPooler, "masked_lm": MaskedLM, "pretraining": Pretraining,
+        "sentence_order": SentenceOrder,
+        **bert.TASK_HEADS,
     }  # fmt: skip
-    HEADS = tuple(TOPS)
+    HEADS = tuple(HEAD_CLASSES)
     EMBEDDINGS = Embeddings
-    LAYERS = Shared
+    LAYERS = SharedLayers
 
 
 MODEL = ALBERT
@@ -112,7 +115,7 @@ LAYER = "encoder.albert_layer_groups.{}.albert_layers.{}."
 HF = NameMap(
     {
         **{theirs: ours for theirs, ours in bert.BODY.items() if theirs.startswith("embeddings.")},
-        "encoder.embedding_hidden_mapping_in": "embed.widen",
+        "encoder.embedding_hidden_mapping_in": "embed.embed_proj",
         LAYER + "attention.query": "layers.{}.{}.attn.q_proj",
         LAYER + "attention.key": "layers.{}.{}.attn.k_proj",
         LAYER + "attention.value": "layers.{}.{}.attn.v_proj",
@@ -126,10 +129,10 @@ HF = NameMap(
     },
     prefix="albert.",
     heads={
-        "predictions.dense": "top.dense",
-        "predictions.LayerNorm": "top.norm",
-        "predictions.bias": "top.bias",
-        "sop_classifier.classifier": "top.pair",
+        "predictions.dense": "task_head.dense",
+        "predictions.LayerNorm": "task_head.norm",
+        "predictions.bias": "task_head.bias",
+        "sop_classifier.classifier": "task_head.seq_relationship",
         **bert.TASK_NAMES,
     },
     tied={

@@ -13,12 +13,12 @@ import torch.nn.functional as F
 from torch import nn
 
 from ..nn import Attention, Dropout, FeedForward, LayerDrop
-from ..nn.positions import rows_after
+from ..nn.positions import table_slice
 from . import _fairseq, transformer
-from ._base import Model, Output, activation, configuration, look_up, reach
+from ._base import Model, Output, check_max_length, configuration, embed_ids, get_activation
 from ._fairseq import FIELDS as HF_FIELDS
 from ._fairseq import UNUSED as HF_UNUSED
-from ._seq2seq import Labels, Tasks
+from ._seq2seq import Seq2SeqWithHeads, TaskConfig
 
 __all__ = ["HF_FIELDS", "HF_UNUSED"]
 
@@ -26,7 +26,7 @@ OFFSET = 2  # the first rows of the table of positions are never read; fairseq k
 
 
 @configuration
-class Config(Labels):
+class Config(TaskConfig):
     vocab_size: int = 50265
     d_model: int = 1024
     n_layers: int = 12
@@ -66,7 +66,7 @@ class EncoderLayer(transformer.EncoderLayer):
     def __init__(self, c):
         nn.Module.__init__(self)
         self.self_attn = Attention(c.d_model, c.n_heads, dropout=c.attn_dropout)
-        self.ff = FeedForward(c.d_model, c.d_ff, activation(c.activation), c.ff_dropout)
+        self.ff = FeedForward(c.d_model, c.d_ff, get_activation(c.activation), c.ff_dropout)
         self.norm1, self.norm2 = (nn.LayerNorm(c.d_model) for _ in range(2))
         self.drop = Dropout(c.dropout)
 
@@ -76,7 +76,7 @@ class DecoderLayer(transformer.DecoderLayer):
         nn.Module.__init__(self)
         self.self_attn = Attention(c.d_model, c.n_decoder_heads, dropout=c.attn_dropout, causal=True)
         self.cross_attn = Attention(c.d_model, c.n_decoder_heads, dropout=c.attn_dropout)
-        self.ff = FeedForward(c.d_model, c.d_decoder_ff, activation(c.activation), c.ff_dropout)
+        self.ff = FeedForward(c.d_model, c.d_decoder_ff, get_activation(c.activation), c.ff_dropout)
         self.norm1, self.norm2, self.norm3 = (nn.LayerNorm(c.d_model) for _ in range(3))
         self.drop = Dropout(c.dropout)
 
@@ -89,10 +89,10 @@ class Positions(nn.Embedding):
 
     def forward(self, input, past=0):
         """input [B,L]: the ids that come after `past` others -> broadcastable to [B,L,E]"""
-        return rows_after(self.weight, past + OFFSET, input.size(1))
+        return table_slice(self.weight, past + OFFSET, input.size(1))
 
 
-class BART(Tasks, transformer.Transformer):
+class BART(Seq2SeqWithHeads, transformer.Transformer):
     HEADS: ClassVar[tuple[str | None, ...]] = (
         None, "seq2seq_lm", "sequence_classification", "question_answering", "causal_lm",
     )  # fmt: skip
@@ -102,7 +102,7 @@ class BART(Tasks, transformer.Transformer):
     EMBED_NORM: Any = nn.LayerNorm  # right after the embeddings
     FINAL_NORM: Any = nn.Identity  # after the last layer
     LOGITS_BIAS = True
-    REREADS = True  # without labels, too, the decoder reads the source
+    SHIFTS_INPUT_IDS = True  # without labels, too, the decoder reads the source
     final_logits_bias: torch.Tensor
     encoder_final: nn.Module
     decoder_final: nn.Module
@@ -123,17 +123,17 @@ class BART(Tasks, transformer.Transformer):
         self.drop = Dropout(c.dropout)
         if head == "seq2seq_lm" and self.LOGITS_BIAS:
             self.register_buffer("final_logits_bias", torch.zeros(1, c.vocab_size))  # not trained, but saved
-        self.make_top()
+        self.make_task_head()
         if head in ("seq2seq_lm", "causal_lm") and not c.tie_word_embeddings:
             self.untie(self.table("decoder"))
-        self.apply(self.start)
+        self.apply(self.init_weights)
 
     def second_table(self):
         """The decoder's own embeddings, where it does not read the encoder's."""
         return nn.Embedding(self.config.vocab_size, self.config.d_model, padding_idx=self.config.pad_token_id)
 
     @torch.no_grad()
-    def start(self, module):
+    def init_weights(self, module):
         if isinstance(module, (nn.Linear, nn.Embedding)):
             nn.init.normal_(module.weight, std=0.02)
         if isinstance(module, nn.Linear) and module.bias is not None:
@@ -145,8 +145,8 @@ class BART(Tasks, transformer.Transformer):
         """ids [B,L], after `past` others -> [B,L,E]; name "input_ids": of the encoder. ValueError past max_length."""
         side = "encoder" if name == "input_ids" else "decoder"
         name = "input_ids" if self.head == "causal_lm" else name
-        reach(self.config, name, ids, past)
-        x = look_up(self.table(side), ids, name)
+        check_max_length(self.config, name, ids, past)
+        x = embed_ids(self.table(side), ids, name)
         x = x * self.config.d_model**0.5 if self.config.scale_embedding else x
         return self.drop(getattr(self, f"{side}_norm")(x + getattr(self, f"{side}_position")(ids, past)))
 
@@ -168,7 +168,7 @@ class BART(Tasks, transformer.Transformer):
 
 MODEL = BART
 
-HF = _fairseq.Names()
+HF = _fairseq.FairseqNameMap()
 HF_HEADS = {
     "BartModel": None, "BartForConditionalGeneration": "seq2seq_lm", "BartForCausalLM": "causal_lm",
     "BartForSequenceClassification": "sequence_classification", "BartForQuestionAnswering": "question_answering",

@@ -14,13 +14,23 @@ from torch import nn
 
 from ..namemap import NameMap
 from ..nn import Attention, Cache, Dropout, FeedForward
-from ..nn.distance import DistanceAttention
+from ..nn.relative_key import RelativeKeyAttention
 from . import _heads as heads
-from ._base import Model, Output, activation, as_mask, check_ids, check_rows, configuration, look_up, reach
+from ._base import (
+    Model,
+    Output,
+    check_ids,
+    check_max_length,
+    check_rows,
+    configuration,
+    embed_ids,
+    get_activation,
+    to_bool_mask,
+)
 
 
 @configuration
-class Config(heads.Labels):
+class Config(heads.TaskConfig):
     vocab_size: int = 30522
     d_model: int = 768
     n_layers: int = 12
@@ -63,24 +73,26 @@ class Embeddings(nn.Module):
         self.absolute = getattr(c, "position_type", "absolute") == "absolute"
         self.norm, self.drop = nn.LayerNorm(width, c.eps), Dropout(c.dropout)
 
-    def place(self, ids):
+    def make_position_ids(self, ids):
         """ids [B,L] -> position_ids [L]"""
         if ids.size(1) > self.positions.num_embeddings:
             raise ValueError(f"input_ids has length {ids.size(1)}, max_length is {self.positions.num_embeddings}")
         return torch.arange(ids.size(1), device=ids.device)
 
-    def summed(self, ids, types, position_ids):
+    def sum_embeddings(self, ids, types, position_ids):
         """ids and types [B,L], position_ids broadcastable to it or None -> [B,L,E]"""
-        x = look_up(self.tokens, ids, "input_ids")
+        x = embed_ids(self.tokens, ids, "input_ids")
         if self.types is not None:
-            x = x + (self.types.weight[0] if types is None else look_up(self.types, types, "token_type_ids"))
+            x = x + (self.types.weight[0] if types is None else embed_ids(self.types, types, "token_type_ids"))
         if self.positions is not None and self.absolute:
-            x = x + look_up(self.positions, self.place(ids) if position_ids is None else position_ids, "position_ids")
+            x = x + embed_ids(
+                self.positions, self.make_position_ids(ids) if position_ids is None else position_ids, "position_ids"
+            )
         return x
 
     def forward(self, ids, types, position_ids):
         """ids and types [B,L], position_ids broadcastable to it or None -> [B,L,E]"""
-        return self.drop(self.norm(self.summed(ids, types, position_ids)))
+        return self.drop(self.norm(self.sum_embeddings(ids, types, position_ids)))
 
 
 def attention(c):
@@ -91,7 +103,9 @@ def attention(c):
         raise ValueError(f"position_embedding_type {kind!r} is none of absolute, relative_key, relative_key_query")
     if kind == "absolute":
         return Attention(c.d_model, c.n_heads, **how)
-    return DistanceAttention(c.d_model, c.n_heads, reach=c.max_length, keys_too=kind == "relative_key_query", **how)
+    return RelativeKeyAttention(
+        c.d_model, c.n_heads, max_distance=c.max_length, use_keys=kind == "relative_key_query", **how
+    )
 
 
 class Layer(nn.Module):
@@ -99,7 +113,7 @@ class Layer(nn.Module):
         super().__init__()
         self.attn = attention(c)
         self.norm1 = nn.LayerNorm(c.d_model, c.eps)
-        self.ff = FeedForward(c.d_model, c.d_ff, activation(c.activation))
+        self.ff = FeedForward(c.d_model, c.d_ff, get_activation(c.activation))
         self.norm2 = nn.LayerNorm(c.d_model, c.eps)
         self.drop = Dropout(c.dropout)
         if getattr(c, "add_cross_attention", False):
@@ -121,7 +135,7 @@ class Layers(nn.ModuleList):
         super().__init__(Layer(c) for _ in range(c.n_layers))
 
 
-TASKS: dict[str | None, type[heads.Head]] = {
+TASK_HEADS: dict[str | None, type[heads.Head]] = {
     "sequence_classification": heads.SequenceClassification,
     "token_classification": heads.TokenClassification,
     "question_answering": heads.QuestionAnswering,
@@ -129,7 +143,7 @@ TASKS: dict[str | None, type[heads.Head]] = {
 }
 
 
-def decoding(config, head, heads):
+def resolve_is_decoder(config, head, heads):
     """The configuration, with `is_decoder` decided. Raises ValueError where the architecture has no decoder."""
     if getattr(config, "is_decoder", None) is None:
         return replace(config, is_decoder=True) if head == "causal_lm" else config
@@ -139,27 +153,28 @@ def decoding(config, head, heads):
 
 
 class BERT(Model):
-    TOPS: dict[str | None, type[heads.Head]] = {
-        None: heads.Pooled, "masked_lm": heads.MaskedLM, "causal_lm": heads.CausalLM, "pretraining": heads.Pretraining,
-        "next_sentence": heads.NextSentence, **TASKS,
+    HEAD_CLASSES: dict[str | None, type[heads.Head]] = {
+        None: heads.NoHeadWithPooler, "masked_lm": heads.MaskedLM, "causal_lm": heads.CausalLM,
+        "pretraining": heads.Pretraining,
+        "next_sentence": heads.NextSentence, **TASK_HEADS,
     }  # fmt: skip
-    HEADS = tuple(TOPS)
-    ALSO: tuple[str, ...] = ()  # what else a child's `encode` looks at: names of inputs
+    HEADS = tuple(HEAD_CLASSES)
+    EXTRA_INPUTS: tuple[str, ...] = ()  # what else a child's `encode` looks at: names of inputs
     EMBEDDINGS: type[Embeddings] = Embeddings
     LAYERS: Any = Layers
 
     def __init__(self, config: Config, head=None):
-        config = decoding(config, head, self.HEADS)
+        config = resolve_is_decoder(config, head, self.HEADS)
         super().__init__(config, head)
         self.embed, self.layers = self.EMBEDDINGS(config), self.LAYERS(config)
-        self.top = self.TOPS[head](config)
-        self.pooler = nn.Linear(config.d_model, config.d_model) if self.top.POOLED else None
-        if self.top.WORDS and not config.tie_word_embeddings:
+        self.task_head = self.HEAD_CLASSES[head](config)
+        self.pooler = nn.Linear(config.d_model, config.d_model) if self.task_head.POOLED else None
+        if self.task_head.WORDS and not config.tie_word_embeddings:
             self.untie(self.embed.tokens)
-        self.apply(self.start)
+        self.apply(self.init_weights)
 
     @torch.no_grad()
-    def start(self, module):
+    def init_weights(self, module):
         if isinstance(module, (nn.Linear, nn.Embedding, nn.Conv1d)):
             nn.init.normal_(module.weight, std=0.02)
         if isinstance(module, (nn.Linear, nn.Conv1d)) and module.bias is not None:
@@ -171,14 +186,14 @@ class BERT(Model):
         """ids, types [B,L], mask bool [B,K] or None; of a decoder: memory [B,S,E], memory_mask bool [B,S] -> [B,L,E]"""
         mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
         if cache is not None and position_ids is None:
-            reach(self.config, "input_ids", ids, cache.past)
-            position_ids = self.embed.place(ids) + cache.past
+            check_max_length(self.config, "input_ids", ids, cache.past)
+            position_ids = self.embed.make_position_ids(ids) + cache.past
         x, how = self.embed(ids, types, position_ids), (memory, memory_mask, cache)
         for layer in self.layers:
             x = layer(x, mask, *how) if self.config.is_decoder else layer(x, mask)
         return x
 
-    def looked_across(self, ids, memory, memory_mask, cache, use_cache):
+    def cross_attention_inputs(self, ids, memory, memory_mask, cache, use_cache):
         """What `encode` takes of a decoder, beside ids [B,L]. Raises ValueError for an encoder."""
         if not getattr(self.config, "is_decoder", False):
             given = {"encoder_hidden_states": memory, "cache": cache, "use_cache": use_cache or None}
@@ -189,7 +204,7 @@ class BERT(Model):
             check_rows(ids, memory)
             if not self.config.add_cross_attention:
                 raise ValueError("encoder_hidden_states: this decoder has no cross-attention: add_cross_attention=True")
-            memory_mask = as_mask("encoder_attention_mask", memory_mask, memory.shape[:2])
+            memory_mask = to_bool_mask("encoder_attention_mask", memory_mask, memory.shape[:2])
         cache = Cache() if use_cache and cache is None else cache
         return {"memory": memory, "memory_mask": memory_mask, "cache": cache}
 
@@ -203,22 +218,22 @@ class BERT(Model):
         and attention_mask covers all -> Output: loss, logits, or what the head gives by another name; cache. Raises
         ValueError, TypeError for what does not fit."""
         given = {"input_ids": input_ids, "token_type_ids": token_type_ids, "position_ids": position_ids}
-        given |= {name: targets.pop(name, None) for name in self.ALSO}
-        targets = self.known({"labels": labels, **targets})
+        given |= {name: targets.pop(name, None) for name in self.EXTRA_INPUTS}
+        targets = self.check_targets({"labels": labels, **targets})
         choices = 1
         if self.head == "multiple_choice":
-            choices, given, attention_mask = heads.folded(given, attention_mask)
+            choices, given, attention_mask = heads.flatten_choices(given, attention_mask)
         ids, types, position_ids, *also = given.values()
         check_ids("input_ids", ids)
         if types is not None and types.shape != ids.shape:
             raise ValueError(f"token_type_ids has shape {list(types.shape)}, input_ids has {list(ids.shape)}")
-        across = self.looked_across(ids, encoder_hidden_states, encoder_attention_mask, cache, use_cache)
+        across = self.cross_attention_inputs(ids, encoder_hidden_states, encoder_attention_mask, cache, use_cache)
         past = 0 if (cache := across.get("cache")) is None else cache.past
-        mask = as_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+        mask = to_bool_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
         x = self.encode(ids, mask, types, position_ids, *also, **across)
         pooled = None if self.pooler is None else torch.tanh(self.pooler(x[:, 0]))
-        seen = heads.Seen(x, pooled, self.words(self.embed.tokens), mask, choices)
-        return Output(self.top(seen, **targets), cache=cache)
+        inputs = heads.HeadInputs(x, pooled, self.words(self.embed.tokens), mask, choices)
+        return Output(self.task_head(inputs, **targets), cache=cache)
 
 
 MODEL = BERT
@@ -246,24 +261,27 @@ BODY = {
     "encoder.layer.{}.output.LayerNorm": "layers.{}.norm2",
     "pooler.dense": "pooler",
 }  # fmt: skip
-TASK_NAMES = {"classifier": "top.classifier", "qa_outputs": "top.span"}
-TASK_NAMES |= {"classifier.dense": "top.mix", "classifier.out_proj": "top.score"}  # of `heads.FirstClassification`
+TASK_NAMES = {"classifier": "task_head.classifier", "qa_outputs": "task_head.qa_outputs"}
+TASK_NAMES |= {
+    "classifier.dense": "task_head.pre_classifier",
+    "classifier.out_proj": "task_head.score",
+}  # of `heads.ClsTokenClassification`
 CONSTANT = [r"embeddings\.(position|token_type)_ids"]
 
 
 def task_classes(name):
     """Their classes of the tasks that every encoder learns -> our heads."""
-    return {name + "For" + "".join(word.title() for word in head.split("_")): head for head in TASKS if head}
+    return {name + "For" + "".join(word.title() for word in head.split("_")): head for head in TASK_HEADS if head}
 
 
 HF = NameMap(
     BODY,
     prefix="bert.",
     heads={
-        "cls.predictions.transform.dense": "top.dense",
-        "cls.predictions.transform.LayerNorm": "top.norm",
-        "cls.predictions.bias": "top.bias",
-        "cls.seq_relationship": "top.pair",
+        "cls.predictions.transform.dense": "task_head.dense",
+        "cls.predictions.transform.LayerNorm": "task_head.norm",
+        "cls.predictions.bias": "task_head.bias",
+        "cls.seq_relationship": "task_head.seq_relationship",
         **TASK_NAMES,
     },
     tied={

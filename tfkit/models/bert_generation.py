@@ -68,8 +68,8 @@ class CausalLM(heads.Head):
 
 
 class BertGeneration(BERT):
-    TOPS = {None: heads.Bare, "causal_lm": CausalLM}
-    HEADS = tuple(TOPS)
+    HEAD_CLASSES = {None: heads.NoHead, "causal_lm": CausalLM}
+    HEADS = tuple(HEAD_CLASSES)
 
 
 MODEL = BertGeneration
@@ -77,7 +77,7 @@ MODEL = BertGeneration
 HF = NameMap(
     {theirs: ours for theirs, ours in bert.BODY.items() if "token_type" not in theirs and "pooler" not in theirs},
     prefix="bert.",
-    heads={"lm_head.bias": "top.bias"},
+    heads={"lm_head.bias": "task_head.bias"},
     tied={"lm_head.decoder.weight": "embeddings.word_embeddings.weight", "lm_head.decoder.bias": "lm_head.bias"},
     constant=bert.CONSTANT,
 )

@@ -20,11 +20,11 @@ from torch import nn
 
 from ..namemap import NameMap
 from ..nn import Attention, Cache, Dropout, FeedForward, merge_heads, split_heads
-from ..nn.block_sparse import block_sparse_attention, block_table, drawn_blocks
-from ..nn.positions import places
+from ..nn.block_sparse import block_sparse_attention, block_table, draw_random_blocks
+from ..nn.positions import position_range
 from . import _heads as heads
 from . import bert
-from ._base import activation, check_ids, configuration, look_up, need_tensor, reach
+from ._base import check_ids, check_max_length, configuration, embed_ids, get_activation, require_tensor
 from .bert import BERT
 
 
@@ -53,7 +53,7 @@ PRESETS: dict[str, dict] = {"bigbird-roberta-base": {}, "bigbird-roberta-large":
 OLD_PLAN = (1024, 3072, 4096)  # lengths, in tokens
 
 
-class Seen(NamedTuple):
+class BlockSparseContext(NamedTuple):
     """mask bool [B,1,1,K] or None, and cache: of full attention; real bool [B,N,W]: of block-sparse, None in full."""
 
     mask: torch.Tensor | None
@@ -69,10 +69,10 @@ class Embeddings(bert.Embeddings):
         self.scale = c.d_model**0.5 if c.rescale_embeddings else 1.0
 
     def forward(self, ids, types, position_ids):
-        x = look_up(self.tokens, ids, "input_ids") * self.scale
-        x = x + (self.types.weight[0] if types is None else look_up(self.types, types, "token_type_ids"))
-        position_ids = self.place(ids) if position_ids is None else position_ids
-        return self.norm(self.drop(x + look_up(self.positions, position_ids, "position_ids")))
+        x = embed_ids(self.tokens, ids, "input_ids") * self.scale
+        x = x + (self.types.weight[0] if types is None else embed_ids(self.types, types, "token_type_ids"))
+        position_ids = self.make_position_ids(ids) if position_ids is None else position_ids
+        return self.norm(self.drop(x + embed_ids(self.positions, position_ids, "position_ids")))
 
 
 class SparseAttention(Attention):
@@ -88,7 +88,7 @@ class SparseAttention(Attention):
         q, k, v = (split_heads(f(x), self.n_heads) for f in (self.q_proj, self.k_proj, self.v_proj))
         table, once = block_table(mask.real.size(1), self.drawn(mask.real) if self.training else None, x.device)
         again = 0 if self.training else self.config.n_random
-        out = block_sparse_attention(q, k, v, mask.real, table, once, again=again)
+        out = block_sparse_attention(q, k, v, mask.real, table, once, first_block_repeats=again)
         return self.o_proj(merge_heads(out) * mask.real.view(*x.shape[:2], 1))
 
     def drawn(self, real):
@@ -96,7 +96,7 @@ class SparseAttention(Attention):
         c, (blocks, block) = self.config, real.shape[1:]
         last = 1024 // block if block < 512 else c.max_length // block
         most = (c.max_length // block, last - 1) if blocks * block in OLD_PLAN else None
-        return drawn_blocks(self.seed, self.n_heads, blocks, c.n_random, most)
+        return draw_random_blocks(self.seed, self.n_heads, blocks, c.n_random, most)
 
 
 class Layers(bert.Layers):
@@ -110,7 +110,7 @@ class MaskedLM(heads.MaskedLM):
     POOLED = True  # for nothing, but the published files have it
 
 
-class CausalLM(heads.Shifted, MaskedLM):
+class CausalLM(heads.ShiftedLabels, MaskedLM):
     """Which token is next? Of a model that does not look ahead."""
 
 
@@ -118,7 +118,7 @@ class TokenClassification(heads.TokenClassification):
     POOLED = True
 
 
-class SequenceClassification(heads.FirstClassification):
+class SequenceClassification(heads.ClsTokenClassification):
     POOLED = True  # as above
 
     def __init__(self, c):
@@ -133,25 +133,29 @@ class QuestionAnswering(heads.QuestionAnswering):
     def __init__(self, c):
         super().__init__(c)
         self.drop = Dropout(c.dropout)
-        self.ff, self.last = FeedForward(c.d_model, c.d_ff, activation(c.activation)), nn.LayerNorm(c.d_model, c.eps)
+        self.ff, self.last = (
+            FeedForward(c.d_model, c.d_ff, get_activation(c.activation)),
+            nn.LayerNorm(c.d_model, c.eps),
+        )
 
-    def forward(self, seen, question=None, **positions):  # type: ignore[override]
-        return super().forward(seen._replace(mask=question), **positions)
+    def forward(self, inputs, question=None, **positions):  # type: ignore[override]
+        return super().forward(inputs._replace(mask=question), **positions)
 
-    def scores(self, seen):
-        x = self.last(seen.states + self.drop(self.ff(self.drop(seen.states))))
-        asked = F.pad(seen.mask[:, 1:], (1, 0))
-        return self.span(x) - 1e6 * asked[..., None].to(x.dtype)
+    def scores(self, inputs):
+        x = self.last(inputs.states + self.drop(self.ff(self.drop(inputs.states))))
+        asked = F.pad(inputs.mask[:, 1:], (1, 0))
+        return self.qa_outputs(x) - 1e6 * asked[..., None].to(x.dtype)
 
 
 class BigBird(BERT):
     EMBEDDINGS, LAYERS = Embeddings, Layers
-    TOPS = {
-        None: heads.Pooled, "masked_lm": MaskedLM, "causal_lm": CausalLM, "pretraining": heads.Pretraining,
-        **bert.TASKS, "sequence_classification": SequenceClassification, "token_classification": TokenClassification,
+    HEAD_CLASSES = {
+        None: heads.NoHeadWithPooler, "masked_lm": MaskedLM, "causal_lm": CausalLM, "pretraining": heads.Pretraining,
+        **bert.TASK_HEADS, "sequence_classification": SequenceClassification,
+        "token_classification": TokenClassification,
         "question_answering": QuestionAnswering,
     }  # fmt: skip
-    HEADS = tuple(TOPS)
+    HEADS = tuple(HEAD_CLASSES)
 
     def __init__(self, config: Config, head=None):
         causal = head == "causal_lm" if config.is_decoder is None else config.is_decoder
@@ -167,15 +171,15 @@ class BigBird(BERT):
         token, unless given."""
         given: dict[str, Any] = {"labels": labels, **targets}
         if question_lengths is not None or self.head == "question_answering":
-            given["question"] = asked = self.question(check_ids("input_ids", input_ids), question_lengths)
+            given["question"] = asked = self.question_mask(check_ids("input_ids", input_ids), question_lengths)
             token_type_ids = (~asked).long() if token_type_ids is None else token_type_ids
         return super().forward(input_ids, attention_mask, token_type_ids, position_ids, **given)
 
-    def question(self, ids, lengths):
+    def question_mask(self, ids, lengths):
         """-> bool [B,L]"""
         if lengths is None:
             lengths = (ids == self.config.sep_token_id).byte().argmax(-1) + 1
-        need_tensor("question_lengths", lengths)
+        require_tensor("question_lengths", lengths)
         if lengths.numel() != len(ids):
             raise ValueError(f"question_lengths has shape {list(lengths.shape)}; wanted is [{len(ids)}]")
         return torch.arange(ids.size(1), device=ids.device) < lengths.reshape(-1, 1)
@@ -186,19 +190,19 @@ class BigBird(BERT):
             position_ids = self.new_positions(cache.past, ids)
         x = self.embed(ids, types, position_ids)
         if c.is_decoder or c.attention_type != "block_sparse" or length <= (5 + 2 * c.n_random) * c.block:
-            seen = Seen(None if mask is None else mask[:, None, None], cache, None)
+            context = BlockSparseContext(None if mask is None else mask[:, None, None], cache, None)
         else:
             real = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
             x, real = F.pad(x, (0, 0, 0, -length % c.block)), F.pad(real, (0, -length % c.block))
-            seen = Seen(None, None, real.unflatten(1, (-1, c.block)))
+            context = BlockSparseContext(None, None, real.unflatten(1, (-1, c.block)))
         for layer in self.layers:
-            x = layer(x, seen)
+            x = layer(x, context)
         return x[:, :length]
 
     def new_positions(self, past, ids):
         """int64 [L]; ValueError past max_length."""
-        reach(self.config, "input_ids", ids, past)
-        return places(past, ids.size(1), ids.device)
+        check_max_length(self.config, "input_ids", ids, past)
+        return position_range(past, ids.size(1), ids.device)
 
 
 MODEL = BigBird
@@ -208,10 +212,10 @@ HF = NameMap(
     prefix="bert.",
     heads={
         **{k: v for k, v in bert.HF.heads.items() if k != "qa_outputs"},
-        "qa_classifier.intermediate.dense": "top.ff.up",
-        "qa_classifier.output.dense": "top.ff.down",
-        "qa_classifier.output.LayerNorm": "top.last",
-        "qa_classifier.qa_outputs": "top.span",
+        "qa_classifier.intermediate.dense": "task_head.ff.up",
+        "qa_classifier.output.dense": "task_head.ff.down",
+        "qa_classifier.output.LayerNorm": "task_head.last",
+        "qa_classifier.qa_outputs": "task_head.qa_outputs",
     },
     tied=bert.HF.tied,
     constant=bert.CONSTANT,

@@ -16,7 +16,7 @@ from ..namemap import NameMap
 from ..nn import Cache, Dropout, FeedForward
 from . import _heads as heads
 from . import llama
-from ._base import activation, configuration
+from ._base import configuration, get_activation
 from .gpt_neox import FusedHeadsAttention
 
 
@@ -69,7 +69,7 @@ class Layer(llama.Layer):
         return FusedHeadsAttention(c.d_model, c.n_heads, bias=True, out_bias=True, dropout=c.attn_dropout)
 
     def feed_forward(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
-        return FeedForward(c.d_model, c.d_ff or 4 * c.d_model, activation(c.activation))
+        return FeedForward(c.d_model, c.d_ff or 4 * c.d_model, get_activation(c.activation))
 
     def forward(  # type: ignore[override]
         self, x: Tensor, bias: Tensor, mask: Tensor | None, cache: Cache | None
@@ -83,8 +83,8 @@ class Layer(llama.Layer):
 
 
 class BLOOM(llama.Llama):
-    TOPS = {
-        "sequence_classification": heads.LastToken, "token_classification": heads.TokenClassification,
+    HEAD_CLASSES = {
+        "sequence_classification": heads.LastTokenClassification, "token_classification": heads.TokenClassification,
     }  # fmt: skip
     LAYER = Layer
     ZERO_PADDING = False
@@ -124,7 +124,7 @@ def _names(tied: bool) -> NameMap:
             "ln_f": "norm",
         },
         prefix="transformer.",
-        heads={"lm_head": "lm_head", "score": "top.score", "classifier": "top.classifier"},
+        heads={"lm_head": "lm_head", "score": "task_head.score", "classifier": "task_head.classifier"},
         tied={"lm_head.weight": "word_embeddings.weight"} if tied else {},
     )
 

@@ -53,7 +53,7 @@ class Layers(nn.ModuleList):
         super().__init__(Layer(c) for _ in range(c.n_layers))
 
 
-class SequenceClassification(heads.FirstClassification):
+class SequenceClassification(heads.ClsTokenClassification):
     def __init__(self, c):
         super().__init__(c, c.activation)
 
@@ -63,16 +63,16 @@ class MultipleChoice(heads.MultipleChoice):
 
     POOLED = False
 
-    def scores(self, seen):
-        return self.classifier(seen.states[:, -1])
+    def scores(self, inputs):
+        return self.classifier(inputs.states[:, -1])
 
 
 class ConvBERT(BERT):
-    TOPS = {
-        None: heads.Bare, "masked_lm": electra.MaskedLM, **bert.TASKS,
+    HEAD_CLASSES = {
+        None: heads.NoHead, "masked_lm": electra.MaskedLM, **bert.TASK_HEADS,
         "sequence_classification": SequenceClassification, "multiple_choice": MultipleChoice,
     }  # fmt: skip
-    HEADS = tuple(TOPS)
+    HEADS = tuple(HEAD_CLASSES)
     EMBEDDINGS = electra.Embeddings
     LAYERS = Layers
 

@@ -14,7 +14,7 @@ from torch import nn
 from ..namemap import NameMap
 from ..nn import sinusoidal_positions
 from . import gpt2
-from ._base import configuration, look_up
+from ._base import configuration, embed_ids
 from ._heads import LABEL_FIELDS
 
 
@@ -43,8 +43,8 @@ class Block(gpt2.Block):
 
 
 class CTRL(gpt2.GPT2):
-    TOPS = {"sequence_classification": gpt2.GPT2.TOPS["sequence_classification"]}
-    HEADS = (None, "causal_lm", *TOPS)
+    HEAD_CLASSES = {"sequence_classification": gpt2.GPT2.HEAD_CLASSES["sequence_classification"]}
+    HEADS = (None, "causal_lm", *HEAD_CLASSES)
     BLOCK = Block
     SHRINKS = False
     waves: torch.Tensor
@@ -58,7 +58,7 @@ class CTRL(gpt2.GPT2):
             self.score_bias = nn.Parameter(torch.zeros(config.vocab_size))
 
     def hidden(self, ids, positions, mask, cache):
-        x = look_up(self.embed, ids, "input_ids") * self.config.d_model**0.5
+        x = embed_ids(self.embed, ids, "input_ids") * self.config.d_model**0.5
         x = self.drop(x + self.waves[positions].to(x.dtype))
         for layer in self.layers:
             x = layer(x, mask, cache)
@@ -84,7 +84,7 @@ HF = NameMap(
         "layernorm": "norm",
     },
     prefix="transformer.",
-    heads={"lm_head.bias": "score_bias", "classifier": "top.score"},
+    heads={"lm_head.bias": "score_bias", "classifier": "task_head.score"},
     tied={"lm_head.weight": "w.weight"},
 )
 HF_HEADS = {

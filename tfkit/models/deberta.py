@@ -18,10 +18,10 @@ from torch import nn
 
 from ..namemap import NameMap
 from ..nn import Dropout
-from ..nn.disentangled import Disentangled, TalkingHeads, distance_windows
+from ..nn.disentangled_attention import DisentangledAttention, TalkingHeadsAttention, distance_windows
 from . import _heads as heads
 from . import bert
-from ._base import activation, configuration, look_up
+from ._base import configuration, embed_ids, get_activation
 from .bert import BERT
 
 
@@ -70,11 +70,11 @@ class Embeddings(bert.Embeddings):
             del self.positions
             self.register_module("positions", None)
         narrow = c.d_embed != c.d_model
-        self.widen = nn.Linear(c.d_embed, c.d_model, bias=False) if narrow else nn.Identity()
+        self.embed_proj = nn.Linear(c.d_embed, c.d_model, bias=False) if narrow else nn.Identity()
         self.norm = nn.LayerNorm(c.d_model, c.eps)
 
     def forward(self, ids, types, position_ids, mask=None):
-        x = self.norm(self.widen(self.summed(ids, types, position_ids)))
+        x = self.norm(self.embed_proj(self.sum_embeddings(ids, types, position_ids)))
         return self.drop(x if mask is None else x * mask[..., None])
 
 
@@ -85,10 +85,12 @@ class Layer(bert.Layer):
         self.attn = self.attention(c, kinds, dropout=c.attn_dropout, drop_distances=c.dropout, terms=terms)
 
     def attention(self, c, kinds, **how) -> Any:
-        return (TalkingHeads if c.talking_head else Disentangled)(c.d_model, c.n_heads, kinds, **how)
+        return (TalkingHeadsAttention if c.talking_head else DisentangledAttention)(c.d_model, c.n_heads, kinds, **how)
 
-    def forward(self, x, mask, table, rows, asking=None):  # type: ignore[override]
-        x = self.norm1((x if asking is None else asking) + self.drop(self.attn(x, mask, table, rows, asking)))
+    def forward(self, x, mask, table, rows, query_states=None):  # type: ignore[override]
+        x = self.norm1(
+            (x if query_states is None else query_states) + self.drop(self.attn(x, mask, table, rows, query_states))
+        )
         return self.norm2(x + self.drop(self.ff(x)))
 
 
@@ -106,10 +108,10 @@ class Pooler(nn.Module):
     def __init__(self, c):
         super().__init__()
         self.dense, self.drop = nn.Linear(c.d_model, c.d_model), Dropout(c.pooler_dropout)
-        self.bend = activation(c.pooler_activation)
+        self.activation = get_activation(c.pooler_activation)
 
     def forward(self, states):
-        return self.bend(self.dense(self.drop(states[:, 0])))
+        return self.activation(self.dense(self.drop(states[:, 0])))
 
 
 class SequenceClassification(heads.SequenceClassification):
@@ -121,13 +123,13 @@ class SequenceClassification(heads.SequenceClassification):
         super().__init__(c)
         self.pool = Pooler(c)
 
-    def scores(self, seen):
-        return self.classifier(self.drop(self.pool(seen.states)))
+    def scores(self, inputs):
+        return self.classifier(self.drop(self.pool(inputs.states)))
 
-    def forward(self, seen, labels=None):
+    def forward(self, inputs, labels=None):
         if labels is None or self.problem or labels.dim() == 1 or self.classifier.out_features == 1:
-            return super().forward(seen, labels)
-        logits = self.scores(seen)
+            return super().forward(inputs, labels)
+        logits = self.scores(inputs)
         if labels.shape != logits.shape:
             raise ValueError(f"labels have shape {list(labels.shape)}; wanted is {list(logits.shape)}")
         return {"loss": F.cross_entropy(logits, labels.to(logits.dtype)), "logits": logits}
@@ -140,11 +142,11 @@ class TokenClassification(heads.TokenClassification):
 
 
 class DeBERTa(BERT):
-    TOPS = {
-        None: heads.Bare, "masked_lm": MaskedLM, "sequence_classification": SequenceClassification,
+    HEAD_CLASSES = {
+        None: heads.NoHead, "masked_lm": MaskedLM, "sequence_classification": SequenceClassification,
         "token_classification": TokenClassification, "question_answering": heads.QuestionAnswering,
     }  # fmt: skip
-    HEADS = tuple(TOPS)
+    HEADS = tuple(HEAD_CLASSES)
     EMBEDDINGS = Embeddings
     LAYERS: Any = Layers
     PUBLISHED: dict = {}  # their names: set below
@@ -156,7 +158,7 @@ class DeBERTa(BERT):
         if self.late:
             self.late_positions = nn.Embedding(config.max_length, config.d_model)
         self.names = names(config, type(self).PUBLISHED)
-        self.apply(self.start)
+        self.apply(self.init_weights)
 
     def table(self, c):
         """A row for each distance, to either side; `bucket` says which."""
@@ -185,9 +187,9 @@ class DeBERTa(BERT):
         for layer in self.layers:
             below, x = x, layer(x, mask, *relative)
         if self.late:
-            x = below + look_up(self.late_positions, torch.arange(ids.size(1), device=ids.device), "position_ids")
+            x = below + embed_ids(self.late_positions, torch.arange(ids.size(1), device=ids.device), "position_ids")
         for _ in range(self.late):
-            x = self.layers[-1](below, mask, *relative, asking=x)
+            x = self.layers[-1](below, mask, *relative, query_states=x)
         return x
 
 
@@ -195,7 +197,7 @@ MODEL = DeBERTa
 
 BODY = {
     **{theirs: ours for theirs, ours in bert.BODY.items() if ".self." not in theirs and ours != "pooler"},
-    "embeddings.embed_proj": "embed.widen",
+    "embeddings.embed_proj": "embed.embed_proj",
     "encoder.rel_embeddings": "distances",
 }
 SELF = "encoder.layer.{}.attention.self."
@@ -206,17 +208,17 @@ DeBERTa.PUBLISHED = {
     SELF + "v_bias": "layers.{}.attn.v_bias",
     SELF + "pos_proj": "layers.{}.attn.k_distance",
     SELF + "pos_q_proj": "layers.{}.attn.q_distance",
-    SELF + "head_logits_proj": "layers.{}.attn.talk",
-    SELF + "head_weights_proj": "layers.{}.attn.answer",
+    SELF + "head_logits_proj": "layers.{}.attn.logits_proj",
+    SELF + "head_weights_proj": "layers.{}.attn.weights_proj",
 }
 WORDS = {  # the words' head has two names: as transformers first had it, and as the published files do
-    "cls.predictions.transform.dense": "top.dense",
-    "cls.predictions.transform.LayerNorm": "top.norm",
-    "cls.predictions.bias": "top.bias",
+    "cls.predictions.transform.dense": "task_head.dense",
+    "cls.predictions.transform.LayerNorm": "task_head.norm",
+    "cls.predictions.bias": "task_head.bias",
 }, {
-    "lm_predictions.lm_head.dense": "top.dense",
-    "lm_predictions.lm_head.LayerNorm": "top.norm",
-    "lm_predictions.lm_head.bias": "top.bias",
+    "lm_predictions.lm_head.dense": "task_head.dense",
+    "lm_predictions.lm_head.LayerNorm": "task_head.norm",
+    "lm_predictions.lm_head.bias": "task_head.bias",
 }  # fmt: skip
 
 
@@ -231,7 +233,7 @@ def names(config, table):
     return NameMap(
         body,
         prefix="deberta.",
-        heads={**first, **second, "pooler.dense": "top.pool.dense", **bert.TASK_NAMES},
+        heads={**first, **second, "pooler.dense": "task_head.pool.dense", **bert.TASK_NAMES},
         tied=bert.HF.tied,
         constant=[*unread, r"mask_predictions\..*"],
     )

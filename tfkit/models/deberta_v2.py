@@ -12,10 +12,10 @@ from typing import ClassVar
 
 from torch import nn
 
-from ..nn.disentangled import PlainDisentangled, log_bucket
+from ..nn.disentangled_attention import DisentangledAttentionV2, log_bucket
 from . import _heads as heads
 from . import bert, deberta
-from ._base import activation, configuration
+from ._base import configuration, get_activation
 from .deberta import HF_FIXED, SELF, DeBERTa, names
 
 __all__ = ["HF_FIXED"]
@@ -53,7 +53,7 @@ PRESETS: dict[str, dict] = {
 
 class Layer(deberta.Layer):
     def attention(self, c, kinds, **how):
-        return PlainDisentangled(c.d_model, c.n_heads, kinds, shared=c.share_att_key, **how)
+        return DisentangledAttentionV2(c.d_model, c.n_heads, kinds, shared=c.share_att_key, **how)
 
 
 class FirstLayer(Layer):
@@ -61,15 +61,15 @@ class FirstLayer(Layer):
 
     def __init__(self, c):
         super().__init__(c)
-        size, self.bend = c.conv_kernel_size, activation(c.conv_activation)
+        size, self.activation = c.conv_kernel_size, get_activation(c.conv_activation)
         self.conv = nn.Conv1d(c.d_model, c.d_model, size, padding=(size - 1) // 2, groups=c.conv_groups)
         self.norm3 = nn.LayerNorm(c.d_model, c.eps)
 
-    def forward(self, x, mask, table, rows, asking=None):  # type: ignore[override]
+    def forward(self, x, mask, table, rows, query_states=None):  # type: ignore[override]
         near = self.conv(x.transpose(1, 2)).transpose(1, 2)
         real = 1 if mask is None else mask[..., None]
-        near = self.bend(self.drop(near * real))
-        return self.norm3(super().forward(x, mask, table, rows, asking) + near) * real
+        near = self.activation(self.drop(near * real))
+        return self.norm3(super().forward(x, mask, table, rows, query_states) + near) * real
 
 
 class Layers(nn.ModuleList):
@@ -84,13 +84,13 @@ class MultipleChoice(heads.MultipleChoice):
         super().__init__(c)
         self.pool = deberta.Pooler(c)
 
-    def scores(self, seen):
-        return self.classifier(self.drop(self.pool(seen.states)))
+    def scores(self, inputs):
+        return self.classifier(self.drop(self.pool(inputs.states)))
 
 
 class DeBERTaV2(DeBERTa):
-    TOPS = {**DeBERTa.TOPS, "multiple_choice": MultipleChoice}
-    HEADS = tuple(TOPS)
+    HEAD_CLASSES = {**DeBERTa.HEAD_CLASSES, "multiple_choice": MultipleChoice}
+    HEADS = tuple(HEAD_CLASSES)
     LAYERS = Layers
 
     def __init__(self, config: Config, head=None):

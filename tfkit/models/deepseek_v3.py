@@ -17,23 +17,23 @@ from torch import Tensor, nn
 
 from ..nn import Cache
 from ..nn.attention import merge_heads, split_heads
+from ..nn.attention_kernel import attend
 from ..nn.experts import mix_experts, route_in_groups
 from ..nn.feed_forward import GatedFeedForward
 from ..nn.grouped_query import Rotation
-from ..nn.kernel import attend
 from ..nn.rms_norm import RMSNorm
 from ..nn.rope import rotate_halves, yarn_scale
-from ..nn.rotary import turn
+from ..nn.rotary import rotate_pairs
 from . import _heads as heads
 from . import llama
-from ._base import activation, configuration
+from ._base import configuration, get_activation
 from ._rope import read_rope, write_rope
 
 LATENT_EPS = 1e-6  # of the norms inside attention, whatever `eps` is
 
 
 @configuration
-class Config(heads.Labels):
+class Config(heads.TaskConfig):
     vocab_size: int = 129280
     d_model: int = 7168
     n_layers: int = 61
@@ -95,7 +95,7 @@ class LatentAttention(nn.Module):
         super().__init__()
         self.n_heads, self.parts = c.n_heads, [c.d_content, c.d_rotary]
         self.latent, self.values = [c.d_latent, c.d_rotary], [c.d_content, c.d_value]
-        self.dropout, self.turned = c.attn_dropout, turn if c.interleaved else rotate_halves
+        self.dropout, self.turned = c.attn_dropout, rotate_pairs if c.interleaved else rotate_halves
         self.scale = sum(self.parts) ** -0.5
         if c.rope_scaling and c.rope_scaling.get("mscale_all_dim"):
             self.scale *= yarn_scale(c.rope_scaling["factor"], c.rope_scaling["mscale_all_dim"]) ** 2
@@ -127,7 +127,7 @@ class LatentAttention(nn.Module):
         causal = True
         if cache is not None:
             latent, rotary = cache.extend(self, latent, rotary)
-            mask, causal = cache.restrict(mask, causal, x.size(1), x.device)
+            mask, causal = cache.apply_mask(mask, causal, x.size(1), x.device)
         k, v = split_heads(self.kv_up(latent[:, 0]), self.n_heads).split(self.values, dim=-1)  # [B,H,K,·]
         k = torch.cat([k, rotary.expand(-1, self.n_heads, -1, -1)], dim=-1)
         dropout = self.dropout if self.training else 0.0
@@ -151,13 +151,15 @@ class SharedAndRouted(nn.Module):
             )
         if not 1 <= c.experts_per_token <= size * c.expert_groups_per_token:
             raise ValueError(f"each token takes {c.experts_per_token} experts, and its groups have too few")
-        bend = activation(c.activation)
+        activation_name = get_activation(c.activation)
         self.k, self.scale, self.normalize = c.experts_per_token, c.routed_scale, c.normalize_weights
         self.groups = {"groups": c.expert_groups, "groups_kept": c.expert_groups_per_token}
         self.router = nn.Linear(c.d_model, c.n_experts, bias=False)
         self.register_buffer("balance", torch.zeros(c.n_experts))
-        self.experts = nn.ModuleList(GatedFeedForward(c.d_model, c.d_expert, bend) for _ in range(c.n_experts))
-        self.shared = GatedFeedForward(c.d_model, c.n_shared * c.d_expert, bend)
+        self.experts = nn.ModuleList(
+            GatedFeedForward(c.d_model, c.d_expert, activation_name) for _ in range(c.n_experts)
+        )
+        self.shared = GatedFeedForward(c.d_model, c.n_shared * c.d_expert, activation_name)
 
     balance: Tensor
 
@@ -178,7 +180,7 @@ class Layer(llama.Layer):
 
     def feed_forward(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
         if index < c.n_dense:
-            return GatedFeedForward(c.d_model, c.d_ff, activation(c.activation))
+            return GatedFeedForward(c.d_model, c.d_ff, get_activation(c.activation))
         return SharedAndRouted(c)
 
 

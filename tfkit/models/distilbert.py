@@ -32,7 +32,7 @@ PRESETS: dict[str, dict] = {
 }
 
 
-class Mixed(heads.Head):
+class PreClassifier(heads.Head):
     """A layer with ReLU over the first position, in front of the classifier."""
 
     POOLED = False
@@ -40,17 +40,17 @@ class Mixed(heads.Head):
 
     def __init__(self, c):
         super().__init__(c)
-        self.mix = nn.Linear(c.d_model, c.d_model)
+        self.pre_classifier = nn.Linear(c.d_model, c.d_model)
 
-    def scores(self, seen):
-        return self.classifier(self.drop(torch.relu(self.mix(seen.states[:, 0]))))
+    def scores(self, inputs):
+        return self.classifier(self.drop(torch.relu(self.pre_classifier(inputs.states[:, 0]))))
 
 
-class SequenceClassification(Mixed, heads.SequenceClassification):
+class SequenceClassification(PreClassifier, heads.SequenceClassification):
     pass
 
 
-class MultipleChoice(Mixed, heads.MultipleChoice):
+class MultipleChoice(PreClassifier, heads.MultipleChoice):
     pass
 
 
@@ -65,17 +65,17 @@ class QuestionAnswering(heads.QuestionAnswering):
         super().__init__(c)
         self.drop = Dropout(c.span_dropout)
 
-    def forward(self, seen, start_positions=None, end_positions=None):
-        return super().forward(seen._replace(states=self.drop(seen.states)), start_positions, end_positions)
+    def forward(self, inputs, start_positions=None, end_positions=None):
+        return super().forward(inputs._replace(states=self.drop(inputs.states)), start_positions, end_positions)
 
 
 class DistilBERT(BERT):
-    TOPS = {
-        None: heads.Bare, "masked_lm": heads.MaskedLM, "sequence_classification": SequenceClassification,
+    HEAD_CLASSES = {
+        None: heads.NoHead, "masked_lm": heads.MaskedLM, "sequence_classification": SequenceClassification,
         "token_classification": TokenClassification, "question_answering": QuestionAnswering,
         "multiple_choice": MultipleChoice,
     }  # fmt: skip
-    HEADS = tuple(TOPS)
+    HEADS = tuple(HEAD_CLASSES)
 
 
 MODEL = DistilBERT
@@ -96,10 +96,10 @@ HF = NameMap(
     },
     prefix="distilbert.",
     heads={
-        "vocab_transform": "top.dense",
-        "vocab_layer_norm": "top.norm",
-        "vocab_projector.bias": "top.bias",
-        "pre_classifier": "top.mix",
+        "vocab_transform": "task_head.dense",
+        "vocab_layer_norm": "task_head.norm",
+        "vocab_projector.bias": "task_head.bias",
+        "pre_classifier": "task_head.pre_classifier",
         **bert.TASK_NAMES,
     },
     tied={"vocab_projector.weight": "embeddings.word_embeddings.weight"},

@@ -41,8 +41,11 @@ class Encoder(heads.Head):
         super().__init__(c)
         self.project = nn.Linear(c.d_model, c.projection_dim) if c.projection_dim else nn.Identity()
 
-    def forward(self, seen):
-        return {"pooler_output": self.project(seen.states[:, 0]), "last_hidden_state": seen.states}  # [B,P], [B,L,E]
+    def forward(self, inputs):
+        return {
+            "pooler_output": self.project(inputs.states[:, 0]),
+            "last_hidden_state": inputs.states,
+        }  # [B,P], [B,L,E]
 
 
 class Reader(heads.QuestionAnswering):
@@ -54,14 +57,14 @@ class Reader(heads.QuestionAnswering):
         if c.projection_dim:
             self.project = nn.Linear(c.d_model, c.projection_dim)  # in their files; a reader looks at the states
 
-    def forward(self, seen, start_positions=None, end_positions=None):
-        found = super().forward(seen, start_positions, end_positions)
-        return {**found, "relevance_logits": self.relevance(seen.states[:, 0]).squeeze(-1)}
+    def forward(self, inputs, start_positions=None, end_positions=None):
+        found = super().forward(inputs, start_positions, end_positions)
+        return {**found, "relevance_logits": self.relevance(inputs.states[:, 0]).squeeze(-1)}
 
 
 class DPR(BERT):
-    TOPS = {None: Encoder, "question_encoder": Encoder, "context_encoder": Encoder, "reader": Reader}
-    HEADS = tuple(TOPS)
+    HEAD_CLASSES = {None: Encoder, "question_encoder": Encoder, "context_encoder": Encoder, "reader": Reader}
+    HEADS = tuple(HEAD_CLASSES)
 
     def __init__(self, config: Config, head=None):
         super().__init__(config, head or "question_encoder")
@@ -85,7 +88,7 @@ def names(encoder, top=None):
     body = {theirs: ours for theirs, ours in bert.BODY.items() if not theirs.startswith("pooler")}
     return NameMap(
         {f"{encoder}.bert_model.{theirs}": ours for theirs, ours in body.items()}
-        | {f"{encoder}.encode_proj": "top.project", **(top or {})},
+        | {f"{encoder}.encode_proj": "task_head.project", **(top or {})},
         constant=[f"{encoder}.bert_model.{old}" for old in (*bert.CONSTANT, r"pooler\.dense\.(weight|bias)")],
     )
 
@@ -95,7 +98,7 @@ MAPS: dict[str | None, NameMap] = {
     "context_encoder": names("ctx_encoder"),
     "reader": names(
         "span_predictor.encoder",
-        {"span_predictor.qa_outputs": "top.span", "span_predictor.qa_classifier": "top.relevance"},
+        {"span_predictor.qa_outputs": "task_head.qa_outputs", "span_predictor.qa_classifier": "task_head.relevance"},
     ),
 }
 HF = MAPS["question_encoder"]

@@ -13,7 +13,7 @@ from ..namemap import NameMap
 from . import _heads as heads
 from . import albert, bert
 from ._base import configuration
-from ._xl_heads import SummaryChoice
+from ._summary_heads import SummaryChoice
 from .bert import BERT
 
 
@@ -46,32 +46,32 @@ class Embeddings(albert.Embeddings):
     def __init__(self, c):
         super().__init__(c)
         if c.d_embed == c.d_model:
-            self.widen = nn.Identity()
+            self.embed_proj = nn.Identity()
 
 
 class MaskedLM(heads.MaskedLM):
     """The generator's head."""
 
     def __init__(self, c):
-        super().__init__(c, c.d_embed, bend="gelu")  # whatever the layers have
+        super().__init__(c, c.d_embed, activation_name="gelu")  # whatever the layers have
 
 
-class CausalLM(heads.Shifted, MaskedLM):
+class CausalLM(heads.ShiftedLabels, MaskedLM):
     """Which token is next? Of a model that does not look ahead."""
 
 
-class SequenceClassification(heads.FirstClassification):
+class SequenceClassification(heads.ClsTokenClassification):
     def __init__(self, c):
-        super().__init__(c, bend="gelu")
+        super().__init__(c, activation_name="gelu")
 
 
 class ELECTRA(BERT):
-    TOPS = {
-        None: heads.Bare, "replaced_token": heads.ReplacedToken, "masked_lm": MaskedLM,
-        "causal_lm": CausalLM, **bert.TASKS,
+    HEAD_CLASSES = {
+        None: heads.NoHead, "replaced_token": heads.ReplacedToken, "masked_lm": MaskedLM,
+        "causal_lm": CausalLM, **bert.TASK_HEADS,
         "sequence_classification": SequenceClassification, "multiple_choice": SummaryChoice,
     }  # fmt: skip
-    HEADS = tuple(TOPS)
+    HEADS = tuple(HEAD_CLASSES)
     EMBEDDINGS = Embeddings
 
 
@@ -91,15 +91,15 @@ def share_embeddings(generator, discriminator):
 MODEL = ELECTRA
 
 HF = NameMap(
-    {**{k: v for k, v in bert.BODY.items() if not k.startswith("pooler")}, "embeddings_project": "embed.widen"},
+    {**{k: v for k, v in bert.BODY.items() if not k.startswith("pooler")}, "embeddings_project": "embed.embed_proj"},
     prefix="electra.",
     heads={
-        "generator_predictions.dense": "top.dense",
-        "generator_predictions.LayerNorm": "top.norm",
-        "generator_lm_head.bias": "top.bias",
-        "discriminator_predictions.dense": "top.look",
-        "discriminator_predictions.dense_prediction": "top.replaced",
-        "sequence_summary.summary": "top.summary",
+        "generator_predictions.dense": "task_head.dense",
+        "generator_predictions.LayerNorm": "task_head.norm",
+        "generator_lm_head.bias": "task_head.bias",
+        "discriminator_predictions.dense": "task_head.discriminator_dense",
+        "discriminator_predictions.dense_prediction": "task_head.dense_prediction",
+        "sequence_summary.summary": "task_head.summary",
         **bert.TASK_NAMES,
     },
     tied={"generator_lm_head.weight": "embeddings.word_embeddings.weight"},

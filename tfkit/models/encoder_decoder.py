@@ -18,7 +18,7 @@ from ..namemap import NameMap
 from . import transformer
 from ._base import Model, Output, configuration
 from ._decoders import decoder
-from ._shared import Shared, tie
+from ._tied_parts import TiedParts, tie
 
 
 @configuration
@@ -65,7 +65,7 @@ class EncoderDecoder(transformer.Transformer):
             "encoder": ("encoder", getattr(self.encoder, "names", reads.HF), False),
             "decoder": ("decoder", writes.HF, True),
         }
-        self.names = Shared(parts, HF, shared)
+        self.names = TiedParts(parts, HF, shared)
 
     @property
     def last_position(self):
@@ -75,7 +75,9 @@ class EncoderDecoder(transformer.Transformer):
         return Output(last_hidden_state=self.encoder(input_ids, attention_mask).last_hidden_state)
 
     def decode(self, ids, memory, mask, memory_mask, cache):
-        if self.project is not None and not (cache is not None and cache.memory):  # what is cached is not read again
+        if self.project is not None and not (
+            cache is not None and cache.cross_attention
+        ):  # what is cached is not read again
             memory = self.project(memory)
         return self.decoder.decode(ids, memory, mask, memory_mask, cache)
 

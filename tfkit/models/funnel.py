@@ -17,18 +17,18 @@ from torch import nn
 
 from ..namemap import NameMap
 from ..nn import Dropout, FeedForward, distance_windows
-from ..nn.pooled_attention import Place, PooledAttention
-from ..nn.relative import distance_waves
+from ..nn.pooled_attention import PooledAttention, PoolingContext
+from ..nn.relative_attention import sinusoidal_distances
 from . import _heads as heads
 from . import bert
-from ._base import activation, configuration, look_up
+from ._base import configuration, embed_ids, get_activation
 from .bert import BERT
 
 CLS = 2  # the sentence type of the first token, which belongs to both sentences
 
 
 @configuration
-class Config(heads.Labels):
+class Config(heads.TaskConfig):
     vocab_size: int = 30522
     block_sizes: Sequence[int] = (4, 4, 4)
     block_repeats: Sequence[int] | None = None  # each layer runs once, unless given
@@ -81,19 +81,19 @@ class Embeddings(nn.Module):
         self.norm, self.drop = nn.LayerNorm(c.d_model, c.eps), Dropout(c.dropout)
 
     def forward(self, ids):
-        return self.drop(self.norm(look_up(self.tokens, ids, "input_ids")))
+        return self.drop(self.norm(embed_ids(self.tokens, ids, "input_ids")))
 
 
 class Layer(nn.Module):
     def __init__(self, c):
         super().__init__()
-        self.attn = PooledAttention(c.d_model, c.n_heads, c.d_head, dropout=c.attn_dropout, apart=c.separate_cls)
+        self.attn = PooledAttention(c.d_model, c.n_heads, c.d_head, dropout=c.attn_dropout, separate_cls=c.separate_cls)
         self.norm1 = nn.LayerNorm(c.d_model, c.eps)
-        self.ff = FeedForward(c.d_model, c.d_ff, activation(c.activation), c.ff_dropout)
+        self.ff = FeedForward(c.d_model, c.d_ff, get_activation(c.activation), c.ff_dropout)
         self.norm2, self.drop = nn.LayerNorm(c.d_model, c.eps), Dropout(c.dropout)
 
-    def forward(self, x, memory, place):
-        x = self.norm1(x + self.drop(self.attn(x, memory, place)))
+    def forward(self, x, memory, context):
+        x = self.norm1(x + self.drop(self.attn(x, memory, context)))
         return self.norm2(x + self.drop(self.ff(x)))
 
 
@@ -111,15 +111,15 @@ class MaskedLM(heads.Head):
         super().__init__(c)
         self.bias = nn.Parameter(torch.zeros(c.vocab_size))
 
-    def forward(self, seen, labels=None):
-        logits = F.linear(seen.states, seen.table, self.bias)
+    def forward(self, inputs, labels=None):
+        logits = F.linear(inputs.states, inputs.table, self.bias)
         loss = None if labels is None else heads.cross_entropy(logits, labels)
-        return {"loss": loss, "logits": logits, "last_hidden_state": seen.states}
+        return {"loss": loss, "logits": logits, "last_hidden_state": inputs.states}
 
 
-class SequenceClassification(heads.FirstClassification):
-    def scores(self, seen):
-        return self.score(self.drop(torch.tanh(self.mix(seen.states[:, 0]))))
+class SequenceClassification(heads.ClsTokenClassification):
+    def scores(self, inputs):
+        return self.score(self.drop(torch.tanh(self.pre_classifier(inputs.states[:, 0]))))
 
 
 class MultipleChoice(heads.MultipleChoice):
@@ -128,61 +128,63 @@ class MultipleChoice(heads.MultipleChoice):
     def __init__(self, c):
         super().__init__(c)
         del self.classifier
-        self.mix, self.score = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, 1)
+        self.pre_classifier, self.score = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, 1)
 
     scores = SequenceClassification.scores
 
 
 class Funnel(BERT):
-    TOPS = {
-        None: heads.Bare, "base": heads.Bare, "masked_lm": MaskedLM, "replaced_token": heads.ReplacedToken,
-        **bert.TASKS, "sequence_classification": SequenceClassification, "multiple_choice": MultipleChoice,
+    HEAD_CLASSES = {
+        None: heads.NoHead, "base": heads.NoHead, "masked_lm": MaskedLM, "replaced_token": heads.ReplacedToken,
+        **bert.TASK_HEADS, "sequence_classification": SequenceClassification, "multiple_choice": MultipleChoice,
     }  # fmt: skip
-    HEADS = tuple(TOPS)
-    UNLIKE_STATES = "its blocks halve the length of the text"
-    SHORT = ("base", "sequence_classification", "multiple_choice")
+    HEADS = tuple(HEAD_CLASSES)
+    NO_HIDDEN_STATES = "its blocks halve the length of the text"
+    ENCODER_ONLY_HEADS = ("base", "sequence_classification", "multiple_choice")
     EMBEDDINGS = Embeddings  # type: ignore[assignment]
     LAYERS = Blocks
 
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)  # type: ignore[arg-type]
-        if head not in self.SHORT:
+        if head not in self.ENCODER_ONLY_HEADS:
             self.decoder = nn.ModuleList(Layer(config) for _ in range(config.n_decoder_layers))
-            self.decoder.apply(self.start)
+            self.decoder.apply(self.init_weights)
         self.names = BASE_HF if head == "base" else HF
         self.drop = Dropout(config.dropout)
 
-    def place(self, block, q_types, types, mask, queries, x, pooled=False):
+    def pooling_context(self, block, q_types, types, mask, queries, x, pooled=False):
         """As the layers of this block see it, or its first, from the pooled positions."""
         shift, stride = 1 + pooled, 2 ** (block - pooled)
         windows = distance_windows(queries, x.size(1), shift, device=x.device)
         first = -shift * (-(-queries // len(windows)) * len(windows) - 1)  # of the last window, the farthest left
         steps = torch.arange(first, x.size(1), device=x.device)
         origin = -stride if pooled and self.config.separate_cls else 0  # the first token is taken to stand before
-        waves = self.drop(distance_waves(origin - stride * steps, self.config.d_model, x))
+        position_encodings = self.drop(sinusoidal_distances(origin - stride * steps, self.config.d_model, x))
         same = None
         if types is not None:
             same = (q_types[:, :, None] == types[:, None]) | (q_types == CLS)[:, :, None] | (types == CLS)[:, None]
             same = same & (torch.arange(x.size(1), device=x.device) > 0) if self.config.separate_cls else same
-        return Place(waves, windows - first, shift, same, None if mask is None else mask[:, None, None])
+        return PoolingContext(
+            position_encodings, windows - first, shift, same, None if mask is None else mask[:, None, None]
+        )
 
-    def apart(self, x):
+    def prepend_cls(self, x):
         """[B,L,...] -> the same, with the first of them twice, so that no other shares a pair with it"""
         if not self.config.separate_cls:
             return x
         return torch.cat([x[:, :1], x[:, :-1] if self.config.truncate_seq else x], 1)
 
-    def shorter(self, x, types, mask):
+    def pool(self, x, types, mask):
         """Half of each. Padding is pooled with the rest, as it was published; where it took part, none may look."""
         pool = F.avg_pool2d if self.config.pooling_type == "mean" else F.max_pool2d
-        x = pool(self.apart(x)[:, None], (2, 1), ceil_mode=True)[:, 0]
-        types = None if types is None else self.apart(types)[:, ::2]
+        x = pool(self.prepend_cls(x)[:, None], (2, 1), ceil_mode=True)[:, 0]
+        types = None if types is None else self.prepend_cls(types)[:, ::2]
         if mask is not None:
-            mask = self.apart(mask)
+            mask = self.prepend_cls(mask)
             mask = F.pad(mask, (0, mask.size(1) % 2), value=True).unflatten(1, (-1, 2)).all(-1)
         return x, types, mask
 
-    def longer(self, x, length):
+    def upsample(self, x, length):
         """Each state as often as positions were pooled into it -> [B,length,E]"""
         times = 2 ** (len(self.config.block_sizes) - 1)
         if not self.config.separate_cls or times == 1:
@@ -200,29 +202,29 @@ class Funnel(BERT):
         for number, (block, repeats) in enumerate(zip(self.layers, c.block_repeats, strict=True)):
             runs = [layer for layer in block for _ in range(repeats)]
             if number and x.size(1) > 1 + c.separate_cls:
-                short, q_types, q_mask = self.shorter(x, types, mask)
+                short, q_types, q_mask = self.pool(x, types, mask)
                 if c.pool_q_only:
-                    place = self.place(number, q_types, types, mask, short.size(1), x, pooled=True)
-                    short = runs.pop(0)(short, x, place)
+                    context = self.pooling_context(number, q_types, types, mask, short.size(1), x, pooled=True)
+                    short = runs.pop(0)(short, x, context)
                 x, types, mask = short, q_types, q_mask
-            place = self.place(number, types, types, mask, x.size(1), x)
+            context = self.pooling_context(number, types, types, mask, x.size(1), x)
             for run, layer in enumerate(runs, 1):
-                x = layer(x, x, place)
+                x = layer(x, x, context)
                 if number == 0 and run == c.block_sizes[0]:
                     first = x
-        if self.head in self.SHORT:
+        if self.head in self.ENCODER_ONLY_HEADS:
             return x
-        x = self.longer(x, ids.size(1)) + first
-        place = self.place(0, whole[0], *whole, x.size(1), x)
+        x = self.upsample(x, ids.size(1)) + first
+        context = self.pooling_context(0, whole[0], *whole, x.size(1), x)
         for layer in self.decoder:
-            x = layer(x, x, place)
+            x = layer(x, x, context)
         return x
 
 
 MODEL = Funnel
 
 
-class BaseNames(NameMap):
+class FunnelBaseNameMap(NameMap):
     """The states of the blocks alone have no prefix, though they are a head of ours."""
 
     def dump(self, ours, *, headed):
@@ -231,8 +233,9 @@ class BaseNames(NameMap):
 
 def _layer(theirs, ours):
     attn = {
-        "q_head": "q_proj", "k_head": "k_proj", "v_head": "v_proj", "post_proj": "o_proj", "r_w_bias": "by_content",
-        "r_r_bias": "by_distance", "r_s_bias": "by_type", "r_kernel": "waves", "seg_embed": "types",
+        "q_head": "q_proj", "k_head": "k_proj", "v_head": "v_proj", "post_proj": "o_proj", "r_w_bias": "content_bias",
+        "r_r_bias": "position_bias", "r_s_bias": "segment_bias", "r_kernel": "position_kernel",
+        "seg_embed": "segment_embed",
     }  # fmt: skip
     table = {f"{theirs}.attention.{name}": f"{ours}.attn.{part}" for name, part in attn.items()}
     return table | {
@@ -249,16 +252,16 @@ BODY = {
     **_layer("encoder.blocks.{}.{}", "layers.{}.{}"),
     **_layer("decoder.layers.{}", "decoder.{}"),
 }
-TOP_NAMES = {
-    "lm_head.bias": "top.bias",
-    "discriminator_predictions.dense": "top.look",
-    "discriminator_predictions.dense_prediction": "top.replaced",
-    "classifier.linear_hidden": "top.mix",
-    "classifier.linear_out": "top.score",
+HEAD_NAMES = {
+    "lm_head.bias": "task_head.bias",
+    "discriminator_predictions.dense": "task_head.discriminator_dense",
+    "discriminator_predictions.dense_prediction": "task_head.dense_prediction",
+    "classifier.linear_hidden": "task_head.pre_classifier",
+    "classifier.linear_out": "task_head.score",
     **bert.TASK_NAMES,
 }
 TIED = {"lm_head.weight": "embeddings.word_embeddings.weight"}
-HF, BASE_HF = (kind(BODY, prefix="funnel.", heads=TOP_NAMES, tied=TIED) for kind in (NameMap, BaseNames))
+HF, BASE_HF = (kind(BODY, prefix="funnel.", heads=HEAD_NAMES, tied=TIED) for kind in (NameMap, FunnelBaseNameMap))
 HF_HEADS = {
     "FunnelModel": None, "FunnelBaseModel": "base", "FunnelForMaskedLM": "masked_lm",
     "FunnelForPreTraining": "replaced_token", **bert.task_classes("Funnel"),

@@ -9,7 +9,7 @@ from torch import nn
 
 from ..namemap import Fused, NameMap
 from . import gpt2
-from ._base import activation, configuration
+from ._base import configuration, get_activation
 
 
 @configuration
@@ -27,7 +27,7 @@ PRESETS: dict[str, dict] = {"openai-gpt": {}}
 class Block(gpt2.Block):
     def __init__(self, c):
         super().__init__(c)
-        self.ff.activation = activation("gelu_new" if c.activation == "gelu" else c.activation)
+        self.ff.activation = get_activation("gelu_new" if c.activation == "gelu" else c.activation)
 
     def forward(self, x, mask, cache):  # type: ignore[override]
         x = self.norm1(x + self.drop(self.attn(x, mask=mask, cache=cache)))
@@ -35,8 +35,8 @@ class Block(gpt2.Block):
 
 
 class GPT(gpt2.GPT2):
-    TOPS = {head: gpt2.GPT2.TOPS[head] for head in ("double_heads", "sequence_classification")}
-    HEADS = (None, "causal_lm", *TOPS)
+    HEAD_CLASSES = {head: gpt2.GPT2.HEAD_CLASSES[head] for head in ("double_heads", "sequence_classification")}
+    HEADS = (None, "causal_lm", *HEAD_CLASSES)
     BLOCK = Block
     SHRINKS = False
 

@@ -14,14 +14,24 @@ from torch import nn
 
 from ..namemap import Fused, NameMap
 from ..nn import Attention, Cache, Dropout, FeedForward
-from ..nn.positions import places
+from ..nn.positions import position_range
 from ..objectives.cross_entropy import cross_entropy, next_labels
 from . import _heads as heads
-from ._base import Model, Output, activation, as_mask, check_ids, check_rows, configuration, look_up, reach
+from ._base import (
+    Model,
+    Output,
+    check_ids,
+    check_max_length,
+    check_rows,
+    configuration,
+    embed_ids,
+    get_activation,
+    to_bool_mask,
+)
 
 
 @configuration
-class Config(heads.Labels):
+class Config(heads.TaskConfig):
     vocab_size: int = 50257
     d_model: int = 768
     n_layers: int = 12
@@ -58,7 +68,7 @@ class Block(nn.Module):
         self.norm1 = nn.LayerNorm(c.d_model, c.eps)
         self.attn = self.attention(c)
         self.norm2 = nn.LayerNorm(c.d_model, c.eps)
-        self.ff = FeedForward(c.d_model, c.d_ff or 4 * c.d_model, activation(c.activation))
+        self.ff = FeedForward(c.d_model, c.d_ff or 4 * c.d_model, get_activation(c.activation))
         self.drop = Dropout(c.dropout)
         if c.add_cross_attention:
             self.cross_attn = Attention(c.d_model, c.n_heads, dropout=c.attn_dropout)
@@ -75,11 +85,11 @@ class Block(nn.Module):
 
 
 class GPT2(Model):
-    TOPS: dict[str | None, type[heads.Head]] = {
-        "double_heads": heads.DoubleHeads, "sequence_classification": heads.LastToken,
+    HEAD_CLASSES: dict[str | None, type[heads.Head]] = {
+        "double_heads": heads.DoubleHeads, "sequence_classification": heads.LastTokenClassification,
         "token_classification": heads.TokenClassification, "question_answering": heads.QuestionAnswering,
     }  # fmt: skip
-    HEADS = (None, "causal_lm", *TOPS)
+    HEADS = (None, "causal_lm", *HEAD_CLASSES)
     BLOCK = Block
     SHRINKS = True  # whether the last layer of each sub-layer starts smaller
 
@@ -94,12 +104,12 @@ class GPT2(Model):
         self.layers = nn.ModuleList(self.BLOCK(c) for _ in range(c.n_layers))
         self.norm: nn.Module = nn.LayerNorm(c.d_model, c.eps)
         self.scale_scores()
-        self.top = self.TOPS[head](c) if head in self.TOPS else None
+        self.task_head = self.HEAD_CLASSES[head](c) if head in self.HEAD_CLASSES else None
         if head in ("causal_lm", "double_heads") and not c.tie_word_embeddings:
             self.untie(self.embed)
-        self.apply(self.start)
+        self.apply(self.init_weights)
 
-    def start(self, module):
+    def init_weights(self, module):
         if isinstance(module, (nn.Linear, nn.Embedding)):
             nn.init.normal_(module.weight, std=0.02)
         if isinstance(module, nn.Linear) and module.bias is not None:
@@ -120,18 +130,18 @@ class GPT2(Model):
 
     def positions(self, ids, given, past):
         """Where the tokens are: as given int [B,L], or from `past` on -> int64 [B,L] or [L]"""
-        reach(self.config, "input_ids", ids, past)
-        return places(past, ids.size(1), ids.device) if given is None else given
+        check_max_length(self.config, "input_ids", ids, past)
+        return position_range(past, ids.size(1), ids.device) if given is None else given
 
     def hidden(self, ids, positions, mask, cache, *across):
         """ids [B,L], positions [B,L] or [L], mask bool [B,1,1,K] or None; across: memory [B,S,E] and its mask bool
         [B,1,1,S] or None, where there is any -> [B,L,E]"""
-        x = self.drop(look_up(self.embed, ids, "input_ids") + look_up(self.position, positions, "position_ids"))
+        x = self.drop(embed_ids(self.embed, ids, "input_ids") + embed_ids(self.position, positions, "position_ids"))
         for layer in self.layers:
             x = layer(x, mask, cache, *across)
         return self.norm(x)
 
-    def looked_across(self, ids, memory, memory_mask):
+    def cross_attention_inputs(self, ids, memory, memory_mask):
         """What `hidden` takes besides, for ids [B,L]. Raises ValueError for a model without cross-attention."""
         if memory is None and memory_mask is None:
             return ()
@@ -140,7 +150,7 @@ class GPT2(Model):
         if memory is None:
             raise ValueError("encoder_attention_mask was given without encoder_hidden_states")
         check_rows(ids, memory)
-        real = as_mask("encoder_attention_mask", memory_mask, memory.shape[:2])
+        real = to_bool_mask("encoder_attention_mask", memory_mask, memory.shape[:2])
         return memory, None if real is None else real[:, None, None]
 
     def score(self, x):
@@ -166,27 +176,27 @@ class GPT2(Model):
         loss, logits [B,L,V], last_hidden_state [B,L,E], cache. With a cache, input_ids are the new ones only and
         attention_mask covers all; logits_to_keep: how many at the end are wanted, 0: all. Raises ValueError, TypeError
         for what does not fit."""
-        targets, choices = self.known({"labels": labels, **targets}), 1
+        targets, choices = self.check_targets({"labels": labels, **targets}), 1
         if self.head == "double_heads":
-            choices, given, attention_mask = heads.folded({"input_ids": input_ids}, attention_mask)
+            choices, given, attention_mask = heads.flatten_choices({"input_ids": input_ids}, attention_mask)
             input_ids = given["input_ids"]
         ids = check_ids("input_ids", input_ids)
         cache = Cache() if use_cache and cache is None else cache
         past = 0 if cache is None else cache.past
-        real = as_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+        real = to_bool_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
         mask = None if real is None else real[:, None, None]
-        across = self.looked_across(ids, encoder_hidden_states, encoder_attention_mask)
+        across = self.cross_attention_inputs(ids, encoder_hidden_states, encoder_attention_mask)
         x = self.hidden(ids, self.positions(ids, position_ids, past), mask, cache, *across)
-        if self.top is not None:
-            seen = heads.Seen(x, None, self.words(self.embed), self.filled(ids, real), choices)
-            return Output(self.top(seen, **targets), cache=cache)
+        if self.task_head is not None:
+            inputs = heads.HeadInputs(x, None, self.words(self.embed), self.default_mask(ids, real), choices)
+            return Output(self.task_head(inputs, **targets), cache=cache)
         logits = loss = None
         if self.head:
             logits = self.score(x[:, -logits_to_keep:])
             loss = None if labels is None else cross_entropy(logits, next_labels(labels))
         return Output(loss=loss, logits=logits, last_hidden_state=x, cache=cache)
 
-    def filled(self, ids, real):
+    def default_mask(self, ids, real):
         """Which of ids [B,L] are no padding, as the mask bool [B,K] or the ids themselves say -> bool [B,L] or None"""
         pad = self.config.pad_token_id
         real = real if real is None else real[:, -ids.size(1) :]
@@ -196,8 +206,8 @@ class GPT2(Model):
 MODEL = GPT2
 
 TASK_NAMES = {
-    "score": "top.score", "classifier": "top.classifier", "qa_outputs": "top.span",
-    "multiple_choice_head.summary": "top.choice",
+    "score": "task_head.score", "classifier": "task_head.classifier", "qa_outputs": "task_head.qa_outputs",
+    "multiple_choice_head.summary": "task_head.mc_classifier",
 }  # fmt: skip
 CROSS: dict[str, str | Fused] = {
     "h.{}.crossattention.q_attn": "layers.{}.cross_attn.q_proj",

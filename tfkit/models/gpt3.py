@@ -11,9 +11,9 @@ import torch
 import torch.nn.functional as F
 
 from ..nn import Attention
-from ..nn.positions import places
+from ..nn.positions import position_range
 from . import gpt2
-from ._base import configuration, look_up
+from ._base import configuration, embed_ids
 
 
 @configuration
@@ -43,7 +43,7 @@ def banded(mask, ids, cache, window):
     keys = new if cache is None else cache.width(new)
     if keys <= window:
         return mask
-    near = torch.arange(keys, device=ids.device) > places(past, new, ids.device)[:, None] - window  # [Q,K]
+    near = torch.arange(keys, device=ids.device) > position_range(past, new, ids.device)[:, None] - window  # [Q,K]
     return near if mask is None else F.pad(mask, (0, keys - mask.size(-1))) & near
 
 
@@ -61,7 +61,7 @@ class GPT3(gpt2.GPT2):
 
     def hidden(self, ids, positions, mask, cache):
         band = banded(mask, ids, cache, self.config.window)
-        x = self.drop(look_up(self.embed, ids, "input_ids") + look_up(self.position, positions, "position_ids"))
+        x = self.drop(embed_ids(self.embed, ids, "input_ids") + embed_ids(self.position, positions, "position_ids"))
         for layer, local in zip(self.layers, self.local(), strict=True):
             x = layer(x, band if local else mask, cache)
         return self.norm(x)

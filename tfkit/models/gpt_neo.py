@@ -45,8 +45,8 @@ class Block(gpt3.Block):
 
 
 class GPTNeo(gpt3.GPT3):
-    TOPS = {head: top for head, top in gpt2.GPT2.TOPS.items() if head != "double_heads"}
-    HEADS = (None, "causal_lm", *TOPS)
+    HEAD_CLASSES = {head: top for head, top in gpt2.GPT2.HEAD_CLASSES.items() if head != "double_heads"}
+    HEADS = (None, "causal_lm", *HEAD_CLASSES)
     BLOCK = Block
     SHRINKS = False
 

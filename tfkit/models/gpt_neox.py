@@ -15,7 +15,7 @@ from ..nn import Cache, Dropout, FeedForward
 from ..nn.grouped_query import GroupedQueryAttention, Rotation
 from . import _heads as heads
 from . import llama
-from ._base import activation, configuration
+from ._base import configuration, get_activation
 from ._rope import read_rope, write_rope
 
 
@@ -71,7 +71,7 @@ class Layer(llama.Layer):
         return FusedHeadsAttention(c.d_model, c.n_heads, bias=c.attn_bias, out_bias=c.attn_bias, dropout=c.attn_dropout)
 
     def feed_forward(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
-        return FeedForward(c.d_model, c.d_ff, activation(c.activation))
+        return FeedForward(c.d_model, c.d_ff, get_activation(c.activation))
 
     def forward(self, x: Tensor, rotation: Rotation, mask: Tensor | None, cache: Cache | None) -> Tensor:
         attended = x + self.drop(self.attn(self.norm1(x), rotation, mask=mask, cache=cache))
@@ -79,7 +79,7 @@ class Layer(llama.Layer):
 
 
 class GPTNeoX(llama.Llama):
-    TOPS = {**llama.Llama.TOPS, "token_classification": heads.TokenClassification}
+    HEAD_CLASSES = {**llama.Llama.HEAD_CLASSES, "token_classification": heads.TokenClassification}
     LAYER = Layer
     ZERO_PADDING = False
 
@@ -107,7 +107,12 @@ def _names(tied: bool) -> NameMap:
             "final_layer_norm": "norm",
         },
         prefix="gpt_neox.",
-        heads={"embed_out": "lm_head", "lm_head": "lm_head", "score": "top.score", "classifier": "top.classifier"},
+        heads={
+            "embed_out": "lm_head",
+            "lm_head": "lm_head",
+            "score": "task_head.score",
+            "classifier": "task_head.classifier",
+        },
         tied={"embed_out.weight": "embed_in.weight"} if tied else {},
         constant=[r"layers\.\d+\.attention\.(masked_)?bias", r"layers\.\d+\.attention\.rotary_emb\.inv_freq"],
     )

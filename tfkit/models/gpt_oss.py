@@ -123,8 +123,8 @@ class GPTOSS(mixtral.Mixtral):
             return list(c.layer_types)
         return [FULL if index % 2 else SLIDING for index in range(c.n_layers)]
 
-    def start(self, module: nn.Module) -> None:
-        super().start(module)
+    def init_weights(self, module: nn.Module) -> None:
+        super().init_weights(module)
         if isinstance(module, Experts):
             for name, parameter in module.named_parameters():
                 nn.init.zeros_(parameter) if "bias" in name else nn.init.normal_(parameter, std=self.config.init_std)

@@ -13,7 +13,7 @@ from ..namemap import NameMap
 from ..nn import Dropout, FeedForward
 from ..nn.rotary import RotaryAttention, rotary_angles
 from . import gpt2
-from ._base import activation, configuration, look_up
+from ._base import configuration, embed_ids, get_activation
 
 
 @configuration
@@ -37,7 +37,7 @@ class Block(gpt2.Block):
         nn.Module.__init__(self)
         self.norm1 = nn.LayerNorm(c.d_model, c.eps)
         self.attn = RotaryAttention(c.d_model, c.n_heads, bias=False, dropout=c.attn_dropout, causal=True)
-        self.ff = FeedForward(c.d_model, c.d_ff or 4 * c.d_model, activation(c.activation))
+        self.ff = FeedForward(c.d_model, c.d_ff or 4 * c.d_model, get_activation(c.activation))
         self.drop = Dropout(c.dropout)
 
     def forward(self, x, mask, cache, rotation):  # type: ignore[override]
@@ -46,8 +46,8 @@ class Block(gpt2.Block):
 
 
 class GPTJ(gpt2.GPT2):
-    TOPS = {head: gpt2.GPT2.TOPS[head] for head in ("sequence_classification", "question_answering")}
-    HEADS = (None, "causal_lm", *TOPS)
+    HEAD_CLASSES = {head: gpt2.GPT2.HEAD_CLASSES[head] for head in ("sequence_classification", "question_answering")}
+    HEADS = (None, "causal_lm", *HEAD_CLASSES)
     BLOCK = Block
     SHRINKS = False
 
@@ -60,10 +60,10 @@ class GPTJ(gpt2.GPT2):
         del self.position
         if head == "causal_lm":
             self.lm_head = nn.Linear(config.d_model, config.vocab_size)
-            self.lm_head.apply(self.start)
+            self.lm_head.apply(self.init_weights)
 
     def hidden(self, ids, positions, mask, cache):
-        x = self.drop(look_up(self.embed, ids, "input_ids"))
+        x = self.drop(embed_ids(self.embed, ids, "input_ids"))
         dim = self.config.rotary_dim or self.config.d_model // self.config.n_heads
         rotation = rotary_angles(positions, dim, x.dtype)
         for layer in self.layers:

@@ -22,12 +22,12 @@ from ..namemap import NameMap
 from ..nn import Cache
 from ..nn.feed_forward import GatedFeedForward
 from ..nn.grouped_query import GroupedQueryAttention, Rotation
-from ..nn.positions import places
+from ..nn.positions import position_range
 from ..nn.rms_norm import RMSNorm
 from ..nn.rope import rope_frequencies, rope_rotation
 from ..objectives.cross_entropy import cross_entropy, next_labels
 from . import _heads as heads
-from ._base import Model, Output, activation, as_mask, check_ids, configuration, look_up
+from ._base import Model, Output, check_ids, configuration, embed_ids, get_activation, to_bool_mask
 from ._rope import read_rope, write_rope
 
 Past = int | Tensor  # of a cache of fixed size, int64 []
@@ -35,7 +35,7 @@ FULL, SLIDING = "full_attention", "sliding_attention"
 
 
 @configuration
-class Config(heads.Labels):
+class Config(heads.TaskConfig):
     vocab_size: int = 32000
     d_model: int = 4096
     n_layers: int = 32
@@ -108,7 +108,7 @@ class Layer(nn.Module):
         )  # fmt: skip
 
     def feed_forward(self, c: Config, index: int) -> nn.Module:
-        return GatedFeedForward(c.d_model, c.d_ff, activation(c.activation), c.ff_bias)
+        return GatedFeedForward(c.d_model, c.d_ff, get_activation(c.activation), c.ff_bias)
 
     def forward(self, x: Tensor, rotation: Rotation, mask: Tensor | None, cache: Cache | None) -> Tensor:
         """x [B,L,E], mask bool, broadcastable to [B,H,L,K] -> [B,L,E]"""
@@ -117,10 +117,11 @@ class Layer(nn.Module):
 
 
 class Llama(Model):
-    TOPS: dict[str | None, type[heads.Head]] = {
-        "sequence_classification": heads.LastToken, "token_classification": heads.TokenScores,
+    HEAD_CLASSES: dict[str | None, type[heads.Head]] = {
+        "sequence_classification": heads.LastTokenClassification,
+        "token_classification": heads.DecoderTokenClassification,
     }  # fmt: skip
-    HEADS = (None, "causal_lm", *TOPS)
+    HEADS = (None, "causal_lm", *HEAD_CLASSES)
     LAYER: ClassVar[Any] = Layer
     ZERO_PADDING = True  # whether the padding token's embedding is zero, and stays so
 
@@ -134,8 +135,8 @@ class Llama(Model):
         self.norm = self.last_norm()
         if head == "causal_lm" and not c.tie_word_embeddings:
             self.lm_head = nn.Linear(width, c.vocab_size, bias=False)
-        self.top = self.TOPS[head](replace(c, d_model=width)) if head in self.TOPS else None
-        self.apply(self.start)
+        self.task_head = self.HEAD_CLASSES[head](replace(c, d_model=width)) if head in self.HEAD_CLASSES else None
+        self.apply(self.init_weights)
 
     @property
     def names(self) -> NameMap:
@@ -152,7 +153,7 @@ class Llama(Model):
         first: Any = self.layers[0]
         return first.norm(self.config)
 
-    def start(self, module: nn.Module) -> None:
+    def init_weights(self, module: nn.Module) -> None:
         """Fresh weights: normal, biases at zero."""
         if isinstance(module, (nn.Linear, nn.Embedding)):
             nn.init.normal_(module.weight, std=self.config.init_std)
@@ -201,7 +202,7 @@ class Llama(Model):
         new, kinds = x.size(1), self.layer_types()
         one_for_all = isinstance(past, Tensor) and torch.compiler.is_compiling()  # a graph: see `last_position`
         length = new if cache is None or one_for_all else cache.length + new
-        keys, among = new if cache is None else cache.width(new), places(past, new, x.device)
+        keys, among = new if cache is None else cache.width(new), position_range(past, new, x.device)
         masks = {kind: self.windowed(mask, among, keys) if kind == SLIDING else mask for kind in set(kinds)}
         rotations = {kind: self.rotation(kind, positions, length, x.dtype) for kind in set(kinds)}
         for layer, kind in zip(self.layers, kinds, strict=True):
@@ -210,11 +211,11 @@ class Llama(Model):
 
     def positions(self, ids: Tensor, real: Tensor | None, past: Past) -> Tensor:
         """Where ids [B,L] stand after `past` others, unless it is given -> int64 [B,L] or [L]"""
-        return places(past, ids.size(1), ids.device)
+        return position_range(past, ids.size(1), ids.device)
 
     def embedded(self, ids: Tensor) -> Tensor:
         """ids [B,L] -> [B,L,E]"""
-        return look_up(self.embed, ids, "input_ids")
+        return embed_ids(self.embed, ids, "input_ids")
 
     def score(self, x: Tensor) -> Tensor:
         """x [B,L,E] -> logits [B,L,V]"""
@@ -235,24 +236,24 @@ class Llama(Model):
         logits [B,L,V], last_hidden_state [B,L,E], cache. With a cache, input_ids are the new ones only and
         attention_mask covers all; logits_to_keep: how many at the end are wanted, 0: all. Raises ValueError, TypeError
         for what does not fit."""
-        targets = self.known({"labels": labels})
+        targets = self.check_targets({"labels": labels})
         ids = check_ids("input_ids", input_ids)
         cache = Cache() if use_cache and cache is None else cache
         past = 0 if cache is None else cache.past
-        real = as_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+        real = to_bool_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
         mask = None if real is None else real[:, None, None]
         positions = self.positions(ids, real, past) if position_ids is None else position_ids
         x = self.hidden(self.embedded(ids), positions, mask, cache, past)
-        if self.top is not None:
-            seen = heads.Seen(x, None, self.embed.weight, self.filled(ids, real), 1)
-            return Output(self.top(seen, **targets), cache=cache)
+        if self.task_head is not None:
+            inputs = heads.HeadInputs(x, None, self.embed.weight, self.default_mask(ids, real), 1)
+            return Output(self.task_head(inputs, **targets), cache=cache)
         logits = loss = None
         if self.head:
             logits = self.score(x[:, -logits_to_keep:])
             loss = None if labels is None else cross_entropy(logits, next_labels(labels))
         return Output(loss=loss, logits=logits, last_hidden_state=x, cache=cache)
 
-    def filled(self, ids: Tensor, real: Tensor | None) -> Tensor | None:
+    def default_mask(self, ids: Tensor, real: Tensor | None) -> Tensor | None:
         """Which of ids [B,L] are no padding: those that are not the padding token, where there is one, or else as the
         mask bool [B,K] says -> bool [B,L] or None"""
         if self.config.pad_token_id is not None:
@@ -279,7 +280,7 @@ def llama_names(tied: bool, changes: dict[str, Any] | None = None, unread: Itera
     return NameMap(
         {theirs: ours for theirs, ours in table.items() if ours is not None},
         prefix="model.",
-        heads={"lm_head": "lm_head", "score": "top.score"},
+        heads={"lm_head": "lm_head", "score": "task_head.score"},
         tied={"lm_head.weight": "embed_tokens.weight"} if tied else {},
         constant=[r"layers\.\d+\.self_attn\.rotary_emb\.inv_freq", *unread],
         **more,

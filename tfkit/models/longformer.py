@@ -12,9 +12,9 @@ Trained  masked language modelling, from RoBERTa's weights, whose position table
 import torch
 
 from ..namemap import NameMap
-from ..nn.sliding_window import Seen, WindowAttention, window_mask
+from ..nn.sliding_window import WindowAttention, WindowContext, window_mask
 from . import bert, roberta
-from ._base import as_mask, configuration
+from ._base import configuration, to_bool_mask
 from .bert import ENCODER_FIXED
 from .roberta import RoBERTa
 
@@ -26,10 +26,12 @@ class Config(roberta.Config):
 
     def windows(self):
         """One per layer. Raises ValueError for what is not an even number per layer."""
-        found = [self.window] * self.n_layers if isinstance(self.window, int) else list(self.window)
-        if len(found) != self.n_layers or any(width < 2 or width % 2 for width in found):
-            raise ValueError(f"window must be one even number, or one for each of {self.n_layers} layers; got {found}")
-        return found
+        is_global = [self.window] * self.n_layers if isinstance(self.window, int) else list(self.window)
+        if len(is_global) != self.n_layers or any(width < 2 or width % 2 for width in is_global):
+            raise ValueError(
+                f"window must be one even number, or one for each of {self.n_layers} layers; got {is_global}"
+            )
+        return is_global
 
 
 SIZE = {"vocab_size": 50265, "max_length": 4098, "n_types": 1, "eps": 1e-5}
@@ -47,33 +49,41 @@ class Layers(bert.Layers):
 
 
 class Longformer(RoBERTa):
-    TOPS = {head: top for head, top in RoBERTa.TOPS.items() if head != "causal_lm"}  # its windows are on both sides
-    HEADS = tuple(TOPS)
-    ALSO = ("global_attention_mask",)
+    HEAD_CLASSES = {
+        head: top for head, top in RoBERTa.HEAD_CLASSES.items() if head != "causal_lm"
+    }  # its windows are on both sides
+    HEADS = tuple(HEAD_CLASSES)
+    EXTRA_INPUTS = ("global_attention_mask",)
     LAYERS = Layers
 
-    def encode(self, ids, mask, types, position_ids, marked=None):  # type: ignore[override]
-        """ids, types [B,L], mask bool [B,L] or None; marked [B,L] of ones and zeros: the global ones -> [B,L,E]"""
+    def encode(self, ids, mask, types, position_ids, global_mask=None):  # type: ignore[override]
+        """ids, types [B,L], mask bool [B,L] or None; global_mask [B,L] of ones and zeros: the global ones -> [B,L,E]"""
         real = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
-        marked = self.usual(ids) if marked is None else as_mask("global_attention_mask", marked, ids.shape)
+        global_mask = (
+            self.default_global_mask(ids)
+            if global_mask is None
+            else to_bool_mask("global_attention_mask", global_mask, ids.shape)
+        )
         x = self.embed(ids, types, position_ids)
-        seen = self.seen(real, None if marked is None else marked & real)
+        context = self.window_context(real, None if global_mask is None else global_mask & real)
         for layer in self.layers:
-            x = layer(x, seen)
+            x = layer(x, context)
         return x
 
-    def seen(self, real, marked):
-        """real, marked bool [B,L] (None: nothing is global) -> what all layers need to know of them"""
+    def window_context(self, real, global_mask):
+        """real, global_mask bool [B,L] (None: nothing is global) -> what all layers need to know of them"""
         reaches = {width // 2 for width in self.config.windows()}
-        local = real if marked is None else real & ~marked  # global keys are seen once, apart
-        most = 0 if marked is None else int(marked.sum(1).max())  # the only number that leaves the device
-        at = found = None
-        if marked is not None and most:
-            at = marked.byte().argsort(dim=1, descending=True, stable=True)[:, :most]  # [B,G]
-            found = marked.gather(1, at)
-        return Seen(real, {reach: window_mask(local, reach) for reach in reaches}, at, found)
+        local_mask = real if global_mask is None else real & ~global_mask  # global keys are seen once, apart
+        most = 0 if global_mask is None else int(global_mask.sum(1).max())  # the only number that leaves the device
+        global_positions = is_global = None
+        if global_mask is not None and most:
+            global_positions = global_mask.byte().argsort(dim=1, descending=True, stable=True)[:, :most]  # [B,G]
+            is_global = global_mask.gather(1, global_positions)
+        return WindowContext(
+            real, {reach: window_mask(local_mask, reach) for reach in reaches}, global_positions, is_global
+        )
 
-    def usual(self, ids):
+    def default_global_mask(self, ids):
         """Who is global where nobody says so: bool [B,L] or None. ValueError where the sep tokens should say it."""
         place = torch.arange(ids.size(1), device=ids.device).expand_as(ids)
         if self.head == "sequence_classification":

@@ -77,10 +77,10 @@ class Positions(nn.Module):
 class M2M100(BART):
     HEADS = (None, "seq2seq_lm")
     ENCODER_LAYER, DECODER_LAYER, POSITIONS = mbart.EncoderLayer, mbart.DecoderLayer, Positions
-    EMBED_NORM, FINAL_NORM, LOGITS_BIAS, REREADS = nn.Identity, nn.LayerNorm, False, False
+    EMBED_NORM, FINAL_NORM, LOGITS_BIAS, SHIFTS_INPUT_IDS = nn.Identity, nn.LayerNorm, False, False
 
 
 MODEL = M2M100
-HF = _fairseq.Names()
+HF = _fairseq.FairseqNameMap()
 HF_HEADS = {"M2M100Model": None, "M2M100ForConditionalGeneration": "seq2seq_lm"}
 HF_FIXED = _fairseq.fixed(before=True, last=True, early=False, sinusoids=True)

@@ -20,7 +20,7 @@ from ..namemap import NameMap
 from ..nn.rms_norm import RMSNorm
 from ..nn.state_space import StateCache, state_space_scan
 from ..objectives.cross_entropy import cross_entropy, next_labels
-from ._base import Model, Output, activation, as_mask, check_ids, configuration, look_up
+from ._base import Model, Output, check_ids, configuration, embed_ids, get_activation, to_bool_mask
 
 
 @configuration
@@ -96,12 +96,12 @@ class Mixer(nn.Module):
         self.config = c
         self.widths = [width, c.n_groups * c.d_state, c.n_groups * c.d_state]  # of input, B and C
         mixed = sum(self.widths)
-        self.bend = activation(c.activation)
+        self.activation = get_activation(c.activation)
         self.in_proj = nn.Linear(c.d_model, width + mixed + c.n_heads, bias=c.bias)
         self.conv = nn.Conv1d(mixed, mixed, c.kernel, groups=mixed, bias=c.conv_bias)
         self.decay_log = nn.Parameter(torch.arange(1.0, c.n_heads + 1).log())
         self.skip = nn.Parameter(torch.ones(c.n_heads))
-        self.step_bias = nn.Parameter(fresh_steps(c))
+        self.step_bias = nn.Parameter(initial_dt(c))
         self.norm = GatedNorm(width, c.n_groups, c.eps)
         self.out_proj = nn.Linear(width, c.d_model, bias=c.bias)
 
@@ -117,7 +117,7 @@ class Mixer(nn.Module):
         gate, mixed, step = self.in_proj(x).split([self.widths[0], sum(self.widths), self.config.n_heads], dim=-1)
         before, state = self.start_of(x) if cache is None or self not in cache.states else cache.states[self]
         inputs = torch.cat([before, mixed.transpose(1, 2)], dim=-1)  # [B,C,K-1+L]
-        mixed = self.bend(self.conv(inputs)).transpose(1, 2)  # [B,L,C]
+        mixed = self.activation(self.conv(inputs)).transpose(1, 2)  # [B,L,C]
         mixed = mixed if real is None else mixed * real
         out, state = self.scanned(mixed, step, state)
         if cache is not None:
@@ -132,12 +132,12 @@ class Mixer(nn.Module):
         x = x.unflatten(-1, (c.n_heads, -1))  # [B,L,H,P]
         each = c.n_heads // c.n_groups
         b, read = (part.unflatten(-1, (c.n_groups, -1)).repeat_interleave(each, dim=2) for part in (b, read))
-        fade = -self.decay_log.to(state.dtype).exp() * step
-        out, state = state_space_scan(x * step[..., None], fade, b, read, state, c.chunk)
+        log_decay = -self.decay_log.to(state.dtype).exp() * step
+        out, state = state_space_scan(x * step[..., None], log_decay, b, read, state, c.chunk)
         return (out + self.skip[:, None] * x).flatten(-2), state
 
 
-def fresh_steps(c: Config) -> Tensor:
+def initial_dt(c: Config) -> Tensor:
     """A bias [H] for which softplus gives steps between the smallest and the largest, evenly in their logarithms."""
     low, high = math.log(c.step_min), math.log(c.step_max)
     step = (torch.rand(c.n_heads) * (high - low) + low).exp().clamp(min=c.step_floor)
@@ -157,8 +157,8 @@ class Layer(nn.Module):
 
 class Mamba2(Model):
     HEADS = (None, "causal_lm")
-    UNLIKE_STATES = "transformers' states of this model begin after its first layer"
-    UNCOMPILED = "its state is a cache of its own kind"
+    NO_HIDDEN_STATES = "transformers' states of this model begin after its first layer"
+    NOT_COMPILABLE = "its state is a cache of its own kind"
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
@@ -167,14 +167,14 @@ class Mamba2(Model):
         self.norm = RMSNorm(config.d_model, config.eps)
         if head and not config.tie_word_embeddings:
             self.lm_head = nn.Linear(config.d_model, config.vocab_size, bias=False)
-        self.apply(self.start)
+        self.apply(self.init_weights)
 
     @property
     def names(self) -> NameMap:
         """The map of tensor names; a tied model's file may hold its matrix twice."""
         return HF_TIED if self.config.tie_word_embeddings else HF
 
-    def start(self, module: nn.Module) -> None:
+    def init_weights(self, module: nn.Module) -> None:
         """Fresh weights: normal, and where a mixer convolves and ends, uniform by the width."""
         if isinstance(module, (nn.Linear, nn.Embedding)):
             nn.init.normal_(module.weight, std=self.config.init_std)
@@ -197,12 +197,12 @@ class Mamba2(Model):
         """input_ids [B,L], labels [B,L] (shifted inside; -100: not counted) -> Output: loss, logits [B,L,V],
         last_hidden_state [B,L,E], cache. With a cache, input_ids are the new ones only and attention_mask covers all;
         padding leaves the states as they are. Raises ValueError, TypeError for what does not fit."""
-        self.need_head(labels)
+        self.require_head(labels)
         ids = check_ids("input_ids", input_ids)
         cache = StateCache() if use_cache and cache is None else cache
         past = self.checked(cache, ids.size(0))
-        real = as_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
-        x = look_up(self.embed, ids, "input_ids")
+        real = to_bool_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+        x = embed_ids(self.embed, ids, "input_ids")
         mask = None if real is None else real[:, past:, None].to(x.dtype)  # [B,L,1]
         for layer in self.layers:
             x = layer(x, mask, cache)

@@ -10,7 +10,7 @@ Trained  translation of one pair of languages, with label smoothing 0.1 (Tiedema
 import torch
 from torch import nn
 
-from ..nn.positions import rows_after, sines_then_cosines
+from ..nn.positions import sines_then_cosines, table_slice
 from . import _fairseq, bart
 from ._base import configuration
 from .bart import BART, HF_FIELDS, HF_UNUSED
@@ -54,22 +54,22 @@ class Positions(nn.Module):
         self.register_buffer("table", sines_then_cosines(c.max_length, c.d_model), persistent=False)
 
     def forward(self, ids, past):
-        return rows_after(self.table, past, ids.size(1))
+        return table_slice(self.table, past, ids.size(1))
 
 
 class Marian(BART):
     HEADS = (None, "seq2seq_lm", "causal_lm")
-    POSITIONS, EMBED_NORM, REREADS = Positions, nn.Identity, False
+    POSITIONS, EMBED_NORM, SHIFTS_INPUT_IDS = Positions, nn.Identity, False
 
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)
         if not config.share_embeddings and (head == "causal_lm" or self.decoder_embed is None):
             own = self.second_table()
-            self.start(own)
+            self.init_weights(own)
             setattr(self, "embed" if head == "causal_lm" else "decoder_embed", own)
             if head == "causal_lm" and not config.tie_word_embeddings:
                 self.untie(own)
-                self.start(self.output)
+                self.init_weights(self.output)
         if head == "seq2seq_lm":
             self.final_logits_bias = torch.zeros(1, config.decoder_words())
 

@@ -18,7 +18,7 @@ from ..nn import Cache
 from ..nn.experts import MixtureOfExperts, load_balancing_loss
 from ..nn.feed_forward import GatedFeedForward
 from . import llama
-from ._base import Output, activation, configuration
+from ._base import Output, configuration, get_activation
 from ._rope import read_rope, write_rope
 
 
@@ -46,7 +46,7 @@ PRESETS: dict[str, dict] = {
 
 class Layer(llama.Layer):
     def feed_forward(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
-        experts = [GatedFeedForward(c.d_model, c.d_ff, activation(c.activation)) for _ in range(c.n_experts)]
+        experts = [GatedFeedForward(c.d_model, c.d_ff, get_activation(c.activation)) for _ in range(c.n_experts)]
         return MixtureOfExperts(c.d_model, experts, c.experts_per_token)
 
 
@@ -64,7 +64,7 @@ def recorded(routers: list[nn.Module]) -> Iterator[list[Tensor]]:
 
 class Mixtral(llama.Llama):
     LAYER = Layer
-    UNCOMPILED = "which experts a token takes decides shapes"
+    NOT_COMPILABLE = "which experts a token takes decides shapes"
 
     def forward(
         self,

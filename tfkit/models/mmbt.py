@@ -17,7 +17,7 @@ from .. import registry
 from ..namemap import AsIs, NameMap, Parts
 from ..nn.resnet import ResNet
 from . import _heads as heads
-from ._base import Model, Output, as_mask, check_ids, configuration, look_up
+from ._base import Model, Output, check_ids, configuration, embed_ids, to_bool_mask
 from .bert import BERT
 
 
@@ -47,7 +47,7 @@ class MMBT(Model):
         self.project = nn.Linear(config.modal_hidden_size, c.d_model)
         nn.init.normal_(self.project.weight, std=0.02), nn.init.zeros_(self.project.bias)
         c = replace(c, num_labels=config.num_labels, id2label=None, problem_type=config.problem_type, head_dropout=None)
-        self.top = heads.SequenceClassification(c) if head else heads.Pooled(c)
+        self.task_head = heads.SequenceClassification(c) if head else heads.NoHeadWithPooler(c)
         self.check()
         parts = {"transformer": ("text", module.HF, False), "modal_encoder.encoder": ("images", AsIs, False)}
         self.names = Parts(parts, HF, prefix="mmbt.", twice=True)  # their modules have the embeddings twice
@@ -62,18 +62,18 @@ class MMBT(Model):
         if width != self.config.modal_hidden_size:
             raise ValueError(f"modal_hidden_size is {self.config.modal_hidden_size}, and image_config gives {width}")
 
-    def picture(self, modal, start, end, types, positions):
+    def image_embeddings(self, modal, start, end, types, positions):
         """modal as `images` takes it; start, end int [B] or None; types, positions int [B,N] or None -> [B,N,E]"""
         embed = self.text.embed
         regions = self.images(modal)
         if regions.dim() != 3 or regions.size(-1) != self.config.modal_hidden_size:
             raise ValueError(f"the picture must give [B,N,{self.config.modal_hidden_size}]; got {list(regions.shape)}")
         named = {"modal_start_tokens": start, "modal_end_tokens": end}
-        first, last = (t if t is None else look_up(embed.tokens, t, name).unsqueeze(1) for name, t in named.items())
+        first, last = (t if t is None else embed_ids(embed.tokens, t, name).unsqueeze(1) for name, t in named.items())
         x = torch.cat([part for part in (first, self.project(regions), last) if part is not None], 1)
         positions = torch.arange(x.size(1), device=x.device) if positions is None else positions
-        x = x + look_up(embed.positions, positions, "modal_position_ids")
-        x = x + (embed.types.weight[0] if types is None else look_up(embed.types, types, "modal_token_type_ids"))
+        x = x + embed_ids(embed.positions, positions, "modal_position_ids")
+        x = x + (embed.types.weight[0] if types is None else embed_ids(embed.types, types, "modal_token_type_ids"))
         return embed.drop(embed.norm(x))
 
     def forward(
@@ -93,13 +93,13 @@ class MMBT(Model):
         stand around it; input_ids, attention_mask, token_type_ids (1 unless given), position_ids [B,S]: of the text;
         labels as of sequence classification -> Output: loss, logits; or last_hidden_state [B,N+S,E], pooler_output.
         Raises ValueError, TypeError for what does not fit."""
-        self.need_head(labels)
+        self.require_head(labels)
         ids = check_ids("input_ids", input_ids)
         if input_modal is None or len(input_modal) != len(ids):
             raise ValueError(f"input_modal must have {len(ids)} rows, as input_ids has; got {rows(input_modal)}")
-        mask = as_mask("attention_mask", attention_mask, ids.shape)
+        mask = to_bool_mask("attention_mask", attention_mask, ids.shape)
         types = torch.ones_like(ids) if token_type_ids is None else token_type_ids
-        modal = self.picture(
+        modal = self.image_embeddings(
             input_modal, modal_start_tokens, modal_end_tokens, modal_token_type_ids, modal_position_ids
         )
         x = torch.cat([modal, self.text.embed(ids, types, position_ids)], 1)  # [B,N+S,E]
@@ -107,8 +107,8 @@ class MMBT(Model):
             mask = torch.cat([mask.new_ones(modal.shape[:2]), mask], 1)
         for layer in self.text.layers:
             x = layer(x, mask if mask is None else mask[:, None, None])
-        seen = heads.Seen(x, torch.tanh(self.text.pooler(x[:, 0])), self.text.embed.tokens.weight, mask, 1)
-        return Output(self.top(seen, **({} if labels is None else {"labels": labels})))
+        inputs = heads.HeadInputs(x, torch.tanh(self.text.pooler(x[:, 0])), self.text.embed.tokens.weight, mask, 1)
+        return Output(self.task_head(inputs, **({} if labels is None else {"labels": labels})))
 
 
 MODEL = MMBT
@@ -129,7 +129,7 @@ SEEN_TWICE = {
 HF = NameMap(
     {"modal_encoder.proj_embeddings": "project"},
     prefix="mmbt.",
-    heads={"classifier": "top.classifier"},
+    heads={"classifier": "task_head.classifier"},
     tied=SEEN_TWICE,
 )
 HF_PARTS: dict[str, dict] = {"text_config": {}}

@@ -22,13 +22,13 @@ from ..nn.rope import rope_frequencies, rope_rotation
 from ..objectives.cross_entropy import cross_entropy
 from . import _heads as heads
 from . import bert
-from ._base import activation, configuration
+from ._base import configuration, get_activation
 from ._rope import read_rope
 from .llama import FULL, SLIDING
 
 
 @configuration
-class Config(heads.Labels):
+class Config(heads.TaskConfig):
     vocab_size: int = 50368
     d_model: int = 768
     n_layers: int = 22
@@ -90,7 +90,7 @@ class Layer(nn.Module):
         )
         self.drop = Dropout(c.attn_dropout)
         self.norm2 = layer_norm(c)
-        self.ff = GatedFeedForward(c.d_model, c.d_ff, activation(c.activation), c.ff_bias, c.ff_dropout)
+        self.ff = GatedFeedForward(c.d_model, c.d_ff, get_activation(c.activation), c.ff_bias, c.ff_dropout)
 
     def forward(self, x: Tensor, rotation: Rotation, mask: Tensor | None) -> Tensor:
         """x [B,L,E], mask bool, broadcastable to [B,H,L,L] -> [B,L,E]"""
@@ -111,21 +111,21 @@ class Head(heads.Head):
         if c.pooling not in ("cls", "mean"):
             raise ValueError(f"pooling is {c.pooling!r}; there is 'cls', 'mean'")
         self.dense = nn.Linear(c.d_model, c.d_model, bias=c.head_bias)
-        self.norm, self.bend = layer_norm(c), activation(c.head_activation)
+        self.norm, self.activation = layer_norm(c), get_activation(c.head_activation)
         self.pooling, self.problem = c.pooling, c.problem_type
 
     def mixed(self, states: Tensor) -> Tensor:
         """[...,E] -> [...,E]"""
-        return self.norm(self.bend(self.dense(states)))
+        return self.norm(self.activation(self.dense(states)))
 
-    def pooled(self, seen: heads.Seen) -> Tensor:
+    def pooled(self, inputs: heads.HeadInputs) -> Tensor:
         """-> [B,E]: the first position, or the mean of all that is no padding"""
         if self.pooling == "cls":
-            return self.mixed(seen.states[:, 0])
-        if seen.mask is None:
-            return self.mixed(seen.states.mean(1))
-        real = seen.mask[..., None].to(seen.states.dtype)
-        return self.mixed((seen.states * real).sum(1) / real.sum(1))
+            return self.mixed(inputs.states[:, 0])
+        if inputs.mask is None:
+            return self.mixed(inputs.states.mean(1))
+        real = inputs.mask[..., None].to(inputs.states.dtype)
+        return self.mixed((inputs.states * real).sum(1) / real.sum(1))
 
 
 class MaskedLM(Head):
@@ -136,13 +136,13 @@ class MaskedLM(Head):
         self.bias = nn.Parameter(torch.zeros(c.vocab_size)) if c.logits_bias else None
         self.sparse = c.sparse
 
-    def forward(self, seen: heads.Seen, labels: Tensor | None = None) -> dict[str, Any]:
-        states = seen.states
+    def forward(self, inputs: heads.HeadInputs, labels: Tensor | None = None) -> dict[str, Any]:
+        states = inputs.states
         if self.sparse and labels is not None:
             states, labels = states[labels != -100], labels[labels != -100]  # [N,E], [N]
-        logits = F.linear(self.mixed(states), seen.table, self.bias)
+        logits = F.linear(self.mixed(states), inputs.table, self.bias)
         loss = None if labels is None else cross_entropy(logits, labels)
-        return {"loss": loss, "logits": logits, "last_hidden_state": seen.states}
+        return {"loss": loss, "logits": logits, "last_hidden_state": inputs.states}
 
 
 class SequenceClassification(Head):
@@ -150,14 +150,14 @@ class SequenceClassification(Head):
         super().__init__(c)
         self.classifier = nn.Linear(c.d_model, c.num_labels)
 
-    def forward(self, seen: heads.Seen, labels: Tensor | None = None) -> dict[str, Any]:
-        logits = self.classifier(self.drop(self.pooled(seen)))  # [B,N]
+    def forward(self, inputs: heads.HeadInputs, labels: Tensor | None = None) -> dict[str, Any]:
+        logits = self.classifier(self.drop(self.pooled(inputs)))  # [B,N]
         return {"loss": None if labels is None else heads.label_loss(logits, labels, self.problem), "logits": logits}
 
 
 class TokenClassification(SequenceClassification):
-    def forward(self, seen: heads.Seen, labels: Tensor | None = None) -> dict[str, Any]:
-        logits = self.classifier(self.drop(self.mixed(seen.states)))  # [B,L,N]
+    def forward(self, inputs: heads.HeadInputs, labels: Tensor | None = None) -> dict[str, Any]:
+        logits = self.classifier(self.drop(self.mixed(inputs.states)))  # [B,L,N]
         return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
 
 
@@ -168,8 +168,8 @@ class QuestionAnswering(heads.QuestionAnswering, Head):
         Head.__init__(self, c)
         self.classifier = nn.Linear(c.d_model, 2)
 
-    def scores(self, seen: heads.Seen) -> Tensor:
-        return self.classifier(self.drop(self.mixed(seen.states)))  # [B,L,2]
+    def scores(self, inputs: heads.HeadInputs) -> Tensor:
+        return self.classifier(self.drop(self.mixed(inputs.states)))  # [B,L,2]
 
 
 class MultipleChoice(heads.MultipleChoice, Head):
@@ -181,21 +181,21 @@ class MultipleChoice(heads.MultipleChoice, Head):
         Head.__init__(self, c)
         self.classifier = nn.Linear(c.d_model, 1)
 
-    def scores(self, seen: heads.Seen) -> Tensor:
-        pooled = self.pooled(seen)
-        if self.pooling == "cls" and seen.mask is not None:
-            first = seen.mask.long().argmax(-1)
-            pooled = self.mixed(seen.states[torch.arange(len(first), device=first.device), first])
+    def scores(self, inputs: heads.HeadInputs) -> Tensor:
+        pooled = self.pooled(inputs)
+        if self.pooling == "cls" and inputs.mask is not None:
+            first = inputs.mask.long().argmax(-1)
+            pooled = self.mixed(inputs.states[torch.arange(len(first), device=first.device), first])
         return self.classifier(self.drop(pooled))
 
 
 class ModernBERT(bert.BERT):
-    TOPS = {
-        None: heads.Bare, "masked_lm": MaskedLM, "sequence_classification": SequenceClassification,
+    HEAD_CLASSES = {
+        None: heads.NoHead, "masked_lm": MaskedLM, "sequence_classification": SequenceClassification,
         "token_classification": TokenClassification, "question_answering": QuestionAnswering,
         "multiple_choice": MultipleChoice,
     }  # fmt: skip
-    HEADS = tuple(TOPS)
+    HEADS = tuple(HEAD_CLASSES)
     EMBEDDINGS = Embeddings
     LAYERS = Layers
 
@@ -204,7 +204,7 @@ class ModernBERT(bert.BERT):
         self.norm = layer_norm(config)
 
     @torch.no_grad()
-    def start(self, module: nn.Module) -> None:
+    def init_weights(self, module: nn.Module) -> None:
         """Fresh weights: normal without tails; what is added to the residual stream smaller, the more layers do."""
         smaller = INIT_STD * (2 * self.config.n_layers or 1) ** -0.5
         if isinstance(module, (nn.Linear, nn.Embedding)):
@@ -280,7 +280,8 @@ HF = NameMap(
     },
     prefix="model.",
     heads={
-        "head.dense": "top.dense", "head.norm": "top.norm", "decoder.bias": "top.bias", "classifier": "top.classifier",
+        "head.dense": "task_head.dense", "head.norm": "task_head.norm", "decoder.bias": "task_head.bias",
+        "classifier": "task_head.classifier",
     },
     tied={"decoder.weight": "embeddings.tok_embeddings.weight"},
 )  # fmt: skip

@@ -40,7 +40,7 @@ class MT5(T5):
 MODEL = MT5
 
 
-class Names(t5.Names):
+class MT5NameMap(t5.T5NameMap):
     """An output matrix that is stored is the model's own, whatever it equals."""
 
     def load(self, theirs):
@@ -54,7 +54,7 @@ def stored(config, names):
     return replace(config, tie_word_embeddings="lm_head.weight" not in names)
 
 
-HF = Names(t5.BODY, prefix=t5.HF.prefix, heads=t5.HEADED, tied=t5.TIED, constant=t5.CONSTANT)
+HF = MT5NameMap(t5.BODY, prefix=t5.HF.prefix, heads=t5.HEADED, tied=t5.TIED, constant=t5.CONSTANT)
 HF_HEADS = {name.replace("T5", "MT5"): head for name, head in t5.HF_HEADS.items() if "WithLM" not in name}
 HF_FIELDS = {
     theirs: ours for theirs, ours in t5.HF_FIELDS.items() if "tie_word" not in theirs and "scale" not in theirs

@@ -65,8 +65,8 @@ class Layer(llama.Layer):
 
 
 class OLMo2(llama.Llama):
-    TOPS = {"sequence_classification": llama.Llama.TOPS["sequence_classification"]}
-    HEADS = (None, "causal_lm", *TOPS)
+    HEAD_CLASSES = {"sequence_classification": llama.Llama.HEAD_CLASSES["sequence_classification"]}
+    HEADS = (None, "causal_lm", *HEAD_CLASSES)
     LAYER = Layer
 
 

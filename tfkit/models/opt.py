@@ -14,10 +14,10 @@ from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn import Attention, Cache, Dropout, FeedForward
-from ..nn.positions import places
+from ..nn.positions import position_range
 from . import _heads as heads
 from . import llama
-from ._base import activation, configuration, look_up, reach
+from ._base import check_max_length, configuration, embed_ids, get_activation
 
 OFFSET = 2  # the first two rows of the table are of fairseq's making; padding reads the second
 
@@ -65,7 +65,7 @@ class Layer(llama.Layer):
         return Attention(c.d_model, c.n_heads, bias=c.biases, dropout=c.attn_dropout, causal=True)
 
     def feed_forward(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
-        ff = FeedForward(c.d_model, c.d_ff, activation(c.activation))
+        ff = FeedForward(c.d_model, c.d_ff, get_activation(c.activation))
         if not c.biases:
             ff.up, ff.down = (nn.Linear(p.in_features, p.out_features, bias=False) for p in (ff.up, ff.down))
         return ff
@@ -79,8 +79,8 @@ class Layer(llama.Layer):
 
 
 class OPT(llama.Llama):
-    TOPS = {"sequence_classification": heads.LastToken}
-    HEADS = (None, "causal_lm", *TOPS)
+    HEAD_CLASSES = {"sequence_classification": heads.LastTokenClassification}
+    HEADS = (None, "causal_lm", *HEAD_CLASSES)
     LAYER = Layer
 
     def __init__(self, config: Config, head: str | None = None) -> None:
@@ -90,7 +90,7 @@ class OPT(llama.Llama):
         if width != c.d_model:
             self.project_in = nn.Linear(width, c.d_model, bias=False)
             self.project_out = nn.Linear(c.d_model, width, bias=False)
-        self.apply(self.start)
+        self.apply(self.init_weights)
 
     def embed_width(self) -> int:
         return self.config.d_embed or self.config.d_model
@@ -100,9 +100,9 @@ class OPT(llama.Llama):
 
     def positions(self, ids: Tensor, real: Tensor | None, past: llama.Past) -> Tensor:
         """Real tokens are counted; padding stands at -1. Raises ValueError past the end of the table."""
-        reach(self.config, "input_ids", ids, past)
+        check_max_length(self.config, "input_ids", ids, past)
         if real is None:
-            return places(past, ids.size(1), ids.device)
+            return position_range(past, ids.size(1), ids.device)
         return (real.cumsum(-1) * real - 1)[:, -ids.size(1) :]
 
     @property
@@ -114,7 +114,7 @@ class OPT(llama.Llama):
     ) -> Tensor:
         narrow = self.embed_width() != self.config.d_model
         x = self.project_in(x) if narrow else x
-        x = x + look_up(self.position, positions + OFFSET, "position_ids")
+        x = x + embed_ids(self.position, positions + OFFSET, "position_ids")
         for layer in self.layers:
             x = layer(x, None, mask, cache)
         x = self.norm(x)
@@ -140,7 +140,7 @@ def _names(tied: bool) -> NameMap:
             "decoder.final_layer_norm": "norm",
         },
         prefix="model.",
-        heads={"lm_head": "lm_head", "score": "top.score"},
+        heads={"lm_head": "lm_head", "score": "task_head.score"},
         tied={"lm_head.weight": "decoder.embed_tokens.weight"} if tied else {},
     )
 

@@ -36,7 +36,7 @@ PRESETS: dict[str, dict] = {"pegasus-large": LARGE, "pegasus-xsum": {**LARGE, "m
 class Pegasus(BART):
     HEADS = (None, "seq2seq_lm", "causal_lm")
     ENCODER_LAYER, DECODER_LAYER, POSITIONS = mbart.EncoderLayer, mbart.DecoderLayer, marian.Positions
-    EMBED_NORM, FINAL_NORM, REREADS = nn.Identity, nn.LayerNorm, False
+    EMBED_NORM, FINAL_NORM, SHIFTS_INPUT_IDS = nn.Identity, nn.LayerNorm, False
 
 
 MODEL = Pegasus

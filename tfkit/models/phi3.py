@@ -17,7 +17,7 @@ from ..nn import Cache, Dropout
 from ..nn.attention import split_heads
 from ..nn.grouped_query import GroupedQueryAttention, Rotation
 from . import llama
-from ._base import activation, configuration
+from ._base import configuration, get_activation
 from ._rope import read_rope, write_rope
 
 
@@ -63,7 +63,7 @@ class FusedFeedForward(nn.Module):
         super().__init__()
         self.gate_up = nn.Linear(c.d_model, 2 * c.d_ff, bias=False)
         self.down = nn.Linear(c.d_ff, c.d_model, bias=False)
-        self.activation = activation(c.activation)
+        self.activation = get_activation(c.activation)
 
     def forward(self, x: Tensor) -> Tensor:
         """x [B,L,E] -> [B,L,E]"""

@@ -19,11 +19,11 @@ import torch.nn.functional as F
 from torch import nn
 
 from ..namemap import NameMap
-from ..nn import Cache, Dropout, StreamAttention, plan_streams
-from ..nn.positions import rows_after
+from ..nn import Cache, Dropout, NgramAttention, make_ngram_context
+from ..nn.positions import table_slice
 from ..objectives.cross_entropy import check_labels, cross_entropy
 from . import bart, transformer
-from ._base import Model, Output, as_mask, check_ids, configuration, look_up
+from ._base import Model, Output, check_ids, configuration, embed_ids, to_bool_mask
 
 
 @configuration
@@ -61,14 +61,14 @@ PRESETS: dict[str, dict] = {"prophetnet-large-uncased": {}}
 class DecoderLayer(bart.DecoderLayer):
     def __init__(self, c):
         super().__init__(c)
-        self.self_attn = StreamAttention(c.d_model, c.n_decoder_heads, c.n_buckets, c.attn_dropout)
+        self.self_attn = NgramAttention(c.d_model, c.n_decoder_heads, c.n_buckets, c.attn_dropout)
         if not c.cross_attention:
             del self.cross_attn, self.norm2
 
 
 class ProphetNet(transformer.Transformer):
     HEADS: ClassVar = (None, "seq2seq_lm", "causal_lm", "encoder")
-    UNLIKE_STATES = "its decoder's layers read all streams at once"
+    NO_HIDDEN_STATES = "its decoder's layers read all streams at once"
 
     def __init__(self, config: Config, head=None):
         Model.__init__(self, config, head)  # not the parent's: some parts are missing from some heads
@@ -78,14 +78,14 @@ class ProphetNet(transformer.Transformer):
         self.drop = Dropout(c.dropout)
         if head != "causal_lm":
             self.encoder = nn.ModuleList(bart.EncoderLayer(c) for _ in range(c.n_layers))
-            self.encoder_position, self.encoder_norm = self.places(), nn.LayerNorm(c.d_model)
+            self.encoder_position, self.encoder_norm = self.make_positions(), nn.LayerNorm(c.d_model)
         if head != "encoder":
             self.decoder = nn.ModuleList(DecoderLayer(c) for _ in range(c.n_decoder_layers))
-            self.decoder_position, self.decoder_norm = self.places(), nn.LayerNorm(c.d_model)
+            self.decoder_position, self.decoder_norm = self.make_positions(), nn.LayerNorm(c.d_model)
             self.ngram_embed = nn.Embedding(c.ngram, c.d_model)
         if not c.tie_word_embeddings:
             self.tables_apart()
-        self.apply(self.start)
+        self.apply(self.init_weights)
 
     def tables_apart(self):
         """The decoder gets words of its own, where there is an encoder too, and the head an output matrix."""
@@ -95,7 +95,7 @@ class ProphetNet(transformer.Transformer):
             self.untie(self.embed)
 
     @torch.no_grad()
-    def start(self, module):
+    def init_weights(self, module):
         if isinstance(module, (nn.Linear, nn.Embedding)):
             nn.init.normal_(module.weight, std=0.02)
         if isinstance(module, nn.Linear) and module.bias is not None:
@@ -115,7 +115,7 @@ class ProphetNet(transformer.Transformer):
         """Positions count from pad_token_id + 1, and a stream predicts at the next one."""
         return self.config.max_length - self.config.pad_token_id - 2
 
-    def places(self):
+    def make_positions(self):
         """Positions count from pad_token_id + 1; the row of pad_token_id is not trained."""
         return nn.Embedding(self.config.max_length, self.config.d_model, padding_idx=self.config.pad_token_id)
 
@@ -124,7 +124,7 @@ class ProphetNet(transformer.Transformer):
         c, (rows, new) = self.config, ids.shape
         first, end = past + c.pad_token_id + 1, past + new
         reads = name == "input_ids" and self.head != "causal_lm"
-        words = look_up(self.embed if reads or self.decoder_embed is None else self.decoder_embed, ids, name)
+        words = embed_ids(self.embed if reads or self.decoder_embed is None else self.decoder_embed, ids, name)
         if reads:
             if end > c.max_length:
                 raise ValueError(f"{name} reaches position {end}, max_length is {c.max_length}")
@@ -134,7 +134,7 @@ class ProphetNet(transformer.Transformer):
         if not blind and first + new >= c.max_length:  # a stream predicts at the next position
             room = c.max_length - c.pad_token_id - 2
             raise ValueError(f"{name} reaches position {int(end)}; max_length {c.max_length} leaves room for {room}")
-        place = rows_after(self.decoder_position.weight, first, new + 1)
+        place = table_slice(self.decoder_position.weight, first, new + 1)
         streams = place[1:] + self.ngram_embed.weight.roll(1, 0)[:, None]  # [N,L,E]; the first stream has the last row
         streams = streams.flatten(0, 1).expand(rows, -1, -1)
         return self.drop(self.decoder_norm(torch.cat([words + place[:-1], streams], 1)))
@@ -145,7 +145,7 @@ class ProphetNet(transformer.Transformer):
         keys = new if cache is None else cache.width(new)
         x = self.embedded(ids, "input_ids" if self.head == "causal_lm" else "decoder_input_ids", past)
         how = {"buckets": c.n_buckets, "max_distance": c.max_distance, "paired": c.paired}
-        streams = plan_streams(x[:, :new], c.ngram, past, keys, mask, **how)
+        streams = make_ngram_context(x[:, :new], c.ngram, past, keys, mask, **how)
         memory_mask = None if memory_mask is None else memory_mask[:, None, None]
         for layer in self.decoder:
             x = layer(x, memory, streams, memory_mask, cache)
@@ -167,12 +167,12 @@ class ProphetNet(transformer.Transformer):
         last_hidden_state [B,T,E], last_hidden_state_ngram [B,NT,E], encoder_last_hidden_state [B,S,E], cache."""
         if self.head == "encoder":
             return self.encoded(input_ids, attention_mask, decoder_input_ids, labels)
-        self.need_head(labels)
+        self.require_head(labels)
         cache = Cache() if use_cache and cache is None else cache
         if self.head == "causal_lm":
             ids, memory = check_ids("input_ids", input_ids), encoder_outputs
             past = 0 if cache is None else cache.past
-            mask = as_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+            mask = to_bool_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
             x = self.decode(ids, memory, mask, None, cache)
         else:
             ids = self.decoder_ids(decoder_input_ids, labels)
@@ -216,7 +216,7 @@ COPIES = [
 ]
 
 
-class Names(NameMap):
+class ProphetNetNameMap(NameMap):
     """words: which copy of the table of words is written; of a file that is read, any will do."""
 
     def __init__(self, words="word_embeddings"):
@@ -258,7 +258,7 @@ class Apart(NameMap):
         return found if copied is None else {**found, prefix + self.UNREAD: copied.clone()}
 
 
-HF = Names()
+HF = ProphetNetNameMap()
 HF_ENCODER = NameMap({"word_embeddings": "embed", **ENCODER})  # published on its own, it has no "encoder." before it
 HF_HEADS = {
     "ProphetNetModel": None, "ProphetNetForConditionalGeneration": "seq2seq_lm", "ProphetNetForCausalLM": "causal_lm",

@@ -18,7 +18,7 @@ from .. import registry
 from ..namemap import NameMap, Parts
 from ..nn import Cache
 from ..objectives.rag_marginals import rag_sequence_loss, rag_token_loss, rag_token_marginals
-from ._base import Model, Output, as_mask, check_ids, configuration
+from ._base import Model, Output, check_ids, configuration, to_bool_mask
 
 SPECIAL = "bos_token_id", "pad_token_id", "eos_token_id", "decoder_start_token_id"
 
@@ -66,8 +66,8 @@ class Documents:
     def reorder(self, index):
         self.rows.reorder(self.spread(index))
 
-    def shuffle(self, index, since=0):
-        self.rows.shuffle(self.spread(index), since)
+    def reorder_from(self, index, prefix_length=0):
+        self.rows.reorder_from(self.spread(index), prefix_length)
 
     def crop(self, length):
         self.rows.crop(length)
@@ -95,7 +95,7 @@ class RAG(Model):
         doc_scores [B,D], retrieved_doc_ids [B,D], question_encoder_last_hidden_state [B,P], one vector each"""
         if self.retriever is None:
             raise ValueError("set `retriever`, or give context_input_ids, context_attention_mask and doc_scores")
-        mask = as_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
+        mask = to_bool_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
         question = self.question_encoder(input_ids, mask).pooler_output
         got = self.retriever(question.detach(), input_ids, mask, n_docs or self.config.n_docs)
         return {
@@ -112,7 +112,7 @@ class RAG(Model):
         if scores is None or scores.dim() != 2 or scores.numel() != len(ids):
             found = "none" if scores is None else list(scores.shape)
             raise ValueError(f"doc_scores must be [B,D], for {len(ids)} rows of context_input_ids; got {found}")
-        mask = as_mask("context_attention_mask", torch.ones_like(ids) if mask is None else mask, ids.shape)
+        mask = to_bool_mask("context_attention_mask", torch.ones_like(ids) if mask is None else mask, ids.shape)
         parts = {"last_hidden_state": self.generator.encode(ids, mask).last_hidden_state, "mask": mask}
         return Output({name: part.unflatten(0, scores.shape) for name, part in parts.items()}, doc_scores=scores)
 
@@ -174,7 +174,7 @@ class RAG(Model):
         or encoder_outputs, as of `encode`; decoder_input_ids or labels [B,T] (-100 and padding: not counted) -> Output:
         loss [B] or scalar, logits [B·D,T,V] (of rag_token with a cache, or do_marginalize: log-probabilities [B,T,V]),
         doc_scores [B,D], cache; with output_retrieved what was found. ValueError, TypeError: what does not fit."""
-        self.need_head(labels)
+        self.require_head(labels)
         found: dict = {}
         if encoder_outputs is None:
             given = {"context_input_ids": context_input_ids, "context_attention_mask": context_attention_mask}

@@ -23,13 +23,13 @@ from ..namemap import NameMap
 from ..nn import Dropout, FeedForward, ReversibleBlock, chunked_feed_forward, dropout, reversible
 from ..objectives.cross_entropy import next_labels
 from . import _heads as heads
-from ._base import Model, activation, configuration, look_up
-from ._hashed import HashedAttention, LocalAttention, Memory, Seen
+from ._base import Model, configuration, embed_ids, get_activation
+from ._reformer_attention import HashedAttention, LocalAttention, ReformerCache, ReformerContext
 from .gpt2 import GPT2
 
 
 @configuration
-class Config(heads.Labels):
+class Config(heads.TaskConfig):
     vocab_size: int = 320
     d_model: int = 256
     d_head: int = 64
@@ -102,16 +102,16 @@ class Sublayer(nn.Module):
         return self.drop(self.inner(self.norm(x), *context))
 
 
-class Wide(FeedForward):
+class ChunkedFeedForward(FeedForward):
     def __init__(self, c):
-        super().__init__(c.d_model, c.d_ff, activation(c.activation), c.dropout)
+        super().__init__(c.d_model, c.d_ff, get_activation(c.activation), c.dropout)
         self.chunk = c.ff_chunk
 
-    def bent(self, x):
+    def activate(self, x):
         return self.down(self.activation(self.dropout(self.up(x))))
 
     def forward(self, x):
-        return chunked_feed_forward(self.bent, x, self.chunk) if self.chunk else self.bent(x)
+        return chunked_feed_forward(self.activate, x, self.chunk) if self.chunk else self.activate(x)
 
 
 class AxialPositions(nn.Module):
@@ -147,33 +147,33 @@ class LM(heads.Head):
         super().__init__(c)
         self.out, self.shift = nn.Linear(2 * c.d_model, c.vocab_size), c.is_decoder
 
-    def forward(self, seen, labels=None):
-        logits, loss = self.out(seen.states), None
+    def forward(self, inputs, labels=None):
+        logits, loss = self.out(inputs.states), None
         if labels is not None:
             loss = heads.cross_entropy(logits, next_labels(labels) if self.shift else labels)
-        return {"loss": loss, "logits": logits, "last_hidden_state": seen.states}
+        return {"loss": loss, "logits": logits, "last_hidden_state": inputs.states}
 
 
-class SequenceClassification(heads.FirstClassification):
+class SequenceClassification(heads.ClsTokenClassification):
     def __init__(self, c):
         super().__init__(c)
-        self.mix = nn.Linear(2 * c.d_model, c.d_model)
+        self.pre_classifier = nn.Linear(2 * c.d_model, c.d_model)
 
 
 class QuestionAnswering(heads.QuestionAnswering):
     def __init__(self, c):
         super().__init__(c)
-        self.span = nn.Linear(2 * c.d_model, 2)
+        self.qa_outputs = nn.Linear(2 * c.d_model, 2)
 
 
 class Reformer(GPT2):
-    UNLIKE_STATES = "its layers hand on two streams, of which no copy is kept"
+    NO_HIDDEN_STATES = "its layers hand on two streams, of which no copy is kept"
     position: Any
-    TOPS = {
-        None: heads.Bare, "causal_lm": LM, "masked_lm": LM, "sequence_classification": SequenceClassification,
+    HEAD_CLASSES = {
+        None: heads.NoHead, "causal_lm": LM, "masked_lm": LM, "sequence_classification": SequenceClassification,
         "question_answering": QuestionAnswering,
     }  # fmt: skip
-    HEADS = tuple(TOPS)
+    HEADS = tuple(HEAD_CLASSES)
     STATIC_CACHE = False
 
     def __init__(self, config: Config, head=None):
@@ -188,16 +188,17 @@ class Reformer(GPT2):
         self.position = AxialPositions(c) if c.axial else Positions(c)
         kinds = {"local": LocalAttention, "lsh": HashedAttention}
         self.layers = nn.ModuleList(
-            ReversibleBlock(Sublayer(c, kinds[kind](c, at)), Sublayer(c, Wide(c))) for at, kind in enumerate(c.layers)
+            ReversibleBlock(Sublayer(c, kinds[kind](c, at)), Sublayer(c, ChunkedFeedForward(c)))
+            for at, kind in enumerate(c.layers)
         )
-        self.norm, self.top = nn.LayerNorm(2 * c.d_model, c.eps), self.TOPS[head](c)
+        self.norm, self.task_head = nn.LayerNorm(2 * c.d_model, c.eps), self.HEAD_CLASSES[head](c)
         chunks = [{"local": c.local_chunk, "lsh": c.lsh_chunk}[kind] for kind in set(c.layers)]
         self.shortest, self.multiple = min(chunks), math.lcm(*chunks)
-        self.apply(self.start)
+        self.apply(self.init_weights)
 
     @torch.no_grad()
-    def start(self, module):
-        super().start(module)
+    def init_weights(self, module):
+        super().init_weights(module)
         if isinstance(module, AxialPositions):
             for table in module.tables:
                 nn.init.normal_(table, std=module.std)
@@ -205,8 +206,8 @@ class Reformer(GPT2):
     def forward(self, *given, cache=None, use_cache=False, **named):
         if use_cache and not self.config.is_decoder:
             raise ValueError("use_cache=True needs a causal model: is_decoder=True, or head='causal_lm'")
-        cache = Memory(self.seeds()) if use_cache and cache is None else cache
-        if not isinstance(cache, Memory | None):
+        cache = ReformerCache(self.seeds()) if use_cache and cache is None else cache
+        if not isinstance(cache, ReformerCache | None):
             raise TypeError(f"cache is a {type(cache).__name__}: this model makes its own, with use_cache=True")
         return super().forward(*given, cache=cache, **named)
 
@@ -230,13 +231,13 @@ class Reformer(GPT2):
             parts = [self.hidden(i, p, None if mask is None else mask[..., :end], cache) for i, p, end in steps]
             return torch.cat(parts, 1)
         real = None if mask is None else mask[:, 0, 0]
-        x = self.drop(look_up(self.embed, ids, "input_ids")) + self.position(positions)
+        x = self.drop(embed_ids(self.embed, ids, "input_ids")) + self.position(positions)
         if not past and length > self.shortest and (more := -length % self.multiple):
             real = torch.ones_like(ids, dtype=torch.bool) if real is None else real
             x, real = F.pad(x, (0, 0, 0, more)), F.pad(real, (0, more))
         seeds = self.seeds() if cache is None else cache.seeds
-        seen = Seen(real, length, past, cache, seeds, {} if torch.is_grad_enabled() else None)
-        x = torch.cat(reversible(self.layers, x, x, (seen,)), -1)
+        context = ReformerContext(real, length, past, cache, seeds, {} if torch.is_grad_enabled() else None)
+        x = torch.cat(reversible(self.layers, x, x, (context,)), -1)
         return self.drop(self.norm(x))[:, :length]
 
 
@@ -261,11 +262,11 @@ HF = NameMap(
     },
     prefix="reformer.",
     heads={
-        "lm_head.bias": "top.out.bias",
-        "lm_head.decoder": "top.out",
-        "classifier.dense": "top.mix",
-        "classifier.out_proj": "top.score",
-        "qa_outputs": "top.span",
+        "lm_head.bias": "task_head.out.bias",
+        "lm_head.decoder": "task_head.out",
+        "classifier.dense": "task_head.pre_classifier",
+        "classifier.out_proj": "task_head.score",
+        "qa_outputs": "task_head.qa_outputs",
     },
     tied={"lm_head.decoder.bias": "lm_head.bias"},
     constant=[r"encoder\.layers\.\d+\.attention\.self_attention\.(self_)?mask_value_float(16|32)"],

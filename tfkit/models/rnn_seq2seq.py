@@ -15,7 +15,7 @@ from torch import nn
 from .. import tracing
 from ..nn import Dropout, attend, masked_softmax
 from ..objectives.cross_entropy import cross_entropy
-from ._base import Model, Output, as_mask, check_ids, check_rows, configuration, decoder_ids, look_up
+from ._base import Model, Output, check_ids, check_rows, configuration, decoder_ids, embed_ids, to_bool_mask
 
 CELLS = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 
@@ -132,8 +132,8 @@ class RNNSeq2Seq(Model):
         """input_ids [B,S], attention_mask [B,S] (padding on the right) -> Output with last_hidden_state [B,S,M] and
         state [B,parts,layers,H], the decoder's first"""
         batch, length = check_ids("input_ids", input_ids).shape
-        mask = as_mask("attention_mask", attention_mask, (batch, length))
-        x = self.drop(look_up(self.src_embed, input_ids, "input_ids"))
+        mask = to_bool_mask("attention_mask", attention_mask, (batch, length))
+        x = self.drop(embed_ids(self.src_embed, input_ids, "input_ids"))
         if mask is None:
             memory, last = self.encoder(x)
         else:
@@ -161,7 +161,7 @@ class RNNSeq2Seq(Model):
 
     def decode(self, ids, memory, state, mask):
         """ids [B,T], memory [B,S,M], mask bool [B,S] or None -> [B,T,H], the new state"""
-        x = self.drop(look_up(self.tgt_embed, ids, "decoder_input_ids"))
+        x = self.drop(embed_ids(self.tgt_embed, ids, "decoder_input_ids"))
         if self.config.attention == "none":
             return self.step(x, state)
         keys = self.attn.key(memory)
@@ -188,13 +188,13 @@ class RNNSeq2Seq(Model):
     ):
         """input_ids [B,S], decoder_input_ids [B,T] or labels [B,T] (-100: not counted) -> Output: loss, logits [B,T,V],
         last_hidden_state [B,T,H], encoder_last_hidden_state [B,S,M], cache. Raises ValueError for what does not fit."""
-        self.need_head(labels)
+        self.require_head(labels)
         ids = decoder_ids(self.config, decoder_input_ids, labels)
         memory = self.encode(input_ids, attention_mask) if encoder_outputs is None else encoder_outputs
         if not isinstance(memory, Output):
             raise TypeError("encoder_outputs must be what encode() returned: it also holds the decoder's first state")
         check_rows(ids, memory.last_hidden_state)
-        mask = as_mask("attention_mask", attention_mask, memory.last_hidden_state.shape[:2])
+        mask = to_bool_mask("attention_mask", attention_mask, memory.last_hidden_state.shape[:2])
         cache = State(memory.state) if cache is None else cache
         if len(cache.state) != len(ids):
             raise ValueError(f"the cache holds {len(cache.state)} rows and {len(ids)} came: start without one")

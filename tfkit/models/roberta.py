@@ -36,7 +36,7 @@ class Embeddings(bert.Embeddings):
         super().__init__(c)
         self.positions.padding_idx = c.pad_token_id
 
-    def place(self, ids):
+    def make_position_ids(self, ids):
         """ids [B,L] -> position_ids [B,L]; padding has its own position, which no token has"""
         pad = self.positions.padding_idx
         real = ids != pad
@@ -45,10 +45,10 @@ class Embeddings(bert.Embeddings):
 
 class MaskedLM(heads.MaskedLM):
     def __init__(self, c):
-        super().__init__(c, bend="gelu")  # whatever the layers have
+        super().__init__(c, activation_name="gelu")  # whatever the layers have
 
 
-class CausalLM(heads.Shifted, MaskedLM):
+class CausalLM(heads.ShiftedLabels, MaskedLM):
     """Which token is next? Of a model that does not look ahead."""
 
 
@@ -60,11 +60,11 @@ class MultipleChoice(heads.MultipleChoice):
 
 class RoBERTa(BERT):
     EMBEDDINGS = Embeddings
-    TOPS = {
-        None: heads.Pooled, "masked_lm": MaskedLM, "causal_lm": CausalLM, **bert.TASKS,
-        "sequence_classification": heads.FirstClassification, "multiple_choice": MultipleChoice,
+    HEAD_CLASSES = {
+        None: heads.NoHeadWithPooler, "masked_lm": MaskedLM, "causal_lm": CausalLM, **bert.TASK_HEADS,
+        "sequence_classification": heads.ClsTokenClassification, "multiple_choice": MultipleChoice,
     }  # fmt: skip
-    HEADS = tuple(TOPS)
+    HEADS = tuple(HEAD_CLASSES)
 
 
 MODEL = RoBERTa
@@ -74,9 +74,9 @@ HF = NameMap(
     bert.BODY,
     prefix="roberta.",
     heads={
-        "lm_head.dense": "top.dense",
-        "lm_head.layer_norm": "top.norm",
-        "lm_head.bias": "top.bias",
+        "lm_head.dense": "task_head.dense",
+        "lm_head.layer_norm": "task_head.norm",
+        "lm_head.bias": "task_head.bias",
         **bert.TASK_NAMES,
     },
     tied={"lm_head.decoder.weight": "embeddings.word_embeddings.weight", "lm_head.decoder.bias": "lm_head.bias"},

@@ -16,12 +16,12 @@ from ..namemap import NameMap
 from ..nn import Attention, Dropout, relative_bucket
 from . import _heads as heads
 from . import transformer
-from ._base import Model, Output, activation, as_mask, check_ids, configuration, look_up
-from ._seq2seq import LABEL_FIELDS, LABEL_NAMES, Labels, Tasks
+from ._base import Model, Output, check_ids, configuration, embed_ids, get_activation, to_bool_mask
+from ._seq2seq import LABEL_FIELDS, LABEL_NAMES, Seq2SeqWithHeads, TaskConfig
 
 
 @configuration
-class Config(Labels):
+class Config(TaskConfig):
     vocab_size: int = 32128
     d_model: int = 512
     d_kv: int = 64  # the width of a head, whatever d_model is
@@ -67,7 +67,7 @@ class FeedForward(nn.Module):
     def __init__(self, c):
         super().__init__()
         self.up, self.down = nn.Linear(c.d_model, c.d_ff, bias=False), nn.Linear(c.d_ff, c.d_model, bias=False)
-        self.activation, self.drop = activation(c.dense_activation), Dropout(c.dropout)
+        self.activation, self.drop = get_activation(c.dense_activation), Dropout(c.dropout)
 
     def forward(self, x):
         return self.down(self.drop(self.activation(self.up(x))))
@@ -78,7 +78,7 @@ class Gated(nn.Module):
         super().__init__()
         self.gate, self.value = (nn.Linear(c.d_model, c.d_ff, bias=False) for _ in range(2))
         self.down, self.drop = nn.Linear(c.d_ff, c.d_model, bias=False), Dropout(c.dropout)
-        self.activation = activation(c.dense_activation)
+        self.activation = get_activation(c.dense_activation)
 
     def forward(self, x):
         return self.down(self.drop(self.activation(self.gate(x)) * self.value(x)))
@@ -124,9 +124,9 @@ def without_padding(bias, mask):
     return bias if mask is None else bias.masked_fill(~mask[:, None, None], float("-inf"))
 
 
-class T5(Tasks, transformer.Transformer):
-    ENCODER_TOPS = {"encoder": heads.Bare, "token_classification": heads.TokenClassification}
-    HEADS = (None, "seq2seq_lm", *Tasks.TOPS, *ENCODER_TOPS)
+class T5(Seq2SeqWithHeads, transformer.Transformer):
+    ENCODER_HEAD_CLASSES = {"encoder": heads.NoHead, "token_classification": heads.TokenClassification}
+    HEADS = (None, "seq2seq_lm", *Seq2SeqWithHeads.HEAD_CLASSES, *ENCODER_HEAD_CLASSES)
 
     def __init__(self, config: Config, head=None):
         Model.__init__(self, config, head)  # not the parent's: no part of its is left
@@ -134,16 +134,16 @@ class T5(Tasks, transformer.Transformer):
         self.embed = nn.Embedding(c.vocab_size, c.d_model)
         self.encoder = nn.ModuleList(EncoderLayer(c) for _ in range(c.n_layers))
         self.encoder_bias, self.encoder_norm = nn.Embedding(c.n_buckets, c.n_heads), nn.RMSNorm(c.d_model, c.eps)
-        if head not in self.ENCODER_TOPS:
+        if head not in self.ENCODER_HEAD_CLASSES:
             self.decoder = nn.ModuleList(DecoderLayer(c) for _ in range(c.n_decoder_layers or c.n_layers))
             self.decoder_bias, self.decoder_norm = nn.Embedding(c.n_buckets, c.n_heads), nn.RMSNorm(c.d_model, c.eps)
         self.drop = Dropout(c.dropout)
         if head == "seq2seq_lm" and not c.tie_word_embeddings:
             self.lm_head = nn.Linear(c.d_model, c.vocab_size, bias=False)
-        self.make_top()
-        self.apply(self.start)
+        self.make_task_head()
+        self.apply(self.init_weights)
 
-    def start(self, module):
+    def init_weights(self, module):
         if isinstance(module, nn.Linear):
             nn.init.normal_(module.weight, std=module.in_features**-0.5)
             if module.bias is not None:  # a task's head has one
@@ -167,9 +167,9 @@ class T5(Tasks, transformer.Transformer):
         return bias.unfold(1, keys, 1).flip(1)[None]  # the first window is the last query's
 
     def encode(self, input_ids, attention_mask=None):
-        mask = as_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
+        mask = to_bool_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
         bias = without_padding(self.bias("encoder", 0, input_ids.size(1), input_ids.size(1)), mask)
-        x = self.drop(look_up(self.embed, input_ids, "input_ids"))
+        x = self.drop(embed_ids(self.embed, input_ids, "input_ids"))
         for layer in self.encoder:
             x = layer(x, bias)
         return Output(last_hidden_state=self.drop(self.encoder_norm(x)))
@@ -182,17 +182,17 @@ class T5(Tasks, transformer.Transformer):
         else:
             bias = self.bias("decoder", past, new, new if cache is None else cache.width(new))
         bias = without_padding(bias, mask)
-        x = self.drop(look_up(self.embed, ids, "decoder_input_ids"))
+        x = self.drop(embed_ids(self.embed, ids, "decoder_input_ids"))
         for layer in self.decoder:
             x = layer(x, memory, memory_mask, bias, cache)
         return self.drop(self.decoder_norm(x))
 
     def next_bias(self, cache, past):
         """Of one token behind `past` others -> [1,H,1,past+1]: the end of a longer row, which the cache keeps"""
-        row = cache.kept.get(self)
+        row = cache.constants.get(self)
         if row is None or row.size(-1) <= past:
             room = max(64, 2 * past + 2)
-            row = cache.kept[self] = self.bias("decoder", room - 1, 1, room)
+            row = cache.constants[self] = self.bias("decoder", room - 1, 1, room)
         return row[..., row.size(-1) - past - 1 :]
 
     def score(self, x):
@@ -203,7 +203,7 @@ class T5(Tasks, transformer.Transformer):
 MODEL = T5
 
 
-class Names(NameMap):
+class T5NameMap(NameMap):
     """Some checkpoints tie the output to the embeddings and some do not: one that differs is a matrix of its own."""
 
     def load(self, theirs):
@@ -215,7 +215,9 @@ class Names(NameMap):
 
     def dump(self, ours, *, headed):
         """Only two of their classes keep what is below the head under a name of its own."""
-        return super().dump(ours, headed=any(name.startswith(("top.mix", "top.classifier")) for name in ours))
+        return super().dump(
+            ours, headed=any(name.startswith(("task_head.pre_classifier", "task_head.classifier")) for name in ours)
+        )
 
 
 def _layer(side, ours, theirs):
@@ -236,10 +238,10 @@ def _side(side, ff):
 
 
 BODY = {"shared": "embed", **_side("encoder", 1), **_side("decoder", 2)}
-HEADED = {"lm_head": "lm_head", "classifier": "top.classifier", **LABEL_NAMES}
+HEADED = {"lm_head": "lm_head", "classifier": "task_head.classifier", **LABEL_NAMES}
 TIED = dict.fromkeys(["lm_head.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"], "shared.weight")
 CONSTANT = [r"decoder\.block\.0\.layer\.1\.EncDecAttention\.relative_attention_bias\.weight"]  # in old files; unused
-HF = Names(BODY, prefix="transformer.", heads=HEADED, tied=TIED, constant=CONSTANT)
+HF = T5NameMap(BODY, prefix="transformer.", heads=HEADED, tied=TIED, constant=CONSTANT)
 HF_HEADS = {
     "T5Model": None, "T5ForConditionalGeneration": "seq2seq_lm", "T5WithLMHeadModel": "seq2seq_lm",
     "T5ForSequenceClassification": "sequence_classification", "T5ForQuestionAnswering": "question_answering",

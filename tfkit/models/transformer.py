@@ -12,8 +12,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from ..nn import Attention, Dropout, FeedForward, sinusoidal_positions
-from ..nn.positions import rows_after
-from ._base import Output, as_mask, check_ids, configuration, look_up, reach
+from ..nn.positions import table_slice
+from ._base import Output, check_ids, check_max_length, configuration, embed_ids, to_bool_mask
 from ._seq2seq import Seq2Seq
 
 
@@ -76,9 +76,9 @@ class Transformer(Seq2Seq):
         self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.n_layers))
         self.drop = Dropout(config.dropout)
         self.register_buffer("positions", sinusoidal_positions(config.max_length, config.d_model), persistent=False)
-        self.apply(self.start)
+        self.apply(self.init_weights)
 
-    def start(self, module):
+    def init_weights(self, module):
         if isinstance(module, nn.Linear):
             nn.init.xavier_uniform_(module.weight)
             nn.init.zeros_(module.bias)
@@ -87,14 +87,14 @@ class Transformer(Seq2Seq):
 
     def embedded(self, ids, name, past=0):
         """ids [B,L] -> [B,L,E]"""
-        reach(self.config, name, ids, past)
-        positions = rows_after(self.positions, past, ids.size(1))
-        x = look_up(self.embed, ids, name) * self.config.d_model**0.5
+        check_max_length(self.config, name, ids, past)
+        positions = table_slice(self.positions, past, ids.size(1))
+        x = embed_ids(self.embed, ids, name) * self.config.d_model**0.5
         return self.drop(x + positions.to(x.dtype))
 
     def encode(self, input_ids, attention_mask=None):
         """input_ids [B,S], attention_mask [B,S] -> Output with last_hidden_state [B,S,E]"""
-        mask = as_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
+        mask = to_bool_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
         mask = None if mask is None else mask[:, None, None]
         x = self.embedded(input_ids, "input_ids")
         for layer in self.encoder:

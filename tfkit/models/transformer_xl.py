@@ -15,9 +15,9 @@ from torch import nn
 
 from ..namemap import Fused, NameMap
 from ..nn import Cache, Dropout, FeedForward, StaticCache
-from ..nn.adaptive import AdaptiveEmbedding, AdaptiveSoftmax
-from ..nn.relative import RelativeAttention, bar, distance_waves
-from ._base import Model, Output, as_mask, check_ids, check_target, configuration, look_up
+from ..nn.adaptive_softmax import AdaptiveEmbedding, AdaptiveSoftmax
+from ..nn.relative_attention import RelativeAttention, causal_relative_bias, sinusoidal_distances
+from ._base import Model, Output, check_ids, check_target, configuration, embed_ids, to_bool_mask
 from ._heads import label_loss
 
 
@@ -88,12 +88,12 @@ class TransformerXL(Model):
         self.layers = nn.ModuleList(Layer(c) for _ in range(c.n_layers))
         self.drop = Dropout(c.dropout)
         if head == "causal_lm":
-            self.top = AdaptiveSoftmax(self.embed, c.d_embed, c.tie_word_embeddings, c.tie_projs)
+            self.task_head = AdaptiveSoftmax(self.embed, c.d_embed, c.tie_word_embeddings, c.tie_projs)
         if head == "sequence_classification":
             self.classifier = nn.Linear(c.d_embed, c.num_labels, bias=False)
         attns: list[Any] = [layer.attn for layer in self.layers]
         for attn in () if c.untie_r else attns[1:]:
-            attn.by_content, attn.by_distance = attns[0].by_content, attns[0].by_distance
+            attn.content_bias, attn.position_bias = attns[0].content_bias, attns[0].position_bias
         for name, weight in self.named_parameters():
             if "norm" not in name:
                 nn.init.zeros_(weight) if "bias" in name else nn.init.normal_(weight, std=0.02)
@@ -107,9 +107,9 @@ class TransformerXL(Model):
                 tied[f"crit.out_layers.{i}.weight"] = f"word_emb.emb_layers.{i}.weight"
             if c.tie_projs[i]:
                 tied[f"crit.out_projs.{i}"] = f"word_emb.emb_projs.{0 if c.div_val == 1 else i}"
-        return Names(BODY, prefix=HF.prefix, heads=HF.heads, tied=tied, constant=HF.constant)
+        return TransformerXLNameMap(BODY, prefix=HF.prefix, heads=HF.heads, tied=tied, constant=HF.constant)
 
-    def nothing(self, ids):
+    def initial_mems(self, ids):
         """What each layer remembers before the first segment: zeros, which are as good as words"""
         c, like = self.config, self.embed.tables[0].weight
         return [like.new_zeros(len(ids), c.mem_len, c.d_model)] * c.n_layers
@@ -117,55 +117,63 @@ class TransformerXL(Model):
     def hidden(self, ids, mems, real, cache):
         """ids [B,L], mems or None, real bool [B,K] or None -> states [B,L,E], mems"""
         c, (batch, new) = self.config, ids.shape
-        x = self.drop(look_up(self.embed, ids, "input_ids"))
+        x = self.drop(embed_ids(self.embed, ids, "input_ids"))
         if cache is None:
-            memory = self.nothing(ids) if mems is None else recalled(mems, ids, c)
+            memory = self.initial_mems(ids) if mems is None else check_mems(mems, ids, c)
             keys = memory[0].size(1) + new
         else:  # a state of zeros stands for as many of them as there should be
             memory = [x.new_zeros(batch, 1, c.d_model)] * c.n_layers
             keys = (c.mem_len or cache.length) + new
-        how = *self.reach(ids, keys, real, x), cache
-        after = []
+        how = *self.attention_context(ids, keys, real, x), cache
+        layer_inputs = []
         for layer, before in zip(self.layers, memory, strict=True):
             x = x if real is None else x * real[:, -new:, None]
-            after.append((before, x))
+            layer_inputs.append((before, x))
             x = layer(x, before, *how)
-        return self.drop(x), None if cache is not None or not c.mem_len else self.remember(after)
+        return self.drop(x), None if cache is not None or not c.mem_len else self.update_mems(layer_inputs)
 
-    def reach(self, ids, keys, real, like):
+    def attention_context(self, ids, keys, real, like):
         """How far a word may look, of `keys` positions: waves per distance [R,E], what is barred by distance [1,B*L,R]
         or None, and by place, bool [B,1,1,K] or None"""
         c, (batch, new) = self.config, ids.shape
-        distances = torch.arange(keys - 1, -2, -1, device=ids.device)  # the last one is the future: see `bar`
-        waves = distance_waves(distances.clamp(max=c.clamp_len) if c.clamp_len > 0 else distances, c.d_model, like)
-        barred = mask = None
+        distances = torch.arange(
+            keys - 1, -2, -1, device=ids.device
+        )  # the last one is the future: see `causal_relative_bias`
+        position_encodings = sinusoidal_distances(
+            distances.clamp(max=c.clamp_len) if c.clamp_len > 0 else distances, c.d_model, like
+        )
+        causal_bias = mask = None
         if new > 1 or (c.same_length and keys > c.mem_len):
-            barred = bar(new, keys, c.mem_len if c.same_length else keys, like).repeat(batch, 1)[None]
+            causal_bias = causal_relative_bias(new, keys, c.mem_len if c.same_length else keys, like).repeat(batch, 1)[
+                None
+            ]
         if real is not None and real.size(1) == new:  # padding is as good as memory, so there is too much of that
             excess = (real.cumsum(1) == 0).sum(1)
             mask = (torch.arange(keys, device=ids.device) >= excess[:, None])[:, None, None]
-        return self.drop(waves), barred, mask
+        return self.drop(position_encodings), causal_bias, mask
 
     @torch.no_grad()
-    def remember(self, after):
+    def update_mems(self, layer_inputs):
         """The latest mem_len states that each layer read, as the next segment will, [M,B,E] as transformers has them"""
-        return tuple(torch.cat(pair, dim=1)[:, -self.config.mem_len :].transpose(0, 1).detach() for pair in after)
+        return tuple(
+            torch.cat(pair, dim=1)[:, -self.config.mem_len :].transpose(0, 1).detach() for pair in layer_inputs
+        )
 
     def forward(self, input_ids=None, attention_mask=None, mems=None, labels=None, *, cache=None, use_cache=False):
         """input_ids [B,L]; mems: what the last segment gave, per layer [M,B,E]; labels [B,L] (shifted inside; -100: not
         counted) or [B] -> Output: loss, losses [B,L-1], logits [B,L,V] (log-probabilities; not beside a loss) or [B,N],
         last_hidden_state, mems or, for decoding, cache. Raises ValueError, TypeError for what does not fit."""
-        self.need_head(labels)
+        self.require_head(labels)
         ids = check_ids("input_ids", input_ids)
         cache = Cache() if use_cache and cache is None else cache
         if cache is not None and (mems is not None or isinstance(cache, StaticCache)):
             raise ValueError("a growing cache is the memory: give neither mems with it nor a static one")
         past = 0 if cache is None else cache.length
-        real = as_mask("attention_mask", attention_mask, (len(ids), past + ids.size(1)))
+        real = to_bool_mask("attention_mask", attention_mask, (len(ids), past + ids.size(1)))
         x, mems = self.hidden(ids, mems, real, cache)
-        return Output({**self.answer(x, ids, labels), "last_hidden_state": x, "mems": mems, "cache": cache})
+        return Output({**self.head_outputs(x, ids, labels), "last_hidden_state": x, "mems": mems, "cache": cache})
 
-    def answer(self, x, ids, labels):
+    def head_outputs(self, x, ids, labels):
         """What the head says of the states x [B,L,E]"""
         if self.head == "sequence_classification":
             pad = self.config.pad_token_id
@@ -174,14 +182,14 @@ class TransformerXL(Model):
             loss = None if labels is None else label_loss(logits, labels, self.config.problem_type)
             return {"loss": loss, "logits": logits}
         if self.head is None or labels is None:
-            return {"logits": self.top(x, self.embed) if self.head else None}
+            return {"logits": self.task_head(x, self.embed) if self.head else None}
         check_target("labels", labels, ids.shape, self.config.vocab_size)
-        losses = self.top.losses(x[:, :-1].flatten(0, 1), labels[:, 1:].flatten(), self.embed)
+        losses = self.task_head.losses(x[:, :-1].flatten(0, 1), labels[:, 1:].flatten(), self.embed)
         count = (labels[:, 1:] != -100).sum().clamp(min=1)
         return {"loss": losses.sum() / count, "losses": losses.view(len(x), -1)}
 
 
-def recalled(mems, ids, c):
+def check_mems(mems, ids, c):
     """mems, per layer [M,B,E] -> what each layer remembers [B,M,E], if these are the sentences of before"""
     wrong = [m for m in mems if m.dim() != 3 or m.shape[1:] != (len(ids), c.d_model)]
     if wrong or len(mems) != c.n_layers:
@@ -193,7 +201,7 @@ def recalled(mems, ids, c):
 MODEL = TransformerXL
 
 
-class Names(NameMap):
+class TransformerXLNameMap(NameMap):
     """u and v may be stored once for all layers, and again for each."""
 
     def load(self, theirs):
@@ -208,8 +216,8 @@ LAYER: dict[str, Any] = {
     "dec_attn.qkv_net": Fused(f"layers.{{}}.attn.{letter}_proj" for letter in "qkv"),
     "dec_attn.o_net": "layers.{}.attn.o_proj",
     "dec_attn.r_net": "layers.{}.attn.r_proj",
-    "dec_attn.r_w_bias": "layers.{}.attn.by_content",
-    "dec_attn.r_r_bias": "layers.{}.attn.by_distance",
+    "dec_attn.r_w_bias": "layers.{}.attn.content_bias",
+    "dec_attn.r_r_bias": "layers.{}.attn.position_bias",
     "dec_attn.layer_norm": "layers.{}.norm1",
     "pos_ff.CoreNet.0": "layers.{}.ff.up",
     "pos_ff.CoreNet.3": "layers.{}.ff.down",
@@ -217,18 +225,18 @@ LAYER: dict[str, Any] = {
 }
 BODY = {
     "word_emb.emb_layers.{}": "embed.tables.{}",
-    "word_emb.emb_projs.{}": "embed.widen.{}.weight",
+    "word_emb.emb_projs.{}": "embed.embed_proj.{}.weight",
     **{f"layers.{{}}.{theirs}": ours for theirs, ours in LAYER.items()},
 }
-HF = Names(
+HF = TransformerXLNameMap(
     BODY,
     prefix="transformer.",
     heads={
-        "crit.cluster_weight": "top.clusters.weight",
-        "crit.cluster_bias": "top.clusters.bias",
-        "crit.out_layers.{}.weight": "top.weights.{}",
-        "crit.out_layers.{}.bias": "top.biases.{}",
-        "crit.out_projs.{}": "top.projections.{}.weight",
+        "crit.cluster_weight": "task_head.clusters.weight",
+        "crit.cluster_bias": "task_head.clusters.bias",
+        "crit.out_layers.{}.weight": "task_head.weights.{}",
+        "crit.out_layers.{}.bias": "task_head.biases.{}",
+        "crit.out_projs.{}": "task_head.projections.{}.weight",
         "score": "classifier",
     },
     constant=[r"pos_emb\.inv_freq"],

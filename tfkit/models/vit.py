@@ -18,11 +18,11 @@ from ..namemap import NameMap
 from ..nn import Dropout, FeedForward
 from ..nn.grouped_query import GroupedQueryAttention
 from . import _heads as heads
-from ._base import Model, Output, activation, configuration, need_tensor
+from ._base import Model, Output, configuration, get_activation, require_tensor
 
 
 @configuration
-class Config(heads.Labels):
+class Config(heads.TaskConfig):
     d_model: int = 768
     n_layers: int = 12
     n_heads: int = 12
@@ -50,7 +50,7 @@ PRESETS: dict[str, dict] = {
 }
 
 
-def both_ways(size: int | list[int] | tuple[int, int]) -> tuple[int, int]:
+def as_pair(size: int | list[int] | tuple[int, int]) -> tuple[int, int]:
     """Height and width of what may be one number for the two."""
     return (size, size) if isinstance(size, int) else (size[0], size[1])
 
@@ -64,31 +64,31 @@ class Embeddings(nn.Module):
 
     def __init__(self, c: Config, hiding: bool) -> None:
         super().__init__()
-        self.size, self.patch = both_ways(c.image_size), both_ways(c.patch_size)
+        self.size, self.patch = as_pair(c.image_size), as_pair(c.patch_size)
         self.grid = (self.size[0] // self.patch[0], self.size[1] // self.patch[1])
         if not all(self.grid):
             raise ValueError(f"image_size={c.image_size!r}: must be patch_size={c.patch_size!r} at least")
         self.patches = nn.Conv2d(c.n_channels, c.d_model, self.patch, self.patch)
-        self.first = nn.Parameter(torch.zeros(1, 1, c.d_model))
+        self.cls_token = nn.Parameter(torch.zeros(1, 1, c.d_model))
         self.positions = nn.Parameter(torch.zeros(1, 1 + self.grid[0] * self.grid[1], c.d_model))
-        self.blank = nn.Parameter(torch.zeros(1, 1, c.d_model)) if hiding else None
+        self.mask_token = nn.Parameter(torch.zeros(1, 1, c.d_model)) if hiding else None
         self.drop = Dropout(c.dropout)
 
-    def forward(self, pixels: Tensor, hidden: Tensor | None, stretch: bool) -> Tensor:
+    def forward(self, pixels: Tensor, hidden: Tensor | None, interpolate: bool) -> Tensor:
         """pixels [B,C,H,W], hidden bool [B,P] or None -> [B,1+P,E]"""
         x = self.patches(pixels)  # [B,E,rows,columns]
         grid = (x.size(2), x.size(3))
         x = x.flatten(2).transpose(1, 2)  # [B,P,E]
-        if hidden is not None and self.blank is not None:
+        if hidden is not None and self.mask_token is not None:
             if hidden.shape != x.shape[:2]:
                 raise ValueError(
                     f"bool_masked_pos has shape {list(hidden.shape)}, the patches have {list(x.shape[:2])}"
                 )
-            x = torch.where(hidden.bool()[..., None], self.blank, x)
-        x = torch.cat([self.first.expand(len(x), -1, -1), x], dim=1)
-        return self.drop(x + (self.stretched(grid) if stretch else self.positions))
+            x = torch.where(hidden.bool()[..., None], self.mask_token, x)
+        x = torch.cat([self.cls_token.expand(len(x), -1, -1), x], dim=1)
+        return self.drop(x + (self.interpolate_positions(grid) if interpolate else self.positions))
 
-    def stretched(self, grid: tuple[int, int]) -> Tensor:
+    def interpolate_positions(self, grid: tuple[int, int]) -> Tensor:
         """The positions drawn over another grid, rows by columns -> [1,1+rows·columns,E]"""
         if grid == self.grid:
             return self.positions
@@ -106,7 +106,7 @@ class Layer(nn.Module):
             c.d_model, c.n_heads, bias=c.attn_bias, out_bias=True, dropout=c.attn_dropout, causal=False
         )
         self.norm2 = nn.LayerNorm(c.d_model, c.eps)
-        self.ff, self.drop = FeedForward(c.d_model, c.d_ff, activation(c.activation)), Dropout(c.dropout)
+        self.ff, self.drop = FeedForward(c.d_model, c.d_ff, get_activation(c.activation)), Dropout(c.dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         """[B,L,E] -> [B,L,E]"""
@@ -114,7 +114,7 @@ class Layer(nn.Module):
         return x + self.drop(self.ff(self.norm2(x)))
 
 
-class Looked(NamedTuple):
+class HeadInputs(NamedTuple):
     """What a head reads: states [B,1+P,E], the pixels [B,C,H,W] and the grid of the patches."""
 
     states: Tensor
@@ -122,17 +122,20 @@ class Looked(NamedTuple):
     grid: tuple[int, int]
 
 
-class Bare(nn.Module):
+class NoHead(nn.Module):
     """No head: the states, and the first of them through the pooler."""
 
     TARGETS: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, c: Config) -> None:
         super().__init__()
-        self.pooler, self.bend = nn.Linear(c.d_model, c.d_pooled or c.d_model), activation(c.pooler_activation)
+        self.pooler, self.activation = (
+            nn.Linear(c.d_model, c.d_pooled or c.d_model),
+            get_activation(c.pooler_activation),
+        )
 
-    def forward(self, looked: Looked) -> dict[str, Any]:
-        return {"last_hidden_state": looked.states, "pooler_output": self.bend(self.pooler(looked.states[:, 0]))}
+    def forward(self, inputs: HeadInputs) -> dict[str, Any]:
+        return {"last_hidden_state": inputs.states, "pooler_output": self.activation(self.pooler(inputs.states[:, 0]))}
 
 
 class ImageClassification(nn.Module):
@@ -144,10 +147,10 @@ class ImageClassification(nn.Module):
         super().__init__()
         self.classifier, self.problem = nn.Linear(c.d_model, c.num_labels), c.problem_type
 
-    def forward(self, looked: Looked, labels: Tensor | None = None) -> dict[str, Any]:
-        logits = self.classifier(looked.states[:, 0])  # [B,N]
+    def forward(self, inputs: HeadInputs, labels: Tensor | None = None) -> dict[str, Any]:
+        logits = self.classifier(inputs.states[:, 0])  # [B,N]
         loss = None if labels is None else heads.label_loss(logits, labels, self.problem)
-        return {"loss": loss, "logits": logits, "last_hidden_state": looked.states}
+        return {"loss": loss, "logits": logits, "last_hidden_state": inputs.states}
 
 
 class MaskedImage(nn.Module):
@@ -158,56 +161,56 @@ class MaskedImage(nn.Module):
     def __init__(self, c: Config) -> None:
         super().__init__()
         self.draw = nn.Conv2d(c.d_model, c.stride**2 * c.n_channels, 1)
-        self.stride, self.patch = c.stride, both_ways(c.patch_size)
+        self.stride, self.patch = c.stride, as_pair(c.patch_size)
 
-    def forward(self, looked: Looked, bool_masked_pos: Tensor | None = None) -> dict[str, Any]:
-        patches = looked.states[:, 1:].transpose(1, 2).unflatten(2, looked.grid)  # [B,E,rows,columns]
+    def forward(self, inputs: HeadInputs, bool_masked_pos: Tensor | None = None) -> dict[str, Any]:
+        patches = inputs.states[:, 1:].transpose(1, 2).unflatten(2, inputs.grid)  # [B,E,rows,columns]
         drawn = F.pixel_shuffle(self.draw(patches), self.stride)  # [B,C,H,W]
         loss = None
         if bool_masked_pos is not None:
             if self.patch != (self.stride, self.stride):
                 raise ValueError(f"a loss needs stride={self.stride} to be the patch's size, which is {self.patch}")
-            hidden = bool_masked_pos.to(drawn.dtype).unflatten(1, looked.grid)[:, None]
+            hidden = bool_masked_pos.to(drawn.dtype).unflatten(1, inputs.grid)[:, None]
             hidden = hidden.repeat_interleave(self.stride, 2).repeat_interleave(self.stride, 3)  # [B,1,H,W]
-            loss = ((looked.pixels - drawn).abs() * hidden).sum() / (hidden.sum() + 1e-5) / looked.pixels.size(1)
-        return {"loss": loss, "reconstruction": drawn, "last_hidden_state": looked.states}
+            loss = ((inputs.pixels - drawn).abs() * hidden).sum() / (hidden.sum() + 1e-5) / inputs.pixels.size(1)
+        return {"loss": loss, "reconstruction": drawn, "last_hidden_state": inputs.states}
 
 
 class ViT(Model):
-    TOPS: ClassVar[dict[str | None, Any]] = {
-        None: Bare, "image_classification": ImageClassification, "masked_image": MaskedImage,
+    HEAD_CLASSES: ClassVar[dict[str | None, Any]] = {
+        None: NoHead, "image_classification": ImageClassification, "masked_image": MaskedImage,
     }  # fmt: skip
-    HEADS = tuple(TOPS)
+    HEADS = tuple(HEAD_CLASSES)
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
         self.embed = Embeddings(config, hiding=head == "masked_image")
         self.layers = nn.ModuleList(Layer(config) for _ in range(config.n_layers))
         self.norm = nn.LayerNorm(config.d_model, config.eps)
-        self.top = self.TOPS[head](config)
-        self.apply(self.start)
+        self.task_head = self.HEAD_CLASSES[head](config)
+        self.apply(self.init_weights)
 
-    def start(self, module: nn.Module) -> None:
+    def init_weights(self, module: nn.Module) -> None:
         """Fresh weights: normal without tails, biases at zero."""
         if isinstance(module, (nn.Linear, nn.Conv2d)):
             nn.init.trunc_normal_(module.weight, std=0.02)
         if isinstance(module, (nn.Linear, nn.Conv2d)) and module.bias is not None:
             nn.init.zeros_(module.bias)
         if isinstance(module, Embeddings):
-            nn.init.trunc_normal_(module.first, std=0.02)
+            nn.init.trunc_normal_(module.cls_token, std=0.02)
             nn.init.trunc_normal_(module.positions, std=0.02)
 
-    def checked(self, pixels: Tensor | None, stretch: bool) -> Tensor:
+    def checked(self, pixels: Tensor | None, interpolate: bool) -> Tensor:
         """Pixels in the weights' dtype. Raises ValueError for a shape that does not fit, TypeError for no
         tensor."""
         c, size = self.config, self.embed.size
         if pixels is None:
             raise ValueError("pixel_values is missing")
-        need_tensor("pixel_values", pixels)
+        require_tensor("pixel_values", pixels)
         if not pixels.is_floating_point() or pixels.dim() != 4 or pixels.size(1) != c.n_channels:
             found = f"{pixels.dtype} {list(pixels.shape)}"
             raise ValueError(f"pixel_values must be floats [B,{c.n_channels},H,W]; got {found}")
-        if not stretch and tuple(pixels.shape[2:]) != size:
+        if not interpolate and tuple(pixels.shape[2:]) != size:
             raise ValueError(
                 f"pixel_values are {pixels.size(2)} by {pixels.size(3)}, the positions are for {size[0]} by {size[1]}: "
                 "interpolate_pos_encoding=True stretches them"
@@ -232,19 +235,19 @@ class ViT(Model):
         the target; interpolate_pos_encoding: for pictures of another size -> Output: loss, logits [B,N],
         last_hidden_state [B,1+P,E], pooler_output [B,E], reconstruction [B,C,H,W]. Raises ValueError, TypeError for
         what does not fit."""
-        targets = self.known({"labels": labels, "bool_masked_pos": bool_masked_pos})
+        targets = self.check_targets({"labels": labels, "bool_masked_pos": bool_masked_pos})
         pixels = self.checked(pixel_values, bool(interpolate_pos_encoding))
         x = self.embed(pixels, bool_masked_pos, bool(interpolate_pos_encoding))
         x = self.hidden(x)
         grid = (pixels.size(2) // self.embed.patch[0], pixels.size(3) // self.embed.patch[1])
-        return Output(self.top(Looked(self.norm(x), pixels, grid), **targets))
+        return Output(self.task_head(HeadInputs(self.norm(x), pixels, grid), **targets))
 
 
 MODEL = ViT
 HF = NameMap(
     {
-        "embeddings.cls_token": "embed.first",
-        "embeddings.mask_token": "embed.blank",
+        "embeddings.cls_token": "embed.cls_token",
+        "embeddings.mask_token": "embed.mask_token",
         "embeddings.position_embeddings": "embed.positions",
         "embeddings.patch_embeddings.projection": "embed.patches",
         "encoder.layer.{}.layernorm_before": "layers.{}.norm1",
@@ -256,10 +259,10 @@ HF = NameMap(
         "encoder.layer.{}.intermediate.dense": "layers.{}.ff.up",
         "encoder.layer.{}.output.dense": "layers.{}.ff.down",
         "layernorm": "norm",
-        "pooler.dense": "top.pooler",
+        "pooler.dense": "task_head.pooler",
     },
     prefix="vit.",
-    heads={"classifier": "top.classifier", "decoder.0": "top.draw"},
+    heads={"classifier": "task_head.classifier", "decoder.0": "task_head.draw"},
 )
 HF_HEADS = {
     "ViTModel": None, "ViTForImageClassification": "image_classification", "ViTForMaskedImageModeling": "masked_image",

@@ -19,8 +19,8 @@ from ..namemap import NameMap
 from ..nn import sinusoidal_positions
 from . import _heads as heads
 from . import bert
-from ._base import configuration, look_up
-from ._xl_heads import NAMES, BeamSpans, MultipleChoice, SequenceClassification
+from ._base import configuration, embed_ids
+from ._summary_heads import NAMES, BeamQuestionAnswering, MultipleChoice, SequenceClassification
 
 
 @configuration
@@ -89,13 +89,15 @@ class Embeddings(bert.Embeddings):
 
     def forward(self, ids, types, position_ids, langs=None):
         """ids, types, langs [B,L] -> [B,L,E]; types are looked up among the tokens, where their 0 and 1 are"""
-        x = look_up(self.tokens, ids, "input_ids")
-        x = x + look_up(self.positions, self.place(ids) if position_ids is None else position_ids, "position_ids")
+        x = embed_ids(self.tokens, ids, "input_ids")
+        x = x + embed_ids(
+            self.positions, self.make_position_ids(ids) if position_ids is None else position_ids, "position_ids"
+        )
         if langs is not None and langs.shape != ids.shape:
             raise ValueError(f"langs has shape {list(langs.shape)}, input_ids has {list(ids.shape)}")
         if langs is not None and self.langs is not None:
-            x = x + look_up(self.langs, langs, "langs")
-        return self.drop(self.norm(x if types is None else x + look_up(self.tokens, types, "token_type_ids")))
+            x = x + embed_ids(self.langs, langs, "langs")
+        return self.drop(self.norm(x if types is None else x + embed_ids(self.tokens, types, "token_type_ids")))
 
 
 def adaptive_softmax(c):
@@ -109,21 +111,21 @@ class MaskedLM(heads.MaskedLM):
         self.words = adaptive_softmax(c) if c.asm else None
         self.register_parameter("bias", None if c.asm else nn.Parameter(torch.zeros(c.vocab_size)))
 
-    def scores(self, seen):
+    def scores(self, inputs):
         """-> [B,L,V], of an adaptive softmax log-probabilities: whose cross-entropy is its loss"""
         if self.words is None:
-            return F.linear(seen.states, seen.table, self.bias)
-        return self.words.log_prob(seen.states.flatten(0, 1)).unflatten(0, seen.states.shape[:2])
+            return F.linear(inputs.states, inputs.table, self.bias)
+        return self.words.log_prob(inputs.states.flatten(0, 1)).unflatten(0, inputs.states.shape[:2])
 
 
 class XLM(bert.BERT):
-    TOPS = {
-        None: heads.Bare, "masked_lm": MaskedLM, "sequence_classification": SequenceClassification,
+    HEAD_CLASSES = {
+        None: heads.NoHead, "masked_lm": MaskedLM, "sequence_classification": SequenceClassification,
         "token_classification": heads.TokenClassification, "question_answering": heads.QuestionAnswering,
-        "beam_question_answering": BeamSpans, "multiple_choice": MultipleChoice,
+        "beam_question_answering": BeamQuestionAnswering, "multiple_choice": MultipleChoice,
     }  # fmt: skip
-    HEADS = tuple(TOPS)
-    ALSO = ("langs", "lengths")
+    HEADS = tuple(HEAD_CLASSES)
+    EXTRA_INPUTS = ("langs", "lengths")
     EMBEDDINGS = Embeddings
 
     def __init__(self, config, head=None):
@@ -135,8 +137,8 @@ class XLM(bert.BERT):
             layer.attn.causal = config.causal
 
     @torch.no_grad()
-    def start(self, module):
-        super().start(module)
+    def init_weights(self, module):
+        super().init_weights(module)
         if isinstance(module, nn.Embedding):  # the row of padding stays zero
             module.weight.mul_(self.config.embed_std / 0.02)
 
@@ -145,10 +147,10 @@ class XLM(bert.BERT):
         if mask is None:
             lengths = (ids != self.config.pad_token_id).sum(1) if lengths is None else lengths
             mask = torch.arange(ids.size(1), device=ids.device) < lengths[:, None]
-        real, seen = mask[..., None], None if self.config.causal else mask[:, None, None]
+        real, inputs = mask[..., None], None if self.config.causal else mask[:, None, None]
         x = self.embed(ids, types, position_ids, langs) * real
         for layer in self.layers:
-            x = layer(x, seen) * real
+            x = layer(x, inputs) * real
         return x
 
 
@@ -172,9 +174,9 @@ HF = NameMap(
     BODY,
     prefix="transformer.",
     heads={
-        "pred_layer.proj.bias": "top.bias",
-        "pred_layer.proj.head": "top.words.head",
-        **{f"pred_layer.proj.tail.{{}}.{place}": f"top.words.tail.{{}}.{place}" for place in (0, 1)},
+        "pred_layer.proj.bias": "task_head.bias",
+        "pred_layer.proj.head": "task_head.words.head",
+        **{f"pred_layer.proj.tail.{{}}.{place}": f"task_head.words.tail.{{}}.{place}" for place in (0, 1)},
         **NAMES,
         **bert.TASK_NAMES,
     },

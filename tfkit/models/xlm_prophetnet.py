@@ -51,5 +51,5 @@ class XLMProphetNet(prophetnet.ProphetNet):
 
 MODEL = XLMProphetNet
 
-HF_DECODER = prophetnet.Names("decoder.word_embeddings")
+HF_DECODER = prophetnet.ProphetNetNameMap("decoder.word_embeddings")
 HF_HEADS = {f"XLM{name}": head for name, head in prophetnet.HF_HEADS.items()}

@@ -14,12 +14,12 @@ from torch import nn
 
 from ..namemap import NameMap
 from ..nn import Dropout, FeedForward
-from ..nn.relative import distance_waves
-from ..nn.two_streams import TwoStreams
+from ..nn.relative_attention import sinusoidal_distances
+from ..nn.two_stream_attention import TwoStreamAttention
 from . import _heads as heads
-from . import _xl_heads, bert
-from ._base import Output, activation, as_mask, check_ids, configuration, look_up
-from .transformer_xl import recalled
+from . import _summary_heads, bert
+from ._base import Output, check_ids, configuration, embed_ids, get_activation, to_bool_mask
+from .transformer_xl import check_mems
 from .xlm import MaskedLM
 
 
@@ -71,8 +71,8 @@ PRESETS: dict[str, dict] = {"xlnet-base-cased": BASE, "xlnet-large-cased": {}}
 class Layer(nn.Module):
     def __init__(self, c):
         super().__init__()
-        self.attn = TwoStreams(c.d_model, c.n_heads, c.dropout)
-        self.ff = FeedForward(c.d_model, c.d_ff, activation(c.activation), c.dropout)
+        self.attn = TwoStreamAttention(c.d_model, c.n_heads, c.dropout)
+        self.ff = FeedForward(c.d_model, c.d_ff, get_activation(c.activation), c.dropout)
         self.norm1, self.norm2 = (nn.LayerNorm(c.d_model, c.eps) for _ in range(2))
         self.drop = Dropout(c.dropout)
 
@@ -95,19 +95,19 @@ class Embeddings(nn.Module):
     def __init__(self, c):
         super().__init__()
         self.tokens = nn.Embedding(c.vocab_size, c.d_model)
-        self.blank = nn.Parameter(torch.zeros(1, 1, c.d_model))  # what the second stream knows of its word
+        self.mask_token = nn.Parameter(torch.zeros(1, 1, c.d_model))  # what the second stream knows of its word
         self.drop = Dropout(c.dropout)
 
 
-class Summary(_xl_heads.Summary):
+class Summary(_summary_heads.Summary):
     """Its last layer has a name of its own, as it is not a token's classifier."""
 
     def __init__(self, c):
         super().__init__(c)
-        self.choose: Any = self._modules.pop("classifier")
+        self.logits_proj: Any = self._modules.pop("classifier")
 
-    def scores(self, seen):
-        return self.choose(self.summed(seen))
+    def scores(self, inputs):
+        return self.logits_proj(self.summarise(inputs))
 
 
 class SequenceClassification(Summary, heads.SequenceClassification):
@@ -119,78 +119,88 @@ class MultipleChoice(Summary, heads.MultipleChoice):
 
 
 class XLNet(bert.BERT):
-    TOPS = {
-        None: heads.Bare, "masked_lm": MaskedLM, "sequence_classification": SequenceClassification,
+    HEAD_CLASSES = {
+        None: heads.NoHead, "masked_lm": MaskedLM, "sequence_classification": SequenceClassification,
         "token_classification": heads.TokenClassification, "question_answering": heads.QuestionAnswering,
-        "beam_question_answering": _xl_heads.BeamSpans, "multiple_choice": MultipleChoice,
+        "beam_question_answering": _summary_heads.BeamQuestionAnswering, "multiple_choice": MultipleChoice,
     }  # fmt: skip
-    HEADS = tuple(TOPS)
+    HEADS = tuple(HEAD_CLASSES)
     EMBEDDINGS: Any = Embeddings
     LAYERS: Any = Layers
 
-    def start(self, module):
-        super().start(module)
-        if isinstance(module, (TwoStreams, Embeddings)):
+    def init_weights(self, module):
+        super().init_weights(module)
+        if isinstance(module, (TwoStreamAttention, Embeddings)):
             for parameter in module.parameters(recurse=False):
                 nn.init.normal_(parameter, std=0.02)
 
-    def masks(self, real, perm, ids, keys):
-        """real bool [B,L], perm [B,L,L], not 0 where i may not see j -> what each stream may see, bool [B,L,K] or None:
-        the first one sees its own word too"""
-        c, (batch, length), past, seen = self.config, ids.shape, keys - ids.size(1), None
+    def masks(self, real, perm_mask, ids, keys):
+        """real bool [B,L], perm_mask [B,L,L], not 0 where i may not see j -> what each stream may see, bool [B,L,K] or
+        None: the first one sees its own word too"""
+        c, (batch, length), past, visible = self.config, ids.shape, keys - ids.size(1), None
         at, key = torch.arange(length, device=ids.device)[:, None], torch.arange(keys, device=ids.device)
         if c.attn_type == "uni":
-            seen = ((key <= at + past) & ((key >= at) | (not c.same_length))).expand(batch, -1, -1)
-        if real is not None or perm is not None:
-            data = ids.new_ones(batch, length, length, dtype=torch.bool) if perm is None else perm == 0
+            visible = ((key <= at + past) & ((key >= at) | (not c.same_length))).expand(batch, -1, -1)
+        if real is not None or perm_mask is not None:
+            data = ids.new_ones(batch, length, length, dtype=torch.bool) if perm_mask is None else perm_mask == 0
             data = data if real is None else data & real[:, None]
             data = torch.cat([data.new_ones(batch, length, past), data], dim=2)
-            seen = data if seen is None else data & seen
-        if seen is None:
+            visible = data if visible is None else data & visible
+        if visible is None:
             return None, None
-        return seen | (key == at + past), seen
+        return visible | (key == at + past), visible
 
-    def waves(self, length, keys, like):
+    def position_encodings(self, length, keys, like):
         """What the distances from far back to far ahead look like, [R,E] per direction of reading"""
         c = self.config
         distances = torch.arange(keys - 1, -length, -1, device=like.device)
         distances = distances.clamp(-c.clamp_len, c.clamp_len) if c.clamp_len > 0 else distances
         ways = (distances, -distances) if c.bi_data else (distances,)
-        return [self.embed.drop(distance_waves(way, c.d_model, like)) for way in ways]
+        return [self.embed.drop(sinusoidal_distances(way, c.d_model, like)) for way in ways]
 
-    def encode(self, ids, real, types, perm, mapping, mems, keep):  # type: ignore[override]
-        """ids, types [B,L], real bool [B,L] or None, perm [B,L,L], mapping [B,P,L], mems -> [B,L,E] or [B,P,E], mems"""
+    def encode(self, ids, real, types, perm_mask, target_mapping, mems, use_mems):  # type: ignore[override]
+        """ids, types [B,L], real bool [B,L] or None, perm_mask [B,L,L], target_mapping [B,P,L], mems -> [B,L,E] or
+        [B,P,E], mems"""
         embed: Any = self.embed
         drop = embed.drop
-        h = drop(look_up(embed.tokens, ids, "input_ids"))
-        memory = [None] * len(self.layers) if mems is None else recalled(mems, ids, self.config)
-        g, same, past = None, None, 0 if mems is None else mems[0].size(0)
+        h = drop(embed_ids(embed.tokens, ids, "input_ids"))
+        memory = [None] * len(self.layers) if mems is None else check_mems(mems, ids, self.config)
+        g, same_segment, past = None, None, 0 if mems is None else mems[0].size(0)
         keys = past + ids.size(1)
-        if mapping is not None:
-            mapping, g = mapping.to(h.dtype), drop(embed.blank.expand(len(ids), mapping.size(1), -1))
+        if target_mapping is not None:
+            target_mapping, g = (
+                target_mapping.to(h.dtype),
+                drop(embed.mask_token.expand(len(ids), target_mapping.size(1), -1)),
+            )
         if types is not None:
             of_keys = torch.cat([types.new_zeros(len(ids), past), types], dim=1)
-            same = (types[:, :, None] == of_keys[:, None]).to(h.dtype)
-        seen, waves, kept = self.masks(real, perm, ids, keys), self.waves(ids.size(1), keys, h), []
+            same_segment = (types[:, :, None] == of_keys[:, None]).to(h.dtype)
+        visible, position_encodings, kept = (
+            self.masks(real, perm_mask, ids, keys),
+            self.position_encodings(ids.size(1), keys, h),
+            [],
+        )
         for layer, before in zip(self.layers, memory, strict=True):
-            kept += [self.remember(before, h)] if keep else []
-            h, g = layer(h, g, before, waves, seen, same, mapping, layer is self.layers[-1])
+            kept += [self.update_mems(before, h)] if use_mems else []
+            h, g = layer(
+                h, g, before, position_encodings, visible, same_segment, target_mapping, layer is self.layers[-1]
+            )
         return drop(h if g is None else g), tuple(kept) or None
 
     @torch.no_grad()
-    def remember(self, before, h):
+    def update_mems(self, before, h):
         """What the next segment reads: the latest states of this layer's input, [M,B,E] as transformers has it"""
         new = h[:, : self.config.reuse_len or None]
         whole = new if before is None else torch.cat([before, new], dim=1)
         return whole[:, -(self.config.mem_len or 0) :].transpose(0, 1).detach()
 
-    def check(self, ids, types, perm, mapping):
+    def check(self, ids, types, perm_mask, target_mapping):
         """One line for what does not fit the ids [B,L]"""
-        (batch, length), targets = ids.shape, 0 if mapping is None else mapping.size(1)
+        (batch, length), targets = ids.shape, 0 if target_mapping is None else target_mapping.size(1)
         wanted = {
             "token_type_ids": (types, [batch, length]),
-            "perm_mask": (perm, [batch, length, length]),
-            "target_mapping": (mapping, [batch, targets, length]),
+            "perm_mask": (perm_mask, [batch, length, length]),
+            "target_mapping": (target_mapping, [batch, targets, length]),
         }
         for name, (tensor, shape) in wanted.items():
             if tensor is not None and list(tensor.shape) != shape:
@@ -207,42 +217,45 @@ class XLNet(bert.BERT):
         i may not see j; target_mapping [B,P,L]: 1 where target p stands; labels and targets as the head has them ([B,P]
         for masked_lm; not shifted) -> Output: loss, logits, or what the head gives by another name; mems. Raises
         ValueError, TypeError for what does not fit."""
-        c, choices, targets = self.config, 1, self.known({"labels": labels, **targets})
+        c, choices, targets = self.config, 1, self.check_targets({"labels": labels, **targets})
         given = {"input_ids": input_ids, "types": token_type_ids, "perm": perm_mask, "targets": target_mapping}
         if input_mask is not None:
-            attention_mask = turned(input_mask, attention_mask)
+            attention_mask = invert_input_mask(input_mask, attention_mask)
         if self.head == "multiple_choice":
-            choices, given, attention_mask = heads.folded(given, attention_mask)
-        ids, types, perm, mapping = given.values()
-        self.check(check_ids("input_ids", ids), types, perm, mapping)
-        real = as_mask("attention_mask", attention_mask, ids.shape)
-        keep = (c.use_mems_train if self.training else c.use_mems_eval) if use_mems is None else use_mems
-        x, mems = self.encode(ids, real, types, perm, mapping, mems, keep)
-        return Output(self.top(heads.Seen(x, None, self.words(self.embed.tokens), real, choices), **targets), mems=mems)
+            choices, given, attention_mask = heads.flatten_choices(given, attention_mask)
+        ids, types, perm_mask, target_mapping = given.values()
+        self.check(check_ids("input_ids", ids), types, perm_mask, target_mapping)
+        real = to_bool_mask("attention_mask", attention_mask, ids.shape)
+        use_mems = (c.use_mems_train if self.training else c.use_mems_eval) if use_mems is None else use_mems
+        x, mems = self.encode(ids, real, types, perm_mask, target_mapping, mems, use_mems)
+        return Output(
+            self.task_head(heads.HeadInputs(x, None, self.words(self.embed.tokens), real, choices), **targets),
+            mems=mems,
+        )
 
-    def following(self, ids, attention_mask=None):
+    def next_token_logits(self, ids, attention_mask=None):
         """ids, attention_mask [B,L] -> logits [B,V] of the next word, for decoding: a word is appended that none may
         see"""
         ids = torch.nn.functional.pad(ids, (0, 1))
         real = None if attention_mask is None else torch.nn.functional.pad(attention_mask, (0, 1), value=1)
         last = torch.zeros_like(ids[:, None])
         last[:, :, -1] = 1
-        perm = last.expand(-1, ids.size(1), -1)
-        return self(ids, real, perm_mask=perm, target_mapping=last, use_mems=False).logits[:, 0]
+        perm_mask = last.expand(-1, ids.size(1), -1)
+        return self(ids, real, perm_mask=perm_mask, target_mapping=last, use_mems=False).logits[:, 0]
 
 
-def turned(input_mask, attention_mask):
+def invert_input_mask(input_mask, attention_mask):
     """input_mask [B,L], 1 = padding -> bool [B,L], the attention_mask that says the same. ValueError beside another."""
     if attention_mask is not None:
         raise ValueError("input_mask and attention_mask say the same, the other way round: give one of them")
-    padding = as_mask("input_mask", input_mask, getattr(input_mask, "shape", ()))
+    padding = to_bool_mask("input_mask", input_mask, getattr(input_mask, "shape", ()))
     return None if padding is None else ~padding
 
 
 MODEL = XLNet
 
 
-class Names(NameMap):
+class XLNetNameMap(NameMap):
     """Their matrices are [E,H,D], ours [H*D,E], and the last one turned."""
 
     def load(self, theirs):
@@ -259,13 +272,13 @@ class Names(NameMap):
 MATRICES = (".q", ".k", ".v", ".r", ".o")
 ATTENTION = {
     **{letter: f"{letter}_proj.weight" for letter in "qkvro"},
-    "r_w_bias": "by_content", "r_r_bias": "by_distance", "r_s_bias": "by_segment", "seg_embed": "segments",
+    "r_w_bias": "content_bias", "r_r_bias": "position_bias", "r_s_bias": "segment_bias", "seg_embed": "segment_embed",
 }  # fmt: skip
-SPANS = {name.removeprefix("qa_outputs."): ours for name, ours in _xl_heads.NAMES.items() if name[:3] == "qa_"}
-HF = Names(
+SPANS = {name.removeprefix("qa_outputs."): ours for name, ours in _summary_heads.NAMES.items() if name[:3] == "qa_"}
+HF = XLNetNameMap(
     {
         "word_embedding": "embed.tokens",
-        "mask_emb": "embed.blank",
+        "mask_emb": "embed.mask_token",
         **{f"layer.{{}}.rel_attn.{theirs}": f"layers.{{}}.attn.{ours}" for theirs, ours in ATTENTION.items()},
         "layer.{}.rel_attn.layer_norm": "layers.{}.norm1",
         "layer.{}.ff.layer_1": "layers.{}.ff.up",
@@ -274,9 +287,9 @@ HF = Names(
     },
     prefix="transformer.",
     heads={
-        "lm_loss.bias": "top.bias",
-        "sequence_summary.summary": "top.summary",
-        "logits_proj": "top.choose",
+        "lm_loss.bias": "task_head.bias",
+        "sequence_summary.summary": "task_head.summary",
+        "logits_proj": "task_head.logits_proj",
         **SPANS,
         **bert.TASK_NAMES,
     },

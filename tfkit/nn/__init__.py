@@ -5,67 +5,64 @@ V vocabulary. A mask is boolean, True = may attend.
 """
 
 from .attention import MultiHeadAttention, merge_heads, scaled_dot_product_attention, split_heads
+from .attention_kernel import attend, attend_by_hand
+from .attention_module import Attention
 from .block_sparse import bigbird_mask
 from .cache import Cache, CachedSelfAttention, StaticCache
-from .disentangled import disentangled_scores, distance_windows, picked, scores_by_distance
+from .disentangled_attention import disentangled_scores, distance_windows, gather_rows, scores_by_distance
 from .dropout import Dropout, dropout
 from .dynamic_conv import span_dynamic_conv
 from .feed_forward import FeedForward, chunked_feed_forward
-from .fused import Attention
-from .kernel import attend, attend_by_hand
 from .layer_drop import LayerDrop
 from .layers import DecoderLayer, EncoderLayer, Seq2SeqTransformer, shift_right
 from .lsh import lsh_attention, lsh_buckets
 from .masks import causal_mask, decoder_mask, masked_softmax, padding_mask, prefix_lm_mask
 from .memory import memory_attention
 from .multimodal import multimodal_inputs
+from .ngram_attention import NgramAttention, make_ngram_context
 from .pooling import pool_sequence
 from .positions import apply_rotary, axial_positions, relative_bucket, relative_shift, sinusoidal_positions
 from .recurrent import rnn_cell, rnn_encode
-from .relative import relative_scores
+from .relative_attention import relative_scores
 from .reversible import ReversibleBlock, reversible
 from .sliding_window import local_global_mask, sliding_window_attention
-from .streams import StreamAttention, plan_streams
 
 __all__ = [
     "Attention",
     "Cache",
-    "StaticCache",
-    "StreamAttention",
-    "plan_streams",
-    "attend",
-    "attend_by_hand",
     "CachedSelfAttention",
     "DecoderLayer",
     "Dropout",
     "EncoderLayer",
-    "dropout",
     "FeedForward",
     "LayerDrop",
     "MultiHeadAttention",
+    "NgramAttention",
     "ReversibleBlock",
     "Seq2SeqTransformer",
+    "StaticCache",
     "apply_rotary",
+    "attend",
+    "attend_by_hand",
     "axial_positions",
     "bigbird_mask",
-    "distance_windows",
-    "picked",
-    "scores_by_distance",
     "causal_mask",
     "chunked_feed_forward",
-    "disentangled_scores",
-    "pool_sequence",
-    "span_dynamic_conv",
     "decoder_mask",
+    "disentangled_scores",
+    "distance_windows",
+    "dropout",
+    "gather_rows",
+    "local_global_mask",
     "lsh_attention",
     "lsh_buckets",
+    "make_ngram_context",
     "masked_softmax",
-    "local_global_mask",
-    "sliding_window_attention",
     "memory_attention",
     "merge_heads",
     "multimodal_inputs",
     "padding_mask",
+    "pool_sequence",
     "prefix_lm_mask",
     "relative_bucket",
     "relative_scores",
@@ -74,7 +71,10 @@ __all__ = [
     "rnn_cell",
     "rnn_encode",
     "scaled_dot_product_attention",
+    "scores_by_distance",
     "shift_right",
     "sinusoidal_positions",
+    "sliding_window_attention",
+    "span_dynamic_conv",
     "split_heads",
 ]

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from .. import tracing
-from .kernel import attend
+from .attention_kernel import attend
 
 KINDS = [tracing.KINDS.index(kind) for kind in ("global", "window", "window", "window", "global")]  # of `block_table`
 
@@ -27,7 +27,7 @@ def bigbird_mask(length, block, window_blocks, global_blocks, random_blocks):
 
 
 @lru_cache(maxsize=256)
-def drawn_blocks(seed, heads, blocks, many, most=None):
+def draw_random_blocks(seed, heads, blocks, n_random, most=None):
     """The random blocks of the published code, drawn by numpy: int64 [heads, blocks - 2, many], without the two ends.
 
     most: None, or (blocks of the longest sequence, blocks that may be drawn): lengths of 1024, 3072 and 4096 tokens
@@ -35,28 +35,30 @@ def drawn_blocks(seed, heads, blocks, many, most=None):
     """
     draw = np.random.RandomState(seed)
     if most is None:
-        rows = [[_row(draw, at, 2 * many + 5, many) for _ in range(heads)] for at in range(1, blocks)]
-        return torch.tensor(np.array(rows, np.int64).reshape(blocks - 1, heads, many)).transpose(0, 1)[:, : blocks - 2]
+        rows = [[_row(draw, at, 2 * n_random + 5, n_random) for _ in range(heads)] for at in range(1, blocks)]
+        return torch.tensor(np.array(rows, np.int64).reshape(blocks - 1, heads, n_random)).transpose(0, 1)[
+            :, : blocks - 2
+        ]
     longest, last = most
-    rows = [[_old_row(draw, at, longest, last, many) for at in range(1, longest - 1)] for _ in range(heads)]
-    return torch.tensor(np.array(rows, np.int64).reshape(heads, longest - 2, many))[:, : blocks - 2]
+    rows = [[_old_row(draw, at, longest, last, n_random) for at in range(1, longest - 1)] for _ in range(heads)]
+    return torch.tensor(np.array(rows, np.int64).reshape(heads, longest - 2, n_random))[:, : blocks - 2]
 
 
-def _row(draw, at, end, many):
-    """`many` of the blocks 0 to end - 1, none of which `at` sees anyway."""
-    if not many:
+def _row(draw, at, end, n_random):
+    """`n_random` of the blocks 0 to end - 1, none of which `at` sees anyway."""
+    if not n_random:
         return []
     taken = {at - 1, at, at + 1, 0, end - 1} | ({end - 2} if at == 1 else set()) | ({1} if at == end - 2 else set())
-    return [block for block in draw.permutation(end) if block not in taken][:many]
+    return [block for block in draw.permutation(end) if block not in taken][:n_random]
 
 
-def _old_row(draw, at, blocks, last, many):
+def _old_row(draw, at, blocks, last, n_random):
     middle = np.arange(1, blocks - 1)
     if at < blocks - 3:  # its last two rows forget to leave out what they see anyway
         middle = np.concatenate([middle[: max(0, min(at - 2, last))], middle[at + 1 : last]])
     else:
         middle = middle[:last]
-    return draw.permutation(middle)[:many]
+    return draw.permutation(middle)[:n_random]
 
 
 def block_table(blocks, drawn=None, device=None):
@@ -67,20 +69,20 @@ def block_table(blocks, drawn=None, device=None):
     middle = torch.arange(1, blocks - 1, device=device)
     ends = torch.zeros_like(middle), torch.full_like(middle, blocks - 1)
     table = torch.stack([ends[0], middle - 1, middle, middle + 1, ends[1]], -1)[None]  # [1,N-2,5]
-    once = torch.ones_like(table[0], dtype=torch.bool)
-    once[0, 1] = once[-1, 3] = False  # the ends are their neighbours
+    first_mention = torch.ones_like(table[0], dtype=torch.bool)
+    first_mention[0, 1] = first_mention[-1, 3] = False  # the ends are their neighbours
     if drawn is None:
-        return table, once
+        return table, first_mention
     drawn = drawn.to(middle.device)
     table = torch.cat([table.expand(len(drawn), -1, -1), drawn], -1)
-    return table, F.pad(once, (0, drawn.size(-1)), value=True)
+    return table, F.pad(first_mention, (0, drawn.size(-1)), value=True)
 
 
-def block_sparse_attention(q, k, v, real, table, once, *, again=0):
+def block_sparse_attention(q, k, v, real, table, first_mention, *, first_block_repeats=0):
     """The two blocks at the ends look at all keys, and those in between where the table says.
 
     q, k, v [B,H,L,D], L a multiple of the block; real bool [B,N,W]: keys that count; table, once from `block_table`;
-    again: how often more the first block counts for all but the ends -> [B,H,L,D]
+    first_block_repeats: how often more the first block counts for all but the ends -> [B,H,L,D]
     """
     batch, heads, length, width = q.shape
     blocks, block = real.shape[1:]
@@ -88,18 +90,18 @@ def block_sparse_attention(q, k, v, real, table, once, *, again=0):
     ends = q[:, :, [0, -1]].flatten(2, 3)
     ends = attend(ends, k, v, mask=real.view(batch, 1, 1, length)).unflatten(2, (2, block))
     at = table + blocks * torch.arange(heads, device=q.device)[:, None, None]  # [H,N-2,M]
-    k, v = (_picked(x, at, block) for x in (k, v))  # [B,H·(N-2),M·W,D]
-    mask = (real[:, table] & once[..., None]).flatten(-2).expand(-1, heads, -1, -1).flatten(1, 2)[:, :, None]
-    bias = q.new_zeros(mask.size(-1)) if again else None
+    k, v = (_gather_blocks(x, at, block) for x in (k, v))  # [B,H·(N-2),M·W,D]
+    mask = (real[:, table] & first_mention[..., None]).flatten(-2).expand(-1, heads, -1, -1).flatten(1, 2)[:, :, None]
+    bias = q.new_zeros(mask.size(-1)) if first_block_repeats else None
     if bias is not None:
-        bias[:block] = torch.log1p(torch.tensor(float(again)))
+        bias[:block] = torch.log1p(torch.tensor(float(first_block_repeats)))
     middle = attend(q[:, :, 1:-1].flatten(1, 2), k, v, mask=mask, bias=bias).unflatten(1, (heads, -1))
     if tracing.recorder() is not None:
-        tell_blocks(table.cpu(), heads, block)
+        trace_blocks(table.cpu(), heads, block)
     return torch.cat([ends[:, :, :1], middle, ends[:, :, 1:]], 2).flatten(2, 3)
 
 
-def tell_blocks(table, heads, block):
+def trace_blocks(table, heads, block):
     """For whoever traces: where the queries and keys of the two calls stand; table int64 [H,N-2,M], or [1,N-2,5]"""
     blocks, within, head = table.size(1) + 2, torch.arange(block), torch.arange(heads)
     at = torch.arange(blocks)[:, None] * block + within  # [N,W]
@@ -110,7 +112,7 @@ def tell_blocks(table, heads, block):
     tracing.places(head.repeat_interleave(blocks - 2), at[1:-1].repeat(heads, 1), keys[:, None], kinds)
 
 
-def _picked(x, at, block):
+def _gather_blocks(x, at, block):
     """x [B,H,L,D], at int64 [H,N-2,M]: blocks, counted over all heads -> [B,H·(N-2),M·W,D]"""
     rows = x.reshape(x.size(0), -1, block * x.size(-1))  # [B,H·N,W·D]
     return rows.index_select(1, at.flatten()).view(x.size(0), at[..., 0].numel(), -1, x.size(-1))

@@ -45,14 +45,14 @@ class Cache:
     """
 
     def __init__(self):
-        self.grown = {}  # module -> _Buffer
-        self.memory = {}  # module -> (k, v)
-        self.kept = {}  # module -> what is the same for all rows and steps
+        self.self_attention = {}  # module -> _Buffer
+        self.cross_attention = {}  # module -> (k, v)
+        self.constants = {}  # module -> what is the same for all rows and steps
 
     @property
     def length(self):
         """How many positions it holds."""
-        return max((buffer.length for buffer in self.grown.values()), default=0)
+        return max((buffer.length for buffer in self.self_attention.values()), default=0)
 
     @property
     def past(self):
@@ -65,15 +65,15 @@ class Cache:
 
     def extend(self, module, k, v):
         """Append k, v [B,H,t,D] of the new positions -> all keys, all values [B,H,K,D], views of the buffer."""
-        if module not in self.grown:
-            self.grown[module] = self.new_buffer()
-        return self.grown[module].extend(k, v)
+        if module not in self.self_attention:
+            self.self_attention[module] = self.new_buffer()
+        return self.self_attention[module].extend(k, v)
 
-    def visible(self, new, device=None):
+    def written_mask(self, new, device=None):
         """Which keys the `new` latest positions may see, where the attention's causal flag does not say it: None."""
         return None
 
-    def restrict(self, mask, causal, new, device=None):
+    def apply_mask(self, mask, causal, new, device=None):
         """mask bool [...,Q or 1,K] or None, over the positions so far, and the attention's causal flag -> the two with
         which its `new` latest queries look at what `extend` gave."""
         return mask, causal
@@ -84,19 +84,21 @@ class Cache:
 
     def reorder(self, index):
         """Keep the rows that `index` int64 [N] names, in its order, of everything: a beam's survivors."""
-        for buffer in self.grown.values():
+        for buffer in self.self_attention.values():
             buffer.reorder(index)
-        self.memory = {m: (k.index_select(0, index), v.index_select(0, index)) for m, (k, v) in self.memory.items()}
+        self.cross_attention = {
+            m: (k.index_select(0, index), v.index_select(0, index)) for m, (k, v) in self.cross_attention.items()
+        }
 
-    def shuffle(self, index, since=0):
-        """`reorder` for rows that change places with rows of the same sentence, and agree on the first `since`
+    def reorder_from(self, index, prefix_length=0):
+        """`reorder` for rows that change places with rows of the same sentence, and agree on the first `prefix_length`
         positions: only what comes after moves, and memory stays where it is."""
-        for buffer in self.grown.values():
-            buffer.shuffle(index, since)
+        for buffer in self.self_attention.values():
+            buffer.reorder_from(index, prefix_length)
 
     def crop(self, length):
         """Forget all but the first `length` positions: what was only guessed."""
-        for buffer in self.grown.values():
+        for buffer in self.self_attention.values():
             buffer.length = min(buffer.length, length)
 
 
@@ -105,20 +107,21 @@ class StaticCache(Cache):
 
     Attention sees the whole buffer, and a mask hides the slots after the position that is written. The position is a
     tensor, moved once in each forward pass; `length` is the same number on the host, which a compiled step cannot move:
-    whoever runs one calls `advanced`. Raises ValueError when it is full (of a compiled step, `advanced` does).
+    whoever runs one calls `advance_length`. Raises ValueError when it is full (of a compiled step, `advance_length`
+    does).
     """
 
     def __init__(self, max_length):
         super().__init__()
-        self.max_length, self.written = max_length, 0
+        self.max_length, self.n_written = max_length, 0
         self.end: Any = None  # int64 []: where the next position is
         self.slots: Any = None  # int64 [t]: where this forward pass writes
-        self.seen: Any = None  # bool [t,max_length]: what its queries may look at
+        self.written: Any = None  # bool [t,max_length]: what its queries may look at
 
     @property
     def length(self):
         """How many positions it holds, as the host knows it."""
-        return self.written
+        return self.n_written
 
     @property
     def past(self):
@@ -129,12 +132,12 @@ class StaticCache(Cache):
         """Always all of it."""
         return self.max_length
 
-    def advanced(self, new):
+    def advance_length(self, new):
         """A compiled step wrote `new` positions. Raises ValueError where there was no room for them."""
-        self.need(self.written + new)
-        self.written += new
+        self.check_capacity(self.n_written + new)
+        self.n_written += new
 
-    def need(self, positions):
+    def check_capacity(self, positions):
         """Raises ValueError for more than it has room for."""
         if positions > self.max_length:
             raise ValueError(
@@ -143,35 +146,35 @@ class StaticCache(Cache):
 
     def extend(self, module, k, v):
         """As the parent's; all of the buffer comes back. The first module of a forward pass moves the position."""
-        if module not in self.grown:
-            self.grown[module] = _Slots(self)
-        if next(iter(self.grown)) is module:
-            self.move(k.size(2), k.device)
-        return self.grown[module].write(k, v, self.slots)
+        if module not in self.self_attention:
+            self.self_attention[module] = _Slots(self)
+        if next(iter(self.self_attention)) is module:
+            self.advance(k.size(2), k.device)
+        return self.self_attention[module].write(k, v, self.slots)
 
-    def move(self, new, device):
+    def advance(self, new, device):
         """The next `new` positions are written from here on."""
         if not torch.compiler.is_compiling():
-            self.advanced(new)
+            self.advance_length(new)
         start = torch.zeros((), dtype=torch.int64, device=device) if self.end is None else self.end
         self.slots, self.end = start + torch.arange(new, device=device), start + new
-        self.seen = torch.arange(self.max_length, device=device) <= self.slots[:, None]
+        self.written = torch.arange(self.max_length, device=device) <= self.slots[:, None]
 
-    def visible(self, new, device=None):
+    def written_mask(self, new, device=None):
         """-> bool [new, max_length]; asked after `extend`."""
-        return self.seen
+        return self.written
 
-    def restrict(self, mask, causal, new, device=None):
+    def apply_mask(self, mask, causal, new, device=None):
         """-> bool [...,new,max_length], False: the mask says all, as keys that are not written yet are there too"""
-        visible = self.visible(new, device)
+        visible = self.written_mask(new, device)
         if mask is not None:  # it ends where the text does
             visible = visible & nn.functional.pad(mask, (0, self.max_length - mask.size(-1)))
         return visible, False
 
     def crop(self, length):
         """Later slots are hidden, and written again."""
-        if length < self.written:
-            self.written, self.end = length, torch.full_like(self.end, length) if length else None
+        if length < self.n_written:
+            self.n_written, self.end = length, torch.full_like(self.end, length) if length else None
 
 
 class _Buffer:
@@ -186,7 +189,7 @@ class _Buffer:
         """k, v [B,H,t,D] -> views [B,H,K,D]. Raises RuntimeError under gradients, ValueError for other rows."""
         self.check(k, v)
         end = self.length + k.size(2)
-        self.make_room(k, v, end)
+        self.reserve(k, v, end)
         self.k[:, :, self.length : end], self.v[:, :, self.length : end] = k, v
         self.length = end
         return self.k[:, :, :end], self.v[:, :, :end]
@@ -198,17 +201,17 @@ class _Buffer:
         if self.k is not None and len(k) != len(self.k):
             raise ValueError(f"the cache holds {len(self.k)} rows and {len(k)} came: a cache belongs to one generation")
 
-    def make_room(self, k, v, needed):
+    def reserve(self, k, v, needed):
         """Twice as much each time."""
         if self.k is not None and needed <= self.k.size(2):
             return
-        room = max(16, 2 * self.length, needed)
-        self.k, self.v = (self.moved(old, new, room) for old, new in ((self.k, k), (self.v, v)))
+        capacity = max(16, 2 * self.length, needed)
+        self.k, self.v = (self.copy_to(old, new, capacity) for old, new in ((self.k, k), (self.v, v)))
 
-    def moved(self, old, new, room):
+    def copy_to(self, old, new, capacity):
         """`old` [B,H,·,D] in a new buffer of so many positions, of the dtype and on the device of `new`."""
         # zeros, not empty: a masked key still enters a product, and 0 * NaN is NaN
-        buffer = new.new_zeros(new.size(0), new.size(1), room, new.size(3))
+        buffer = new.new_zeros(new.size(0), new.size(1), capacity, new.size(3))
         if old is not None:
             buffer[:, :, : self.length] = old[:, :, : self.length]
         return buffer
@@ -221,9 +224,9 @@ class _Buffer:
             new[:, :, : self.length] = old[:, :, : self.length].index_select(0, index)
             setattr(self, name, new)
 
-    def shuffle(self, index, since):
-        """index int64 [B]; copies in place, and only the positions from `since` on."""
-        for kept in (self.k[:, :, since : self.length], self.v[:, :, since : self.length]):
+    def reorder_from(self, index, prefix_length):
+        """index int64 [B]; copies in place, and only the positions from `prefix_length` on."""
+        for kept in (self.k[:, :, prefix_length : self.length], self.v[:, :, prefix_length : self.length]):
             kept.copy_(kept.index_select(0, index))
 
 
@@ -237,7 +240,7 @@ class _Slots(_Buffer):
     @property
     def length(self):  # type: ignore[override]
         """As the cache's."""
-        return self.cache.written
+        return self.cache.n_written
 
     def write(self, k, v, slots):
         """k, v [B,H,t,D] into `slots` int64 [t] -> all keys, all values [B,H,room,D]"""

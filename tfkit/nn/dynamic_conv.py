@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from .attention import merge_heads, split_heads
-from .kernel import attend
+from .attention_kernel import attend
 
 
 def span_dynamic_conv(value, kernel_logits):
@@ -21,7 +21,7 @@ def span_dynamic_conv(value, kernel_logits):
     return sum(kernel[..., w : w + 1] * padded[..., w : w + length, :] for w in range(taps))
 
 
-class SpanKeys(nn.Module):
+class SeparableConv1d(nn.Module):
     """A summary of the span round each position: a convolution in each column, and then a mixture of the columns."""
 
     def __init__(self, width, out, size):
@@ -50,7 +50,7 @@ class MixedAttention(nn.Module):
             raise ValueError(f"{wrong}: needed are a multiple of 2 * {n_heads} heads, and an odd number")
         half = d_model // 2
         self.q_proj, self.k_proj, self.v_proj = (nn.Linear(d_model, half) for _ in range(3))
-        self.span, self.near = SpanKeys(d_model, half, conv_kernel_size), nn.Linear(d_model, half)
+        self.span, self.near = SeparableConv1d(d_model, half, conv_kernel_size), nn.Linear(d_model, half)
         self.kernel = nn.Linear(half, self.n_heads * conv_kernel_size)
         self.o_proj = nn.Linear(d_model, d_model)
 

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from .attention import merge_heads, split_heads
+from .attention_kernel import attend
 from .cache import Cache
-from .kernel import attend
 from .rope import rotate_halves
 
 Rotation = tuple[Tensor, Tensor]
@@ -81,7 +81,7 @@ class GroupedQueryAttention(nn.Module):
         causal = self.causal
         if cache is not None:
             k, v = cache.extend(self, k, v)  # [B,G,K,D]
-            mask, causal = cache.restrict(mask, causal, x.size(1), x.device)
+            mask, causal = cache.apply_mask(mask, causal, x.size(1), x.device)
         groups = self.n_heads // self.n_kv_heads
         if groups > 1:
             k, v = k.repeat_interleave(groups, dim=1), v.repeat_interleave(groups, dim=1)  # [B,H,K,D]

@@ -5,11 +5,11 @@ import torch.nn.functional as F
 
 from .. import tracing
 from .attention import scaled_dot_product_attention
+from .attention_kernel import attend
 from .dropout import dropout as drop
-from .kernel import attend
-from .sliding_window import with_neighbours
+from .sliding_window import concat_neighbours
 
-LAST_RESORT = -1e5  # the score of a position with itself: only where nothing else is there
+SELF_SCORE = -1e5  # the score of a position with itself: only where nothing else is there
 
 
 def lsh_buckets(vectors, rotations):
@@ -34,7 +34,7 @@ def lsh_attention(qk, v, buckets):
     return scaled_dot_product_attention(qk, F.normalize(qk, dim=-1), v, earlier | (alone & itself))[0]
 
 
-class Sorted(torch.autograd.Function):
+class Permute(torch.autograd.Function):
     """Rows in another order; the way back is the inverse order, not a sum.
 
     x [B,H,1 or R,L,D], order and its inverse int64 [B,H,R,L] -> [B,H,R,L,D]
@@ -76,36 +76,36 @@ def hashed_attention(qk, v, buckets, *, chunk, before, after, real=None, causal=
     inverse = torch.empty_like(order).scatter_(-1, order, torch.arange(length, device=v.device).expand_as(order))
     sets = (batch * heads, rounds * length // chunk, chunk)  # [B·H,N,W]
     at = order.view(sets)
-    q, values = (Sorted.apply(x[:, :, None], order, inverse).view(*sets, -1) for x in (qk, v))
-    near, keys, values = (with_neighbours(x, before, after) for x in (at, unit_keys(q), values))
+    q, values = (Permute.apply(x[:, :, None], order, inverse).view(*sets, -1) for x in (qk, v))
+    near, keys, values = (concat_neighbours(x, before, after) for x in (at, unit_keys(q), values))
     if real is not None:
         real = real[:, None, None].expand(-1, heads, rounds, -1).gather(-1, order)
-        real = with_neighbours(real.view(sets), before, after)
+        real = concat_neighbours(real.view(sets), before, after)
     bias = shared_bias(at, near, real, causal, q.dtype)
     if tracing.recorder() is not None:
-        tell_hashed(buckets, order, at, near, before, after)
+        trace_hashed(buckets, order, at, near, before, after)
     if rounds == 1:
         out = attend(q, keys, values, bias=bias, scale=1.0, dropout=dropout).view(batch, heads, 1, length, -1)
-        return Sorted.apply(out, inverse, order)[:, :, 0]
+        return Permute.apply(out, inverse, order)[:, :, 0]
     if tracing.recorder() is not None:
-        tell_rounds(q @ keys.transpose(-2, -1) + bias, order, inverse)
-    out, weight = (x.reshape(*order.shape, -1) for x in weighed(q, keys, values, bias, dropout))
-    out, weight = (Sorted.apply(x, inverse, order) for x in (out, weight))
+        trace_rounds(q @ keys.transpose(-2, -1) + bias, order, inverse)
+    out, weight = (x.reshape(*order.shape, -1) for x in attend_with_logsumexp(q, keys, values, bias, dropout))
+    out, weight = (Permute.apply(x, inverse, order) for x in (out, weight))
     return (out * weight.softmax(2)).sum(2)
 
 
-def tell_hashed(buckets, order, at, near, before, after):
+def trace_hashed(buckets, order, at, near, before, after):
     """For whoever traces: where sorted queries [·,N,W] and keys [·,N,K] stand, and which share a bucket"""
     rounds = torch.arange(buckets.size(2), device=buckets.device)[:, None] * (int(buckets.max()) + 1)
     found = (buckets + rounds).gather(-1, order).view(at.shape)
-    same = found[..., None] == with_neighbours(found, before, after)[:, :, None]
+    same = found[..., None] == concat_neighbours(found, before, after)[:, :, None]
     kinds = torch.where(same, tracing.KINDS.index("bucket"), tracing.KINDS.index("chunk"))
     heads = torch.arange(len(at))[:, None]
     tracing.places(heads, *(told.cpu() for told in (at, near[:, :, None], kinds)))
     tracing.note("buckets", buckets)
 
 
-def tell_rounds(scores, order, inverse):
+def trace_rounds(scores, order, inverse):
     """What each round's weights come to in the end: scores [·,N,W,K] -> weights that sum to 1 over all rounds"""
     sums = scores.logsumexp(-1).view(order.shape).gather(-1, inverse)  # [B,H,R,L], in the order of the text
     total = sums.logsumexp(2, keepdim=True).expand_as(order).gather(-1, order).view(scores.shape[:-1])
@@ -120,7 +120,7 @@ def shared_bias(at, near, real, causal, dtype):
     at [...,Q] and near [...,K]: where queries and keys stand; real bool [...,K] or None -> [...,Q,K]
     """
     itself = at[..., None] == near[..., None, :]
-    last = torch.tensor(max(LAST_RESORT, torch.finfo(dtype).min / 2), dtype=dtype, device=at.device)
+    last = torch.tensor(max(SELF_SCORE, torch.finfo(dtype).min / 2), dtype=dtype, device=at.device)
     bias = torch.where(itself, last, 0.0)
     if causal:
         bias = bias.masked_fill_(at[..., None] < near[..., None, :], float("-inf"))
@@ -129,7 +129,7 @@ def shared_bias(at, near, real, causal, dtype):
     return bias
 
 
-def weighed(q, k, v, bias, dropout=0.0):
+def attend_with_logsumexp(q, k, v, bias, dropout=0.0):
     """Attention, and how much it weighs against that of other rounds -> [...,Q,D], log of the sum [...,Q,1]"""
     sets = [x.expand(*k.shape[:-2], *x.shape[-2:]).flatten(0, -3) for x in (bias, q, k.transpose(-2, -1))]
     scores = torch.baddbmm(*sets).view(*k.shape[:-2], q.size(-2), k.size(-2))
@@ -145,7 +145,7 @@ def bucket_neighbours(buckets, chunk, before, after):
     return order.gather(-1, window % buckets.size(-1))
 
 
-def look_back(qk, keys, values, at, real=None):
+def attend_last_query(qk, keys, values, at, real=None):
     """The last position over the keys `at`, several rounds put together.
 
     qk [B,H,1,D], keys (queries as they were) and values [B,H,T,D], at int64 [B,H,R,K], real bool [B,T] -> [B,H,1,D]
@@ -153,5 +153,5 @@ def look_back(qk, keys, values, at, real=None):
     k, v = (_rows(x[:, :, None].expand(-1, -1, at.size(2), -1, -1), at) for x in (keys, values))
     last = torch.full_like(at[..., :1], keys.size(2) - 1)
     real = None if real is None else real[:, None, None].expand(*at.shape[:3], -1).gather(-1, at)
-    out, weight = weighed(qk[:, :, None], unit_keys(k), v, shared_bias(last, at, real, False, qk.dtype))
+    out, weight = attend_with_logsumexp(qk[:, :, None], unit_keys(k), v, shared_bias(last, at, real, False, qk.dtype))
     return (out * weight.softmax(2)).sum(2)

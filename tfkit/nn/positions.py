@@ -5,7 +5,7 @@ import math
 import torch
 
 
-def places(past, count, device=None):
+def position_range(past, count, device=None):
     """The `count` positions that come after `past` others, an int or a tensor int64 [] -> int64 [count]
 
     A tensor is for graphs that are the same at every step: see `StaticCache`."""
@@ -14,9 +14,9 @@ def places(past, count, device=None):
     return past + torch.arange(count, device=device)
 
 
-def rows_after(table, past, count):
+def table_slice(table, past, count):
     """Those rows of a table [L,E], `past` as of `places` -> [count,E]; of an int, a view."""
-    return table[past : past + count] if isinstance(past, int) else table[places(past, count, table.device)]
+    return table[past : past + count] if isinstance(past, int) else table[position_range(past, count, table.device)]
 
 
 def sinusoidal_positions(length, dim):

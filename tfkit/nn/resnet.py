@@ -14,7 +14,7 @@ def conv(inner, outer, size, stride=1):
     return nn.Conv2d(inner, outer, size, stride, padding=size // 2, bias=False)
 
 
-class Residual(nn.Module):
+class ResidualBlock(nn.Module):
     """x + f(x); f is three convolutions, the middle one narrow ("bottleneck"), or two. Where the shape changes, x goes
     through one of its own. The step of 2 is in the 3×3 convolution, as it is in the weights that people have."""
 
@@ -51,17 +51,17 @@ class ResNet(nn.Module):
         widths = [width, *(width * 2**stage * (4 if bottleneck else 1) for stage in range(4))]
         for stage, (count, (inner, outer)) in enumerate(zip(blocks, pairwise(widths), strict=True)):
             made = [
-                Residual(outer if place else inner, width * 2**stage, 2 if stage and not place else 1, bottleneck)
+                ResidualBlock(outer if place else inner, width * 2**stage, 2 if stage and not place else 1, bottleneck)
                 for place in range(count)
             ]
             self.add_module(f"layer{stage + 1}", nn.Sequential(*made))
         self.width = widths[-1]
 
-    def forward(self, pictures):
-        """pictures [B,3,H,W] -> [B,N,F]: a vector for each region, row by row"""
-        if pictures.dim() != 4 or pictures.size(1) != 3:
-            raise ValueError(f"pictures must be [B,3,H,W]; got {list(pictures.shape)}")
-        x = F.max_pool2d(F.relu(self.bn1(self.conv1(pictures))), 3, 2, padding=1)
+    def forward(self, images):
+        """images [B,3,H,W] -> [B,N,F]: a vector for each region, row by row"""
+        if images.dim() != 4 or images.size(1) != 3:
+            raise ValueError(f"pictures must be [B,3,H,W]; got {list(images.shape)}")
+        x = F.max_pool2d(F.relu(self.bn1(self.conv1(images))), 3, 2, padding=1)
         for stage in range(1, 5):
             x = self.get_submodule(f"layer{stage}")(x)
         return F.adaptive_avg_pool2d(x, self.regions).flatten(2).mT

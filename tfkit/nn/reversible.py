@@ -50,9 +50,9 @@ class _Reversible(torch.autograd.Function):
         ctx.cast = {"device_type": kind, "enabled": torch.is_autocast_enabled(kind)}
         ctx.cast["dtype"] = torch.get_autocast_dtype(kind)
         for block in blocks:
-            ctx.draws.append(_drawn(block, x1.device))
+            ctx.draws.append(_rng_state(block, x1.device))
             x1 = x1 + block.f(x2, *context)
-            ctx.draws.append(_drawn(block, x1.device))
+            ctx.draws.append(_rng_state(block, x1.device))
             x2 = x2 + block.g(x1)
         ctx.save_for_backward(x1, x2)
         return x1, x2
@@ -63,17 +63,17 @@ class _Reversible(torch.autograd.Function):
         y1, y2 = ctx.saved_tensors
         grads: dict[nn.Parameter, torch.Tensor] = {}
         for block in reversed(ctx.blocks):
-            out, grad = _again(ctx, block.g, y1, d2, (), grads)
+            out, grad = _recompute_half(ctx, block.g, y1, d2, (), grads)
             x2, d1 = y2 - out, d1 + grad
-            out, grad = _again(ctx, block.f, x2, d1, ctx.context, grads)
+            out, grad = _recompute_half(ctx, block.f, x2, d1, ctx.context, grads)
             y1, y2, d2 = y1 - out, x2, d2 + grad
         return None, None, d1, d2, *(grads.get(weight) for weight in ctx.weights)
 
 
-def _again(ctx, half, x, grad, context, grads):
+def _recompute_half(ctx, half, x, grad, context, grads):
     """half(x), and the gradient at x; those of its weights are added to `grads`."""
     x = x.detach().requires_grad_()
-    with _replayed(ctx.draws.pop(), x.device), torch.enable_grad(), torch.autocast(**ctx.cast):
+    with _restore_rng(ctx.draws.pop(), x.device), torch.enable_grad(), torch.autocast(**ctx.cast):
         out = half(x, *context)
     weights = [w for w in half.parameters() if w.requires_grad]
     at_x, *found = torch.autograd.grad(out, (x, *weights), grad, allow_unused=True)
@@ -83,7 +83,7 @@ def _again(ctx, half, x, grad, context, grads):
     return out.detach(), at_x
 
 
-def _drawn(block, device):
+def _rng_state(block, device):
     """Where the random numbers stand, if dropout may draw any."""
     if not block.training:
         return None
@@ -91,7 +91,7 @@ def _drawn(block, device):
 
 
 @contextmanager
-def _replayed(state, device):
+def _restore_rng(state, device):
     if state is None:
         yield
         return

@@ -3,8 +3,8 @@
 import torch
 
 from .attention import merge_heads, split_heads
-from .fused import Attention
-from .kernel import attend
+from .attention_kernel import attend
+from .attention_module import Attention
 
 
 def rotary_angles(positions, dim, dtype):
@@ -15,7 +15,7 @@ def rotary_angles(positions, dim, dtype):
     return angle.cos().to(dtype), angle.sin().to(dtype)
 
 
-def turn(x, cos, sin):
+def rotate_pairs(x, cos, sin):
     """x [B,H,L,D]: turn its first pairs of columns (0,1), (2,3), … -> [B,H,L,D]; the rest passes by"""
     turned, rest = x.split([2 * cos.size(-1), x.size(-1) - 2 * cos.size(-1)], dim=-1)
     even, odd = turned[..., 0::2], turned[..., 1::2]
@@ -27,9 +27,9 @@ class RotaryAttention(Attention):
     def forward(self, x, rotation, *, mask=None, cache=None):  # type: ignore[override]
         """x [B,Q,E], rotation: cos and sin of the new positions; keys are cached as they were turned -> [B,Q,E]"""
         q, k, v = (split_heads(proj(x), self.n_heads) for proj in (self.q_proj, self.k_proj, self.v_proj))
-        q, k, causal = turn(q, *rotation), turn(k, *rotation), self.causal
+        q, k, causal = rotate_pairs(q, *rotation), rotate_pairs(k, *rotation), self.causal
         if cache is not None:
             k, v = cache.extend(self, k, v)
-            mask, causal = cache.restrict(mask, causal, x.size(1), x.device)
+            mask, causal = cache.apply_mask(mask, causal, x.size(1), x.device)
         dropout = self.dropout if self.training else 0.0
         return self.o_proj(merge_heads(attend(q, k, v, mask=mask, causal=causal, dropout=dropout)))

@@ -8,8 +8,8 @@ from torch import nn
 
 from .. import tracing
 from .attention import merge_heads, split_heads
-from .fused import Attention
-from .kernel import attend
+from .attention_kernel import attend
+from .attention_module import Attention
 
 
 def local_global_mask(length, window, global_positions):
@@ -39,7 +39,7 @@ def sliding_window_attention(q, k, v, window):
     return torch.einsum("blw,bldw->bld", weights, near_v)
 
 
-def with_neighbours(blocks, before, after):
+def concat_neighbours(blocks, before, after):
     """Each block with the `before` blocks before it and the `after` after it; the ends meet, as in a ring.
 
     blocks [B,N,W,...] -> [B,N,(before+1+after)·W,...]
@@ -58,7 +58,7 @@ def window_mask(real, reach):
     near = (torch.arange(reach, device=real.device)[:, None] - offset).abs() <= reach  # [W,3W]
     key = torch.arange(real.size(1), device=real.device)[:, None] * reach + offset  # [N,3W]
     inside = (key >= 0) & (key < length)  # not round the ends of the ring
-    return near & (with_neighbours(real, 1, 1) & inside)[:, :, None]
+    return near & (concat_neighbours(real, 1, 1) & inside)[:, :, None]
 
 
 def sliding_attention(q, k, v, mask, *, before=1, after=1, shared=None, dropout=0.0):
@@ -70,20 +70,20 @@ def sliding_attention(q, k, v, mask, *, before=1, after=1, shared=None, dropout=
     batch, length, heads, width = q.shape
     blocks, reach = mask.shape[1:3]
     q, k, v = (F.pad(x, (0, 0, 0, 0, 0, -length % reach)).unflatten(1, (blocks, reach)) for x in (q, k, v))
-    k, v = with_neighbours(k, before, after), with_neighbours(v, before, after)  # [B,N,3W,H,D]
+    k, v = concat_neighbours(k, before, after), concat_neighbours(v, before, after)  # [B,N,3W,H,D]
     if shared is not None:
-        keys, values, found = (x[:, None].expand(-1, blocks, *x.shape[1:]) for x in shared)  # [B,N,G,...]
+        keys, values, is_global = (x[:, None].expand(-1, blocks, *x.shape[1:]) for x in shared)  # [B,N,G,...]
         k, v = torch.cat([keys, k], 2), torch.cat([values, v], 2)
-        mask = torch.cat([found[:, :, None].expand(-1, -1, reach, -1), mask], -1)
+        mask = torch.cat([is_global[:, :, None].expand(-1, -1, reach, -1), mask], -1)
     q, k, v = (x.flatten(0, 1).transpose(1, 2) for x in (q, k, v))  # [B·N,H,W,D]: each block is a row of its own
     out = attend(q, k, v, mask=mask.flatten(0, 1)[:, None], dropout=dropout)
     return out.transpose(1, 2).reshape(batch, -1, heads * width)[:, :length]
 
 
-def tell_window(length, reach, heads, before=1, after=1, shared=None):
+def trace_window(length, reach, heads, before=1, after=1, shared=None):
     """For whoever traces: where queries and keys of `sliding_attention` stand; shared: positions int64 [1,G] or None"""
     at = torch.arange(length + -length % reach).view(1, -1, reach)  # [1,N,W]
-    near = with_neighbours(at, before, after)[0]  # [N,3W]
+    near = concat_neighbours(at, before, after)[0]  # [N,3W]
     kinds = torch.full_like(near, tracing.KINDS.index("window"))
     if shared is not None:
         shared = shared[:1].cpu().expand(len(near), -1)
@@ -92,20 +92,20 @@ def tell_window(length, reach, heads, before=1, after=1, shared=None):
     tracing.places(torch.arange(heads), at[0][:, None], near[:, None, None], kinds[:, None, None])
 
 
-def tell_global(length, heads, at):
+def trace_global(length, heads, at):
     """The same for queries at int64 [1,G] over all keys."""
     kind = torch.tensor(tracing.KINDS.index("global"))
     tracing.places(torch.arange(heads), at[:1, None].cpu(), torch.arange(length), kind)
 
 
-class Seen(NamedTuple):
-    """Who is where: real bool [B,L]; local: reach -> `window_mask`; the global ones: at int64 [B,G], found bool [B,G],
-    or None and None."""
+class WindowContext(NamedTuple):
+    """Who is where: real bool [B,L]; local: reach -> `window_mask`; the global ones: at int64 [B,G], is_global bool
+    [B,G], or None and None."""
 
     real: torch.Tensor
-    local: dict
-    at: torch.Tensor | None
-    found: torch.Tensor | None
+    local_masks: dict
+    global_positions: torch.Tensor | None
+    is_global: torch.Tensor | None
 
 
 class WindowAttention(Attention):
@@ -123,19 +123,23 @@ class WindowAttention(Attention):
         """x [B,L,E], mask: Seen -> [B,L,E]"""
         q, k, v = (f(x).unflatten(-1, (self.n_heads, -1)) for f in (self.q_proj, self.k_proj, self.v_proj))
         dropout, rows = self.dropout if self.training else 0.0, torch.arange(len(x), device=x.device)[:, None]
-        shared = None if mask.at is None else (k[rows, mask.at], v[rows, mask.at], mask.found)
-        out = sliding_attention(q, k, v, mask.local[self.reach], shared=shared, dropout=dropout)
+        shared = (
+            None
+            if mask.global_positions is None
+            else (k[rows, mask.global_positions], v[rows, mask.global_positions], mask.is_global)
+        )
+        out = sliding_attention(q, k, v, mask.local_masks[self.reach], shared=shared, dropout=dropout)
         if tracing.recorder() is not None:
-            tell_window(x.size(1), self.reach, self.n_heads, shared=mask.at)
-        if mask.at is not None:
-            look = self.from_all(x, x[rows, mask.at], mask.real, dropout)
+            trace_window(x.size(1), self.reach, self.n_heads, shared=mask.global_positions)
+        if mask.global_positions is not None:
+            look = self.global_attention(x, x[rows, mask.global_positions], mask.real, dropout)
             if tracing.recorder() is not None:
-                tell_global(x.size(1), self.n_heads, mask.at)
-            look = torch.where(mask.found[..., None], look, out[rows, mask.at])
-            out = out.scatter(1, mask.at[..., None].expand_as(look), look)
+                trace_global(x.size(1), self.n_heads, mask.global_positions)
+            look = torch.where(mask.is_global[..., None], look, out[rows, mask.global_positions])
+            out = out.scatter(1, mask.global_positions[..., None].expand_as(look), look)
         return self.o_proj(out * mask.real[..., None])
 
-    def from_all(self, x, chosen, real, dropout):
+    def global_attention(self, x, chosen, real, dropout):
         """x [B,L,E], chosen [B,G,E], real bool [B,L] -> [B,G,E], from every position"""
         q, k, v = self.q_global(chosen), self.k_global(x), self.v_global(x)
         q, k, v = (split_heads(t, self.n_heads) for t in (q, k, v))

@@ -8,25 +8,25 @@ from torch import Tensor
 
 
 def state_space_scan(
-    x: Tensor, fade: Tensor, b: Tensor, c: Tensor, state: Tensor, chunk: int = 256
+    x: Tensor, log_decay: Tensor, b: Tensor, c: Tensor, state: Tensor, chunk: int = 256
 ) -> tuple[Tensor, Tensor]:
     """state_t = exp(fade_t) · state_{t-1} + x_t b_tᵀ, out_t = state_t c_t, for each head.
 
     Within `chunk` tokens it is computed as attention without a softmax, all at once, whose scores c · b are multiplied
     by how much has faded in between; from chunk to chunk only the state is handed on, so the cost grows with L.
 
-    x [B,L,H,P], fade [B,L,H], 0 or less, b and c [B,L,H,N], state [B,H,P,N] -> (out [B,L,H,P], the last state)
+    x [B,L,H,P], log_decay [B,L,H], 0 or less, b and c [B,L,H,N], state [B,H,P,N] -> (out [B,L,H,P], the last state)
     """
     out = []
     for start in range(0, x.size(1), chunk):
         now = slice(start, start + chunk)
-        y, state = _chunk(x[:, now], fade[:, now], b[:, now], c[:, now], state)
+        y, state = _chunk(x[:, now], log_decay[:, now], b[:, now], c[:, now], state)
         out.append(y)
     return torch.cat(out, dim=1), state
 
 
-def _chunk(x: Tensor, fade: Tensor, b: Tensor, c: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-    total = fade.cumsum(1)  # [B,L,H], since the chunk began
+def _chunk(x: Tensor, log_decay: Tensor, b: Tensor, c: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+    total = log_decay.cumsum(1)  # [B,L,H], since the chunk began
     causal = torch.ones(x.size(1), x.size(1), dtype=torch.bool, device=x.device).tril()
     between = (total[:, :, None] - total[:, None]).masked_fill(~causal[..., None], float("-inf"))  # [B,L,L,H]
     scores = torch.einsum("blhn,bshn->blsh", c, b) * between.exp()

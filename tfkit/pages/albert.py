@@ -38,13 +38,13 @@ class Embeddings(nn.Module):
         self.positions = nn.Embedding(c.max_length, c.d_embed)
         self.types = nn.Embedding(c.n_types, c.d_embed)
         self.norm = nn.LayerNorm(c.d_embed, c.eps)
-        self.widen = nn.Linear(c.d_embed, c.d_model)
+        self.embed_proj = nn.Linear(c.d_embed, c.d_model)
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor) -> Tensor:
         """input_ids, token_type_ids [B,L] -> [B,L,E]"""
         position_ids = torch.arange(input_ids.size(1))  # [L]
         x = self.tokens(input_ids) + self.positions(position_ids) + self.types(token_type_ids)  # [B,L,N]
-        return self.widen(self.norm(x))  # [B,L,E]
+        return self.embed_proj(self.norm(x))  # [B,L,E]
 
 
 class Attention(nn.Module):
@@ -117,7 +117,7 @@ class ALBERT(nn.Module):
         self.embed = Embeddings(c)
         self.config = c
         self.layers = nn.ModuleList(nn.ModuleList(Layer(c) for _ in range(c.group_size)) for _ in range(c.n_groups))
-        self.top = MaskedLMHead(c)
+        self.task_head = MaskedLMHead(c)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
         """input_ids, token_type_ids [B,L], attention_mask [B,L], 1 = a token, 0 = padding -> logits [B,L,V]"""
@@ -127,7 +127,7 @@ class ALBERT(nn.Module):
             group = self.layers[i * self.config.n_groups // self.config.n_layers]  # the same one again and again
             for layer in group.children():
                 x = layer(x, mask)  # [B,L,E]
-        return self.top(x, self.embed.tokens.weight)  # [B,L,V]
+        return self.task_head(x, self.embed.tokens.weight)  # [B,L,V]
 
 
 MODEL = ALBERT

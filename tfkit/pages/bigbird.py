@@ -135,7 +135,7 @@ class BigBird(nn.Module):
         self.embed = Embeddings(c)
         self.layers = nn.ModuleList(Layer(c) for _ in range(c.n_layers))
         self.pooler = nn.Linear(c.d_model, c.d_model)  # in the published files; no token is predicted from it
-        self.top = MaskedLMHead(c)
+        self.task_head = MaskedLMHead(c)
         self.config = c
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
@@ -146,7 +146,7 @@ class BigBird(nn.Module):
         for layer in self.layers:
             counts = links(int(block_of[-1]) + 1, c.n_random, draw=self.training)  # [N,N]; drawn for each layer
             x = layer(x, is_token, counts[block_of][:, block_of])  # [B,L,E]
-        return self.top(x, self.embed.tokens.weight)  # [B,L,V]
+        return self.task_head(x, self.embed.tokens.weight)  # [B,L,V]
 
 
 MODEL = BigBird

@@ -123,7 +123,7 @@ class DeBERTa(nn.Module):
         self.layers = nn.ModuleList(Layer(c) for _ in range(c.n_layers))
         self.late_positions = nn.Embedding(c.max_length, c.d_model)
         self.emd_steps = c.emd_steps
-        self.top = MaskedLMHead(c)
+        self.task_head = MaskedLMHead(c)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """input_ids [B,L], attention_mask [B,L], 1 = a token, 0 = padding -> logits [B,L,V]"""
@@ -135,7 +135,7 @@ class DeBERTa(nn.Module):
         x = below + self.late_positions(torch.arange(input_ids.size(1)))  # [B,L,E]: the mask decoder begins
         for _ in range(self.emd_steps):
             x = self.layers[-1](below, x, mask, distances)  # [B,L,E]
-        return self.top(x, self.embed.tokens.weight)  # [B,L,V]
+        return self.task_head(x, self.embed.tokens.weight)  # [B,L,V]
 
 
 MODEL = DeBERTa

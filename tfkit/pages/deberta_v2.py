@@ -144,7 +144,7 @@ class DeBERTaV2(nn.Module):
         self.distances = nn.Embedding(2 * c.position_buckets, c.d_model)
         self.norm_distances = nn.LayerNorm(c.d_model, c.eps)
         self.layers = nn.ModuleList([FirstLayer(c), *(Layer(c) for _ in range(c.n_layers - 1))])
-        self.top = MaskedLMHead(c)
+        self.task_head = MaskedLMHead(c)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """input_ids [B,L], attention_mask [B,L], 1 = a token, 0 = padding -> logits [B,L,V]"""
@@ -152,7 +152,7 @@ class DeBERTaV2(nn.Module):
         x = self.embed(input_ids, attention_mask)  # [B,L,E]
         for layer in self.layers:
             x = layer(x, is_token, distances)  # [B,L,E]
-        return self.top(x, self.embed.tokens.weight)  # [B,L,V]
+        return self.task_head(x, self.embed.tokens.weight)  # [B,L,V]
 
 
 MODEL = DeBERTaV2

@@ -36,13 +36,13 @@ class Embeddings(nn.Module):
         self.positions = nn.Embedding(c.max_length, c.d_embed)
         self.types = nn.Embedding(c.n_types, c.d_embed)
         self.norm = nn.LayerNorm(c.d_embed, c.eps)
-        self.widen = nn.Linear(c.d_embed, c.d_model)
+        self.embed_proj = nn.Linear(c.d_embed, c.d_model)
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor) -> Tensor:
         """input_ids, token_type_ids [B,L] -> [B,L,E]"""
         position_ids = torch.arange(input_ids.size(1))  # [L]
         x = self.tokens(input_ids) + self.positions(position_ids) + self.types(token_type_ids)  # [B,L,N]
-        return self.widen(self.norm(x))  # [B,L,E]
+        return self.embed_proj(self.norm(x))  # [B,L,E]
 
 
 class Attention(nn.Module):
@@ -99,12 +99,12 @@ class ReplacedTokenHead(nn.Module):
 
     def __init__(self, c: Config) -> None:
         super().__init__()
-        self.look = nn.Linear(c.d_model, c.d_model)
-        self.replaced = nn.Linear(c.d_model, 1)
+        self.discriminator_dense = nn.Linear(c.d_model, c.d_model)
+        self.dense_prediction = nn.Linear(c.d_model, 1)
 
     def forward(self, x: Tensor) -> Tensor:
         """x [B,L,E] -> logits [B,L], above 0 for a replaced token"""
-        return self.replaced(F.gelu(self.look(x))).squeeze(-1)  # [B,L]
+        return self.dense_prediction(F.gelu(self.discriminator_dense(x))).squeeze(-1)  # [B,L]
 
 
 class ELECTRA(nn.Module):
@@ -112,7 +112,7 @@ class ELECTRA(nn.Module):
         super().__init__()
         self.embed = Embeddings(c)
         self.layers = nn.ModuleList(Layer(c) for _ in range(c.n_layers))
-        self.top = ReplacedTokenHead(c)
+        self.task_head = ReplacedTokenHead(c)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
         """input_ids, token_type_ids [B,L], attention_mask [B,L], 1 = a token, 0 = padding -> logits [B,L]"""
@@ -120,7 +120,7 @@ class ELECTRA(nn.Module):
         x = self.embed(input_ids, token_type_ids)  # [B,L,E]
         for layer in self.layers:
             x = layer(x, mask)  # [B,L,E]
-        return self.top(x)  # [B,L]
+        return self.task_head(x)  # [B,L]
 
 
 MODEL = ELECTRA

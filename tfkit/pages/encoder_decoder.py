@@ -137,7 +137,7 @@ class Decoder(nn.Module):
         super().__init__()
         self.embed = Embeddings(c)
         self.layers = nn.ModuleList(DecoderLayer(c) for _ in range(c.n_layers))
-        self.top = LMHead(c)
+        self.task_head = LMHead(c)
 
     def forward(self, decoder_input_ids: Tensor, memory: Tensor, attention_mask: Tensor) -> Tensor:
         """decoder_input_ids [B,T], memory [B,S,E], attention_mask [B,S] -> logits [B,T,V] of the token after each"""
@@ -146,7 +146,7 @@ class Decoder(nn.Module):
         x = self.embed(decoder_input_ids)  # [B,T,E]
         for layer in self.layers:
             x = layer(x, memory, causal_mask, attention_mask.bool()[:, None, None])  # [B,T,E]
-        return self.top(x, self.embed.tokens.weight)  # [B,T,V]
+        return self.task_head(x, self.embed.tokens.weight)  # [B,T,V]
 
 
 class EncoderDecoder(nn.Module):

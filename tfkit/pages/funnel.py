@@ -54,11 +54,11 @@ class Attention(nn.Module):
         self.k_proj = nn.Linear(c.d_model, c.n_heads * c.d_head)
         self.v_proj = nn.Linear(c.d_model, c.n_heads * c.d_head)
         self.o_proj = nn.Linear(c.n_heads * c.d_head, c.d_model)
-        self.by_content = nn.Parameter(torch.zeros(c.n_heads, c.d_head))  # what every query asks of a token,
-        self.by_distance = nn.Parameter(torch.zeros(c.n_heads, c.d_head))  # of a distance,
-        self.by_type = nn.Parameter(torch.zeros(c.n_heads, c.d_head))  # and of a sentence
-        self.waves = nn.Parameter(torch.zeros(c.d_model, c.n_heads, c.d_head))  # from distances to keys
-        self.types = nn.Parameter(torch.zeros(2, c.n_heads, c.d_head))  # keys of "another sentence", "the same"
+        self.content_bias = nn.Parameter(torch.zeros(c.n_heads, c.d_head))  # what every query asks of a token,
+        self.position_bias = nn.Parameter(torch.zeros(c.n_heads, c.d_head))  # of a distance,
+        self.segment_bias = nn.Parameter(torch.zeros(c.n_heads, c.d_head))  # and of a sentence
+        self.position_kernel = nn.Parameter(torch.zeros(c.d_model, c.n_heads, c.d_head))  # from distances to keys
+        self.segment_embed = nn.Parameter(torch.zeros(2, c.n_heads, c.d_head))  # keys of "another sentence", "the same"
 
     def split_heads(self, x: Tensor) -> Tensor:
         """[B,L,H*D] -> [B,H,L,D]"""
@@ -71,10 +71,12 @@ class Attention(nn.Module):
         v = self.split_heads(self.v_proj(source.x))  # [B,H,K,D]
         distance = states.place[0][:, None] - source.place[0]  # [Q,K]
         encodings = distance_encodings(distance, source.x.size(-1)).to(q.dtype)  # [Q,K,E]
-        content = (q + self.by_content[:, None]) @ k.transpose(-2, -1)  # [B,H,Q,K]
-        r = torch.einsum("qke,ehd->hqkd", encodings, self.waves)  # [H,Q,K,D]
-        position = torch.einsum("bhqd,hqkd->bhqk", q + self.by_distance[:, None], r)  # [B,H,Q,K]
-        other, same = torch.einsum("bhqd,thd->tbhq", q + self.by_type[:, None], self.types)[..., None]  # [B,H,Q,1]
+        content = (q + self.content_bias[:, None]) @ k.transpose(-2, -1)  # [B,H,Q,K]
+        r = torch.einsum("qke,ehd->hqkd", encodings, self.position_kernel)  # [H,Q,K,D]
+        position = torch.einsum("bhqd,hqkd->bhqk", q + self.position_bias[:, None], r)  # [B,H,Q,K]
+        other, same = torch.einsum("bhqd,thd->tbhq", q + self.segment_bias[:, None], self.segment_embed)[
+            ..., None
+        ]  # [B,H,Q,1]
         same_type = states.types[:, None, :, None] == source.types[:, None, None]  # [B,1,Q,K]
         kind = torch.where(same_type, same, other)  # [B,H,Q,K]
         placed = torch.ones_like(distance, dtype=torch.bool)  # [Q,K]
@@ -139,7 +141,7 @@ class Funnel(nn.Module):
         self.embed = Embeddings(c)
         self.layers = nn.ModuleList(nn.ModuleList(Layer(c) for _ in range(size)) for size in c.block_sizes)
         self.decoder = nn.ModuleList(Layer(c) for _ in range(c.n_decoder_layers))
-        self.top = LMHead(c)
+        self.task_head = LMHead(c)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
         """input_ids, token_type_ids [B,L], attention_mask [B,L], 1 = a token, 0 = padding -> logits [B,L,V]"""
@@ -158,7 +160,7 @@ class Funnel(nn.Module):
         states = full._replace(x=torch.cat([states.x[:, :1], rest], dim=1) + full.x)
         for layer in self.decoder:
             states = layer(states, states)
-        return states.x @ self.embed.tokens.weight.T + self.top.bias  # [B,L,V]
+        return states.x @ self.embed.tokens.weight.T + self.task_head.bias  # [B,L,V]
 
 
 MODEL = Funnel

@@ -126,7 +126,7 @@ class Longformer(nn.Module):
         super().__init__()
         self.embed = Embeddings(c)
         self.layers = nn.ModuleList(Layer(c) for _ in range(c.n_layers))
-        self.top = MaskedLMHead(c)
+        self.task_head = MaskedLMHead(c)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, global_attention_mask: Tensor) -> Tensor:
         """input_ids [B,L], attention_mask [B,L], 1 = a token, 0 = padding, global_attention_mask [B,L], 1 = a token
@@ -136,7 +136,7 @@ class Longformer(nn.Module):
         x = self.embed(input_ids)  # [B,L,E]
         for layer in self.layers:
             x = layer(x, is_token, is_global)  # [B,L,E]
-        return self.top(x, self.embed.tokens.weight)  # [B,L,V]
+        return self.task_head(x, self.embed.tokens.weight)  # [B,L,V]
 
 
 MODEL = Longformer

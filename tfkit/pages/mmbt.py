@@ -107,7 +107,7 @@ class MMBT(nn.Module):
         super().__init__()
         self.text = Text(c)
         self.project = nn.Linear(c.modal_hidden_size, c.d_model)  # from pictures to the space of words
-        self.top = nn.ModuleDict({"classifier": nn.Linear(c.d_model, c.num_labels)})
+        self.task_head = nn.ModuleDict({"classifier": nn.Linear(c.d_model, c.num_labels)})
 
     def forward(
         self, input_modal: Tensor, input_ids: Tensor, attention_mask: Tensor, modal_start_tokens: Tensor,
@@ -123,7 +123,7 @@ class MMBT(nn.Module):
         mask = F.pad(attention_mask.bool(), (picture.size(1), 0), value=True)[:, None, None]  # [B,1,1,L]
         for layer in self.text.layers:
             x = layer(x, mask)  # [B,L,E]
-        return self.top["classifier"](torch.tanh(self.text.pooler(x[:, 0])))  # [B,C]
+        return self.task_head["classifier"](torch.tanh(self.text.pooler(x[:, 0])))  # [B,C]
 
 
 MODEL = MMBT

@@ -125,7 +125,7 @@ class ModernBERT(nn.Module):
         self.embed = Embeddings(c)
         self.layers = nn.ModuleList(Layer(c, index) for index in range(c.n_layers))
         self.norm = nn.LayerNorm(c.d_model, c.eps, bias=False)
-        self.top = MaskedLMHead(c)
+        self.task_head = MaskedLMHead(c)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """input_ids [B,L], attention_mask [B,L], 1 = a token, 0 = padding -> logits [B,L,V]"""
@@ -133,7 +133,7 @@ class ModernBERT(nn.Module):
         x = self.embed(input_ids)  # [B,L,E]
         for layer in self.layers:
             x = layer(x, mask)  # [B,L,E]
-        return self.top(self.norm(x), self.embed.tokens.weight)  # [B,L,V]
+        return self.task_head(self.norm(x), self.embed.tokens.weight)  # [B,L,V]
 
 
 MODEL = ModernBERT

@@ -64,7 +64,7 @@ class Attention(nn.Module):
         return self.o_proj(output.transpose(1, 2).flatten(2))  # [B,Q,E]
 
 
-class StreamAttention(nn.Module):
+class NgramAttention(nn.Module):
     """Self-attention of all streams: keys are the main stream's, and each predicting query's own."""
 
     def __init__(self, c: Config) -> None:
@@ -118,7 +118,7 @@ class EncoderLayer(nn.Module):
 class DecoderLayer(nn.Module):
     def __init__(self, c: Config) -> None:
         super().__init__()
-        self.self_attn, self.norm1 = StreamAttention(c), nn.LayerNorm(c.d_model)
+        self.self_attn, self.norm1 = NgramAttention(c), nn.LayerNorm(c.d_model)
         self.cross_attn, self.norm2 = Attention(c), nn.LayerNorm(c.d_model)
         self.ff, self.norm3 = FeedForward(c), nn.LayerNorm(c.d_model)
 

@@ -160,14 +160,14 @@ class Reformer(nn.Module):
         self.position = AxialPositions(c)
         self.layers = nn.ModuleList(ReversibleLayer(c, kind) for kind in c.layers)
         self.norm = nn.LayerNorm(2 * c.d_model, c.eps)
-        self.top = nn.ModuleDict({"out": nn.Linear(2 * c.d_model, c.vocab_size)})
+        self.task_head = nn.ModuleDict({"out": nn.Linear(2 * c.d_model, c.vocab_size)})
 
     def forward(self, input_ids: Tensor) -> Tensor:
         """input_ids [B,L] -> logits [B,L,V] of the token that comes after each"""
         x1 = x2 = self.embed(input_ids) + self.position(torch.arange(input_ids.size(1)))  # [B,L,E]
         for layer in self.layers:
             x1, x2 = layer(x1, x2)  # [B,L,E]
-        return self.top["out"](self.norm(torch.cat([x1, x2], dim=-1)))  # [B,L,V]
+        return self.task_head["out"](self.norm(torch.cat([x1, x2], dim=-1)))  # [B,L,V]
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, max_new_tokens: int) -> Tensor:

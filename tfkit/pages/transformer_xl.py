@@ -39,12 +39,12 @@ class AdaptiveEmbedding(nn.Module):
         sizes = [end - start for start, end in zip(self.edges[:-1], self.edges[1:], strict=True)]
         widths = [c.d_model // c.div_val**i for i in range(len(sizes))]
         self.tables = nn.ModuleList(nn.Embedding(n, width) for n, width in zip(sizes, widths, strict=True))
-        self.widen = nn.ModuleList(nn.Linear(width, c.d_model, bias=False) for width in widths)
+        self.embed_proj = nn.ModuleList(nn.Linear(width, c.d_model, bias=False) for width in widths)
 
     def forward(self, ids: Tensor) -> Tensor:
         """[B,L] -> [B,L,E]"""
         parts = []  # of each cluster, zeros where the token is of another
-        for start, end, table, widen in zip(self.edges[:-1], self.edges[1:], self.tables, self.widen, strict=True):
+        for start, end, table, widen in zip(self.edges[:-1], self.edges[1:], self.tables, self.embed_proj, strict=True):
             inside = (ids >= start) & (ids < end)  # [B,L]
             parts.append(widen(table((ids - start).clamp(0, end - start - 1))) * inside[..., None])  # [B,L,E]
         return torch.stack(parts).sum(0) * self.scale  # [B,L,E]
@@ -61,7 +61,10 @@ class AdaptiveSoftmax(nn.Module):
 
     def forward(self, x: Tensor, embed: AdaptiveEmbedding) -> Tensor:
         """[B,L,E] -> log-probabilities [B,L,V]"""
-        tables, matrices = list(embed.tables.parameters()), list(embed.widen.parameters())  # [Vi,Ei] and [E,Ei] each
+        tables, matrices = (
+            list(embed.tables.parameters()),
+            list(embed.embed_proj.parameters()),
+        )  # [Vi,Ei] and [E,Ei] each
         y = x @ self.projections["0"].get_parameter("weight")  # [B,L,E]
         words = y @ tables[0].T + self.biases[0]  # [B,L,V0]
         first = torch.cat([words, self.clusters(y)], dim=-1).log_softmax(-1)  # [B,L,V0+clusters]
@@ -82,8 +85,8 @@ class RelativeAttention(nn.Module):
         self.v_proj = nn.Linear(c.d_model, inner, bias=False)
         self.r_proj = nn.Linear(c.d_model, inner, bias=False)  # keys of the distances
         self.o_proj = nn.Linear(inner, c.d_model, bias=False)
-        self.by_content = nn.Parameter(torch.zeros(c.n_heads, c.d_head))  # u: what every query asks of a token
-        self.by_distance = nn.Parameter(torch.zeros(c.n_heads, c.d_head))  # v: … of a distance
+        self.content_bias = nn.Parameter(torch.zeros(c.n_heads, c.d_head))  # u: what every query asks of a token
+        self.position_bias = nn.Parameter(torch.zeros(c.n_heads, c.d_head))  # v: … of a distance
 
     def split_heads(self, x: Tensor) -> Tensor:
         """[B,L,H*D] -> [B,H,L,D]"""
@@ -105,10 +108,10 @@ class RelativeAttention(nn.Module):
         position = torch.arange(source.size(1))  # [K]
         query = torch.arange(x.size(1))[:, None]  # [L,1]
         distance = query + memory.size(1) - position  # [L,K]
-        by_content = (q + self.by_content[:, None]) @ k.transpose(-2, -1)  # [B,H,L,K]
-        by_distance = (q + self.by_distance[:, None]) @ r.transpose(-2, -1)  # [B,H,L,K], a column for each distance
-        by_distance = by_distance[:, :, query, distance.clamp(min=0)]  # [B,H,L,K], a column for each key
-        scores = (by_content + by_distance) / math.sqrt(q.size(-1))  # [B,H,L,K]
+        content_bias = (q + self.content_bias[:, None]) @ k.transpose(-2, -1)  # [B,H,L,K]
+        position_bias = (q + self.position_bias[:, None]) @ r.transpose(-2, -1)  # [B,H,L,K], a column for each distance
+        position_bias = position_bias[:, :, query, distance.clamp(min=0)]  # [B,H,L,K], a column for each key
+        scores = (content_bias + position_bias) / math.sqrt(q.size(-1))  # [B,H,L,K]
         mask = (distance >= 0) & (distance < self.mem_len)  # [L,K]: not ahead, and all equally far back
         weights = scores.masked_fill(~mask, float("-inf")).softmax(-1)  # [B,H,L,K], each row sums to 1
         return self.o_proj((weights @ v).transpose(1, 2).flatten(2))  # [B,L,E]
@@ -143,7 +146,7 @@ class TransformerXL(nn.Module):
         self.config = c
         self.embed = AdaptiveEmbedding(c)
         self.layers = nn.ModuleList(Layer(c) for _ in range(c.n_layers))
-        self.top = AdaptiveSoftmax(c, self.embed)
+        self.task_head = AdaptiveSoftmax(c, self.embed)
 
     def forward(self, input_ids: Tensor, mems: list[Tensor] | None = None) -> tuple[Tensor, list[Tensor]]:
         """input_ids [B,L]; mems: what each layer read of the segment before, [B,M,E] each, None before the first one
@@ -153,7 +156,7 @@ class TransformerXL(nn.Module):
         for layer, memory in zip(self.layers, mems, strict=True):
             after.append(torch.cat([memory, x], dim=1)[:, -c.mem_len :].detach())  # [B,M,E]
             x = layer(x, memory)  # [B,L,E]
-        return self.top(x, self.embed), after
+        return self.task_head(x, self.embed), after
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, max_new_tokens: int) -> Tensor:

@@ -31,7 +31,7 @@ class Embeddings(nn.Module):
     def __init__(self, c: Config) -> None:
         super().__init__()
         self.patches = nn.Conv2d(c.n_channels, c.d_model, kernel_size=c.patch_size, stride=c.patch_size)
-        self.first = nn.Parameter(torch.zeros(1, 1, c.d_model))
+        self.cls_token = nn.Parameter(torch.zeros(1, 1, c.d_model))
         self.positions = nn.Parameter(torch.zeros(1, 1 + (c.image_size // c.patch_size) ** 2, c.d_model))
 
     def forward(self, pixel_values: Tensor) -> Tensor:
@@ -40,7 +40,7 @@ class Embeddings(nn.Module):
         patches = pixel_values.unfold(2, size, size).unfold(3, size, size)  # [B,C,rows,columns,size,size]
         pixels = patches.permute(0, 2, 3, 1, 4, 5).flatten(3).flatten(1, 2)  # [B,P,C·size·size]
         x = F.linear(pixels, self.patches.weight.flatten(1), self.patches.bias)  # [B,P,E]: the convolution, written out
-        first = self.first.expand(len(x), -1, -1)  # [B,1,E]
+        first = self.cls_token.expand(len(x), -1, -1)  # [B,1,E]
         return torch.cat([first, x], dim=1) + self.positions  # [B,L,E]
 
 
@@ -110,14 +110,14 @@ class ViT(nn.Module):
         self.embed = Embeddings(c)
         self.layers = nn.ModuleList(Layer(c) for _ in range(c.n_layers))
         self.norm = nn.LayerNorm(c.d_model, c.eps)
-        self.top = Classifier(c)
+        self.task_head = Classifier(c)
 
     def forward(self, pixel_values: Tensor) -> Tensor:
         """pixel_values [B,C,height,width] -> logits [B,N]"""
         x = self.embed(pixel_values)  # [B,L,E]
         for layer in self.layers:
             x = layer(x)  # [B,L,E]
-        return self.top(self.norm(x))  # [B,N]
+        return self.task_head(self.norm(x))  # [B,N]
 
 
 MODEL = ViT

@@ -108,7 +108,7 @@ class XLM(nn.Module):
         super().__init__()
         self.embed = Embeddings(c)
         self.layers = nn.ModuleList(Layer(c) for _ in range(c.n_layers))
-        self.top = MaskedLMHead(c)
+        self.task_head = MaskedLMHead(c)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, langs: Tensor) -> Tensor:
         """input_ids [B,L], attention_mask [B,L], 1 = a token, 0 = padding, langs [B,L], the language of each token
@@ -118,7 +118,7 @@ class XLM(nn.Module):
         x = self.embed(input_ids, langs) * is_token  # [B,L,E]
         for layer in self.layers:
             x = layer(x, mask) * is_token  # [B,L,E]
-        return self.top(x, self.embed.tokens.weight)  # [B,L,V]
+        return self.task_head(x, self.embed.tokens.weight)  # [B,L,V]
 
 
 MODEL = XLM

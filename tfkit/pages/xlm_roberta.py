@@ -112,7 +112,7 @@ class XLMRoBERTa(nn.Module):
         super().__init__()
         self.embed = Embeddings(c)
         self.layers = nn.ModuleList(Layer(c) for _ in range(c.n_layers))
-        self.top = MaskedLMHead(c)
+        self.task_head = MaskedLMHead(c)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """input_ids [B,L], attention_mask [B,L], 1 = a token, 0 = padding -> logits [B,L,V]"""
@@ -120,7 +120,7 @@ class XLMRoBERTa(nn.Module):
         x = self.embed(input_ids)  # [B,L,E]
         for layer in self.layers:
             x = layer(x, mask)  # [B,L,E]
-        return self.top(x, self.embed.tokens.weight)  # [B,L,V]
+        return self.task_head(x, self.embed.tokens.weight)  # [B,L,V]
 
 
 MODEL = XLMRoBERTa

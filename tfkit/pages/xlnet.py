@@ -43,10 +43,10 @@ class TwoStreamAttention(nn.Module):
         self.v_proj = nn.Linear(c.d_model, c.d_model, bias=False)
         self.r_proj = nn.Linear(c.d_model, c.d_model, bias=False)  # keys of the distances
         self.o_proj = nn.Linear(c.d_model, c.d_model, bias=False)
-        self.by_content = nn.Parameter(torch.zeros(shape))  # u: what every query asks of a token
-        self.by_distance = nn.Parameter(torch.zeros(shape))  # v: … of a distance
-        self.by_segment = nn.Parameter(torch.zeros(shape))  # s: … of a segment
-        self.segments = nn.Parameter(torch.zeros(2, *shape))  # keys of "the same segment", "another one"
+        self.content_bias = nn.Parameter(torch.zeros(shape))  # u: what every query asks of a token
+        self.position_bias = nn.Parameter(torch.zeros(shape))  # v: … of a distance
+        self.segment_bias = nn.Parameter(torch.zeros(shape))  # s: … of a segment
+        self.segment_embed = nn.Parameter(torch.zeros(2, *shape))  # keys of "the same segment", "another one"
 
     def split_heads(self, x: Tensor) -> Tensor:
         """[B,L,E] -> [B,H,L,D]"""
@@ -58,11 +58,11 @@ class TwoStreamAttention(nn.Module):
         q = self.split_heads(q)  # [B,H,L,D]
         k, v = self.split_heads(self.k_proj(content)), self.split_heads(self.v_proj(content))  # [B,H,L,D]
         r = self.split_heads(self.r_proj(distances)[None])  # [1,H,2L-1,D]
-        token_scores = (q + self.by_content[:, None]) @ k.transpose(-2, -1)  # [B,H,L,L]
-        distance_scores = (q + self.by_distance[:, None]) @ r.transpose(-2, -1)  # [B,H,L,2L-1]
+        token_scores = (q + self.content_bias[:, None]) @ k.transpose(-2, -1)  # [B,H,L,L]
+        distance_scores = (q + self.position_bias[:, None]) @ r.transpose(-2, -1)  # [B,H,L,2L-1]
         query, key = torch.arange(length)[:, None], torch.arange(length)  # [L,1], [L]
         distance_scores = distance_scores[:, :, query, key - query + length - 1]  # [B,H,L,L], of distance query - key
-        segment_scores = torch.einsum("bhld,shd->sbhl", q + self.by_segment[:, None], self.segments)  # [2,B,H,L]
+        segment_scores = torch.einsum("bhld,shd->sbhl", q + self.segment_bias[:, None], self.segment_embed)  # [2,B,H,L]
         same, other = segment_scores[..., None]  # [B,H,L,1] each
         segment_scores = torch.where(same_segment[:, None], same, other)  # [B,H,L,L]
         scores = (token_scores + distance_scores + segment_scores) / math.sqrt(q.size(-1))  # [B,H,L,L]
@@ -110,7 +110,7 @@ class Embeddings(nn.Module):
     def __init__(self, c: Config) -> None:
         super().__init__()
         self.tokens = nn.Embedding(c.vocab_size, c.d_model)
-        self.blank = nn.Parameter(torch.zeros(1, 1, c.d_model))  # where the query stream starts: any token
+        self.mask_token = nn.Parameter(torch.zeros(1, 1, c.d_model))  # where the query stream starts: any token
 
 
 class LMHead(nn.Module):
@@ -124,7 +124,7 @@ class XLNet(nn.Module):
         super().__init__()
         self.embed = Embeddings(c)
         self.layers = nn.ModuleList(Layer(c) for _ in range(c.n_layers))
-        self.top = LMHead(c)
+        self.task_head = LMHead(c)
 
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor, perm_mask: Tensor,
@@ -133,13 +133,13 @@ class XLNet(nn.Module):
         """input_ids, attention_mask, token_type_ids [B,L]; perm_mask [B,L,L], 1 where i may not see j;
         target_mapping [B,P,L], 1 where target p stands -> logits [B,P,V] of the tokens at the targets"""
         h = self.embed.tokens(input_ids)  # [B,L,E]
-        g = self.embed.blank.expand(h.size(0), target_mapping.size(1), -1)  # [B,P,E]
+        g = self.embed.mask_token.expand(h.size(0), target_mapping.size(1), -1)  # [B,P,E]
         mask = (perm_mask == 0) & attention_mask.bool()[:, None]  # [B,L,L]
         distances = distance_encodings(h.size(1), h.size(2)).to(h.dtype)  # [2L-1,E]
         same_segment = token_type_ids[:, :, None] == token_type_ids[:, None]  # [B,L,L]
         for layer in self.layers:
             h, g = layer(h, g, target_mapping.to(h.dtype), mask, distances, same_segment)  # [B,L,E], [B,P,E]
-        return g @ self.embed.tokens.weight.T + self.top.bias  # [B,P,V]
+        return g @ self.embed.tokens.weight.T + self.task_head.bias  # [B,P,V]
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, max_new_tokens: int) -> Tensor:

@@ -261,7 +261,7 @@ def kv_cache() -> list[Check]:
     def reused(draw: Draw, _):
         return [Probe(partial(_reused, case), case, case.tolerance) for case in cases(draw)]
 
-    def recalled(draw: Draw, _):
+    def check_mems(draw: Draw, _):
         """New parameters between the past and the next word: what was kept is still what the old ones made of it."""
         drawn = list(cases(draw))
         others = [case.state for case in cases(draw)]
@@ -276,7 +276,7 @@ def kv_cache() -> list[Check]:
         Check("step by step equals all at once", stepwise, weight=3.0, core=True),
         Check("a cache passed in stays usable", reused),
         *together[2:],
-        Check("cost", recalled, explain=_why_recalled),
+        Check("cost", check_mems, explain=_why_recalled),
         built(cases, ATTENTION),
     ]
 

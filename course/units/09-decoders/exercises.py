@@ -19,7 +19,7 @@ EXERCISES = [
     exercise(
         "xl.relative_scores",
         "Ask for a word, ask for a distance",
-        "tfkit.nn.relative:relative_scores",
+        "tfkit.nn.relative_attention:relative_scores",
         checks="relative_scores",
         points=3,
     ),
@@ -33,7 +33,7 @@ EXERCISES = [
     exercise(
         "xlnet.two_streams",
         "One stream predicts, one is read",
-        "tfkit.nn.two_streams:two_stream_attention",
+        "tfkit.nn.two_stream_attention:two_stream_attention",
         checks="two_streams",
         points=2,
     ),

@@ -250,7 +250,7 @@ predict("09.two-streams", predict.mask("Which words move the prediction?", ["at 
 # %% role="exercise" exercise="xlnet.two_streams"
 
 # %% role="demo"
-class TwoStreams(nn.Module):
+class TwoStreamAttention(nn.Module):
     def __init__(self, vocab=8, width=16, layers=2):
         super().__init__()
         self.words, self.asked = nn.Embedding(vocab, width), nn.Parameter(torch.randn(width))
@@ -276,7 +276,7 @@ guess = predicted("09.two-streams")
 try:
     torch.manual_seed(0)
     content, query = permutation_masks(order)
-    moved = predictions_moved(TwoStreams(), (content, query))
+    moved = predictions_moved(TwoStreamAttention(), (content, query))
     print(moved.int())
     print("as the query mask says:", torch.equal(moved, query))
     guess.compare(moved[1:3])
@@ -300,7 +300,7 @@ predict(
 # %% role="demo"
 def losses_on_noise(content, query, steps=300):
     torch.manual_seed(0)
-    model, found = TwoStreams(), []
+    model, found = TwoStreamAttention(), []
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
     for _ in range(steps):
         noise = torch.randint(8, (32, 4))
@@ -503,7 +503,7 @@ except NotImplementedError:
 # **Your scores in Transformer-XL.** A small one reads two segments; a trace shows the weights of its attention. The same from its own matrices and *your* scores:
 
 # %% role="demo"
-from tfkit.nn.relative import distance_waves
+from tfkit.nn.relative_attention import sinusoidal_distances
 
 xl = tfkit.from_config("transformer_xl", vocab_size=20, cutoffs=(), d_model=16, d_embed=16, n_layers=1, n_heads=2,
                        d_head=8, d_ff=32, mem_len=4, same_length=False).eval()  # fmt: skip
@@ -515,9 +515,9 @@ try:
     with tfkit.trace(xl) as seen:
         xl(second, mems=memory)
     source = torch.cat([memory[0].transpose(0, 1), seen["embed.out"]], dim=1)
-    waves = distance_waves(torch.arange(6, -1, -1), 16, source)  # 4 states and 3 words
+    waves = sinusoidal_distances(torch.arange(6, -1, -1), 16, source)  # 4 states and 3 words
     q, k, r = split_heads(attn.q_proj(source[:, -3:]), 2), split_heads(attn.k_proj(source), 2), split_heads(attn.r_proj(waves)[None], 2)
-    yours = masked_softmax(relative_scores(q, k, r[0], attn.by_content, attn.by_distance), causal_mask(7)[-3:])
+    yours = masked_softmax(relative_scores(q, k, r[0], attn.content_bias, attn.position_bias), causal_mask(7)[-3:])
     print(f"largest weight {yours.max():.2f}, largest difference {(yours - seen['layers.0.attn.weights']).abs().max():.0e}")
 except NotImplementedError:
     print("Build relative_scores first.")

@@ -45,7 +45,7 @@ EXERCISES = [
     exercise(
         "deberta.scores",
         "What it says and where it stands",
-        "tfkit.nn.disentangled:disentangled_scores",
+        "tfkit.nn.disentangled_attention:disentangled_scores",
         checks="disentangled",
         points=3,
     ),

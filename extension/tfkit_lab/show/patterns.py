@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from tfkit import tracing
-from tfkit.nn.relative import RelativeAttention
+from tfkit.nn.relative_attention import RelativeAttention
 
 KEEP = tuple(f"*{what}" for what in ("weights", "seen", "buckets", *tracing.PLACES))
 STREAMS = (", content", ", query")

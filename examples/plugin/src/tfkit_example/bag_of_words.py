@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch.nn.functional as F
 from torch import nn
 
-from tfkit.models._base import Model, Output, as_mask, check_ids, look_up
+from tfkit.models._base import Model, Output, check_ids, embed_ids, to_bool_mask
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,11 +31,11 @@ class BagOfWords(Model):
         self.classifier = nn.Linear(config.d_model, config.num_labels) if head else None
 
     def forward(self, input_ids=None, attention_mask=None, labels=None):
-        self.need_head(labels)
-        x = look_up(self.embed, check_ids("input_ids", input_ids), "input_ids")  # [B,L,E]
+        self.require_head(labels)
+        x = embed_ids(self.embed, check_ids("input_ids", input_ids), "input_ids")  # [B,L,E]
         if self.classifier is None:
             return Output(last_hidden_state=x)
-        mask = as_mask("attention_mask", attention_mask, input_ids.shape)
+        mask = to_bool_mask("attention_mask", attention_mask, input_ids.shape)
         weight = x.new_ones(x.shape[:2]) if mask is None else mask.to(x)
         mean = (x * weight[..., None]).sum(1) / weight.sum(1, keepdim=True).clamp(min=1)  # [B,E]
         logits = self.classifier(mean)

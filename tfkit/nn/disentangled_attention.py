@@ -8,8 +8,8 @@ from torch import nn
 
 from .. import tracing
 from .attention import merge_heads, split_heads
+from .attention_kernel import attend
 from .dropout import Dropout, dropout
-from .kernel import attend
 
 
 def disentangled_scores(qc, kc, qr, kr, k):
@@ -56,7 +56,7 @@ def scores_by_distance(x, table, shift=1):
     return scores.as_strided((batch, heads, count, size, columns - first), strides, first)
 
 
-def picked(table, rows):
+def gather_rows(table, rows):
     """table [H,R,D], rows int64 [N,W] -> [H,N,W,D]"""
     return table.index_select(1, rows.flatten()).unflatten(1, rows.shape)
 
@@ -77,7 +77,7 @@ def in_blocks(scores):
     return scores.unflatten(4, scores.shape[2:4])
 
 
-class Disentangled(nn.Module):
+class DisentangledAttention(nn.Module):
     """Attention of tokens and of the distances between them (He et al. 2021, 3.1).
 
     kinds: which scores there are beside those of tokens with tokens: "c2p" tokens with distances, "p2c" distances with
@@ -92,51 +92,51 @@ class Disentangled(nn.Module):
         self.n_heads, self.kinds = n_heads, kinds
         self.scale = 1 / math.sqrt(d_model // n_heads * (1 + len(kinds) if terms is None else terms))
         self.dropout, self.drop_distances = dropout, Dropout(drop_distances)
-        self.project(d_model)
+        self.make_projections(d_model)
         self.o_proj = nn.Linear(d_model, d_model)
 
-    def project(self, width):
+    def make_projections(self, width):
         """The layers from states, and from distances, to queries, keys and values."""
         self.qkv_proj = nn.Linear(width, 3 * width, bias=False)
         self.q_bias, self.v_bias = (nn.Parameter(torch.zeros(width)) for _ in range(2))
         self.k_distance = nn.Linear(width, width, bias=False) if "c2p" in self.kinds else None
         self.q_distance = nn.Linear(width, width) if "p2c" in self.kinds else None
 
-    def tokens(self, x, asking):
-        """-> q (of `asking`, where that is given), k, v [B,H,L,D]; a head's three stand side by side"""
+    def project_tokens(self, x, query_states):
+        """-> q (of `query_states`, where that is given), k, v [B,H,L,D]; a head's three stand side by side"""
         bias = torch.stack([self.q_bias, torch.zeros_like(self.q_bias), self.v_bias])  # [3,E]
         bias = bias.unflatten(1, (self.n_heads, -1)).transpose(0, 1).flatten()
         q, k, v = split_heads(F.linear(x, self.qkv_proj.weight, bias), self.n_heads).chunk(3, -1)
-        if asking is not None:
-            q = split_heads(F.linear(asking, self.qkv_proj.weight, bias), self.n_heads).chunk(3, -1)[0]
+        if query_states is not None:
+            q = split_heads(F.linear(query_states, self.qkv_proj.weight, bias), self.n_heads).chunk(3, -1)[0]
         return q, k, v
 
-    def of_distances(self, table):
+    def project_distances(self, table):
         """table [R,E] -> the distances' keys and queries [H,R,D], or None"""
-        both = (proj and split_heads(proj(table)[None], self.n_heads)[0] for proj in self.reading())
+        both = (proj and split_heads(proj(table)[None], self.n_heads)[0] for proj in self.distance_projections())
         return tuple(both)
 
-    def reading(self):
+    def distance_projections(self):
         """The two projections of distances, as keys and as queries; None for a kind of score that is not there."""
         return self.k_distance, self.q_distance
 
     def bias(self, q, k, table, rows):
         """q (scaled), k [B,H,L,D], table [R,E], rows: which of them each window has, seen from query, from key [N,W]
         -> what distance adds to the scores [B,H,L,L]"""
-        kr, qr = self.of_distances(self.drop_distances(table))
+        kr, qr = self.project_distances(self.drop_distances(table))
         length, found = q.size(2), []
         if "c2p" in self.kinds:
-            found.append(in_blocks(scores_by_distance(q, picked(kr, rows[0])).contiguous()))
+            found.append(in_blocks(scores_by_distance(q, gather_rows(kr, rows[0])).contiguous()))
         if "p2c" in self.kinds:  # seen from the key, the query is as far to the other side
-            back = in_blocks(scores_by_distance(k, picked(qr * self.scale, rows[1])))
+            back = in_blocks(scores_by_distance(k, gather_rows(qr * self.scale, rows[1])))
             found.append(back.permute(0, 1, 4, 5, 2, 3))
         return sum(found[1:], found[0]).flatten(4).flatten(2, 3)[..., :length, :length]
 
-    def mix(self, q, k, v, mask, bias):
+    def combine(self, q, k, v, mask, bias):
         """q scaled -> [B,H,L,D]; as it was published, a query that is padding sees all positions alike"""
         if bias is None or not bias.requires_grad:  # the fused kernel knows no gradient of a bias
-            seen = None if mask is None else mask[:, None, None]
-            out = attend(q, k, v, mask=seen, bias=bias, scale=1.0, dropout=self.dropout if self.training else 0.0)
+            key_mask = None if mask is None else mask[:, None, None]
+            out = attend(q, k, v, mask=key_mask, bias=bias, scale=1.0, dropout=self.dropout if self.training else 0.0)
             return out if mask is None else torch.where(mask[:, None, :, None], out, v.mean(2, keepdim=True))
         scores = q @ k.transpose(-2, -1)
         return self.weights(scores.add_(bias), mask) @ v
@@ -152,47 +152,47 @@ class Disentangled(nn.Module):
         tracing.note("weights", weights)
         return dropout(weights, self.dropout, self.training)
 
-    def forward(self, x, mask, table, rows, asking=None):
-        """x, asking [B,L,E], mask bool [B,L] or None, table and rows as in `bias` -> [B,L,E]"""
-        q, k, v = self.tokens(x, asking)
+    def forward(self, x, mask, table, rows, query_states=None):
+        """x, query_states [B,L,E], mask bool [B,L] or None, table and rows as in `bias` -> [B,L,E]"""
+        q, k, v = self.project_tokens(x, query_states)
         q = q * self.scale
         bias = self.bias(q, k, table, rows) if self.kinds else None
-        return self.o_proj(merge_heads(self.mix(q, k, v, mask, bias)))
+        return self.o_proj(merge_heads(self.combine(q, k, v, mask, bias)))
 
 
-class TalkingHeads(Disentangled):
+class TalkingHeadsAttention(DisentangledAttention):
     """Heads are mixed, before the softmax and after it (Shazeer et al. 2020)."""
 
     def __init__(self, d_model, n_heads, kinds, **how):
         super().__init__(d_model, n_heads, kinds, **how)
-        self.talk, self.answer = (nn.Linear(n_heads, n_heads, bias=False) for _ in range(2))
+        self.logits_proj, self.weights_proj = (nn.Linear(n_heads, n_heads, bias=False) for _ in range(2))
 
-    def mix(self, q, k, v, mask, bias):
+    def combine(self, q, k, v, mask, bias):
         """As the parent's, through scores [B,H,L,L] that are held: the fused kernel cannot mix heads."""
         scores = q @ k.transpose(-2, -1)
-        scores = torch.einsum("bhqk,gh->bgqk", scores if bias is None else scores + bias, self.talk.weight)
-        return torch.einsum("bhqk,gh->bgqk", self.weights(scores, mask), self.answer.weight) @ v
+        scores = torch.einsum("bhqk,gh->bgqk", scores if bias is None else scores + bias, self.logits_proj.weight)
+        return torch.einsum("bhqk,gh->bgqk", self.weights(scores, mask), self.weights_proj.weight) @ v
 
 
-class PlainDisentangled(Disentangled):
+class DisentangledAttentionV2(DisentangledAttention):
     """Queries, keys and values have a layer each (DeBERTa V2). shared: distances are projected by them, too."""
 
     def __init__(self, d_model, n_heads, kinds, *, shared=False, **how):
         self.shared = shared
         super().__init__(d_model, n_heads, kinds, **how)
 
-    def project(self, width):
+    def make_projections(self, width):
         """Three layers with biases; with `shared`, none for distances."""
         self.q_proj, self.k_proj, self.v_proj = (nn.Linear(width, width) for _ in range(3))
         own = () if self.shared else self.kinds
         self.k_distance = nn.Linear(width, width) if "c2p" in own else None
         self.q_distance = nn.Linear(width, width) if "p2c" in own else None
 
-    def tokens(self, x, asking):
+    def project_tokens(self, x, query_states):
         """As the parent's, and a head's queries, keys and values lie in layers of their own."""
-        pairs = ((self.q_proj, x if asking is None else asking), (self.k_proj, x), (self.v_proj, x))
+        pairs = ((self.q_proj, x if query_states is None else query_states), (self.k_proj, x), (self.v_proj, x))
         return [split_heads(proj(states), self.n_heads) for proj, states in pairs]
 
-    def reading(self):
+    def distance_projections(self):
         """With `shared`, those of the states, also for a kind of score that is not there."""
-        return (self.k_proj, self.q_proj) if self.shared else super().reading()
+        return (self.k_proj, self.q_proj) if self.shared else super().distance_projections()

@@ -3,7 +3,7 @@
 from torch import nn
 
 from .attention import merge_heads, split_heads
-from .kernel import attend
+from .attention_kernel import attend
 
 
 class Attention(nn.Module):
@@ -30,20 +30,20 @@ class Attention(nn.Module):
         k, v = self.keys_values(x, memory, cache)
         causal = self.causal
         if cache is not None and memory is None:
-            mask, causal = cache.restrict(mask, causal, x.size(1), x.device)
+            mask, causal = cache.apply_mask(mask, causal, x.size(1), x.device)
         dropout = self.dropout if self.training else 0.0
         out = attend(q, k, v, mask=mask, bias=bias, causal=causal, scale=self.scale, dropout=dropout)
         return self.o_proj(merge_heads(out))
 
     def keys_values(self, x, memory, cache):
         """-> k, v [B,H,K,D]; memory does not change while a sentence is decoded, so it is projected once."""
-        if memory is not None and cache is not None and self in cache.memory:
-            return cache.memory[self]
+        if memory is not None and cache is not None and self in cache.cross_attention:
+            return cache.cross_attention[self]
         source = x if memory is None else memory
         k, v = split_heads(self.k_proj(source), self.n_heads), split_heads(self.v_proj(source), self.n_heads)
         if cache is None:
             return k, v
         if memory is None:
             return cache.extend(self, k, v)
-        cache.memory[self] = k, v
+        cache.cross_attention[self] = k, v
         return k, v

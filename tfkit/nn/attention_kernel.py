@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from .. import tracing
 from .dropout import keep_mask
 
-instead: Callable | None = None  # called as `fused` is, in its place: see `tfkit.substitute`
+attention_override: Callable | None = None  # called as `fused` is, in its place: see `tfkit.substitute`
 
 
 def causal_rows(q_len, k_len, device=None):
@@ -32,7 +32,7 @@ def attend_by_hand(q, k, v, *, mask=None, bias=None, causal=False, scale=None, d
     if bias is not None:
         scores = scores + bias
     if causal:
-        mask = _and(mask, causal_rows(q.size(-2), k.size(-2), q.device))
+        mask = _and_masks(mask, causal_rows(q.size(-2), k.size(-2), q.device))
     if sinks is not None:
         hidden = scores if mask is None else scores.masked_fill(~mask, float("-inf"))
         column = sinks.to(scores.dtype)[:, None, None].expand(*scores.shape[:-1], 1)  # [B,H,Q,1]
@@ -40,13 +40,13 @@ def attend_by_hand(q, k, v, *, mask=None, bias=None, causal=False, scale=None, d
     elif mask is None and bias is None:
         weights = scores.softmax(-1)
     else:
-        seen = scores if mask is None else scores.masked_fill(~mask, float("-inf"))
-        empty = (seen == float("-inf")).all(-1, keepdim=True)  # such a row gives zeros, as it does in SDPA
-        weights = seen.masked_fill(empty, 0.0).softmax(-1).masked_fill(empty, 0.0)
+        masked_scores = scores if mask is None else scores.masked_fill(~mask, float("-inf"))
+        empty = (masked_scores == float("-inf")).all(-1, keepdim=True)  # such a row gives zeros, as it does in SDPA
+        weights = masked_scores.masked_fill(empty, 0.0).softmax(-1).masked_fill(empty, 0.0)
     return F.dropout(weights, dropout, dropout > 0) @ v, weights, scores
 
 
-def attend_in_steps(q, k, v, added, causal, scale, dropout):
+def attend_cpu_dropout(q, k, v, added, causal, scale, dropout):
     """The same for training with dropout on a CPU, where PyTorch has no fused kernel for it: the steps it would take,
     but in place, with the bits drawn in bulk and 1 / (1 - p) put into v.
 
@@ -94,21 +94,21 @@ def attend(q, k, v, *, mask=None, bias=None, causal=False, scale=None, dropout=0
 def _attend(q, k, v, *, mask, bias, causal, scale, dropout, softcap, sinks):
     """Sinks and a soft cap in the terms of the fused kernel, or of the one that stands in for it."""
     if sinks is not None:
-        k, v, mask, bias, causal = with_sink_key(q, k, v, mask, bias, causal, sinks)
+        k, v, mask, bias, causal = append_sink_key(q, k, v, mask, bias, causal, sinks)
     if softcap is not None:
-        q, bias = capped_as_bias(q, k, bias, scale, softcap)
-    kernel = fused if instead is None else instead
+        q, bias = softcap_as_bias(q, k, bias, scale, softcap)
+    kernel = fused if attention_override is None else attention_override
     return kernel(q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, dropout=dropout)
 
 
-def with_sink_key(q, k, v, mask, bias, causal, sinks):
+def append_sink_key(q, k, v, mask, bias, causal, sinks):
     """Sinks, said to a kernel that knows none: one more key, of zeros, to which each head adds its sink and whose value
     is zero.
 
     Shapes as in `attend`, sinks [H] -> k [B,H,K+1,D], v [B,H,K+1,Dv], mask bool or None, bias [B or 1,H,Q,K+1], causal
     """
     if causal:
-        mask = _and(mask, causal_rows(q.size(-2), k.size(-2), q.device))
+        mask = _and_masks(mask, causal_rows(q.size(-2), k.size(-2), q.device))
     if mask is not None:
         mask = F.pad(mask.expand(*mask.shape[:-1], k.size(-2)), (0, 1), value=True)
     column = sinks.to(q.dtype).view(1, -1, 1, 1).expand(1, sinks.numel(), q.size(-2), 1)
@@ -119,7 +119,7 @@ def with_sink_key(q, k, v, mask, bias, causal, sinks):
     return F.pad(k, (0, 0, 0, 1)), F.pad(v, (0, 0, 0, 1)), mask, bias, False
 
 
-def capped_as_bias(q, k, bias, scale, softcap):
+def softcap_as_bias(q, k, bias, scale, softcap):
     """A soft cap, said to a kernel that knows none: queries of zeros, and the capped scores as what is added.
 
     -> q of zeros [B,H,Q,D], bias [B,H,Q,K]
@@ -134,16 +134,16 @@ def fused(q, k, v, *, mask, bias, causal, scale, dropout):
     if causal and q.size(-2) == 1:
         causal = False  # one query, the last: it sees every key
     if causal and (mask is not None or bias is not None or q.size(-2) != k.size(-2)):
-        mask, causal = _and(mask, causal_rows(q.size(-2), k.size(-2), q.device)), False
+        mask, causal = _and_masks(mask, causal_rows(q.size(-2), k.size(-2), q.device)), False
     if bias is not None:
         bias = bias.to(q.dtype)
         mask = bias if mask is None else bias.masked_fill(~mask, float("-inf"))
     if 0.0 < dropout < 1.0 and q.device.type == "cpu" and not torch.compiler.is_compiling():
-        return attend_in_steps(q, k, v, mask, causal, scale, dropout)
+        return attend_cpu_dropout(q, k, v, mask, causal, scale, dropout)
     return F.scaled_dot_product_attention(q, k, v, mask, dropout, causal, scale=scale)
 
 
-def _and(mask, other):
+def _and_masks(mask, other):
     return other if mask is None else mask & other
 
 
@@ -159,7 +159,7 @@ def _in_the_open(attended, q, k, v, **how):
         offered = tracing.offer("scores", scores)
         changed = weights if offered is scores else _weights_of(offered, q, k, how)
         changed = tracing.offer("weights", changed)
-        visible = _and(how["mask"], scores != float("-inf"))
+        visible = _and_masks(how["mask"], scores != float("-inf"))
         tracing.note("seen", visible & causal_rows(q.size(-2), k.size(-2), q.device) if how["causal"] else visible)
     if changed is not weights:
         out = out + (changed - weights) @ v

@@ -17,7 +17,9 @@ from ._base import Output
 EMBEDS = {"inputs_embeds": "input_ids", "decoder_inputs_embeds": "decoder_input_ids"}
 
 
-def asked(model: Any, call: Callable[..., Any], args: tuple[Any, ...], given: dict[str, Any]) -> Any:
+def call_with_transformers_arguments(
+    model: Any, call: Callable[..., Any], args: tuple[Any, ...], given: dict[str, Any]
+) -> Any:
     """The call with what is asked for beside its result; see `Model.__call__`."""
     hidden, weights, as_dict = (
         given.pop(name, None) for name in ("output_hidden_states", "output_attentions", "return_dict")
@@ -29,11 +31,11 @@ def asked(model: Any, call: Callable[..., Any], args: tuple[Any, ...], given: di
     if args and any(given.get(name) is not None for name in EMBEDS):
         raise ValueError("input_ids and inputs_embeds say the same: give one of them, by name")
     with ExitStack() as around:
-        around.enter_context(embedded(model, given))
+        around.enter_context(replace_ids(model, given))
         states = around.enter_context(layer_states(model)) if hidden else None
         seen = around.enter_context(attention_weights(model)) if weights else None
         out = call(*args, **given)
-    more = named(states, "hidden_states") if states else {}
+    more = by_side(states, "hidden_states") if states else {}
     out = Output({**out, **more, **(attentions(model, seen) if seen is not None else {})})
     return out if as_dict is None or as_dict else out[:]
 
@@ -59,7 +61,7 @@ def layer_states(model: Any) -> Iterator[dict[str, list[torch.Tensor]]]:
     """While it lasts, side -> what each layer reads, and at the end what comes out of all, [B,L,E] each.
 
     Raises ValueError for a model whose layers do not read one state for each token."""
-    if why := getattr(model, "UNLIKE_STATES", None):
+    if why := getattr(model, "NO_HIDDEN_STATES", None):
         raise ValueError(f"output_hidden_states: {why}; `with tfkit.trace(model)` shows what each layer gives")
     found: dict[str, list[torch.Tensor]] = {}
     with ExitStack() as around:
@@ -84,12 +86,12 @@ def _ending(model: Any, name: str, found: dict[str, list[torch.Tensor]]) -> Iter
     side = {"encode": "encoder", "decode": "decoder"}.get(name, "")
     into = found.get(side, found.get("", []))
 
-    def noted(*args: Any, **given: Any) -> Any:
+    def record_output(*args: Any, **given: Any) -> Any:
         out = method(*args, **given)
         into.append(out if isinstance(out, torch.Tensor) else out[0])
         return out
 
-    object.__setattr__(model, name, noted)
+    object.__setattr__(model, name, record_output)
     try:
         yield
     finally:
@@ -130,10 +132,10 @@ def attentions(model: nn.Module, seen: Weights) -> dict[str, tuple[torch.Tensor,
         parts = name.split(".")
         side = next((side for side in ("decoder", "encoder") if side in parts and side in sides), "")
         found.setdefault("cross" if any("cross" in part for part in parts) else side, []).append(weights)
-    return named(found, "attentions")
+    return by_side(found, "attentions")
 
 
-def named(found: dict[str, list[torch.Tensor]], what: str) -> dict[str, tuple[torch.Tensor, ...]]:
+def by_side(found: dict[str, list[torch.Tensor]], what: str) -> dict[str, tuple[torch.Tensor, ...]]:
     """{"encoder": …} -> {"encoder_hidden_states": …}"""
     return {f"{side}_{what}".lstrip("_"): tuple(tensors) for side, tensors in found.items() if tensors}
 
@@ -148,7 +150,7 @@ def token_table(model: nn.Module) -> nn.Module:
 
 
 @contextmanager
-def embedded(model: Any, given: dict[str, Any]) -> Iterator[None]:
+def replace_ids(model: Any, given: dict[str, Any]) -> Iterator[None]:
     """While it lasts, looking tokens up gives the vectors [B,L,E] that `given` holds in place of ids, which it gets."""
     waiting: dict[nn.Module, list[torch.Tensor]] = {}
     for name, ids in EMBEDS.items():
@@ -162,10 +164,10 @@ def embedded(model: Any, given: dict[str, Any]) -> Iterator[None]:
             found = waiting.setdefault(token_table(model) if own is None else own, [])
             found.append((vectors.flatten(0, -3) if vectors.dim() > 3 else vectors) / scale)  # as if looked up
 
-    def instead(module: nn.Module, _args: Any, out: torch.Tensor) -> torch.Tensor:
+    def replace_embeddings(module: nn.Module, _args: Any, out: torch.Tensor) -> torch.Tensor:
         return waiting[module].pop(0) if waiting[module] else out
 
     with ExitStack() as around:
         for table in waiting:
-            around.callback(table.register_forward_hook(instead).remove)
+            around.callback(table.register_forward_hook(replace_embeddings).remove)
         yield

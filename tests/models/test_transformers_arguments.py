@@ -326,12 +326,12 @@ def test_mt5_is_tied_where_its_file_is(tmp_path):
 def test_dropout_of_multiple_choice(name, tmp_path):
     fields = {**BERT, "hidden_dropout_prob": 0.3, "classifier_dropout": 0.6}
     theirs, ours = made(name, fields, tmp_path)
-    assert ours.top.drop.p == theirs.dropout.p
+    assert ours.task_head.drop.p == theirs.dropout.p
 
 
 @pytest.mark.parametrize("name", sorted(set(hf.activations.ACT2FN) - {"prelu", "xielu"}))
 def test_activations(name):
-    from tfkit.models._base import activation
+    from tfkit.models._base import get_activation
 
     x = torch.linspace(-12, 12, 201, dtype=torch.float64)
-    torch.testing.assert_close(activation(name)(x), hf.activations.ACT2FN[name](x), rtol=1e-7, atol=1e-7)
+    torch.testing.assert_close(get_activation(name)(x), hf.activations.ACT2FN[name](x), rtol=1e-7, atol=1e-7)

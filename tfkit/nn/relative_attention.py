@@ -10,8 +10,8 @@ import torch
 from torch import nn
 
 from .attention import merge_heads, split_heads
-from .fused import Attention
-from .kernel import attend
+from .attention_kernel import attend
+from .attention_module import Attention
 from .positions import relative_shift
 
 
@@ -21,12 +21,12 @@ def relative_scores(q, k, r, u, v):
     q [B,H,Q,D], the last Q of the K positions, k [B,H,K,D]; r [H,K,D]: r[:, j] stands for the distance K-1-j; u and v
     [H,D]: what every query asks -> [B,H,Q,K]; what is in a query's future is left undefined
     """
-    by_content = (q + u[:, None]) @ k.transpose(-2, -1)  # [B,H,Q,K]
-    by_distance = relative_shift((q + v[:, None]) @ r.transpose(-2, -1))
-    return (by_content + by_distance) / math.sqrt(q.size(-1))
+    content_bias = (q + u[:, None]) @ k.transpose(-2, -1)  # [B,H,Q,K]
+    position_bias = relative_shift((q + v[:, None]) @ r.transpose(-2, -1))
+    return (content_bias + position_bias) / math.sqrt(q.size(-1))
 
 
-def distance_waves(distances, dim, like):
+def sinusoidal_distances(distances, dim, like):
     """A wave per distance, sines beside cosines: distances [R] -> [R,dim], of the dtype and device of `like`."""
     wide = torch.promote_types(like.dtype, torch.float32)  # an angle of 1000 has no digits left in half precision
     speed = 10000.0 ** (-torch.arange(0, dim, 2, dtype=wide, device=like.device) / dim)
@@ -39,7 +39,7 @@ def skew(scores, batch, keys):
 
     scores [H,B*Q,R], a tensor of its own and no view, R > keys -> [B,H,Q,keys]; its element [i,j] is theirs
     [i, j+Q-1-i]. Where that is past the end of row i it is the start of row i+1, which that row itself never reads:
-    `bar` may write there.
+    `causal_relative_bias` may write there.
     """
     heads, rows, reach = scores.shape
     queries = rows // batch
@@ -47,15 +47,15 @@ def skew(scores, batch, keys):
     return scores.as_strided((batch, heads, queries, keys), strides, queries - 1)
 
 
-def bar(queries, keys, seen, like):
+def causal_relative_bias(queries, keys, reach, like):
     """What a causal query may not see, to be added to the scores by distance: R = keys + 1, the last one the future.
 
-    seen: how many of the nearest positions each query sees, itself included -> [Q,R], -inf where it may not look
+    reach: how many of the nearest positions each query sees, itself included -> [Q,R], -inf where it may not look
     """
     column = torch.arange(keys + 1, device=like.device)
     future = torch.arange(queries - 1, -1, -1, device=like.device)[:, None]  # the wrapped part, see `skew`
-    barred = (column < future) | (column >= keys) | (column < keys - seen)
-    return like.new_zeros(queries, keys + 1).masked_fill(barred, float("-inf"))
+    causal_bias = (column < future) | (column >= keys) | (column < keys - reach)
+    return like.new_zeros(queries, keys + 1).masked_fill(causal_bias, float("-inf"))
 
 
 class RelativeAttention(Attention):
@@ -68,49 +68,57 @@ class RelativeAttention(Attention):
         super().__init__(d_model, n_heads, d_head=d_head, bias=False, dropout=dropout)
         inner = self.q_proj.out_features
         self.r_proj = nn.Linear(d_model, inner, bias=False)
-        self.by_content, self.by_distance = (nn.Parameter(torch.zeros(n_heads, inner // n_heads)) for _ in range(2))
+        self.content_bias, self.position_bias = (nn.Parameter(torch.zeros(n_heads, inner // n_heads)) for _ in range(2))
         self.scale = (inner // n_heads) ** -0.5
 
-    def far(self, waves, cache=None):
-        """waves [R,E], from far to near -> keys of the distances [H,D,R]; a cache keeps those that reach farthest."""
-        known = None if cache is None else cache.kept.get(self)
-        if known is None or known.size(2) < len(waves):
-            known = self.r_proj(waves).view(len(waves), self.n_heads, -1).permute(1, 2, 0)
+    def position_keys(self, position_encodings, cache=None):
+        """position_encodings [R,E], from far to near -> keys of the distances [H,D,R]; a cache keeps those that reach
+        farthest."""
+        cached_keys = None if cache is None else cache.constants.get(self)
+        if cached_keys is None or cached_keys.size(2) < len(position_encodings):
+            cached_keys = (
+                self.r_proj(position_encodings).view(len(position_encodings), self.n_heads, -1).permute(1, 2, 0)
+            )
         if cache is not None:
-            cache.kept[self] = known
-        return known[:, :, known.size(2) - len(waves) :]
+            cache.constants[self] = cached_keys
+        return cached_keys[:, :, cached_keys.size(2) - len(position_encodings) :]
 
-    def asked(self, q, bias):
+    def add_head_bias(self, q, bias):
         """q [B,H,Q,D] with the head's bias of [H,D]; the heads of q may be cut into blocks of queries, one by one"""
         return q + bias.repeat_interleave(q.size(1) // self.n_heads, dim=0)[:, None]
 
-    def distance_bias(self, q, far, keys, barred=None):
-        """q [B,H,Q,D], far [H,D,R], barred [1,B*Q,R] or None -> scaled scores [B,H,Q,keys], a view of [H,B*Q,R]"""
-        rows = (self.asked(q, self.by_distance) * self.scale).transpose(0, 1).flatten(1, 2)
-        scores = torch.bmm(rows, far) if barred is None else torch.baddbmm(barred, rows, far)
+    def distance_bias(self, q, position_keys, keys, causal_bias=None):
+        """q [B,H,Q,D], position_keys [H,D,R], causal_bias [1,B*Q,R] or None -> scaled scores [B,H,Q,keys], a view of
+        [H,B*Q,R]"""
+        rows = (self.add_head_bias(q, self.position_bias) * self.scale).transpose(0, 1).flatten(1, 2)
+        scores = (
+            torch.bmm(rows, position_keys) if causal_bias is None else torch.baddbmm(causal_bias, rows, position_keys)
+        )
         return skew(scores, len(q), keys)
 
-    def look(self, q, k, v, bias, mask=None):
+    def attend_with_bias(self, q, k, v, bias, mask=None):
         """q [B,H,Q,D], k, v [B,H,K,D], bias [B,H,Q,K], mask bool, broadcastable to it, or None -> [B,Q,E]"""
         dropout = self.dropout if self.training else 0.0
-        q = self.asked(q, self.by_content)
+        q = self.add_head_bias(q, self.content_bias)
         out = attend(q, k, v, mask=mask, bias=bias, scale=self.scale, dropout=dropout)
         return self.o_proj(merge_heads(out.reshape(len(q), self.n_heads, -1, out.size(-1))))
 
-    def forward(self, source, new, waves, barred=None, mask=None, cache=None):  # type: ignore[override]
-        """source [B,K,E]: the memory, and after it the `new` positions that look; waves [R,E] and barred [1,B*Q,R] as
-        `bar` counts; mask bool [B,1,1,K] or None. With a cache the memory is one blank state: the oldest of R - 1 - new
-        keys are that one, until there are as many others -> [B,new,E]"""
+    def forward(self, source, new, position_encodings, causal_bias=None, mask=None, cache=None):  # type: ignore[override]
+        """source [B,K,E]: the memory, and after it the `new` positions that look; position_encodings [R,E] and
+        causal_bias [1,B*Q,R] as `causal_relative_bias` counts; mask bool [B,1,1,K] or None. With a cache the memory is
+        one blank state: the oldest of R - 1 - new keys are that one, until there are as many others -> [B,new,E]"""
         q = split_heads(self.q_proj(source[:, -new:]), self.n_heads)
         k, v = (split_heads(proj(source), self.n_heads) for proj in (self.k_proj, self.v_proj))
         if cache is not None:
-            blank, size = (k[:, :, :1], v[:, :, :1]), len(waves) - 1
+            blank, size = (k[:, :, :1], v[:, :, :1]), len(position_encodings) - 1
             k, v = cache.extend(self, k[:, :, -new:], v[:, :, -new:])
-            k, v = (filled(part[:, :, -size:], first, size) for part, first in zip((k, v), blank, strict=True))
-        return self.look(q, k, v, self.distance_bias(q, self.far(waves, cache), k.size(2), barred), mask)
+            k, v = (pad_keys(part[:, :, -size:], first, size) for part, first in zip((k, v), blank, strict=True))
+        return self.attend_with_bias(
+            q, k, v, self.distance_bias(q, self.position_keys(position_encodings, cache), k.size(2), causal_bias), mask
+        )
 
 
-def filled(part, first, size):
+def pad_keys(part, first, size):
     """part [B,H,K,D], with `first` [B,H,1,D] before it as often as it takes -> [B,H,size,D]"""
     lacking = size - part.size(2)
     return torch.cat([first.expand(-1, -1, lacking, -1), part], dim=2) if lacking else part

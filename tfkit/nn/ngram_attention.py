@@ -11,57 +11,61 @@ import torch.nn.functional as F
 from torch import nn
 
 from .. import tracing
-from .fused import Attention
-from .kernel import attend
-from .positions import places, relative_bucket
+from .attention_kernel import attend
+from .attention_module import Attention
+from .positions import position_range, relative_bucket
 
 
-class Streams(NamedTuple):
+class NgramContext(NamedTuple):
     """What all layers share. table [buckets,·]: one-hot, the bucket of each distance to max_distance, nearest last.
 
-    main_seen, seen, bool: where the main stream [·,1,T,K] and the others [·,1,N,T,K+1] may look; beside [K+1]: the
-    scores where those may not, -inf, but 0 in the last place, which stands for the query's own key.
+    main_seen, seen, bool: where the main stream [·,1,T,K] and the others [·,1,N,T,K+1] may look; own_key_bias [K+1]:
+    the scores where those may not, -inf, but 0 in the last place, which stands for the query's own key.
     """
 
     n: int
     paired: bool
     table: torch.Tensor
-    main_seen: torch.Tensor
-    seen: torch.Tensor
-    beside: torch.Tensor
+    main_mask: torch.Tensor
+    ngram_mask: torch.Tensor
+    own_key_bias: torch.Tensor
 
-    def rows(self, first, end):
+    def slice_rows(self, first, end):
         """The same for these rows, with no keys behind the last of them."""
-        new, keys = self.main_seen.shape[-2:]
+        new, keys = self.main_mask.shape[-2:]
         keys -= new - end
-        seen = self.seen[..., first:end, : keys + 1]
+        ngram_mask = self.ngram_mask[..., first:end, : keys + 1]
         return self._replace(
-            main_seen=self.main_seen[..., first:end, :keys], seen=seen, beside=self.beside[-keys - 1 :]
+            main_mask=self.main_mask[..., first:end, :keys],
+            ngram_mask=ngram_mask,
+            own_key_bias=self.own_key_bias[-keys - 1 :],
         )
 
 
-def plan_streams(x, n, past, keys, mask, *, buckets, max_distance, paired=True):
+def make_ngram_context(x, n, past, keys, mask, *, buckets, max_distance, paired=True):
     """x [B,T,E]: the new words; past: how many came before, as of `places`; keys: how many there may be; mask: bool
     [B,·] or None.
 
-    not paired: as transformers computes it, see tfkit.models.prophetnet -> `Streams`
+    not paired: as transformers computes it, see tfkit.models.prophetnet -> `NgramContext`
     """
     new, device = x.size(1), x.device
     counted = isinstance(past, int)  # a tensor: of a cache of fixed size, which is not empty
     first = max(0, past + new - max_distance) if counted else 0
     distance = past + new - torch.arange(first, keys + 2, device=device)
     table = F.one_hot(relative_bucket(-distance, False, buckets, max_distance), buckets).T.to(x.dtype)
-    place, key = places(past, new, device)[:, None], torch.arange(keys, device=device)
+    place, key = position_range(past, new, device)[:, None], torch.arange(keys, device=device)
     back = torch.arange(n, device=device)[:, None, None] * (paired or (counted and not past))
-    main_seen, seen = (key <= place)[None, None], ((key <= place - back) | (key == 0))[None, None]
+    main_mask, ngram_mask = (key <= place)[None, None], ((key <= place - back) | (key == 0))[None, None]
     if mask is not None:
         mask = F.pad(mask, (0, keys - mask.size(1)), value=True)[:, None, None]
-        main_seen, seen = main_seen & mask, seen & mask[:, None]
-    beside = x.new_full((keys + 1,), float("-inf")).masked_fill(torch.arange(keys + 1, device=device) == keys, 0.0)
-    return Streams(n, paired, table, main_seen, F.pad(seen, (0, 1)), beside)
+        main_mask, ngram_mask = main_mask & mask, ngram_mask & mask[:, None]
+    own_key_bias = x.new_full((keys + 1,), float("-inf")).masked_fill(
+        torch.arange(keys + 1, device=device) == keys, 0.0
+    )
+    return NgramContext(n, paired, table, main_mask, F.pad(ngram_mask, (0, 1)), own_key_bias)
 
 
-def by_key(scores, table, width):
+def scores_by_key(scores, table, width):
     """scores [...,T,buckets] -> [...,T,width]: by distance, each row one further right than the last: by key.
 
     All that is beyond the table is in the last bucket. What lies in a row's future holds anything.
@@ -72,7 +76,7 @@ def by_key(scores, table, width):
     return flat[..., new - 1 : new - 1 + new * width].unflatten(-1, (new, width))
 
 
-class StreamAttention(Attention):
+class NgramAttention(Attention):
     """Self-attention of all streams: keys and values are the main one's, and each predicting query's own."""
 
     CHUNK = 128  # rows at a time: none computes much of the future that it may not see
@@ -82,11 +86,11 @@ class StreamAttention(Attention):
         self.relative = nn.Linear(d_model, buckets * n_heads)
 
     def forward(self, x, memory=None, *, mask=None, bias=None, cache=None):
-        """x [B,(1+N)T,E], the main stream first; mask: the `Streams` -> [B,(1+N)T,E]"""
+        """x [B,(1+N)T,E], the main stream first; mask: the `NgramContext` -> [B,(1+N)T,E]"""
         streams = mask.n + 1
         projections = (p(x).unflatten(-1, (self.n_heads, -1)) for p in (self.q_proj, self.k_proj, self.v_proj))
         q, k, v = (p.transpose(1, 2).unflatten(2, (streams, -1)) for p in projections)  # [B,H,1+N,T,D]
-        scores = self.by_bucket(self.relative(x).unflatten(1, (streams, -1)), mask.paired)
+        scores = self.bucket_scores(self.relative(x).unflatten(1, (streams, -1)), mask.paired)
         new, main_k, main_v = q.size(3), k[:, :, 0], v[:, :, 0]
         if cache is not None:
             main_k, main_v = cache.extend(self, main_k, main_v)
@@ -94,13 +98,13 @@ class StreamAttention(Attention):
         out = []
         for first in range(0, new, new if whole else self.CHUNK):
             end = new if whole else min(first + self.CHUNK, new)
-            rows, seen = slice(first, end), mask.rows(first, end)
-            keys = seen.main_seen.size(-1)
+            rows, ngram_mask = slice(first, end), mask.slice_rows(first, end)
+            keys = ngram_mask.main_mask.size(-1)
             own = q[..., rows, :], k[..., rows, :], v[..., rows, :], scores[..., rows, :]
-            out.append(self.read(*own, main_k[:, :, :keys], main_v[:, :, :keys], seen))
+            out.append(self.attend_streams(*own, main_k[:, :, :keys], main_v[:, :, :keys], ngram_mask))
         return self.o_proj(torch.cat(out, 3).flatten(2, 3).transpose(1, 2).flatten(2))
 
-    def by_bucket(self, scores, paired):
+    def bucket_scores(self, scores, paired):
         """scores [B,1+N,T,buckets·H] -> [B,H,1+N,T,buckets]"""
         scores = scores.unflatten(-1, (-1, self.n_heads)).permute(0, 4, 1, 2, 3)
         if paired:
@@ -109,18 +113,20 @@ class StreamAttention(Attention):
         batch, new, n, heads, buckets = others.shape
         return torch.cat([scores[:, :, :1], others.reshape(batch, n, heads, new, buckets).transpose(1, 2)], 2)
 
-    def read(self, q, own_k, own_v, scores, k, v, streams):
+    def attend_streams(self, q, own_k, own_v, scores, k, v, streams):
         """q, own_k, own_v [B,H,1+N,T,D], scores [B,H,1+N,T,buckets], k, v [B,H,K,D] -> [B,H,1+N,T,D]
 
         All predicting queries at once: softmax sees differences only, so each row is taken relative to its query's own
         score, and one key of zeros can stand for the own key of all. What it weighs comes out in a column of its own.
         """
         dropout, width, keys = self.dropout if self.training else 0.0, q.size(-1), k.size(2)
-        bias = by_key(scores[:, :, 0], streams.table, keys)
-        main = attend(q[:, :, 0], k, v, mask=streams.main_seen, bias=bias, dropout=dropout)
+        bias = scores_by_key(scores[:, :, 0], streams.table, keys)
+        main = attend(q[:, :, 0], k, v, mask=streams.main_mask, bias=bias, dropout=dropout)
         q, own_k, own_v, scores = (t[:, :, 1:] for t in (q, own_k, own_v, scores))
         own = (q * own_k).sum(-1, keepdim=True) * width**-0.5 + scores[..., :1]
-        bias = torch.where(streams.seen, by_key(scores - own, streams.table, keys + 1), streams.beside)
+        bias = torch.where(
+            streams.ngram_mask, scores_by_key(scores - own, streams.table, keys + 1), streams.own_key_bias
+        )
         room = (0, 8, 0, 1)  # the kernel wants keys as wide as values, and widths of whole registers
         v = F.pad(v, room)
         v[:, :, -1, width] = 1.0

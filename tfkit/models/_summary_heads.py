@@ -8,7 +8,7 @@ from torch import nn
 
 from ..nn import Dropout
 from . import _heads as heads
-from ._base import activation, check_share, check_target
+from ._base import check_probabilities, check_target, get_activation
 from ._heads import cross_entropy
 
 SUMMARIES = {"first": lambda x: x[:, 0], "last": lambda x: x[:, -1], "mean": lambda x: x.mean(1)}
@@ -28,11 +28,11 @@ class SequenceClassification(heads.SequenceClassification):
         super().__init__(c)
         del self.classifier
         self.drop, self.summary = Dropout(c.summary_dropout), nn.Linear(c.d_model, c.num_labels)
-        self.pick = summary(c.summary_type)
-        self.bend = activation(c.summary_activation) if c.summary_activation else nn.Identity()
+        self.select = summary(c.summary_type)
+        self.activation = get_activation(c.summary_activation) if c.summary_activation else nn.Identity()
 
-    def scores(self, seen):
-        return self.bend(self.summary(self.drop(self.pick(seen.states))))
+    def scores(self, inputs):
+        return self.activation(self.summary(self.drop(self.select(inputs.states))))
 
 
 class MultipleChoice(SequenceClassification):
@@ -40,10 +40,10 @@ class MultipleChoice(SequenceClassification):
 
     def __init__(self, c):
         super().__init__(c)
-        self.choose = nn.Linear(c.num_labels, 1)
+        self.logits_proj = nn.Linear(c.num_labels, 1)
 
-    def forward(self, seen, labels=None):
-        logits = self.choose(self.scores(seen)).view(-1, seen.choices)  # [B,C]
+    def forward(self, inputs, labels=None):
+        logits = self.logits_proj(self.scores(inputs)).view(-1, inputs.choices)  # [B,C]
         return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
 
 
@@ -55,23 +55,23 @@ class Summary(heads.Head):
 
     def __init__(self, c):
         super().__init__(c)
-        self.pick, self.drop = summary(c.summary_type), Dropout(c.summary_dropout)
+        self.select, self.drop = summary(c.summary_type), Dropout(c.summary_dropout)
         self.summary = nn.Linear(c.d_model, c.d_model) if c.summary_use_proj else nn.Identity()
-        self.bend = activation(c.summary_activation) if c.summary_activation else nn.Identity()
+        self.activation = get_activation(c.summary_activation) if c.summary_activation else nn.Identity()
 
-    def summed(self, seen):
+    def summarise(self, inputs):
         """-> [B,E]"""
-        return self.drop(self.bend(self.summary(self.pick(seen.states))))
+        return self.drop(self.activation(self.summary(self.select(inputs.states))))
 
-    def scores(self, seen):
-        return self.classifier(self.summed(seen))
+    def scores(self, inputs):
+        return self.classifier(self.summarise(inputs))
 
 
 class SummaryChoice(Summary, heads.MultipleChoice):
     """A score for each choice."""
 
 
-class BeamSpans(heads.Head):
+class BeamQuestionAnswering(heads.Head):
     """Where an answer starts, and, given that, where it ends; or that there is none.
 
     Trained on the true start; asked without one, it goes on from the n_start best starts.
@@ -82,39 +82,41 @@ class BeamSpans(heads.Head):
 
     def __init__(self, c):
         super().__init__(c)
-        self.start = nn.Linear(c.d_model, 1)
-        self.end_mix, self.end_norm = nn.Linear(2 * c.d_model, c.d_model), nn.LayerNorm(c.d_model, c.eps)
-        self.end = nn.Linear(c.d_model, 1)
-        self.answer_mix, self.answer = nn.Linear(2 * c.d_model, c.d_model), nn.Linear(c.d_model, 1, bias=False)
+        self.start_logits = nn.Linear(c.d_model, 1)
+        self.end_dense, self.end_norm = nn.Linear(2 * c.d_model, c.d_model), nn.LayerNorm(c.d_model, c.eps)
+        self.end_logits = nn.Linear(c.d_model, 1)
+        self.answer_dense, self.answer_logits = nn.Linear(2 * c.d_model, c.d_model), nn.Linear(c.d_model, 1, bias=False)
         self.n_start, self.n_end = c.n_start, c.n_end
 
     def ends(self, x, starts, p_mask):
         """x [B,L,E], states of the starts [B,N,E] -> logits [B,L,N]"""
-        here, there = self.end_mix.weight.chunk(2, 1)  # [E,2E] over both = two products, and no copy for every pair
-        mixed = F.linear(x, here)[:, :, None] + F.linear(starts, there, self.end_mix.bias)[:, None]  # [B,L,N,E]
-        logits = self.end(self.end_norm(mixed.tanh())).squeeze(-1)
-        return logits if p_mask is None else barred(logits, p_mask[..., None])
+        here, there = self.end_dense.weight.chunk(2, 1)  # [E,2E] over both = two products, and no copy for every pair
+        mixed = F.linear(x, here)[:, :, None] + F.linear(starts, there, self.end_dense.bias)[:, None]  # [B,L,N,E]
+        logits = self.end_logits(self.end_norm(mixed.tanh())).squeeze(-1)
+        return logits if p_mask is None else mask_impossible(logits, p_mask[..., None])
 
     def answerable(self, x, start, cls_index):
         """x [B,L,E], the start's state [B,E] -> logits [B]: above 0, there is no answer"""
-        text = x[:, -1] if cls_index is None else pick(x, cls_index[:, None])[:, 0]
-        return self.answer(self.answer_mix(torch.cat([start, text], -1)).tanh()).squeeze(-1)
+        text = x[:, -1] if cls_index is None else gather_positions(x, cls_index[:, None])[:, 0]
+        return self.answer_logits(self.answer_dense(torch.cat([start, text], -1)).tanh()).squeeze(-1)
 
-    def forward(self, seen, start_positions=None, end_positions=None, is_impossible=None, cls_index=None, p_mask=None):
-        x = seen.states
+    def forward(
+        self, inputs, start_positions=None, end_positions=None, is_impossible=None, cls_index=None, p_mask=None
+    ):
+        x = inputs.states
         self.check(x, start_positions=start_positions, end_positions=end_positions, cls_index=cls_index)
-        logits = self.start(x).squeeze(-1)  # [B,L]
+        logits = self.start_logits(x).squeeze(-1)  # [B,L]
         if p_mask is not None:
-            check_share("p_mask", p_mask, logits.shape)
-        logits = logits if p_mask is None else barred(logits, p_mask)
+            check_probabilities("p_mask", p_mask, logits.shape)
+        logits = logits if p_mask is None else mask_impossible(logits, p_mask)
         if start_positions is None or end_positions is None:
-            return self.searched(x, logits.softmax(-1), cls_index, p_mask)
-        start = pick(x, start_positions[:, None])  # [B,1,E]
+            return self.search_spans(x, logits.softmax(-1), cls_index, p_mask)
+        start = gather_positions(x, start_positions[:, None])  # [B,1,E]
         end = self.ends(x, start, p_mask).squeeze(-1)
         loss = (cross_entropy(logits, start_positions) + cross_entropy(end, end_positions)) / 2
         if cls_index is not None and is_impossible is not None:
             no = self.answerable(x, start[:, 0], cls_index)
-            check_share("is_impossible", is_impossible, no.shape)
+            check_probabilities("is_impossible", is_impossible, no.shape)
             loss = loss + F.binary_cross_entropy_with_logits(no, is_impossible.to(no.dtype)) / 2
         return {"loss": loss}
 
@@ -124,10 +126,10 @@ class BeamSpans(heads.Head):
             if at is not None:
                 check_target(name, at, x.shape[:1], x.size(1), None)
 
-    def searched(self, x, chance, cls_index, p_mask):
+    def search_spans(self, x, chance, cls_index, p_mask):
         """The best starts by chance [B,L], and the best ends for each: [B,n_end·n_start], the start varies fastest"""
         top, at = chance.topk(min(self.n_start, x.size(1)), -1)
-        ends = self.ends(x, pick(x, at), p_mask).softmax(1)
+        ends = self.ends(x, gather_positions(x, at), p_mask).softmax(1)
         end, end_at = ends.topk(min(self.n_end, x.size(1)), 1)  # [B,n_end,n_start]
         expected = (chance[:, None] @ x).squeeze(1)
         return {
@@ -139,23 +141,23 @@ class BeamSpans(heads.Head):
         }
 
 
-def pick(x, index):
+def gather_positions(x, index):
     """x [B,L,E], index int64 [B,N] -> [B,N,E]"""
     return x.gather(1, index[..., None].expand(-1, -1, x.size(-1)))
 
 
-def barred(logits, p_mask):
+def mask_impossible(logits, p_mask):
     """logits at -1e30, or their dtype's least, where p_mask, which is broadcast, is 1"""
     return logits.masked_fill(p_mask.bool(), max(-1e30, torch.finfo(logits.dtype).min))
 
 
 NAMES = {
-    "sequence_summary.summary": "top.summary",
-    "logits_proj": "top.choose",
-    "qa_outputs.start_logits.dense": "top.start",
-    "qa_outputs.end_logits.dense_0": "top.end_mix",
-    "qa_outputs.end_logits.LayerNorm": "top.end_norm",
-    "qa_outputs.end_logits.dense_1": "top.end",
-    "qa_outputs.answer_class.dense_0": "top.answer_mix",
-    "qa_outputs.answer_class.dense_1": "top.answer",
+    "sequence_summary.summary": "task_head.summary",
+    "logits_proj": "task_head.logits_proj",
+    "qa_outputs.start_logits.dense": "task_head.start_logits",
+    "qa_outputs.end_logits.dense_0": "task_head.end_dense",
+    "qa_outputs.end_logits.LayerNorm": "task_head.end_norm",
+    "qa_outputs.end_logits.dense_1": "task_head.end_logits",
+    "qa_outputs.answer_class.dense_0": "task_head.answer_dense",
+    "qa_outputs.answer_class.dense_1": "task_head.answer_logits",
 }

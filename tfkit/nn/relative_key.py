@@ -5,29 +5,29 @@ import torch
 from torch import nn
 
 from .attention import merge_heads, split_heads
-from .fused import Attention
-from .kernel import attend
-from .positions import places
+from .attention_kernel import attend
+from .attention_module import Attention
+from .positions import position_range
 
 
-class DistanceAttention(Attention):
-    """Each distance up to `reach` has a vector; a query's product with it is added to the scores, and so is a key's
-    where `keys_too`. Beside `Attention`'s projections: distances, nn.Embedding(2 * reach - 1, D)."""
+class RelativeKeyAttention(Attention):
+    """Each distance up to `max_distance` has a vector; a query's product with it is added to the scores, and so is a
+    key's where `use_keys`. Beside `Attention`'s projections: distances, nn.Embedding(2 * reach - 1, D)."""
 
-    def __init__(self, d_model, n_heads, *, reach, keys_too=False, dropout=0.0, causal=False):
+    def __init__(self, d_model, n_heads, *, max_distance, use_keys=False, dropout=0.0, causal=False):
         super().__init__(d_model, n_heads, dropout=dropout, causal=causal)
-        self.keys_too = keys_too
-        self.distances = nn.Embedding(2 * reach - 1, d_model // n_heads)
+        self.use_keys = use_keys
+        self.distances = nn.Embedding(2 * max_distance - 1, d_model // n_heads)
 
     def distance_scores(self, q, k, past):
         """q [B,H,Q,D] of the positions after `past` others, k [B,H,K,D] -> scaled scores [B,H,Q,K]"""
         middle = self.distances.num_embeddings // 2
-        at = places(past, q.size(2), q.device)[:, None] - torch.arange(k.size(2), device=q.device)
+        at = position_range(past, q.size(2), q.device)[:, None] - torch.arange(k.size(2), device=q.device)
         if not isinstance(past, int):  # of a cache of fixed size there may be slots that are never written
             at = at.clamp(-middle, middle)
         vectors = self.distances(at + middle)  # [Q,K,D]
         scores = torch.einsum("bhqd,qkd->bhqk", q, vectors)
-        if self.keys_too:
+        if self.use_keys:
             scores = scores + torch.einsum("bhkd,qkd->bhqk", k, vectors)
         return scores * q.size(-1) ** -0.5
 
@@ -39,6 +39,6 @@ class DistanceAttention(Attention):
         past = 0
         if cache is not None:
             past = cache.past - x.size(1)  # the keys of x are in it
-            mask, causal = cache.restrict(mask, causal, x.size(1), x.device)
+            mask, causal = cache.apply_mask(mask, causal, x.size(1), x.device)
         bias = self.distance_scores(q, k, past)
         return self.o_proj(merge_heads(attend(q, k, v, mask=mask, bias=bias, causal=causal, dropout=dropout)))

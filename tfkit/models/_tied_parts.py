@@ -11,7 +11,9 @@ def tie(encoder, decoder):
     Raises ValueError where the two are not of one make and size.
     """
     source = dict(encoder.named_parameters())
-    shared = [name for name, _ in decoder.named_parameters() if not name.startswith("top.") and "cross_" not in name]
+    shared = [
+        name for name, _ in decoder.named_parameters() if not name.startswith("task_head.") and "cross_" not in name
+    ]
     for name in shared:
         if name not in source or source[name].shape != decoder.get_parameter(name).shape:
             raise ValueError(f"tie_encoder_decoder: encoder and decoder must be of one make and size; {name} is not")
@@ -20,7 +22,7 @@ def tie(encoder, decoder):
     return shared
 
 
-class Shared(Parts):
+class TiedParts(Parts):
     """The map of a model whose halves share parameters, those named in `shared`.
 
     Files may hold what is shared once, under either name, or twice; ours hold it twice, for all who read them.

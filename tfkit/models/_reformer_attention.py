@@ -10,11 +10,11 @@ from torch import nn
 
 from .. import tracing
 from ..nn import Cache, attend, merge_heads, split_heads
-from ..nn.lsh import bucket_neighbours, hashed_attention, look_back, lsh_buckets, shared_bias, unit_keys
-from ..nn.sliding_window import sliding_attention, tell_window, with_neighbours
+from ..nn.lsh import attend_last_query, bucket_neighbours, hashed_attention, lsh_buckets, shared_bias, unit_keys
+from ..nn.sliding_window import concat_neighbours, sliding_attention, trace_window
 
 
-class Memory(Cache):
+class ReformerCache(Cache):
     """Keys and values, and of hashed layers the buckets [B,H,R,T] and the seed of their rotations."""
 
     def __init__(self, seeds):
@@ -26,8 +26,8 @@ class Memory(Cache):
         super().reorder(index)
         self.buckets = {module: buckets.index_select(0, index) for module, buckets in self.buckets.items()}
 
-    def shuffle(self, index, since=0):
-        super().shuffle(index, since)
+    def reorder_from(self, index, prefix_length=0):
+        super().reorder_from(index, prefix_length)
         self.buckets = {module: buckets.index_select(0, index) for module, buckets in self.buckets.items()}
 
     def crop(self, length):
@@ -35,16 +35,16 @@ class Memory(Cache):
         self.buckets = {module: buckets[..., :length] for module, buckets in self.buckets.items()}
 
 
-class Seen(NamedTuple):
-    """real bool [B,K] or None; length, past: of the new and the old tokens; seeds: one a layer; kept: module ->
-    buckets, for the way back (a rounding may move a vector into another bucket), or None."""
+class ReformerContext(NamedTuple):
+    """real bool [B,K] or None; length, past: of the new and the old tokens; seeds: one a layer; buckets_for_backward:
+    module -> buckets, for the way back (a rounding may move a vector into another bucket), or None."""
 
     real: torch.Tensor | None
     length: int
     past: int
-    cache: Memory | None
+    cache: ReformerCache | None
     seeds: list
-    kept: dict | None
+    buckets_for_backward: dict | None
 
 
 class LocalAttention(nn.Module):
@@ -57,36 +57,36 @@ class LocalAttention(nn.Module):
         self.chunk, self.before, self.after = c.local_chunk, c.local_before, c.local_after
         self.dropout = c.local_dropout
 
-    def forward(self, x, seen):
+    def forward(self, x, context):
         """x [B,L,E] -> [B,L,E]"""
         q, k, v = (f(x).unflatten(-1, (self.n_heads, -1)) for f in (self.q_proj, self.k_proj, self.v_proj))
-        if seen.cache is not None:
+        if context.cache is not None:
             k, v = (t.transpose(1, 2) for t in (k, v))
-            old = seen.cache.extend(self, k[:, :, : seen.length], v[:, :, : seen.length])
-            k, v = (t.transpose(1, 2) for t in (old if seen.past else (k, v)))
-        if seen.past:
-            start = max(0, (seen.past // self.chunk - self.before) * self.chunk)
-            mask = None if seen.real is None else seen.real[:, None, None, start:]
+            old = context.cache.extend(self, k[:, :, : context.length], v[:, :, : context.length])
+            k, v = (t.transpose(1, 2) for t in (old if context.past else (k, v)))
+        if context.past:
+            start = max(0, (context.past // self.chunk - self.before) * self.chunk)
+            mask = None if context.real is None else context.real[:, None, None, start:]
             q, k, v = (t.transpose(1, 2) for t in (q, k[:, start:], v[:, start:]))
             return self.o_proj(merge_heads(attend(q, k, v, mask=mask)))
         dropout = self.dropout if self.training else 0.0
         whole = q.size(1) <= self.chunk
         before, after = (0, 0) if whole else (self.before, self.after)
         chunk = q.size(1) if whole else self.chunk
-        mask = self.mask(seen.real, q, chunk, before, after)
+        mask = self.mask(context.real, q, chunk, before, after)
         if tracing.recorder() is not None:
-            tell_window(q.size(1), chunk, self.n_heads, before, after)
+            trace_window(q.size(1), chunk, self.n_heads, before, after)
         return self.o_proj(sliding_attention(q, k, v, mask, before=before, after=after, dropout=dropout))
 
     def mask(self, real, q, chunk, before, after):
         """-> bool [B,N,W,(before+1+after)·W]"""
         at = torch.arange(q.size(1), device=q.device).view(1, -1, chunk)  # [1,N,W]
-        near = with_neighbours(at, before, after)
+        near = concat_neighbours(at, before, after)
         mask = torch.ones_like(near[:, :, None].expand(-1, -1, chunk, -1), dtype=torch.bool)
         if self.config.is_decoder:
             mask = at[..., None] >= near[:, :, None]
         if real is not None:
-            mask = mask & with_neighbours(real.view(-1, *at.shape[1:]), before, after)[:, :, None]
+            mask = mask & concat_neighbours(real.view(-1, *at.shape[1:]), before, after)[:, :, None]
         return mask.expand(q.size(0), -1, -1, -1)
 
 
@@ -98,60 +98,60 @@ class HashedAttention(nn.Module):
         self.o_proj = nn.Linear(inner, c.d_model, bias=False)
         self.config, self.n_heads, self.index, self.chunk = c, c.n_heads, index, c.lsh_chunk
 
-    def forward(self, x, seen):
+    def forward(self, x, context):
         """x [B,L,E] -> [B,L,E]"""
         qk, v = (split_heads(f(x), self.n_heads) for f in (self.qk_proj, self.v_proj))
-        out = self.step(qk, v, seen) if seen.past else self.read(qk, v, seen)
+        out = self.step(qk, v, context) if context.past else self.read(qk, v, context)
         return self.o_proj(merge_heads(out))
 
-    def read(self, qk, v, seen):
+    def read(self, qk, v, context):
         """A whole text, qk, v [B,H,L,D] -> [B,H,L,D]; one of a single chunk is not hashed but seen in full."""
         c, length, buckets = self.config, qk.size(2), None
         dropout = c.lsh_dropout if self.training else 0.0
         if length > self.chunk:
-            buckets = self.hash(qk, seen, length)
+            buckets = self.hash(qk, context, length)
             how: dict[str, Any] = {"chunk": self.chunk, "before": c.lsh_before, "after": c.lsh_after}
-            how |= {"real": seen.real, "causal": c.is_decoder, "dropout": dropout}
+            how |= {"real": context.real, "causal": c.is_decoder, "dropout": dropout}
             out = hashed_attention(qk, v, buckets, **how)
         else:
             at = torch.arange(length, device=v.device)
-            bias = shared_bias(at, at, None if seen.real is None else seen.real[:, None], c.is_decoder, v.dtype)
+            bias = shared_bias(at, at, None if context.real is None else context.real[:, None], c.is_decoder, v.dtype)
             out = attend(qk, unit_keys(qk), v, bias=bias, scale=1.0, dropout=dropout)
-        if seen.cache is not None:
-            seen.cache.extend(self, qk[:, :, : seen.length], v[:, :, : seen.length])
+        if context.cache is not None:
+            context.cache.extend(self, qk[:, :, : context.length], v[:, :, : context.length])
             if buckets is not None:
-                seen.cache.buckets[self] = buckets[..., : seen.length]
+                context.cache.buckets[self] = buckets[..., : context.length]
         return out
 
-    def hash(self, qk, seen, length):
+    def hash(self, qk, context, length):
         """qk [B,H,L,D] -> buckets [B,H,R,L]; padding has one for itself, the last"""
-        if seen.kept is not None and self in seen.kept:
-            return seen.kept[self]
+        if context.buckets_for_backward is not None and self in context.buckets_for_backward:
+            return context.buckets_for_backward[self]
         c, factors = self.config, self.config.factors(length)
-        draw = torch.Generator(qk.device).manual_seed(seen.seeds[self.index])
+        draw = torch.Generator(qk.device).manual_seed(context.seeds[self.index])
         shape = (self.n_heads, c.d_head, c.n_hashes, sum(factors) // 2)
         turns = torch.randn(shape, generator=draw, dtype=qk.dtype, device=qk.device).permute(0, 2, 1, 3)  # [H,R,D,·]
         found = [lsh_buckets(qk.detach()[:, :, None], turn) for turn in turns.split([n // 2 for n in factors], -1)]
         buckets, size = found[0], factors[0]
         for more, factor in zip(found[1:], factors[1:], strict=True):
             buckets, size = buckets + size * more, size * factor
-        if seen.real is not None:
-            buckets = buckets.masked_fill(~seen.real[:, None, None, -qk.size(2) :], size)
+        if context.real is not None:
+            buckets = buckets.masked_fill(~context.real[:, None, None, -qk.size(2) :], size)
         buckets = buckets.int()
-        if seen.kept is not None:
-            seen.kept[self] = buckets
+        if context.buckets_for_backward is not None:
+            context.buckets_for_backward[self] = buckets
         return buckets
 
-    def step(self, qk, v, seen):
+    def step(self, qk, v, context):
         """One more token: qk, v [B,H,1,D] -> [B,H,1,D]"""
-        c, cache, total = self.config, seen.cache, seen.past + 1
+        c, cache, total = self.config, context.cache, context.past + 1
         keys, values = cache.extend(self, qk, v)
         if self in cache.buckets:
-            buckets = torch.cat([cache.buckets[self], self.hash(qk, seen, total)], -1)
+            buckets = torch.cat([cache.buckets[self], self.hash(qk, context, total)], -1)
             at = bucket_neighbours(buckets, self.chunk, c.lsh_before, c.lsh_after)
             cache.buckets[self] = buckets
         else:
             at = torch.arange(total, device=v.device).expand(*keys.shape[:2], 1, -1)
             if total >= self.chunk:
-                cache.buckets[self] = self.hash(keys, seen, total)
-        return look_back(qk, keys, values, at, seen.real)
+                cache.buckets[self] = self.hash(keys, context, total)
+        return attend_last_query(qk, keys, values, at, context.real)

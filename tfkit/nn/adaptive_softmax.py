@@ -19,7 +19,7 @@ class AdaptiveEmbedding(nn.Module):
         widths = [d_embed // div**i for i in range(len(sizes))]
         self.tables = nn.ModuleList(nn.Embedding(n, width) for n, width in zip(sizes, widths, strict=True))
         straight = div == 1 and d_embed == d_model
-        self.widen = nn.ModuleList(nn.Linear(w, d_model, bias=False) for w in ([] if straight else widths))
+        self.embed_proj = nn.ModuleList(nn.Linear(w, d_model, bias=False) for w in ([] if straight else widths))
         self.scale = d_model**0.5
 
     def forward(self, ids):
@@ -27,15 +27,15 @@ class AdaptiveEmbedding(nn.Module):
         Raises IndexError for an id outside the vocabulary."""
         if self.div == 1:
             x = self.tables[0](ids)
-            return (self.widen[0](x) if self.widen else x) * self.scale
+            return (self.embed_proj[0](x) if self.embed_proj else x) * self.scale
         last = len(self.tables) - 1
         total: torch.Tensor | float = 0.0
-        for i, (table, widen) in enumerate(zip(self.tables, self.widen, strict=True)):
+        for i, (table, embed_proj) in enumerate(zip(self.tables, self.embed_proj, strict=True)):
             low, high = self.edges[i : i + 2]
             place = ids - low
             place = place if i == 0 else place.clamp(min=0)  # so a negative id fails in the first table,
             place = place if i == last else place.clamp(max=high - low - 1)  # and one too large in the last
-            total = total + widen(table(place)) * ((ids >= low) & (ids < high))[..., None]
+            total = total + embed_proj(table(place)) * ((ids >= low) & (ids < high))[..., None]
         return total * self.scale
 
 
@@ -53,17 +53,17 @@ class AdaptiveSoftmax(nn.Module):
         self.biases = nn.ParameterList(torch.zeros(shape[0]) for shape in shapes)
         self.weights = nn.ParameterList([] if tied else [torch.empty(shape).normal_(std=0.02) for shape in shapes])
         own = {}
-        for i, is_tied in enumerate(tied_projections[: clusters + 1] if embedding.widen else []):
+        for i, is_tied in enumerate(tied_projections[: clusters + 1] if embedding.embed_proj else []):
             if not is_tied:
                 width = d_embed // self.div**i
-                own[str(i)] = nn.Linear(width, embedding.widen[0].out_features, bias=False)
+                own[str(i)] = nn.Linear(width, embedding.embed_proj[0].out_features, bias=False)
         self.projections = nn.ModuleDict(own)
 
     def scores(self, i, x, embedding):
         """Logits of cluster i: x [N,E] -> [N, its words], and for the first one the clusters' beside them"""
-        if embedding.widen:
+        if embedding.embed_proj:
             own = str(i) in self.projections
-            x = x @ (self.projections[str(i)] if own else embedding.widen[0 if self.div == 1 else i]).weight
+            x = x @ (self.projections[str(i)] if own else embedding.embed_proj[0 if self.div == 1 else i]).weight
         weights = self.weights if len(self.weights) else [table.weight for table in embedding.tables]
         low, high = self.edges[i : i + 2]
         one_table = self.div == 1
