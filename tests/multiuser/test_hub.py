@@ -25,12 +25,14 @@ import websocket
 from autograder.nbgrader import config
 from autograder.sandbox import SandboxError
 from autograder.sandbox.bubblewrap import find_bwrap
+from course import new
 
 from ..autograder.nbgrader.conftest import UNIT, source_notebook
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.xdist_group("hub")]  # one hub for all
 
 ROOT = Path(__file__).parents[2]
+THEIRS, TRANSFORMERS_ARGUMENTS = "90-rotary-lab", "rotary_lab.cosine"  # a unit that no package of ours has
 USERS = {"teacher": 20001, "ada": 20002, "ben": 20003}
 CONFIG = """
 import sys
@@ -166,7 +168,7 @@ def hub():
         port, inner, proxy = ports(3)
         token = uuid.uuid4().hex
         own = {"recipe": str(ROOT / "examples/hub/jupyterhub_config.py"), "port": port, "hub": inner, "proxy": proxy,
-               "bin": str(Path(sys.executable).parent), "path": os.environ.get("PYTHONPATH", ""),
+               "bin": str(Path(sys.executable).parent), "path": str(folder / "site"),
                "token": token}  # fmt: skip
         (folder / "hub" / "config.py").write_text(CONFIG.format(**own))
         env = os.environ | {"NBGRADER_EXCHANGE": str(folder / "exchange")}
@@ -197,6 +199,9 @@ def prepare(folder):
     (folder / "exchange").mkdir()
     (folder / "exchange").chmod(0o777)
     (folder / "hub").mkdir(mode=0o700)
+    package = new.write("rotary_lab", folder)
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--target"]
+    subprocess.run([*pip, str(folder / "site"), str(package)], check=True, timeout=120)
     for user in USERS:
         (folder / "home" / user).mkdir(parents=True)
     for user, uid in USERS.items():
@@ -212,6 +217,8 @@ def make_course(folder):
     config.install(course)
     (course / "source" / UNIT).mkdir(parents=True)
     (course / "source" / UNIT / f"{UNIT}.ipynb").write_text(json.dumps(source_notebook()))
+    build = [sys.executable, "-m", "course.build", str(course), "--unit", THEIRS]
+    subprocess.run(build, env=os.environ | {"PYTHONPATH": str(folder / "site")}, check=True, timeout=300)
     for path in [course, *course.rglob("*")]:
         os.chown(path, USERS["teacher"], USERS["teacher"])
 
@@ -228,8 +235,8 @@ def test_the_formgrader_opens_for_the_teacher_alone(hub):
     page = hub.ask("GET", "/user/teacher/formgrader/manage_assignments", "teacher")
     assert page.status_code == 200 and "nbgrader formgrade" in page.text
     assert "frame-ancestors 'self'" in page.headers["Content-Security-Policy"]  # else JupyterLab shows an empty frame
-    (assignment,) = hub.ask("GET", "/user/teacher/formgrader/api/assignments", "teacher").json()
-    assert assignment["name"] == UNIT
+    assignments = hub.ask("GET", "/user/teacher/formgrader/api/assignments", "teacher").json()
+    assert sorted(one["name"] for one in assignments) == [UNIT, THEIRS]
     for student in ("ada", "ben"):
         assert hub.ask("GET", f"/user/{student}/formgrader/manage_assignments", student).status_code == 404
         assert hub.ask("GET", f"/user/{student}/formgrader/api/assignments", student).status_code == 404
@@ -285,3 +292,29 @@ def test_an_assignment_goes_out_comes_back_and_stays_private(hub):
     submitted = home / "teacher" / "course" / "submitted"
     assert sorted(path.name for path in submitted.iterdir()) == ["ada", "ben"]
     assert all((submitted / name / UNIT / f"{UNIT}.ipynb").is_file() for name in ("ada", "ben"))
+
+
+def test_a_unit_of_anothers_package_goes_round(hub):
+    """Released, checked in the student's own lab, handed in, graded, and shown in the class panel."""
+    for step in ("assign", "release"):
+        said = hub.ask("POST", f"/user/teacher/formgrader/api/assignment/{THEIRS}/{step}", "teacher").json()
+        assert said["success"], said
+    form = {"course_id": "tfkit", "assignment_id": THEIRS}
+    assert hub.ask("POST", "/user/ada/assignments/fetch", "ada", data=form).json()["success"]
+    notebook = hub.folder / "home/ada" / THEIRS / f"{THEIRS}.ipynb"
+    nb = json.loads(notebook.read_text())
+    answers = hub.folder / "rotary-lab/src/rotary_lab/units" / THEIRS / "submissions" / TRANSFORMERS_ARGUMENTS
+    cell = next(cell for cell in nb["cells"] if cell["metadata"].get("tfkit", {}).get("role") == "exercise")
+    cell["source"] = (answers / "wrong/only_one_is_divided.py").read_text()
+    notebook.write_text(json.dumps(nb))
+    cells = [{"source": cell["source"], "role": "exercise", "exercise": TRANSFORMERS_ARGUMENTS}]
+    asked = json.dumps({"exercise": TRANSFORMERS_ARGUMENTS, "cells": cells})
+    verdict = hub.ask("POST", "/user/ada/tfkit/check", "ada", data=asked).json()
+    assert verdict.get("misconception") == "only_one_is_divided", verdict
+    assert hub.ask("POST", "/user/ada/assignments/submit", "ada", data=form).json()["success"]
+    for step in (f"assignment/{THEIRS}/collect", f"submission/{THEIRS}/ada/autograde"):
+        said = hub.ask("POST", f"/user/teacher/formgrader/api/{step}", "teacher").json()
+        assert said["success"], said
+    shown = hub.ask("GET", "/user/teacher/tfkit/class", "teacher").json()["assignments"]
+    (student,) = next(one["students"] for one in shown if one["assignment"] == THEIRS)
+    assert student["verdicts"][TRANSFORMERS_ARGUMENTS]["misconception"] == "only_one_is_divided"
