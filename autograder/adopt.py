@@ -17,7 +17,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ import nbformat
 from IPython.core.inputtransformer2 import TransformerManager
 from nbformat import NotebookNode
 
-from autograder import given
+from autograder import given, slips
 from autograder.checks.mutation import Cut, Endless, deadline
 from autograder.checks.operators import Mutant, mutants
 from autograder.diagnosis.edits import difference, entry
@@ -48,6 +48,7 @@ class Report:
     tests: int = 0
     caught: list[tuple[Mutant, list[str], str]] = field(default_factory=list)  # and the cell that it is a slip in
     bases: dict[str, str] = field(default_factory=dict)  # the solution cells by name, laid out as the slips are
+    cells: list[dict[str, str]] = field(default_factory=list)  # all but the tests: a source, or a solution's name
     stopped: int = 0
     missed: list[Mutant] = field(default_factory=list)
 
@@ -131,14 +132,16 @@ def tried(nb: NotebookNode) -> Report:
     if error or failed:
         what = error or f"fails its own test {failed[0]}"
         raise NotAdopted(f"the notebook, run from the top, {what}: correct it first")
-    report = Report(len(solutions), len(tests))
+    report, named = Report(len(solutions), len(tests)), dict[int, str]()
     for index in solutions:
         name = cells[index].metadata.nbgrader["grade_id"]
         report.bases[name] = ast.unparse(ast.parse(sources[index])) + "\n"
+        named[index] = name
         for mutant in mutants(sources[index], given.definitions(sources[index])):
             changed = [*sources[:index], mutant.source, *sources[index + 1 :]]
             _judge(report, mutant, changed, tests, name)
-    return report
+    whole = [{"solution": named[i]} if i in named else {"source": s} for i, s in enumerate(sources) if i not in tests]
+    return replace(report, cells=whole)
 
 
 def _judge(report: Report, mutant: Mutant, sources: list[str], tests: dict[int, str], cell: str) -> None:
@@ -194,8 +197,9 @@ def _write_corpus(folder: Path, report: Report) -> None:
     for number, (mutant, tests, base) in enumerate(report.caught, 1):
         name = f"slip-{number:03}"
         entries.append(entry(name, base, mutant.name, difference(report.bases[base], mutant.source)))
-        listed.append({"name": name, "slip": mutant.name, "kind": mutant.operator, "caught by": tests})
+        listed.append({"name": name, "slip": mutant.name, "words": slips.words(*mutant.key), "kind": mutant.operator,
+                       "caught by": tests})  # fmt: skip
     (folder / "wrong.toml").write_text("\n".join(entries), encoding="utf-8")
     missed = [{"slip": mutant.name, "kind": mutant.operator} for mutant in report.missed]
-    whole = {"caught": listed, "missed": missed, "stopped by an error": report.stopped}
+    whole = {"caught": listed, "missed": missed, "stopped by an error": report.stopped, "cells": report.cells}
     (folder / "slips.json").write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")

@@ -22,6 +22,7 @@ import torch
 from autograder.parse import parsed
 from autograder.sandbox.inside import wire
 from autograder.sandbox.inside.agent import leaves
+from autograder.slips import Call
 from autograder.student import Handle, Student, StudentError
 
 TRUSTED = ("torch", "numpy", "math", "random", "itertools", "functools", "collections", "typing", "copy", "re", "json",
@@ -43,6 +44,7 @@ IN_PLACE = re.compile(r"(?m)^\s*#\s*autograder: in place\s*$")
 
 
 WRITES_BACK: WeakKeyDictionary[Student, bool] = WeakKeyDictionary()
+CALLS: WeakKeyDictionary[Student, list[Call]] = WeakKeyDictionary()  # that a test made of functions, with the answers
 
 
 class Unjudged(TypeError):
@@ -63,7 +65,10 @@ class Names(dict):
             exec(self.imports[name], self)
             return self[name]
         try:
-            return wrap(self.student, self.student.value(name))
+            value = wrap(self.student, self.student.value(name))
+            if type(value) is Proxy:
+                value._handle.name = name
+            return value
         except StudentError as error:
             if error.kind == "missing":
                 raise KeyError(name) from None  # Python makes a NameError of it
@@ -206,21 +211,24 @@ def _ask(handle: Handle, method: str | None, args: tuple, kwargs: dict[str, Any]
     sent, named = list(_unwrap(args)), _unwrap(kwargs)
     inputs = list(leaves([sent, named]))
     wanted = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in inputs)
-    kept = _copied([sent, named]) if wanted else None
+    kept = copied([sent, named]) if wanted else None
     with raised():
         watched = handle.watch(method, *sent, **named)
     if WRITES_BACK.get(handle.student):
         _write_back([sent, named], [watched.args_after, watched.kwargs_after])
+    if handle.name and method is None and handle.student in CALLS:
+        CALLS[handle.student].append((handle.name, copied(sent), copied(named), copied(watched.value)))
     value = _differentiable(handle, method, kept, inputs, watched.value) if wanted else watched.value
     return wrap(handle.student, value)
 
 
-def _copied(value: Any) -> Any:
+def copied(value: Any) -> Any:
+    """The value with copies of its tensors, which have no history."""
     if isinstance(value, torch.Tensor):
         return value.detach().clone()
     if type(value) in (list, tuple):
-        return type(value)(_copied(item) for item in value)
-    return {key: _copied(item) for key, item in value.items()} if type(value) is dict else value
+        return type(value)(copied(item) for item in value)
+    return {key: copied(item) for key, item in value.items()} if type(value) is dict else value
 
 
 def _write_back(ours: Any, theirs: Any) -> None:

@@ -46,6 +46,9 @@ class BoxedExecute(NbGraderPreprocessor):
     weights = Dict(
         help="how many times its usual points each property earns, {'gradients': 2.0}: [weights] of the course.toml",
     ).tag(config=True)
+    slips = Dict(help="slips in the solutions of own tests, by assignment, as `autograder adopt` collects them").tag(
+        config=True
+    )
     engine = Unicode(
         "autograder.run.grade_notebook", help="dotted name of what grades: (nb, exercises, **how) -> list[Verdict]"
     ).tag(config=True)
@@ -106,7 +109,7 @@ class BoxedExecute(NbGraderPreprocessor):
         names = {cell.id: cell.metadata.nbgrader["grade_id"] for cell in cells}
         try:
             limits = Limits(**self.limits)
-            found = own_tests.grade(nb, points, names, self._backend(), limits)
+            found = own_tests.grade(nb, points, names, self._backend(), limits, self.slips.get(where["assignment"], ()))
         except Exception as error:  # as above
             self.log.exception("%s could not be graded", name)
             reason = f"the grader failed: {error}"

@@ -7,7 +7,7 @@ generate_feedback, release_feedback, formgrader.
 import os
 from pathlib import Path
 
-from autograder import points
+from autograder import points, slips
 
 HERE = Path(__file__).resolve().parent
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
@@ -51,6 +51,7 @@ c.AssignLatePenalties.plugin_class = "autograder.nbgrader.late.LatePolicy"
 c.BoxedExecute.key_file = str(HERE / "course.key")
 c.BoxedExecute.device = "auto"
 c.BoxedExecute.packages = []  # what student code may import besides torch, NumPy, IPython and matplotlib: ["pandas"]
+c.BoxedExecute.slips = slips.setting(HERE / "corpus")  # of `autograder adopt`: what a failed own test may name
 c.BoxedExecute.weights = points.setting(HERE / points.FILE)  # [weights] of course.toml: values, gradients, edges …
 
 # For courses that put Execute or OverwriteCells back in: their safer settings.

@@ -17,13 +17,14 @@ import select
 import signal
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from nbformat import NotebookNode
 
 from autograder.api import CheckResult, Limits, Verdict
 from autograder.run import sources_of
+from autograder.slips import Slip, likest
 from autograder.student import Cell, Student, StudentError
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Step:
     points: float | None = None
     locked: bool = False
     released: str = ""  # of an answer: the text that students got
+    name: str = ""  # of a test: its grade id
 
 
 def steps_of(nb: NotebookNode, tests: dict[str, float]) -> list[Step]:
@@ -58,15 +60,15 @@ def steps_of(nb: NotebookNode, tests: dict[str, float]) -> list[Step]:
 
 
 def grade(nb: NotebookNode, tests: dict[str, float], names: dict[str, str], backend: Any,
-          limits: Limits) -> dict[str, Verdict]:  # fmt: skip
-    """Cell id → verdict for every test in `tests` (id → points); `names` are their grade ids."""
-    steps = steps_of(nb, tests)
+          limits: Limits, slips: Sequence[Slip] = ()) -> dict[str, Verdict]:  # fmt: skip
+    """Cell id → verdict for every test in `tests` (id → points); `names` are their grade ids, `slips` the corpus."""
+    steps = [replace(step, name=names.get(step.id, "")) for step in steps_of(nb, tests)]
     verdicts: dict[str, Verdict] = {}
     deadly: set[str] = set()  # steps that ended a box; each costs one, and is left out from then on
     while any(id not in verdicts for id in tests):
         left = [step for step in steps if step.id not in deadly]
         with Student(backend, limits) as student:
-            said = list(_in_child(student, left, limits))
+            said = list(_in_child(student, left, limits, slips))
         if len(said) < len(left) and not (said and said[-1]["over"]):  # the child hung, or died
             said.append({"id": left[len(said)].id, "over": True, "score": None})
         deadly |= {one["id"] for one in said if one["over"]}
@@ -84,17 +86,19 @@ def _verdict(name: str, points: float, found: dict[str, Any], sandbox: str, limi
         return Verdict(exercise=name, status="not_graded", score=0.0, max_score=points, sandbox=sandbox, reason=reason)
     score = min(max(float(found["score"]), 0.0), points)
     check = CheckResult(name="test", status="passed" if score == points else "failed", message=found["message"])
-    return Verdict(exercise=name, status=check.status, score=score, max_score=points, checks=(check,), sandbox=sandbox)
+    return Verdict(exercise=name, status=check.status, score=score, max_score=points, checks=(check,), sandbox=sandbox,
+                   hint=found.get("hint") or None)  # fmt: skip
 
 
-def _in_child(student: Student, steps: Sequence[Step], limits: Limits) -> Iterator[dict[str, Any]]:
+def _in_child(student: Student, steps: Sequence[Step], limits: Limits,
+              slips: Sequence[Slip]) -> Iterator[dict[str, Any]]:  # fmt: skip
     """What the child says of each test as it is there; ends where it says nothing more in time."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
             os.close(reading)
-            _child(student, steps, writing)
+            _child(student, steps, writing, slips)
         finally:
             os._exit(0)
     os.close(writing)
@@ -119,7 +123,7 @@ def _lines(pipe: io.RawIOBase, seconds: float) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
-def _child(student: Student, steps: Sequence[Step], pipe: int) -> None:
+def _child(student: Student, steps: Sequence[Step], pipe: int, slips: Sequence[Slip]) -> None:
     import torch
 
     from autograder.proxies import Names
@@ -129,7 +133,7 @@ def _child(student: Student, steps: Sequence[Step], pipe: int) -> None:
     for step in steps:
         lived = student.alive
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            said = _one(student, names, step)
+            said = _one(student, names, step, slips)
         if student.spent:  # by whomever: what fails for lack of time is no wrong answer
             said["score"] = None
         over = student.spent or (lived and not student.alive)
@@ -150,9 +154,9 @@ def _imports(steps: Sequence[Step]) -> dict[str, str]:
     return usual | imports_of(ours)
 
 
-def _one(student: Student, names: Names, step: Step) -> dict[str, Any]:
+def _one(student: Student, names: Names, step: Step, slips: Sequence[Slip]) -> dict[str, Any]:
     if step.points is not None:
-        return _tested(step, names)
+        return _tested(step, names, slips)
     student.run_cells([Cell(step.id, step.source)])
     if not step.locked:
         return {}
@@ -175,12 +179,13 @@ def _run(source: str, names: dict[str, Any]) -> Any:
     return eval(compile(ast.Expression(last.value), "<test>", "eval"), names)
 
 
-def _tested(step: Step, names: Names) -> dict[str, Any]:
+def _tested(step: Step, names: Names, slips: Sequence[Slip]) -> dict[str, Any]:
     """As nbgrader scores a test: full marks where nothing is raised, a number as its last value is the score."""
-    from autograder.proxies import IN_PLACE, WRITES_BACK, Unjudged
+    from autograder.proxies import CALLS, IN_PLACE, WRITES_BACK, Unjudged
     from autograder.sandbox.inside.wire import WireError
 
     assert step.points is not None
+    CALLS[names.student] = []
     WRITES_BACK[names.student] = IN_PLACE.search(step.source) is not None
     try:
         value = _run(step.source, names)
@@ -190,7 +195,8 @@ def _tested(step: Step, names: Names) -> dict[str, Any]:
             return {"score": 0.0, "message": "the test gave no number"}
         return {"score": score, "message": ""}
     except AssertionError as error:
-        return {"score": 0.0, "message": _shown(error, step.source)}
+        hint = likest(slips, step.name, CALLS[names.student])
+        return {"score": 0.0, "message": _shown(error, step.source), "hint": hint}
     except StudentError as error:
         return {"score": 0.0, "message": f"your code stopped: {error}"[:1000]}
     except WireError as error:  # not the student's mistake: nobody's code ran

@@ -9,9 +9,12 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder import adopt
+from autograder import adopt, slips
+from autograder.api import Limits
 from autograder.cli import main
 from autograder.diagnosis.edits import applied, parsed
+from autograder.nbgrader import own_tests
+from autograder.sandbox import choose
 
 SOLUTION = """def mean(x):
     '''The mean of all entries.'''
@@ -35,10 +38,10 @@ def test_what_the_tests_miss_is_named_until_they_see_it(tmp_path):
     assert "your tests miss" in "\n".join(report.lines("hw1"))
     source, report = adopt.adopt(notebook(tmp_path / "hw1.ipynb", SOLUTION, WEAK, SHARP), tmp_path / "course")
     assert report.missed == [] and (report.solutions, report.tests) == (1, 2)
-    slips = json.loads((tmp_path / "course/corpus/hw1/slips.json").read_text())
+    listed = json.loads((tmp_path / "course/corpus/hw1/slips.json").read_text())
     entries = tomllib.loads((tmp_path / "course/corpus/hw1/wrong.toml").read_text())
-    assert [one["name"] for one in slips["caught"]] == list(entries) and slips["missed"] == []
-    whole = next(one for one in slips["caught"] if one["slip"].endswith("=>  return sum(x)"))
+    assert [one["name"] for one in listed["caught"]] == list(entries) and listed["missed"] == []
+    whole = next(one for one in listed["caught"] if one["slip"].endswith("=>  return sum(x)"))
     assert whole["caught by"] == ["tests-2"]
     base = (tmp_path / "course/corpus/hw1/right/solution-1.py").read_text()
     slip = entries[whole["name"]]
@@ -90,3 +93,46 @@ def test_the_command_lints_what_it_wrote_in_the_box(tmp_path, capsys):
     assert "slips the tests catch" in said and "your tests miss" not in said
     assert "hw1: 1 checks, 2 points" in said and "no faults" in said
     assert (tmp_path / "course/nbgrader_config.py").is_file()
+
+
+ANSWERS = {  # the first two are one slip, written in two ways
+    "return sum(x)": "Your code behaves like the solution without `/ len(x)` in `mean`.",
+    "total = 0\n    for one in x:\n        total += one\n    return total": "without `/ len(x)`",
+    "return 7": "",
+    "return sum(x) / len(x)": "",
+}
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_a_failed_test_names_the_one_slip_that_answers_alike(tmp_path, answer):
+    source, _ = adopt.adopt(notebook(tmp_path / "hw1.ipynb", SOLUTION, SHARP), tmp_path / "course")
+    known = slips.setting(tmp_path / "course" / "corpus")["hw1"]
+    nb = nbformat.read(source, as_version=4)
+    for cell in nb.cells:
+        grade = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+        cell.metadata["tfkit"] = {"role": {"s": "exercise", "t": "check"}.get(grade[:1], "setup")}
+        cell.source = f"def mean(x):\n    {answer}\n" if grade == "solution-1" else cell.source
+    test = next(cell.id for cell in nb.cells if cell.metadata.get("nbgrader", {}).get("grade"))
+    verdict = own_tests.grade(nb, {test: 2.0}, {test: "tests-1"}, choose(), Limits(), known)[test]
+    assert ANSWERS[answer] in (verdict.hint or "") and bool(verdict.hint) == bool(ANSWERS[answer])
+    assert "the mean of two" in verdict.checks[0].message or answer == "return sum(x) / len(x)"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("if a <= b:", "if a < b:", "with `<` in the place of `<=` in `f`"),
+        ("x[:, 1]", "x[:, 2]", "with `2` in the place of `1` in `f`"),
+        ("a + b", "a", "without `+ b` in `f`"),
+        ("", "return 1", "with `return 1` in `f`"),
+    ],
+)
+def test_a_slip_in_words(old, new, said):
+    assert slips.words("f", old, new) == said
+
+
+def test_a_damaged_corpus_is_named(tmp_path):
+    (tmp_path / "hw1").mkdir()
+    (tmp_path / "hw1" / "slips.json").write_text("{")
+    with pytest.raises(ValueError, match=r"slips.json is damaged .*: run `autograder adopt` again"):
+        slips.setting(tmp_path)

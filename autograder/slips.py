@@ -1,0 +1,91 @@
+"""Slips in an instructor's own solution, as `autograder adopt` collects them, against what a student's code answered.
+
+Where an own test fails, the calls that it made are put to each slip that it catches. A slip that gives the student's
+answer to every one of them, and is the only one, is what the student reads.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from autograder.diagnosis.edits import applied, parsed
+
+Slip = dict[str, Any]  # {"words": …, "source": …, "caught by": [grade ids]}
+Call = tuple[str, list[Any], dict[str, Any], Any]  # a function's name, what it was given, what it answered
+SECONDS = 5.0  # in all, for one test
+TOKEN = re.compile(r"\w+|\s+|[<>=!*/+-]+|[^\w\s]")
+
+
+def setting(folder: Path) -> dict[str, list[Slip]]:
+    """Assignment -> its slips, of the corpus that `autograder adopt` wrote; none where there is none. Imports no torch.
+
+    Raises ValueError, with the file's name, where a corpus was damaged.
+    """
+    return {file.parent.name: _read(file) for file in sorted(folder.glob("*/slips.json"))}
+
+
+def _read(file: Path) -> list[Slip]:
+    try:
+        known = json.loads(file.read_text(encoding="utf-8"))
+        changes = tomllib.loads((file.parent / "wrong.toml").read_text(encoding="utf-8"))
+        right = {path.stem: path.read_text(encoding="utf-8") for path in file.parent.glob("right/*.py")}
+        slips = [{**one, "source": _program(known["cells"], right, changes[one["name"]])} for one in known["caught"]]
+        return [{key: slip[key] for key in ("words", "caught by", "source")} for slip in slips]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{file} is damaged ({error}): run `autograder adopt` again") from None
+
+
+def _program(cells: list[dict[str, str]], right: dict[str, str], slip: dict[str, str]) -> str:
+    """The notebook less its tests, with the slip in one of its solutions."""
+    base = right[slip["base"]]
+    texts = right | {slip["base"]: applied(base, parsed(slip["change"], base))}
+    return "\n\n".join(texts[cell["solution"]] if "solution" in cell else cell["source"] for cell in cells)
+
+
+def words(definition: str, old: str, new: str) -> str:
+    """What was changed in a line, in words: "`<` in the place of `<=` in `first`"."""
+    was, now = TOKEN.findall(old), TOKEN.findall(new)
+    front = next((n for n, (a, b) in enumerate(zip(was, now, strict=False)) if a != b), min(len(was), len(now)))
+    back = 0
+    while back < min(len(was), len(now)) - front and was[-1 - back] == now[-1 - back]:
+        back += 1
+    gone, there = ("".join(tokens[front : len(tokens) - back]).strip() for tokens in (was, now))
+    if not there:
+        return f"without `{gone}` in `{definition}`"
+    return f"with `{there}` in the place of `{gone}` in `{definition}`" if gone else f"with `{there}` in `{definition}`"
+
+
+def likest(slips: Sequence[Slip], test: str, calls: Sequence[Call]) -> str:
+    """The sentence about the one slip, of those that `test` catches, that answers these calls alike; else ""."""
+    end, found = time.monotonic() + SECONDS, []
+    for slip in slips if calls else ():
+        if time.monotonic() > end:
+            return ""
+        if test in slip["caught by"] and _alike(slip["source"], calls):
+            found.append(slip["words"])
+    return f"Your code behaves like the solution {found[0]}." if len(found) == 1 else ""
+
+
+def _alike(source: str, calls: Sequence[Call]) -> bool:
+    """Whether the slip, the instructor's own code, answers every call as the student's code did."""
+    from autograder.checks.compare import compare
+    from autograder.checks.mutation import Cut, Endless, deadline
+    from autograder.proxies import copied
+
+    namespace: dict[str, Any] = {"__name__": "__main__", "cut": Cut()}
+    try:
+        with deadline():
+            exec(compile(source, "slip", "exec"), namespace)
+            for name, args, kwargs, answer in calls:
+                given = copied(namespace[name](*copied(args), **copied(kwargs)))
+                if compare(given, answer) is not None:
+                    return False
+    except (Endless, Exception):  # a slip that stops, or an answer that cannot be compared, is not alike
+        return False
+    return True
