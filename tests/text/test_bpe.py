@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tfkit.text import apply_bpe, learn_bpe
 
 SENNRICH = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
@@ -35,3 +37,8 @@ def test_symbols_spell_the_word():
     merges = learn_bpe(SENNRICH, 6)
     for word in ["slow", "newer", "été", ""]:
         assert "".join(apply_bpe(word, merges)) == word + "</w>"
+
+
+def test_a_negative_number_of_merges_is_an_error():
+    with pytest.raises(ValueError, match="num_merges=-1: give how many merges to learn, 0 or more"):
+        learn_bpe({"ab": 1}, -1)

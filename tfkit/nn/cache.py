@@ -4,6 +4,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.utils._pytree import SequenceKey, register_pytree_node
 
 from .attention import merge_heads, scaled_dot_product_attention, split_heads
 
@@ -113,7 +114,8 @@ class StaticCache(Cache):
 
     def __init__(self, max_length):
         super().__init__()
-        self.max_length, self.n_written = max_length, 0
+        self.max_length = max_length
+        self.n_written: int | None = 0  # None: ask `end`
         self.end: Any = None  # int64 []: where the next position is
         self.slots: Any = None  # int64 [t]: where this forward pass writes
         self.written: Any = None  # bool [t,max_length]: what its queries may look at
@@ -121,6 +123,8 @@ class StaticCache(Cache):
     @property
     def length(self):
         """How many positions it holds, as the host knows it."""
+        if self.n_written is None:
+            self.n_written = int(self.end)
         return self.n_written
 
     @property
@@ -134,8 +138,8 @@ class StaticCache(Cache):
 
     def advance_length(self, new):
         """A compiled step wrote `new` positions. Raises ValueError where there was no room for them."""
-        self.check_capacity(self.n_written + new)
-        self.n_written += new
+        self.check_capacity(self.length + new)
+        self.n_written = self.length + new
 
     def check_capacity(self, positions):
         """Raises ValueError for more than it has room for."""
@@ -173,7 +177,7 @@ class StaticCache(Cache):
 
     def crop(self, length):
         """Later slots are hidden, and written again."""
-        if length < self.n_written:
+        if length < self.length:
             self.n_written, self.end = length, torch.full_like(self.end, length) if length else None
 
 
@@ -240,7 +244,7 @@ class _Slots(_Buffer):
     @property
     def length(self):  # type: ignore[override]
         """As the cache's."""
-        return self.cache.n_written
+        return self.cache.length
 
     def write(self, k, v, slots):
         """k, v [B,H,t,D] into `slots` int64 [t] -> all keys, all values [B,H,room,D]"""
@@ -250,3 +254,43 @@ class _Slots(_Buffer):
         self.k.index_copy_(2, slots, k.to(self.k.dtype))
         self.v.index_copy_(2, slots, v.to(self.v.dtype))
         return self.k, self.v
+
+
+def _children(cache):
+    """-> the tensors of a StaticCache, in lists by what they are, and what stays the same from step to step"""
+    self_attention = [[buffer.k, buffer.v] for buffer in cache.self_attention.values()]
+    parts = [
+        self_attention,
+        [list(pair) for pair in cache.cross_attention.values()],
+        list(cache.constants.values()),
+        cache.end,
+    ]
+    return parts, (
+        cache.max_length,
+        *(tuple(table) for table in (cache.self_attention, cache.cross_attention, cache.constants)),
+    )
+
+
+def _from_children(parts, context):
+    """The way back. While a graph is made its position has no value: it is read when somebody asks for it."""
+    (self_attention, memory, kept, end), (max_length, *owners) = parts, context
+    cache = StaticCache(max_length)
+    for module, (k, v) in zip(owners[0], self_attention, strict=True):
+        cache.self_attention[module] = slots = _Slots(cache)
+        slots.k, slots.v = k, v
+    cache.cross_attention = {module: tuple(pair) for module, pair in zip(owners[1], memory, strict=True)}
+    cache.constants, cache.end = dict(zip(owners[2], kept, strict=True)), end
+    cache.n_written = None if isinstance(end, torch.Tensor) else 0
+    return cache
+
+
+# torch.export takes a decoding step with its cache as a tree of tensors, and gives the cache back in the result
+register_pytree_node(
+    StaticCache,
+    _children,
+    _from_children,
+    flatten_with_keys_fn=lambda cache: (
+        [(SequenceKey(place), part) for place, part in enumerate(_children(cache)[0])],
+        _children(cache)[1],
+    ),
+)

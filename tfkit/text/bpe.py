@@ -5,8 +5,11 @@ def learn_bpe(word_counts, num_merges):
     """The first `num_merges` merges, in the order learned; fewer when nothing is left to merge.
 
     A word starts as its characters followed by `</w>`. Each round merges the most frequent adjacent pair (overlapping
-    ones count too), from left to right; ties go to the lexicographically smallest pair.
+    ones count too), from left to right; ties go to the lexicographically smallest pair. Raises ValueError for a
+    negative number of merges.
     """
+    if num_merges < 0:
+        raise ValueError(f"num_merges={num_merges}: give how many merges to learn, 0 or more")
     words = [([*word, "</w>"], count) for word, count in word_counts.items()]
     merges: list[tuple[str, str]] = []
     while len(merges) < num_merges:
