@@ -198,8 +198,8 @@ show.masks(
 from tfkit.nn.ngram_attention import make_ngram_context
 
 plan = make_ngram_context(torch.zeros(1, 9, 32), 2, 0, 9, None, buckets=32, max_distance=128)
-predicting = {f"predicting stream {n + 1}": seen[:, :-1] for n, seen in enumerate(plan.seen[0, 0])}
-show.masks({"main stream": plan.main_seen[0, 0]} | predicting, sentence.split(), title="ProphetNet's streams")
+predicting = {f"predicting stream {n + 1}": mask[:, :-1] for n, mask in enumerate(plan.predicting_mask[0, 0])}
+show.masks({"main stream": plan.main_mask[0, 0]} | predicting, sentence.split(), title="ProphetNet's streams")
 
 # %% [markdown]
 # ## Positions

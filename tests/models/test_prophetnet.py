@@ -227,8 +227,8 @@ def test_dropout_of_the_weights_reaches_the_own_key():
     layer.o_proj.weight.copy_(torch.eye(8))
     x = torch.randn(1, 3, 8).double()
     streams = make_ngram_context(x[:, :1], 2, 0, 1, None, buckets=32, max_distance=128)
-    expected = layer.eval()(x, mask=streams)
-    drawn = layer.train()(x.expand(20000, -1, -1), mask=streams)
+    expected = layer.eval()(x, streams)
+    drawn = layer.train()(x.expand(20000, -1, -1), streams)
     torch.testing.assert_close(drawn.mean(0, keepdim=True), expected, rtol=0.05, atol=0.02)
     assert drawn.std(0).min() > 0
 

@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 
 import tfkit
 from tfkit.nn import StaticCache, attend_by_hand, relative_shift
-from tfkit.nn.relative_attention import RelativeAttention, causal_relative_bias, sinusoidal_distances
+from tfkit.nn.relative_attention import DistanceContext, RelativeAttention, causal_relative_bias, sinusoidal_distances
 
 FIXTURES = Path(__file__).parent / "fixtures" / "transformer_xl"
 CASES = sorted(path.name for path in FIXTURES.iterdir())
@@ -215,4 +215,4 @@ def test_attention_is_what_the_paper_writes(queries):
     far = relative_shift((q + attn.position_bias[:, None]) @ r.transpose(-1, -2)) * attn.scale
     by_hand, _, _ = attend_by_hand(q + attn.content_bias[:, None], k, v, bias=far, causal=True)
     expected = attn.o_proj(by_hand.transpose(1, 2).flatten(2))
-    torch.testing.assert_close(attn(source, queries, position_encodings, causal_bias), expected)
+    torch.testing.assert_close(attn(source, queries, DistanceContext(position_encodings, causal_bias)), expected)

@@ -109,6 +109,8 @@ class Model(nn.Module):
     STATIC_CACHE: ClassVar[bool] = True  # whether its decoder, where it has one, takes a cache of fixed size
     NOT_COMPILABLE: ClassVar[str | None] = None  # why a step of decoding cannot be one graph
     NO_HIDDEN_STATES: ClassVar[str | None] = None  # why its layers have no hidden states as transformers' have
+    task_head: Any  # the head's own layers, where it has any
+    pooler: Any  # what the head reads the first position through, of an encoder
     accepts_loss_kwargs = False  # transformers' Trainer asks: losses here are means, and are not told over how many
 
     def __init__(self, config: Any, head: str | None = None) -> None:
@@ -167,6 +169,17 @@ class Model(nn.Module):
             takes = ", ".join(targets_of_head) or "none"
             raise TypeError(f"{', '.join(unknown)}: not a target of head {self.head!r}, which takes {takes}")
         return found
+
+
+@torch.no_grad()
+def normal_init(module: nn.Module, std: float = 0.02) -> None:
+    """Fresh weights as most models here have them: normal, biases zero, and so is the row of padding in a table."""
+    if isinstance(module, (nn.Linear, nn.Embedding, nn.Conv1d)):
+        nn.init.normal_(module.weight, std=std)
+    if isinstance(module, (nn.Linear, nn.Conv1d)) and module.bias is not None:
+        nn.init.zeros_(module.bias)
+    if isinstance(module, nn.Embedding) and module.padding_idx is not None:
+        module.weight[module.padding_idx].zero_()
 
 
 def get_activation(name: str) -> Callable[[torch.Tensor], torch.Tensor]:

@@ -104,10 +104,28 @@ class NoHeadWithPooler(NoHead):
     POOLED = True
 
 
-class MaskedLM(Head):
-    """Which token was here? A layer, and then the embeddings themselves as the output matrix."""
+class WordHead(Head):
+    """A score for every word of the vocabulary at every position: `scores`, which the children give."""
 
     WORDS = True
+
+    def scores(self, inputs: HeadInputs) -> torch.Tensor:
+        """-> [B,L,V]"""
+        raise NotImplementedError
+
+    def targets(self, labels: torch.Tensor) -> torch.Tensor:
+        """What each position is to say, of labels [B,L]: the label that stands there"""
+        return labels
+
+    def forward(self, inputs: HeadInputs, labels: torch.Tensor | None = None) -> dict[str, Any]:
+        """labels [B,L] (-100: not counted) -> loss, logits [B,L,V], last_hidden_state [B,L,E]"""
+        logits = self.scores(inputs)
+        loss = None if labels is None else cross_entropy(logits, self.targets(labels))
+        return {"loss": loss, "logits": logits, "last_hidden_state": inputs.states}
+
+
+class MaskedLM(WordHead):
+    """Which token was here? A layer, and then the embeddings themselves as the output matrix."""
 
     def __init__(self, c, width=None, activation_name=None):
         super().__init__(c)
@@ -119,19 +137,23 @@ class MaskedLM(Head):
     def scores(self, inputs):
         return F.linear(self.norm(self.activation(self.dense(inputs.states))), inputs.table, self.bias)  # [B,L,V]
 
-    def forward(self, inputs, labels=None):
-        logits = self.scores(inputs)
-        loss = None if labels is None else cross_entropy(logits, labels)
-        return {"loss": loss, "logits": logits, "last_hidden_state": inputs.states}
+
+class TiedLM(WordHead):
+    """Which token was here? The embeddings as the output matrix, right on the states, and a bias."""
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.bias = nn.Parameter(torch.zeros(c.vocab_size))
+
+    def scores(self, inputs):
+        return F.linear(inputs.states, inputs.table, self.bias)
 
 
-class ShiftedLabels:
+class ShiftedLabels(WordHead):
     """Comes before a masked language model's head in the bases of one that says which token is next."""
 
-    def forward(self, inputs, labels=None):
-        out = super().forward(inputs)  # type: ignore[misc]
-        loss = None if labels is None else cross_entropy(out["logits"], next_labels(labels))
-        return {**out, "loss": loss}
+    def targets(self, labels: torch.Tensor) -> torch.Tensor:
+        return next_labels(labels)
 
 
 class CausalLM(ShiftedLabels, MaskedLM):
@@ -181,7 +203,10 @@ class Pretraining(MaskedLM):
         super().__init__(c)
         self.seq_relationship = nn.Linear(c.d_model, 2)
 
-    def forward(self, inputs, labels=None, next_sentence_label=None):
+    def forward(
+        self, inputs: HeadInputs, labels: torch.Tensor | None = None, next_sentence_label: torch.Tensor | None = None
+    ) -> dict[str, Any]:
+        """labels [B,L], next_sentence_label [B] -> loss, prediction_logits [B,L,V], seq_relationship_logits [B,2]"""
         words, pair = self.scores(inputs), self.seq_relationship(inputs.pooled)
         return {
             "loss": sum_losses(words, labels, pair, check_classes("next_sentence_label", next_sentence_label, pair)),
@@ -196,50 +221,57 @@ def sum_losses(words, labels, pair, pair_labels):
     return sum(found) if found else None
 
 
-class SequenceClassification(Head):
-    """One label for the whole sequence, or a number, or several labels."""
+class SequenceHead(Head):
+    """One label for the whole sequence, or a number, or several labels: `scores`, which the children give."""
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.problem = c.problem_type
+
+    def scores(self, inputs: HeadInputs) -> torch.Tensor:
+        """-> [B,N]"""
+        raise NotImplementedError
+
+    def forward(self, inputs: HeadInputs, labels: torch.Tensor | None = None) -> dict[str, Any]:
+        """labels as of `label_loss` -> loss, logits [B,N]"""
+        logits = self.scores(inputs)
+        return {"loss": None if labels is None else label_loss(logits, labels, self.problem), "logits": logits}
+
+
+class SequenceClassification(SequenceHead):
+    """Off the pooler."""
 
     POOLED = True
 
     def __init__(self, c):
         super().__init__(c)
         self.classifier = nn.Linear(c.d_model, c.num_labels)
-        self.problem = c.problem_type
 
     def scores(self, inputs):
         return self.classifier(self.drop(inputs.pooled))  # [B,N]
 
-    def forward(self, inputs, labels=None):
-        logits = self.scores(inputs)
-        return {"loss": None if labels is None else label_loss(logits, labels, self.problem), "logits": logits}
 
+class ClsTokenClassification(SequenceHead):
+    """Off the first position, through a layer of the head's own. width: of the states, d_model unless given."""
 
-class ClsTokenClassification(SequenceClassification):
-    """One label for the whole sequence, off the first position, through a layer of the head's own."""
-
-    POOLED = False
-
-    def __init__(self, c, activation_name="tanh"):
+    def __init__(self, c, activation_name="tanh", width=None):
         super().__init__(c)
-        del self.classifier
-        self.pre_classifier, self.score = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, c.num_labels)
+        self.pre_classifier, self.score = nn.Linear(width or c.d_model, c.d_model), nn.Linear(c.d_model, c.num_labels)
         self.activation = get_activation(activation_name)
 
     def scores(self, inputs):
         return self.score(self.drop(self.activation(self.pre_classifier(self.drop(inputs.states[:, 0])))))
 
 
-class LastTokenClassification(Head):
-    """One label for the whole text, read off the last real token, which alone has seen all of it."""
+class LastTokenClassification(SequenceHead):
+    """Off the last real token, which alone has seen all of the text."""
 
     def __init__(self, c):
         super().__init__(c)
         self.score = nn.Linear(c.d_model, c.num_labels, bias=False)
-        self.problem = c.problem_type
 
-    def forward(self, inputs, labels=None):
-        logits = self.score(last_token_states(inputs.states, inputs.mask))  # [B,N]
-        return {"loss": None if labels is None else label_loss(logits, labels, self.problem), "logits": logits}
+    def scores(self, inputs):
+        return self.score(last_token_states(inputs.states, inputs.mask))  # [B,N]
 
 
 def last_token_states(states, mask):
@@ -250,8 +282,21 @@ def last_token_states(states, mask):
     return states[torch.arange(len(states), device=states.device), place]
 
 
-class MultipleChoice(Head):
-    """Which of several continuations? Each is read alone and given one score."""
+class ChoiceHead(Head):
+    """Which of several continuations? Each is read alone and given one score: `scores`, which the children give."""
+
+    def scores(self, inputs: HeadInputs) -> torch.Tensor:
+        """-> [B·C,1]"""
+        raise NotImplementedError
+
+    def forward(self, inputs: HeadInputs, labels: torch.Tensor | None = None) -> dict[str, Any]:
+        """labels [B] -> loss, logits [B,C]"""
+        logits = self.scores(inputs).view(-1, inputs.choices)
+        return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
+
+
+class MultipleChoice(ChoiceHead):
+    """Off the pooler."""
 
     POOLED = True
 
@@ -261,10 +306,6 @@ class MultipleChoice(Head):
 
     def scores(self, inputs):
         return self.classifier(self.drop(inputs.pooled))
-
-    def forward(self, inputs, labels=None):
-        logits = self.scores(inputs).view(-1, inputs.choices)  # [B,C]
-        return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
 
 
 class TokenClassification(Head):
@@ -291,19 +332,20 @@ class DecoderTokenClassification(Head):
         return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
 
 
-class QuestionAnswering(Head):
-    """Where does the answer start, and where does it end? A position past the end means: not in this window."""
+class SpanHead(Head):
+    """Where does the answer start, and where does it end? A position past the end means: not in this window. The
+    children give `scores`."""
 
     TARGETS: ClassVar[tuple[str, ...]] = ("start_positions", "end_positions")
 
-    def __init__(self, c):
-        super().__init__(c)
-        self.qa_outputs = nn.Linear(c.d_model, 2)
+    def scores(self, inputs: HeadInputs) -> torch.Tensor:
+        """-> [B,L,2]"""
+        raise NotImplementedError
 
-    def scores(self, inputs):
-        return self.qa_outputs(inputs.states)  # [B,L,2]
-
-    def forward(self, inputs, start_positions=None, end_positions=None):
+    def forward(
+        self, inputs: HeadInputs, start_positions: torch.Tensor | None = None, end_positions: torch.Tensor | None = None
+    ) -> dict[str, Any]:
+        """start_positions, end_positions [B] -> loss, start_logits [B,L], end_logits [B,L]"""
         start, end = self.scores(inputs).unbind(-1)  # [B,L] each
         loss = None
         for name, at in (("start_positions", start_positions), ("end_positions", end_positions)):
@@ -314,6 +356,17 @@ class QuestionAnswering(Head):
             pairs = ((start, start_positions), (end, end_positions))
             loss = sum(cross_entropy(logits, at.clamp(0, outside), ignored=outside) for logits, at in pairs) / 2
         return {"loss": loss, "start_logits": start, "end_logits": end}
+
+
+class QuestionAnswering(SpanHead):
+    """Off each state alone. width: of the states, d_model unless given."""
+
+    def __init__(self, c, width=None):
+        super().__init__(c)
+        self.qa_outputs = nn.Linear(width or c.d_model, 2)
+
+    def scores(self, inputs):
+        return self.qa_outputs(inputs.states)  # [B,L,2]
 
 
 class DoubleHeads(Head):

@@ -3,7 +3,10 @@
 Each looks at a whole text, or, with a cache, back from one more token.
 """
 
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import nn
@@ -35,9 +38,11 @@ class ReformerCache(Cache):
         self.buckets = {module: buckets[..., :length] for module, buckets in self.buckets.items()}
 
 
-class ReformerContext(NamedTuple):
-    """real bool [B,K] or None; length, past: of the new and the old tokens; seeds: one a layer; buckets_for_backward:
-    module -> buckets, for the way back (a rounding may move a vector into another bucket), or None."""
+@dataclass(frozen=True)
+class ReformerContext:
+    """What all layers of a call share. real bool [B,K] or None: which keys are no padding; length, past: of the new and
+    the old tokens; seeds: one a layer; buckets_for_backward: module -> buckets, for the way back (a rounding may move a
+    vector into another bucket), or None."""
 
     real: torch.Tensor | None
     length: int
@@ -105,7 +110,7 @@ class HashedAttention(nn.Module):
         return self.o_proj(merge_heads(out))
 
     def read(self, qk, v, context):
-        """A whole text, qk, v [B,H,L,D] -> [B,H,L,D]; one of a single chunk is not hashed but seen in full."""
+        """A whole text, qk, v [B,H,L,D] -> [B,H,L,D]; one of a single chunk is not hashed but context in full."""
         c, length, buckets = self.config, qk.size(2), None
         dropout = c.lsh_dropout if self.training else 0.0
         if length > self.chunk:

@@ -1,7 +1,5 @@
 """Heads of XLM and XLNet: a summary of states in place of a pooler; spans whose end depends on the start."""
 
-from typing import Any
-
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -21,12 +19,11 @@ def summary(kind):
     return SUMMARIES[kind]
 
 
-class SequenceClassification(heads.SequenceClassification):
-    POOLED = False
+class SequenceClassification(heads.SequenceHead):
+    """The labels of a text, straight from its summary."""
 
     def __init__(self, c):
         super().__init__(c)
-        del self.classifier
         self.drop, self.summary = Dropout(c.summary_dropout), nn.Linear(c.d_model, c.num_labels)
         self.select = summary(c.summary_type)
         self.activation = get_activation(c.summary_activation) if c.summary_activation else nn.Identity()
@@ -50,9 +47,6 @@ class MultipleChoice(SequenceClassification):
 class Summary(heads.Head):
     """One state, bent, in place of a pooler."""
 
-    POOLED = False
-    classifier: Any
-
     def __init__(self, c):
         super().__init__(c)
         self.select, self.drop = summary(c.summary_type), Dropout(c.summary_dropout)
@@ -63,12 +57,16 @@ class Summary(heads.Head):
         """-> [B,E]"""
         return self.drop(self.activation(self.summary(self.select(inputs.states))))
 
+
+class SummaryChoice(Summary, heads.ChoiceHead):
+    """A score for each choice."""
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.classifier = nn.Linear(c.d_model, 1)
+
     def scores(self, inputs):
         return self.classifier(self.summarise(inputs))
-
-
-class SummaryChoice(Summary, heads.MultipleChoice):
-    """A score for each choice."""
 
 
 class BeamQuestionAnswering(heads.Head):

@@ -1,6 +1,6 @@
 """BART (Lewis et al. 2019, arXiv:1910.13461): an autoencoder that mends what was damaged.
 
-Parent   transformer
+Parent   transformer (by idea)
 Differs  learned positions, one table for each side; a norm right after the embeddings, which are not multiplied unless
          scale_embedding says so; GELU; dropout on the attention's weights; a constant beside the logits
 Trained  objectives.denoising: text infilling and shuffled sentences
@@ -14,11 +14,22 @@ from torch import nn
 
 from ..nn import Attention, Dropout, FeedForward, LayerDrop
 from ..nn.positions import table_slice
-from . import _fairseq, transformer
-from ._base import Model, Output, check_max_length, configuration, embed_ids, get_activation
+from ..objectives.cross_entropy import cross_entropy
+from . import _fairseq
+from ._base import (
+    Model,
+    Output,
+    check_ids,
+    check_max_length,
+    configuration,
+    embed_ids,
+    get_activation,
+    normal_init,
+    to_bool_mask,
+)
 from ._fairseq import FIELDS as HF_FIELDS
 from ._fairseq import UNUSED as HF_UNUSED
-from ._seq2seq import Seq2SeqWithHeads, TaskConfig
+from ._seq2seq import TaskConfig, all_labels, make_task_head, shifted_labels, tasks_forward
 
 __all__ = ["HF_FIELDS", "HF_UNUSED"]
 
@@ -62,23 +73,35 @@ PRESETS: dict[str, dict] = {
 }  # fmt: skip
 
 
-class EncoderLayer(transformer.EncoderLayer):
+class EncoderLayer(nn.Module):
     def __init__(self, c):
-        nn.Module.__init__(self)
+        super().__init__()
         self.self_attn = Attention(c.d_model, c.n_heads, dropout=c.attn_dropout)
         self.ff = FeedForward(c.d_model, c.d_ff, get_activation(c.activation), c.ff_dropout)
         self.norm1, self.norm2 = (nn.LayerNorm(c.d_model) for _ in range(2))
         self.drop = Dropout(c.dropout)
 
+    def forward(self, x, mask):
+        """x [B,S,E], mask bool [B,1,1,S] or None -> [B,S,E]"""
+        x = self.norm1(x + self.drop(self.self_attn(x, mask=mask)))
+        return self.norm2(x + self.drop(self.ff(x)))
 
-class DecoderLayer(transformer.DecoderLayer):
+
+class DecoderLayer(nn.Module):
     def __init__(self, c):
-        nn.Module.__init__(self)
+        super().__init__()
         self.self_attn = Attention(c.d_model, c.n_decoder_heads, dropout=c.attn_dropout, causal=True)
         self.cross_attn = Attention(c.d_model, c.n_decoder_heads, dropout=c.attn_dropout)
         self.ff = FeedForward(c.d_model, c.d_decoder_ff, get_activation(c.activation), c.ff_dropout)
         self.norm1, self.norm2, self.norm3 = (nn.LayerNorm(c.d_model) for _ in range(3))
         self.drop = Dropout(c.dropout)
+
+    def forward(self, x, memory, mask, memory_mask, cache):
+        """x [B,T,E], memory [B,S,E] or None, masks bool [B,1,1,·] or None -> [B,T,E]"""
+        x = self.norm1(x + self.drop(self.self_attn(x, mask=mask, cache=cache)))
+        if memory is not None:  # a decoder alone has none
+            x = self.norm2(x + self.drop(self.cross_attn(x, memory, mask=memory_mask, cache=cache)))
+        return self.norm3(x + self.drop(self.ff(x)))
 
 
 class Positions(nn.Embedding):
@@ -92,7 +115,7 @@ class Positions(nn.Embedding):
         return table_slice(self.weight, past + OFFSET, input.size(1))
 
 
-class BART(Seq2SeqWithHeads, transformer.Transformer):
+class BART(Model):
     HEADS: ClassVar[tuple[str | None, ...]] = (
         None, "seq2seq_lm", "sequence_classification", "question_answering", "causal_lm",
     )  # fmt: skip
@@ -103,12 +126,14 @@ class BART(Seq2SeqWithHeads, transformer.Transformer):
     FINAL_NORM: Any = nn.Identity  # after the last layer
     LOGITS_BIAS = True
     SHIFTS_INPUT_IDS = True  # without labels, too, the decoder reads the source
+    ENCODER_HEAD_CLASSES: ClassVar[dict[str | None, Any]] = {}
+    forward, decoder_ids, read_mask = tasks_forward, shifted_labels, all_labels
     final_logits_bias: torch.Tensor
     encoder_final: nn.Module
     decoder_final: nn.Module
 
     def __init__(self, config: Config, head=None):
-        Model.__init__(self, config, head)  # not the parent's: each of its parts is another here
+        super().__init__(config, head)
         c = config
         alone = head == "causal_lm"
         self.embed = nn.Embedding(c.vocab_size, c.d_model, padding_idx=c.pad_token_id)
@@ -123,23 +148,14 @@ class BART(Seq2SeqWithHeads, transformer.Transformer):
         self.drop = Dropout(c.dropout)
         if head == "seq2seq_lm" and self.LOGITS_BIAS:
             self.register_buffer("final_logits_bias", torch.zeros(1, c.vocab_size))  # not trained, but saved
-        self.make_task_head()
+        self.task_head = make_task_head(self)
         if head in ("seq2seq_lm", "causal_lm") and not c.tie_word_embeddings:
             self.untie(self.table("decoder"))
-        self.apply(self.init_weights)
+        self.apply(normal_init)
 
     def second_table(self):
         """The decoder's own embeddings, where it does not read the encoder's."""
         return nn.Embedding(self.config.vocab_size, self.config.d_model, padding_idx=self.config.pad_token_id)
-
-    @torch.no_grad()
-    def init_weights(self, module):
-        if isinstance(module, (nn.Linear, nn.Embedding)):
-            nn.init.normal_(module.weight, std=0.02)
-        if isinstance(module, nn.Linear) and module.bias is not None:
-            nn.init.zeros_(module.bias)
-        if isinstance(module, nn.Embedding) and module.padding_idx is not None:
-            module.weight[module.padding_idx].zero_()
 
     def embedded(self, ids, name, past=0):
         """ids [B,L], after `past` others -> [B,L,E]; name "input_ids": of the encoder. ValueError past max_length."""
@@ -155,13 +171,28 @@ class BART(Seq2SeqWithHeads, transformer.Transformer):
         return self.decoder_embed if side == "decoder" and self.decoder_embed is not None else self.embed
 
     def encode(self, input_ids, attention_mask=None):
-        out = super().encode(input_ids, attention_mask)
-        return Output(last_hidden_state=self.encoder_final(out.last_hidden_state))
+        """input_ids, attention_mask [B,S] -> Output with last_hidden_state [B,S,E]"""
+        mask = to_bool_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
+        mask = None if mask is None else mask[:, None, None]
+        x = self.embedded(input_ids, "input_ids")
+        for layer in self.encoder:
+            x = layer(x, mask)
+        return Output(last_hidden_state=self.encoder_final(x))
 
     def decode(self, ids, memory, mask, memory_mask, cache):
-        return self.decoder_final(super().decode(ids, memory, mask, memory_mask, cache))
+        """ids [B,T], memory [B,S,E] or None, masks bool [B,T] and [B,S] or None -> [B,T,E]"""
+        mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
+        x = self.embedded(ids, "decoder_input_ids", 0 if cache is None else cache.past)
+        for layer in self.decoder:
+            x = layer(x, memory, mask, memory_mask, cache)
+        return self.decoder_final(x)
+
+    def loss(self, logits, labels):
+        """logits [B,T,V], labels [B,T] -> scalar"""
+        return cross_entropy(logits, labels)
 
     def score(self, x):
+        """x [B,T,E] -> logits [B,T,V]"""
         bias = self.final_logits_bias[0].to(x.dtype) if self.LOGITS_BIAS and self.head == "seq2seq_lm" else None
         return F.linear(x, self.words(self.table("decoder")), bias)
 

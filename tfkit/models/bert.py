@@ -1,6 +1,6 @@
 """BERT (Devlin et al. 2018, arXiv:1810.04805): read in both directions, learn by filling in blanks.
 
-Parent   transformer (its encoder half)
+Parent   transformer (by idea: its encoder half)
 Differs  learned positions; a table that says which of two sentences a token is in; norm and dropout after the
          embeddings; GELU; the first position, through a small layer (the pooler), stands for the whole sequence
 Trained  masked language modelling and next sentence, both at once (head "pretraining")
@@ -18,15 +18,15 @@ from ..nn.relative_key import RelativeKeyAttention
 from . import _heads as heads
 from ._base import (
     Model,
-    Output,
-    check_ids,
     check_max_length,
     check_rows,
     configuration,
     embed_ids,
     get_activation,
+    normal_init,
     to_bool_mask,
 )
+from ._encoder import add_head, encoder_inputs, with_head
 
 
 @configuration
@@ -62,20 +62,21 @@ PRESETS: dict[str, dict] = {
 
 
 class Embeddings(nn.Module):
-    """Token, sentence and position, added, then normed; `width`: another than the model's."""
+    """Token, sentence and position, added, then normed; `width`: another than the model's; positions: whether there is
+    a table of them."""
 
-    def __init__(self, c, width=None):
+    def __init__(self, c, width=None, positions=True):
         super().__init__()
         width = width or c.d_model
         self.tokens = nn.Embedding(c.vocab_size, width, padding_idx=c.pad_token_id)
-        self.positions = nn.Embedding(c.max_length, width)
-        self.types = nn.Embedding(c.n_types, width) if c.n_types else None
+        self.positions: Any = nn.Embedding(c.max_length, width) if positions else None
+        self.types: Any = nn.Embedding(c.n_types, width) if c.n_types else None
         self.absolute = getattr(c, "position_type", "absolute") == "absolute"
         self.norm, self.drop = nn.LayerNorm(width, c.eps), Dropout(c.dropout)
 
     def make_position_ids(self, ids):
         """ids [B,L] -> position_ids [L]"""
-        if ids.size(1) > self.positions.num_embeddings:
+        if self.positions is not None and ids.size(1) > self.positions.num_embeddings:
             raise ValueError(f"input_ids has length {ids.size(1)}, max_length is {self.positions.num_embeddings}")
         return torch.arange(ids.size(1), device=ids.device)
 
@@ -108,24 +109,40 @@ def attention(c):
     )
 
 
-class Layer(nn.Module):
+class PostNorm(nn.Module):
+    """A layer but for its attention: what attention gives is added, then normed; so is what the feed-forward gives."""
+
     def __init__(self, c):
         super().__init__()
-        self.attn = attention(c)
         self.norm1 = nn.LayerNorm(c.d_model, c.eps)
         self.ff = FeedForward(c.d_model, c.d_ff, get_activation(c.activation))
         self.norm2 = nn.LayerNorm(c.d_model, c.eps)
         self.drop = Dropout(c.dropout)
+
+    def after_attention(self, x, attended):
+        """x and what attention made of it, [B,L,E] each -> [B,L,E]"""
+        return self.feed_forward(self.norm1(x + self.drop(attended)))
+
+    def feed_forward(self, x):
+        """[B,L,E] -> [B,L,E]"""
+        return self.norm2(x + self.drop(self.ff(x)))
+
+
+class Layer(PostNorm):
+    def __init__(self, c):
+        super().__init__(c)
+        self.attn = attention(c)
         if getattr(c, "add_cross_attention", False):
             self.cross_attn = Attention(c.d_model, c.n_heads, dropout=c.attn_dropout)
             self.cross_norm = nn.LayerNorm(c.d_model, c.eps)
 
     def forward(self, x, mask, memory=None, memory_mask=None, cache=None):
-        kept = {} if cache is None else {"cache": cache}
-        x = self.norm1(x + self.drop(self.attn(x, mask=mask, **kept)))
+        """x [B,L,E], mask bool [B,1,1,K] or None; of a decoder: memory [B,S,E], memory_mask bool [B,1,1,S]
+        -> [B,L,E]"""
+        x = self.norm1(x + self.drop(self.attn(x, mask=mask, cache=cache)))
         if memory is not None:
             x = self.cross_norm(x + self.drop(self.cross_attn(x, memory, mask=memory_mask, cache=cache)))
-        return self.norm2(x + self.drop(self.ff(x)))
+        return self.feed_forward(x)
 
 
 class Layers(nn.ModuleList):
@@ -159,7 +176,6 @@ class BERT(Model):
         "next_sentence": heads.NextSentence, **TASK_HEADS,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
-    EXTRA_INPUTS: tuple[str, ...] = ()  # what else a child's `encode` looks at: names of inputs
     EMBEDDINGS: type[Embeddings] = Embeddings
     LAYERS: Any = Layers
 
@@ -167,20 +183,8 @@ class BERT(Model):
         config = resolve_is_decoder(config, head, self.HEADS)
         super().__init__(config, head)
         self.embed, self.layers = self.EMBEDDINGS(config), self.LAYERS(config)
-        self.task_head = self.HEAD_CLASSES[head](config)
-        self.pooler = nn.Linear(config.d_model, config.d_model) if self.task_head.POOLED else None
-        if self.task_head.WORDS and not config.tie_word_embeddings:
-            self.untie(self.embed.tokens)
-        self.apply(self.init_weights)
-
-    @torch.no_grad()
-    def init_weights(self, module):
-        if isinstance(module, (nn.Linear, nn.Embedding, nn.Conv1d)):
-            nn.init.normal_(module.weight, std=0.02)
-        if isinstance(module, (nn.Linear, nn.Conv1d)) and module.bias is not None:
-            nn.init.zeros_(module.bias)
-        if isinstance(module, nn.Embedding) and module.padding_idx is not None:
-            module.weight[module.padding_idx].zero_()
+        add_head(self, self.HEAD_CLASSES)
+        self.apply(normal_init)
 
     def encode(self, ids, mask, types, position_ids, memory=None, memory_mask=None, cache=None):
         """ids, types [B,L], mask bool [B,K] or None; of a decoder: memory [B,S,E], memory_mask bool [B,S] -> [B,L,E]"""
@@ -188,25 +192,20 @@ class BERT(Model):
         if cache is not None and position_ids is None:
             check_max_length(self.config, "input_ids", ids, cache.past)
             position_ids = self.embed.make_position_ids(ids) + cache.past
-        x, how = self.embed(ids, types, position_ids), (memory, memory_mask, cache)
+        x = self.embed(ids, types, position_ids)
+        of_decoder = (memory, memory_mask, cache) if self.config.is_decoder else ()
         for layer in self.layers:
-            x = layer(x, mask, *how) if self.config.is_decoder else layer(x, mask)
+            x = layer(x, mask, *of_decoder)
         return x
 
-    def cross_attention_inputs(self, ids, memory, memory_mask, cache, use_cache):
-        """What `encode` takes of a decoder, beside ids [B,L]. Raises ValueError for an encoder."""
-        if not getattr(self.config, "is_decoder", False):
+    def check_decoder(self, memory, cache, use_cache):
+        """Raises ValueError for what only a decoder could use."""
+        if not self.config.is_decoder:
             given = {"encoder_hidden_states": memory, "cache": cache, "use_cache": use_cache or None}
             if wrong := [name for name, value in given.items() if value is not None]:
                 raise ValueError(f"{', '.join(wrong)}: {type(self).__name__} is no decoder: is_decoder=True makes one")
-            return {}
-        if memory is not None:
-            check_rows(ids, memory)
-            if not self.config.add_cross_attention:
-                raise ValueError("encoder_hidden_states: this decoder has no cross-attention: add_cross_attention=True")
-            memory_mask = to_bool_mask("encoder_attention_mask", memory_mask, memory.shape[:2])
-        cache = Cache() if use_cache and cache is None else cache
-        return {"memory": memory, "memory_mask": memory_mask, "cache": cache}
+        elif memory is not None and not self.config.add_cross_attention:
+            raise ValueError("encoder_hidden_states: this decoder has no cross-attention: add_cross_attention=True")
 
     def forward(
         self, input_ids=None, attention_mask=None, token_type_ids=None, position_ids=None, labels=None, *,
@@ -217,23 +216,18 @@ class BERT(Model):
         encoder_hidden_states [B,S,E], encoder_attention_mask [B,S], and with a cache input_ids are the new ones only
         and attention_mask covers all -> Output: loss, logits, or what the head gives by another name; cache. Raises
         ValueError, TypeError for what does not fit."""
-        given = {"input_ids": input_ids, "token_type_ids": token_type_ids, "position_ids": position_ids}
-        given |= {name: targets.pop(name, None) for name in self.EXTRA_INPUTS}
-        targets = self.check_targets({"labels": labels, **targets})
-        choices = 1
-        if self.head == "multiple_choice":
-            choices, given, attention_mask = heads.flatten_choices(given, attention_mask)
-        ids, types, position_ids, *also = given.values()
-        check_ids("input_ids", ids)
-        if types is not None and types.shape != ids.shape:
-            raise ValueError(f"token_type_ids has shape {list(types.shape)}, input_ids has {list(ids.shape)}")
-        across = self.cross_attention_inputs(ids, encoder_hidden_states, encoder_attention_mask, cache, use_cache)
-        past = 0 if (cache := across.get("cache")) is None else cache.past
-        mask = to_bool_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
-        x = self.encode(ids, mask, types, position_ids, *also, **across)
-        pooled = None if self.pooler is None else torch.tanh(self.pooler(x[:, 0]))
-        inputs = heads.HeadInputs(x, pooled, self.words(self.embed.tokens), mask, choices)
-        return Output(self.task_head(inputs, **targets), cache=cache)
+        memory = encoder_hidden_states
+        self.check_decoder(memory, cache, use_cache)
+        cache = Cache() if use_cache and cache is None else cache
+        given, targets = (input_ids, attention_mask, token_type_ids, position_ids), {"labels": labels, **targets}
+        inputs = encoder_inputs(self, *given, targets, past=0 if cache is None else cache.past)
+        memory_mask = None
+        if memory is not None:
+            check_rows(inputs.ids, memory)
+            memory_mask = to_bool_mask("encoder_attention_mask", encoder_attention_mask, memory.shape[:2])
+        across = (memory, memory_mask, cache)
+        x = self.encode(inputs.ids, inputs.mask, inputs.types, inputs.position_ids, *across)
+        return with_head(self, inputs, x, cache)
 
 
 MODEL = BERT

@@ -9,12 +9,7 @@ Trained  from BERT's weights or afresh, and then within an EncoderDecoder on sum
 
 from typing import ClassVar
 
-import torch
-import torch.nn.functional as F
-from torch import nn
-
 from ..namemap import NameMap
-from ..objectives.cross_entropy import cross_entropy, next_labels
 from . import _heads as heads
 from . import bert
 from ._base import configuration
@@ -49,22 +44,8 @@ class Config:
 PRESETS: dict[str, dict] = {"bert_for_seq_generation_L-24_bbc_encoder": {}}
 
 
-class CausalLM(heads.Head):
-    """Which token is next? The embeddings as the output matrix, at once."""
-
-    WORDS = True
-
-    def __init__(self, c):
-        super().__init__(c)
-        self.bias = nn.Parameter(torch.zeros(c.vocab_size))
-
-    def scores(self, seen):
-        return F.linear(seen.states, seen.table, self.bias)  # [B,L,V]
-
-    def forward(self, seen, labels=None):
-        logits = self.scores(seen)
-        loss = None if labels is None else cross_entropy(logits, next_labels(labels))
-        return {"loss": loss, "logits": logits, "last_hidden_state": seen.states}
+class CausalLM(heads.ShiftedLabels, heads.TiedLM):
+    """Which token is next?"""
 
 
 class BertGeneration(BERT):

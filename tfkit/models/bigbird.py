@@ -11,15 +11,15 @@ Differs  the text is cut into blocks; a block looks at itself and its neighbours
 Trained  masked language modelling and next sentence, from RoBERTa's weights
 """
 
-from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from ..namemap import NameMap
-from ..nn import Attention, Cache, Dropout, FeedForward, merge_heads, split_heads
+from ..nn import Attention, Dropout, FeedForward, merge_heads
 from ..nn.block_sparse import block_sparse_attention, block_table, draw_random_blocks
 from ..nn.positions import position_range
 from . import _heads as heads
@@ -53,12 +53,11 @@ PRESETS: dict[str, dict] = {"bigbird-roberta-base": {}, "bigbird-roberta-large":
 OLD_PLAN = (1024, 3072, 4096)  # lengths, in tokens
 
 
-class BlockSparseContext(NamedTuple):
-    """mask bool [B,1,1,K] or None, and cache: of full attention; real bool [B,N,W]: of block-sparse, None in full."""
+@dataclass(frozen=True)
+class SparseContext:
+    """For attention in blocks. non_padding bool [B,N,W]: which tokens count, in N blocks of W."""
 
-    mask: torch.Tensor | None
-    cache: Cache | None
-    real: torch.Tensor | None
+    non_padding: torch.Tensor
 
 
 class Embeddings(bert.Embeddings):
@@ -76,20 +75,21 @@ class Embeddings(bert.Embeddings):
 
 
 class SparseAttention(Attention):
+    """Full attention, or, where there is a `SparseContext`, attention in blocks."""
+
     def __init__(self, c, seed):
-        super().__init__(c.d_model, c.n_heads, bias=c.qkv_bias, dropout=c.attn_dropout, causal=c.is_decoder)
-        self.o_proj = nn.Linear(c.d_model, c.d_model)
+        how = {"dropout": c.attn_dropout, "causal": c.is_decoder}
+        super().__init__(c.d_model, c.n_heads, bias=c.qkv_bias, out_bias=True, **how)
         self.config, self.seed = c, seed
 
-    def forward(self, x, *, mask, cache=None):  # type: ignore[override]
-        """x [B,L,E], L a multiple of the block; mask: Seen, with its cache -> [B,L,E]"""
-        if mask.real is None:
-            return super().forward(x, mask=mask.mask, cache=mask.cache)
-        q, k, v = (split_heads(f(x), self.n_heads) for f in (self.q_proj, self.k_proj, self.v_proj))
-        table, once = block_table(mask.real.size(1), self.drawn(mask.real) if self.training else None, x.device)
+    def in_blocks(self, x, context):
+        """x [B,L,E], L a multiple of the block -> [B,L,E]"""
+        real = context.non_padding
+        q, k, v = self.queries_keys_values(x)
+        table, once = block_table(real.size(1), self.drawn(real) if self.training else None, x.device)
         again = 0 if self.training else self.config.n_random
-        out = block_sparse_attention(q, k, v, mask.real, table, once, first_block_repeats=again)
-        return self.o_proj(merge_heads(out) * mask.real.view(*x.shape[:2], 1))
+        out = block_sparse_attention(q, k, v, real, table, once, first_block_repeats=again)
+        return self.o_proj(merge_heads(out) * real.view(*x.shape[:2], 1))
 
     def drawn(self, real):
         """real [B,N,W] -> the random blocks of this layer, the same at each step: its number is the seed"""
@@ -99,11 +99,20 @@ class SparseAttention(Attention):
         return draw_random_blocks(self.seed, self.n_heads, blocks, c.n_random, most)
 
 
-class Layers(bert.Layers):
-    def __init__(self, c):
+class Layer(bert.PostNorm):
+    def __init__(self, c, seed):
         super().__init__(c)
-        for seed, layer in enumerate(self):
-            layer.attn = SparseAttention(c, seed)
+        self.attn = SparseAttention(c, seed)
+
+    def forward(self, x, mask, cache=None, context=None):
+        """x [B,L,E]; of full attention: mask bool [B,1,1,K] or None, cache; context: `SparseContext` -> [B,L,E]"""
+        attended = self.attn(x, mask=mask, cache=cache) if context is None else self.attn.in_blocks(x, context)
+        return self.after_attention(x, attended)
+
+
+class Layers(nn.ModuleList):
+    def __init__(self, c):
+        super().__init__(Layer(c, seed) for seed in range(c.n_layers))
 
 
 class MaskedLM(heads.MaskedLM):
@@ -138,8 +147,9 @@ class QuestionAnswering(heads.QuestionAnswering):
             nn.LayerNorm(c.d_model, c.eps),
         )
 
-    def forward(self, inputs, question=None, **positions):  # type: ignore[override]
-        return super().forward(inputs._replace(mask=question), **positions)
+    def forward(self, inputs, start_positions=None, end_positions=None, question=None):
+        """As the parent's; question bool [B,L]: where no answer can be"""
+        return super().forward(inputs._replace(mask=question), start_positions, end_positions)
 
     def scores(self, inputs):
         x = self.last(inputs.states + self.drop(self.ff(self.drop(inputs.states))))
@@ -190,13 +200,13 @@ class BigBird(BERT):
             position_ids = self.new_positions(cache.past, ids)
         x = self.embed(ids, types, position_ids)
         if c.is_decoder or c.attention_type != "block_sparse" or length <= (5 + 2 * c.n_random) * c.block:
-            context = BlockSparseContext(None if mask is None else mask[:, None, None], cache, None)
+            mask, context = None if mask is None else mask[:, None, None], None
         else:
             real = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
             x, real = F.pad(x, (0, 0, 0, -length % c.block)), F.pad(real, (0, -length % c.block))
-            context = BlockSparseContext(None, None, real.unflatten(1, (-1, c.block)))
+            context = SparseContext(real.unflatten(1, (-1, c.block)))
         for layer in self.layers:
-            x = layer(x, context)
+            x = layer(x, mask, cache, context)
         return x[:, :length]
 
     def new_positions(self, past, ids):

@@ -23,22 +23,23 @@ from .gpt_neox import FusedHeadsAttention
 @configuration
 class Config(llama.Config):
     vocab_size: int = 250880
-    d_model: int = 64
-    n_layers: int = 2
-    n_heads: int = 8
+    d_model: int = 1024
+    n_layers: int = 24
+    n_heads: int = 16
     d_ff: int | None = None  # type: ignore[assignment]  # 4 · d_model: published files cannot say another
     activation: str = "gelu_new"
     dropout: float = 0.0
     eps: float = 1e-5
     residual_after_norm: bool = False  # what is added to each sub-layer's output: its input, or its input's norm
     tie_word_embeddings: bool = True
+    pad_token_id: int | None = 3
 
 
 PRESETS: dict[str, dict] = {
-    "bloom-560m": {"d_model": 1024, "n_layers": 24, "n_heads": 16, "pad_token_id": 3},
-    "bloom-1b7": {"d_model": 2048, "n_layers": 24, "n_heads": 16, "pad_token_id": 3},
-    "bloom-7b1": {"d_model": 4096, "n_layers": 30, "n_heads": 32, "pad_token_id": 3},
-    "bloom": {"d_model": 14336, "n_layers": 70, "n_heads": 112, "pad_token_id": 3},
+    "bloom-560m": {},
+    "bloom-1b7": {"d_model": 2048},
+    "bloom-7b1": {"d_model": 4096, "n_layers": 30, "n_heads": 32},
+    "bloom": {"d_model": 14336, "n_layers": 70, "n_heads": 112},
 }
 
 
@@ -57,23 +58,21 @@ def alibi_bias(real: Tensor, n_heads: int) -> Tensor:
     return alibi_slopes(n_heads).to(real.device)[:, None, None] * positions[:, None, None]
 
 
-class Layer(llama.Layer):
+class Layer(llama.Parts):
     def __init__(self, c: Config, index: int) -> None:
         super().__init__(c, index)
         self.residual_after_norm, self.drop = c.residual_after_norm, Dropout(c.dropout)
 
-    def norm(self, c: Config) -> nn.Module:  # type: ignore[override]
+    def norm(self, c: Config) -> nn.Module:
         return nn.LayerNorm(c.d_model, c.eps)
 
-    def attention(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
+    def attention(self, c: Config, index: int) -> nn.Module:
         return FusedHeadsAttention(c.d_model, c.n_heads, bias=True, out_bias=True, dropout=c.attn_dropout)
 
-    def feed_forward(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
+    def feed_forward(self, c: Config, index: int) -> nn.Module:
         return FeedForward(c.d_model, c.d_ff or 4 * c.d_model, get_activation(c.activation))
 
-    def forward(  # type: ignore[override]
-        self, x: Tensor, bias: Tensor, mask: Tensor | None, cache: Cache | None
-    ) -> Tensor:
+    def forward(self, x: Tensor, bias: Tensor, mask: Tensor | None, cache: Cache | None) -> Tensor:
         """x [B,L,E], bias [B,H,1,K], mask bool [B,1,1,K] or None -> [B,L,E]"""
         normed = self.norm1(x)
         attended = self.drop(self.attn(normed, mask=mask, bias=bias, cache=cache))
@@ -152,3 +151,11 @@ def from_hf_fields(described: dict) -> dict:
     """The first files say n_embed, num_attention_heads and num_hidden_layers."""
     old = {"n_embed": "hidden_size", "num_attention_heads": "n_head", "num_hidden_layers": "n_layer"}
     return {old.get(field, field): value for field, value in described.items()}
+
+
+HF_UNSAID = {
+    "d_model": 64,
+    "n_layers": 2,
+    "n_heads": 8,
+    "pad_token_id": None,
+}  # what a file means that does not say: transformers' defaults

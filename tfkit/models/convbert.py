@@ -1,6 +1,6 @@
 """ConvBERT (Jiang et al. 2020, arXiv:2008.02496): most heads look nearby; so half of them become convolutions.
 
-Parent   electra
+Parent   electra (by idea)
 Differs  of n_heads, n_heads / head_ratio remain, over half the width; beside each stands a convolution over
          `conv_kernel_size` neighbours whose weights are made, at each position, from the query times a summary of the
          span round it (span-based dynamic convolution); the feed-forward's layers may be cut in `n_groups` groups
@@ -38,14 +38,18 @@ PRESETS: dict[str, dict] = {
 }
 
 
-class Layer(bert.Layer):
+class Layer(bert.PostNorm):
     def __init__(self, c):
         super().__init__(c)
         heads = max(c.n_heads // c.head_ratio, 1)
-        self.attn = MixedAttention(c.d_model, heads, c.conv_kernel_size, c.attn_dropout)  # type: ignore[assignment]
+        self.attn = MixedAttention(c.d_model, heads, c.conv_kernel_size, c.attn_dropout)
         if c.n_groups > 1:
             self.ff.up = GroupedLinear(c.d_model, c.d_ff, c.n_groups)  # type: ignore[assignment]
             self.ff.down = GroupedLinear(c.d_ff, c.d_model, c.n_groups)  # type: ignore[assignment]
+
+    def forward(self, x, mask):
+        """x [B,L,E], mask bool [B,1,1,L] or None -> [B,L,E]"""
+        return self.after_attention(x, self.attn(x, mask=mask))
 
 
 class Layers(nn.ModuleList):
@@ -58,10 +62,12 @@ class SequenceClassification(heads.ClsTokenClassification):
         super().__init__(c, c.activation)
 
 
-class MultipleChoice(heads.MultipleChoice):
+class MultipleChoice(heads.ChoiceHead):
     """Reads the last position, padding or not, as it was published."""
 
-    POOLED = False
+    def __init__(self, c):
+        super().__init__(c)
+        self.classifier = nn.Linear(c.d_model, 1)
 
     def scores(self, inputs):
         return self.classifier(inputs.states[:, -1])

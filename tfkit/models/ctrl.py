@@ -51,11 +51,13 @@ class CTRL(gpt2.GPT2):
 
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)
-        del self.position
         table = sinusoidal_positions(config.max_length, config.d_model)
         self.register_buffer("waves", torch.cat([table[:, 0::2], table[:, 1::2]], dim=-1), persistent=False)
         if head == "causal_lm":
             self.score_bias = nn.Parameter(torch.zeros(config.vocab_size))
+
+    def position_table(self, c):
+        return None
 
     def hidden(self, ids, positions, mask, cache):
         x = embed_ids(self.embed, ids, "input_ids") * self.config.d_model**0.5

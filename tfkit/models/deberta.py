@@ -1,6 +1,6 @@
 """DeBERTa (He et al. 2020, arXiv:2006.03654): what a token says and where it stands are kept apart.
 
-Parent   bert
+Parent   bert (by idea)
 Differs  scores are of content to content, content to distance ("c2p") and distance to content ("p2c"), where distances
          have keys and queries of their own; so the embeddings need no positions. For filling in blanks these come in
          late: the last layer is run `emd_steps` times, asked by its input plus absolute positions (the enhanced mask
@@ -21,8 +21,8 @@ from ..nn import Dropout
 from ..nn.disentangled_attention import DisentangledAttention, TalkingHeadsAttention, distance_windows
 from . import _heads as heads
 from . import bert
-from ._base import configuration, embed_ids, get_activation
-from .bert import BERT
+from ._base import Model, configuration, embed_ids, get_activation, normal_init
+from ._encoder import add_head, encoder_inputs, with_head
 
 
 @configuration
@@ -31,10 +31,10 @@ class Config(bert.Config):
     n_types: int = 0
     eps: float = 1e-7
     d_embed: int | None = None  # as wide as the layers unless given
-    relative_attention: bool = False
-    pos_att_type: Sequence[str] | str | None = ()  # also "c2p|p2c"
+    relative_attention: bool = True
+    pos_att_type: Sequence[str] | str | None = ("c2p", "p2c")  # also "c2p|p2c"
     max_relative_positions: int = -1  # max_length where it is below 1
-    position_biased_input: bool = True
+    position_biased_input: bool = False
     talking_head: bool = False
     pooler_dropout: float = 0.0
     pooler_activation: str = "gelu"
@@ -53,11 +53,10 @@ class Config(bert.Config):
             object.__setattr__(self, name, value)
 
 
-BASE = {"relative_attention": True, "pos_att_type": ("c2p", "p2c"), "position_biased_input": False}
 PRESETS: dict[str, dict] = {
-    "deberta-base": BASE,
-    "deberta-large": {**BASE, **bert.LARGE},
-    "deberta-xlarge": {**BASE, **bert.LARGE, "n_layers": 48},
+    "deberta-base": {},
+    "deberta-large": bert.LARGE,
+    "deberta-xlarge": {**bert.LARGE, "n_layers": 48},
 }
 
 
@@ -65,10 +64,7 @@ class Embeddings(bert.Embeddings):
     """Without positions, unless they are wanted at once; widened where they are narrower than the layers."""
 
     def __init__(self, c):
-        super().__init__(c, c.d_embed)
-        if not c.position_biased_input:
-            del self.positions
-            self.register_module("positions", None)
+        super().__init__(c, c.d_embed, positions=c.position_biased_input)
         narrow = c.d_embed != c.d_model
         self.embed_proj = nn.Linear(c.d_embed, c.d_model, bias=False) if narrow else nn.Identity()
         self.norm = nn.LayerNorm(c.d_model, c.eps)
@@ -78,7 +74,7 @@ class Embeddings(bert.Embeddings):
         return self.drop(x if mask is None else x * mask[..., None])
 
 
-class Layer(bert.Layer):
+class Layer(bert.PostNorm):
     def __init__(self, c):
         super().__init__(c)
         kinds, terms = c.pos_att_type if c.relative_attention else (), 1 + len(c.pos_att_type)
@@ -87,11 +83,11 @@ class Layer(bert.Layer):
     def attention(self, c, kinds, **how) -> Any:
         return (TalkingHeadsAttention if c.talking_head else DisentangledAttention)(c.d_model, c.n_heads, kinds, **how)
 
-    def forward(self, x, mask, table, rows, query_states=None):  # type: ignore[override]
-        x = self.norm1(
-            (x if query_states is None else query_states) + self.drop(self.attn(x, mask, table, rows, query_states))
+    def forward(self, x, mask, table, rows, query_states=None):
+        """x, query_states [B,L,E], mask bool [B,L] or None, table [R,E] and rows as of `DeBERTa.relative` -> [B,L,E]"""
+        return self.after_attention(
+            x if query_states is None else query_states, self.attn(x, mask, table, rows, query_states)
         )
-        return self.norm2(x + self.drop(self.ff(x)))
 
 
 class Layers(nn.ModuleList):
@@ -114,14 +110,12 @@ class Pooler(nn.Module):
         return self.activation(self.dense(self.drop(states[:, 0])))
 
 
-class SequenceClassification(heads.SequenceClassification):
+class SequenceClassification(heads.SequenceHead):
     """The pooler is here, not in the encoder. Labels may be probabilities [B,N]."""
-
-    POOLED = False
 
     def __init__(self, c):
         super().__init__(c)
-        self.pool = Pooler(c)
+        self.classifier, self.pool = nn.Linear(c.d_model, c.num_labels), Pooler(c)
 
     def scores(self, inputs):
         return self.classifier(self.drop(self.pool(inputs.states)))
@@ -141,24 +135,25 @@ class TokenClassification(heads.TokenClassification):
         self.drop = Dropout(c.dropout)  # whatever the classifier of sequences has
 
 
-class DeBERTa(BERT):
+class DeBERTa(Model):
     HEAD_CLASSES = {
         None: heads.NoHead, "masked_lm": MaskedLM, "sequence_classification": SequenceClassification,
         "token_classification": TokenClassification, "question_answering": heads.QuestionAnswering,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
-    EMBEDDINGS = Embeddings
     LAYERS: Any = Layers
     PUBLISHED: dict = {}  # their names: set below
 
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)
+        self.embed, self.layers = Embeddings(config), self.LAYERS(config)
+        add_head(self, self.HEAD_CLASSES)
         self.distances = self.table(config) if config.relative_attention else None
         self.late = config.emd_steps if head == "masked_lm" and not config.position_biased_input else 0
         if self.late:
             self.late_positions = nn.Embedding(config.max_length, config.d_model)
         self.names = names(config, type(self).PUBLISHED)
-        self.apply(self.init_weights)
+        self.apply(normal_init)
 
     def table(self, c):
         """A row for each distance, to either side; `bucket` says which."""
@@ -181,7 +176,18 @@ class DeBERTa(BERT):
         """int64, of any shape, signed -> the same shape: here every distance has a row of its own"""
         return distance
 
-    def encode(self, ids, mask, types, position_ids):  # type: ignore[override]
+    def forward(
+        self, input_ids=None, attention_mask=None, token_type_ids=None, position_ids=None, labels=None, **targets,
+    ):  # fmt: skip
+        """input_ids, attention_mask, token_type_ids [B,L] ([B,C,L] for multiple choice); labels and targets as the head
+        has them -> Output: loss, logits, or what the head gives by another name. Raises ValueError, TypeError for what
+        does not fit."""
+        given, targets = (input_ids, attention_mask, token_type_ids, position_ids), {"labels": labels, **targets}
+        inputs = encoder_inputs(self, *given, targets)
+        return with_head(self, inputs, self.encode(inputs.ids, inputs.mask, inputs.types, inputs.position_ids))
+
+    def encode(self, ids, mask, types, position_ids):
+        """ids, types [B,L], mask bool [B,L] or None -> [B,L,E]"""
         x = below = self.embed(ids, types, position_ids, mask)
         relative = self.relative(ids.size(1), ids.device)
         for layer in self.layers:
@@ -255,3 +261,8 @@ HF_FIELDS = {
 del HF_FIELDS["classifier_dropout"]
 HF_FIXED: dict = {}
 HF_UNUSED = {"initializer_range", "pooler_hidden_size", "padding_idx", "pooler_size"}
+HF_UNSAID = {
+    "relative_attention": False,
+    "pos_att_type": (),
+    "position_biased_input": True,
+}  # what a file means that does not say: transformers' defaults

@@ -28,26 +28,25 @@ class Config(deberta.Config):
     n_layers: int = 24
     n_heads: int = 24
     d_ff: int = 6144
-    position_buckets: int = -1
-    norm_rel_ebd: str = "none"  # or "layer_norm"
-    share_att_key: bool = False
-    conv_kernel_size: int = 0
+    position_buckets: int = 256
+    norm_rel_ebd: str = "layer_norm"  # or "none"
+    share_att_key: bool = True
+    conv_kernel_size: int = 3
     conv_groups: int = 1
-    conv_activation: str = "tanh"
+    conv_activation: str = "gelu"
     talking_head: ClassVar[bool] = False  # type: ignore[misc]  # V1 only
 
 
-BOTH = {**deberta.BASE, "position_buckets": 256, "norm_rel_ebd": "layer_norm", "share_att_key": True}
-V2 = {**BOTH, "conv_kernel_size": 3, "conv_activation": "gelu"}
-BASE = {**BOTH, "d_model": 768, "n_layers": 12, "n_heads": 12, "d_ff": 3072}
+V3: dict = {"conv_kernel_size": 0, "conv_activation": "tanh"}
+V3_BASE = {**V3, "d_model": 768, "n_layers": 12, "n_heads": 12, "d_ff": 3072}
 PRESETS: dict[str, dict] = {
-    "deberta-v2-xlarge": V2,
-    "deberta-v2-xxlarge": {**V2, "n_layers": 48},
-    "deberta-v3-xsmall": {**BASE, "d_model": 384, "n_heads": 6, "d_ff": 1536},
-    "deberta-v3-small": {**BASE, "n_layers": 6},
-    "deberta-v3-base": BASE,
-    "deberta-v3-large": {**BOTH, **bert.LARGE},
-    "mdeberta-v3-base": {**BASE, "vocab_size": 251000},
+    "deberta-v2-xlarge": {},
+    "deberta-v2-xxlarge": {"n_layers": 48},
+    "deberta-v3-xsmall": {**V3_BASE, "d_model": 384, "n_heads": 6, "d_ff": 1536},
+    "deberta-v3-small": {**V3_BASE, "n_layers": 6},
+    "deberta-v3-base": V3_BASE,
+    "deberta-v3-large": {**V3, **bert.LARGE},
+    "mdeberta-v3-base": {**V3_BASE, "vocab_size": 251000},
 }
 
 
@@ -65,7 +64,7 @@ class FirstLayer(Layer):
         self.conv = nn.Conv1d(c.d_model, c.d_model, size, padding=(size - 1) // 2, groups=c.conv_groups)
         self.norm3 = nn.LayerNorm(c.d_model, c.eps)
 
-    def forward(self, x, mask, table, rows, query_states=None):  # type: ignore[override]
+    def forward(self, x, mask, table, rows, query_states=None):
         near = self.conv(x.transpose(1, 2)).transpose(1, 2)
         real = 1 if mask is None else mask[..., None]
         near = self.activation(self.drop(near * real))
@@ -77,12 +76,10 @@ class Layers(nn.ModuleList):
         super().__init__((Layer if i or c.conv_kernel_size < 1 else FirstLayer)(c) for i in range(c.n_layers))
 
 
-class MultipleChoice(heads.MultipleChoice):
-    POOLED = False
-
+class MultipleChoice(heads.ChoiceHead):
     def __init__(self, c):
         super().__init__(c)
-        self.pool = deberta.Pooler(c)
+        self.classifier, self.pool = nn.Linear(c.d_model, 1), deberta.Pooler(c)
 
     def scores(self, inputs):
         return self.classifier(self.drop(self.pool(inputs.states)))
@@ -143,3 +140,13 @@ HF_FIELDS = {
 }  # fmt: skip
 del HF_FIELDS["talking_head"]
 HF_UNUSED = {*deberta.HF_UNUSED, "attention_head_size"}  # which must be as it is without
+HF_UNSAID = {
+    "relative_attention": False,
+    "pos_att_type": (),
+    "position_biased_input": True,
+    "position_buckets": -1,
+    "norm_rel_ebd": "none",
+    "share_att_key": False,
+    "conv_kernel_size": 0,
+    "conv_activation": "tanh",
+}  # what a file means that does not say: transformers' defaults

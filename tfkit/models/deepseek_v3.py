@@ -1,6 +1,6 @@
 """DeepSeek-V3 and R1 (DeepSeek-AI 2024, arXiv:2412.19437; multi-head latent attention: arXiv:2405.04434).
 
-Parent   mixtral
+Parent   mixtral (by idea)
 Differs  keys and values of all heads are made from one narrow latent, which is all that the cache holds, beside one key
          for the position that the heads share; 256 small experts, chosen in groups by a sigmoid and a bias that keeps
          them equally busy, and a shared one that every token meets; the first three layers have no experts
@@ -175,10 +175,10 @@ class SharedAndRouted(nn.Module):
 
 
 class Layer(llama.Layer):
-    def attention(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
+    def attention(self, c: Config, index: int) -> nn.Module:
         return LatentAttention(c)
 
-    def feed_forward(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
+    def feed_forward(self, c: Config, index: int) -> nn.Module:
         if index < c.n_dense:
             return GatedFeedForward(c.d_model, c.d_ff, get_activation(c.activation))
         return SharedAndRouted(c)

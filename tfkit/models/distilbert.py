@@ -35,23 +35,22 @@ PRESETS: dict[str, dict] = {
 class PreClassifier(heads.Head):
     """A layer with ReLU over the first position, in front of the classifier."""
 
-    POOLED = False
-    classifier: nn.Linear
-
-    def __init__(self, c):
+    def __init__(self, c, scores):
         super().__init__(c)
-        self.pre_classifier = nn.Linear(c.d_model, c.d_model)
+        self.pre_classifier, self.classifier = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, scores)
 
     def scores(self, inputs):
         return self.classifier(self.drop(torch.relu(self.pre_classifier(inputs.states[:, 0]))))
 
 
-class SequenceClassification(PreClassifier, heads.SequenceClassification):
-    pass
+class SequenceClassification(PreClassifier, heads.SequenceHead):
+    def __init__(self, c):
+        super().__init__(c, c.num_labels)
 
 
-class MultipleChoice(PreClassifier, heads.MultipleChoice):
-    pass
+class MultipleChoice(PreClassifier, heads.ChoiceHead):
+    def __init__(self, c):
+        super().__init__(c, 1)
 
 
 class TokenClassification(heads.TokenClassification):

@@ -1,6 +1,6 @@
 """BERT2BERT (Rothe et al. 2019, arXiv:1907.12461): an encoder and a decoder that were trained apart, put together.
 
-Parent   transformer
+Parent   transformer (by idea)
 Differs  its halves are other models of this zoo: any encoder, and a decoder made of BERT, GPT-2, BART or a child of
          theirs: causal, with cross-attention, which is the only part that starts afresh. tie_encoder_decoder: both are
          one set of weights but for that ("BERTShare"). A matrix between the two where their widths differ
@@ -15,9 +15,10 @@ from torch import nn
 
 from .. import registry
 from ..namemap import NameMap
-from . import transformer
+from ..objectives.cross_entropy import cross_entropy
 from ._base import Model, Output, configuration
 from ._decoders import decoder
+from ._seq2seq import seq2seq_forward, shifted_labels
 from ._tied_parts import TiedParts, tie
 
 
@@ -51,12 +52,14 @@ PRESETS: dict[str, dict] = {
 }
 
 
-class EncoderDecoder(transformer.Transformer):
+class EncoderDecoder(Model):
+    HEADS = (None, "seq2seq_lm")
     encoder: Any
     decoder: Any
+    forward, decoder_ids = seq2seq_forward, shifted_labels
 
     def __init__(self, config: Config, head=None):
-        Model.__init__(self, config, head or "seq2seq_lm")
+        super().__init__(config, head or "seq2seq_lm")
         (_, reads, its), (_, writes, other) = registry.settle(config.encoder), registry.settle(config.decoder)
         self.encoder, self.decoder = reads.MODEL(its), decoder(writes)(other)
         self.project = nn.Linear(its.d_model, other.d_model) if its.d_model != other.d_model else None
@@ -84,7 +87,11 @@ class EncoderDecoder(transformer.Transformer):
     def score(self, x):
         return self.decoder.score(x)
 
-    def real(self, ids):
+    def loss(self, logits, labels):
+        """logits [B,T,V], labels [B,T] -> scalar"""
+        return cross_entropy(logits, labels)
+
+    def read_mask(self, ids):
         """What of the labels is padding is not looked at, wherever it stands; without any, the fused kernel's way."""
         real = ids != self.config.pad_token_id
         return real if torch.compiler.is_compiling() or not real.all() else None

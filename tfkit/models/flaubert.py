@@ -7,7 +7,7 @@ Differs  one language. In the large model the norms come before each sub-layer (
 Trained  masked language modelling, on 71 GB of French text
 """
 
-from ..nn import LayerDrop
+from ..nn import Attention, LayerDrop
 from . import bert, xlm
 from ._base import configuration
 from .xlm import HF, HF_FIXED, HF_UNUSED
@@ -19,27 +19,42 @@ __all__ = ["HF", "HF_FIXED", "HF_UNUSED"]  # as XLM's
 class Config(xlm.Config):
     pre_norm: bool = False
     layerdrop: float = 0.0
+    vocab_size: int = 67542
+    d_model: int = 768
+    n_heads: int = 12
 
 
-BASE = {"d_model": 768, "n_heads": 12}
 PRESETS: dict[str, dict] = {
-    "flaubert_base_uncased": {"vocab_size": 67542, **BASE},
-    "flaubert_base_cased": {"vocab_size": 68729, **BASE},
+    "flaubert_base_uncased": {},
+    "flaubert_base_cased": {"vocab_size": 68729},
     "flaubert_large_cased": {
-        "vocab_size": 68729, "d_model": 1024, "n_layers": 24, "eps": 1e-6, "pre_norm": True, "layerdrop": 0.2,
+        "vocab_size": 68729,
+        "d_model": 1024,
+        "n_layers": 24,
+        "n_heads": 16,
+        "eps": 1e-06,
+        "pre_norm": True,
+        "layerdrop": 0.2,
     },
-}  # fmt: skip
+}
 
 
-class PreNormLayer(bert.Layer):
-    def forward(self, x, mask):  # type: ignore[override]
+class PreNormLayer(bert.PostNorm):
+    """The same parts, with the norms before the sub-layers."""
+
+    def __init__(self, c):
+        super().__init__(c)
+        self.attn = Attention(c.d_model, c.n_heads, dropout=c.attn_dropout)
+
+    def forward(self, x, mask):
+        """x [B,L,E], mask bool [B,1,1,L] or None -> [B,L,E]"""
         x = x + self.drop(self.attn(self.norm1(x), mask=mask))
         return x + self.drop(self.ff(self.norm2(x)))
 
 
 class FlauBERT(xlm.XLM):
-    def LAYERS(self, c):
-        layer = PreNormLayer if c.pre_norm else bert.Layer
+    def make_layers(self, c):
+        layer: type[bert.PostNorm] = PreNormLayer if c.pre_norm else bert.Layer
         return LayerDrop([layer(c) for _ in range(c.n_layers)], c.layerdrop)
 
 
@@ -47,3 +62,8 @@ MODEL = FlauBERT
 
 HF_HEADS = xlm.classes("Flaubert")
 HF_FIELDS = {**xlm.HF_FIELDS, "pre_norm": "pre_norm", "layerdrop": "layerdrop"}
+HF_UNSAID = {
+    "vocab_size": 30145,
+    "d_model": 2048,
+    "n_heads": 16,
+}  # what a file means that does not say: transformers' defaults

@@ -1,6 +1,6 @@
 """Funnel-Transformer (Dai et al. 2020, arXiv:2006.03236): a text need not stay as long as it was.
 
-Parent   bert
+Parent   bert (by idea)
 Differs  layers stand in blocks; before each but the first, neighbours are pooled into one (the first token stays apart:
          `separate_cls`), in the queries first, so that the shorter sequence looks at the longer one; a decoder repeats
          the last states to the full length, adds those of the first block, and runs a few layers more (not for heads
@@ -10,6 +10,7 @@ Trained  replaced-token detection, as ELECTRA, or masked language modelling
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -21,8 +22,8 @@ from ..nn.pooled_attention import PooledAttention, PoolingContext
 from ..nn.relative_attention import sinusoidal_distances
 from . import _heads as heads
 from . import bert
-from ._base import configuration, embed_ids, get_activation
-from .bert import BERT
+from ._base import Model, configuration, embed_ids, get_activation, normal_init
+from ._encoder import add_head, encoder_inputs, with_head
 
 CLS = 2  # the sentence type of the first token, which belongs to both sentences
 
@@ -102,53 +103,41 @@ class Blocks(nn.ModuleList):
         super().__init__(nn.ModuleList(Layer(c) for _ in range(size)) for size in c.block_sizes)
 
 
-class MaskedLM(heads.Head):
-    """The embeddings as the output matrix, at once."""
-
-    WORDS = True
-
-    def __init__(self, c):
-        super().__init__(c)
-        self.bias = nn.Parameter(torch.zeros(c.vocab_size))
-
-    def forward(self, inputs, labels=None):
-        logits = F.linear(inputs.states, inputs.table, self.bias)
-        loss = None if labels is None else heads.cross_entropy(logits, labels)
-        return {"loss": loss, "logits": logits, "last_hidden_state": inputs.states}
+def classified(head, inputs):
+    """Off the first position, through a layer of the head's own, with dropout after it alone -> [B,N]"""
+    return head.score(head.drop(torch.tanh(head.pre_classifier(inputs.states[:, 0]))))
 
 
 class SequenceClassification(heads.ClsTokenClassification):
     def scores(self, inputs):
-        return self.score(self.drop(torch.tanh(self.pre_classifier(inputs.states[:, 0]))))
+        return classified(self, inputs)
 
 
-class MultipleChoice(heads.MultipleChoice):
-    POOLED = False
-
+class MultipleChoice(heads.ChoiceHead):
     def __init__(self, c):
         super().__init__(c)
-        del self.classifier
         self.pre_classifier, self.score = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, 1)
 
-    scores = SequenceClassification.scores
+    def scores(self, inputs):
+        return classified(self, inputs)
 
 
-class Funnel(BERT):
-    HEAD_CLASSES = {
-        None: heads.NoHead, "base": heads.NoHead, "masked_lm": MaskedLM, "replaced_token": heads.ReplacedToken,
+class Funnel(Model):
+    HEAD_CLASSES: dict[str | None, type[heads.Head]] = {
+        None: heads.NoHead, "base": heads.NoHead, "masked_lm": heads.TiedLM, "replaced_token": heads.ReplacedToken,
         **bert.TASK_HEADS, "sequence_classification": SequenceClassification, "multiple_choice": MultipleChoice,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
     NO_HIDDEN_STATES = "its blocks halve the length of the text"
     ENCODER_ONLY_HEADS = ("base", "sequence_classification", "multiple_choice")
-    EMBEDDINGS = Embeddings  # type: ignore[assignment]
-    LAYERS = Blocks
 
     def __init__(self, config: Config, head=None):
-        super().__init__(config, head)  # type: ignore[arg-type]
+        super().__init__(config, head)
+        self.embed, self.layers = Embeddings(config), Blocks(config)
+        add_head(self, self.HEAD_CLASSES)
         if head not in self.ENCODER_ONLY_HEADS:
             self.decoder = nn.ModuleList(Layer(config) for _ in range(config.n_decoder_layers))
-            self.decoder.apply(self.init_weights)
+        self.apply(normal_init)
         self.names = BASE_HF if head == "base" else HF
         self.drop = Dropout(config.dropout)
 
@@ -193,13 +182,25 @@ class Funnel(BERT):
         rest = F.pad(rest, (0, 0, 0, times - 1)) if self.config.truncate_seq else rest
         return torch.cat([x[:, :1], rest[:, : length - 1]], 1)
 
-    def encode(self, ids, mask, types, position_ids):  # type: ignore[override]
+    def forward(
+        self, input_ids=None, attention_mask=None, token_type_ids=None, position_ids=None, labels=None, **targets,
+    ):  # fmt: skip
+        """input_ids, attention_mask, token_type_ids [B,L] ([B,C,L] for multiple choice); labels and targets as the head
+        has them -> Output: loss, logits, or what the head gives by another name. Raises ValueError, TypeError for what
+        does not fit."""
         if position_ids is not None:
             raise ValueError("position_ids were given: this model knows distances only")
+        targets = {"labels": labels, **targets}
+        inputs = encoder_inputs(self, input_ids, attention_mask, token_type_ids, None, targets)
+        return with_head(self, inputs, self.encode(inputs.ids, inputs.mask, inputs.types))
+
+    def encode(self, ids, mask, types):
+        """ids, types [B,L], mask bool [B,L] or None -> [B,L,E], of the short heads [B,S,E]"""
         if types is None and not self.config.separate_cls:
             types = torch.zeros_like(ids)
         x, c, whole = self.embed(ids), self.config, (types, mask)
-        for number, (block, repeats) in enumerate(zip(self.layers, c.block_repeats, strict=True)):
+        blocks: Any = self.layers
+        for number, (block, repeats) in enumerate(zip(blocks, c.block_repeats, strict=True)):
             runs = [layer for layer in block for _ in range(repeats)]
             if number and x.size(1) > 1 + c.separate_cls:
                 short, q_types, q_mask = self.pool(x, types, mask)

@@ -9,6 +9,8 @@ Trained  objectives.causal_lm, the small ones by distillation from a larger mode
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import Tensor, nn
 
 from ..nn import Cache
@@ -57,10 +59,10 @@ class Layer(llama.Layer):
         super().__init__(c, index)
         self.after_attn, self.after_ff = self.norm(c), self.norm(c)
 
-    def norm(self, c: Config) -> nn.Module:  # type: ignore[override]
+    def norm(self, c: Config) -> nn.Module:
         return UnitOffsetRMSNorm(c.d_model, c.eps)
 
-    def attention(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
+    def attention(self, c: Any, index: int) -> nn.Module:
         return GroupedQueryAttention(
             c.d_model, c.n_heads, c.n_kv_heads, d_head=c.d_head, bias=c.attn_bias, out_bias=c.attn_bias,
             scale=c.scale_width**-0.5, softcap=c.score_cap, dropout=c.attn_dropout,
@@ -69,6 +71,16 @@ class Layer(llama.Layer):
     def forward(self, x: Tensor, rotation: Rotation, mask: Tensor | None, cache: Cache | None) -> Tensor:
         x = x + self.after_attn(self.attn(self.norm1(x), rotation, mask=mask, cache=cache))
         return x + self.after_ff(self.ff(self.norm2(x)))
+
+
+def scaled(x: Tensor) -> Tensor:
+    """Embeddings [B,L,E] times sqrt(E), which is rounded to the weights' dtype, as it was trained -> [B,L,E]"""
+    return x * x.new_tensor(x.size(-1) ** 0.5)
+
+
+def capped(logits: Tensor, cap: float | None) -> Tensor:
+    """Held between -cap and cap by a tanh, unless there is none."""
+    return logits if cap is None else cap * (logits / cap).tanh()
 
 
 class Gemma2(llama.Llama):
@@ -82,12 +94,10 @@ class Gemma2(llama.Llama):
         return [SLIDING if (index + 1) % self.PERIOD else FULL for index in range(c.n_layers)]
 
     def embedded(self, ids: Tensor) -> Tensor:
-        x = super().embedded(ids)
-        return x * x.new_tensor(self.config.d_model**0.5)  # rounded to the weights' dtype, as it was trained
+        return scaled(super().embedded(ids))
 
     def score(self, x: Tensor) -> Tensor:
-        logits, cap = super().score(x), self.config.logit_cap
-        return logits if cap is None else cap * (logits / cap).tanh()
+        return capped(super().score(x), self.config.logit_cap)
 
 
 MODEL = Gemma2

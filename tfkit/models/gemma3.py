@@ -1,6 +1,6 @@
 """Gemma 3, the text model (Gemma team 2025, arXiv:2503.19786).
 
-Parent   gemma2
+Parent   gemma2 (by idea)
 Differs  five layers in six attend to a window, with positions that turn as before, while the sixth turns slower, for
          long texts; each head's queries and keys are normalised, which takes the place of the bound on scores
 Trained  objectives.causal_lm, by distillation
@@ -25,35 +25,31 @@ from .qwen3 import QK_NORMS, NormalizedAttention
 
 @configuration
 class Config(gemma2.Config):
-    vocab_size: int = 262208
-    max_length: int = 131072
+    vocab_size: int = 262144
+    max_length: int = 32768
     rope_theta: float = 1e6
     local_rope_theta: float = 10000.0  # of the layers with a window, which no scaling touches
     period: int = 6  # one layer in so many attends to everything
     score_cap: float | None = None
     logit_cap: float | None = None
+    d_model: int = 1152
+    n_heads: int = 4
+    n_kv_heads: int | None = 1
+    d_ff: int = 6912
+    window: int = 512
 
 
-PRESETS: dict[str, dict] = {
-    "gemma-3-270m": {
-        "vocab_size": 262144, "d_model": 640, "n_layers": 18, "n_heads": 4, "n_kv_heads": 1, "d_ff": 2048,
-        "window": 512, "max_length": 32768,
-    },
-    "gemma-3-1b": {
-        "vocab_size": 262144, "d_model": 1152, "n_heads": 4, "n_kv_heads": 1, "d_ff": 6912, "window": 512,
-        "max_length": 32768,
-    },
-}  # fmt: skip
+PRESETS: dict[str, dict] = {"gemma-3-270m": {"d_model": 640, "n_layers": 18, "d_ff": 2048}, "gemma-3-1b": {}}
 
 
 class Layer(gemma2.Layer):
-    def attention(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
+    def attention(self, c: Config, index: int) -> nn.Module:
         return NormalizedAttention(
             c, UnitOffsetRMSNorm, bias=c.attn_bias, out_bias=c.attn_bias, scale=c.scale_width**-0.5
         )
 
 
-class Gemma3(gemma2.Gemma2):
+class Gemma3(llama.Llama):
     HEADS = (None, "causal_lm")
     LAYER = Layer
 
@@ -62,6 +58,12 @@ class Gemma3(gemma2.Gemma2):
         if c.layer_types is not None:
             return list(c.layer_types)
         return [SLIDING if (index + 1) % c.period else FULL for index in range(c.n_layers)]
+
+    def embedded(self, ids: Tensor) -> Tensor:
+        return gemma2.scaled(super().embedded(ids))
+
+    def score(self, x: Tensor) -> Tensor:
+        return gemma2.capped(super().score(x), self.config.logit_cap)
 
     def rotation(self, kind: str, positions: Tensor, length: int, dtype: torch.dtype) -> Rotation:
         if kind == FULL:
@@ -106,3 +108,14 @@ def to_hf_fields(written: dict[str, Any]) -> dict[str, Any]:
     written["_sliding_window_pattern"] = written["sliding_window_pattern"]
     written = write_rope(written)
     return {**written, "rope_parameters": {FULL: written["rope_parameters"], SLIDING: local}}
+
+
+HF_UNSAID = {
+    "vocab_size": 262208,
+    "d_model": 2304,
+    "n_heads": 8,
+    "n_kv_heads": 4,
+    "d_ff": 9216,
+    "max_length": 131072,
+    "window": 4096,
+}  # what a file means that does not say: transformers' defaults

@@ -24,12 +24,13 @@ class Config(gpt2.Config):
 PRESETS: dict[str, dict] = {"openai-gpt": {}}
 
 
-class Block(gpt2.Block):
+class Block(gpt2.Parts):
     def __init__(self, c):
         super().__init__(c)
         self.ff.activation = get_activation("gelu_new" if c.activation == "gelu" else c.activation)
 
-    def forward(self, x, mask, cache):  # type: ignore[override]
+    def forward(self, x, mask, cache):
+        """x [B,L,E], mask bool [B,1,1,K] or None -> [B,L,E]"""
         x = self.norm1(x + self.drop(self.attn(x, mask=mask, cache=cache)))
         return self.norm2(x + self.drop(self.ff(x)))
 
@@ -40,9 +41,8 @@ class GPT(gpt2.GPT2):
     BLOCK = Block
     SHRINKS = False
 
-    def __init__(self, config: Config, head=None):
-        super().__init__(config, head)
-        self.norm = nn.Identity()
+    def last_norm(self, c) -> nn.Module:
+        return nn.Identity()
 
 
 MODEL = GPT

@@ -1,13 +1,13 @@
 """GPT-2 (Radford et al. 2019, "Language Models are Unsupervised Multitask Learners").
 
-Parent   transformer (its decoder half)
+Parent   transformer (by idea: its decoder half)
 Differs  no encoder, so no cross-attention, but with add_cross_attention, which reads another model's states; learned
          positions; norm before each sub-layer and once more at the end; GELU in its tanh form; the last layer of each
          sub-layer starts smaller, as the sum has 2·n_layers terms
 Trained  objectives.causal_lm
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 import torch.nn.functional as F
 from torch import nn
@@ -26,8 +26,9 @@ from ._base import (
     configuration,
     embed_ids,
     get_activation,
+    normal_init,
     to_bool_mask,
-)
+)  # fmt: skip
 
 
 @configuration
@@ -62,7 +63,9 @@ PRESETS: dict[str, dict] = {
 }
 
 
-class Block(nn.Module):
+class Parts(nn.Module):
+    """What a block is made of."""
+
     def __init__(self, c):
         super().__init__()
         self.norm1 = nn.LayerNorm(c.d_model, c.eps)
@@ -77,7 +80,12 @@ class Block(nn.Module):
     def attention(self, c):
         return Attention(c.d_model, c.n_heads, dropout=c.attn_dropout, causal=True)
 
+
+class Block(Parts):
+    """Norm before each sub-layer."""
+
     def forward(self, x, mask, cache, memory=None, memory_mask=None):
+        """x [B,L,E], memory [B,S,E] or None, masks bool [B,1,1,·] or None -> [B,L,E]"""
         x = x + self.drop(self.attn(self.norm1(x), mask=mask, cache=cache))
         if memory is not None:
             x = x + self.drop(self.cross_attn(self.cross_norm(x), memory, mask=memory_mask, cache=cache))
@@ -90,7 +98,7 @@ class GPT2(Model):
         "token_classification": heads.TokenClassification, "question_answering": heads.QuestionAnswering,
     }  # fmt: skip
     HEADS = (None, "causal_lm", *HEAD_CLASSES)
-    BLOCK = Block
+    BLOCK: ClassVar[Any] = Block
     SHRINKS = True  # whether the last layer of each sub-layer starts smaller
 
     def __init__(self, config: Config, head=None):
@@ -99,21 +107,27 @@ class GPT2(Model):
         if c.add_cross_attention and self.BLOCK is not Block:
             raise ValueError(f"add_cross_attention is True: {type(self).__name__} has no cross-attention")
         self.embed = nn.Embedding(c.vocab_size, c.d_model)
-        self.position = nn.Embedding(c.max_length, c.d_model)
+        self.position = self.position_table(c)
         self.drop = Dropout(c.embed_dropout)
         self.layers = nn.ModuleList(self.BLOCK(c) for _ in range(c.n_layers))
-        self.norm: nn.Module = nn.LayerNorm(c.d_model, c.eps)
+        self.norm = self.last_norm(c)
         self.scale_scores()
         self.task_head = self.HEAD_CLASSES[head](c) if head in self.HEAD_CLASSES else None
         if head in ("causal_lm", "double_heads") and not c.tie_word_embeddings:
             self.untie(self.embed)
         self.apply(self.init_weights)
 
+    def position_table(self, c) -> Any:
+        """A learned vector for each position; None: positions are no table's."""
+        return nn.Embedding(c.max_length, c.d_model)
+
+    def last_norm(self, c) -> nn.Module:
+        """After all layers."""
+        return nn.LayerNorm(c.d_model, c.eps)
+
     def init_weights(self, module):
-        if isinstance(module, (nn.Linear, nn.Embedding)):
-            nn.init.normal_(module.weight, std=0.02)
-        if isinstance(module, nn.Linear) and module.bias is not None:
-            nn.init.zeros_(module.bias)
+        """Fresh weights."""
+        normal_init(module)
         if isinstance(module, Block) and self.SHRINKS:
             for last in (module.attn.o_proj, module.ff.down):
                 nn.init.normal_(last.weight, std=0.02 / (2 * self.config.n_layers) ** 0.5)

@@ -47,6 +47,16 @@ def banded(mask, ids, cache, window):
     return near if mask is None else F.pad(mask, (0, keys - mask.size(-1))) & near
 
 
+def banded_layers(model, local, ids, positions, mask, cache):
+    """As GPT-2's `hidden`, where `local` says of each layer whether it is banded -> [B,L,E]"""
+    band = banded(mask, ids, cache, model.config.window)
+    tokens, where = embed_ids(model.embed, ids, "input_ids"), embed_ids(model.position, positions, "position_ids")
+    x = model.drop(tokens + where)
+    for layer, is_local in zip(model.layers, local, strict=True):
+        x = layer(x, band if is_local else mask, cache)
+    return model.norm(x)
+
+
 class Block(gpt2.Block):
     def attention(self, c):
         return Attention(c.d_model, c.n_heads, d_head=c.d_head, dropout=c.attn_dropout, causal=True)
@@ -60,11 +70,7 @@ class GPT3(gpt2.GPT2):
         return [index % 2 == 1 for index in range(self.config.n_layers)]
 
     def hidden(self, ids, positions, mask, cache):
-        band = banded(mask, ids, cache, self.config.window)
-        x = self.drop(embed_ids(self.embed, ids, "input_ids") + embed_ids(self.position, positions, "position_ids"))
-        for layer, local in zip(self.layers, self.local(), strict=True):
-            x = layer(x, band if local else mask, cache)
-        return self.norm(x)
+        return banded_layers(self, self.local(), ids, positions, mask, cache)
 
 
 MODEL = GPT3

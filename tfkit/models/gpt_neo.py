@@ -1,12 +1,10 @@
 """GPT-Neo (Black et al. 2021, EleutherAI, doi:10.5281/zenodo.5297715): GPT-3 in the open.
 
-Parent   gpt3
+Parent   gpt3 (by idea)
 Differs  the scores are not divided by sqrt(d_head) (the weights learn it); queries,
          keys and values without bias; which layers are local is said one by one, in attention_types
 Trained  objectives.causal_lm on the Pile
 """
-
-from torch import nn
 
 from ..namemap import NameMap
 from ..nn import Attention
@@ -37,14 +35,13 @@ PRESETS: dict[str, dict] = {
 }  # fmt: skip
 
 
-class Block(gpt3.Block):
+class Block(gpt2.Block):
     def attention(self, c):
-        attn = Attention(c.d_model, c.n_heads, bias=False, scale=1.0, dropout=c.attn_dropout, causal=True)
-        attn.o_proj = nn.Linear(c.d_model, c.d_model)
-        return attn
+        how = {"dropout": c.attn_dropout, "causal": True}
+        return Attention(c.d_model, c.n_heads, bias=False, out_bias=True, scale=1.0, **how)
 
 
-class GPTNeo(gpt3.GPT3):
+class GPTNeo(gpt2.GPT2):
     HEAD_CLASSES = {head: top for head, top in gpt2.GPT2.HEAD_CLASSES.items() if head != "double_heads"}
     HEADS = (None, "causal_lm", *HEAD_CLASSES)
     BLOCK = Block
@@ -53,6 +50,9 @@ class GPTNeo(gpt3.GPT3):
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)
         self.local()  # a pattern that does not fit is an error here, not later
+
+    def hidden(self, ids, positions, mask, cache):
+        return gpt3.banded_layers(self, self.local(), ids, positions, mask, cache)
 
     def local(self):
         """A bool for each layer. ValueError where the pattern names more or fewer, or another kind."""

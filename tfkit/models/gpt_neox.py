@@ -27,19 +27,19 @@ class Config(llama.Config):
     n_heads: int = 64
     d_ff: int = 24576
     max_length: int = 2048
-    activation: str = "gelu"
+    activation: str = "gelu_fast"
     attn_bias: bool = True
     dropout: float = 0.0  # of the embeddings, after attention and after the feed-forward network
     eps: float = 1e-5
     rotary_fraction: float = 0.25
     parallel: bool = True  # both read x; otherwise the second reads what the first made of it
     bos_token_id: int | None = 0
-    eos_token_id: int | list[int] | None = 2
+    eos_token_id: int | list[int] | None = 0
 
 
-PYTHIA = {"vocab_size": 50304, "eos_token_id": 0}
+PYTHIA: dict = {"vocab_size": 50304, "activation": "gelu"}
 PRESETS: dict[str, dict] = {
-    "gpt-neox-20b": {"activation": "gelu_fast", "eos_token_id": 0},
+    "gpt-neox-20b": {},
     "pythia-70m": {**PYTHIA, "d_model": 512, "n_layers": 6, "n_heads": 8, "d_ff": 2048},
     "pythia-160m": {**PYTHIA, "d_model": 768, "n_layers": 12, "n_heads": 12, "d_ff": 3072},
     "pythia-410m": {**PYTHIA, "d_model": 1024, "n_layers": 24, "n_heads": 16, "d_ff": 4096},
@@ -64,13 +64,13 @@ class Layer(llama.Layer):
         super().__init__(c, index)
         self.parallel, self.drop = c.parallel, Dropout(c.dropout)
 
-    def norm(self, c: Config) -> nn.Module:  # type: ignore[override]
+    def norm(self, c: Config) -> nn.Module:
         return nn.LayerNorm(c.d_model, c.eps)
 
-    def attention(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
+    def attention(self, c: Config, index: int) -> nn.Module:
         return FusedHeadsAttention(c.d_model, c.n_heads, bias=c.attn_bias, out_bias=c.attn_bias, dropout=c.attn_dropout)
 
-    def feed_forward(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
+    def feed_forward(self, c: Config, index: int) -> nn.Module:
         return FeedForward(c.d_model, c.d_ff, get_activation(c.activation))
 
     def forward(self, x: Tensor, rotation: Rotation, mask: Tensor | None, cache: Cache | None) -> Tensor:
@@ -141,3 +141,4 @@ def from_hf_fields(described: dict) -> dict:
 
 
 to_hf_fields = write_rope
+HF_UNSAID = {"activation": "gelu", "eos_token_id": 2}  # what a file means that does not say: transformers' defaults

@@ -1,6 +1,6 @@
 """gpt-oss 20B and 120B (OpenAI 2025, arXiv:2508.10925).
 
-Parent   mixtral
+Parent   mixtral (by idea)
 Differs  every second layer attends to a window of 128 tokens; each head has a sink, a learned score for attending to
          nothing; biases everywhere; the experts' gates and inputs are bounded; texts stretched by YaRN from the start
 Trained  objectives.causal_lm, then reinforcement learning on chains of thought
@@ -47,12 +47,13 @@ class Config(mixtral.Config):
     experts_per_token: int = 4
     gate_slope: float = 1.702  # of the sigmoid in an expert's gate
     gate_limit: float = 7.0  # a gate is at most this, and what it multiplies between this and its negative
-    bos_token_id: int | None = None
-    eos_token_id: int | list[int] | None = None
+    bos_token_id: int | None = 199998
+    eos_token_id: int | list[int] | None = 200002
+    max_length: int = 131072
+    pad_token_id: int | None = 199999
 
 
-IDS = {"bos_token_id": 199998, "eos_token_id": 200002, "pad_token_id": 199999}
-PRESETS: dict[str, dict] = {"gpt-oss-20b": {**IDS, "n_layers": 24, "n_experts": 32}, "gpt-oss-120b": IDS}
+PRESETS: dict[str, dict] = {"gpt-oss-20b": {"n_layers": 24, "n_experts": 32}, "gpt-oss-120b": {}}
 
 
 class Experts(nn.Module):
@@ -101,21 +102,23 @@ class Routed(nn.Module):
 
 
 class Layer(llama.Layer):
-    def norm(self, c: Config) -> nn.Module:  # type: ignore[override]
+    def norm(self, c: Config) -> nn.Module:
         return WideRMSNorm(c.d_model, c.eps)
 
-    def attention(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
+    def attention(self, c: Config, index: int) -> nn.Module:
         return GroupedQueryAttention(
             c.d_model, c.n_heads, c.n_kv_heads, d_head=c.d_head, bias=c.attn_bias, out_bias=c.attn_bias, sinks=True,
             dropout=c.attn_dropout,
         )  # fmt: skip
 
-    def feed_forward(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
+    def feed_forward(self, c: Config, index: int) -> nn.Module:
         return Routed(c)
 
 
-class GPTOSS(mixtral.Mixtral):
+class GPTOSS(llama.Llama):
     LAYER: ClassVar[Any] = Layer
+    NOT_COMPILABLE = mixtral.Mixtral.NOT_COMPILABLE
+    forward = mixtral.routed_forward
 
     def layer_types(self) -> list[str]:
         c = self.config
@@ -161,3 +164,10 @@ def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
     """A file that says nothing of rotary positions means YaRN."""
     silent = not described.get("rope_parameters") and not described.get("rope_scaling")
     return read_rope({**described, "rope_scaling": YARN} if silent else described)
+
+
+HF_UNSAID = {
+    "bos_token_id": None,
+    "eos_token_id": None,
+    "pad_token_id": None,
+}  # what a file means that does not say: transformers' defaults

@@ -32,15 +32,16 @@ class Config(gpt2.Config):
 PRESETS: dict[str, dict] = {"gpt-j-6b": {}}
 
 
-class Block(gpt2.Block):
+class Block(nn.Module):
     def __init__(self, c):
-        nn.Module.__init__(self)
+        super().__init__()
         self.norm1 = nn.LayerNorm(c.d_model, c.eps)
-        self.attn = RotaryAttention(c.d_model, c.n_heads, bias=False, dropout=c.attn_dropout, causal=True)
+        self.attn = RotaryAttention(c.d_model, c.n_heads, bias=False, dropout=c.attn_dropout)
         self.ff = FeedForward(c.d_model, c.d_ff or 4 * c.d_model, get_activation(c.activation))
         self.drop = Dropout(c.dropout)
 
-    def forward(self, x, mask, cache, rotation):  # type: ignore[override]
+    def forward(self, x, mask, cache, rotation):
+        """x [B,L,E], mask bool [B,1,1,K] or None, rotation: cos and sin of the positions -> [B,L,E]"""
         y = self.norm1(x)
         return x + self.drop(self.attn(y, rotation, mask=mask, cache=cache)) + self.drop(self.ff(y))
 
@@ -57,10 +58,12 @@ class GPTJ(gpt2.GPT2):
         turned = width if config.rotary_dim is None else config.rotary_dim
         if turned % 2 or not 0 < turned <= width:  # pairs of dimensions are turned
             raise ValueError(f"rotary_dim={turned}: must be even, and at most {width}, the width of a head")
-        del self.position
         if head == "causal_lm":
             self.lm_head = nn.Linear(config.d_model, config.vocab_size)
             self.lm_head.apply(self.init_weights)
+
+    def position_table(self, c):
+        return None
 
     def hidden(self, ids, positions, mask, cache):
         x = self.drop(embed_ids(self.embed, ids, "input_ids"))

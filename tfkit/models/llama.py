@@ -88,8 +88,9 @@ PRESETS: dict[str, dict] = {
 }  # fmt: skip
 
 
-class Layer(nn.Module):
-    """Norm before each sub-layer; x + attention, x + feed-forward."""
+class Parts(nn.Module):
+    """What a layer is made of: two norms, attention and feed-forward, each made by a method that a child may have
+    another of."""
 
     def __init__(self, c: Config, index: int) -> None:
         super().__init__()
@@ -98,17 +99,21 @@ class Layer(nn.Module):
         self.norm2 = self.norm(c)
         self.ff = self.feed_forward(c, index)
 
-    def norm(self, c: Config) -> nn.Module:
+    def norm(self, c: Any) -> nn.Module:  # of a child: its own Config, here and below
         return RMSNorm(c.d_model, c.eps)
 
-    def attention(self, c: Config, index: int) -> nn.Module:
+    def attention(self, c: Any, index: int) -> nn.Module:
         return GroupedQueryAttention(
             c.d_model, c.n_heads, c.n_kv_heads, d_head=c.d_head, bias=c.attn_bias, out_bias=c.attn_bias,
             dropout=c.attn_dropout,
         )  # fmt: skip
 
-    def feed_forward(self, c: Config, index: int) -> nn.Module:
+    def feed_forward(self, c: Any, index: int) -> nn.Module:
         return GatedFeedForward(c.d_model, c.d_ff, get_activation(c.activation), c.ff_bias)
+
+
+class Layer(Parts):
+    """Norm before each sub-layer; x + attention, x + feed-forward."""
 
     def forward(self, x: Tensor, rotation: Rotation, mask: Tensor | None, cache: Cache | None) -> Tensor:
         """x [B,L,E], mask bool, broadcastable to [B,H,L,K] -> [B,L,E]"""

@@ -1,6 +1,6 @@
 """Longformer (Beltagy et al. 2020, arXiv:2004.05150): RoBERTa over whole documents.
 
-Parent   roberta
+Parent   roberta (by idea)
 Differs  a token sees `window` neighbours only, half on each side, so time and memory grow with the length and not with
          its square; a few tokens are global: they see all and all see them, through projections of their own (queries,
          keys and values), which start as copies of the local ones
@@ -10,17 +10,20 @@ Trained  masked language modelling, from RoBERTa's weights, whose position table
 """
 
 import torch
+from torch import nn
 
 from ..namemap import NameMap
 from ..nn.sliding_window import WindowAttention, WindowContext, window_mask
 from . import bert, roberta
-from ._base import configuration, to_bool_mask
+from ._base import Model, configuration, normal_init, to_bool_mask
+from ._encoder import add_head, encoder_inputs, with_head
 from .bert import ENCODER_FIXED
-from .roberta import RoBERTa
+from .roberta import Embeddings, RoBERTa
 
 
 @configuration
 class Config(roberta.Config):
+    max_length: int = 4098
     window: int | list | tuple = 512  # both sides together, the same for all layers or one each
     sep_token_id: int = 2
 
@@ -34,29 +37,45 @@ class Config(roberta.Config):
         return is_global
 
 
-SIZE = {"vocab_size": 50265, "max_length": 4098, "n_types": 1, "eps": 1e-5}
-PRESETS: dict[str, dict] = {
-    "longformer-base-4096": SIZE,
-    "longformer-large-4096": {**SIZE, **bert.LARGE},
-}
+PRESETS: dict[str, dict] = {"longformer-base-4096": {}, "longformer-large-4096": bert.LARGE}
 
 
-class Layers(bert.Layers):
-    def __init__(self, c):
+class Layer(bert.PostNorm):
+    def __init__(self, c, window):
         super().__init__(c)
-        for layer, window in zip(self, c.windows(), strict=True):
-            layer.attn = WindowAttention(c.d_model, c.n_heads, window, c.attn_dropout)
+        self.attn = WindowAttention(c.d_model, c.n_heads, window, c.attn_dropout)
+
+    def forward(self, x, context):
+        """x [B,L,E], context: `WindowContext` -> [B,L,E]"""
+        return self.after_attention(x, self.attn(x, context))
 
 
-class Longformer(RoBERTa):
+class Longformer(Model):
     HEAD_CLASSES = {
         head: top for head, top in RoBERTa.HEAD_CLASSES.items() if head != "causal_lm"
     }  # its windows are on both sides
     HEADS = tuple(HEAD_CLASSES)
-    EXTRA_INPUTS = ("global_attention_mask",)
-    LAYERS = Layers
 
-    def encode(self, ids, mask, types, position_ids, global_mask=None):  # type: ignore[override]
+    def __init__(self, config: Config, head=None):
+        super().__init__(config, head)
+        self.embed = Embeddings(config)
+        self.layers = nn.ModuleList(Layer(config, window) for window in config.windows())
+        add_head(self, self.HEAD_CLASSES)
+        self.apply(normal_init)
+
+    def forward(
+        self, input_ids=None, attention_mask=None, token_type_ids=None, position_ids=None, labels=None, *,
+        global_attention_mask=None, **targets,
+    ):  # fmt: skip
+        """input_ids, attention_mask, token_type_ids [B,L] ([B,C,L] for multiple choice); global_attention_mask: of the
+        same shape, 1 where a token is global; labels and targets as the head has them -> Output: loss, logits, or what
+        the head gives by another name. Raises ValueError, TypeError for what does not fit."""
+        given, targets = (input_ids, attention_mask, token_type_ids, position_ids), {"labels": labels, **targets}
+        inputs = encoder_inputs(self, *given, targets, extra={"marked": global_attention_mask})
+        ids = inputs.ids
+        return with_head(self, inputs, self.encode(ids, inputs.mask, inputs.types, inputs.position_ids, **inputs.extra))
+
+    def encode(self, ids, mask, types, position_ids, global_mask=None):
         """ids, types [B,L], mask bool [B,L] or None; global_mask [B,L] of ones and zeros: the global ones -> [B,L,E]"""
         real = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
         global_mask = (
@@ -65,12 +84,12 @@ class Longformer(RoBERTa):
             else to_bool_mask("global_attention_mask", global_mask, ids.shape)
         )
         x = self.embed(ids, types, position_ids)
-        context = self.window_context(real, None if global_mask is None else global_mask & real)
+        context = self.context(real, None if global_mask is None else global_mask & real)
         for layer in self.layers:
             x = layer(x, context)
         return x
 
-    def window_context(self, real, global_mask):
+    def context(self, real, global_mask):
         """real, global_mask bool [B,L] (None: nothing is global) -> what all layers need to know of them"""
         reaches = {width // 2 for width in self.config.windows()}
         local_mask = real if global_mask is None else real & ~global_mask  # global keys are seen once, apart
@@ -116,3 +135,4 @@ HF_FIELDS = {**bert.ENCODER_FIELDS, "attention_window": "window", "sep_token_id"
 del HF_FIELDS["classifier_dropout"]  # its heads drop what the layers drop
 HF_FIXED = ENCODER_FIXED
 HF_UNUSED = bert.HF_UNUSED | {"onnx_export", "attention_mode", "ignore_attention_mask", "classifier_dropout"}
+HF_UNSAID = {"vocab_size": 30522, "max_length": 512, "n_types": 2, "eps": 1e-12}  # transformers' defaults

@@ -12,7 +12,7 @@ from torch import nn
 
 from ..nn.positions import sines_then_cosines, table_slice
 from . import _fairseq, bart
-from ._base import configuration
+from ._base import configuration, normal_init
 from .bart import BART, HF_FIELDS, HF_UNUSED
 
 __all__ = ["HF_UNUSED"]  # as BART's
@@ -23,13 +23,24 @@ class Config(bart.Config):
     vocab_size: int = 58101
     share_embeddings: bool = True
     decoder_vocab_size: int | None = None  # as vocab_size unless given
-    bos_token_id: int | None = None
+    bos_token_id: int | None = 0
     pad_token_id: int = 58100
     eos_token_id: int = 0
     decoder_start_token_id: int = 58100
 
     forced_eos_token_id: int | None = 0
     num_labels: int = 2
+
+    d_model: int = 512
+    n_layers: int = 6
+    n_heads: int = 8
+    d_ff: int = 2048
+    n_decoder_layers: int = 6
+    n_decoder_heads: int = 8
+    d_decoder_ff: int = 2048
+    max_length: int = 512
+    activation: str = "swish"
+    scale_embedding: bool = True
 
     def decoder_words(self):
         """How many the decoder knows. ValueError where embeddings are shared and the two numbers differ."""
@@ -39,11 +50,7 @@ class Config(bart.Config):
         return words
 
 
-OPUS = {
-    "d_model": 512, "n_layers": 6, "n_heads": 8, "d_ff": 2048, "n_decoder_layers": 6, "n_decoder_heads": 8,
-    "d_decoder_ff": 2048, "max_length": 512, "activation": "swish", "scale_embedding": True, "bos_token_id": 0,
-}  # fmt: skip
-PRESETS: dict[str, dict] = {"opus-mt-en-de": OPUS}
+PRESETS: dict[str, dict] = {"opus-mt-en-de": {}}
 
 
 class Positions(nn.Module):
@@ -65,11 +72,11 @@ class Marian(BART):
         super().__init__(config, head)
         if not config.share_embeddings and (head == "causal_lm" or self.decoder_embed is None):
             own = self.second_table()
-            self.init_weights(own)
+            normal_init(own)
             setattr(self, "embed" if head == "causal_lm" else "decoder_embed", own)
             if head == "causal_lm" and not config.tie_word_embeddings:
                 self.untie(own)
-                self.init_weights(self.output)
+                normal_init(self.output)
         if head == "seq2seq_lm":
             self.final_logits_bias = torch.zeros(1, config.decoder_words())
 
@@ -85,3 +92,16 @@ HF_FIELDS = {
     **HF_FIELDS, "share_encoder_decoder_embeddings": "share_embeddings", "decoder_vocab_size": "decoder_vocab_size",
 }  # fmt: skip
 HF_FIXED = _fairseq.fixed(before=False, last=False, early=False, sinusoids=True)
+HF_UNSAID = {
+    "d_model": 1024,
+    "n_layers": 12,
+    "n_heads": 16,
+    "d_ff": 4096,
+    "n_decoder_layers": 12,
+    "n_decoder_heads": 16,
+    "d_decoder_ff": 4096,
+    "max_length": 1024,
+    "activation": "gelu",
+    "scale_embedding": False,
+    "bos_token_id": None,
+}  # what a file means that does not say: transformers' defaults

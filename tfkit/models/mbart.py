@@ -13,6 +13,7 @@ from torch import nn
 from ..nn import shift_right
 from . import _fairseq, bart
 from ._base import check_ids, configuration
+from ._seq2seq import shifted_labels
 from .bart import BART, HF, HF_FIELDS, HF_UNUSED
 
 __all__ = ["HF", "HF_FIELDS", "HF_UNUSED"]  # as BART's
@@ -31,13 +32,14 @@ FIRST_LANGUAGE = 250001  # after the words
 class Config(bart.Config):
     decoder_start_token_id: int | None = None  # a language, which only the caller knows
     num_labels: int = 2
+    vocab_size: int = 250027
+    scale_embedding: bool = True
 
 
-CC25 = {"vocab_size": 250027, "scale_embedding": True}
 PRESETS: dict[str, dict] = {
-    "mbart-large-cc25": CC25,
-    "mbart-large-en-ro": {**CC25, "decoder_start_token_id": 250020},
-    "mbart-large-50": {**CC25, "vocab_size": 250054, "activation": "relu", "decoder_start_token_id": 2},
+    "mbart-large-cc25": {},
+    "mbart-large-en-ro": {"decoder_start_token_id": 250020},
+    "mbart-large-50": {"vocab_size": 250054, "activation": "relu", "decoder_start_token_id": 2},
 }
 
 
@@ -55,7 +57,7 @@ class EncoderLayer(bart.EncoderLayer):
 
 
 class DecoderLayer(bart.DecoderLayer):
-    def forward(self, x, memory, mask, memory_mask, cache):  # type: ignore[override]
+    def forward(self, x, memory, mask, memory_mask, cache):
         x = x + self.drop(self.self_attn(self.norm1(x), mask=mask, cache=cache))
         if memory is not None:
             x = x + self.drop(self.cross_attn(self.norm2(x), memory, mask=memory_mask, cache=cache))
@@ -68,7 +70,7 @@ class MBART(BART):
     def decoder_ids(self, given, labels):
         """The last real label, the language, goes to the front of each row."""
         if given is not None or labels is None:
-            return super().decoder_ids(given, labels)
+            return shifted_labels(self, given, labels)
         pad = self.config.pad_token_id
         labels = check_ids("labels", labels)
         labels = labels.masked_fill(labels == -100, pad)
@@ -79,3 +81,7 @@ class MBART(BART):
 MODEL = MBART
 HF_HEADS = {name.replace("Bart", "MBart"): head for name, head in bart.HF_HEADS.items()}
 HF_FIXED = _fairseq.fixed(before=True, last=True, early=True, sinusoids=False)
+HF_UNSAID = {
+    "vocab_size": 50265,
+    "scale_embedding": False,
+}  # what a file means that does not say: transformers' defaults

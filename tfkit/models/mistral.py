@@ -17,13 +17,14 @@ from ._rope import read_rope, write_rope
 class Config(llama.Config):
     n_kv_heads: int | None = 8
     d_ff: int = 14336
-    max_length: int = 131072
+    max_length: int = 32768
     window: int | None = 4096  # None: all that came before
+    eps: float = 1e-05
 
 
 PRESETS: dict[str, dict] = {
-    "mistral-7b-v0.1": {"max_length": 32768, "eps": 1e-5},
-    "mistral-7b-v0.3": {"vocab_size": 32768, "max_length": 32768, "eps": 1e-5, "rope_theta": 1e6, "window": None},
+    "mistral-7b-v0.1": {},
+    "mistral-7b-v0.3": {"vocab_size": 32768, "rope_theta": 1000000.0, "window": None},
 }
 
 
@@ -43,3 +44,4 @@ HF_FIELDS["sliding_window"] = "window"
 HF_FIXED = {"attention_bias": False, "mlp_bias": False}
 HF_UNUSED = llama.HF_UNUSED
 from_hf_fields, to_hf_fields = read_rope, write_rope
+HF_UNSAID = {"max_length": 131072, "eps": 1e-06}  # what a file means that does not say: transformers' defaults

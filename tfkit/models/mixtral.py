@@ -26,7 +26,7 @@ from ._rope import read_rope, write_rope
 class Config(llama.Config):
     n_kv_heads: int | None = 8
     d_ff: int = 14336
-    max_length: int = 131072
+    max_length: int = 32768
     eps: float = 1e-5
     rope_theta: float = 1e6
     window: int | None = None
@@ -37,15 +37,20 @@ class Config(llama.Config):
 
 
 PRESETS: dict[str, dict] = {
-    "mixtral-8x7b": {"max_length": 32768},
+    "mixtral-8x7b": {},
     "mixtral-8x22b": {
-        "vocab_size": 32768, "d_model": 6144, "n_layers": 56, "n_heads": 48, "d_ff": 16384, "max_length": 65536,
+        "vocab_size": 32768,
+        "d_model": 6144,
+        "n_layers": 56,
+        "n_heads": 48,
+        "d_ff": 16384,
+        "max_length": 65536,
     },
-}  # fmt: skip
+}
 
 
 class Layer(llama.Layer):
-    def feed_forward(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
+    def feed_forward(self, c: Config, index: int) -> nn.Module:
         experts = [GatedFeedForward(c.d_model, c.d_ff, get_activation(c.activation)) for _ in range(c.n_experts)]
         return MixtureOfExperts(c.d_model, experts, c.experts_per_token)
 
@@ -62,35 +67,36 @@ def recorded(routers: list[nn.Module]) -> Iterator[list[Tensor]]:
             hook.remove()
 
 
+def routed_forward(
+    self: Any,
+    input_ids: Tensor | None = None,
+    attention_mask: Tensor | None = None,
+    position_ids: Tensor | None = None,
+    labels: Tensor | None = None,
+    *,
+    cache: Cache | None = None,
+    use_cache: bool = False,
+    logits_to_keep: int = 0,
+) -> Output:
+    """As Llama's; where the configuration asks for router_logits, a language model's Output has them, one [B·L,N] a
+    layer, and aux_loss, which is added to the loss."""
+    given = (input_ids, attention_mask, position_ids, labels)
+    how: dict[str, Any] = {"cache": cache, "use_cache": use_cache, "logits_to_keep": logits_to_keep}
+    if not self.config.router_logits or self.head != "causal_lm":
+        return llama.Llama.forward(self, *given, **how)
+    with recorded([layer.ff.router for layer in self.layers]) as logits:
+        out = llama.Llama.forward(self, *given, **how)
+    mask = None if attention_mask is None else attention_mask[:, -input_ids.size(1) :].bool()  # type: ignore[union-attr]
+    aux = load_balancing_loss(logits, self.config.experts_per_token, mask)
+    if out.loss is not None:
+        out["loss"] = out.loss + self.config.balance_weight * aux
+    return Output(out, aux_loss=aux, router_logits=tuple(logits))
+
+
 class Mixtral(llama.Llama):
     LAYER = Layer
     NOT_COMPILABLE = "which experts a token takes decides shapes"
-
-    def forward(
-        self,
-        input_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        position_ids: Tensor | None = None,
-        labels: Tensor | None = None,
-        *,
-        cache: Cache | None = None,
-        use_cache: bool = False,
-        logits_to_keep: int = 0,
-    ) -> Output:
-        """As Llama's; where the configuration asks for router_logits, a language model's Output has them, one [B·L,N] a
-        layer, and aux_loss, which is added to the loss."""
-        given = (input_ids, attention_mask, position_ids, labels)
-        how: dict[str, Any] = {"cache": cache, "use_cache": use_cache, "logits_to_keep": logits_to_keep}
-        if not self.config.router_logits or self.head != "causal_lm":
-            return super().forward(*given, **how)
-        layers: list[Any] = list(self.layers)
-        with recorded([layer.ff.router for layer in layers]) as logits:
-            out = super().forward(*given, **how)
-        mask = None if attention_mask is None else attention_mask[:, -input_ids.size(1) :].bool()  # type: ignore[union-attr]
-        aux = load_balancing_loss(logits, self.config.experts_per_token, mask)
-        if out.loss is not None:
-            out["loss"] = out.loss + self.config.balance_weight * aux
-        return Output(out, aux_loss=aux, router_logits=tuple(logits))
+    forward = routed_forward
 
 
 MODEL = Mixtral
@@ -115,3 +121,4 @@ HF_FIELDS = {
 HF_FIXED = {"attention_bias": False, "mlp_bias": False}
 HF_UNUSED = llama.HF_UNUSED | {"router_jitter_noise"}
 from_hf_fields, to_hf_fields = read_rope, write_rope
+HF_UNSAID = {"max_length": 131072}  # what a file means that does not say: transformers' defaults

@@ -1,6 +1,6 @@
 """MMBT (Kiela et al. 2019, arXiv:1909.02950): pictures are words, once a matrix has brought them into the words' space.
 
-Parent   bert
+Parent   bert (by idea)
 Differs  the first tokens are regions of a picture: [CLS], what an image encoder makes of each, [SEP]; then the text,
          as a second segment whose positions start anew. The same layers read both. text_config: BERT, or a child with
          its embeddings and a pooler; image_config: a `nn.ResNet`, or None for an encoder of your own, or none at all

@@ -1,6 +1,6 @@
 """ModernBERT (Warner et al. 2024, arXiv:2412.13663): BERT's task, with what decoders have learned since.
 
-Parent   bert
+Parent   bert (by idea)
 Differs  positions turned (RoPE) in place of a table, so that texts of 8192 tokens fit; two layers in three attend to a
          window of 128; norms before each sub-layer, without biases, as almost all layers are; GELU gates (GEGLU)
 Trained  objectives.masked_lm on 2 trillion tokens; no next sentence
@@ -22,7 +22,8 @@ from ..nn.rope import rope_frequencies, rope_rotation
 from ..objectives.cross_entropy import cross_entropy
 from . import _heads as heads
 from . import bert
-from ._base import configuration, get_activation
+from ._base import Model, Output, configuration, embed_ids, get_activation
+from ._encoder import add_head, encoder_inputs, with_head
 from ._rope import read_rope
 from .llama import FULL, SLIDING
 
@@ -71,14 +72,17 @@ def layer_norm(c: Config) -> nn.LayerNorm:
     return nn.LayerNorm(c.d_model, c.eps, bias=c.norm_bias)
 
 
-class Embeddings(bert.Embeddings):
+class Embeddings(nn.Module):
     """Tokens, and nothing of where they stand; then a norm."""
 
     def __init__(self, c: Config) -> None:
-        nn.Module.__init__(self)
+        super().__init__()
         self.tokens = nn.Embedding(c.vocab_size, c.d_model, padding_idx=c.pad_token_id)
-        self.positions = self.types = None  # type: ignore[assignment]
         self.norm, self.drop = layer_norm(c), Dropout(c.dropout)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """ids [B,L] -> [B,L,E]"""
+        return self.drop(self.norm(embed_ids(self.tokens, ids, "input_ids")))
 
 
 class Layer(nn.Module):
@@ -96,11 +100,6 @@ class Layer(nn.Module):
         """x [B,L,E], mask bool, broadcastable to [B,H,L,L] -> [B,L,E]"""
         x = x + self.drop(self.attn(self.norm1(x), rotation, mask=mask))
         return x + self.ff(self.norm2(x))
-
-
-class Layers(nn.ModuleList):
-    def __init__(self, c: Config) -> None:
-        super().__init__(Layer(c, index) for index in range(c.n_layers))
 
 
 class Head(heads.Head):
@@ -161,24 +160,22 @@ class TokenClassification(SequenceClassification):
         return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
 
 
-class QuestionAnswering(heads.QuestionAnswering, Head):
+class QuestionAnswering(Head, heads.SpanHead):
     """Where does the answer start, and where does it end?"""
 
     def __init__(self, c: Config) -> None:
-        Head.__init__(self, c)
+        super().__init__(c)
         self.classifier = nn.Linear(c.d_model, 2)
 
     def scores(self, inputs: heads.HeadInputs) -> Tensor:
         return self.classifier(self.drop(self.mixed(inputs.states)))  # [B,L,2]
 
 
-class MultipleChoice(heads.MultipleChoice, Head):
+class MultipleChoice(Head, heads.ChoiceHead):
     """Which of several continuations? Its first position is the first that is no padding."""
 
-    POOLED = False
-
     def __init__(self, c: Config) -> None:
-        Head.__init__(self, c)
+        super().__init__(c)
         self.classifier = nn.Linear(c.d_model, 1)
 
     def scores(self, inputs: heads.HeadInputs) -> Tensor:
@@ -189,19 +186,21 @@ class MultipleChoice(heads.MultipleChoice, Head):
         return self.classifier(self.drop(pooled))
 
 
-class ModernBERT(bert.BERT):
+class ModernBERT(Model):
     HEAD_CLASSES = {
         None: heads.NoHead, "masked_lm": MaskedLM, "sequence_classification": SequenceClassification,
         "token_classification": TokenClassification, "question_answering": QuestionAnswering,
         "multiple_choice": MultipleChoice,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
-    EMBEDDINGS = Embeddings
-    LAYERS = Layers
 
     def __init__(self, config: Config, head: str | None = None) -> None:
-        super().__init__(config, head)  # type: ignore[arg-type]
+        super().__init__(config, head)
+        self.embed = Embeddings(config)
+        self.layers = nn.ModuleList(Layer(config, index) for index in range(config.n_layers))
+        add_head(self, self.HEAD_CLASSES)
         self.norm = layer_norm(config)
+        self.apply(self.init_weights)
 
     @torch.no_grad()
     def init_weights(self, module: nn.Module) -> None:
@@ -242,13 +241,26 @@ class ModernBERT(bert.BERT):
         near = (at[:, None] - at).abs() <= self.config.window // 2  # [L,L]
         return near if mask is None else mask & near
 
-    def encode(  # type: ignore[no-untyped-def]
-        self, ids, mask, types, position_ids, memory=None, memory_mask=None, cache=None
-    ):
-        """ids [B,L], mask bool [B,L] or None -> [B,L,E]. Types are not looked at, as in transformers: there is no table
-        for them; the rest is of decoders."""
+    def forward(
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        token_type_ids: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        labels: Tensor | None = None,
+        **targets: Tensor | None,
+    ) -> Output:
+        """input_ids, attention_mask [B,L] ([B,C,L] for multiple choice); labels and targets as the head has them
+        -> Output: loss, logits, or what the head gives by another name. token_type_ids are not looked at, as in
+        transformers: there is no table for them. Raises ValueError, TypeError for what does not fit."""
+        given = (input_ids, attention_mask, token_type_ids, position_ids)
+        inputs = encoder_inputs(self, *given, {"labels": labels, **targets})
+        return with_head(self, inputs, self.encode(inputs.ids, inputs.mask, inputs.position_ids))
+
+    def encode(self, ids: Tensor, mask: Tensor | None, position_ids: Tensor | None) -> Tensor:
+        """ids [B,L], mask bool [B,L] or None -> [B,L,E]"""
         mask, length = None if mask is None else mask[:, None, None], ids.size(1)
-        x = self.embed(ids, None, None)
+        x = self.embed(ids)
         positions = torch.arange(length, device=ids.device) if position_ids is None else position_ids
         kinds = self.layer_types()
         masks = {FULL: mask, SLIDING: self.windowed(mask, length, ids.device)}

@@ -21,19 +21,19 @@ from ._rope import read_rope, write_rope
 
 @configuration
 class Config(llama.Config):
-    vocab_size: int = 50304
-    eps: float = 1e-5
-    pad_token_id: int | None = 1
+    vocab_size: int = 100352
+    eps: float = 1e-06
+    pad_token_id: int | None = 100277
     bos_token_id: int | None = None
-    eos_token_id: int | list[int] | None = 50279
+    eos_token_id: int | list[int] | None = 100257
+    max_length: int = 4096
+    rope_theta: float = 500000.0
 
 
-OLMO2 = {"vocab_size": 100352, "rope_theta": 500000.0, "max_length": 4096, "eps": 1e-6, "eos_token_id": 100257,
-         "pad_token_id": 100277}  # fmt: skip
 PRESETS: dict[str, dict] = {
-    "olmo-2-1b": {**OLMO2, "d_model": 2048, "n_layers": 16, "n_heads": 16, "d_ff": 8192},
-    "olmo-2-7b": OLMO2,
-    "olmo-2-13b": {**OLMO2, "d_model": 5120, "n_layers": 40, "n_heads": 40, "d_ff": 13824},
+    "olmo-2-1b": {"d_model": 2048, "n_layers": 16, "n_heads": 16, "d_ff": 8192},
+    "olmo-2-7b": {},
+    "olmo-2-13b": {"d_model": 5120, "n_layers": 40, "n_heads": 40, "d_ff": 13824},
 }
 
 
@@ -53,10 +53,10 @@ class WholeNormAttention(GroupedQueryAttention):
 
 
 class Layer(llama.Layer):
-    def norm(self, c: Config) -> nn.Module:  # type: ignore[override]
+    def norm(self, c: Config) -> nn.Module:
         return WideRMSNorm(c.d_model, c.eps)
 
-    def attention(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
+    def attention(self, c: Config, index: int) -> nn.Module:
         return WholeNormAttention(c)
 
     def forward(self, x: Tensor, rotation: Rotation, mask: Tensor | None, cache: Cache | None) -> Tensor:
@@ -84,3 +84,11 @@ HF_FIELDS = {theirs: ours for theirs, ours in llama.HF_FIELDS.items() if ours !=
 HF_FIXED = {"mlp_bias": False}
 HF_UNUSED = llama.HF_UNUSED
 from_hf_fields, to_hf_fields = read_rope, write_rope
+HF_UNSAID = {
+    "vocab_size": 50304,
+    "max_length": 2048,
+    "eps": 1e-05,
+    "rope_theta": 10000.0,
+    "eos_token_id": 50279,
+    "pad_token_id": 1,
+}  # what a file means that does not say: transformers' defaults

@@ -58,13 +58,13 @@ class Layer(llama.Layer):
         super().__init__(c, index)
         self.pre_norm, self.drop = c.pre_norm, Dropout(c.dropout)
 
-    def norm(self, c: Config) -> nn.Module:  # type: ignore[override]
+    def norm(self, c: Config) -> nn.Module:
         return nn.LayerNorm(c.d_model, c.eps)
 
-    def attention(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
+    def attention(self, c: Config, index: int) -> nn.Module:
         return Attention(c.d_model, c.n_heads, bias=c.biases, dropout=c.attn_dropout, causal=True)
 
-    def feed_forward(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
+    def feed_forward(self, c: Config, index: int) -> nn.Module:
         ff = FeedForward(c.d_model, c.d_ff, get_activation(c.activation))
         if not c.biases:
             ff.up, ff.down = (nn.Linear(p.in_features, p.out_features, bias=False) for p in (ff.up, ff.down))

@@ -18,19 +18,22 @@ __all__ = ["HF_FIELDS", "HF_UNUSED"]  # as BART's
 
 @configuration
 class Config(bart.Config):
-    bos_token_id: int | None = None
+    bos_token_id: int | None = 0
     pad_token_id: int = 0
     eos_token_id: int = 1
     decoder_start_token_id: int | None = 0
     forced_eos_token_id: int | None = 1
     num_labels: int = 2
+    vocab_size: int = 96103
+    n_layers: int = 16
+    n_decoder_layers: int = 16
+    activation: str = "relu"
+    attn_dropout: float = 0.1
+    ff_dropout: float = 0.1
+    scale_embedding: bool = True
 
 
-LARGE = {
-    "vocab_size": 96103, "n_layers": 16, "n_decoder_layers": 16, "activation": "relu", "scale_embedding": True,
-    "attn_dropout": 0.1, "ff_dropout": 0.1, "bos_token_id": 0,
-}  # fmt: skip
-PRESETS: dict[str, dict] = {"pegasus-large": LARGE, "pegasus-xsum": {**LARGE, "max_length": 512}}
+PRESETS: dict[str, dict] = {"pegasus-large": {}, "pegasus-xsum": {"max_length": 512}}
 
 
 class Pegasus(BART):
@@ -45,3 +48,13 @@ HF_HEADS = {
     "PegasusModel": None, "PegasusForConditionalGeneration": "seq2seq_lm", "PegasusForCausalLM": "causal_lm",
 }  # fmt: skip
 HF_FIXED = _fairseq.fixed(before=True, last=True, early=False, sinusoids=True)
+HF_UNSAID = {
+    "vocab_size": 50265,
+    "n_layers": 12,
+    "n_decoder_layers": 12,
+    "activation": "gelu",
+    "attn_dropout": 0.0,
+    "ff_dropout": 0.0,
+    "scale_embedding": False,
+    "bos_token_id": None,
+}  # what a file means that does not say: transformers' defaults

@@ -31,17 +31,15 @@ class Config(llama.Config):
     eps: float = 1e-5
     dropout: float = 0.0
     rotary_fraction: float = 1.0  # of each head's columns
-    window: int | None = None
+    window: int | None = 2047
     eos_token_id: int | list[int] | None = 32000
     pad_token_id: int | None = 32000
 
 
 PRESETS: dict[str, dict] = {
-    "phi-3-mini-4k": {"window": 2047},
-    "phi-3-medium-4k": {
-        "d_model": 5120, "n_layers": 40, "n_heads": 40, "n_kv_heads": 10, "d_ff": 17920, "window": 2047,
-    },
-}  # fmt: skip
+    "phi-3-mini-4k": {},
+    "phi-3-medium-4k": {"d_model": 5120, "n_layers": 40, "n_heads": 40, "n_kv_heads": 10, "d_ff": 17920},
+}
 
 
 class FusedAttention(GroupedQueryAttention):
@@ -76,10 +74,10 @@ class Layer(llama.Layer):
         super().__init__(c, index)
         self.drop = Dropout(c.dropout)
 
-    def attention(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
+    def attention(self, c: Config, index: int) -> nn.Module:
         return FusedAttention(c.d_model, c.n_heads, c.n_kv_heads, d_head=c.d_head, dropout=c.attn_dropout)
 
-    def feed_forward(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
+    def feed_forward(self, c: Config, index: int) -> nn.Module:
         return FusedFeedForward(c)
 
     def forward(self, x: Tensor, rotation: Rotation, mask: Tensor | None, cache: Cache | None) -> Tensor:
@@ -121,3 +119,4 @@ def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
 
 
 to_hf_fields = write_rope
+HF_UNSAID = {"window": None}  # what a file means that does not say: transformers' defaults

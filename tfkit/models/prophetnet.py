@@ -1,6 +1,6 @@
 """ProphetNet (Qi et al. 2020, arXiv:2001.04063): predict the next n words at once, so as to plan ahead.
 
-Parent   transformer
+Parent   bart (by idea)
 Differs  BART's layers and learned positions, counted from pad_token_id + 1. The decoder runs 1 + n streams through the
          same weights (nn.streams): the main one reads the words; predicting stream s has no words, only the next
          position and an embedding of s, and looks at the main stream up to s words back, and at itself. Heads: seq2seq,
@@ -19,11 +19,22 @@ import torch.nn.functional as F
 from torch import nn
 
 from ..namemap import NameMap
-from ..nn import Cache, Dropout, NgramAttention, make_ngram_context
+from ..nn import Attention, Cache, Dropout, FeedForward, NgramAttention, make_ngram_context
 from ..nn.positions import table_slice
 from ..objectives.cross_entropy import check_labels, cross_entropy
-from . import bart, transformer
-from ._base import Model, Output, check_ids, configuration, embed_ids, to_bool_mask
+from . import bart
+from ._base import (
+    Model,
+    Output,
+    check_ids,
+    configuration,
+    decoder_ids,
+    embed_ids,
+    get_activation,
+    normal_init,
+    to_bool_mask,
+)  # fmt: skip
+from ._seq2seq import decoder_states
 
 
 @configuration
@@ -58,20 +69,31 @@ class Config:
 PRESETS: dict[str, dict] = {"prophetnet-large-uncased": {}}
 
 
-class DecoderLayer(bart.DecoderLayer):
+class DecoderLayer(nn.Module):
     def __init__(self, c):
-        super().__init__(c)
+        super().__init__()
         self.self_attn = NgramAttention(c.d_model, c.n_decoder_heads, c.n_buckets, c.attn_dropout)
-        if not c.cross_attention:
-            del self.cross_attn, self.norm2
+        self.ff = FeedForward(c.d_model, c.d_decoder_ff, get_activation(c.activation), c.ff_dropout)
+        self.norm1, self.norm3, self.drop = nn.LayerNorm(c.d_model), nn.LayerNorm(c.d_model), Dropout(c.dropout)
+        if c.cross_attention:
+            self.cross_attn = Attention(c.d_model, c.n_decoder_heads, dropout=c.attn_dropout)
+            self.norm2 = nn.LayerNorm(c.d_model)
+
+    def forward(self, x, memory, context, memory_mask, cache):
+        """x [B,(1+N)T,E], memory [B,S,E] or None, context: `NgramContext`, memory_mask bool [B,1,1,S] or None
+        -> [B,(1+N)T,E]"""
+        x = self.norm1(x + self.drop(self.self_attn(x, context, cache=cache)))
+        if memory is not None:  # a decoder alone has none
+            x = self.norm2(x + self.drop(self.cross_attn(x, memory, mask=memory_mask, cache=cache)))
+        return self.norm3(x + self.drop(self.ff(x)))
 
 
-class ProphetNet(transformer.Transformer):
+class ProphetNet(Model):
     HEADS: ClassVar = (None, "seq2seq_lm", "causal_lm", "encoder")
     NO_HIDDEN_STATES = "its decoder's layers read all streams at once"
 
     def __init__(self, config: Config, head=None):
-        Model.__init__(self, config, head)  # not the parent's: some parts are missing from some heads
+        super().__init__(config, head)
         c = config
         self.embed = nn.Embedding(c.vocab_size, c.d_model, padding_idx=c.pad_token_id)
         self.decoder_embed: nn.Embedding | None = None
@@ -85,7 +107,7 @@ class ProphetNet(transformer.Transformer):
             self.ngram_embed = nn.Embedding(c.ngram, c.d_model)
         if not c.tie_word_embeddings:
             self.tables_apart()
-        self.apply(self.init_weights)
+        self.apply(normal_init)
 
     def tables_apart(self):
         """The decoder gets words of its own, where there is an encoder too, and the head an output matrix."""
@@ -93,15 +115,6 @@ class ProphetNet(transformer.Transformer):
             self.decoder_embed = nn.Embedding(self.config.vocab_size, self.config.d_model, self.config.pad_token_id)
         if self.head in ("seq2seq_lm", "causal_lm"):
             self.untie(self.embed)
-
-    @torch.no_grad()
-    def init_weights(self, module):
-        if isinstance(module, (nn.Linear, nn.Embedding)):
-            nn.init.normal_(module.weight, std=0.02)
-        if isinstance(module, nn.Linear) and module.bias is not None:
-            nn.init.zeros_(module.bias)
-        if isinstance(module, nn.Embedding) and module.padding_idx is not None:
-            module.weight[module.padding_idx].zero_()
 
     @property
     def names(self):
@@ -139,16 +152,25 @@ class ProphetNet(transformer.Transformer):
         streams = streams.flatten(0, 1).expand(rows, -1, -1)
         return self.drop(self.decoder_norm(torch.cat([words + place[:-1], streams], 1)))
 
+    def encode(self, input_ids, attention_mask=None):
+        """input_ids, attention_mask [B,S] -> Output with last_hidden_state [B,S,E]"""
+        mask = to_bool_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
+        mask = None if mask is None else mask[:, None, None]
+        x = self.embedded(input_ids, "input_ids")
+        for layer in self.encoder:
+            x = layer(x, mask)
+        return Output(last_hidden_state=x)
+
     def decode(self, ids, memory, mask, memory_mask, cache):
         """-> the states of all streams [B,(1+N)T,E], the main one first"""
         c, past, new = self.config, 0 if cache is None else cache.past, ids.size(1)
         keys = new if cache is None else cache.width(new)
         x = self.embedded(ids, "input_ids" if self.head == "causal_lm" else "decoder_input_ids", past)
         how = {"buckets": c.n_buckets, "max_distance": c.max_distance, "paired": c.paired}
-        streams = make_ngram_context(x[:, :new], c.ngram, past, keys, mask, **how)
+        context = make_ngram_context(x[:, :new], c.ngram, past, keys, mask, **how)
         memory_mask = None if memory_mask is None else memory_mask[:, None, None]
         for layer in self.decoder:
-            x = layer(x, memory, streams, memory_mask, cache)
+            x = layer(x, memory, context, memory_mask, cache)
         return x
 
     def loss(self, logits, labels):
@@ -175,8 +197,9 @@ class ProphetNet(transformer.Transformer):
             mask = to_bool_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
             x = self.decode(ids, memory, mask, None, cache)
         else:
-            ids = self.decoder_ids(decoder_input_ids, labels)
-            x, memory = self.states(input_ids, attention_mask, ids, decoder_attention_mask, encoder_outputs, cache)
+            ids = decoder_ids(self.config, decoder_input_ids, labels)
+            given = (ids, decoder_attention_mask, encoder_outputs, cache)
+            x, memory = decoder_states(self, input_ids, attention_mask, *given)
         found = Output(last_hidden_state=x[:, : ids.size(1)], last_hidden_state_ngram=x[:, ids.size(1) :])
         return Output(self.scored(x[:, ids.size(1) :], labels) | found, encoder_last_hidden_state=memory, cache=cache)
 

@@ -19,35 +19,39 @@ from .llama import FULL, SLIDING
 @configuration
 class Config(llama.Config):
     vocab_size: int = 151936
-    d_ff: int = 22016
-    n_kv_heads: int | None = 32
-    max_length: int = 32768
+    d_ff: int = 4864
+    n_kv_heads: int | None = 2
+    max_length: int = 131072
     window: int | None = 4096
     use_window: bool = False
     first_windowed: int = 28  # the layer from which on there is a window, where there is one
     layer_types: list | tuple | None = None  # "full_attention" or "sliding_attention" for each, in place of that
-    bos_token_id: int | None = None
-    eos_token_id: int | list[int] | None = None
+    bos_token_id: int | None = 151643
+    eos_token_id: int | list[int] | None = 151643
+    tie_word_embeddings: bool = True
+    d_model: int = 896
+    n_layers: int = 24
+    n_heads: int = 14
+    rope_theta: float = 1000000.0
 
 
-QWEN2 = {"rope_theta": 1e6, "max_length": 131072, "bos_token_id": 151643, "eos_token_id": 151643}
 PRESETS: dict[str, dict] = {
-    "qwen2.5-0.5b": {
-        **QWEN2, "d_model": 896, "n_layers": 24, "n_heads": 14, "n_kv_heads": 2, "d_ff": 4864,
-        "tie_word_embeddings": True,
-    },
-    "qwen2.5-1.5b": {
-        **QWEN2, "d_model": 1536, "n_layers": 28, "n_heads": 12, "n_kv_heads": 2, "d_ff": 8960,
-        "tie_word_embeddings": True,
-    },
+    "qwen2.5-0.5b": {},
+    "qwen2.5-1.5b": {"d_model": 1536, "n_layers": 28, "n_heads": 12, "d_ff": 8960},
     "qwen2.5-7b": {
-        **QWEN2, "vocab_size": 152064, "d_model": 3584, "n_layers": 28, "n_heads": 28, "n_kv_heads": 4, "d_ff": 18944,
+        "tie_word_embeddings": False,
+        "vocab_size": 152064,
+        "d_model": 3584,
+        "n_layers": 28,
+        "n_heads": 28,
+        "n_kv_heads": 4,
+        "d_ff": 18944,
     },
-}  # fmt: skip
+}
 
 
 class Layer(llama.Layer):
-    def attention(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
+    def attention(self, c: Config, index: int) -> nn.Module:
         return GroupedQueryAttention(
             c.d_model, c.n_heads, c.n_kv_heads, d_head=c.d_head, bias=True, dropout=c.attn_dropout
         )
@@ -82,3 +86,15 @@ HF_FIELDS = {
 HF_FIXED = {"mlp_bias": False}
 HF_UNUSED = llama.HF_UNUSED | {"attention_bias"}
 from_hf_fields, to_hf_fields = read_rope, write_rope
+HF_UNSAID = {
+    "tie_word_embeddings": False,
+    "d_model": 4096,
+    "n_layers": 32,
+    "n_heads": 32,
+    "n_kv_heads": 32,
+    "d_ff": 22016,
+    "max_length": 32768,
+    "rope_theta": 10000.0,
+    "bos_token_id": None,
+    "eos_token_id": None,
+}  # what a file means that does not say: transformers' defaults

@@ -22,13 +22,20 @@ from ._rope import read_rope, write_rope
 @configuration
 class Config(qwen2.Config):
     d_head: int | None = 128
+    tie_word_embeddings: bool = False
+    d_model: int = 4096
+    n_layers: int = 36
+    n_heads: int = 32
+    n_kv_heads: int | None = 8
+    d_ff: int = 12288
+    max_length: int = 40960
+    eos_token_id: int | list[int] | None = 151645
 
 
-QWEN3 = {"rope_theta": 1e6, "max_length": 40960, "n_kv_heads": 8, "bos_token_id": 151643, "eos_token_id": 151645}
 PRESETS: dict[str, dict] = {
-    "qwen3-0.6b": {**QWEN3, "d_model": 1024, "n_layers": 28, "n_heads": 16, "d_ff": 3072, "tie_word_embeddings": True},
-    "qwen3-1.7b": {**QWEN3, "d_model": 2048, "n_layers": 28, "n_heads": 16, "d_ff": 6144, "tie_word_embeddings": True},
-    "qwen3-8b": {**QWEN3, "d_model": 4096, "n_layers": 36, "n_heads": 32, "d_ff": 12288},
+    "qwen3-0.6b": {"tie_word_embeddings": True, "d_model": 1024, "n_layers": 28, "n_heads": 16, "d_ff": 3072},
+    "qwen3-1.7b": {"tie_word_embeddings": True, "d_model": 2048, "n_layers": 28, "n_heads": 16, "d_ff": 6144},
+    "qwen3-8b": {},
 }
 
 
@@ -46,7 +53,7 @@ class NormalizedAttention(GroupedQueryAttention):
 
 
 class Layer(llama.Layer):
-    def attention(self, c: Config, index: int) -> nn.Module:  # type: ignore[override]
+    def attention(self, c: Config, index: int) -> nn.Module:
         return NormalizedAttention(c, bias=c.attn_bias, out_bias=c.attn_bias)
 
 
@@ -68,3 +75,12 @@ HF_FIELDS = {**qwen2.HF_FIELDS, "attention_bias": "attn_bias"}
 HF_FIXED = {"mlp_bias": False}
 HF_UNUSED = llama.HF_UNUSED
 from_hf_fields, to_hf_fields = read_rope, write_rope
+HF_UNSAID = {
+    "n_layers": 32,
+    "n_kv_heads": 32,
+    "d_ff": 22016,
+    "max_length": 32768,
+    "rope_theta": 10000.0,
+    "bos_token_id": None,
+    "eos_token_id": None,
+}  # what a file means that does not say: transformers' defaults

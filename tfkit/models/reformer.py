@@ -1,6 +1,6 @@
 """Reformer (Kitaev et al. 2020, arXiv:2001.04451): a language model for very long texts, in little memory.
 
-Parent   gpt2
+Parent   gpt2 (by idea)
 Differs  a position sees those whose vectors a random hash puts near it, in one or several rounds (queries are their own
          keys), or, in other layers, those of its own chunk and its neighbours'; reversible layers, whose inputs are
          computed again on the way back, so memory does not grow with depth; the feed-forward part in pieces (ff_chunk);
@@ -13,7 +13,6 @@ Trained  objectives.causal_lm; also masked language modelling
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -23,9 +22,8 @@ from ..namemap import NameMap
 from ..nn import Dropout, FeedForward, ReversibleBlock, chunked_feed_forward, dropout, reversible
 from ..objectives.cross_entropy import next_labels
 from . import _heads as heads
-from ._base import Model, configuration, embed_ids, get_activation
+from ._base import Model, Output, check_ids, configuration, embed_ids, get_activation, normal_init, to_bool_mask
 from ._reformer_attention import HashedAttention, LocalAttention, ReformerCache, ReformerContext
-from .gpt2 import GPT2
 
 
 @configuration
@@ -140,35 +138,34 @@ class Positions(nn.Module):
         return self.drop(self.table(at))
 
 
-class LM(heads.Head):
+class LM(heads.WordHead):
     """One matrix for both: a causal model learns what comes next, another what was here."""
+
+    WORDS = False  # the matrix is this head's own
 
     def __init__(self, c):
         super().__init__(c)
         self.out, self.shift = nn.Linear(2 * c.d_model, c.vocab_size), c.is_decoder
 
-    def forward(self, inputs, labels=None):
-        logits, loss = self.out(inputs.states), None
-        if labels is not None:
-            loss = heads.cross_entropy(logits, next_labels(labels) if self.shift else labels)
-        return {"loss": loss, "logits": logits, "last_hidden_state": inputs.states}
+    def scores(self, inputs):
+        return self.out(inputs.states)
+
+    def targets(self, labels):
+        return next_labels(labels) if self.shift else labels
 
 
 class SequenceClassification(heads.ClsTokenClassification):
     def __init__(self, c):
-        super().__init__(c)
-        self.pre_classifier = nn.Linear(2 * c.d_model, c.d_model)
+        super().__init__(c, width=2 * c.d_model)
 
 
 class QuestionAnswering(heads.QuestionAnswering):
     def __init__(self, c):
-        super().__init__(c)
-        self.qa_outputs = nn.Linear(2 * c.d_model, 2)
+        super().__init__(c, width=2 * c.d_model)
 
 
-class Reformer(GPT2):
+class Reformer(Model):
     NO_HIDDEN_STATES = "its layers hand on two streams, of which no copy is kept"
-    position: Any
     HEAD_CLASSES = {
         None: heads.NoHead, "causal_lm": LM, "masked_lm": LM, "sequence_classification": SequenceClassification,
         "question_answering": QuestionAnswering,
@@ -183,7 +180,7 @@ class Reformer(GPT2):
         if causal and (config.local_after or config.lsh_after):
             raise ValueError("a causal model sees no chunk after its own: local_after and lsh_after must be 0")
         c = replace(config, is_decoder=causal)
-        Model.__init__(self, c, head)
+        super().__init__(c, head)
         self.embed, self.drop = nn.Embedding(c.vocab_size, c.d_model), Dropout(c.dropout)
         self.position = AxialPositions(c) if c.axial else Positions(c)
         kinds = {"local": LocalAttention, "lsh": HashedAttention}
@@ -198,18 +195,36 @@ class Reformer(GPT2):
 
     @torch.no_grad()
     def init_weights(self, module):
-        super().init_weights(module)
+        normal_init(module)
         if isinstance(module, AxialPositions):
             for table in module.tables:
                 nn.init.normal_(table, std=module.std)
 
-    def forward(self, *given, cache=None, use_cache=False, **named):
+    def forward(
+        self, input_ids=None, attention_mask=None, position_ids=None, labels=None, *,
+        cache=None, use_cache=False, **targets,
+    ):  # fmt: skip
+        """input_ids [B,L], labels [B,L] (of a causal model shifted inside; -100: not counted), or as the head has them
+        -> Output: loss, logits, last_hidden_state [B,L,2E], cache. With a cache, input_ids are the new ones only and
+        attention_mask covers all. Raises ValueError, TypeError for what does not fit."""
+        targets, ids = self.check_targets({"labels": labels, **targets}), check_ids("input_ids", input_ids)
+        cache = self.checked_cache(cache, use_cache)
+        past = 0 if cache is None else cache.length
+        mask = to_bool_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+        x = self.hidden(ids, self.positions(ids, position_ids, past), mask, cache)
+        real = mask if mask is None else mask[:, -ids.size(1) :]
+        return Output(
+            self.task_head(heads.ReformerContext(x, None, self.embed.weight, real, 1), **targets), cache=cache
+        )
+
+    def checked_cache(self, cache, use_cache):
+        """The cache that is given, or a new one where one is wanted. ValueError, TypeError for another."""
         if use_cache and not self.config.is_decoder:
             raise ValueError("use_cache=True needs a causal model: is_decoder=True, or head='causal_lm'")
         cache = ReformerCache(self.seeds()) if use_cache and cache is None else cache
         if not isinstance(cache, ReformerCache | None):
             raise TypeError(f"cache is a {type(cache).__name__}: this model makes its own, with use_cache=True")
-        return super().forward(*given, cache=cache, **named)
+        return cache
 
     def seeds(self):
         """Where each layer's rotations come from."""
@@ -224,13 +239,13 @@ class Reformer(GPT2):
             raise ValueError(f"input_ids reaches position {end}, there are {most}")
         return (torch.arange(past, end, device=ids.device) if given is None else given).expand_as(ids)
 
-    def hidden(self, ids, positions, mask, cache):
+    def hidden(self, ids, positions, real, cache):
+        """ids, positions [B,L], real bool [B,K] or None -> [B,L,2E]"""
         length, past = ids.size(1), 0 if cache is None else cache.length
         if past and length > 1:  # a step looks back from one place: there is no other way
             steps = ((ids[:, [at]], positions[:, [at]], past + at + 1) for at in range(length))
-            parts = [self.hidden(i, p, None if mask is None else mask[..., :end], cache) for i, p, end in steps]
+            parts = [self.hidden(i, p, None if real is None else real[:, :end], cache) for i, p, end in steps]
             return torch.cat(parts, 1)
-        real = None if mask is None else mask[:, 0, 0]
         x = self.drop(embed_ids(self.embed, ids, "input_ids")) + self.position(positions)
         if not past and length > self.shortest and (more := -length % self.multiple):
             real = torch.ones_like(ids, dtype=torch.bool) if real is None else real

@@ -11,24 +11,23 @@ from ..nn import Dropout
 from . import _heads as heads
 from . import bert
 from ._base import configuration
-from .bert import BERT, HF_FIELDS, HF_FIXED, HF_UNSAID, HF_UNUSED
+from .bert import BERT, HF_FIELDS, HF_FIXED, HF_UNUSED
 
-__all__ = ["HF_FIELDS", "HF_FIXED", "HF_UNSAID", "HF_UNUSED"]  # as BERT's
+__all__ = ["HF_FIELDS", "HF_FIXED", "HF_UNUSED"]  # as BERT's
 
 
 @configuration
 class Config(bert.Config):
+    vocab_size: int = 50265
+    max_length: int = 514
+    n_types: int = 1
+    eps: float = 1e-5
     bos_token_id: int | None = 0
     eos_token_id: int | None = 2
     pad_token_id: int = 1
 
 
-BASE = {"vocab_size": 50265, "max_length": 514, "n_types": 1, "eps": 1e-5}
-PRESETS: dict[str, dict] = {
-    "roberta-base": BASE,
-    "roberta-large": {**BASE, **bert.LARGE},
-    "distilroberta-base": {**BASE, "n_layers": 6},
-}
+PRESETS: dict[str, dict] = {"roberta-base": {}, "roberta-large": bert.LARGE, "distilroberta-base": {"n_layers": 6}}
 
 
 class Embeddings(bert.Embeddings):
@@ -86,3 +85,4 @@ HF_HEADS = {
     "RobertaModel": None, "RobertaForMaskedLM": "masked_lm", "RobertaForCausalLM": "causal_lm",
     **bert.task_classes("Roberta"),
 }  # fmt: skip
+HF_UNSAID = {**bert.HF_UNSAID, "max_length": 512, "n_types": 2, "eps": 1e-12}  # transformers' defaults

@@ -1,6 +1,6 @@
 """T5 (Raffel et al. 2020, arXiv:1910.10683, "Exploring the Limits of Transfer Learning with … Text-to-Text").
 
-Parent   transformer
+Parent   transformer (by idea)
 Differs  no positions: a learned bias per head and bucket of distances on the scores, the same in all layers; scores not
          divided by sqrt(d_kv); no biases; norm before each sub-layer and at the end, by the root mean square alone;
          embeddings as they are, their copy at the output divided by sqrt(d_model). Version 1.1: a gated GELU in the
@@ -14,10 +14,19 @@ from torch import nn
 
 from ..namemap import NameMap
 from ..nn import Attention, Dropout, relative_bucket
+from ..objectives.cross_entropy import cross_entropy
 from . import _heads as heads
-from . import transformer
 from ._base import Model, Output, check_ids, configuration, embed_ids, get_activation, to_bool_mask
-from ._seq2seq import LABEL_FIELDS, LABEL_NAMES, Seq2SeqWithHeads, TaskConfig
+from ._seq2seq import (
+    HEAD_CLASSES,
+    LABEL_FIELDS,
+    LABEL_NAMES,
+    TaskConfig,
+    all_labels,
+    make_task_head,
+    shifted_labels,
+    tasks_forward,
+)
 
 
 @configuration
@@ -124,12 +133,14 @@ def without_padding(bias, mask):
     return bias if mask is None else bias.masked_fill(~mask[:, None, None], float("-inf"))
 
 
-class T5(Seq2SeqWithHeads, transformer.Transformer):
+class T5(Model):
     ENCODER_HEAD_CLASSES = {"encoder": heads.NoHead, "token_classification": heads.TokenClassification}
-    HEADS = (None, "seq2seq_lm", *Seq2SeqWithHeads.HEAD_CLASSES, *ENCODER_HEAD_CLASSES)
+    HEADS = (None, "seq2seq_lm", *HEAD_CLASSES, *ENCODER_HEAD_CLASSES)
+    SHIFTS_INPUT_IDS = False
+    forward, decoder_ids, read_mask = tasks_forward, shifted_labels, all_labels
 
     def __init__(self, config: Config, head=None):
-        Model.__init__(self, config, head)  # not the parent's: no part of its is left
+        super().__init__(config, head)
         c = config
         self.embed = nn.Embedding(c.vocab_size, c.d_model)
         self.encoder = nn.ModuleList(EncoderLayer(c) for _ in range(c.n_layers))
@@ -140,7 +151,7 @@ class T5(Seq2SeqWithHeads, transformer.Transformer):
         self.drop = Dropout(c.dropout)
         if head == "seq2seq_lm" and not c.tie_word_embeddings:
             self.lm_head = nn.Linear(c.d_model, c.vocab_size, bias=False)
-        self.make_task_head()
+        self.task_head = make_task_head(self)
         self.apply(self.init_weights)
 
     def init_weights(self, module):
@@ -167,6 +178,7 @@ class T5(Seq2SeqWithHeads, transformer.Transformer):
         return bias.unfold(1, keys, 1).flip(1)[None]  # the first window is the last query's
 
     def encode(self, input_ids, attention_mask=None):
+        """input_ids, attention_mask [B,S] -> Output with last_hidden_state [B,S,E]"""
         mask = to_bool_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
         bias = without_padding(self.bias("encoder", 0, input_ids.size(1), input_ids.size(1)), mask)
         x = self.drop(embed_ids(self.embed, input_ids, "input_ids"))
@@ -175,6 +187,7 @@ class T5(Seq2SeqWithHeads, transformer.Transformer):
         return Output(last_hidden_state=self.drop(self.encoder_norm(x)))
 
     def decode(self, ids, memory, mask, memory_mask, cache):
+        """ids [B,T], memory [B,S,E], masks bool [B,T] and [B,S] or None -> [B,T,E]"""
         memory_mask = memory_mask if memory_mask is None else memory_mask[:, None, None]
         past, new = 0 if cache is None else cache.past, ids.size(1)
         if isinstance(past, int) and past and new == 1:
@@ -195,7 +208,12 @@ class T5(Seq2SeqWithHeads, transformer.Transformer):
             row = cache.constants[self] = self.bias("decoder", room - 1, 1, room)
         return row[..., row.size(-1) - past - 1 :]
 
+    def loss(self, logits, labels):
+        """logits [B,T,V], labels [B,T] -> scalar"""
+        return cross_entropy(logits, labels)
+
     def score(self, x):
+        """x [B,T,E] -> logits [B,T,V]"""
         x = x * self.config.d_model**-0.5 if self.config.scale_decoder_outputs else x
         return F.linear(x, self.embed.weight) if self.config.tie_word_embeddings else self.lm_head(x)
 

@@ -1,6 +1,6 @@
 """The transformer (Vaswani et al. 2017, arXiv:1706.03762): attention is all you need.
 
-Parent   rnn_seq2seq
+Parent   rnn_seq2seq (by idea)
 Differs  no recurrence: self-attention in its place, and sinusoids to say where a token is; so training needs no loop
          over time. One matrix is both embeddings and the output projection (3.4). Norm comes after the addition.
 Trained  objectives.label_smoothing, with smoothing 0.1 and the warm-up schedule; dropout on each sub-layer's output and
@@ -9,12 +9,13 @@ Trained  objectives.label_smoothing, with smoothing 0.1 and the warm-up schedule
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
-from ..nn import Attention, Dropout, FeedForward, sinusoidal_positions
+from ..nn import Attention, Cache, Dropout, FeedForward, sinusoidal_positions
 from ..nn.positions import table_slice
-from ._base import Output, check_ids, check_max_length, configuration, embed_ids, to_bool_mask
-from ._seq2seq import Seq2Seq
+from ..objectives.cross_entropy import cross_entropy
+from ._base import Model, Output, check_ids, check_max_length, configuration, embed_ids, to_bool_mask
+from ._seq2seq import all_labels, seq2seq_forward, shifted_labels
 
 
 @configuration
@@ -39,38 +40,47 @@ PRESETS: dict[str, dict] = {
 
 
 class EncoderLayer(nn.Module):
-    def __init__(self, c, causal=False):
+    def __init__(self, c: Config) -> None:
         super().__init__()
-        self.self_attn = Attention(c.d_model, c.n_heads, causal=causal)
+        self.self_attn = Attention(c.d_model, c.n_heads)
         self.ff = FeedForward(c.d_model, c.d_ff)
         self.norm1, self.norm2 = nn.LayerNorm(c.d_model), nn.LayerNorm(c.d_model)
         self.drop = Dropout(c.dropout)
 
-    def forward(self, x, mask):
+    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        """x [B,S,E], mask bool [B,1,1,S] or None -> [B,S,E]"""
         x = self.norm1(x + self.drop(self.self_attn(x, mask=mask)))
         return self.norm2(x + self.drop(self.ff(x)))
 
 
-class DecoderLayer(EncoderLayer):
+class DecoderLayer(nn.Module):
     """Does not look ahead; and looks at what the encoder made, in between."""
 
-    def __init__(self, c):
-        super().__init__(c, causal=True)
+    def __init__(self, c: Config) -> None:
+        super().__init__()
+        self.self_attn = Attention(c.d_model, c.n_heads, causal=True)
+        self.ff = FeedForward(c.d_model, c.d_ff)
+        self.norm1, self.norm2 = nn.LayerNorm(c.d_model), nn.LayerNorm(c.d_model)
+        self.drop = Dropout(c.dropout)
         self.cross_attn, self.norm3 = Attention(c.d_model, c.n_heads), nn.LayerNorm(c.d_model)
 
-    def forward(self, x, memory, mask, memory_mask, cache):  # type: ignore[override]
+    def forward(
+        self, x: Tensor, memory: Tensor | None, mask: Tensor | None, memory_mask: Tensor | None, cache: Cache | None
+    ) -> Tensor:
+        """x [B,T,E], memory [B,S,E] or None, masks bool [B,1,1,·] or None -> [B,T,E]"""
         x = self.norm1(x + self.drop(self.self_attn(x, mask=mask, cache=cache)))
         if memory is not None:  # a decoder alone has none
             x = self.norm2(x + self.drop(self.cross_attn(x, memory, mask=memory_mask, cache=cache)))
         return self.norm3(x + self.drop(self.ff(x)))
 
 
-class Transformer(Seq2Seq):
+class Transformer(Model):
+    HEADS = (None, "seq2seq_lm")
     positions: torch.Tensor
+    forward, decoder_ids, read_mask = seq2seq_forward, shifted_labels, all_labels
 
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)
-        self.smoothing = config.label_smoothing
         self.embed = nn.Embedding(config.vocab_size, config.d_model)
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_layers))
         self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.n_layers))
@@ -112,6 +122,10 @@ class Transformer(Seq2Seq):
     def score(self, x):
         """x [B,T,E] -> logits [B,T,V]"""
         return F.linear(x, self.embed.weight)
+
+    def loss(self, logits, labels):
+        """logits [B,T,V], labels [B,T] -> scalar"""
+        return cross_entropy(logits, labels, self.config.label_smoothing)
 
 
 MODEL = Transformer

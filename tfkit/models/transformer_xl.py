@@ -1,6 +1,6 @@
 """Transformer-XL (Dai et al. 2019, arXiv:1901.02860): read on where the last segment ended.
 
-Parent   transformer (its decoder half)
+Parent   transformer (by idea: its decoder half)
 Differs  a memory: the states of earlier segments are keys too, without gradients; so positions are distances, and a
          query meets them with biases of its own (u for content, v for distance); all queries may be held to the same
          reach (same_length); rare words have narrow embeddings, at both ends (adaptive input and softmax)
@@ -16,7 +16,7 @@ from torch import nn
 from ..namemap import Fused, NameMap
 from ..nn import Cache, Dropout, FeedForward, StaticCache
 from ..nn.adaptive_softmax import AdaptiveEmbedding, AdaptiveSoftmax
-from ..nn.relative_attention import RelativeAttention, causal_relative_bias, sinusoidal_distances
+from ..nn.relative_attention import DistanceContext, RelativeAttention, causal_relative_bias, sinusoidal_distances
 from ._base import Model, Output, check_ids, check_target, configuration, embed_ids, to_bool_mask
 from ._heads import label_loss
 
@@ -67,13 +67,13 @@ class Layer(nn.Module):
         self.norm1, self.norm2 = (nn.LayerNorm(c.d_model, c.eps) for _ in range(2))
         self.drop, self.pre_norm = Dropout(c.dropout), c.pre_norm
 
-    def forward(self, x, memory, *how):
-        """x [B,L,E], memory [B,M,E] -> [B,L,E]"""
-        source = torch.cat([memory, x], dim=1)
+    def forward(self, x, memory, context, mask=None, cache=None):
+        """x [B,L,E], memory [B,M,E], context: `DistanceContext`, mask bool [B,1,1,K] or None -> [B,L,E]"""
+        source, how = torch.cat([memory, x], dim=1), {"mask": mask, "cache": cache}
         if self.pre_norm:
-            x = x + self.drop(self.attn(self.norm1(source), x.size(1), *how))
+            x = x + self.drop(self.attn(self.norm1(source), x.size(1), context, **how))
             return x + self.drop(self.ff(self.norm2(x)))
-        x = self.norm1(x + self.drop(self.attn(source, x.size(1), *how)))
+        x = self.norm1(x + self.drop(self.attn(source, x.size(1), context, **how)))
         return self.norm2(x + self.drop(self.ff(x)))
 
 
@@ -124,17 +124,16 @@ class TransformerXL(Model):
         else:  # a state of zeros stands for as many of them as there should be
             memory = [x.new_zeros(batch, 1, c.d_model)] * c.n_layers
             keys = (c.mem_len or cache.length) + new
-        how = *self.attention_context(ids, keys, real, x), cache
+        context, mask = self.attention_context(ids, keys, real, x)
         layer_inputs = []
         for layer, before in zip(self.layers, memory, strict=True):
             x = x if real is None else x * real[:, -new:, None]
             layer_inputs.append((before, x))
-            x = layer(x, before, *how)
+            x = layer(x, before, context, mask, cache)
         return self.drop(x), None if cache is not None or not c.mem_len else self.update_mems(layer_inputs)
 
     def attention_context(self, ids, keys, real, like):
-        """How far a word may look, of `keys` positions: waves per distance [R,E], what is barred by distance [1,B*L,R]
-        or None, and by place, bool [B,1,1,K] or None"""
+        """How far a word may look, of `keys` positions -> `DistanceContext`, and a mask bool [B,1,1,K] or None"""
         c, (batch, new) = self.config, ids.shape
         distances = torch.arange(
             keys - 1, -2, -1, device=ids.device
@@ -150,7 +149,7 @@ class TransformerXL(Model):
         if real is not None and real.size(1) == new:  # padding is as good as memory, so there is too much of that
             excess = (real.cumsum(1) == 0).sum(1)
             mask = (torch.arange(keys, device=ids.device) >= excess[:, None])[:, None, None]
-        return self.drop(position_encodings), causal_bias, mask
+        return DistanceContext(self.drop(position_encodings), causal_bias), mask
 
     @torch.no_grad()
     def update_mems(self, layer_inputs):

@@ -1,6 +1,6 @@
 """XLM (Lample & Conneau 2019, arXiv:1901.07291): one encoder for many languages, drawn together by parallel sentences.
 
-Parent   bert
+Parent   bert (by idea)
 Differs  every token's language is embedded too (`langs`), no sentence types; positions learned or sinusoids; no pooler;
          the output matrix right on the states, or an adaptive softmax; states at padding are zeroed after each layer.
          `causal` looks back only, and then padding is not hidden: it belongs on the right. Without a mask, as many
@@ -9,7 +9,7 @@ Trained  masked language modelling, or next-token prediction (causal, labels shi
          language modelling: masked words beside a translation, in which they may be looked up
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -19,7 +19,8 @@ from ..namemap import NameMap
 from ..nn import sinusoidal_positions
 from . import _heads as heads
 from . import bert
-from ._base import configuration, embed_ids
+from ._base import Model, configuration, embed_ids, normal_init
+from ._encoder import add_head, encoder_inputs, with_head
 from ._summary_heads import NAMES, BeamQuestionAnswering, MultipleChoice, SequenceClassification
 
 
@@ -105,9 +106,13 @@ def adaptive_softmax(c):
     return nn.AdaptiveLogSoftmaxWithLoss(c.d_model, c.vocab_size, c.asm_cutoffs, c.asm_div_value, head_bias=True)
 
 
-class MaskedLM(heads.MaskedLM):
+class MaskedLM(heads.WordHead):
+    """The output matrix right on the states, or an adaptive softmax."""
+
+    bias: nn.Parameter | None
+
     def __init__(self, c):
-        heads.Head.__init__(self, c)  # no layer in between
+        super().__init__(c)
         self.words = adaptive_softmax(c) if c.asm else None
         self.register_parameter("bias", None if c.asm else nn.Parameter(torch.zeros(c.vocab_size)))
 
@@ -118,31 +123,49 @@ class MaskedLM(heads.MaskedLM):
         return self.words.log_prob(inputs.states.flatten(0, 1)).unflatten(0, inputs.states.shape[:2])
 
 
-class XLM(bert.BERT):
+class XLM(Model):
     HEAD_CLASSES = {
         None: heads.NoHead, "masked_lm": MaskedLM, "sequence_classification": SequenceClassification,
         "token_classification": heads.TokenClassification, "question_answering": heads.QuestionAnswering,
         "beam_question_answering": BeamQuestionAnswering, "multiple_choice": MultipleChoice,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
-    EXTRA_INPUTS = ("langs", "lengths")
-    EMBEDDINGS = Embeddings
 
-    def __init__(self, config, head=None):
+    def __init__(self, config: Config, head=None):
         super().__init__(config, head)
+        self.embed, self.layers = Embeddings(config), self.make_layers(config)
+        add_head(self, self.HEAD_CLASSES)
+        self.apply(self.init_weights)
         if config.sinusoidal:
             waves = sinusoidal_positions(config.max_length, config.d_model)
             self.embed.positions.weight = nn.Parameter(waves, requires_grad=False)  # published files hold them
-        for layer in self.layers.children():  # all: a list that drops layers would miss some
+        layers: Any = self.layers
+        for layer in layers.children():  # all: a list that drops layers would miss some
             layer.attn.causal = config.causal
+
+    def make_layers(self, c) -> nn.ModuleList:
+        """BERT's."""
+        return nn.ModuleList(bert.Layer(c) for _ in range(c.n_layers))
 
     @torch.no_grad()
     def init_weights(self, module):
-        super().init_weights(module)
+        normal_init(module)
         if isinstance(module, nn.Embedding):  # the row of padding stays zero
             module.weight.mul_(self.config.embed_std / 0.02)
 
-    def encode(self, ids, mask, types, position_ids, langs=None, lengths=None):  # type: ignore[override]
+    def forward(
+        self, input_ids=None, attention_mask=None, token_type_ids=None, position_ids=None, labels=None, *,
+        langs=None, lengths=None, **targets,
+    ):  # fmt: skip
+        """input_ids, attention_mask, token_type_ids, langs [B,L] ([B,C,L] for multiple choice); lengths [B]: in place
+        of a mask; labels and targets as the head has them -> Output: loss, logits, or what the head gives by another
+        name. Raises ValueError, TypeError for what does not fit."""
+        given, targets = (input_ids, attention_mask, token_type_ids, position_ids), {"labels": labels, **targets}
+        inputs = encoder_inputs(self, *given, targets, extra={"langs": langs, "lengths": lengths})
+        ids = inputs.ids
+        return with_head(self, inputs, self.encode(ids, inputs.mask, inputs.types, inputs.position_ids, **inputs.extra))
+
+    def encode(self, ids, mask, types, position_ids, langs=None, lengths=None):
         """ids, types, langs [B,L], mask bool [B,L] or None, lengths [B]: another way to say it -> [B,L,E]"""
         if mask is None:
             lengths = (ids != self.config.pad_token_id).sum(1) if lengths is None else lengths

@@ -1,22 +1,30 @@
 """XLM-RoBERTa (Conneau et al. 2019, arXiv:1911.02116): one model for a hundred languages.
 
-Parent   roberta
+Parent   roberta (by idea)
 Differs  a SentencePiece vocabulary of 250,002 that all languages share, so that most of the base model is its table;
          nothing in the input says which language it is (XLM's language embeddings are gone). The layers are RoBERTa's.
 Trained  masked language modelling on 2.5 TB of web text, small languages drawn more often than they occur
 """
 
 from . import bert, roberta
-from .roberta import HF, HF_FIELDS, HF_FIXED, HF_UNSAID, HF_UNUSED, Config, RoBERTa
+from ._base import configuration
+from .roberta import HF, HF_FIELDS, HF_FIXED, HF_UNUSED, Embeddings, RoBERTa
 
-__all__ = ["HF", "HF_FIELDS", "HF_FIXED", "HF_UNSAID", "HF_UNUSED", "Config"]  # as RoBERTa's
-
-BASE = {**roberta.BASE, "vocab_size": 250002}
-PRESETS: dict[str, dict] = {"xlm-roberta-base": BASE, "xlm-roberta-large": {**BASE, **bert.LARGE}}
+__all__ = ["HF", "HF_FIELDS", "HF_FIXED", "HF_UNUSED"]  # as RoBERTa's
 
 
-class XLMRoBERTa(RoBERTa):
-    """RoBERTa with another vocabulary."""
+@configuration
+class Config(roberta.Config):
+    vocab_size: int = 250002
+
+
+PRESETS: dict[str, dict] = {"xlm-roberta-base": {}, "xlm-roberta-large": bert.LARGE}
+
+
+class XLMRoBERTa(bert.BERT):
+    """RoBERTa's parts: what differs is the vocabulary."""
+
+    EMBEDDINGS, HEAD_CLASSES, HEADS = Embeddings, RoBERTa.HEAD_CLASSES, RoBERTa.HEADS
 
 
 MODEL = XLMRoBERTa
@@ -25,3 +33,4 @@ HF_HEADS = {
     "XLMRobertaModel": None, "XLMRobertaForMaskedLM": "masked_lm", "XLMRobertaForCausalLM": "causal_lm",
     **bert.task_classes("XLMRoberta"),
 }  # fmt: skip
+HF_UNSAID = {**roberta.HF_UNSAID, "vocab_size": 30522}  # transformers' defaults

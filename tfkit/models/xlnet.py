@@ -1,13 +1,13 @@
 """XLNet (Yang et al. 2019, arXiv:1906.08237): predict in any order, and so read both ways without blanks in the text.
 
-Parent   transformer_xl
+Parent   transformer_xl (by idea)
 Differs  an order is a mask (perm_mask), so distances go both ways; where words are predicted (target_mapping), a second
          stream of states knows its place and not its word; scores also ask whether two words are of one segment;
          no adaptive vocabulary; BERT's tasks. A target that may look at nothing, not even a memory, gathers zeros
 Trained  objectives.permutation_lm (head "masked_lm": labels are what stands at the targets)
 """
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import nn
@@ -15,12 +15,12 @@ from torch import nn
 from ..namemap import NameMap
 from ..nn import Dropout, FeedForward
 from ..nn.relative_attention import sinusoidal_distances
-from ..nn.two_stream_attention import TwoStreamAttention
+from ..nn.two_stream_attention import TwoStreamAttention, TwoStreamContext
 from . import _heads as heads
 from . import _summary_heads, bert
-from ._base import Output, check_ids, configuration, embed_ids, get_activation, to_bool_mask
+from ._base import Model, Output, check_ids, configuration, embed_ids, get_activation, normal_init, to_bool_mask
+from ._encoder import add_head
 from .transformer_xl import check_mems
-from .xlm import MaskedLM
 
 
 @configuration
@@ -56,7 +56,6 @@ class Config:
     eos_token_id: int | None = 2
     pad_token_id: int | None = 5
     head_dropout: ClassVar[float] = 0.0  # the states are through theirs already
-    asm: ClassVar[bool] = False
 
     def __post_init__(self):
         object.__setattr__(self, "num_labels", len(self.id2label or range(self.num_labels)))
@@ -76,19 +75,15 @@ class Layer(nn.Module):
         self.norm1, self.norm2 = (nn.LayerNorm(c.d_model, c.eps) for _ in range(2))
         self.drop = Dropout(c.dropout)
 
-    def forward(self, h, g, *how):
-        streams = zip((h, g), self.attn(h, g, *how), strict=True)
+    def forward(self, h, g, context, memory=None, last=False):
+        """As of `TwoStreamAttention` -> both streams, None for one that nobody reads"""
+        streams = zip((h, g), self.attn(h, g, context, memory, last), strict=True)
         return [None if attended is None else self.finish(x, attended) for x, attended in streams]
 
     def finish(self, x, attended):
         """x and what attention made of it, both [...,E] -> [...,E]; the norms come after the additions"""
         x = self.norm1(x + self.drop(attended))
         return self.norm2(x + self.drop(self.ff(x)))
-
-
-class Layers(nn.ModuleList):
-    def __init__(self, c):
-        super().__init__(Layer(c) for _ in range(c.n_layers))
 
 
 class Embeddings(nn.Module):
@@ -99,37 +94,45 @@ class Embeddings(nn.Module):
         self.drop = Dropout(c.dropout)
 
 
-class Summary(_summary_heads.Summary):
-    """Its last layer has a name of its own, as it is not a token's classifier."""
+class SequenceClassification(_summary_heads.Summary, heads.SequenceHead):
+    """The labels of a text."""
 
     def __init__(self, c):
         super().__init__(c)
-        self.logits_proj: Any = self._modules.pop("classifier")
+        self.logits_proj = nn.Linear(c.d_model, c.num_labels)
 
     def scores(self, inputs):
         return self.logits_proj(self.summarise(inputs))
 
 
-class SequenceClassification(Summary, heads.SequenceClassification):
-    """The labels of a text."""
-
-
-class MultipleChoice(Summary, heads.MultipleChoice):
+class MultipleChoice(_summary_heads.Summary, heads.ChoiceHead):
     """A score for each choice."""
 
+    def __init__(self, c):
+        super().__init__(c)
+        self.logits_proj = nn.Linear(c.d_model, 1)
 
-class XLNet(bert.BERT):
+    def scores(self, inputs):
+        return self.logits_proj(self.summarise(inputs))
+
+
+class XLNet(Model):
     HEAD_CLASSES = {
-        None: heads.NoHead, "masked_lm": MaskedLM, "sequence_classification": SequenceClassification,
+        None: heads.NoHead, "masked_lm": heads.TiedLM, "sequence_classification": SequenceClassification,
         "token_classification": heads.TokenClassification, "question_answering": heads.QuestionAnswering,
         "beam_question_answering": _summary_heads.BeamQuestionAnswering, "multiple_choice": MultipleChoice,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
-    EMBEDDINGS: Any = Embeddings
-    LAYERS: Any = Layers
+
+    def __init__(self, config: Config, head=None):
+        super().__init__(config, head)
+        self.embed = Embeddings(config)
+        self.layers = nn.ModuleList(Layer(config) for _ in range(config.n_layers))
+        add_head(self, self.HEAD_CLASSES)
+        self.apply(self.init_weights)
 
     def init_weights(self, module):
-        super().init_weights(module)
+        normal_init(module)
         if isinstance(module, (TwoStreamAttention, Embeddings)):
             for parameter in module.parameters(recurse=False):
                 nn.init.normal_(parameter, std=0.02)
@@ -158,33 +161,31 @@ class XLNet(bert.BERT):
         ways = (distances, -distances) if c.bi_data else (distances,)
         return [self.embed.drop(sinusoidal_distances(way, c.d_model, like)) for way in ways]
 
-    def encode(self, ids, real, types, perm_mask, target_mapping, mems, use_mems):  # type: ignore[override]
+    def encode(self, ids, real, types, perm_mask, target_mapping, mems, use_mems):
         """ids, types [B,L], real bool [B,L] or None, perm_mask [B,L,L], target_mapping [B,P,L], mems -> [B,L,E] or
         [B,P,E], mems"""
-        embed: Any = self.embed
-        drop = embed.drop
-        h = drop(embed_ids(embed.tokens, ids, "input_ids"))
+        drop = self.embed.drop
+        h = drop(embed_ids(self.embed.tokens, ids, "input_ids"))
         memory = [None] * len(self.layers) if mems is None else check_mems(mems, ids, self.config)
         g, same_segment, past = None, None, 0 if mems is None else mems[0].size(0)
         keys = past + ids.size(1)
         if target_mapping is not None:
             target_mapping, g = (
                 target_mapping.to(h.dtype),
-                drop(embed.mask_token.expand(len(ids), target_mapping.size(1), -1)),
+                drop(self.embed.mask_token.expand(len(ids), target_mapping.size(1), -1)),
             )
         if types is not None:
             of_keys = torch.cat([types.new_zeros(len(ids), past), types], dim=1)
             same_segment = (types[:, :, None] == of_keys[:, None]).to(h.dtype)
-        visible, position_encodings, kept = (
-            self.masks(real, perm_mask, ids, keys),
+        position_encodings, masks, kept = (
             self.position_encodings(ids.size(1), keys, h),
+            self.masks(real, perm_mask, ids, keys),
             [],
         )
+        context = TwoStreamContext(position_encodings, masks[0], masks[1], same_segment, target_mapping)
         for layer, before in zip(self.layers, memory, strict=True):
             kept += [self.update_mems(before, h)] if use_mems else []
-            h, g = layer(
-                h, g, before, position_encodings, visible, same_segment, target_mapping, layer is self.layers[-1]
-            )
+            h, g = layer(h, g, context, before, layer is self.layers[-1])
         return drop(h if g is None else g), tuple(kept) or None
 
     @torch.no_grad()
@@ -208,7 +209,7 @@ class XLNet(bert.BERT):
         if self.config.bi_data and batch % 2:
             raise ValueError(f"input_ids has {batch} rows: of bi_data, half of them are read backwards")
 
-    def forward(  # type: ignore[override]
+    def forward(
         self, input_ids=None, attention_mask=None, token_type_ids=None, mems=None, perm_mask=None, target_mapping=None,
         labels=None, *, input_mask=None, use_mems=None, **targets,
     ):  # fmt: skip

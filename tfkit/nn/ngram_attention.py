@@ -4,41 +4,47 @@ A predicting query looks at the main stream's keys and at one more, its own; a b
 from the query, which stands one place further on than the main stream's of the same row.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from .. import tracing
 from .attention_kernel import attend
-from .attention_module import Attention
+from .attention_module import Projections
+from .cache import Cache
 from .positions import position_range, relative_bucket
 
 
-class NgramContext(NamedTuple):
-    """What all layers share. table [buckets,·]: one-hot, the bucket of each distance to max_distance, nearest last.
+@dataclass(frozen=True)
+class NgramContext:
+    """What all layers share. n: how many streams predict; table [buckets,·]: one-hot, the bucket of each distance to
+    max_distance, nearest last.
 
-    main_seen, seen, bool: where the main stream [·,1,T,K] and the others [·,1,N,T,K+1] may look; own_key_bias [K+1]:
-    the scores where those may not, -inf, but 0 in the last place, which stands for the query's own key.
+    main_mask [·,1,T,K], predicting_mask [·,1,N,T,K+1], bool: which keys the main stream and the predicting ones may
+    attend to; own_scores [K+1]: the scores of the predicting streams where their mask is false: -inf, but 0 in the last
+    place, which stands for the query's own key.
     """
 
     n: int
     paired: bool
-    table: torch.Tensor
-    main_mask: torch.Tensor
-    ngram_mask: torch.Tensor
-    own_key_bias: torch.Tensor
+    table: Tensor
+    main_mask: Tensor
+    predicting_mask: Tensor
+    own_scores: Tensor
 
-    def slice_rows(self, first, end):
+    def slice_rows(self, first: int, end: int) -> NgramContext:
         """The same for these rows, with no keys behind the last of them."""
         new, keys = self.main_mask.shape[-2:]
         keys -= new - end
-        ngram_mask = self.ngram_mask[..., first:end, : keys + 1]
-        return self._replace(
+        return replace(
+            self,
             main_mask=self.main_mask[..., first:end, :keys],
-            ngram_mask=ngram_mask,
-            own_key_bias=self.own_key_bias[-keys - 1 :],
+            predicting_mask=self.predicting_mask[..., first:end, : keys + 1],
+            own_scores=self.own_scores[-keys - 1 :],
         )
 
 
@@ -55,14 +61,12 @@ def make_ngram_context(x, n, past, keys, mask, *, buckets, max_distance, paired=
     table = F.one_hot(relative_bucket(-distance, False, buckets, max_distance), buckets).T.to(x.dtype)
     place, key = position_range(past, new, device)[:, None], torch.arange(keys, device=device)
     back = torch.arange(n, device=device)[:, None, None] * (paired or (counted and not past))
-    main_mask, ngram_mask = (key <= place)[None, None], ((key <= place - back) | (key == 0))[None, None]
+    main, predicting = (key <= place)[None, None], ((key <= place - back) | (key == 0))[None, None]
     if mask is not None:
         mask = F.pad(mask, (0, keys - mask.size(1)), value=True)[:, None, None]
-        main_mask, ngram_mask = main_mask & mask, ngram_mask & mask[:, None]
-    own_key_bias = x.new_full((keys + 1,), float("-inf")).masked_fill(
-        torch.arange(keys + 1, device=device) == keys, 0.0
-    )
-    return NgramContext(n, paired, table, main_mask, F.pad(ngram_mask, (0, 1)), own_key_bias)
+        main, predicting = main & mask, predicting & mask[:, None]
+    own_scores = x.new_full((keys + 1,), float("-inf")).masked_fill(torch.arange(keys + 1, device=device) == keys, 0.0)
+    return NgramContext(n, paired, table, main, F.pad(predicting, (0, 1)), own_scores)
 
 
 def scores_by_key(scores, table, width):
@@ -76,21 +80,21 @@ def scores_by_key(scores, table, width):
     return flat[..., new - 1 : new - 1 + new * width].unflatten(-1, (new, width))
 
 
-class NgramAttention(Attention):
+class NgramAttention(Projections):
     """Self-attention of all streams: keys and values are the main one's, and each predicting query's own."""
 
     CHUNK = 128  # rows at a time: none computes much of the future that it may not see
 
-    def __init__(self, d_model, n_heads, buckets, dropout=0.0):
+    def __init__(self, d_model: int, n_heads: int, buckets: int, dropout: float = 0.0) -> None:
         super().__init__(d_model, n_heads, dropout=dropout)
         self.relative = nn.Linear(d_model, buckets * n_heads)
 
-    def forward(self, x, memory=None, *, mask=None, bias=None, cache=None):
-        """x [B,(1+N)T,E], the main stream first; mask: the `NgramContext` -> [B,(1+N)T,E]"""
-        streams = mask.n + 1
+    def forward(self, x: Tensor, context: NgramContext, *, cache: Cache | None = None) -> Tensor:
+        """x [B,(1+N)T,E], the main stream first -> [B,(1+N)T,E]"""
+        streams = context.n + 1
         projections = (p(x).unflatten(-1, (self.n_heads, -1)) for p in (self.q_proj, self.k_proj, self.v_proj))
         q, k, v = (p.transpose(1, 2).unflatten(2, (streams, -1)) for p in projections)  # [B,H,1+N,T,D]
-        scores = self.bucket_scores(self.relative(x).unflatten(1, (streams, -1)), mask.paired)
+        scores = self.bucket_scores(self.relative(x).unflatten(1, (streams, -1)), context.paired)
         new, main_k, main_v = q.size(3), k[:, :, 0], v[:, :, 0]
         if cache is not None:
             main_k, main_v = cache.extend(self, main_k, main_v)
@@ -98,10 +102,10 @@ class NgramAttention(Attention):
         out = []
         for first in range(0, new, new if whole else self.CHUNK):
             end = new if whole else min(first + self.CHUNK, new)
-            rows, ngram_mask = slice(first, end), mask.slice_rows(first, end)
-            keys = ngram_mask.main_mask.size(-1)
+            rows, part = slice(first, end), context.slice_rows(first, end)
+            keys = part.main_mask.size(-1)
             own = q[..., rows, :], k[..., rows, :], v[..., rows, :], scores[..., rows, :]
-            out.append(self.attend_streams(*own, main_k[:, :, :keys], main_v[:, :, :keys], ngram_mask))
+            out.append(self.attend_streams(*own, main_k[:, :, :keys], main_v[:, :, :keys], part))
         return self.o_proj(torch.cat(out, 3).flatten(2, 3).transpose(1, 2).flatten(2))
 
     def bucket_scores(self, scores, paired):
@@ -113,20 +117,19 @@ class NgramAttention(Attention):
         batch, new, n, heads, buckets = others.shape
         return torch.cat([scores[:, :, :1], others.reshape(batch, n, heads, new, buckets).transpose(1, 2)], 2)
 
-    def attend_streams(self, q, own_k, own_v, scores, k, v, streams):
+    def attend_streams(self, q, own_k, own_v, scores, k, v, context):
         """q, own_k, own_v [B,H,1+N,T,D], scores [B,H,1+N,T,buckets], k, v [B,H,K,D] -> [B,H,1+N,T,D]
 
         All predicting queries at once: softmax sees differences only, so each row is taken relative to its query's own
         score, and one key of zeros can stand for the own key of all. What it weighs comes out in a column of its own.
         """
-        dropout, width, keys = self.dropout if self.training else 0.0, q.size(-1), k.size(2)
-        bias = scores_by_key(scores[:, :, 0], streams.table, keys)
-        main = attend(q[:, :, 0], k, v, mask=streams.main_mask, bias=bias, dropout=dropout)
+        dropout, width, keys = self.dropout_now(), q.size(-1), k.size(2)
+        bias = scores_by_key(scores[:, :, 0], context.table, keys)
+        main = attend(q[:, :, 0], k, v, mask=context.main_mask, bias=bias, dropout=dropout)
         q, own_k, own_v, scores = (t[:, :, 1:] for t in (q, own_k, own_v, scores))
         own = (q * own_k).sum(-1, keepdim=True) * width**-0.5 + scores[..., :1]
-        bias = torch.where(
-            streams.ngram_mask, scores_by_key(scores - own, streams.table, keys + 1), streams.own_key_bias
-        )
+        bias = scores_by_key(scores - own, context.table, keys + 1)
+        bias = torch.where(context.predicting_mask, bias, context.own_scores)
         room = (0, 8, 0, 1)  # the kernel wants keys as wide as values, and widths of whole registers
         v = F.pad(v, room)
         v[:, :, -1, width] = 1.0

@@ -4,14 +4,18 @@ A query meets every *distance* once, in one product; row i of that table, read f
 *position*. Nothing of the size of the scores is copied for that: it is the same memory, read with another stride.
 """
 
+from __future__ import annotations
+
 import math
+from dataclasses import dataclass
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from .attention import merge_heads, split_heads
 from .attention_kernel import attend
-from .attention_module import Attention
+from .attention_module import Projections
+from .cache import Cache
 from .positions import relative_shift
 
 
@@ -58,13 +62,14 @@ def causal_relative_bias(queries, keys, reach, like):
     return like.new_zeros(queries, keys + 1).masked_fill(causal_bias, float("-inf"))
 
 
-class RelativeAttention(Attention):
+class RelativeScores(Projections):
     """Scores are (q + u)·k by content plus (q + v)·r by distance, where r is a wave through a projection of its own.
 
-    Beside `Attention`'s projections, without biases: r_proj; by_content (the paper's u) and by_distance (v), [H,D].
+    Beside the projections, without biases: r_proj; by_content (the paper's u) and by_distance (v), [H,D]. What attends
+    to what is the children's.
     """
 
-    def __init__(self, d_model, n_heads, *, d_head=None, dropout=0.0):
+    def __init__(self, d_model: int, n_heads: int, *, d_head: int | None = None, dropout: float = 0.0) -> None:
         super().__init__(d_model, n_heads, d_head=d_head, bias=False, dropout=dropout)
         inner = self.q_proj.out_features
         self.r_proj = nn.Linear(d_model, inner, bias=False)
@@ -98,24 +103,45 @@ class RelativeAttention(Attention):
 
     def attend_with_bias(self, q, k, v, bias, mask=None):
         """q [B,H,Q,D], k, v [B,H,K,D], bias [B,H,Q,K], mask bool, broadcastable to it, or None -> [B,Q,E]"""
-        dropout = self.dropout if self.training else 0.0
         q = self.add_head_bias(q, self.content_bias)
-        out = attend(q, k, v, mask=mask, bias=bias, scale=self.scale, dropout=dropout)
+        out = attend(q, k, v, mask=mask, bias=bias, scale=self.scale, dropout=self.dropout_now())
         return self.o_proj(merge_heads(out.reshape(len(q), self.n_heads, -1, out.size(-1))))
 
-    def forward(self, source, new, position_encodings, causal_bias=None, mask=None, cache=None):  # type: ignore[override]
-        """source [B,K,E]: the memory, and after it the `new` positions that look; position_encodings [R,E] and
-        causal_bias [1,B*Q,R] as `causal_relative_bias` counts; mask bool [B,1,1,K] or None. With a cache the memory is
-        one blank state: the oldest of R - 1 - new keys are that one, until there are as many others -> [B,new,E]"""
+
+@dataclass(frozen=True)
+class DistanceContext:
+    """What all layers of a segment share. position_encodings [R,E]: sinusoids of the distances, from far to near;
+    causal_bias [1,B*Q,R]: added to the scores by distance, -inf where a query may not look, as from
+    `causal_relative_bias`, or None."""
+
+    position_encodings: Tensor
+    causal_bias: Tensor | None = None
+
+
+class RelativeAttention(RelativeScores):
+    """Causal attention over a memory and the positions after it (Dai et al. 2019)."""
+
+    def forward(
+        self,
+        source: Tensor,
+        new: int,
+        context: DistanceContext,
+        *,
+        mask: Tensor | None = None,
+        cache: Cache | None = None,
+    ) -> Tensor:
+        """source [B,K,E]: the memory, and after it the `new` positions that look; mask bool [B,1,1,K] or None. With a
+        cache the memory is one blank state: the oldest of R - 1 - new keys are that one, until there are as many others
+        -> [B,new,E]"""
+        position_encodings = context.position_encodings
         q = split_heads(self.q_proj(source[:, -new:]), self.n_heads)
         k, v = (split_heads(proj(source), self.n_heads) for proj in (self.k_proj, self.v_proj))
         if cache is not None:
             blank, size = (k[:, :, :1], v[:, :, :1]), len(position_encodings) - 1
             k, v = cache.extend(self, k[:, :, -new:], v[:, :, -new:])
             k, v = (pad_keys(part[:, :, -size:], first, size) for part, first in zip((k, v), blank, strict=True))
-        return self.attend_with_bias(
-            q, k, v, self.distance_bias(q, self.position_keys(position_encodings, cache), k.size(2), causal_bias), mask
-        )
+        bias = self.distance_bias(q, self.position_keys(position_encodings, cache), k.size(2), context.causal_bias)
+        return self.attend_with_bias(q, k, v, bias, mask)
 
 
 def pad_keys(part, first, size):

@@ -1,22 +1,35 @@
 """Attention by content and by learned vectors of distance (Shaw et al. 2018, arXiv:1803.02155; Huang et al. 2020,
 arXiv:2009.13658): what BERT's configurations call relative_key and relative_key_query."""
 
-import torch
-from torch import nn
+from __future__ import annotations
 
-from .attention import merge_heads, split_heads
+import torch
+from torch import Tensor, nn
+
+from .attention import merge_heads
 from .attention_kernel import attend
-from .attention_module import Attention
+from .attention_module import Projections
+from .cache import Cache
 from .positions import position_range
 
 
-class RelativeKeyAttention(Attention):
+class RelativeKeyAttention(Projections):
     """Each distance up to `max_distance` has a vector; a query's product with it is added to the scores, and so is a
-    key's where `use_keys`. Beside `Attention`'s projections: distances, nn.Embedding(2 * reach - 1, D)."""
+    key's where `use_keys`. causal: no looking ahead. Beside the projections: distances, nn.Embedding(2 * reach - 1,
+    D)."""
 
-    def __init__(self, d_model, n_heads, *, max_distance, use_keys=False, dropout=0.0, causal=False):
-        super().__init__(d_model, n_heads, dropout=dropout, causal=causal)
-        self.use_keys = use_keys
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        *,
+        max_distance: int,
+        use_keys: bool = False,
+        dropout: float = 0.0,
+        causal: bool = False,
+    ) -> None:
+        super().__init__(d_model, n_heads, dropout=dropout)
+        self.causal, self.use_keys = causal, use_keys
         self.distances = nn.Embedding(2 * max_distance - 1, d_model // n_heads)
 
     def distance_scores(self, q, k, past):
@@ -31,13 +44,12 @@ class RelativeKeyAttention(Attention):
             scores = scores + torch.einsum("bhkd,qkd->bhqk", k, vectors)
         return scores * q.size(-1) ** -0.5
 
-    def forward(self, x, *, mask=None, cache=None):  # type: ignore[override]
+    def forward(self, x: Tensor, *, mask: Tensor | None = None, cache: Cache | None = None) -> Tensor:
         """x [B,L,E], mask bool, broadcastable to [B,H,L,K], or None, cache: `Cache` or None -> [B,L,E]"""
-        q = split_heads(self.q_proj(x), self.n_heads)  # [B,H,L,D]
-        k, v = self.keys_values(x, None, cache)
-        causal, dropout = self.causal, self.dropout if self.training else 0.0
-        past = 0
+        q, k, v = self.queries_keys_values(x)  # [B,H,L,D]
+        causal, dropout, past = self.causal, self.dropout_now(), 0
         if cache is not None:
+            k, v = cache.extend(self, k, v)
             past = cache.past - x.size(1)  # the keys of x are in it
             mask, causal = cache.apply_mask(mask, causal, x.size(1), x.device)
         bias = self.distance_scores(q, k, past)

@@ -1,10 +1,14 @@
 """Attention that turns queries and keys by where they stand (RoPE, Su et al. 2021, arXiv:2104.09864)."""
 
-import torch
+from __future__ import annotations
 
-from .attention import merge_heads, split_heads
+import torch
+from torch import Tensor
+
+from .attention import merge_heads
 from .attention_kernel import attend
-from .attention_module import Attention
+from .attention_module import Projections
+from .cache import Cache
 
 
 def rotary_angles(positions, dim, dtype):
@@ -23,13 +27,23 @@ def rotate_pairs(x, cos, sin):
     return torch.cat([turned, rest], dim=-1)
 
 
-class RotaryAttention(Attention):
-    def forward(self, x, rotation, *, mask=None, cache=None):  # type: ignore[override]
-        """x [B,Q,E], rotation: cos and sin of the new positions; keys are cached as they were turned -> [B,Q,E]"""
-        q, k, v = (split_heads(proj(x), self.n_heads) for proj in (self.q_proj, self.k_proj, self.v_proj))
-        q, k, causal = rotate_pairs(q, *rotation), rotate_pairs(k, *rotation), self.causal
+class RotaryAttention(Projections):
+    """Causal self-attention whose queries and keys are turned by their positions."""
+
+    def forward(
+        self,
+        x: Tensor,
+        rotation: tuple[Tensor, Tensor],
+        *,
+        mask: Tensor | None = None,
+        cache: Cache | None = None,
+    ) -> Tensor:
+        """x [B,Q,E], rotation: cos and sin of the new positions, as from `rotary_angles`; mask bool, broadcastable to
+        [B,H,Q,K]; keys are cached as they were turned -> [B,Q,E]"""
+        q, k, v = self.queries_keys_values(x)
+        q, k, causal = rotate_pairs(q, *rotation), rotate_pairs(k, *rotation), True
         if cache is not None:
             k, v = cache.extend(self, k, v)
             mask, causal = cache.apply_mask(mask, causal, x.size(1), x.device)
-        dropout = self.dropout if self.training else 0.0
-        return self.o_proj(merge_heads(attend(q, k, v, mask=mask, causal=causal, dropout=dropout)))
+        out = attend(q, k, v, mask=mask, causal=causal, dropout=self.dropout_now())
+        return self.o_proj(merge_heads(out))

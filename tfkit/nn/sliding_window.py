@@ -1,15 +1,17 @@
 """Attention to the neighbours, and to a few tokens that everybody sees (Beltagy et al. 2020, arXiv:2004.05150)."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from .. import tracing
 from .attention import merge_heads, split_heads
 from .attention_kernel import attend
-from .attention_module import Attention
+from .attention_module import Projections
 
 
 def local_global_mask(length, window, global_positions):
@@ -98,49 +100,50 @@ def trace_global(length, heads, at):
     tracing.places(torch.arange(heads), at[:1, None].cpu(), torch.arange(length), kind)
 
 
-class WindowContext(NamedTuple):
-    """Who is where: real bool [B,L]; local: reach -> `window_mask`; the global ones: at int64 [B,G], is_global bool
-    [B,G], or None and None."""
+@dataclass(frozen=True)
+class WindowContext:
+    """Which positions attend to which, for all layers of a text with windows and global tokens.
 
-    real: torch.Tensor
-    local_masks: dict
-    global_positions: torch.Tensor | None
-    is_global: torch.Tensor | None
-
-
-class WindowAttention(Attention):
-    """Attention within a window; what is global sees all and is seen by all, through projections of its own.
-
-    window: neighbours on both sides together; the rest as of `Attention`. Submodules q_global, k_global, v_global.
+    non_padding bool [B,L]; local: half a window's width -> `window_mask`, without the global keys; global_positions
+    int64 [B,G] and is_global bool [B,G], false where a row has fewer than G; both None where no token is global.
     """
 
-    def __init__(self, d_model, n_heads, window, dropout=0.0):
+    non_padding: Tensor
+    local_masks: dict[int, Tensor]
+    global_positions: Tensor | None
+    is_global: Tensor | None
+
+
+class WindowAttention(Projections):
+    """Attention within a window; what is global sees all and is seen by all, through projections of its own.
+
+    window: neighbours on both sides together; the rest as of `Projections`. Submodules q_global, k_global, v_global.
+    """
+
+    def __init__(self, d_model: int, n_heads: int, window: int, dropout: float = 0.0) -> None:
         super().__init__(d_model, n_heads, dropout=dropout)
         self.reach = window // 2
         self.q_global, self.k_global, self.v_global = (nn.Linear(d_model, d_model) for _ in "qkv")
 
-    def forward(self, x, *, mask):  # type: ignore[override]
-        """x [B,L,E], mask: Seen -> [B,L,E]"""
-        q, k, v = (f(x).unflatten(-1, (self.n_heads, -1)) for f in (self.q_proj, self.k_proj, self.v_proj))
-        dropout, rows = self.dropout if self.training else 0.0, torch.arange(len(x), device=x.device)[:, None]
-        shared = (
-            None
-            if mask.global_positions is None
-            else (k[rows, mask.global_positions], v[rows, mask.global_positions], mask.is_global)
-        )
-        out = sliding_attention(q, k, v, mask.local_masks[self.reach], shared=shared, dropout=dropout)
+    def forward(self, x: Tensor, context: WindowContext) -> Tensor:
+        """x [B,L,E] -> [B,L,E]"""
+        q, k, v = (f(x).unflatten(-1, (self.n_heads, -1)) for f in (self.q_proj, self.k_proj, self.v_proj))  # [B,L,H,D]
+        dropout, rows = self.dropout_now(), torch.arange(len(x), device=x.device)[:, None]
+        at, is_global = context.global_positions, context.is_global
+        shared = None if at is None else (k[rows, at], v[rows, at], is_global)
+        out = sliding_attention(q, k, v, context.local_masks[self.reach], shared=shared, dropout=dropout)
         if tracing.recorder() is not None:
-            trace_window(x.size(1), self.reach, self.n_heads, shared=mask.global_positions)
-        if mask.global_positions is not None:
-            look = self.global_attention(x, x[rows, mask.global_positions], mask.real, dropout)
+            trace_window(x.size(1), self.reach, self.n_heads, shared=at)
+        if at is not None and is_global is not None:
+            everywhere = self.global_attention(x, x[rows, at], context.non_padding, dropout)  # [B,G,E]
             if tracing.recorder() is not None:
-                trace_global(x.size(1), self.n_heads, mask.global_positions)
-            look = torch.where(mask.is_global[..., None], look, out[rows, mask.global_positions])
-            out = out.scatter(1, mask.global_positions[..., None].expand_as(look), look)
-        return self.o_proj(out * mask.real[..., None])
+                trace_global(x.size(1), self.n_heads, at)
+            everywhere = torch.where(is_global[..., None], everywhere, out[rows, at])
+            out = out.scatter(1, at[..., None].expand_as(everywhere), everywhere)
+        return self.o_proj(out * context.non_padding[..., None])
 
-    def global_attention(self, x, chosen, real, dropout):
-        """x [B,L,E], chosen [B,G,E], real bool [B,L] -> [B,G,E], from every position"""
+    def global_attention(self, x: Tensor, chosen: Tensor, non_padding: Tensor, dropout: float) -> Tensor:
+        """x [B,L,E], chosen [B,G,E], non_padding bool [B,L] -> [B,G,E], from every position"""
         q, k, v = self.q_global(chosen), self.k_global(x), self.v_global(x)
         q, k, v = (split_heads(t, self.n_heads) for t in (q, k, v))
-        return merge_heads(attend(q, k, v, mask=real[:, None, None], dropout=dropout))
+        return merge_heads(attend(q, k, v, mask=non_padding[:, None, None], dropout=dropout))

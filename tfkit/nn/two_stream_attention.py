@@ -1,10 +1,14 @@
 """Attention of two streams: one knows the word it stands for, one only that word's place (Yang et al. 2019, 2.3)."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from .attention import merge_heads, scaled_dot_product_attention, split_heads
-from .relative_attention import RelativeAttention
+from .relative_attention import RelativeScores
 
 BLOCK = 256  # queries that are looked at together
 
@@ -22,29 +26,59 @@ def two_stream_attention(h, g, w_q, w_k, w_v, content_mask, query_mask, n_heads)
     return merge_heads(content), merge_heads(query)
 
 
-class TwoStreamAttention(RelativeAttention):
+@dataclass(frozen=True)
+class TwoStreamContext:
+    """What all layers share.
+
+    position_encodings: of each direction of reading, sinusoids of the distances [R,E]; content_mask, query_mask bool
+    [B,L,K] or None: what each stream may attend to; same_segment [B,L,K]: 1.0 where two positions are of one segment,
+    or None; target_mapping [B,P,L]: 1.0 where target p stands, or None: there is no query stream.
+    """
+
+    position_encodings: list[Tensor]
+    content_mask: Tensor | None = None
+    query_mask: Tensor | None = None
+    same: Tensor | None = None
+    target_mapping: Tensor | None = None
+
+
+class TwoStreamAttention(RelativeScores):
     """segment_bias [H,D], segments [2,H,D] (the same, another): what a query asks of its segment, and the answers."""
 
-    def __init__(self, d_model, n_heads, dropout=0.0):
+    def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0) -> None:
         super().__init__(d_model, n_heads, dropout=dropout)
         shape = self.content_bias.shape
         self.segment_bias, self.segment_embed = nn.Parameter(torch.zeros(shape)), nn.Parameter(torch.zeros(2, *shape))
 
-    def forward(self, h, g, memory, position_encodings, visible, same_segment, target_mapping, is_last_layer):  # type: ignore[override]
-        """h [B,L,E]; g [B,P,E], target_mapping [B,P,L]: which place each of g is at, or None; memory [B,M,E] or None;
-        waves: [R,E] per direction; visible: per stream bool [B,L,K] or None; same_segment [B,L,K], 1 in one segment;
-        is_last_layer: where there is a second stream, nobody reads on in the first -> [B,L,E], [B,P,E]"""
+    def forward(
+        self,
+        h: Tensor,
+        g: Tensor | None,
+        context: TwoStreamContext,
+        memory: Tensor | None = None,
+        is_last_layer: bool = False,
+    ) -> tuple[Tensor | None, Tensor | None]:
+        """h [B,L,E] content states, g [B,P,E] query states or None, memory [B,M,E] or None; is_last_layer: no layer
+        follows, so the content stream is not computed where there is a query stream -> [B,L,E] or None, [B,P,E] or
+        None"""
         source = h if memory is None else torch.cat([memory, h], dim=1)
         k, v = (split_heads(proj(source), self.n_heads) for proj in (self.k_proj, self.v_proj))
-        keys = k, v, [self.position_keys(each) for each in position_encodings], same_segment
-        attended = None if is_last_layer and g is not None else self.attend_stream(self.q_proj(h), visible[0], *keys)
-        if g is None:
-            return attended, None
-        return attended, target_mapping @ self.attend_stream(
-            target_mapping.transpose(1, 2) @ self.q_proj(g), visible[1], *keys
+        keys = (
+            k,
+            v,
+            [self.position_keys(position_encodings) for position_encodings in context.position_encodings],
+            context.same,
         )
+        content = (
+            None if is_last_layer and g is not None else self.attend_stream(self.q_proj(h), context.content_mask, *keys)
+        )
+        target_mapping = context.target_mapping
+        if g is None or target_mapping is None:
+            return content, None
+        queries = target_mapping.transpose(1, 2) @ self.q_proj(g)  # [B,L,E], zeros where nothing is predicted
+        return content, target_mapping @ self.attend_stream(queries, context.query_mask, *keys)
 
-    def attend_stream(self, q, visible, k, v, position_keys, same_segment):
+    def attend_stream(self, q, mask, k, v, position_keys, same_segment):
         """Queries go in blocks: each meets only the distances that it has. All blocks at once, as if they were heads"""
         (batch, length, _), keys = q.shape, k.size(2)
         count = next(n for n in range(max(length // BLOCK, 1), 0, -1) if length % n == 0)
@@ -62,10 +96,10 @@ class TwoStreamAttention(RelativeAttention):
             segment_query = self.add_head_bias(q, self.segment_bias).unflatten(1, (self.n_heads, count)) * self.scale
             gap = torch.einsum("bhnqd,hd->bhnq", segment_query, self.segment_embed[0] - self.segment_embed[1])
             bias = torch.addcmul(bias, gap[..., None], same_segment.unflatten(1, (count, -1))[:, None])
-        if visible is not None:
+        if mask is not None:
             fill = (
                 bias.masked_fill if same_segment is None else bias.masked_fill_
             )  # the sum is nobody else's, the view is
-            bias = fill(~visible.unflatten(1, (count, -1))[:, None], float("-inf"))
+            bias = fill(~mask.unflatten(1, (count, -1))[:, None], float("-inf"))
         k, v = (x if count == 1 else x.repeat_interleave(count, dim=1) for x in (k, v))
         return self.attend_with_bias(q, k, v, bias.flatten(1, 2))

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from tfkit import tracing
-from tfkit.nn.relative_attention import RelativeAttention
+from tfkit.nn.relative_attention import RelativeScores
 
 KEEP = tuple(f"*{what}" for what in ("weights", "seen", "buckets", *tracing.PLACES))
 STREAMS = (", content", ", query")
@@ -52,7 +52,7 @@ def layers(
 def whole(weights: Tensor, mask: Tensor, module: nn.Module) -> tuple[Tensor, Tensor]:
     """Of an attention that meets all its keys in their places: weights and mask [1,H,Q,K] -> weights, kinds."""
     mask, keys, past = mask.expand_as(weights), weights.size(-1), 0
-    if isinstance(module, RelativeAttention):  # the queries may be in blocks, as if they were heads
+    if isinstance(module, RelativeScores):  # the queries may be in blocks, as if they were heads
         weights, mask = (t.reshape(1, module.n_heads, -1, keys) for t in (weights, mask))
         past = keys - weights.size(2)
     kind = torch.full((keys,), tracing.KINDS.index("text"), dtype=torch.uint8, device=mask.device)

@@ -1,0 +1,72 @@
+"""How an encoder is called: from the arguments of a call to checked inputs, and from states to what the head says.
+
+The model gives `embed.tokens`, the table of tokens, `task_head`, the head, and `pooler` or None: see `add_head`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ..nn import Cache
+from . import _heads as heads
+from ._base import Output, check_ids, to_bool_mask
+
+
+@dataclass(frozen=True)
+class EncoderInputs:
+    """ids [B,L]; types, position_ids, and what else there is by name, as given or None; mask bool [B,K] or None;
+    targets: of the head; choices: how many rows of ids are one question's."""
+
+    ids: Tensor
+    types: Tensor | None
+    position_ids: Tensor | None
+    extra: dict[str, Tensor | None]
+    mask: Tensor | None
+    targets: dict[str, Tensor]
+    choices: int
+
+
+def encoder_inputs(
+    model: Any,
+    input_ids: Tensor | None,
+    attention_mask: Tensor | None,
+    token_type_ids: Tensor | None,
+    position_ids: Tensor | None,
+    targets: Mapping[str, Tensor | None],
+    *,
+    extra: Mapping[str, Tensor | None] | None = None,
+    past: int | Tensor = 0,
+) -> EncoderInputs:
+    """Checked; for multiple choice [B,C,L] become rows [B·C,L]. extra: other inputs of that shape; past: how many
+    positions a cache holds, which the mask covers too. Raises ValueError, TypeError for what does not fit."""
+    known, choices = model.check_targets(dict(targets)), 1
+    given = {"input_ids": input_ids, "types": token_type_ids, "position_ids": position_ids, **(extra or {})}
+    if model.head == "multiple_choice":
+        choices, given, attention_mask = heads.flatten_choices(given, attention_mask)
+    ids = check_ids("input_ids", given.pop("input_ids"))
+    types, places = given.pop("types"), given.pop("position_ids")
+    if types is not None and types.shape != ids.shape:
+        raise ValueError(f"token_type_ids has shape {list(types.shape)}, input_ids has {list(ids.shape)}")
+    mask = to_bool_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))  # type: ignore[arg-type]
+    return EncoderInputs(ids, types, places, given, mask, known, choices)
+
+
+def with_head(model: Any, inputs: EncoderInputs, x: Tensor, cache: Cache | None = None) -> Output:
+    """What the head makes of the states x [B,L,E]."""
+    pooled = None if model.pooler is None else torch.tanh(model.pooler(x[:, 0]))  # [B,E]
+    seen = heads.Seen(x, pooled, model.words(model.embed.tokens), inputs.mask, inputs.choices)
+    return Output(model.task_head(seen, **inputs.targets), cache=cache)
+
+
+def add_head(model: Any, tops: Mapping[str | None, type[heads.Head]]) -> None:
+    """The model's head, and what that needs of the model: a pooler, an output matrix of its own."""
+    c = model.config
+    model.task_head = tops[model.head](c)
+    model.pooler = nn.Linear(c.d_model, c.d_model) if model.task_head.POOLED else None
+    if model.task_head.WORDS and not c.tie_word_embeddings:
+        model.untie(model.embed.tokens)
