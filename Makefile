@@ -11,8 +11,8 @@ JOBS   ?= $(shell env -u OMP_NUM_THREADS nproc)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-FRONT := $(shell find extension/src extension/schema extension/style extension/package.json extension/yarn.lock \
-           extension/tsconfig.json -type f 2>/dev/null)
+FRONT := $(shell find extension/src extension/schema extension/tfkit_lab/schemas extension/style extension/package.json extension/yarn.lock \
+           extension/tsconfig.json extension/schemas.mjs extension/widgets.mjs -type f -not -path '*/generated/*' 2>/dev/null)
 
 .PHONY: help setup demo lab course course-run test test-slow nightly test-wheel release fuzz test-ui check bench bench-models bench-grading bench-widgets corpus clean
 
@@ -123,5 +123,5 @@ corpus: setup  ## what the checks catch of the collected misconceptions
 	@$(BIN)/autograder corpus --report
 
 clean:  ## remove what was built
-	rm -rf $(VENV) $(STAMP) demo build dist extension/node_modules extension/lib extension/tfkit_lab/labextension \
+	rm -rf $(VENV) $(STAMP) demo build dist extension/node_modules extension/lib extension/src/generated extension/tfkit_lab/labextension \
 	  extension/tfkit_lab/static extension/ui-tests/node_modules

@@ -85,12 +85,13 @@ def test_view(plugin: dict[str, str]) -> None:
     code = (
         "from tfkit_example.views import bag; view = bag('a b a'.split()); bundle, _ = view._repr_mimebundle_();"
         "print(bundle['application/vnd.tfkit.trace.v1+json']['trace']['counts'], len(view.to_html()) > 2000);"
+        "from tfkit_lab.views import view_of; print(isinstance(view, view_of('bag')), view_of('training').__name__);"
         "bag([3])"
     )
     extension = Path(__file__).parents[1] / "extension"
     env = {**plugin, "PYTHONPATH": f"{plugin['PYTHONPATH']}{os.pathsep}{extension}"}
     done = run(env, "-c", code)
-    assert done.stdout.strip() == "[['a', 2], ['b', 1]] True", done.stderr
+    assert done.stdout.splitlines() == ["[['a', 2], ['b', 1]] True", "True Training"], done.stderr
     assert "ValueError: not a tfkit trace: at $.counts[0][0]: 3 is not of type 'string'" in done.stderr
 
 

@@ -6,14 +6,14 @@ A notebook in jupytext's percent format is run first; of an .ipynb the outputs a
 from __future__ import annotations
 
 import html
-import importlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from tfkit_lab.page import page
-from tfkit_lab.widgets import MIME, View
+from tfkit_lab.views import view_of
+from tfkit_lab.widgets import MIME
 
 Part = tuple[str, dict[str, Any] | None]  # HTML, and the state of the view behind it
 
@@ -31,26 +31,11 @@ def export(notebook: Any) -> str:
             texts.append(words)
             states.append(state)
             words = ""
-    scripts = {kind: script for kind, script in known().items() if any(kind == s["trace"]["kind"] for s in states)}
-    missing = {state["trace"]["kind"] for state in states} - set(scripts)
-    if missing:
-        raise ValueError(f"no view draws traces of kind {', '.join(sorted(missing))}: import its package first")
+    scripts = {kind: view_of(kind).script for kind in sorted({state["trace"]["kind"] for state in states})}
     title = next(
         (c.source.splitlines()[0].lstrip("# ") for c in notebook.cells if c.source.startswith("# ")), "Notebook"
     )
     return page(title, states, scripts, [*texts, words])
-
-
-def known() -> dict[str, Path]:
-    """Kind of trace -> script, of all views there are."""
-    importlib.import_module("tfkit_lab.pictures")
-    found, kinds = {}, [View]
-    while kinds:
-        kind = kinds.pop()
-        kinds += kind.__subclasses__()
-        if "script" in vars(kind):
-            found[kind.script.stem] = kind.script
-    return found
 
 
 def parts_of(cell: Any) -> Iterator[Part]:

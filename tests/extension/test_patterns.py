@@ -17,7 +17,7 @@ from tfkit.nn.lsh import lsh_attention
 from tfkit.nn.sliding_window import local_global_mask
 from tfkit.objectives.permutation_lm import permutation_masks
 from tfkit_lab import show
-from tfkit_lab.pictures import shares
+from tfkit_lab.show.attention import shares
 from tfkit_lab.show.patterns import KEEP, layers
 from tfkit_lab.trace import inflated, validate, weights
 

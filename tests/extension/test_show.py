@@ -238,11 +238,11 @@ def test_anatomy_counts_every_parameter_once():
 
 
 def test_every_script_is_small_and_fetches_nothing():
-    """The budget of a page that carries its scripts in itself: 40 kB each; and no way to the network in any."""
+    """The budget of a page that carries its scripts in itself: 60 kB each; and no way to the network in any."""
     scripts = {file.name: file.read_text(encoding="utf-8") for file in STATIC.glob("*.js")}
     assert {f"{kind}.js" for kind in [*PICTURES, "decoding"]} < set(scripts)
     for name, script in scripts.items():
-        assert len(script.encode()) <= 40_000, name
+        assert len(script.encode()) <= 60_000, name
         assert not re.search(
             r"\bfetch\(|XMLHttpRequest|WebSocket|EventSource|sendBeacon|importScripts|import\(", script
         ), name

@@ -1,22 +1,11 @@
 /** The tree of a model's modules; of two models, what one has and the other has not. */
-import SCHEMA from '../../tfkit_lab/schemas/anatomy.json';
+import { IAnatomy, IPart } from '../generated/anatomy';
+import { validate } from '../generated/anatomy.valid';
 import { h } from './dom';
 import { IModel } from './model';
 import { ICanvas, picture } from './picture';
 
-export interface IPart {
-  name: string;
-  class: string;
-  parameters: number;
-  shapes: Record<string, number[]>;
-  alike: number;
-  children: IPart[];
-}
-
-interface IAnatomy {
-  title: string;
-  trees: IPart[];
-}
+export type { IPart };
 
 export interface IPair {
   one: IPart | null;
@@ -91,6 +80,6 @@ function build({ trace, root, say }: ICanvas<IAnatomy>): () => void {
   return () => say(`${trace.title}: ${trace.trees.map(t => `${count(t.parameters)} parameters`).join(', ')}`);
 }
 
-export const mount = picture<IAnatomy>('Anatomy', SCHEMA, build);
+export const mount = picture<IAnatomy>('Anatomy', validate, build);
 
 export default { render: ({ model, el }: { model: IModel; el: HTMLElement }) => mount(model, el) };

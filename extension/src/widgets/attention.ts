@@ -1,27 +1,17 @@
 /** All heads of all layers at a glance, and one of them large. */
-import SCHEMA from '../../tfkit_lab/schemas/attention.json';
+import { IAttention } from '../generated/attention';
+import { validate } from '../generated/attention.valid';
 import { h } from './dom';
 import { Grid, IGrid } from './grid';
 import { IModel } from './model';
 import { choice, ICanvas, picture } from './picture';
 import { IHeads, IPlan, plan, thumbnails } from './thumbnails';
-import { headMap, IAttention, inflate, mapBytes, poolingNote } from './trace';
+import { headMap, inflate, mapBytes, poolingNote } from './trace';
 
-interface IMaps extends IAttention {
-  names: string[];
-  kinds?: { names: string[]; data: string };
-  order?: { name: string; of: (number[][] | null)[] };
-}
+type IMaps = IAttention['maps'][number];
 
 interface IOpened extends IHeads {
   map: IMaps;
-}
-
-interface ISeen {
-  title: string;
-  tokens: string[];
-  keys: string[];
-  maps: IMaps[];
 }
 
 function gridOf({ map, bytes, kinds }: IOpened, layer: number, head: number): IGrid {
@@ -102,7 +92,7 @@ async function unpack(map: IMaps): Promise<IOpened> {
   return { map, bytes, kinds };
 }
 
-function build({ trace, root, place, say }: ICanvas<ISeen>): () => void {
+function build({ trace, root, place, say }: ICanvas<IAttention>): () => void {
   const names = { rows: trace.tokens, cols: trace.keys.length ? trace.keys : trace.tokens, axes: ['query', 'key'] };
   const grid = new Grid(names, 380, (row, col) => place.set({ row, col }));
   const sets = choice('Attention', trace.maps.map(map => `${map.names[0]} … ${(map.pooled ?? map).rows} × ${(map.pooled ?? map).cols}`), place, 'set');
@@ -150,6 +140,6 @@ function build({ trace, root, place, say }: ICanvas<ISeen>): () => void {
   return draw;
 }
 
-export const mount = picture<ISeen>('Attention', SCHEMA, build);
+export const mount = picture<IAttention>('Attention', validate, build);
 
 export default { render: ({ model, el }: { model: IModel; el: HTMLElement }) => mount(model, el) };

@@ -1,21 +1,11 @@
 /** What objectives make of one sentence: what goes in, what is to come out; drawn again at a press. */
-import SCHEMA from '../../tfkit_lab/schemas/corruption.json';
+import { ICorruption } from '../generated/corruption';
+import { validate } from '../generated/corruption.valid';
 import { h, icon, shown, tableHead } from './dom';
 import { IModel } from './model';
 import { choice, ICanvas, picture } from './picture';
 
-export interface IDraw {
-  inputs: string[];
-  changed: boolean[];
-  labels: (string | null)[];
-  aligned: boolean;
-}
-
-interface ICorruption {
-  title: string;
-  tokens: string[];
-  objectives: { name: string; draws: IDraw[] }[];
-}
+export type IDraw = ICorruption['objectives'][number]['draws'][number];
 
 const toks = (label: string, items: HTMLElement[]): HTMLElement =>
   h('section', {}, h('h4', {}, label), h('ol', { className: 'tfk-toks', 'aria-label': label }, ...items));
@@ -58,6 +48,6 @@ function build({ trace, root, place, say }: ICanvas<ICorruption>): () => void {
   return draw;
 }
 
-export const mount = picture<ICorruption>('Corruption', SCHEMA, build);
+export const mount = picture<ICorruption>('Corruption', validate, build);
 
 export default { render: ({ model, el }: { model: IModel; el: HTMLElement }) => mount(model, el) };

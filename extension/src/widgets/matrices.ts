@@ -1,19 +1,13 @@
 /** Masks, positions and other rectangles, side by side under one cursor. */
-import SCHEMA from '../../tfkit_lab/schemas/matrices.json';
+import { IMatrices } from '../generated/matrices';
+import { validate } from '../generated/matrices.valid';
 import { h } from './dom';
-import { At, Grid, IGrid, INames } from './grid';
+import { At, Grid, IGrid } from './grid';
 import { IModel } from './model';
 import { picture } from './picture';
 import { inflate } from './trace';
 
-interface IPacked extends Omit<IGrid, 'at'> {
-  data: string;
-}
-
-export interface IMatrices extends INames {
-  title: string;
-  maps: IPacked[];
-}
+type IPacked = IMatrices['maps'][number];
 
 /** Reads bytes as values. */
 export function reader({ low, high, cols, kind }: IPacked, bytes: Uint8Array): At {
@@ -32,7 +26,7 @@ async function open(map: IPacked): Promise<IGrid> {
   return { ...map, at: reader(map, bytes) };
 }
 
-export const mount = picture<IMatrices>('Matrices', SCHEMA, ({ trace, root, place, say }) => {
+export const mount = picture<IMatrices>('Matrices', validate, ({ trace, root, place, say }) => {
   const side = trace.maps.length > 2 ? 260 : 340;
   const grids = trace.maps.map(() => new Grid(trace, side, (row, col) => place.set({ row, col })));
   const note = h('p', { className: 'tfk-note', role: 'log' }, 'Unpacking …');

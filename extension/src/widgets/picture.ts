@@ -1,7 +1,7 @@
 /** What the views of recorded pictures share: the check of the trace, the place that is kept, what is said aloud. */
 import { h } from './dom';
 import { IModel } from './model';
-import { ISchema, schemaProblem } from './schema';
+import { IValidate, schemaProblem } from './schema';
 import { CSS } from './style';
 
 export interface IPlace {
@@ -28,14 +28,14 @@ interface ITitled {
 export type Mount = (model: IModel, el: HTMLElement) => () => void;
 
 /** The `mount` of a view: `check` finds what the schema cannot say. */
-export function picture<T extends ITitled>(label: string, schema: ISchema, build: Build<T>, check?: (trace: T) => string | null): Mount {
+export function picture<T extends ITitled>(label: string, validate: IValidate, build: Build<T>, check?: (trace: T) => string | null): Mount {
   return (model, el) => {
     let node: HTMLElement | null = null;
     let draw = (): void => undefined;
     const rebuild = (): void => {
       node?.remove();
       const trace = model.get('trace');
-      const wrong = schemaProblem(schema, trace) ?? check?.(trace);
+      const wrong = schemaProblem(validate, trace) ?? check?.(trace);
       if (wrong) {
         node = h('div', { className: 'tfk tfk-error', role: 'alert' }, `This trace cannot be shown: ${wrong}.`);
         draw = () => undefined;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { OURS } from '../plugins/views';
+import { VIEWS } from '../generated/views';
 import { differs, IPart, paired } from './anatomy';
 import { sorted } from './attention';
 import { colour, IGrid, pool, rowOf, squareColour, TINTS } from './grid';
@@ -10,7 +10,7 @@ import { plan, thumbnail, thumbnails } from './thumbnails';
 import { headMap } from './trace';
 import { columns, valueAt } from './training';
 
-const KINDS = ['anatomy', 'attention', 'corruption', 'matrices', 'retrieval', 'training'];
+const KINDS = Object.keys(VIEWS).filter(kind => kind !== 'decoding'); // which has a test of its own, stepper.spec.ts
 // The same files that the Python side writes and validates.
 const golden = (kind: string, folder = 'pictures'): any => JSON.parse(readFileSync(`../tests/extension/golden/${folder}/${kind}.json`, 'utf-8'));
 
@@ -30,7 +30,7 @@ async function shownIn(kind: string, trace = golden(kind), place = {}): Promise<
   const model = new Counting({ trace, place });
   const el = document.createElement('div');
   document.body.append(el);
-  const off = OURS[kind](model, el);
+  const off = VIEWS[kind](model, el);
   for (let i = 0; i < 200 && (i < 1 || el.textContent!.includes('Unpacking')); i++) {
     await new Promise(resolve => setTimeout(resolve, 10)); // unpacking takes a moment
   }

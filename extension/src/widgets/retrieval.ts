@@ -1,26 +1,9 @@
 /** Documents, and what each of them gives to an answer: p(d), p(token | d), and the sums over documents. */
-import SCHEMA from '../../tfkit_lab/schemas/retrieval.json';
+import { IRetrieval } from '../generated/retrieval';
+import { validate } from '../generated/retrieval.valid';
 import { h, shown, tableHead } from './dom';
 import { IModel } from './model';
 import { ICanvas, picture } from './picture';
-
-interface IDocument {
-  text: string;
-  score: number;
-  p: number;
-  tokens: number[];
-  posterior: number;
-}
-
-interface IRetrieval {
-  title: string;
-  question: string;
-  answer: string[];
-  documents: IDocument[];
-  by_token: number[];
-  log_token: number;
-  log_sequence: number;
-}
 
 const bar = (p: number): HTMLElement => {
   const node = h('span', { className: 'tfk-p', 'aria-hidden': 'true' });
@@ -67,7 +50,7 @@ function build({ trace, root, place, say }: ICanvas<IRetrieval>): () => void {
   };
 }
 
-export const mount = picture<IRetrieval>('Retrieval', SCHEMA, build, trace => {
+export const mount = picture<IRetrieval>('Retrieval', validate, build, trace => {
   const odd = trace.documents.findIndex(d => d.tokens.length !== trace.answer.length);
   return odd < 0 && trace.by_token.length === trace.answer.length ? null : `the answer has ${trace.answer.length} tokens, and not so many probabilities`;
 });

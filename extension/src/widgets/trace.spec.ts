@@ -1,6 +1,7 @@
+import Ajv from 'ajv';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { schemaProblem } from './schema';
+import { IValidate, schemaProblem } from './schema';
 import { ancestry, candidates, chosenFrom, divergence, focus, headMap, inflate, ITrace, layout, mapBytes, problem, tokensSoFar, visibleNodes } from './trace';
 import { paint, rowTable } from './heatmap';
 
@@ -36,16 +37,16 @@ describe('two runs', () => {
 describe('a schema', () => {
   it('refuses what it does not allow, and says where', () => {
     const schema = { type: 'object', required: ['a'], additionalProperties: false, properties: { a: { oneOf: [{ type: 'null' }, { const: 1 }] } } };
-    expect(schemaProblem(schema, { a: null })).toBeNull();
-    expect(schemaProblem(schema, {})).toBe('$ lacks "a"');
-    expect(schemaProblem(schema, { a: 2 })).toContain('$.a is 2');
-    expect(schemaProblem(schema, { a: 1, b: 1 })).toBe('$ must not have "b"');
-    expect(() => schemaProblem({ uniqueItems: true }, [])).toThrow('not understood');
+    const validate = new Ajv().compile(schema) as IValidate;
+    expect(schemaProblem(validate, { a: null })).toBeNull();
+    expect(schemaProblem(validate, {})).toBe('$ lacks "a"');
+    expect(schemaProblem(validate, { a: 2 })).toBe('$.a fits none of what it may be');
+    expect(schemaProblem(validate, { a: 1, b: 1 })).toBe('$ must not have "b"');
   });
 
   it('does not spell out what it accepts: a frame of attention is half a megabyte', () => {
     const spelt = { toJSON: () => expect.fail('was spelt out') };
-    expect(schemaProblem({ type: 'object', properties: {} }, spelt)).toBeNull();
+    expect(schemaProblem(new Ajv().compile({ type: 'object', properties: {} }) as IValidate, spelt)).toBeNull();
   });
 });
 

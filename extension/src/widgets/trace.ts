@@ -1,90 +1,13 @@
 /** What one recorded decoding run holds (`tfkit_lab/schemas/decoding.json`), and the pure questions the views ask of it. */
-import SCHEMA from '../../tfkit_lab/schemas/decoding.json';
+import type { IDecoding, IMaps, INode, IPooled } from '../generated/decoding';
+import { validate } from '../generated/decoding.valid';
 import { schemaProblem } from './schema';
 
-export interface INode {
-  id: number;
-  parent: number;
-  step: number;
-  token: string;
-  token_id: number;
-  logp: number;
-  score: number;
-  state: 'live' | 'dropped' | 'finished';
-  told?: Record<string, number>;
-}
-
-export type Candidate = [string, number, number]; // token, id, probability
-
-export interface IStep {
-  live: number[];
-  chosen: number[];
-  finished: number[];
-  topk: Record<string, Candidate[]>;
-  entropy: Record<string, number>;
-  stages?: Record<string, IStage[]>;
-  draft?: { place: number; guesses: IGuess[] };
-  cache?: ICache;
-}
-
-/** One thing done to a distribution before a draw: how many tokens it left, and what of the likeliest. */
-export interface IStage {
-  name: string;
-  left: number;
-  p: number[];
-}
-
-export interface IGuess {
-  token: string;
-  token_id: number;
-  p: number;
-  q: number;
-  state: 'kept' | 'refused' | 'unread';
-}
-
-export interface ICache {
-  rows: number;
-  length: number;
-  used: number[];
-  room: number;
-  memory: number;
-  from: number[] | null;
-  since: number;
-  copied: number;
-}
-
-export interface IAttention {
-  layers: number;
-  heads: number;
-  rows: number;
-  cols: number;
-  triangle: boolean;
-  data: string;
-  pooled?: IPooling;
-}
-
-/** Each weight kept is the largest of a block of by × by, of a map of rows × cols. */
-export interface IPooling {
-  by: number;
-  rows: number;
-  cols: number;
-}
-
-export interface ITrace {
-  schema: string;
-  kind: string;
-  strategy: string;
-  title: string;
-  settings?: Record<string, unknown>;
-  source: string[] | null;
-  prompt: string[];
-  offset?: number;
-  nodes: INode[];
-  steps: IStep[];
-  best: number;
-  path: number[];
-  attention?: { self?: IAttention; cross?: IAttention };
-}
+export type { ICache, IDraft, IGuess, INode, IStage, IStep } from '../generated/decoding';
+export type { ICandidate as Candidate } from '../generated/decoding';
+export type ITrace = IDecoding;
+export type IAttention = IMaps;
+export type IPooling = IPooled;
 
 export const clamp = (x: number, low: number, high: number): number => Math.max(low, Math.min(high, x));
 
@@ -94,7 +17,7 @@ export function problem(value: unknown): string | null {
     return 'there is no trace';
   }
   const trace = value as ITrace;
-  return schemaProblem(SCHEMA, trace) ?? treeProblem(trace);
+  return schemaProblem(validate, trace) ?? treeProblem(trace);
 }
 
 function treeProblem({ nodes, steps, path, best }: ITrace): string | null {

@@ -1,19 +1,11 @@
 /** Curves of a run. Every column of pixels shows the least and the most of its steps: no spike is averaged away. */
-import SCHEMA from '../../tfkit_lab/schemas/training.json';
+import { ITraining } from '../generated/training';
+import { validate } from '../generated/training.valid';
 import { h, svg, tableHead } from './dom';
 import { IModel } from './model';
 import { ICanvas, picture } from './picture';
 
-export interface ISeries {
-  name: string;
-  steps: number[];
-  values: (number | null)[];
-}
-
-interface IRun {
-  title: string;
-  series: ISeries[];
-}
+export type ISeries = ITraining['series'][number];
 
 const WIDTH = 560;
 const HEIGHT = 130;
@@ -68,7 +60,7 @@ function chart(series: ISeries, first: number, last: number, at: number): HTMLEl
   return h('section', {}, h('h4', {}, series.name), scroll);
 }
 
-function build({ trace, root, place, say }: ICanvas<IRun>): () => void {
+function build({ trace, root, place, say }: ICanvas<ITraining>): () => void {
   const every = trace.series.flatMap(s => [s.steps[0], s.steps[s.steps.length - 1]]);
   const [first, last] = [Math.min(...every), Math.max(...every)];
   const slider = h('input', { type: 'range', min: String(first), max: String(last), 'aria-label': 'Step' });
@@ -96,7 +88,7 @@ function extremes({ steps, values }: ISeries): string[] {
   return [least, most].map(i => (i < 0 ? '–' : `${words(values[i])} (step ${steps[i]})`));
 }
 
-export const mount = picture<IRun>('Training', SCHEMA, build, ({ series }) => {
+export const mount = picture<ITraining>('Training', validate, build, ({ series }) => {
   const odd = series.find(s => s.steps.length !== s.values.length);
   return odd ? `${odd.name} has ${odd.values.length} values for ${odd.steps.length} steps` : null;
 });

@@ -7,7 +7,8 @@ from typing import Any
 
 from torch import nn
 
-from tfkit_lab.pictures import Anatomy
+from tfkit_lab.pictures import Picture, table
+from tfkit_lab.widgets import STATIC
 
 
 def anatomy(model: nn.Module | str, other: nn.Module | str | None = None, *, title: str = "") -> Anatomy:
@@ -54,3 +55,27 @@ def one(group: Any) -> dict[str, Any]:
     """Neighbours that are alike, as one: `parameters` are those of each."""
     (first, module), *more = group
     return tree(first if not more else f"{first} … {more[-1][0]}", module, 1 + len(more))
+
+
+class Anatomy(Picture):
+    """A model's modules; or two models'."""
+
+    _esm = script = STATIC / "anatomy.js"
+
+    def body(self) -> str:
+        """A table for each tree, modules five levels deep."""
+        return "".join(
+            table(("module", "parameters", "class", "weights"), listed(tree, "")) for tree in self.trace["trees"]
+        )
+
+
+def listed(part: dict[str, Any], indent: str, depth: int = 4) -> list[tuple[str, int, str, str]]:
+    """A row for each module down to `depth` below this one: name, parameters, class, shapes of its weights."""
+    shapes = "  ".join(f"{name}{shape}" for name, shape in part["shapes"].items())
+    many = f" × {part['alike']}" if part["alike"] > 1 else ""
+    line = (indent + part["name"] + many, part["parameters"], part["class"], shapes)
+    below = [row for child in part["children"] for row in listed(child, indent + " ", depth - 1)] if depth else []
+    return [line, *below]
+
+
+VIEW = Anatomy

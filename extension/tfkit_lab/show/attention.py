@@ -15,8 +15,11 @@ from tfkit.decode.decoders import is_ours
 from tfkit.decode.generate import evaluating
 from tfkit.decode.maps import as_bytes, fitted, pack, pooled, squeezed
 from tfkit.objectives.permutation_lm import permutation_masks
-from tfkit_lab.pictures import Attention
+from tfkit_lab.figure import picture
+from tfkit_lab.pictures import Picture, table
 from tfkit_lab.show.patterns import KEEP, Layer, layers
+from tfkit_lab.trace import inflated, pooling, weights
+from tfkit_lab.widgets import STATIC
 
 BUDGET = 1_500_000  # bytes of all maps as JSON: 12 × 12 heads over 128 positions, both ways, and not pooled
 
@@ -147,3 +150,36 @@ def heard(model: nn.Module, inputs: dict[str, Any]) -> list[Layer]:
         for handle in handles:
             handle.remove()
     return [Layer(name, weights[0], torch.ones_like(weights[0], dtype=torch.uint8)) for name, weights in seen.items()]
+
+
+class Attention(Picture):
+    """Every head of every layer."""
+
+    _esm = script = STATIC / "attention.js"
+
+    def body(self) -> str:
+        """One head of one layer, at `place` or the last there is, and the shares of its kinds of keys."""
+        maps = self.trace["maps"][min(self.place.get("set", 0), len(self.trace["maps"]) - 1)]
+        layer, head = (min(self.place.get(k, 0), maps[f"{k}s"] - 1) for k in ("layer", "head"))
+        drawn = [row.ljust(maps["cols"], b"\0") for row in weights(maps, layer, head)]
+        shown = picture(drawn, maps["cols"], f"{maps['names'][layer]}, head {head + 1}{pooling(maps)}")
+        return shown + table(("kind of key", "share of the attention"), shares(maps, layer, head, drawn))
+
+
+def shares(maps: dict[str, Any], layer: int, head: int, drawn: list[bytes]) -> list[tuple[str, float]]:
+    """What part of one head's attention goes to each kind of key; none where kinds are not told, or the
+    weights that would be added up are pooled."""
+    if "kinds" not in maps or "pooled" in maps:
+        return []
+    size = maps["rows"] * maps["cols"]
+    kinds = inflated(maps["kinds"]["data"], maps["layers"] * maps["heads"] * size, "kinds")
+    start = (layer * maps["heads"] + head) * size
+    sums = dict.fromkeys(range(1, len(maps["kinds"]["names"])), 0)
+    for kind, weight in zip(kinds[start : start + size], b"".join(drawn), strict=True):
+        if kind:
+            sums[kind] += weight
+    whole = sum(sums.values()) or 1
+    return [(maps["kinds"]["names"][kind], weight / whole) for kind, weight in sums.items() if weight]
+
+
+VIEW = Attention

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from tfkit.objectives._base import Objective
-from tfkit_lab.pictures import Corruption
+from tfkit_lab.pictures import Picture, table
+from tfkit_lab.widgets import STATIC
 
 Name = Callable[[int], str | None]
 
@@ -57,3 +58,20 @@ def told(made: Mapping[str, Tensor], ids: Tensor, name: Name) -> dict[str, Any]:
         "labels": [None if i == -100 else name(i) for i in labels.tolist()],
         "aligned": aligned and len(labels) == len(inputs),
     }
+
+
+class Corruption(Picture):
+    """What objectives make of a sentence."""
+
+    _esm = script = STATIC / "corruption.js"
+
+    def body(self) -> str:
+        """One draw of each objective, what goes in beside what is to be written."""
+        at = self.place.get("draw", 0)
+        drawn = [(one["name"], one["draws"][at % len(one["draws"])]) for one in self.trace["objectives"]]
+        text = lambda tokens: " ".join(token for token in tokens if token is not None)
+        lines = [(name, text(draw["inputs"]), text(draw["labels"])) for name, draw in drawn]
+        return table(("objective", "goes in", "to be written"), [("the text", text(self.trace["tokens"]), ""), *lines])
+
+
+VIEW = Corruption

@@ -12,7 +12,10 @@ from torch import Tensor
 from tfkit.decode.generate import evaluating
 from tfkit.decode.maps import squeezed
 from tfkit.nn.positions import apply_rotary, relative_bucket, sinusoidal_positions
-from tfkit_lab.pictures import Matrices
+from tfkit_lab.figure import picture
+from tfkit_lab.pictures import Picture
+from tfkit_lab.trace import inflated
+from tfkit_lab.widgets import STATIC
 
 Maps = Mapping[str, Tensor]
 
@@ -126,3 +129,28 @@ def positions(length: int = 48, dim: int = 32, title: str = "Positions") -> Matr
         "relative buckets, backwards": relative_bucket(distance, False, 32, 128),
     }
     return matrices(maps, title=title, axes=("position", "column or position"))
+
+
+class Matrices(Picture):
+    """Masks, positions and other rectangles of numbers."""
+
+    _esm = script = STATIC / "matrices.js"
+
+    def body(self) -> str:
+        """Every matrix as a picture, with its range of values."""
+        return "".join(
+            picture(
+                [bytes(row) for row in rows(inflated(m["data"], m["rows"] * m["cols"], m["name"]), m["cols"])],
+                m["cols"],
+                f"{m['name']}, {m['low']:.4g} (white) to {m['high']:.4g}",
+            )
+            for m in self.trace["maps"]
+        )
+
+
+def rows(flat: bytes, width: int) -> list[bytes]:
+    """Bytes cut into rows of `width`, the last one shorter where it does not come out even."""
+    return [flat[start : start + width] for start in range(0, len(flat), width)]
+
+
+VIEW = Matrices

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from tfkit.objectives.rag_marginals import target_log_probs
-from tfkit_lab.pictures import Retrieval
+from tfkit_lab.pictures import Picture, table
+from tfkit_lab.widgets import STATIC
 
 
 def retrieval(
@@ -40,3 +41,19 @@ def retrieval(
     sums = {"by_token": by_token.exp().tolist(), "log_token": by_token.sum().item()}
     whole = {"log_sequence": sequence.logsumexp(0).item()}
     return Retrieval({**head, "answer": list(answer), "documents": found, **sums, **whole})
+
+
+class Retrieval(Picture):
+    """Documents, and what each gives to an answer."""
+
+    _esm = script = STATIC / "retrieval.js"
+
+    def body(self) -> str:
+        """A table of documents, their scores and what each gives to every token of the answer."""
+        head = ("document", "score", "p(d)", *self.trace["answer"], "p(d | answer)")
+        found = self.trace["documents"]
+        lines = [(d["text"], d["score"], d["p"], *d["tokens"], d["posterior"]) for d in found]
+        return table(head, [*lines, ("summed over documents", "", "", *self.trace["by_token"], "")])
+
+
+VIEW = Retrieval

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tfkit_lab.pictures import Training
+from tfkit_lab.pictures import Picture, table
+from tfkit_lab.widgets import STATIC
 
 Runs = Mapping[str, Sequence[float]]
 
@@ -45,3 +46,22 @@ def curve(name: str, points: Sequence[tuple[int, float]]) -> dict[str, Any]:
     """(step, value) pairs as a trace holds them: six digits, None for what is not finite."""
     finite = [float(f"{value:.6g}") if math.isfinite(value) else None for _, value in points]
     return {"name": name, "steps": [step for step, _ in points], "values": finite}
+
+
+class Training(Picture):
+    """Curves over steps."""
+
+    _esm = script = STATIC / "training.js"
+
+    def body(self) -> str:
+        """A table of each curve's first, least, greatest and last value; steps without one are skipped."""
+
+        def row(series: dict[str, Any]) -> list[Any]:
+            """Four dashes in place of numbers where a curve has no value."""
+            known = [value for value in series["values"] if value is not None]
+            return [series["name"], *([known[0], min(known), max(known), known[-1]] if known else ["–"] * 4)]
+
+        return table(("curve", "at first", "least", "most", "at last"), map(row, self.trace["series"]))
+
+
+VIEW = Training

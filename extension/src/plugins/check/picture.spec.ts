@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { RecordedModel } from '../../widgets/model';
-import { OURS } from '../views';
+import { VIEWS } from '../../generated/views';
 import { mapsOf, matricesIn, traceOf } from './picture';
 
 it('finds the matrices in nested lists, and names their places', () => {
@@ -19,7 +19,7 @@ it('draws who sees whom, and what went in, with the view of matrices', async () 
   const maps = mapsOf({ checks, counterexample: { call: 'f', inputs: { x: [[-1, 2]], length: 3 } } });
   const trace = await traceOf('masks.causal', maps);
   const el = document.createElement('div');
-  OURS.matrices(new RecordedModel({ trace, place: { row: 0, col: 1 } }), el);
+  VIEWS.matrices(new RecordedModel({ trace, place: { row: 0, col: 1 } }), el);
   for (let i = 0; i < 200 && el.textContent!.includes('Unpacking'); i++) {
     await new Promise(resolve => setTimeout(resolve, 10));
   }

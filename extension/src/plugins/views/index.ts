@@ -2,18 +2,8 @@
 import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { ITraceView, ITraceViews } from '../../shared/tokens';
-import { mount as anatomy } from '../../widgets/anatomy';
-import { mount as attention } from '../../widgets/attention';
-import { mount as corruption } from '../../widgets/corruption';
-import { mount as matrices } from '../../widgets/matrices';
-import { Mount } from '../../widgets/picture';
-import { mount as retrieval } from '../../widgets/retrieval';
-import { mount as decoding } from '../../widgets/stepper';
-import { mount as training } from '../../widgets/training';
+import { VIEWS } from '../../generated/views';
 import { translateBy } from '../../widgets/words';
-
-/** Ours: kind of trace -> how it is drawn. */
-export const OURS: Record<string, Mount> = { anatomy, attention, corruption, decoding, matrices, retrieval, training };
 
 export class TraceViews implements ITraceViews {
   add(view: ITraceView): void {
@@ -37,7 +27,7 @@ export const viewsPlugin: JupyterFrontEndPlugin<ITraceViews> = {
     const trans = (translator ?? nullTranslator).load('tfkit_lab');
     translateBy((english, ...values) => trans.gettext(english, ...values.map(String)));
     const views = new TraceViews();
-    for (const [name, mount] of Object.entries(OURS)) {
+    for (const [name, mount] of Object.entries(VIEWS)) {
       views.add({ name, accepts: kind => kind === name, mount });
     }
     return views;

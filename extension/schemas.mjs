@@ -1,0 +1,93 @@
+/**
+ * Makes src/generated from the schemas in tfkit_lab/schemas, which Python reads too: for each kind of trace the types of what
+ * it holds and a validator, and in views.ts the list of all views. `jlpm build` runs it first.
+ */
+import Ajv from 'ajv';
+import standalone from 'ajv/dist/standalone/index.js';
+import { compile } from 'json-schema-to-typescript';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const SCHEMAS = join(HERE, 'tfkit_lab/schemas');
+const TARGET = join(HERE, 'src/generated');
+const BANNER = '/** Made by schemas.mjs; change the schema instead. */';
+
+export const kinds = readdirSync(SCHEMAS)
+  .filter(file => file.endsWith('.json'))
+  .map(file => basename(file, '.json'))
+  .sort();
+
+const named = name => `I${name[0].toUpperCase()}${name.slice(1)}`;
+
+const mapped = (object, change) => Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]));
+
+/** The schema in draft 7's words, in which tuples are `items`: types are made from those alone, and shorter validators. */
+function draft7(schema) {
+  if (typeof schema !== 'object' || schema === null) {
+    return schema;
+  }
+  const { $schema: _, prefixItems, properties, $defs, ...rest } = schema;
+  return {
+    ...mapped(rest, value => (Array.isArray(value) ? value.map(draft7) : draft7(value))),
+    ...(properties && { properties: mapped(properties, draft7) }),
+    ...($defs && { $defs: mapped($defs, draft7) }),
+    ...(prefixItems && { items: prefixItems.map(draft7), additionalItems: false })
+  };
+}
+
+/** Interfaces are called by the keys of their parts, and titles in the schema are for people. */
+function types(kind, schema) {
+  const $defs = mapped(schema.$defs ?? {}, (part, key) => ({ ...part, title: named(key) }));
+  const options = { additionalProperties: false, bannerComment: BANNER, style: { singleQuote: true, printWidth: 120 } };
+  return compile(withoutLengths({ ...schema, title: named(kind), $defs }), named(kind), options);
+}
+
+/** The types of lists need not say how long they are; those of tuples do. */
+function withoutLengths(value) {
+  if (typeof value !== 'object' || value === null) {
+    return value;
+  }
+  if (Array.isArray(value)) {
+    return value.map(withoutLengths);
+  }
+  const { minItems, maxItems, ...rest } = mapped(value, withoutLengths);
+  return Array.isArray(value.items) || minItems === maxItems ? mapped(value, withoutLengths) : rest;
+}
+
+// what custom keywords and other readers of errors would want to know: nobody here does, and it is a fifth of the code
+const UNREAD = [/schemaPath:"[^"]*",/g, /, ?parentData(, ?|: ?[^,]+, ?)parentDataProperty(, ?|: ?[^,]+, ?)rootData(?=\})/g];
+
+/** The validator as code of its own: pages forbid `eval`, by which ajv compiles schemas otherwise. */
+function validator(schema) {
+  const code = { source: true, esm: true, optimize: 2 };
+  const ajv = new Ajv({ code, allowUnionTypes: true, strictTuples: false, unicode: false, inlineRefs: false, messages: false, strictNumbers: false, logger: false });
+  const bare = JSON.parse(JSON.stringify(schema, (key, value) => (key === 'description' && typeof value === 'string' ? undefined : value)));
+  const text = UNREAD.reduce((code, part) => code.replace(part, ''), standalone(ajv, ajv.compile(bare)));
+  if (text.includes('require(')) {
+    throw new Error('the validator needs code of ajv that is not in the bundle: see the options in schemas.mjs');
+  }
+  return `${BANNER}\n// @ts-nocheck\n${text}\n`;
+}
+
+/** What lies in src/generated, file by file. */
+export async function generated() {
+  const files = {};
+  for (const kind of kinds) {
+    const schema = draft7(JSON.parse(readFileSync(join(SCHEMAS, `${kind}.json`), 'utf-8')));
+    files[`${kind}.ts`] = await types(kind, schema);
+    files[`${kind}.valid.ts`] = validator(schema);
+  }
+  const imports = kinds.map(kind => `import { mount as ${kind} } from '../widgets/${kind}';`).join('\n');
+  files['views.ts'] = `${BANNER}\nimport { Mount } from '../widgets/picture';\n${imports}\n\nexport const VIEWS: Record<string, Mount> = { ${kinds.join(', ')} };\n`;
+  return files;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  rmSync(TARGET, { recursive: true, force: true });
+  mkdirSync(TARGET, { recursive: true });
+  for (const [name, text] of Object.entries(await generated())) {
+    writeFileSync(join(TARGET, name), text);
+  }
+}

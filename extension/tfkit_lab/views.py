@@ -1,0 +1,29 @@
+"""Finds the view of a kind of trace: ours by file name, those of other packages by entry point.
+
+A view of ours is a schema, `schemas/<kind>.json`; its script, `src/widgets/<kind>.ts`; and `show/<kind>.py`, which
+records the trace and names the class that draws it as `VIEW`. Another package names its class in the entry point group
+`tfkit_lab.views`.
+"""
+
+from __future__ import annotations
+
+from autograder import doors
+from tfkit_lab.trace import SCHEMAS
+from tfkit_lab.widgets import View
+
+GROUP = "tfkit_lab.views"
+
+
+def views() -> dict[str, str]:
+    """Kind of trace -> where the class of its view is, "module:attribute"; imports none. Raises ValueError for two of
+    one kind."""
+    ours = {file.stem: f"tfkit_lab.show.{file.stem}:VIEW" for file in SCHEMAS.glob("*.json")}
+    return doors.installed(GROUP, "views", ours)
+
+
+def view_of(kind: str) -> type[View]:
+    """The class that draws traces of a kind. Raises ValueError for a kind that no view draws."""
+    if kind not in views():
+        raise ValueError(f"no view draws traces of kind {kind!r}; there are {', '.join(views())}: install its package")
+    found: type[View] = doors.load(views()[kind])
+    return found
