@@ -63,6 +63,8 @@ class Verdict:
     checks: tuple[CheckResult, ...] = ()
     misconception: str | None = None  # name of the wrong/ submission it behaves like
     hint: str | None = None  # that submission's sentence to the student
+    line: int | None = None  # 1-based in the file, or in the cell: where the answer first departs from right ones
+    departure: dict[str, Any] | None = None  # what departs there, in words; see localize.tell
     counterexample: dict[str, Any] | None = None
     seed: int = 0
     device: str = "cpu"
@@ -84,7 +86,7 @@ HINTS = 3  # the steps that there are
 
 
 def hinted(verdict: Mapping[str, Any], steps: int = HINTS) -> dict[str, Any]:
-    """A verdict's JSON object with the first steps of its help: 1 the concept, 2 the symptoms, 3 the counter-example.
+    """A verdict's JSON object with the first steps of its help: 1 concept, 2 symptoms and line, 3 counter-example.
 
     How many a student sees is the instructor's choice; what passed and what failed is told in any case.
     """
@@ -94,6 +96,9 @@ def hinted(verdict: Mapping[str, Any], steps: int = HINTS) -> dict[str, Any]:
     if steps < 2:
         checks = kept.get("checks") or ()  # why one was not run is no help, and stays
         kept["checks"] = [c if c["status"] == "not_run" else {**c, "message": "", "map": ()} for c in checks]
+        kept["line"] = kept["departure"] = None
     if steps < 3:
         kept["counterexample"] = None
+        if kept.get("departure"):
+            kept["departure"] = {**kept["departure"], "value": None, "steps": []}
     return kept

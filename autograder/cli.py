@@ -386,20 +386,25 @@ def _doctor(arguments: argparse.Namespace) -> int:
 def _corpus(arguments: argparse.Namespace) -> int:
     if arguments.exercises[:1] == ["show"]:
         return _show(arguments.exercises[1:])
-    from autograder.checks.corpus import asked_of, judge, together
+    from autograder.checks.corpus import asked_of, judge, lines, lines_of, together
     from autograder.checks.mutation import sharpness, total
 
     exercises = [registry.find(name) for name in arguments.exercises] or list(registry.exercises())
     scores: list[Any] = []
-    mutants = []
+    mutants, named = [], []
     for exercise in exercises:
         asked = asked_of(exercise, arguments.seed)
         scores.append(judge(exercise, asked))
         _tell(scores[-1], arguments.report)
+        if arguments.report:
+            named.append(lines(exercise, asked))
+            _tell(named[-1], True)
         if arguments.mutants:
             mutants.append(sharpness(exercise, asked))
             _tell(mutants[-1], arguments.report)
     print(together(scores).line)
+    if named:
+        print(lines_of(named).line)
     if mutants:
         print(total(mutants).line)
     return 0 if all(score.sound for score in scores + mutants) else 1
@@ -420,5 +425,5 @@ def _show(wanted: list[str]) -> int:
 
 def _tell(score: Any, report: bool) -> None:
     print(score.line, flush=True)
-    for line in [*score.complaints, *score.notes, *getattr(score, "kept", ())] if report else ():
+    for line in [*getattr(score, "complaints", ()), *score.notes, *getattr(score, "kept", ())] if report else ():
         print(f"  {line}")

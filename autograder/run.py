@@ -20,6 +20,7 @@ from autograder.checks.reference import reference_of
 from autograder.checks.shrink import shrunk
 from autograder.checks.steps import first_wrong_step
 from autograder.diagnose import counterexample, diagnose, diagnose_edge, subject_of
+from autograder.localize.tell import localized
 from autograder.parse import parsed
 from autograder.student import Cell, CellOutcome, Student, StudentError
 
@@ -47,6 +48,7 @@ class Attempt:
     findings: list[Finding] = field(default_factory=list)
     missing: str = ""  # why there was nothing to examine
     step: str | None = None  # which of several layers was the first to go wrong
+    departure: dict[str, Any] | None = None  # the first of the student's lines that departs from right answers
 
     @property
     def passed(self) -> bool:
@@ -140,6 +142,8 @@ class Grader:
                 attempt.missing = f"after your cells: {error}"
             if not attempt.missing:
                 self._examine(attempt, student, exercise, checks, verdict)
+                replaced = [name for name in names if name not in exercise.symbols] if override else []
+                self._localize(attempt, student, exercise, replaced)
             return attempt
 
     def _examine(self, attempt: Attempt, student: Any, exercise: Exercise, checks: Sequence, verdict: Verdict) -> None:
@@ -152,6 +156,13 @@ class Grader:
         ways = ["right"] + ["edge"] * any(f.failed and f.check.property != "edges" for f in attempt.findings)
         right = [subject_of(path) for way in ways for path in answers(exercise, way)] if not attempt.passed else []
         attempt.findings = shrunk(attempt.findings, student, reference, right)
+
+    def _localize(self, attempt: Attempt, student: Student, exercise: Exercise, replaced: list[str]) -> None:
+        """Where a failed answer departs; asked last, so it can cost no mark. `replaced`: what is not the student's."""
+        if attempt.passed or not student.alive or len(_unwritten(exercise, attempt.findings)) == len(exercise.symbols):
+            return
+        cells = [(source.id, source.text) for source in self._cells(exercise) if not source.setup]
+        attempt.departure = localized(exercise, attempt.findings, student, cells, replaced)
 
     def _without(
         self, cell: str, exercise: Exercise, checks: Sequence, verdict: Verdict, override: list, was: Attempt
@@ -226,6 +237,8 @@ def _judged(exercise: Exercise, verdict: Verdict, attempt: Attempt, lack: str, w
         checks=checks,
         misconception=found.name if found else None,
         hint=found.hint if found else unknown,
+        line=attempt.departure["line"] if attempt.departure else None,
+        departure=attempt.departure,
         counterexample=counterexample(exercise, attempt.findings, attempt.step),
         reason=_not_seen(checks) if attempt.passed else stopped,
     )

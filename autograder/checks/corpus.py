@@ -14,6 +14,7 @@ from autograder.checks.local import Local
 from autograder.checks.probe import Asked, Finding, answered, questions
 from autograder.checks.reference import reference_of
 from autograder.diagnose import Misconception, diagnose, diagnose_edge, edge_answers, known_answers, wrong_answers
+from autograder.localize.measure import Lines, measured
 
 KEEPS = re.compile(r"^# keeps (\S+) of the points$", re.MULTILINE)  # a line of each answer in edge/
 LEAST = 1 - MOST_AT_EDGES
@@ -76,6 +77,19 @@ def examined(path: Answer, asked: list[Asked]) -> list[Finding]:
     namespace: dict[str, Any] = {"__name__": "answer"}
     exec(compile(path.read_text(encoding="utf-8"), path.name, "exec", dont_inherit=True), namespace)
     return answered(asked, Local(namespace))
+
+
+def lines(exercise: Exercise, asked: list[Asked]) -> Lines:
+    """Which line is named of each wrong answer that is an edit of a right one."""
+    found = Lines()
+    for path in wrong_answers(exercise):
+        measured(exercise, path, examined(path, asked), found)
+    return found
+
+
+def lines_of(scores: Sequence[Lines]) -> Lines:
+    """All exercises as one."""
+    return Lines(*(sum(getattr(score, name) for score in scores) for name in ("edits", "near", "exact")))
 
 
 def judge(exercise: Exercise, asked: list[Asked]) -> Score:

@@ -1,0 +1,410 @@
+"""Lays a failed answer's trace beside those of right answers: which of its values departs first.
+
+A right answer may be written with loops, einsum or batches, so values are compared, not operations: a value is known
+where a right answer computed it too, with its axes in any order, a slice of it, or all slices of it. From the wrong
+result the search goes back from each value to the operands that it was made of, and stops at what is known. What it met
+is wrong, or written in another way than any right answer; the first of it in time is where the answer departs.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice, permutations
+
+import numpy as np
+
+from autograder.localize.recorder import LARGEST, OPAQUE, TENSOR, TEXT
+from autograder.localize.trace import Trace, Value
+
+STANDS_FOR_NAN, STANDS_FOR_LOWEST = -17.77, 37.37
+LOWEST = 3e4  # a score at least so low hides; minus infinity, -1e9 and a dtype's lowest are one
+TOLERANCE = {6: 3e-2, 7: 6e-2}  # float16, bfloat16
+EXACT = 3e-5
+MOST_AXES = 4
+MOST_ALIKE = 100  # operations, and values of one shape, of a right answer that are looked at
+DEEPEST = 12  # operations from one that departs back to what it was given
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What else must agree for a value to be known: what the failed check is about."""
+
+    dtypes: bool = False
+    gradients: bool = False
+
+
+DIRECTIONS = np.random.default_rng(0).standard_normal((2, LARGEST))  # on which values are projected
+
+
+def _directions(size: int) -> np.ndarray:
+    """Two fixed random vectors [2,size]."""
+    return DIRECTIONS[:, :size]
+
+
+def _plain(data: np.ndarray) -> np.ndarray:
+    """With a number of ordinary size for all that is enormous or none, so that the others can be told apart."""
+    data = np.where(np.isnan(data), STANDS_FOR_NAN, data)
+    return np.where(np.abs(data) >= LOWEST, np.sign(data) * STANDS_FOR_LOWEST, data)
+
+
+def _finite(data: np.ndarray) -> np.ndarray:
+    """As `_plain`, but what is finite stays as large as it is, up to what a product can hold."""
+    return np.clip(np.where(np.isfinite(data), data, _plain(data)), -1e100, 1e100)
+
+
+def _kind(value: Value, rules: Rules) -> tuple:
+    return (
+        value.kind == TEXT,
+        value.dtype if rules.dtypes and value.kind == TENSOR and value.dtype >= 6 else None,
+        value.grad if rules.gradients and value.kind == TENSOR and value.dtype >= 6 else None,
+    )
+
+
+class Known:
+    """The values that right answers computed, and their slices along one or two axes.
+
+    `strict`: only whole values in their own shape count, and however low a number is, it is what it is.
+    """
+
+    def __init__(self, traces: Sequence[Trace], rules: Rules = Rules(), strict: bool = False) -> None:
+        self.rules, self.strict = rules, strict
+        found: dict[tuple, list[tuple[float, float]]] = defaultdict(list)
+        for trace in traces:
+            for value in trace.values:
+                if value.data is not None:
+                    for size, projected in self._parts(value.data):
+                        found[size, _kind(value, rules)].extend(map(tuple, projected.T.tolist()))
+        self.found = {key: sorted(set(pairs)) for key, pairs in found.items()}
+
+    def has(self, value: Value) -> bool:
+        """Whether a right answer computed this too, whatever the order of its axes, or each of its slices."""
+        if value.data is None:
+            return False
+        tolerance, kind = TOLERANCE.get(value.dtype, EXACT), _kind(value, self.rules)
+        if self.strict:
+            return self._holds(_finite(value.data), value.data.shape, kind, tolerance)
+        data = _plain(value.data).squeeze()
+        if data.ndim > MOST_AXES:
+            return False
+        if any(
+            self._holds(data.transpose(order), data.size, kind, tolerance) for order in permutations(range(data.ndim))
+        ):
+            return True
+        return any(
+            all(self._holds(part, part.size, kind, tolerance) for part in np.moveaxis(data, axis, 0))
+            for axis in range(data.ndim - 1)
+        )
+
+    def _parts(self, data: np.ndarray) -> Iterator[tuple[int | tuple, np.ndarray]]:
+        if not self.strict:
+            yield from _parts(_plain(data))
+        elif data.size:
+            yield data.shape, _directions(data.size) @ _finite(data).reshape(-1, 1)
+
+    def _holds(self, data: np.ndarray, size: int | tuple, kind: tuple, tolerance: float) -> bool:
+        pairs = self.found.get((size, kind))
+        if not pairs:
+            return False
+        flat = np.ascontiguousarray(data).reshape(-1)
+        one, other = (_directions(flat.size) @ flat).tolist()
+        room = tolerance * (np.abs(flat).max(initial=0.0) + 1e-3) * flat.size**0.5 * 3
+        at = bisect_left(pairs, (one - room, -np.inf))
+        while at < len(pairs) and pairs[at][0] <= one + room:
+            if abs(pairs[at][1] - other) <= room:
+                return True
+            at += 1
+        return False
+
+
+def _parts(data: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """(size, projections [2,parts]) of the whole and of its slices along one axis, and along two."""
+    data = data.squeeze()
+    axes = range(data.ndim)
+    for count in range(min(data.ndim, 2) + 1 if data.ndim <= MOST_AXES else 1):
+        for chosen in combinations(axes, count):
+            front = np.moveaxis(data, chosen, range(count)) if count else data
+            size = int(np.prod(front.shape[count:]))
+            if size:
+                yield size, _directions(size) @ front.reshape(-1, size).T
+
+
+def is_rich(value: Value) -> bool:
+    """Whether it can hardly be the same by chance."""
+    if value.data is None:
+        return False
+    if value.kind == TEXT:
+        return value.dtype >= 12  # characters
+    if value.data.size < 3:
+        return value.dtype >= 6 and bool((np.abs(_plain(value.data)) % 1 > 0).any())
+    return len(np.unique(_plain(value.data))) >= (2 if value.dtype == 0 else 3)
+
+
+@dataclass(frozen=True)
+class Departure:
+    """The version that departs, and those that were met on the way to the result, in time."""
+
+    version: int
+    event: int
+    met: tuple[int, ...]
+
+
+def departure(trace: Trace, known: Known, root: Sequence[int]) -> Departure | None:
+    """The first value that departs among those that made the versions `root`; None where there are none."""
+    waiting, met, seen = list(root), [], set(root)
+    while waiting:
+        version = waiting.pop()
+        value = trace.values[version]
+        has = known.has(value)
+        if value.kind != OPAQUE and value.data is not None and not has and not _given(trace, version):
+            met.append(version)
+        if has and is_rich(value) and version not in root:
+            continue
+        for other in _made_of(trace, version):
+            if other not in seen:
+                seen.add(other)
+                waiting.append(other)
+    if not met:
+        return None
+    first = min(met, key=lambda version: trace.values[version].event)
+    return Departure(first, trace.values[first].event, tuple(sorted(met, key=lambda one: trace.values[one].event)))
+
+
+def _given(trace: Trace, version: int) -> bool:
+    """Whether it came from outside: a name was read that nothing recorded had made."""
+    node = trace.maker(version)
+    return node.operation == "load" and trace.values[version].before < 0
+
+
+def _made_of(trace: Trace, version: int) -> list[int]:
+    value = trace.values[version]
+    operands = [one for one in trace.operands[value.event] if one != version]
+    return operands + ([value.before] if value.before >= 0 else [])
+
+
+def unlike(trace: Trace, rights: Sequence[Trace], root: Sequence[int]) -> int | None:
+    """The first event that no right answer has: the same operation of the same operands with the same result.
+
+    Asked where each value is known, but not where it stands: of what made the result, and of the conditions around it.
+    """
+    known = {_step(right, at) for right in rights for at in range(len(right.events))}
+    places = sorted(_made(trace, root))
+    return next((at for at in places if _step(trace, at) not in known and trace.node(at).operation != "load"), None)
+
+
+def _step(trace: Trace, place: int) -> tuple:
+    """An operation, its operands' values and its result's, in a form that is equal for equal values."""
+    used = tuple(key(trace.values[one]) for one in trace.operands[place])
+    return trace.node(place).operation, used, key(trace.values[trace.events[place].version])
+
+
+def key(value: Value) -> tuple:
+    """The same for values that are equal to three digits; () for what was not kept."""
+    if value.key is None:
+        flat = np.zeros(0) if value.data is None else _plain(value.data).reshape(-1)
+        projected = float(_directions(flat.size)[0] @ flat)
+        value.key = () if value.data is None else (value.kind, value.data.shape, f"{projected:.3g}")
+    return value.key
+
+
+def _made(trace: Trace, root: Sequence[int]) -> set[int]:
+    """The events that made these versions, and those of the conditions that they were made under."""
+    events: dict[int, list[int]] = defaultdict(list)
+    for place, event in enumerate(trace.events):
+        events[event.node].append(place)
+    waiting, seen, places = list(root), set(root), set()
+    while waiting:
+        version = waiting.pop()
+        place = trace.values[version].event
+        places.add(place)
+        tests = [at for test in trace.node(place).tests for at in events.pop(test, [])]  # each condition once
+        places.update(tests)
+        made = [*_made_of(trace, version), *(trace.events[at].version for at in tests)]
+        waiting += [one for one in dict.fromkeys(made) if one not in seen]
+        seen |= set(made)
+    return places | {place for place, event in enumerate(trace.events) if event.version in root}
+
+
+@dataclass(frozen=True)
+class Blamed:
+    """A version that is not what it should be, and the right answer's value that stands in its place, if one does."""
+
+    version: int
+    instead: Value | None = None
+    event: int | None = None  # where another one than what made the version is to blame: the call that left it out
+
+
+def blamed(trace: Trace, found: Departure, rights: Sequence[Trace]) -> Blamed:
+    """What is wrong about the operation that departs: its operand, where right answers give it another one.
+
+    Each operation is laid beside a right answer's of the same name that shares most operands with it; from an operand
+    that differs the search goes on to what made it, in both.
+    """
+    place, pairs = found.event, [(right, at) for right in rights for at in _like(trace, found.event, right)]
+    result = Blamed(found.version, _best(trace, place, pairs))
+    for _ in range(DEEPEST):
+        best = max(pairs, key=lambda pair: _shared(trace, place, *pair)[0], default=None)
+        if best is None:
+            break
+        shared, mine, theirs = _shared(trace, place, *best)
+        if shared and mine is None and theirs is not None and _lacks(trace, place):
+            return Blamed(result.version, result.instead, _caller(trace, place))
+        if not shared or mine is None or theirs is None or not _goes_back(trace, place, mine, best[0].values[theirs]):
+            break
+        result = Blamed(mine, best[0].values[theirs])
+        place, other = trace.values[mine].event, best[0].values[theirs].event
+        if trace.node(place).operation != best[0].node(other).operation:
+            break
+        pairs = [(best[0], other)]
+    return _first_multiple(trace, result, rights)
+
+
+def same_but_form(trace: Trace, found: Departure, rights: Sequence[Trace]) -> Blamed | None:
+    """A right answer's equal numbers, where the departing ones have another type or no gradient; else None."""
+    value = trace.values[found.version]
+    if value.kind != TENSOR or value.data is None:
+        return None
+    same = [other for right in rights for other in right.values if key(other) == key(value)]
+    other = max(same, key=lambda one: (one.grad, one.dtype != value.dtype), default=None)
+    differs = other is not None and (other.grad > value.grad or all(one.dtype != value.dtype for one in same))
+    return Blamed(found.version, other) if differs else None
+
+
+def _goes_back(trace: Trace, place: int, operand: int, instead: Value) -> bool:
+    """Whether the fault is the operand's: a multiple of the right one, or one that another function passed on.
+
+    Else what is missing is a step between the two, and the place is where it is missed.
+    """
+    value = trace.values[operand]
+    if factor(value, instead) is not None:
+        return True
+    elsewhere = trace.events[value.event].frame != trace.events[place].frame
+    if not elsewhere or value.data is None or value.data.size < 2:
+        return False
+    both = value.dtype == instead.dtype == 0 and instead.data is not None and value.data.shape == instead.data.shape
+    return not (both and (value.data != instead.data).all())  # a `~` is missed where it is used
+
+
+def _first_multiple(trace: Trace, result: Blamed, rights: Sequence[Trace]) -> Blamed:
+    """Back to the first value that is as many times too large as this one."""
+    value = trace.values[result.version]
+    times = None if result.instead is None else factor(value, result.instead)
+    if times is None:
+        result = _multiple_of(trace, result.version, rights, None) or result
+        times = None if result.instead is None else factor(value, result.instead)
+    for _ in range(DEEPEST if times is not None else 0):
+        operands = trace.operands[trace.values[result.version].event][:8]
+        before = (_multiple_of(trace, one, rights, times) for one in operands if one != result.version)
+        one = next((found for found in before if found is not None), None)
+        if one is None:
+            break
+        result = one
+    return result
+
+
+def _multiple_of(trace: Trace, version: int, rights: Sequence[Trace], times: float | None) -> Blamed | None:
+    value = trace.values[version]
+    if value.data is None or value.data.size < 3 or _given(trace, version):
+        return None
+    for right in rights:
+        same = (one for one in right.values if one.data is not None and one.data.shape == value.data.shape)
+        for other in islice(same, MOST_ALIKE):
+            found = factor(value, other)
+            if found is not None and (times is None or abs(found / times - 1) < 1e-3):
+                return Blamed(version, other)
+    return None
+
+
+def _lacks(trace: Trace, place: int) -> bool:
+    """Whether an operand is an argument that was left out."""
+    used = [one for one in trace.operands[place] if _given(trace, one)]
+    return any(trace.values[one].kind == TEXT and trace.values[one].dtype == 4 for one in used)  # the text of None
+
+
+def _caller(trace: Trace, place: int) -> int | None:
+    """The call whose function an event belongs to: it gives what that function's `return` gave."""
+    frame, given = trace.events[place].frame, None
+    for at in range(place, len(trace.events)):
+        event = trace.events[at]
+        if given is None and event.frame == frame and trace.node(at).returned:
+            given = event.version
+        elif given is not None and event.frame != frame and event.version == given:
+            return at
+    return None
+
+
+def _like(trace: Trace, place: int, right: Trace) -> list[int]:
+    """The right answer's events of the same operation with a result of the same sizes."""
+    operation, shape = trace.node(place).operation, sizes(trace.values[trace.events[place].version])
+    like = (
+        at
+        for at, event in enumerate(right.events)
+        if right.node(at).operation == operation and sizes(right.values[event.version]) == shape
+    )
+    return list(islice(like, MOST_ALIKE))
+
+
+def _best(trace: Trace, place: int, pairs: Sequence[tuple[Trace, int]]) -> Value | None:
+    """The result of the likest operation of a right answer."""
+    best = max(pairs, key=lambda pair: _shared(trace, place, *pair)[0], default=None)
+    return None if best is None else best[0].values[best[0].events[best[1]].version]
+
+
+def _shared(trace: Trace, place: int, right: Trace, other: int) -> tuple[int, int | None, int | None]:
+    """How many operands of two operations agree, and the first two that do not and could."""
+    mine = [one for one in trace.operands[place] if trace.values[one].data is not None]
+    theirs = [one for one in right.operands[other] if right.values[one].data is not None]
+    keys, own = {key(right.values[one]) for one in theirs}, {key(trace.values[one]) for one in mine}
+    shared = sum(1 + 2 * is_rich(trace.values[one]) for one in mine if key(trace.values[one]) in keys)
+    rest = [one for one in theirs if key(right.values[one]) not in own]
+    odd = [one for one in mine if key(trace.values[one]) not in keys and not _given(trace, one)]
+    for one in odd:
+        for two in rest:
+            if factor(trace.values[one], right.values[two]) is not None:
+                return shared + 4, one, two
+    return shared, next(iter(odd), None), next(iter(rest), None)
+
+
+def sizes(value: Value) -> tuple[int, ...] | None:
+    """Of its axes, in any order, but for those of size 1."""
+    return None if value.data is None else tuple(sorted(size for size in value.data.shape if size != 1))
+
+
+def factor(value: Value, other: Value) -> float | None:
+    """How many times `other` the value is, at each of its entries; None where it is not, or is the same."""
+    if value.data is None or other.data is None or value.data.shape != other.data.shape or not is_rich(value):
+        return None
+    mine, theirs = value.data, other.data
+    hidden = ~(np.isfinite(theirs) & (np.abs(theirs) < LOWEST))
+    if (hidden != ~(np.isfinite(mine) & (np.abs(mine) < LOWEST))).any():
+        return None
+    mine, theirs = mine[~hidden], theirs[~hidden]
+    if mine.size < 3 or not theirs.any():
+        return None
+    factor = float((mine @ theirs) / (theirs @ theirs))
+    close = np.abs(mine - factor * theirs).max() <= 1e-3 * np.abs(mine).max()
+    return factor if close and abs(factor) > 1e-6 and abs(factor - 1) > 1e-3 else None
+
+
+def roots(trace: Trace) -> list[int]:
+    """The versions that the answer consists of: what the outermost function gave back; or what an error was made of."""
+    if trace.error is not None:
+        return _reached(trace, trace.error)
+    place = next((at for at in range(len(trace.events) - 1, -1, -1) if trace.node(at).returned), None)
+    return [] if place is None else [trace.events[place].version]
+
+
+def _reached(trace: Trace, statement: int) -> list[int]:
+    """The values that a statement had computed when it raised."""
+    last = {event.node: event.version for event in trace.events}
+    waiting, found = [statement], []
+    while waiting:
+        node = trace.table.nodes[waiting.pop()]
+        for one in (*node.once, *node.often):
+            if one in last:
+                found.append(last[one])
+            else:
+                waiting.append(one)
+    return found

@@ -1,0 +1,184 @@
+"""Finds the line at which a failed answer departs from right ones: asks it once more, with its values recorded."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from torch import Tensor
+from torch.utils._pytree import tree_flatten
+
+from autograder import given
+from autograder.answers import answers
+from autograder.api import Exercise
+from autograder.checks.compare import Raised
+from autograder.checks.local import Local
+from autograder.checks.probe import FATAL, Answer, Case, Finding, Probe
+from autograder.checks.properties import PARAMETERS
+from autograder.localize.align import Blamed, Departure, Known, Rules, blamed, departure, roots, same_but_form, unlike
+from autograder.localize.instrument import Instrumented, instrumented
+from autograder.localize.trace import BadTrace, Trace, traced
+from autograder.parse import parsed
+from autograder.student import StudentError
+
+LARGEST_CASE = 2000  # numbers in the inputs of the question that is asked again
+
+
+@dataclass(frozen=True)
+class Found:
+    """The place, and what was compared there."""
+
+    cell: str
+    line: int
+    trace: Trace | None = None
+    rights: tuple[Trace, ...] = ()
+    departure: Departure | None = None
+    blamed: Blamed | None = None
+    event: int | None = None
+    finding: Finding | None = None
+
+
+def find(
+    exercise: Exercise, findings: Sequence[Finding], subject: Any, cells: Sequence[tuple[str, str]],
+    without: Sequence[str] = (),
+) -> Found | None:  # fmt: skip
+    """The first of the lines in `cells` that departs; None where that cannot be told. Asks the subject once more."""
+    chosen = _chosen(findings)
+    if chosen is None:
+        return None
+    finding, answer = chosen
+    if finding.check.name == PARAMETERS:
+        return _parameter(exercise, answer, cells)
+    probe = answer.probe if finding.check.draw is None else Probe(answer.probe.case.value, answer.probe.case)
+    try:
+        trace, _ = traced(subject, instrumented(cells, without), probe)
+    except (BadTrace, StudentError, ValueError, RecursionError):
+        return None
+    return _first(trace, right_traces(exercise, probe), finding)
+
+
+def _first(trace: Trace, rights: Sequence[Trace], finding: Finding) -> Found | None:
+    root = roots(trace)
+    if finding.check.property == "purity":
+        return _changed(trace, finding)
+    rules = Rules(finding.check.property == "dtypes", finding.check.property == "gradients")
+    for strict in (False, True):
+        found = departure(trace, Known(rights, rules, strict), root)
+        if found is not None:
+            found = _whole(trace, found)
+            wrong = same_but_form(trace, found, rights) or blamed(trace, found, rights)
+            node = trace.maker(wrong.version) if wrong.event is None else trace.node(wrong.event)
+            return Found(node.cell, node.line, trace, tuple(rights), found, wrong, found.event, finding)
+    place = unlike(trace, rights, root) if root else None
+    if trace.error is not None and place is None:
+        node = trace.table.nodes[trace.error]
+        return Found(node.cell, node.line, trace, tuple(rights), finding=finding)
+    if place is None:
+        place = next((at for at in range(len(trace.events) - 1, -1, -1) if trace.node(at).returned), None)
+    if place is None:
+        return None
+    return Found(trace.node(place).cell, trace.node(place).line, trace, tuple(rights), event=place, finding=finding)
+
+
+def _whole(trace: Trace, found: Departure) -> Departure:
+    """A single number tells less than the tensor that the same line makes of it."""
+    line = trace.maker(found.version).line
+    if trace.values[found.version].size > 1:
+        return found
+    others = (one for one in found.met if trace.maker(one).line == line and trace.values[one].size > 1)
+    version = next(others, found.version)
+    return Departure(version, trace.values[version].event, found.met)
+
+
+def _changed(trace: Trace, finding: Finding) -> Found | None:
+    """Where an object that came from outside becomes another one."""
+    first = {value.before for value in trace.values if value.before >= 0}
+    for number, value in enumerate(trace.values):
+        before = value.before
+        if before in first and trace.values[before].before < 0 and trace.maker(before).operation == "load":
+            node = trace.maker(number)
+            return Found(node.cell, node.line, trace, event=value.event, finding=finding)
+    return None
+
+
+def _parameter(exercise: Exercise, answer: Answer, cells: Sequence[tuple[str, str]]) -> Found | None:
+    """The line that makes the first part with a wrong parameter, or the constructor that lacks it."""
+    if not isinstance(answer.actual, dict):
+        return None
+    names = [key for key in {**answer.expected, **answer.actual} if answer.expected.get(key) != answer.actual.get(key)]
+    parts = {key.split(".")[0] for key in names}
+    for cell, text in cells:
+        try:
+            tree = parsed(text)
+        except (SyntaxError, ValueError, RecursionError):
+            continue
+        classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+        owner = next((node for node in classes if node.name == answer.probe.case.symbol), None)
+        if owner is None:
+            continue
+        stored = (
+            node for node in ast.walk(owner) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+        )
+        made = [node.lineno for node in stored if node.attr in parts]
+        inside = (node for node in ast.walk(owner) if isinstance(node, ast.FunctionDef) and node.name == "__init__")
+        return Found(cell, min(made or [node.lineno for node in inside] or [owner.lineno]))
+    return None
+
+
+ORDER = {"values": 0, "shapes": 1, "dtypes": 2, "gradients": 3, "edges": 4, "purity": 5, "cost": 6}
+
+
+def _chosen(findings: Sequence[Finding]) -> tuple[Finding, Answer] | None:
+    """The failed question to ask again: of ordinary values if one failed, with inputs that are no coincidence."""
+    failed = [(finding, answer) for finding in findings for answer in finding.failed
+              if getattr(answer.actual, "kind", None) not in FATAL]  # fmt: skip
+    unloadable = [pair for pair in failed if pair[0].check.name == PARAMETERS and isinstance(pair[1].actual, dict)]
+    return unloadable[0] if unloadable else min(failed, key=_rank, default=None)  # a class that cannot be loaded
+
+
+def _rank(pair: tuple[Finding, Answer]) -> tuple:
+    """The smallest comes first; training calls the code many times, and comes last."""
+    finding, answer = pair
+    size = answer.probe.case.size()
+    small = size <= LARGEST_CASE
+    return (
+        isinstance(answer.actual, Raised),  # wrong values say more
+        answer.probe.again is None and finding.check.property == "values",
+        not finding.check.core,
+        ORDER[finding.check.property],
+        not small,
+        _alike(answer.probe.case),
+        -size if small else size,
+    )
+
+
+def _alike(case: Case) -> int:
+    """How many sizes of the case are equal that need not be: what is wrong can then look right."""
+    tensors = [leaf for leaf in tree_flatten((case.args, case.kwargs))[0] if isinstance(leaf, Tensor)]
+    sizes = {size for tensor in tensors for size in tensor.shape}
+    within = sum(len(tensor.shape) - len(set(tensor.shape)) for tensor in tensors)
+    plain = [one for one in tree_flatten((case.init or (), case.args, case.kwargs))[0] if type(one) is int]
+    return within + sum(one in sizes for one in set(plain)) + (1 in sizes)
+
+
+def right_traces(exercise: Exercise, probe: Probe) -> list[Trace]:
+    """Those of our right answers and of the reference, of the same question; without those that cannot be asked so."""
+    found = []
+    for table in _tables(exercise):
+        try:
+            trace, _ = traced(Local({"__name__": "answer"}), table, probe)
+        except (BadTrace, StudentError):
+            continue
+        if trace.error is None:
+            found.append(trace)
+    return found
+
+
+@lru_cache(maxsize=128)
+def _tables(exercise: Exercise) -> tuple[Instrumented, ...]:
+    texts = [path.read_text(encoding="utf-8") for way in ("right", "edge") for path in answers(exercise, way)]
+    tables = [instrumented([("right", text)], whole=True) for text in texts]
+    return (*tables, instrumented([("right", given.source([exercise])[0])], whole=True))

@@ -1,0 +1,89 @@
+"""The two traces side by side, for a reader who steps through them: the student's lines, and a right answer's shapes.
+
+Aligned by edit distance (Needleman and Wunsch 1970): equal values count most, then equal operations, then equal sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.localize.align import Known, key, sizes
+from autograder.localize.find import Found
+from autograder.localize.trace import Trace
+from autograder.localize.words import steps_of
+
+MOST = 40  # steps of either side
+GAP = -0.2
+
+
+def steps(found: Found, sources: dict[str, str]) -> list[dict[str, Any]]:
+    """A row a step: the student's line, its text and shape, a right answer's shape, and whether the value is right."""
+    if found.trace is None or not found.rights:
+        return []
+    mine = steps_of(found.trace)[:MOST]
+    right = max(found.rights, key=lambda one: _common(found.trace, one))  # type: ignore[arg-type]
+    theirs = steps_of(right)[:MOST]
+    known = Known(found.rights)
+    rows: list[dict[str, Any]] = []
+    for one, other in _aligned(found.trace, mine, right, theirs):
+        shape = None if other is None else _sizes(right, theirs[other][1])
+        if one is None:
+            rows.append({"line": None, "text": "", "yours": None, "right": shape, "known": None})
+            continue
+        line, version = mine[one]
+        text = sources.get(found.trace.maker(version).cell, "").splitlines()[line - 1 : line]
+        right_so_far = known.has(found.trace.values[version]) and line != found.line
+        rows.append({
+            "line": line, "text": text[0].strip()[:200] if text else "", "yours": _sizes(found.trace, version),
+            "right": shape, "known": right_so_far,
+        })  # fmt: skip
+    return rows
+
+
+def _sizes(trace: Trace, version: int) -> list[int] | None:
+    data = trace.values[version].data
+    return None if data is None else list(data.shape)
+
+
+def _common(trace: Trace, other: Trace) -> int:
+    return len({key(value) for value in trace.values} & {key(value) for value in other.values})
+
+
+def _aligned(
+    trace: Trace, mine: Sequence[tuple[int, int]], right: Trace, theirs: Sequence[tuple[int, int]]
+) -> list[tuple[int | None, int | None]]:
+    """Pairs of places, None where the other has nothing like it."""
+    best = np.zeros((len(mine) + 1, len(theirs) + 1))
+    best[:, 0], best[0, :] = GAP * np.arange(len(mine) + 1), GAP * np.arange(len(theirs) + 1)
+    for i, (_, one) in enumerate(mine):
+        for j, (_, other) in enumerate(theirs):
+            both = best[i, j] + _alike(trace, one, right, other)
+            best[i + 1, j + 1] = max(both, best[i, j + 1] + GAP, best[i + 1, j] + GAP)
+    return _path(best)
+
+
+def _alike(trace: Trace, one: int, right: Trace, other: int) -> float:
+    a, b = trace.values[one], right.values[other]
+    if key(a) == key(b):
+        return 3.0
+    same = trace.maker(one).operation == right.maker(other).operation
+    return 1.0 * same + 0.5 * (sizes(a) == sizes(b)) - 0.5
+
+
+def _path(best: np.ndarray) -> list[tuple[int | None, int | None]]:
+    i, j = best.shape[0] - 1, best.shape[1] - 1
+    found: list[tuple[int | None, int | None]] = []
+    while i or j:
+        if i and np.isclose(best[i, j], best[i - 1, j] + GAP):
+            i -= 1
+            found.append((i, None))
+        elif j and np.isclose(best[i, j], best[i, j - 1] + GAP):
+            j -= 1
+            found.append((None, j))
+        else:
+            i, j = i - 1, j - 1
+            found.append((i, j))
+    return found[::-1]

@@ -1,0 +1,46 @@
+"""What a verdict says of the line at which an answer departs."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from autograder.api import Exercise
+from autograder.checks.probe import Finding
+from autograder.localize.find import Found, find
+from autograder.localize.steps import steps
+from autograder.localize.words import picture, sentence
+
+LONGEST = 200  # characters of a line that is shown
+
+
+def localized(
+    exercise: Exercise, findings: Sequence[Finding], subject: Any, cells: Sequence[tuple[str, str]],
+    without: Sequence[str] = (),
+) -> dict[str, Any] | None:  # fmt: skip
+    """`cell`, `line`, its `text`, a `sentence`, the `value` there, and the `steps` up to it; None where it is unknown.
+
+    A failure in here is ours, and costs the student this help alone.
+    """
+    try:
+        found = find(exercise, findings, subject, cells, without)
+        return None if found is None else told(found, dict(cells))
+    except Exception:  # whatever a value that nobody foresaw makes of the comparison
+        logging.getLogger(__name__).warning("no line could be named for %s", exercise.id, exc_info=True)
+        return None
+
+
+def told(found: Found, sources: dict[str, str]) -> dict[str, Any] | None:
+    """As `localized`, of what was found. None for a line that the sources do not have."""
+    lines = sources.get(found.cell, "").splitlines()
+    if not 1 <= found.line <= len(lines):
+        return None
+    return {
+        "cell": found.cell,
+        "line": found.line,
+        "text": lines[found.line - 1].strip()[:LONGEST],
+        "sentence": sentence(found),
+        "value": picture(found),
+        "steps": steps(found, sources),
+    }

@@ -1,0 +1,196 @@
+"""Has a subject answer one question with its definitions rewritten, and reads what was recorded.
+
+A box may say anything: every number is checked against the table of nodes and the budgets before it is used, and what
+breaks a rule is no trace.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from autograder.checks.local import Local
+from autograder.checks.probe import Probe, observe
+from autograder.localize.instrument import EACH, ERROR, METHOD, TOUCH, VALUE, Instrumented, Node
+from autograder.localize.recorder import DTYPES, EVENTS, LARGEST, NUMBERS, OPAQUE, PLAIN, TENSOR, TEXT
+from autograder.student import Cell, Student
+
+BEGIN, END = "_trace_begin", "_trace_end"
+AXES = 8
+OPERANDS = 64  # of one node that are looked at
+SECONDS = 2.0  # of the box's processor for the definitions, and for each call
+BYTES = NUMBERS + 24 * EVENTS  # a reply may have a few times as many
+
+
+class BadTrace(ValueError):
+    """What was recorded cannot be read."""
+
+
+@dataclass
+class Value:
+    """What a version of an object held."""
+
+    kind: int
+    dtype: int
+    grad: bool
+    event: int  # that made it
+    before: int  # version of the same object, -1 where it is new
+    data: np.ndarray | None  # float64, or None where it was not kept
+    key: tuple | None = None  # of `align.key`
+
+    @property
+    def size(self) -> int:
+        """How many numbers it has; 0 where they were not kept."""
+        return 0 if self.data is None else self.data.size
+
+    @property
+    def dtype_name(self) -> str:
+        """`float32`; "" for what is no tensor."""
+        return str(DTYPES[self.dtype]).removeprefix("torch.") if self.kind == TENSOR else ""
+
+
+@dataclass
+class Event:
+    """A node gave a version of a value, in a call of a function."""
+
+    node: int
+    frame: int
+    version: int
+
+
+@dataclass
+class Trace:
+    """What one subject computed on the way to an answer."""
+
+    table: Instrumented
+    events: list[Event]
+    values: list[Value]
+    error: int | None = None  # the statement that raised, where it did
+    operands: dict[int, list[int]] = field(default_factory=dict)  # event -> versions that it used
+
+    def node(self, event: int) -> Node:
+        """Of an event."""
+        return self.table.nodes[self.events[event].node]
+
+    def maker(self, version: int) -> Node:
+        """The node that made a version."""
+        return self.node(self.values[version].event)
+
+
+@cache
+def _recorder() -> str:
+    return (Path(__file__).parent / "recorder.py").read_text(encoding="utf-8")
+
+
+def traced(subject: Any, table: Instrumented, probe: Probe) -> tuple[Trace, Any]:
+    """The trace of the subject's answer to a question, and the answer. Raises BadTrace, StudentError."""
+    inner = getattr(subject, "subject", subject)
+    before = getattr(inner, "limits", None)
+    if before is not None:
+        inner.limits = replace(before, call_s=min(before.call_s, SECONDS))
+    try:
+        subject.bind(_recorder(), [VALUE, METHOD, TOUCH, EACH, ERROR, BEGIN, END])
+        _define(inner, table.source)
+        inner.call(BEGIN, table.of("load"), table.of("constant"))
+        answer = observe(subject, probe)
+        inner.allow(BYTES)
+        return read(table, inner.call(END)), answer
+    finally:
+        inner.allow(None)
+        if before is not None:
+            inner.limits = before
+
+
+def _define(subject: Any, source: str) -> None:
+    if isinstance(subject, Local):
+        exec(compile(source, "<rewritten>", "exec", dont_inherit=True), subject.namespace)
+        return
+    assert isinstance(subject, Student)
+    (outcome,) = subject.run_cells([Cell("rewritten", source)], SECONDS)
+    if outcome.error:
+        raise BadTrace(f"the rewritten definitions do not run: {outcome.error}")
+
+
+def read(table: Instrumented, told: Any) -> Trace:
+    """The trace in what a recorder said. Raises BadTrace for what it cannot have said."""
+    if type(told) is not list or len(told) != 4 or type(told[3]) is not list:
+        raise BadTrace("not a trace")
+    events = _integers(told[0], 3 * EVENTS)
+    rows, numbers = _integers(told[1], 24 * EVENTS * 4), _floats(told[2])
+    if events.ndim != 2 or events.shape[1] != 3 or rows.ndim != 1:
+        raise BadTrace("events of another form")
+    values = list(_values(rows, numbers, len(events)))
+    if len(events) and not (_within(events[:, 0], len(table.nodes)) and _within(events[:, 2], len(values))):
+        raise BadTrace("a node or a version that there is not")
+    error = told[3][0] if told[3] else None
+    trace = Trace(table, [Event(*map(int, row)) for row in events], values)
+    trace.error = table.statements.get(error) if type(error) is int else None
+    trace.operands = _operands(trace)
+    return trace
+
+
+def _integers(told: Any, most: int) -> np.ndarray:
+    if not isinstance(told, torch.Tensor) or told.dtype != torch.int64 or told.numel() > most or told.dim() > 2:
+        raise BadTrace("not whole numbers")
+    return told.detach().cpu().numpy()
+
+
+def _floats(told: Any) -> np.ndarray:
+    if not isinstance(told, torch.Tensor) or told.dtype != torch.float64 or told.dim() != 1 or told.numel() > NUMBERS:
+        raise BadTrace("not numbers")
+    return told.detach().cpu().numpy()
+
+
+def _within(numbers: np.ndarray, most: int) -> bool:
+    return bool((numbers >= 0).all() and (numbers < most).all())
+
+
+def _values(rows: np.ndarray, numbers: np.ndarray, events: int) -> Any:
+    """Each version; a row is its length, kind, dtype, grad, event, version before, start, axes, sizes."""
+    at = count = 0
+    while at < len(rows):
+        length = int(rows[at])
+        row = [int(one) for one in rows[at + 1 : at + 1 + length]]
+        if not 7 <= length <= 7 + AXES or len(row) != length:
+            raise BadTrace("a version that is none")
+        kind, dtype, grad, event, before, start, axes, *sizes = row
+        if kind not in (OPAQUE, TENSOR, PLAIN, TEXT) or not 0 <= event < max(events, 1) or not -1 <= before < count:
+            raise BadTrace("a version of nothing")
+        if kind in (TENSOR, PLAIN) and not 0 <= dtype < len(DTYPES):
+            raise BadTrace("a type that there is not")
+        data = _array(numbers, start, axes, sizes) if kind != OPAQUE and start >= 0 else None
+        yield Value(kind, dtype, grad == 1, event, before, data)
+        at, count = at + 1 + length, count + 1
+
+
+def _array(numbers: np.ndarray, start: int, axes: int, sizes: list[int]) -> np.ndarray:
+    if axes != len(sizes) or any(not 0 <= size <= LARGEST for size in sizes):
+        raise BadTrace("sizes that cannot be")
+    count = 1
+    for size in sizes:
+        count *= size
+    if count > LARGEST or start + count > len(numbers):
+        raise BadTrace("more numbers than there are")
+    return numbers[start : start + count].reshape(sizes)
+
+
+def _operands(trace: Trace) -> dict[int, list[int]]:
+    """For each event the versions that its node's operands gave last, in the same call of a function if they did."""
+    here: dict[tuple[int, int], int] = {}
+    anywhere: dict[int, int] = {}
+    since: dict[int, list[int]] = {}
+    found: dict[int, list[int]] = {}
+    for place, event in enumerate(trace.events):
+        node = trace.table.nodes[event.node]
+        used = [here.get((event.frame, one), anywhere.get(one, -1)) for one in node.once[:OPERANDS]]
+        for one in node.often[:OPERANDS]:
+            used += since.pop(one, [])
+        found[place] = list(dict.fromkeys(version for version in used if version >= 0))
+        here[event.frame, event.node] = anywhere[event.node] = event.version
+        since.setdefault(event.node, []).append(event.version)
+    return found

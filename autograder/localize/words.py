@@ -1,0 +1,206 @@
+"""What departs at a line, as a sentence: how the value there is related to the one that should stand there.
+
+It tells of the student's own value, and of the right one no more than a relation, as the messages of the checks do.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from autograder.localize.align import TOLERANCE, factor
+from autograder.localize.find import Found
+from autograder.localize.instrument import Node
+from autograder.localize.recorder import TENSOR, TEXT
+from autograder.localize.trace import Trace, Value
+
+LARGEST = 8  # rows and columns of the matrix that is shown
+CLOSE = 1e-4
+
+
+def sentence(found: Found) -> str:
+    """What is wrong at the line, without the line's number; "" for nothing to say."""
+    trace = found.trace
+    if trace is None:
+        return "the parameters that do not fit are made here"
+    if found.finding is not None and found.finding.check.property == "purity" and found.event is not None:
+        return f"this changes {_called(trace.node(found.event))}, which the caller still needs"
+    if found.blamed is None:
+        if trace.error is not None:
+            return "the code stops here; all that it had computed so far is right"
+        return "all values up to here are right; this is the first step that no right answer takes"
+    if found.blamed.event is not None:
+        return f"this call of `{trace.node(found.blamed.event).operation}` leaves something out that it should pass on"
+    it = _called(trace.maker(found.blamed.version))
+    mine, theirs = trace.values[found.blamed.version], found.blamed.instead
+    if theirs is None or theirs.data is None or mine.data is None:
+        return f"{it} is the first value that no right answer computes; what it is made of is right"
+    return f"{it} {related(mine, theirs)}"
+
+
+def _called(node: Node) -> str:
+    if node.name:
+        return f"`{node.name}`"
+    if node.returned:
+        return "what is returned here"
+    if (
+        node.operation.isidentifier()
+        and node.operation[:1].islower()
+        and node.operation not in ("each", "load", "constant")
+    ):
+        return f"what `{node.operation}` gives here"
+    return f"`{node.text}`" if node.text else "what is computed here"
+
+
+def related(mine: Value, theirs: Value) -> str:
+    """`is 2.83 times what it should be; each row differs`: how one value is related to another."""
+    a, b = mine.data, theirs.data
+    assert a is not None and b is not None
+    if a.shape != b.shape:
+        if sorted(a.shape) == sorted(b.shape) and _transposed(a, b):
+            return f"has its axes in another order than it should: its shape is {list(a.shape)}"
+        return f"has shape {list(a.shape)}, which is not the shape that it should have"
+    if _same(a, b, mine):
+        return _form(mine, theirs)
+    for relation in (_inverted, _multiple, _offset, _transposed_square, _shifted):
+        if said := relation(mine, theirs):
+            return f"{said}{rows(a, b, mine)}"
+    return f"is not what it should be{rows(a, b, mine)}"
+
+
+def _same(a: np.ndarray, b: np.ndarray, like: Value) -> bool:
+    return a.shape == b.shape and not _differs(a, b, like).any()
+
+
+def _differs(a: np.ndarray, b: np.ndarray, like: Value) -> np.ndarray:
+    with np.errstate(invalid="ignore"):
+        same = (a == b) | (np.isnan(a) & np.isnan(b))
+        room = TOLERANCE.get(like.dtype, CLOSE) * np.abs(b[np.isfinite(b)]).max(initial=1e-6)
+        return ~same & ~(np.abs(a - b) <= room)
+
+
+def _form(mine: Value, theirs: Value) -> str:
+    if mine.kind == theirs.kind == TENSOR and mine.dtype != theirs.dtype:
+        return f"is {mine.dtype_name} where {theirs.dtype_name} is expected"
+    if theirs.grad and not mine.grad:
+        return "has the right values, but no gradient flows through it any more"
+    return "has nearly the right values, but not quite"
+
+
+def _inverted(mine: Value, theirs: Value) -> str:
+    assert mine.data is not None and theirs.data is not None
+    opposite = mine.dtype == theirs.dtype == 0 and bool((np.asarray(mine.data) != np.asarray(theirs.data)).all())
+    return "is the opposite of what it should be: True and False are exchanged" if opposite else ""
+
+
+def _multiple(mine: Value, theirs: Value) -> str:
+    times = factor(mine, theirs)
+    if times is None:
+        return ""
+    return "has the wrong sign" if abs(times + 1) < 1e-3 else f"is {times:.3g} times what it should be"
+
+
+def _offset(mine: Value, theirs: Value) -> str:
+    a, b = mine.data, theirs.data
+    assert a is not None and b is not None
+    known = np.isfinite(a) & np.isfinite(b)
+    if a.size < 3 or not known.all() or mine.dtype == 0:
+        return ""
+    gap = float((a - b).mean())
+    even = np.abs(a - b - gap).max() <= 1e-3 * abs(gap) and abs(gap) > 1e-6
+    return f"is {abs(gap):.3g} too {'large' if gap > 0 else 'small'} everywhere" if even else ""
+
+
+def _transposed(a: np.ndarray, b: np.ndarray) -> bool:
+    if a.ndim > 4:
+        return False
+    orders = (order for order in permutations(range(a.ndim)) if order != tuple(range(a.ndim)))
+    return any(a.transpose(o).shape == b.shape and np.allclose(a.transpose(o), b, 1e-4, 1e-6, True) for o in orders)
+
+
+def _transposed_square(mine: Value, theirs: Value) -> str:
+    assert mine.data is not None and theirs.data is not None
+    return "has its axes in another order than it should" if _transposed(mine.data, theirs.data) else ""
+
+
+def _shifted(mine: Value, theirs: Value) -> str:
+    a, b = mine.data, theirs.data
+    assert a is not None and b is not None
+    for axis in range(a.ndim):
+        if a.shape[axis] < 3:
+            continue
+        one, other = np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0)
+        if _same(one[1:], other[:-1], mine) or _same(one[:-1], other[1:], mine):
+            return f"is shifted by one along axis {axis}"
+    return ""
+
+
+def rows(a: np.ndarray, b: np.ndarray, like: Value) -> str:
+    """`; each row differs`, `; 2 of 6 rows differ`: of the last axis; "" for what has no rows."""
+    if a.ndim < 2 or not a.size:
+        return ""
+    wrong = _differs(a, b, like).reshape(-1, a.shape[-1]).any(axis=1)
+    if wrong.all():
+        return "; each row differs"
+    return f"; {int(wrong.sum())} of {len(wrong)} rows differ" if wrong.any() else ""
+
+
+def picture(found: Found) -> dict[str, Any] | None:
+    """The first matrix of the student's value there, and which of its entries are wrong; nothing of a right one's."""
+    if found.trace is None or found.blamed is None or found.blamed.event is not None:
+        return None
+    value, other = found.trace.values[found.blamed.version], found.blamed.instead
+    if value.data is None or value.data.size < 2 or value.data.ndim > 5:
+        return None
+    data = value.data
+    wrong = None
+    if other is not None and other.data is not None and other.data.shape == data.shape:
+        wrong = _differs(data, other.data, value)
+    shown = [[_entry(x, value.dtype) for x in row] for row in _corner(data)]
+    marks = None if wrong is None else _corner(wrong).tolist()
+    node = found.trace.maker(found.blamed.version)
+    vector = data.ndim == 1
+    return {
+        "name": node.name or node.operation,
+        "shape": list(data.shape),
+        "value": shown[0] if vector else shown,
+        "wrong": marks[0] if vector and marks else marks,
+    }
+
+
+def _corner(data: np.ndarray) -> np.ndarray:
+    """The first rows and columns of the first matrix [rows,columns]; a vector is one row."""
+    matrix = np.atleast_2d(data)
+    return matrix.reshape(-1, *matrix.shape[-2:])[0, :LARGEST, :LARGEST]
+
+
+def _entry(x: float, dtype: int) -> Any:
+    if dtype == 0:
+        return bool(x)
+    if not np.isfinite(x):
+        return str(x)
+    return int(x) if dtype < 6 else round(float(x), 4) if abs(x) < 1e6 else float(f"{x:.3g}")
+
+
+def steps_of(trace: Trace) -> list[tuple[int, int]]:
+    """(line, version) of each line that made a value, in time: the last that it made before another line did."""
+    found: list[tuple[int, int]] = []
+    lines: set[int] = set()
+    for version, value in enumerate(trace.values):
+        node = trace.node(value.event)
+        if (
+            value.data is None
+            or node.operation in ("constant", "each")
+            or (node.operation == "load" and value.before < 0)
+        ):
+            continue
+        if value.data.size < 2 and value.kind != TEXT:
+            continue
+        if found and found[-1][0] == node.line:
+            found[-1] = (node.line, version)
+        elif node.line not in lines:
+            found.append((node.line, version))
+            lines.add(node.line)
+    return found

@@ -1,0 +1,140 @@
+"""The line that is named is the one that was edited, and right answers are never asked."""
+
+import pytest
+
+from autograder import registry, run
+from autograder.answers import answers
+from autograder.checks.corpus import asked_of, lines
+from autograder.checks.local import Local
+from autograder.checks.probe import answered
+from autograder.localize.find import find
+from autograder.localize.measure import edited_lines
+from autograder.localize.tell import localized, told
+from autograder.localize.words import sentence
+from autograder.sandbox import choose
+
+ATTENTION = registry.find("attention.scaled_dot_product")
+HEADS = registry.find("attention.multi_head")
+UNSCALED = """
+import torch
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = torch.einsum("...qd,...kd->...qk", q, k)
+    if mask is not None:
+        scores = torch.where(mask, scores, -1e30)
+    weights = scores.softmax(-1)
+    return weights @ v, weights
+"""
+ROW_BY_ROW = """
+import math
+import torch
+
+def one(row, k, v, mask):
+    scores = torch.stack([(row * key).sum(-1) for key in k.unbind(-2)], -1) / math.sqrt(row.shape[-1])
+    if mask is not None:
+        scores = scores.masked_fill(mask, -math.inf)
+    weights = scores.softmax(-1)
+    return weights, (weights.unsqueeze(-1) * v).sum(-2)
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    shape = (*torch.broadcast_shapes(q.shape[:-2], k.shape[:-2]), q.shape[-2], k.shape[-2])
+    mask = None if mask is None else mask.expand(shape)
+    rows = []
+    for place in range(q.shape[-2]):
+        rows.append(one(q[..., place, :], k, v, None if mask is None else mask[..., place, :]))
+    return torch.stack([out for _, out in rows], -2), torch.stack([w for w, _ in rows], -2)
+"""
+
+
+@pytest.fixture(scope="module")
+def asked():
+    return {exercise.id: asked_of(exercise, 3) for exercise in (ATTENTION, HEADS)}
+
+
+def found(exercise, source, asked):
+    namespace: dict = {"__name__": "answer"}
+    exec(source, namespace)
+    subject = Local(namespace)
+    return find(exercise, answered(asked[exercise.id], subject), subject, [("cell", source)])
+
+
+def test_a_missing_scale_is_found_in_another_style(asked):
+    place = found(ATTENTION, UNSCALED, asked)
+    assert place.line == 5 and sentence(place) == "`scores` is 2 times what it should be; each row differs"
+
+
+def test_a_mask_upside_down_is_found_in_loops(asked):
+    assert found(ATTENTION, ROW_BY_ROW, asked).line in (7, 8)
+
+
+def test_a_forgotten_scale_is_found_where_the_scores_are_made_and_not_in_the_helper(asked):
+    wrong = next(path for path in answers(HEADS, "wrong") if path.stem == "no_scale")
+    source = wrong.read_text(encoding="utf-8")
+    assert "scores = q @ k" in source.splitlines()[found(HEADS, source, asked).line - 1]
+
+
+def test_right_answers_are_never_asked(monkeypatch):
+    monkeypatch.setattr(run, "localized", lambda *_: pytest.fail("a right answer was traced"))
+    for path in answers(ATTENTION, "right"):
+        verdict = run.grade_source(ATTENTION, path.read_text(encoding="utf-8"), backend=choose(), device="cpu")
+        assert verdict.status == "passed" and verdict.line is None
+
+
+def test_a_verdict_has_the_line_and_help_gives_it_out_by_steps():
+    from autograder.api import hinted
+
+    verdict = run.grade_source(ATTENTION, UNSCALED, backend=choose(), device="cpu").as_json()
+    assert verdict["line"] == verdict["departure"]["line"] == 5
+    assert verdict["departure"]["text"] == 'scores = torch.einsum("...qd,...kd->...qk", q, k)'
+    assert {"line", "text", "yours", "right", "known"} == set(verdict["departure"]["steps"][0])
+    assert hinted(verdict, 2)["line"] == 5 and hinted(verdict, 2)["departure"]["steps"] == []
+    assert hinted(verdict, 2)["departure"]["value"] is None
+    assert hinted(verdict, 1)["line"] is None and hinted(verdict, 1)["departure"] is None
+
+
+def test_parameters_that_do_not_fit_are_found_where_they_are_made(asked):
+    wrong = next(path for path in answers(HEADS, "wrong") if path.stem == "projections_without_bias")
+    source = wrong.read_text(encoding="utf-8")
+    assert "bias=False" in source.splitlines()[found(HEADS, source, asked).line - 1]
+
+
+def test_a_line_that_the_source_does_not_have_is_not_told(asked):
+    place = found(ATTENTION, UNSCALED, asked)
+    assert told(place, {"cell": "x = 1"}) is None and told(place, {}) is None
+
+
+def test_a_failure_of_ours_costs_the_help_alone(asked, monkeypatch):
+    def fails(*_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("autograder.localize.tell.find", fails)
+    assert localized(ATTENTION, [], None, []) is None
+
+
+def test_edited_lines():
+    right = "def f(x):\n    y = x + 1\n    z = y * 2\n    return z\n"
+    assert edited_lines(right.replace("+", "-"), [right]) == {2}
+    assert edited_lines('"""Doc."""\n' + right.replace("    z = y * 2\n", ""), [right]) == {3, 4}
+    assert edited_lines("def f(x):\n    return x\n", [right]) == set() == edited_lines(right, [right])
+
+
+SAMPLE = [
+    "masks.decoder",
+    "attention.attend",
+    "positions.axial",
+    "transformer.feed_forward",
+    "masks.softmax",
+]
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+def test_the_line_is_near_the_edit(name):
+    exercise = registry.find(name)
+    score = lines(exercise, asked_of(exercise, 3))
+    assert score.near >= 0.9 * score.edits > 0, score.notes
+
+
+@pytest.mark.slow
+def test_the_line_is_near_the_edit_in_nine_of_ten():
+    scores = [lines(exercise, asked_of(exercise, 3)) for exercise in registry.exercises()]
+    assert sum(score.near for score in scores) >= 0.9 * sum(score.edits for score in scores) > 200
