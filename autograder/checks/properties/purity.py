@@ -69,7 +69,7 @@ def _traces(case: Case, subject: Any) -> dict[str, Any]:
         # a box that lies about its arguments computes with them as they are now; an honest one may never come back
         if not touched and not differing["draw"] and compare(first, _answer(call, there), case.tolerance) is not None:
             touched = [next((place for place, value in sent.items() if _data(value)), 0)]
-    return {"arguments": touched, **differing}
+    return {"arguments": touched, "random numbers": differing.pop("draw"), **differing}
 
 
 def _differing(wanted: dict[str, Any], after: dict[str, Any]) -> dict[str, list[str]]:
@@ -135,7 +135,7 @@ def _blame(expected: Any, actual: dict[str, Any]) -> str:
         place = actual["arguments"][0]
         named = f"argument {place + 1}" if isinstance(place, int) else f"the argument `{place}`"
         return f"the call changes its own input ({named}); the caller still needs it"
-    if actual["draw"]:
+    if actual["random numbers"]:
         return "the call draws random numbers or sets a seed; the same inputs must always give the same result"
     if actual["settings"]:
         return f"the call changes a global setting of torch ({', '.join(actual['settings'])})"
