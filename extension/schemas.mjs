@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 const HERE = dirname(fileURLToPath(import.meta.url));
 const SCHEMAS = join(HERE, 'tfkit_lab/schemas');
 const TARGET = join(HERE, 'src/generated');
+const COMPILED = join(HERE, 'lib/generated');
 const BANNER = '/** Made by schemas.mjs; change the schema instead. */';
 
 export const kinds = readdirSync(SCHEMAS)
@@ -68,7 +69,7 @@ function validator(schema) {
   if (text.includes('require(')) {
     throw new Error('the validator needs code of ajv that is not in the bundle: see the options in schemas.mjs');
   }
-  return `${BANNER}\n// @ts-nocheck\n${text}\n`;
+  return `${BANNER}\n${text}\n`;
 }
 
 /** What lies in src/generated, file by file. */
@@ -77,7 +78,8 @@ export async function generated() {
   for (const kind of kinds) {
     const schema = draft7(JSON.parse(readFileSync(join(SCHEMAS, `${kind}.json`), 'utf-8')));
     files[`${kind}.ts`] = await types(kind, schema);
-    files[`${kind}.valid.ts`] = validator(schema);
+    files[`${kind}.valid.js`] = validator(schema);
+    files[`${kind}.valid.d.ts`] = `${BANNER}\nimport { IValidate } from '../widgets/schema';\n\nexport const validate: IValidate;\n`;
   }
   const imports = kinds.map(kind => `import { mount as ${kind} } from '../widgets/${kind}';`).join('\n');
   files['views.ts'] = `${BANNER}\nimport { Mount } from '../widgets/picture';\n${imports}\n\nexport const VIEWS: Record<string, Mount> = { ${kinds.join(', ')} };\n`;
@@ -85,9 +87,11 @@ export async function generated() {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const files = Object.entries(await generated());
+  const scripts = files.filter(([name]) => name.endsWith('.js')); // which the compiler does not carry from src to lib
   rmSync(TARGET, { recursive: true, force: true });
-  mkdirSync(TARGET, { recursive: true });
-  for (const [name, text] of Object.entries(await generated())) {
-    writeFileSync(join(TARGET, name), text);
+  for (const [folder, inside] of [[TARGET, files], [COMPILED, scripts]]) {
+    mkdirSync(folder, { recursive: true });
+    inside.forEach(([name, text]) => writeFileSync(join(folder, name), text));
   }
 }
