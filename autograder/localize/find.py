@@ -17,7 +17,7 @@ from autograder.api import Exercise
 from autograder.checks.compare import Raised
 from autograder.checks.local import Local
 from autograder.checks.probe import FATAL, Answer, Case, Finding, Probe
-from autograder.checks.properties import PARAMETERS
+from autograder.checks.properties.parameters import PARAMETERS
 from autograder.localize.align import Blamed, Departure, Known, Rules, blamed, departure, roots, same_but_form, unlike
 from autograder.localize.instrument import Instrumented, instrumented
 from autograder.localize.trace import BadTrace, Trace, traced
