@@ -111,7 +111,7 @@ def test_the_parent_in_the_docstring_is_a_base_class_or_one_by_idea(name):
 
 def inherits(name: str) -> bool:
     """Whether an architecture's Config is a child of another's."""
-    files = {base.__module__ for base in loaded(name).Config.__mro__[1:] if "Config" in base.__name__}
+    files = {base.__module__ for base in loaded(name).Config.__mro__[1:] if base.__name__ == "Config"}
     return bool(files)
 
 

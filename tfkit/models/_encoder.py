@@ -59,7 +59,7 @@ def encoder_inputs(
 def with_head(model: Any, inputs: EncoderInputs, x: Tensor, cache: Cache | None = None) -> Output:
     """What the head makes of the states x [B,L,E]."""
     pooled = None if model.pooler is None else torch.tanh(model.pooler(x[:, 0]))  # [B,E]
-    seen = heads.Seen(x, pooled, model.words(model.embed.tokens), inputs.mask, inputs.choices)
+    seen = heads.HeadInputs(x, pooled, model.words(model.embed.tokens), inputs.mask, inputs.choices)
     return Output(model.task_head(seen, **inputs.targets), cache=cache)
 
 

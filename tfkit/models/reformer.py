@@ -213,9 +213,7 @@ class Reformer(Model):
         mask = to_bool_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
         x = self.hidden(ids, self.positions(ids, position_ids, past), mask, cache)
         real = mask if mask is None else mask[:, -ids.size(1) :]
-        return Output(
-            self.task_head(heads.ReformerContext(x, None, self.embed.weight, real, 1), **targets), cache=cache
-        )
+        return Output(self.task_head(heads.HeadInputs(x, None, self.embed.weight, real, 1), **targets), cache=cache)
 
     def checked_cache(self, cache, use_cache):
         """The cache that is given, or a new one where one is wanted. ValueError, TypeError for another."""
