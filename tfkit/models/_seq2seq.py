@@ -109,7 +109,7 @@ HEAD_CLASSES: dict[str | None, type[heads.Head]] = {  # the heads that read the 
 
 
 def make_task_head(model: Any) -> Any:
-    """The head's own layers, or None: of `HEAD_CLASSES`, or of the model's ENCODER_TOPS, which need the encoder
+    """The head's own layers, or None: of `HEAD_CLASSES`, or of the model's ENCODER_HEAD_CLASSES, which need the encoder
     alone."""
     tops = {**HEAD_CLASSES, **model.ENCODER_HEAD_CLASSES}
     return tops[model.head](model.config) if model.head in tops else None
