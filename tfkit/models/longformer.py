@@ -71,7 +71,7 @@ class Longformer(Model):
         same shape, 1 where a token is global; labels and targets as the head has them -> Output: loss, logits, or what
         the head gives by another name. Raises ValueError, TypeError for what does not fit."""
         given, targets = (input_ids, attention_mask, token_type_ids, position_ids), {"labels": labels, **targets}
-        inputs = encoder_inputs(self, *given, targets, extra={"marked": global_attention_mask})
+        inputs = encoder_inputs(self, *given, targets, extra={"global_mask": global_attention_mask})
         ids = inputs.ids
         return with_head(self, inputs, self.encode(ids, inputs.mask, inputs.types, inputs.position_ids, **inputs.extra))
 
