@@ -14,8 +14,8 @@ from bench.data import steps, writer
 
 from course.build import build
 from tfkit_lab import to_html
-from tfkit_lab.export import known
 from tfkit_lab.page import page
+from tfkit_lab.views import view_of
 
 GOLDEN = Path(__file__).parents[2] / "tests" / "extension" / "golden"
 PLUGIN = Path(__file__).parents[2] / "examples" / "plugin"
@@ -92,7 +92,8 @@ def main(root: Path) -> None:
     trace = json.loads((GOLDEN / "beam.json").read_text(encoding="utf-8"))
     goldens = [file for folder in (".", "pictures", "patterns") for file in sorted((GOLDEN / folder).glob("*.json"))]
     states = [{"trace": json.loads(file.read_text(encoding="utf-8"))} for file in goldens]
-    every = page("Every view", states, known(), ["<h1>Every view</h1><h2>As recorded</h2>"])
+    scripts = {state["trace"]["kind"]: view_of(state["trace"]["kind"]).script for state in states}
+    every = page("Every view", states, scripts, ["<h1>Every view</h1><h2>As recorded</h2>"])
     (root / "views.html").write_text(every, encoding="utf-8")
     (root / "page.html").write_text(to_html(trace), encoding="utf-8")
     (root / "long.html").write_text(steps(writer(), 452, "512 tokens").to_html(), encoding="utf-8")

@@ -6,9 +6,14 @@ test('the class panel tells how the class does, and opens a submission', async (
   await lab(page);
   await command(page, 'tfkit:show-class');
   const panel = page.locator('#tfkit-class');
-  await expect(panel.locator('tbody tr')).toHaveCount(3);
-  await expect(panel.locator('tbody tr').nth(1)).toContainText('not yet right own position hidden');
+  await expect(panel.locator('.tfkit-Class-table tbody tr')).toHaveCount(3);
+  await expect(panel.locator('.tfkit-Class-table tbody tr').nth(1)).toContainText('not yet right own position hidden');
   await expect(panel.locator('ol li')).toHaveText('own position hidden (masks.causal): 2 students');
+  const only = panel.getByRole('checkbox', { name: 'Only those who have not passed everything' });
+  await only.check();
+  await expect(panel.locator('.tfkit-Class-table tbody tr:visible')).toHaveCount(2);
+  await shot(page, 'class-panel-open');
+  await only.uncheck();
   const axe = await new AxeBuilder({ page }).include('#tfkit-class').analyze();
   expect(axe.violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 90)).join(' | ')}`)).toEqual([]);
   await panel.getByRole('button', { name: 'ben' }).click();

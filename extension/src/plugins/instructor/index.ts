@@ -32,6 +32,9 @@ export interface IAssignment {
 /** One word for a shell, whatever is in it. */
 const quoted = (word: unknown): string => `'${String(word).replace(/'/g, "'\\''")}'`;
 
+/** An exercise's id that may break after its dots: a column is no wider than its longest word. */
+const broken = (id: string): (string | Node)[] => id.split('.').flatMap((part, n) => (n ? [h('wbr'), `.${part}`] : [part]));
+
 const spoken = (name: string): string => name.replace(/_/g, ' ');
 
 class ClassPanel extends Widget {
@@ -104,15 +107,21 @@ class ClassPanel extends Widget {
 
   private _table({ exercises, students }: IAssignment): HTMLElement {
     const names = [this._trans.__('Student'), ...exercises, this._trans.__('Points')];
-    const head = h('tr', {}, ...names.map(name => h('th', { scope: 'col' }, name)));
+    const head = h('tr', {}, ...names.map(name => h('th', { scope: 'col', title: name }, ...broken(name))));
     const rows = students.map(({ student, path, verdicts }) => {
       const open = h('button', { type: 'button', title: path, onclick: () => this._run('docmanager:open', { path }) }, student);
       const points = Object.values(verdicts).reduce((sum, verdict) => sum + verdict.score, 0);
       const cells = exercises.map(exercise => this._cell(verdicts[exercise]));
-      return h('tr', {}, h('th', { scope: 'row' }, open), ...cells, h('td', {}, points.toFixed(1).replace(/\.0$/, '')));
+      const row = h('tr', {}, h('th', { scope: 'row' }, open), ...cells, h('td', {}, points.toFixed(1).replace(/\.0$/, '')));
+      row.classList.toggle('tfkit-Class-done', exercises.every(exercise => verdicts[exercise]?.status === 'passed'));
+      return row;
     });
     const table = h('table', {}, h('thead', {}, head), h('tbody', {}, ...rows));
-    return h('div', { className: 'tfkit-Class-table', tabIndex: 0, role: 'group', 'aria-label': this._trans.__('Submissions') }, table);
+    const label = this._trans.__('Submissions');
+    const part = h('div', { className: 'tfkit-Class-table', tabIndex: 0, role: 'group', 'aria-label': label }, table);
+    const only = h('input', { type: 'checkbox' });
+    only.onchange = () => part.classList.toggle('tfkit-mod-open', only.checked);
+    return h('div', {}, h('label', {}, only, ` ${this._trans.__('Only those who have not passed everything')}`), part);
   }
 
   private _cell(verdict: IVerdict | undefined): HTMLElement {
