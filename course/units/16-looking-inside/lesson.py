@@ -82,9 +82,13 @@ print("right", *right, sep="\t")
 #
 # **Predict, then run.** This task takes two steps, as you will see. After how many of the two layers can the right symbol be read off?
 
+# %% role="predict"
+predict("16.lens", predict.choice("The right symbol can be read off …", "from the embeddings on", "after layer 0", "after layer 1"))
+
 # %% role="exercise" exercise="inside.logit_lens"
 
 # %% role="demo"
+guess = predicted("16.lens")
 target = text[0, 1:]
 try:
     with tfkit.trace(model) as t:
@@ -96,6 +100,8 @@ try:
     image = ax.imshow(of_target, cmap="viridis", vmin=0, vmax=1, aspect="auto")
     ax.set_yticks(range(3), ["embeddings", "layer 0", "layer 1"]), ax.set_xlabel("position")
     fig.colorbar(image, label="p(next symbol)"), plt.show()
+    readable = int((of_target[:, PERIOD:].mean(-1) > 0.5).int().argmax())
+    guess.compare(("from the embeddings on", "after layer 0", "after layer 1")[readable])
 except NotImplementedError:
     print("Build logit_lens first.")
 
@@ -115,19 +121,18 @@ except NotImplementedError:
 #
 # **Predict, then run.** One symbol of the first copy is exchanged, and the prediction in the *second* copy changes. Which positions of layer 0's output, patched back, bring the old answer back?
 
+# %% role="predict"
+predict("16.patch", predict.number("The position of layer 0's output that brings it back; the exchanged symbol is number 4 of 15, counted from 0"))
+
 # %% role="exercise" exercise="inside.patch"
 
 # %% role="demo"
+guess = predicted("16.patch")
 PLACE = 4  # in the first copy; the same symbol comes again at PLACE + PERIOD
 clean, corrupted = text[:, : PLACE + PERIOD], text[:, : PLACE + PERIOD].clone()
 answer = int(clean[0, PLACE])
 corrupted[0, PLACE] = (answer + 1) % VOCAB
-
-
-def share_of_answer(logits):
-    return logits[0, -1].softmax(-1)[answer].item()
-
-
+share_of_answer = lambda logits: logits[0, -1].softmax(-1)[answer].item()
 try:
     with tfkit.trace(model) as t:
         before = share_of_answer(model(clean).logits)
@@ -144,6 +149,7 @@ try:
     image = ax.imshow(found, cmap="viridis", vmin=0, vmax=1, aspect="auto")
     ax.set_yticks(range(3), ["embeddings", "layer 0", "layer 1"]), ax.set_xlabel("patched position")
     fig.colorbar(image, label="p(answer)"), plt.show()
+    guess.compare(found[1].argmax())
 except NotImplementedError:
     print("Build run_patched first.")
 
@@ -161,16 +167,20 @@ except NotImplementedError:
 #
 # **Predict, then run.** The weights are $[B,H,Q,K]$ with 4 heads, 15 queries; the model's width is 32. What shape have the contributions? What is left when they are summed over the heads and the layer's output is taken away?
 
+# %% role="predict"
+predict("16.contributions", predict.shape("What shape have the contributions, for one text?"))
+
 # %% role="exercise" exercise="inside.head_contributions"
 
 # %% role="demo"
+guess = predicted("16.contributions")
 try:
     with tfkit.trace(model) as t:
         model(clean)
     attention = model.layers[1].attn
     values = t["layers.1.attn.v_proj.out"].unflatten(-1, (4, 8)).transpose(1, 2)
     added = head_contributions(t["layers.1.attn.weights"], values, attention.o_proj.weight)
-    print("contributions", tuple(added.shape))
+    guess.compare(added.shape)
     print("left over    ", f"{(added.sum(1) - t['layers.1.attn.out']).abs().max().item():.0e}")
 except NotImplementedError:
     print("Build head_contributions first.")
@@ -218,9 +228,15 @@ except NotImplementedError:
 #
 # **Predict, then run.** Which of the two layers has such heads? And what must the *other* layer do, given that attention compares the current symbol with what is written at a position, and at position $i - \text{period} + 1$ stands another symbol?
 
+# %% role="predict"
+predict("16.induction", predict.choice("Heads that look at what followed are in …", "layer 0", "layer 1", "both"))
+
 # %% role="exercise" exercise="inside.induction"
 
 # %% role="demo"
+guess = predicted("16.induction")
+
+
 def score_heads(model, period=PERIOD):
     """Induction scores [layers, heads] on fresh texts."""
     texts = repeating(16, period, 3 * period, torch.Generator().manual_seed(9))
@@ -241,6 +257,8 @@ try:
             for head in range(4):
                 ax.text(head, layer, f"{values[layer, head]:.2f}", ha="center", va="center", fontsize=8, color="white" if values[layer, head] < 0.6 else "black")
     plt.tight_layout(), plt.show()
+    highest = scores.amax(1)
+    guess.compare("both" if (highest > 0.3).all() else f"layer {highest.argmax()}")
 except NotImplementedError:
     print("Build induction_scores first.")
 
@@ -280,9 +298,13 @@ except NotImplementedError:
 #
 # The story makes a prediction that can fail: a model of *one* layer cannot do this, however long it trains, because nobody can write "which symbol stood before" before it is asked for.
 #
-# **Predict.** Draw the two loss curves. Does the one of the two-layer model fall steadily, or all at once?
+# **Predict.** Draw the two loss curves. Does the one of the two-layer model fall from the start, or only after a while?
+
+# %% role="predict"
+predict("16.two-layers", predict.choice("The two-layer model's loss …", "leaves the other's from the first steps on", "leaves the other's after a while"))
 
 # %% role="experiment"
+guess = predicted("16.two-layers")
 _, alone = train_model(layers=1)
 smooth = lambda values: torch.tensor(values).unfold(0, 50, 10).mean(-1)
 fig, ax = plt.subplots(figsize=(6, 2.6))
@@ -291,6 +313,8 @@ for curve, label in ((alone, "one layer"), (losses, "two layers")):
 ax.axhline(torch.tensor(float(VOCAB)).log(), color="#888888", lw=0.8, ls=":")
 ax.set(xlabel="step", ylabel="loss where the text repeats", ylim=(0, 3.5)), ax.legend()
 plt.show()
+near = (smooth(losses)[:10] - smooth(alone)[:10]).abs().mean() < 0.2
+guess.compare("leaves the other's after a while" if near else "leaves the other's from the first steps on")
 print(f"at the end: one layer {smooth(alone)[-1]:.2f}, two layers {smooth(losses)[-1]:.2f}")
 
 # %% [markdown]

@@ -1,0 +1,2 @@
+def direct_attribution(parts, unembed, target, rival):
+    return (parts * (unembed[target] - unembed[rival])).sum(-1)

@@ -1,8 +1,0 @@
-"""You return how large each contribution is; the vector itself is asked for, with its sign, so that they can be added up."""
-
-import torch
-
-
-def head_contributions(weights, v, w_o):
-    columns = w_o.unflatten(1, (v.size(1), -1))
-    return torch.einsum("bhqd,ehd->bhqe", weights @ v, columns).abs()

@@ -1,8 +1,0 @@
-"""No gradient reaches the attention weights, so it cannot be asked which of them mattered."""
-
-import torch
-
-
-def head_contributions(weights, v, w_o):
-    columns = w_o.unflatten(1, (v.size(1), -1))
-    return torch.einsum("bhqd,ehd->bhqe", weights.detach() @ v, columns)

@@ -1,7 +1,0 @@
-"""You keep the batch apart, [B,H]; the mean runs over the batch too."""
-
-
-def induction_scores(weights, period):
-    if weights.size(-1) <= period:
-        return weights.new_zeros(weights.size(1))
-    return weights.diagonal(1 - period, dim1=-2, dim2=-1)[..., 1:].mean(2)
