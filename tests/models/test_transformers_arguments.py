@@ -106,17 +106,53 @@ def test_embeddings_in_place_of_ids(name, tmp_path):
     assert vectors.grad.any()
 
 
-@pytest.mark.parametrize("name", ["BigBirdModel", "FunnelModel"])
+FUNNEL = {"d_model": 16, "n_head": 2, "d_head": 8, "d_inner": 24, "block_sizes": [1, 2], "vocab_size": 99,
+          "block_repeats": [1, 2], "num_decoder_layers": 2}  # fmt: skip
+REFORMER = {"hidden_size": 16, "attention_head_size": 8, "num_attention_heads": 2, "feed_forward_size": 24,
+            "attn_layers": ["local", "lsh", "local"], "axial_pos_embds": False, "max_position_embeddings": 32,
+            "local_attn_chunk_length": 4, "lsh_attn_chunk_length": 16, "vocab_size": 99}  # fmt: skip
+PROPHET = {"hidden_size": 16, "encoder_ffn_dim": 24, "decoder_ffn_dim": 24, "vocab_size": 99, "num_encoder_layers": 2,
+           "num_decoder_layers": 2, "num_encoder_attention_heads": 2, "num_decoder_attention_heads": 2, "ngram": 3,
+           "max_position_embeddings": 32, "decoder_start_token_id": 1}  # fmt: skip
+OWN_STATES = {
+    "FunnelModel": FUNNEL, "FunnelBaseModel": FUNNEL, "FunnelForSequenceClassification": FUNNEL,
+    "ReformerModel": REFORMER, "ReformerModelWithLMHead": {**REFORMER, "is_decoder": True},
+    "ProphetNetModel": PROPHET, "ProphetNetForConditionalGeneration": PROPHET, "ProphetNetEncoder": PROPHET,
+    "ProphetNetForCausalLM": {**PROPHET, "add_cross_attention": False},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OWN_STATES)
+@torch.no_grad()
+def test_states_of_layers_that_read_no_state_for_each_token(name, tmp_path):
+    """Funnel's blocks shorten the text, Reformer's layers hand on two streams, ProphetNet's several."""
+    theirs, ours = made(name, OWN_STATES[name], tmp_path, torch.float32)
+    ids = ragged()[0]
+    given = {"input_ids": ids, "output_hidden_states": True}
+    if name in ("ProphetNetModel", "ProphetNetForConditionalGeneration"):
+        given["decoder_input_ids"] = ids[:, :5]
+    expected, out = theirs(**given), ours(**given)
+    keys = [key for key in expected if "hidden_states" in key]
+    assert keys and set(keys) <= set(out)
+    for key in keys:
+        assert len(out[key]) == len(expected[key]), key
+        for layer, (a, b) in enumerate(zip(out[key], expected[key], strict=True)):
+            b = b[:, : a.size(1)] if "Reformer" in name else b  # theirs shows what fills the last chunk up
+            torch.testing.assert_close(a, b, **NEAR, msg=lambda m, at=(key, layer): f"{at}: {m}")
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in ours.modules())
+
+
+@pytest.mark.parametrize("name", ["BigBirdModel", "LongformerModel", "ReformerModel"])
 def test_what_has_no_such_weights_says_so(name, tmp_path):
-    fields = {"BigBirdModel": {**BERT, "block_size": 2, "num_random_blocks": 1, "max_position_embeddings": 64},
-              "FunnelModel": {"d_model": 16, "n_head": 2, "d_head": 8, "d_inner": 24, "block_sizes": [1, 1],
-                              "vocab_size": 99}}[name]  # fmt: skip
+    fields = {
+        "BigBirdModel": {**BERT, "block_size": 2, "num_random_blocks": 1, "max_position_embeddings": 64},
+        "LongformerModel": {**BERT, "attention_window": [4, 4], "max_position_embeddings": 64},
+        "ReformerModel": {**REFORMER, "lsh_attn_chunk_length": 4},
+    }[name]
     torch.manual_seed(0)
     ours = read(getattr(hf, name)(getattr(hf, name).config_class(**fields)), tmp_path)
-    ids = torch.randint(3, 99, (1, 32))
-    asked = {"output_attentions": True} if name == "BigBirdModel" else {"output_hidden_states": True}
-    with pytest.raises(ValueError, match="tfkit.trace"):
-        ours(ids, **asked)
+    with pytest.raises(ValueError, match="meets only some keys; `with tfkit.trace"):
+        ours(torch.randint(3, 99, (1, 32)), output_attentions=True)
 
 
 UNTIED = {

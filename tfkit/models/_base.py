@@ -108,7 +108,6 @@ class Model(nn.Module):
     HEADS: ClassVar[tuple[str | None, ...]] = (None,)
     STATIC_CACHE: ClassVar[bool] = True  # whether its decoder, where it has one, takes a cache of fixed size
     NOT_COMPILABLE: ClassVar[str | None] = None  # why a step of decoding cannot be one graph
-    NO_HIDDEN_STATES: ClassVar[str | None] = None  # why its layers have no hidden states as transformers' have
     task_head: Any  # the head's own layers, where it has any
     pooler: Any  # what the head reads the first position through, of an encoder
     accepts_loss_kwargs = False  # transformers' Trainer asks: losses here are means, and are not told over how many

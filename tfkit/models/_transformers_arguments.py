@@ -35,7 +35,7 @@ def call_with_transformers_arguments(
         states = around.enter_context(layer_states(model)) if hidden else None
         seen = around.enter_context(attention_weights(model)) if weights else None
         out = call(*args, **given)
-    more = by_side(states, "hidden_states") if states else {}
+    more = getattr(model, "name_states", default_names)(states) if states else {}
     out = Output({**out, **more, **(attentions(model, seen) if seen is not None else {})})
     return out if as_dict is None or as_dict else out[:]
 
@@ -58,13 +58,16 @@ def stacks(model: nn.Module) -> Iterator[tuple[str, list[nn.Module]]]:
 
 @contextmanager
 def layer_states(model: Any) -> Iterator[dict[str, list[torch.Tensor]]]:
-    """While it lasts, side -> what each layer reads, and at the end what comes out of all, [B,L,E] each.
-
-    Raises ValueError for a model whose layers do not read one state for each token."""
-    if why := getattr(model, "NO_HIDDEN_STATES", None):
-        raise ValueError(f"output_hidden_states: {why}; `with tfkit.trace(model)` shows what each layer gives")
+    """While it lasts, side -> what each layer reads, and at the end what comes out of all, [B,L,E] each. A model whose
+    layers do not read one state for each token has `hook_states(note)`, which gives the handles of hooks of its own."""
     found: dict[str, list[torch.Tensor]] = {}
     with ExitStack() as around:
+        if hasattr(model, "hook_states"):
+            found[""] = []
+            for handle in model.hook_states(found[""].append):
+                around.callback(handle.remove)
+            yield found
+            return
         for side, layers in stacks(model):
             found[side] = []
 
@@ -138,6 +141,11 @@ def attentions(model: nn.Module, seen: Weights) -> dict[str, tuple[torch.Tensor,
 def by_side(found: dict[str, list[torch.Tensor]], what: str) -> dict[str, tuple[torch.Tensor, ...]]:
     """{"encoder": …} -> {"encoder_hidden_states": …}"""
     return {f"{side}_{what}".lstrip("_"): tuple(tensors) for side, tensors in found.items() if tensors}
+
+
+def default_names(states: dict[str, list[torch.Tensor]]) -> dict[str, tuple[torch.Tensor, ...]]:
+    """Names of hidden states where the model has no `name_states`, which would say otherwise."""
+    return by_side(states, "hidden_states")
 
 
 def token_table(model: nn.Module) -> nn.Module:

@@ -128,7 +128,6 @@ class Funnel(Model):
         **bert.TASK_HEADS, "sequence_classification": SequenceClassification, "multiple_choice": MultipleChoice,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
-    NO_HIDDEN_STATES = "its blocks halve the length of the text"
     ENCODER_ONLY_HEADS = ("base", "sequence_classification", "multiple_choice")
 
     def __init__(self, config: Config, head=None):
@@ -140,6 +139,16 @@ class Funnel(Model):
         self.apply(normal_init)
         self.names = BASE_HF if head == "base" else HF
         self.drop = Dropout(config.dropout)
+
+    def hook_states(self, note):
+        """Handles of hooks that note the embeddings, what each layer gives each time it runs, shorter from block to
+        block, and, before the decoder's layers, what the first of them reads."""
+        after = lambda _module, _args, out: note(out)
+        layers = [layer for block in self.layers for layer in block]
+        decoder = list(getattr(self, "decoder", ()))
+        handles = [module.register_forward_hook(after) for module in (self.embed, *layers, *decoder)]
+        before = [layer.register_forward_pre_hook(lambda _layer, args: note(args[0])) for layer in decoder[:1]]
+        return handles + before
 
     def pooling_context(self, block, q_types, types, mask, queries, x, pooled=False):
         """As the layers of this block see it, or its first, from the pooled positions."""

@@ -90,7 +90,6 @@ class DecoderLayer(nn.Module):
 
 class ProphetNet(Model):
     HEADS: ClassVar = (None, "seq2seq_lm", "causal_lm", "encoder")
-    NO_HIDDEN_STATES = "its decoder's layers read all streams at once"
 
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)
@@ -172,6 +171,19 @@ class ProphetNet(Model):
         for layer in self.decoder:
             x = layer(x, memory, context, memory_mask, cache)
         return x
+
+    def name_states(self, states):
+        """The decoder's layers read all streams at once: the main one and the predicting ones apart."""
+        found = {}
+        for side, tensors in states.items():
+            name = f"{side}_hidden_states".lstrip("_")
+            if side == "decoder" or self.head == "causal_lm":
+                new = tensors[0].size(1) // (1 + self.config.ngram)
+                others = "hidden_states_ngram" if self.head == "causal_lm" else "decoder_ngram_hidden_states"
+                found[others] = tuple(x[:, new:] for x in tensors)
+                tensors = [x[:, :new] for x in tensors]
+            found[name] = tuple(tensors)
+        return found
 
     def loss(self, logits, labels):
         """logits [B,N,T,V], labels [B,T]: every stream has the same"""

@@ -13,6 +13,7 @@ Trained  objectives.causal_lm; also masked language modelling
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -165,7 +166,6 @@ class QuestionAnswering(heads.QuestionAnswering):
 
 
 class Reformer(Model):
-    NO_HIDDEN_STATES = "its layers hand on two streams, of which no copy is kept"
     HEAD_CLASSES = {
         None: heads.NoHead, "causal_lm": LM, "masked_lm": LM, "sequence_classification": SequenceClassification,
         "question_answering": QuestionAnswering,
@@ -236,6 +236,28 @@ class Reformer(Model):
         if end > most:
             raise ValueError(f"input_ids reaches position {end}, there are {most}")
         return (torch.arange(past, end, device=ids.device) if given is None else given).expand_as(ids)
+
+    def hook_states(self, note):
+        """Handles of hooks that note the stream which attention reads, at each layer and after the last, without what
+        fills the last chunk up."""
+        length = 0
+
+        def read(_table, args):
+            nonlocal length
+            length = args[0].size(1)
+
+        def end(_norm, args):  # both streams side by side
+            note(args[0].chunk(2, -1)[1][:, :length])
+
+        at_layer = lambda _sublayer, args: note(args[0][:, :length])
+        layers: Any = self.layers
+        handles = [layer.f.register_forward_pre_hook(at_layer) for layer in layers]
+        return [*handles, self.embed.register_forward_pre_hook(read), self.norm.register_forward_pre_hook(end)]
+
+    def name_states(self, states):
+        """With a cache, several new tokens go through all layers one after the other."""
+        found, each = states[""], len(self.layers) + 1
+        return {"hidden_states": tuple(torch.cat(found[layer::each], 1) for layer in range(each))}
 
     def hidden(self, ids, positions, real, cache):
         """ids, positions [B,L], real bool [B,K] or None -> [B,L,2E]"""
