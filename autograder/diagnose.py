@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.answers import Answer, answers
 from autograder.api import Exercise
+from autograder.diagnosis.compose import composed
 from autograder.translate import translated
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from autograder.checks.probe import Answer as Reply
     from autograder.checks.probe import Finding
 
+BESIDES = "\n\nAnd besides: "
 SHOWN = 64  # a counter-example with more numbers than this is no help to a reader
 
 
@@ -47,23 +49,32 @@ def known_answers(exercise: Exercise) -> list[Answer]:
 def diagnose(
     exercise: Exercise, findings: Sequence[Finding], known: list[Answer] | None = None
 ) -> Misconception | None:
-    """The misconception that answers as the student does: to all probes, or else to all core ones that failed, or else
-    to all at the edges.
+    """The misconception that answers as the student does: to all probes, or else several that do so together, or else
+    one that answers so to all core probes that failed, or to all at the edges.
 
     None where nothing fits. `known` are the answers to compare with, the exercise's own where it is not given.
     """
     failed = [finding for finding in findings if finding.failed]
     if not failed:
         return None
-    every = [answer for finding in findings if finding.check.graded for answer in finding.answers]
+    told = [finding for finding in findings if finding.check.graded and (finding.failed or _cheap(finding))]
+    every = [answer for finding in told for answer in finding.answers]
     core = [answer for finding in failed if finding.check.core for answer in finding.failed]
     noisy = [a for f in failed for a in f.failed if isinstance(a.actual, dict) and a.actual.get("random numbers")]
     at_edges = [answer for finding in failed if finding.check.property == "edges" for answer in finding.answers]
     known = known_answers(exercise) if known is None else known
-    for replies in (every, core, noisy, at_edges):  # what draws random numbers never gives the same values again
+    if found := _named(exercise, every, known) or _together(exercise, every, known):
+        return found
+    for replies in (core, noisy, at_edges):  # what draws random numbers never gives the same values again
         if found := _named(exercise, replies, known):
             return found
-    return None
+    values = [answer for finding in failed if finding.check.property == "values" for answer in finding.answers]
+    return _together(exercise, core, known) or _named(exercise, values, known) or _together(exercise, values, known)
+
+
+def _cheap(finding: Finding) -> bool:
+    """Whether its questions tell mistakes apart for their price: what a call leaves behind is looked at for long."""
+    return finding.check.property not in ("purity", "cost")
 
 
 def diagnose_edge(exercise: Exercise, finding: Finding, known: list[Answer] | None = None) -> Misconception | None:
@@ -78,6 +89,14 @@ def _named(exercise: Exercise, replies: Sequence[Reply], known: list[Answer]) ->
         if _agrees(path, replies):
             return Misconception(path.stem, translated(said(path), exercise.folder))
     return None
+
+
+def _together(exercise: Exercise, replies: Sequence[Reply], known: list[Answer]) -> Misconception | None:
+    found = composed(known, replies)
+    if found is None:
+        return None
+    hints = [translated(said(part), exercise.folder) for part in found.parts]
+    return Misconception(found.stem, BESIDES.join(hints))
 
 
 def _agrees(path: Answer, said: Sequence[Reply]) -> bool:

@@ -18,7 +18,18 @@ from autograder.api import Exercise
 from autograder.nbgrader.rebuild import Source
 
 PACKAGE = Path(__file__).parents[1]
-ENGINE = ("run.py", "points.py", "student.py", "given.py", "diagnose.py", "checks", "sandbox", "nbgrader/rebuild.py")
+ENGINE = (
+    "run.py",
+    "points.py",
+    "student.py",
+    "given.py",
+    "diagnose.py",
+    "diagnosis",
+    "answers.py",
+    "checks",
+    "sandbox",
+    "nbgrader/rebuild.py",
+)
 
 
 class Key(NamedTuple):

@@ -6,12 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+TOGETHER = " + "  # between the names of mistakes that were made in one answer
+
 
 def misconceptions(students: Iterable[Mapping[str, Mapping[str, Any]]]) -> Counter[tuple[str, str]]:
     """(exercise, misconception) -> students whose code behaves like it; students: exercise -> verdict, for each."""
     return Counter(
-        (exercise, verdict["misconception"])
+        (exercise, name)
         for one in students
         for exercise, verdict in one.items()
         if verdict["misconception"]
+        for name in verdict["misconception"].split(TOGETHER)
     )

@@ -1,0 +1,92 @@
+"""Two mistakes in one answer are both named; what no two explain is not."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+
+import pytest
+
+from autograder import registry
+from autograder.answers import answer
+from autograder.checks.corpus import asked_of
+from autograder.checks.local import Local
+from autograder.checks.probe import answered
+from autograder.diagnose import BESIDES, diagnose, known_answers
+from autograder.diagnosis.compose import Together, fit
+from autograder.diagnosis.limit import Late, limited
+
+ATTENTION = registry.find("attention.scaled_dot_product")
+
+
+@pytest.fixture(scope="module")
+def asked():
+    return asked_of(ATTENTION, 11)
+
+
+def findings(asked, source):
+    namespace: dict = {}
+    exec(source, namespace)
+    return answered(asked, Local(namespace))
+
+
+OTHER_STYLE = """
+import torch
+def scaled_dot_product_attention(q, k, v, mask=None):
+    s = torch.einsum("...qd,...kd->...qk", q, k) / q.size(-1)
+    if mask is not None:
+        s = torch.where(mask, torch.full_like(s, -torch.inf), s)
+    w = s.softmax(-1)
+    w = torch.where(w.isnan(), torch.zeros_like(w), w)
+    return w @ v, w
+"""
+
+
+def test_two_mistakes_in_another_style_are_both_named(asked):
+    found = diagnose(ATTENTION, findings(asked, OTHER_STYLE))
+    assert set(found.name.split(" + ")) == {"divided_by_d", "mask_inverted"}
+    assert BESIDES in found.hint and found.hint.count("Your") >= 2
+
+
+def test_one_mistake_is_no_two(asked):
+    source = OTHER_STYLE.replace(
+        "torch.where(mask, torch.full_like(s, -torch.inf), s)", "s.masked_fill(~mask, -torch.inf)"
+    )
+    assert diagnose(ATTENTION, findings(asked, source)).name == "divided_by_d"
+
+
+def test_what_no_two_explain_is_not_named(asked):
+    source = OTHER_STYLE.replace("/ q.size(-1)", "* 0.123")
+    assert diagnose(ATTENTION, findings(asked, source)) is None
+
+
+def test_only_mistakes_on_different_lines_of_one_base_fit():
+    one, other = (answer(ATTENTION, name) for name in ("divided_by_d", "no_scale"))
+    third = answer(ATTENTION, "mask_inverted")
+    assert not fit((one, other)) and fit((one, third)) and not fit((one, other, third))
+    edits = [known for known in known_answers(ATTENTION) if hasattr(known, "replacements")]
+    pairs = [Together(pair) for pair in itertools.combinations(edits, 2) if fit(pair)]
+    assert len(pairs) > 80
+    for pair in pairs:
+        compile(pair.read_text(), "pair.py", "exec")
+
+
+def test_what_never_ends_is_stopped_in_any_thread():
+    ended: list[bool] = []
+
+    def work():
+        try:
+            with limited(0.05):
+                while True:
+                    pass
+        except Late:
+            ended.append(True)
+        with limited(5.0):
+            ended.append(True)
+
+    thread = threading.Thread(target=work)
+    start = time.monotonic()
+    thread.start()
+    thread.join(30)
+    assert ended == [True, True] and time.monotonic() - start < 29
