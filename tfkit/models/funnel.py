@@ -144,7 +144,8 @@ class Funnel(Model):
         """Handles of hooks that note the embeddings, what each layer gives each time it runs, shorter from block to
         block, and, before the decoder's layers, what the first of them reads."""
         after = lambda _module, _args, out: note(out)
-        layers = [layer for block in self.layers for layer in block]
+        blocks: Any = self.layers
+        layers = [layer for block in blocks for layer in block]
         decoder = list(getattr(self, "decoder", ()))
         handles = [module.register_forward_hook(after) for module in (self.embed, *layers, *decoder)]
         before = [layer.register_forward_pre_hook(lambda _layer, args: note(args[0])) for layer in decoder[:1]]
