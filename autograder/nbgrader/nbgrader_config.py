@@ -5,9 +5,13 @@ generate_feedback, release_feedback, formgrader.
 """
 
 import os
+import warnings
 from pathlib import Path
 
 from autograder import points, slips
+
+# nbgrader's own code provokes three of these for each new submission, whose rows come out right all the same
+warnings.filterwarnings("ignore", message="Object of type <Submitted", module=r"nbgrader\.api")
 
 HERE = Path(__file__).resolve().parent
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
