@@ -57,8 +57,7 @@ def diagnose(
     failed = [finding for finding in findings if finding.failed]
     if not failed:
         return None
-    told = [finding for finding in findings if finding.check.graded and (finding.failed or _cheap(finding))]
-    every = [answer for finding in told for answer in finding.answers]
+    every = [answer for finding in findings if finding.check.graded for answer in _telling(finding)]
     core = [answer for finding in failed if finding.check.core for answer in finding.failed]
     noisy = [a for f in failed for a in f.failed if isinstance(a.actual, dict) and a.actual.get("random numbers")]
     at_edges = [answer for finding in failed if finding.check.property == "edges" for answer in finding.answers]
@@ -72,9 +71,13 @@ def diagnose(
     return _together(exercise, core, known) or _named(exercise, values, known) or _together(exercise, values, known)
 
 
-def _cheap(finding: Finding) -> bool:
-    """Whether its questions tell mistakes apart for their price: what a call leaves behind is looked at for long."""
-    return finding.check.property not in ("purity", "cost")
+def _telling(finding: Finding) -> Sequence[Reply]:
+    """The answers that tell mistakes apart for their price.
+
+    What a call leaves behind is looked at for long; and in a coarse type two right answers may lie on both sides of
+    the tolerance.
+    """
+    return finding.failed if finding.check.property in ("purity", "cost", "dtypes") else finding.answers
 
 
 def diagnose_edge(exercise: Exercise, finding: Finding, known: list[Answer] | None = None) -> Misconception | None:

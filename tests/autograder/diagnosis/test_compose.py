@@ -35,10 +35,10 @@ OTHER_STYLE = """
 import torch
 def scaled_dot_product_attention(q, k, v, mask=None):
     s = torch.einsum("...qd,...kd->...qk", q, k) / q.size(-1)
-    if mask is not None:
-        s = torch.where(mask, torch.full_like(s, -torch.inf), s)
-    w = s.softmax(-1)
-    w = torch.where(w.isnan(), torch.zeros_like(w), w)
+    if mask is None:
+        mask = s.new_ones(s.shape[-2:]).bool()
+    w = s.masked_fill(mask, torch.finfo(s.dtype).min).softmax(-1)
+    w = w.masked_fill(mask.all(-1, keepdim=True), 0.0)
     return w @ v, w
 """
 
@@ -50,9 +50,7 @@ def test_two_mistakes_in_another_style_are_both_named(asked):
 
 
 def test_one_mistake_is_no_two(asked):
-    source = OTHER_STYLE.replace(
-        "torch.where(mask, torch.full_like(s, -torch.inf), s)", "s.masked_fill(~mask, -torch.inf)"
-    )
+    source = OTHER_STYLE.replace("(mask.all", "(~mask.any").replace("masked_fill(mask,", "masked_fill(~mask,")
     assert diagnose(ATTENTION, findings(asked, source)).name == "divided_by_d"
 
 
