@@ -160,6 +160,7 @@ def picture(found: Found) -> dict[str, Any] | None:
         wrong = _differs(data, other.data, value)
     shown = [[_entry(x, value.dtype) for x in row] for row in _corner(data)]
     marks = None if wrong is None else _corner(wrong).tolist()
+    marks = None if marks is not None and all(map(all, marks)) else marks  # the sentence says that all are
     node = found.trace.maker(found.blamed.version)
     vector = data.ndim == 1
     return {
