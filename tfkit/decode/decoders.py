@@ -158,11 +158,13 @@ class ModelDecoder(ABC):
         if self.cached:
             out = self.model(**self.inputs(tokens, past), cache=self.cache, use_cache=True, **how)
             self.cache, self.hidden = out.cache, out.last_hidden_state
-            return out.logits
+            found: Tensor = out.logits
+            return found
         self.ids = torch.cat([self.ids, tokens], 1)
         out = self.model(**self.inputs(self.ids, 0))
         self.hidden = None if out.last_hidden_state is None else out.last_hidden_state[:, past:]
-        return out.logits[:, past:]
+        everywhere: Tensor = out.logits
+        return everywhere[:, past:]
 
     def compiles(self, past: int) -> bool:
         """Whether the next step is a graph: not the prompt, and not what reaches past the model's last position, of
@@ -206,12 +208,15 @@ def need_static(model: Any, cached: bool) -> None:
 
 
 def arguments(kind: type) -> set[str]:
-    """What a model's forward takes, by name: its own, and what that passes on to its parent's."""
+    """What a model's forward takes, by name: its own, and what that passes on to its parent's or to functions, which it
+    names as its attribute `passes_to`."""
     known: set[str] = set()
     for parent in kind.__mro__:
         if "forward" in vars(parent):
-            found = inspect.signature(vars(parent)["forward"]).parameters
+            forward = vars(parent)["forward"]
+            found = inspect.signature(forward).parameters
             known |= set(found)
+            known.update(*(inspect.signature(function).parameters for function in getattr(forward, "passes_to", ())))
             if not any(one.kind is one.VAR_KEYWORD for one in found.values()):
                 break
     return known
@@ -282,16 +287,17 @@ class Padded(StaticCache):
     """A static cache that hides the padding of the prompts itself: to the model, all rows are full."""
 
     def __init__(self, room: int, real: Tensor) -> None:
-        super().__init__(room)
+        super().__init__(room)  # type: ignore[no-untyped-call]
         self.real = real  # bool [B,room]
 
     def written_mask(self, new: int, device: torch.device | None = None) -> Tensor:
         """bool [B,1,new,room]: a row for each prompt, as its padding differs from the others'"""
-        return super().written_mask(new, device) & self.real[:, None, None]
+        mask: Tensor = super().written_mask(new, device)  # type: ignore[no-untyped-call]
+        return mask & self.real[:, None, None]
 
     def reorder(self, index: Tensor) -> None:
         """The prompts' padding goes with their rows."""
-        super().reorder(index)
+        super().reorder(index)  # type: ignore[no-untyped-call]
         self.real = self.real[index]
 
 
@@ -333,7 +339,8 @@ class PlainDecoder(StepDecoder):
 
     def last(self, prefix: Tensor) -> Tensor:
         """prefix [N,T] -> logits [N,V] of what follows"""
-        return self.model.decode(prefix, self.memory, self.src)[:, -1]
+        logits: Tensor = self.model.decode(prefix, self.memory, self.src)
+        return logits[:, -1]
 
     def advance(self, index: Tensor | None, token: Tensor, prefix_length: int = 0) -> Tensor:
         """As the parent's; the source and its memory are copied for as many rows as there are now."""
@@ -354,7 +361,8 @@ class TextDecoder(StepDecoder):
 
     def last(self, prefix: Tensor) -> Tensor:
         """prefix [N,T] -> logits [N,V] of what follows"""
-        return self.model.next_token_logits(prefix, self.mask)
+        logits: Tensor = self.model.next_token_logits(prefix, self.mask)
+        return logits
 
     def advance(self, index: Tensor | None, token: Tensor, prefix_length: int = 0) -> Tensor:
         """As the parent's; the mask goes with the rows, and the new token is real."""
