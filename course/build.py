@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import copy
 import importlib.util
 import re
 import textwrap
@@ -255,23 +256,40 @@ def _marked(reference: str) -> str:
     raise LessonError(f"{module} defines no function or class {symbol}; correct `references` in exercises.py")
 
 
+def _untyped(function: ast.FunctionDef) -> str:
+    """The line that begins a function, without types: a notebook's cells do not import what they are written with, and
+    the docstring gives the shapes."""
+    bare = copy.deepcopy(function)
+    bare.returns, bare.body, bare.decorator_list = None, [ast.Pass()], []
+    for argument in ast.walk(bare.args):
+        if isinstance(argument, ast.arg):
+            argument.annotation = None
+    return " " * function.col_offset + ast.unparse(bare).splitlines()[0]
+
+
 def _with_marks(node: ast.FunctionDef | ast.ClassDef, lines: list[str]) -> str:
     functions = (
         [node] if isinstance(node, ast.FunctionDef) else [n for n in node.body if isinstance(n, ast.FunctionDef)]
     )
     marks: dict[int, list[str]] = {}
+    heads: dict[int, str] = {}
+    gone: set[int] = set()  # further lines of a head that is written anew
     for function in functions:
         first, last = _body(function, lines)
         indent = " " * function.body[0].col_offset
         marks.setdefault(first, []).append(indent + BEGIN)
         marks.setdefault(last + 1, []).insert(0, indent + END)
+    for function in (part for part in ast.walk(node) if isinstance(part, ast.FunctionDef)):
+        if function.returns or any(isinstance(part, ast.arg) and part.annotation for part in ast.walk(function.args)):
+            heads[function.lineno] = _untyped(function)
+            gone |= set(range(function.lineno + 1, function.body[0].lineno))
     start = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     end = node.end_lineno or node.lineno
     out: list[str] = []
     for number in range(start, end + 2):
         out += marks.get(number, [])
-        if number <= end:
-            out.append(lines[number - 1])
+        if number <= end and number not in gone:
+            out.append(heads.get(number, lines[number - 1]))
     return textwrap.dedent("\n".join(out))
 
 

@@ -1,7 +1,11 @@
 """How torch behaves after a call. This source runs in the student's box and out here, and the two answers are compared:
 what a box says of itself is believed nowhere, but what it computes next shows what a call left changed."""
 
+from __future__ import annotations
+
 import random
+from collections.abc import Callable
+from typing import Any
 
 import numpy
 import torch
@@ -9,25 +13,25 @@ import torch
 NAMES = ["given_kept", "given_seed", "given_draw", "given_settings", "given_library"]
 
 
-def given_kept(value):
+def given_kept(value: Any) -> Any:
     """The argument as it is: built by this name it stays in the box, called by this name it is read again."""
     return value
 
 
-def given_seed(number):
+def given_seed(number: int) -> None:
     """Seed all three global generators."""
     torch.manual_seed(number)
     random.seed(number)
     numpy.random.seed(number)
 
 
-def given_draw():
+def given_draw() -> dict[str, Any]:
     """The next numbers of torch's, Python's and NumPy's global generators."""
     drawn = torch.rand(4, dtype=torch.float64, device="cpu").tolist()
     return {"torch": drawn, "Python": [random.random() for _ in range(4)], "NumPy": numpy.random.rand(4).tolist()}
 
 
-def given_settings():
+def given_settings() -> dict[str, Any]:
     """What follows from torch's process-wide settings, by the words a student would know them by."""
     return {
         "default dtype": str((torch.ones(1) / 3).dtype),
@@ -38,7 +42,7 @@ def given_settings():
     }
 
 
-def _refused(action):
+def _refused(action: Callable[[], None]) -> bool:
     try:
         action()
     except RuntimeError:
@@ -46,19 +50,19 @@ def _refused(action):
     return False
 
 
-def _written():
+def _written() -> None:
     # torch refuses this where only deterministic algorithms are allowed
     torch.zeros(2, device="cpu").put_(torch.zeros(1, dtype=torch.long, device="cpu"), torch.ones(1, device="cpu"))
 
 
-def _undefined_gradient():
+def _undefined_gradient() -> None:
     # 0 times the infinite slope of a root: torch refuses a NaN in a gradient where anomalies are looked for
     with torch.enable_grad():
         x = torch.zeros(1, device="cpu", requires_grad=True)
         (torch.sqrt(x) * 0).sum().backward()
 
 
-def given_library(x):
+def given_library(x: torch.Tensor) -> dict[str, Any]:
     """What torch's commonest functions make of a matrix [N,N] of floats: a replaced one answers otherwise."""
     F = torch.nn.functional
     upper = torch.triu(torch.ones_like(x), 1).bool()

@@ -139,7 +139,7 @@ def _real_axes(value: Tensor) -> list[int]:
     return [size for size in value.shape if size != 1]
 
 
-def _compare_dict(expected: Mapping, actual: Any, tolerance: Tolerance, name: str) -> Difference | None:
+def _compare_dict(expected: Mapping[Any, Any], actual: Any, tolerance: Tolerance, name: str) -> Difference | None:
     if not isinstance(actual, dict):
         return Difference(f"{name} is {_kind(actual)} where a dict is expected")
     if set(expected) != set(actual):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -49,7 +50,7 @@ class TableModel:
 
 
 def search(
-    draw, make: Callable[[int], TableModel], wanted: Callable[[TableModel], bool], tries: int = 300
+    draw: Any, make: Callable[[int], TableModel], wanted: Callable[[TableModel], bool], tries: int = 300
 ) -> TableModel:
     """The first of `tries` random models for which `wanted` holds; the last one where none does."""
     for _ in range(tries):

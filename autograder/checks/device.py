@@ -59,14 +59,15 @@ class Placed:
 
     def kind(self, name: str) -> str | None:
         """As the subject's own."""
-        return self.subject.kind(name)
+        kind: str | None = self.subject.kind(name)
+        return kind
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """The function's value on arguments that lie on the device."""
         there = _There(self.device)
         return there.answer(self.subject.call(name, *there.put(args), **there.put(kwargs)))
 
-    def vjp(self, name: str, args: Any, kwargs: dict, cotangents: Any) -> tuple[Any, list]:
+    def vjp(self, name: str, args: Any, kwargs: dict[str, Any], cotangents: Any) -> tuple[Any, list[Any]]:
         """The value and the gradients of the arguments."""
         there = _There(self.device)
         out, grads = self.subject.vjp(name, there.put(args), there.put(kwargs), there.put(cotangents))
@@ -87,7 +88,8 @@ class PlacedHandle:
 
     def state_shapes(self) -> dict[str, tuple[int, ...]]:
         """As the handle's own."""
-        return self.handle.state_shapes()
+        shapes: dict[str, tuple[int, ...]] = self.handle.state_shapes()
+        return shapes
 
     def load(self, state: dict[str, Tensor]) -> None:
         """Load strictly."""
@@ -108,7 +110,9 @@ class PlacedHandle:
         there = _There(self.device, inputs=True)
         return there.answer(self.handle.method(name, *there.put(args), **there.put(kwargs)))
 
-    def vjp(self, method: str | None, args: Any, kwargs: dict, cotangents: Any) -> tuple[Any, list, dict]:
+    def vjp(
+        self, method: str | None, args: Any, kwargs: dict[str, Any], cotangents: Any
+    ) -> tuple[Any, list[Any], dict[str, Any]]:
         """As Placed.vjp, with the gradients of the parameters."""
         there = _There(self.device, inputs=True)
         out, grads, named = self.handle.vjp(method, there.put(args), there.put(kwargs), there.put(cotangents))
@@ -134,7 +138,7 @@ class _There:
             return leaf.handle
         return self._function(leaf) if callable(leaf) and not isinstance(leaf, (Handle, LocalHandle)) else leaf
 
-    def _function(self, function: Callable) -> Callable:
+    def _function(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A function of the grader's works at home, and answers on the device."""
         return lambda *args, **kwargs: _There(self.device).put(function(*self.home(args), **self.home(kwargs)))
 

@@ -71,7 +71,7 @@ class Local:
         with _as_student_error():
             return _detached(self._named(name)(*_copied(args), **_copied(kwargs)))
 
-    def vjp(self, name: str, args: tuple, kwargs: dict, cotangents: Any) -> tuple[Any, list]:
+    def vjp(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], cotangents: Any) -> tuple[Any, list[Any]]:
         """The value, and the gradient of every floating argument (None where there is no path)."""
         return _vjp(self._named(name), args, kwargs, cotangents)[:2]
 
@@ -80,10 +80,11 @@ class Local:
         with _as_student_error():
             return LocalHandle(self._named(name)(*_copied(args), **_copied(kwargs)))
 
-    def _named(self, name: str) -> Callable:
+    def _named(self, name: str) -> Callable[..., Any]:
         if name not in self.namespace:
             raise StudentError("missing", f"nothing called {name} is defined")
-        return self.namespace[name]
+        function: Callable[..., Any] = self.namespace[name]
+        return function
 
 
 class LocalHandle:
@@ -119,15 +120,21 @@ class LocalHandle:
                 self.module.to(how)
         return self
 
-    def vjp(self, method: str | None, args: tuple, kwargs: dict, cotangents: Any) -> tuple[Any, list, dict]:
+    def vjp(
+        self, method: str | None, args: tuple[Any, ...], kwargs: dict[str, Any], cotangents: Any
+    ) -> tuple[Any, list[Any], dict[str, Any]]:
         """The value, the arguments' gradients and the parameters' gradients."""
         function = getattr(self.module, method) if method else self.module
         return _vjp(function, args, kwargs, cotangents, dict(self.module.named_parameters()))
 
 
 def _vjp(
-    function: Callable, args: tuple, kwargs: dict, cotangents: list, parameters: dict | None = None
-) -> tuple[Any, list, dict]:
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    cotangents: list[Any],
+    parameters: dict[str, Any] | None = None,
+) -> tuple[Any, list[Any], dict[str, Any]]:
     args, kwargs = _copied(args), _copied(kwargs)
     floats = [arg for arg in args if isinstance(arg, Tensor) and arg.is_floating_point()]
     for arg in floats:
@@ -146,7 +153,7 @@ def _vjp(
     return _detached(value), list(grads[: len(floats)]), named
 
 
-def _paired(value: Any, cotangents: list) -> list[tuple[Tensor, Tensor]]:
+def _paired(value: Any, cotangents: list[Any]) -> list[tuple[Tensor, Tensor]]:
     outs = [leaf for leaf in leaves(value) if leaf.is_floating_point()]
     pairs = [(out, seed.to(out.dtype)) for out, seed in zip(outs, cotangents, strict=False) if out.requires_grad]
     for out, seed in pairs:
@@ -156,7 +163,7 @@ def _paired(value: Any, cotangents: list) -> list[tuple[Tensor, Tensor]]:
 
 
 @contextmanager
-def _as_student_error():
+def _as_student_error() -> Iterator[None]:
     try:
         yield
     except StudentError:

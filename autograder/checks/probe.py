@@ -76,7 +76,7 @@ class Draw:
             lengths[1] = min(int(lengths[1]), length - 1)
         return torch.arange(length)[None] < lengths[:, None]
 
-    def module(self, symbol: str, init: tuple, args: tuple, **rest: Any) -> Case:
+    def module(self, symbol: str, init: tuple[Any, ...], args: tuple[Any, ...], **rest: Any) -> Case:
         """A case for a class, with random parameters of the shapes that the reference has."""
         state = {}
         for key, shape in Case(symbol, (), init=init).built(self.reference).state_shapes().items():
@@ -91,7 +91,7 @@ class Part:
 
     source: str
     name: str
-    args: tuple = ()
+    args: tuple[Any, ...] = ()
     shown: str = "a layer"  # how a counter-example tells of it
 
     def built(self, subject: Any) -> Any:
@@ -108,9 +108,9 @@ class Case:
     """One call: a function by name, or a class that is built, given parameters and called."""
 
     symbol: str
-    args: tuple
+    args: tuple[Any, ...]
     kwargs: dict[str, Any] = field(default_factory=dict)
-    init: tuple | None = None  # a class: its constructor's arguments
+    init: tuple[Any, ...] | None = None  # a class: its constructor's arguments
     state: dict[str, Tensor] | None = None
     method: str | None = None  # None: forward
     length: int = 16
@@ -134,7 +134,7 @@ class Case:
         call = module if self.method is None else lambda *args, **kwargs: module.method(self.method, *args, **kwargs)
         return self._graded(call(*self.args, **self.kwargs))
 
-    def arguments(self, subject: Any) -> tuple:
+    def arguments(self, subject: Any) -> tuple[Any, ...]:
         """The arguments as the subject gets them."""
         return _placed(self.args, subject)
 
@@ -153,7 +153,7 @@ class Case:
             return value
         return value.masked_fill(~self.keep.unsqueeze(-1), 0.0)
 
-    def gradients(self, subject: Any, cotangents: list) -> Any:
+    def gradients(self, subject: Any, cotangents: list[Any]) -> Any:
         """Gradients of arguments and parameters; no path and a zero are the same."""
         if self.init is None:
             grads, parameters = subject.vjp(self.symbol, self.arguments(subject), self.kwargs, cotangents)[1], {}
@@ -183,7 +183,7 @@ class Case:
         )
 
 
-def _placed(args: tuple, subject: Any) -> tuple:
+def _placed(args: tuple[Any, ...], subject: Any) -> tuple[Any, ...]:
     return tuple(arg.built(subject) if isinstance(arg, Part) else arg for arg in args)
 
 

@@ -76,14 +76,14 @@ def _smallest(findings: Sequence[Finding]) -> Answer | None:
     return min(answers, key=lambda answer: answer.probe.case.size(), default=None)
 
 
-def _steps(case: Any, subject: Any) -> tuple[list[str], list[tuple[str, list, list]]]:
+def _steps(case: Any, subject: Any) -> tuple[list[str], list[tuple[str, list[Any], list[Any]]]]:
     module = case.built(subject)
     subject.bind(SPY, ["spy_steps"])
     known, seen = subject.call("spy_steps", module, case.method, list(case.args))
     return [str(name) for name in known], [(str(name), list(gets), list(gives)) for name, gets, gives in seen]
 
 
-def _first(right: list, known: list[str], seen: list, tolerance: Any) -> str | None:
+def _first(right: list[Any], known: list[str], seen: list[Any], tolerance: Any) -> str | None:
     """The reference's steps in its order, each beside the student's of that name (the n-th beside the n-th)."""
     for place, (name, gets, gives) in enumerate(right):
         if name not in known:

@@ -109,6 +109,11 @@ def test_the_solution_is_the_librarys_own_source():
             module, _, symbol = reference.partition(":")
             library = ast.parse(builder._module_source(module)).body
             (node,) = [n for n in library if getattr(n, "name", None) == symbol]
+            for part in ast.walk(node):
+                if isinstance(part, ast.arg):
+                    part.annotation = None  # types are for who reads the library: cells do not import them
+                if isinstance(part, ast.FunctionDef):
+                    part.returns = None
             assert ast.unparse(node) in ast.unparse(ast.parse(plain))
 
 

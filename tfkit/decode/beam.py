@@ -1,9 +1,21 @@
 """Beam search: keep the few best beginnings, not only the best one."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+
 import torch
+from torch import Tensor
 
 
-def beam_search(step, start_id, end_id, beam_size, max_new_tokens, length_penalty=1.0):
+def beam_search(
+    step: Callable[[Tensor], Tensor],
+    start_id: int,
+    end_id: int,
+    beam_size: int,
+    max_new_tokens: int,
+    length_penalty: float = 1.0,
+) -> list[tuple[list[int], float]]:
     """The best continuations of `start_id`, as `(ids, score)`, best first, at most `beam_size` of them.
 
     `step(prefix_ids[N,t])` returns the logits `[N,V]` of the next token. Of all continuations of the live hypotheses

@@ -56,11 +56,11 @@ def compiled_step(model: Any, backend: Backend, room: int, new: int) -> Callable
     return steps[key]
 
 
-def run_step(model: Any, backend: Backend, given: dict[str, Any], cache: Any, new: int) -> tuple[Any, Any]:
+def run_step(model: Any, backend: Backend, given: dict[str, Any], cache: Any, new: int) -> tuple[Tensor, Tensor | None]:
     """One step of `new` tokens on a cache of fixed size that holds a prompt already. -> as `step`"""
     held = getattr(cache, "rows", cache)  # RAG's counts passages, each a row of what it wraps
     leave_open(given, held)
-    out = compiled_step(model, backend, held.max_length, new)(model, given, cache)
+    out: tuple[Tensor, Tensor | None] = compiled_step(model, backend, held.max_length, new)(model, given, cache)
     held.advance_length(new)
     return out
 

@@ -1,9 +1,14 @@
 """Drawing words, with the random numbers as arguments: every right answer gives the same words."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 import torch
+from torch import Tensor
 
 
-def sample_token(logits, u, temperature=1.0):
+def sample_token(logits: Tensor, u: Tensor, temperature: float = 1.0) -> Tensor:
     """The word on which a uniform draw falls when the words lie side by side, each as wide as its probability.
 
     logits [B,V], u [B] with 0 <= u < 1, temperature >= 0 -> int64 [B]: the smallest id whose cumulative probability
@@ -17,7 +22,9 @@ def sample_token(logits, u, temperature=1.0):
     return passed.sum(dim=-1)
 
 
-def accept_draft(draft_ids, draft_probs, target_probs, accept_u, last_u):
+def accept_draft(
+    draft_ids: list[int], draft_probs: Tensor, target_probs: Tensor, accept_u: Sequence[float], last_u: float
+) -> list[int]:
     """What a model keeps of a draft's guesses, and one word more: distributed as if the model had written alone.
 
     draft_ids list of n >= 1 ids, drawn from draft_probs [n,V]; target_probs [n+1,V] are the model's own, with one row

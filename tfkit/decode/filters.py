@@ -1,15 +1,18 @@
 """Truncated sampling: which words may be drawn at all."""
 
+from __future__ import annotations
+
 import torch
+from torch import Tensor
 
 
-def top_k_filter(logits, k):
+def top_k_filter(logits: Tensor, k: int) -> Tensor:
     """`logits [...,V]` with all but the `k` largest at -inf, `1 <= k <= V` (Fan et al. 2018)."""
     smallest_kept = logits.topk(k, dim=-1).values[..., -1:]  # [...,1]
     return logits.masked_fill(logits < smallest_kept, float("-inf"))
 
 
-def top_p_filter(logits, p):
+def top_p_filter(logits: Tensor, p: float) -> Tensor:
     """`logits [...,V]` with all but the nucleus at -inf: the smallest set whose probability reaches `p`, `0 < p < 1`.
 
     At least one word stays (Holtzman et al. 2020, "The Curious Case of Neural Text Degeneration").

@@ -1,9 +1,16 @@
 """Greedy decoding: at every step the likeliest token, and no second thoughts."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+
 import torch
+from torch import Tensor
 
 
-def greedy_decode(step, start_ids, end_id, max_new_tokens, pad_id):
+def greedy_decode(
+    step: Callable[[Tensor], Tensor], start_ids: Tensor, end_id: int, max_new_tokens: int, pad_id: int
+) -> Tensor:
     """Continue each row with its likeliest token until it emits `end_id`.
 
     `step(prefix_ids[N,t])` returns the logits `[N,V]` of the next token. `start_ids` is `[B]`.

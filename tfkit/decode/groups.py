@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import torch
 from torch import Tensor
 
@@ -52,7 +54,6 @@ def together(steps: list[Step], chosen: list[Tensor], penalty: float) -> Step:
     if len(steps) == 1:
         return steps[0]
     places, candidates = steps[0].totals.size(1), steps[0].token.size(1)
-    side_by_side = lambda parts: torch.cat(list(parts), 1)
     scores, totals = side_by_side(s.log_probs for s in steps), side_by_side(s.totals for s in steps)
     parent = side_by_side(s.parent + g * places for g, s in enumerate(steps))
     token, total = side_by_side(s.token for s in steps), side_by_side(s.total for s in steps)
@@ -62,6 +63,11 @@ def together(steps: list[Step], chosen: list[Tensor], penalty: float) -> Step:
     group = side_by_side(torch.full_like(s.token, g + 1) for g, s in enumerate(steps))
     told = {"group": group, "penalty": side_by_side(taken)}
     return Step(scores, totals, parent, token, total, live, side_by_side(s.ended for s in steps), True, told)
+
+
+def side_by_side(parts: Iterable[Tensor]) -> Tensor:
+    """[B,N] of each group -> [B,groups·N]"""
+    return torch.cat(list(parts), 1)
 
 
 def times_said(words: Tensor, token: Tensor) -> Tensor:

@@ -78,7 +78,7 @@ class Hypotheses:
 
     def final(self, total: Tensor, ended: Tensor | None, generated: int) -> Tensor:
         """The scores of the best candidates that end (ended None: of all, the limit is reached) -> [B,places]"""
-        scores = total[:, : self.places] / generated**self.length_penalty
+        scores = total[:, : self.places] / float(generated**self.length_penalty)
         out = self.closed.unsqueeze(1) if ended is None else self.closed.unsqueeze(1) | ~ended[:, : self.places]
         return scores.masked_fill(out, -torch.inf)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -53,12 +54,12 @@ class BoundLogitsProcessors:
     def __init__(
         self, settings: LogitsProcessors, prompt: Tensor, max_new_tokens: int, eos_token_ids: Sequence[int]
     ) -> None:
+        as_ids = partial(torch.tensor, dtype=torch.int64, device=prompt.device)
         length = prompt.size(1)
         self.settings, self.last = settings, length + max_new_tokens - 1
         self.shortest = max(settings.min_length, length + settings.min_new_tokens if settings.min_new_tokens else 0)
-        as_ids = lambda ids: torch.tensor(list(ids), dtype=torch.int64, device=prompt.device)
-        self.eos, self.suppressed = as_ids(eos_token_ids), as_ids(settings.suppress_tokens)
-        self.suppressed_first = as_ids(settings.begin_suppress_tokens)
+        self.eos, self.suppressed = as_ids(list(eos_token_ids)), as_ids(list(settings.suppress_tokens))
+        self.suppressed_first = as_ids(list(settings.begin_suppress_tokens))
         forced_start = settings.forced_bos_token_id is not None and length == 1
         self.first = length + 1 if forced_start else length  # as in transformers
         words = [list(word) for word in settings.bad_words_ids if list(word) not in [[end] for end in eos_token_ids]]

@@ -7,13 +7,15 @@ import json
 import math
 import zlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from tfkit import tracing
 from tfkit.decode.decoders import is_ours
+
+T = TypeVar("T")
 
 
 def attention(model: nn.Module, source: Tensor | None, ids: Tensor, budget: int) -> dict[str, Any]:
@@ -45,7 +47,7 @@ def _traced(model: Any, source: Tensor | None, ids: Tensor) -> dict[str, Tensor]
 def _heard(model: Any, source: Tensor | None, ids: Tensor) -> dict[str, Tensor]:
     seen: dict[str, Tensor] = {}
 
-    def listen(name: str) -> Callable:
+    def listen(name: str) -> Callable[..., Any]:
         """A forward hook that keeps weights [B,H,Q,K] under this name; of several calls the last."""
 
         def hook(_module: nn.Module, _args: Any, out: Any) -> None:
@@ -86,10 +88,11 @@ def pooled(maps: Tensor, by: int) -> Tensor:
     if by == 1:
         return maps
     whole = nn.functional.pad(maps, (0, -maps.size(-1) % by, 0, -maps.size(-2) % by))
-    return whole.unflatten(-1, (-1, by)).amax(-1).unflatten(-2, (-1, by)).amax(-2)
+    narrow: Tensor = whole.unflatten(-1, (-1, by)).amax(-1)
+    return torch.unflatten(narrow, -2, (-1, by)).amax(-2)
 
 
-def fitted(make: Callable[[int], Any], side: int, budget: int) -> Any:
+def fitted(make: Callable[[int], T], side: int, budget: int) -> T:
     """`make(by)`, plain JSON that is pooled by × by, with `by` raised from 1 until it takes at most `budget` bytes;
     side: of the largest map. Raises ValueError where one square a map still takes more."""
     by = 1

@@ -102,11 +102,13 @@ class GenerationRequest:
 
     def for_row(self, row: int) -> GenerationRequest:
         """The same request for one of its sentences."""
-        pick = lambda tensor: None if tensor is None else tensor[row : row + 1]
-        source, mask = pick(self.source_ids), pick(self.attention_mask)
-        across = {name: tensor[row : row + 1] for name, tensor in self.cross_attention_inputs.items()}
-        prompt = self.prompt[row : row + 1]
-        return replace(self, prompt=prompt, source_ids=source, attention_mask=mask, cross_attention_inputs=across)
+        one = slice(row, row + 1)
+        source = None if self.source_ids is None else self.source_ids[one]
+        mask = None if self.attention_mask is None else self.attention_mask[one]
+        across = {name: tensor[one] for name, tensor in self.cross_attention_inputs.items()}
+        return replace(
+            self, prompt=self.prompt[one], source_ids=source, attention_mask=mask, cross_attention_inputs=across
+        )
 
     def is_end(self, token: Tensor) -> Tensor:
         """token [...] -> bool [...]: which of them end a row"""

@@ -86,7 +86,11 @@ def warn_of_unknown(settings: Mapping[str, Any]) -> None:
 
 def strategy_of(settings: Mapping[str, Any]) -> Strategy:
     """The way of searching that the settings describe. Raises ValueError for a combination that there is not."""
-    get = lambda name, default: default if settings.get(name) is None else settings[name]
+
+    def get(name: str, default: Any) -> Any:
+        """The default also where the setting is None, as transformers' files have it."""
+        return default if settings.get(name) is None else settings[name]
+
     beams, groups, sampled = get("num_beams", 1), get("num_beam_groups", 1), get("do_sample", False)
     if beams > 1 and sampled:
         raise ValueError(f"num_beams={beams} and do_sample=True: a beam that samples is not implemented")

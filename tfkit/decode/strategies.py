@@ -103,7 +103,7 @@ class Beam:
 
     def score(self, total: float, generated: int) -> float:
         """The summed log-probability over a power of the length: 0 favours short ones, above 0 longer ones."""
-        return total / max(generated, 1) ** self.length_penalty
+        return total / float(max(generated, 1) ** self.length_penalty)
 
 
 @dataclass(frozen=True)

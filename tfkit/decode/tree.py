@@ -100,11 +100,12 @@ class Tree:
 
     def guesses(self, draft: Draft) -> list[dict[str, Any]]:
         """A round of speculation, token by token: p of the model, q of the draft, and whether it was kept."""
-        state = lambda place: "kept" if place < draft.kept else "refused" if place == draft.kept else "unread"
+        count = len(draft.tokens)
+        states = [*["kept"] * draft.kept, "refused", *["unread"] * count][:count]
         columns = (part.tolist() for part in (draft.tokens, draft.likely, draft.guessed))
         return [
-            {"token": named(self.token, i), "token_id": i, "p": min(p, 1.0), "q": min(q, 1.0), "state": state(place)}
-            for place, (i, p, q) in enumerate(zip(*columns, strict=True))
+            {"token": named(self.token, i), "token_id": i, "p": min(p, 1.0), "q": min(q, 1.0), "state": state}
+            for state, i, p, q in zip(states, *columns, strict=True)
         ]
 
     def likeliest(self, event: dict[str, Any], name: str, log_probs: Tensor) -> None:
@@ -118,8 +119,8 @@ class Tree:
     def best(self) -> int:
         """The best leaf: finished, or unfinished at the last step."""
         last = self.steps[-1]["chosen"] if self.steps else [0]
-        leaves = [n["id"] for n in self.nodes if n["state"] == "finished"] + last
-        return max(leaves, key=lambda i: self.nodes[i]["score"])
+        leaves: list[int] = [n["id"] for n in self.nodes if n["state"] == "finished"] + last
+        return max(leaves, key=lambda node: float(self.nodes[node]["score"]))
 
     def path(self, node: int) -> list[int]:
         """Ids from the root to `node`."""

@@ -54,7 +54,7 @@ class Watched:
 class Overheard:
     """A decoder that keeps, after each call, what its cache holds."""
 
-    def __init__(self, decoder: Any) -> None:
+    def __init__(self, decoder: Decoder) -> None:
         self.decoder = decoder
         self.hidden: Tensor | None = None
         self.last: dict[str, Any] | None = None
@@ -107,14 +107,14 @@ class Overheard:
 
 def of_keys(buffer: Any, positions: int) -> int:
     """Bytes of the keys of so many positions, in all rows."""
-    return buffer.k[:, :, :1].nbytes * positions
+    return int(buffer.k[:, :, :1].nbytes) * positions
 
 
 def copied(cache: Any, rows: int, prefix_length: int) -> int:
     """Bytes that a reorder to so many rows writes: all that is kept where since is 0, else the positions from there."""
     if not isinstance(cache, Cache):
         return 0
-    share = lambda buffer: 2 * of_keys(buffer, buffer.length - prefix_length) * rows // len(buffer.k)
-    moved = sum(share(buffer) for buffer in cache.self_attention.values())
+    buffers = cache.self_attention.values()
+    moved = sum(2 * of_keys(buffer, buffer.length - prefix_length) * rows // len(buffer.k) for buffer in buffers)
     memory = sum((k.nbytes + v.nbytes) * rows // len(k) for k, v in cache.cross_attention.values())
     return moved + (0 if prefix_length else memory)

@@ -201,7 +201,7 @@ class RNNSeq2Seq(Model):
         x, state = self.decode(ids, memory.last_hidden_state, cache.state, mask)
         cache.state, cache.length = state, cache.length + ids.size(1)
         logits = None if self.out_proj is None else self.out_proj(x)
-        loss = None if labels is None else cross_entropy(logits, labels, self.config.label_smoothing)
+        loss = None if labels is None or logits is None else cross_entropy(logits, labels, self.config.label_smoothing)
         return Output(
             loss=loss, logits=logits, last_hidden_state=x,
             encoder_last_hidden_state=memory.last_hidden_state, cache=cache if use_cache else None,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 from ._base import Batch, Draws, Objective, real
 
 
-def causal_lm_loss(logits, ids, pad_id):
+def causal_lm_loss(logits: Tensor, ids: Tensor, pad_id: int) -> Tensor:
     """Each position is scored on the token that follows it.
 
     logits [B,L,V], ids [B,L] -> scalar: the mean over predicted tokens that are not pad_id; over none it is 0

@@ -1,12 +1,16 @@
 """CTRL's control codes (Keskar et al. 2019, arXiv:1909.05858, 3): the first token tells where a text came from, so that
 naming the source when generating chooses the manner."""
 
-import torch
+from __future__ import annotations
 
+import torch
+from torch import Tensor
+
+from ._base import Batch
 from .causal_lm import CausalLM
 
 
-def with_control_code(batch, codes):
+def with_control_code(batch: Batch, codes: Tensor) -> Batch:
     """Puts each row's code in front, and scores every token after it.
 
     batch: input_ids [B,L], attention_mask [B,L]; codes int64 [B] -> input_ids, attention_mask, labels [B,L+1]; the

@@ -1,10 +1,13 @@
 """Cross-entropy as all that predict tokens or classes use it: over what is labelled, in float32 at least."""
 
+from __future__ import annotations
+
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 
-def cross_entropy(logits, labels, smoothing=0.0, *, ignored=-100):
+def cross_entropy(logits: Tensor, labels: Tensor, smoothing: float = 0.0, *, ignored: int = -100) -> Tensor:
     """logits [...,N], labels [...] -> scalar: the mean over the labels that are not `ignored`; over none it is 0.
 
     smoothing: what a wrong class gets in all (Szegedy et al. 2016); torch gives the right one a share of its smoothing
@@ -22,7 +25,7 @@ def cross_entropy(logits, labels, smoothing=0.0, *, ignored=-100):
     return total / (labels != ignored).sum().clamp(min=1)
 
 
-def check_labels(logits, labels):
+def check_labels(logits: Tensor, labels: Tensor) -> None:
     """Raises TypeError unless labels are integers in a tensor, ValueError unless there is one for each row."""
     if not isinstance(labels, torch.Tensor):
         raise TypeError(f"labels are a {type(labels).__name__}: give a tensor, torch.as_tensor(labels)")
@@ -32,7 +35,7 @@ def check_labels(logits, labels):
         raise TypeError(f"labels are {labels.dtype}: classes are integers")
 
 
-def next_labels(labels):
+def next_labels(labels: Tensor) -> Tensor:
     """labels [...,L] -> [...,L]: at each position that of the next, at the last -100.
 
     Moving the labels, where one might cut the last logits off, spares a copy of [B,L,V] there and back. Raises

@@ -5,6 +5,7 @@ The five on lists, to be read; and, on batches, the two that BART was trained wi
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -15,12 +16,12 @@ from ._base import Batch, Draws, Objective, compact, ranks, real, uniform
 from .cross_entropy import cross_entropy
 
 
-def delete_tokens(tokens, keep):
+def delete_tokens(tokens: Sequence[Any], keep: Sequence[bool]) -> list[Any]:
     """Token deletion: the model must also find *where* something is missing. tokens, keep (bools): lists -> list"""
     return [token for token, kept in zip(tokens, keep, strict=True) if kept]
 
 
-def infill(tokens, spans, mask):
+def infill(tokens: Sequence[Any], spans: Iterable[tuple[int, int]], mask: Any) -> list[Any]:
     """Text infilling: each span, however long, becomes one mask; an empty span [i, i) puts a mask before token i.
 
     tokens: a list; spans: [start, end) pairs, sorted, not overlapping -> list
@@ -32,12 +33,12 @@ def infill(tokens, spans, mask):
     return [*result, *tokens[past:]]
 
 
-def permute_sentences(sentences, order):
+def permute_sentences(sentences: Sequence[Any], order: Iterable[int]) -> list[Any]:
     """Sentence permutation: place i takes sentences[order[i]]. -> list of sentences"""
     return [sentences[i] for i in order]
 
 
-def rotate(tokens, start):
+def rotate(tokens: Sequence[Any], start: int) -> list[Any]:
     """Document rotation: the text begins at token `start` and comes round. -> list"""
     return [*tokens[start:], *tokens[:start]]
 
@@ -121,7 +122,7 @@ class Denoising(Objective):
         return compact(pairs, keep, self.pad_id)
 
     @staticmethod
-    def loss(logits, labels):
+    def loss(logits: Tensor, labels: Tensor) -> Tensor:
         """logits [B,T,V], labels [B,T] -> scalar"""
         return cross_entropy(logits, labels)
 

@@ -1,9 +1,20 @@
 """Distillation (Hinton et al. 2015, arXiv:1503.02531; Sanh et al. 2019, arXiv:1910.01108): learn a teacher's doubts."""
 
+from __future__ import annotations
+
 import torch.nn.functional as F
+from torch import Tensor
 
 
-def distillation_loss(student_logits, teacher_logits, labels, student_hidden, teacher_hidden, mask, temperature=2.0):
+def distillation_loss(
+    student_logits: Tensor,
+    teacher_logits: Tensor,
+    labels: Tensor,
+    student_hidden: Tensor,
+    teacher_hidden: Tensor,
+    mask: Tensor,
+    temperature: float = 2.0,
+) -> dict[str, Tensor]:
     """DistilBERT's three losses; how they are weighed is up to who trains (5, 2 and 1 were used).
 
     logits [B,S,V], labels [B,S] (-100: not scored), hidden [B,S,E], mask bool [B,S] -> dict of scalars: soft, the KL
@@ -17,7 +28,7 @@ def distillation_loss(student_logits, teacher_logits, labels, student_hidden, te
     hard = F.cross_entropy(student_logits.transpose(1, 2), labels, ignore_index=-100, reduction="none")  # [B,S]
     angles = 1 - F.cosine_similarity(student_hidden, teacher_hidden, dim=-1)  # [B,S]
 
-    def mean_over(values, counted):
+    def mean_over(values: Tensor, counted: Tensor) -> Tensor:
         """values, counted [B,S] -> scalar"""
         return values.masked_fill(~counted, 0.0).sum() / counted.sum().clamp(min=1)
 

@@ -1,10 +1,13 @@
 """Future n-gram prediction (Qi et al. 2020, arXiv:2001.04063): not only the next word, the one after it too."""
 
+from __future__ import annotations
+
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 
-def future_ngram_loss(logits, targets, pad_id):
+def future_ngram_loss(logits: Tensor, targets: Tensor, pad_id: int) -> Tensor:
     """Stream n at place t is scored on the word n places beyond the next.
 
     logits [N,B,T,V], targets [B,T] (targets[:, t]: what stream 0 predicts at t) -> scalar: the mean over streams of

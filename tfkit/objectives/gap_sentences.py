@@ -1,15 +1,22 @@
 """Gap sentences (Zhang et al. 2020, arXiv:1912.08777, 3.1): leave out the sentences that say most, and write them.
 It is so close to summarising that Pegasus needs few examples of that."""
 
+from __future__ import annotations
+
 from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Any
 
 
-def gap_sentences(sentences, chosen, mask):
+def gap_sentences(
+    sentences: Sequence[Sequence[Any]], chosen: Collection[int], mask: Any
+) -> tuple[list[Any], list[Any]]:
     """Each chosen sentence becomes one mask; the target is all of them, in the order of the document.
 
     sentences: lists of tokens; chosen: their numbers -> (inputs, targets), two flat lists of tokens
     """
-    inputs, targets = [], []
+    inputs: list[Any] = []
+    targets: list[Any] = []
     for number, sentence in enumerate(sentences):
         if number in chosen:
             inputs.append(mask)
@@ -19,14 +26,14 @@ def gap_sentences(sentences, chosen, mask):
     return inputs, targets
 
 
-def principal_sentences(sentences, count):
+def principal_sentences(sentences: Sequence[Sequence[Any]], count: int) -> list[int]:
     """The sentences most like the rest of the document by ROUGE-1 F1, each judged on its own ("Ind-Orig").
 
     sentences: lists of tokens -> numbers of the `count` best, in the order of the document
     """
     words = Counter(token for sentence in sentences for token in sentence)
 
-    def likeness(number):
+    def likeness(number: int) -> float:
         """ROUGE-1 F1 of one sentence and all the others together."""
         own = Counter(sentences[number])
         rest = words - own

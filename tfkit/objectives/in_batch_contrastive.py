@@ -1,12 +1,15 @@
 """In-batch contrastive learning (Karpukhin et al. 2020, arXiv:2004.04906, 3.2): others' answers are the wrong ones."""
 
+from __future__ import annotations
+
 import torch
 import torch.distributed as dist
 import torch.distributed.nn.functional as between
 import torch.nn.functional as F
+from torch import Tensor
 
 
-def in_batch_loss(questions, contexts, positives):
+def in_batch_loss(questions: Tensor, contexts: Tensor, positives: Tensor) -> Tensor:
     """Each question must find its own context among all that are in the batch, by plain inner products.
 
     questions [B,E], contexts [C,E], positives int64 [B], a row of contexts for each question -> scalar: the mean
@@ -15,7 +18,7 @@ def in_batch_loss(questions, contexts, positives):
     return F.cross_entropy(scores, positives)
 
 
-def in_batch_loss_across_ranks(questions, contexts, positives):
+def in_batch_loss_across_ranks(questions: Tensor, contexts: Tensor, positives: Tensor) -> Tensor:
     """The same over the batches of all processes together: more wrong answers for the price of sending vectors.
 
     questions [B,E], contexts [C,E], positives [B] of this process (B and C the same everywhere) -> scalar: the mean

@@ -1,7 +1,11 @@
 """Label smoothing (Szegedy et al. 2016; Vaswani et al. 2017, 5.4): do not be surer than 1 - smoothing."""
 
+from __future__ import annotations
 
-def label_smoothed_loss(logits, targets, smoothing, pad_id):
+from torch import Tensor
+
+
+def label_smoothed_loss(logits: Tensor, targets: Tensor, smoothing: float, pad_id: int) -> Tensor:
     """Cross-entropy against a softened target: 1 - smoothing for the right word, the rest shared by all others.
 
     logits [B,T,V], targets [B,T] -> scalar: the mean over the positions that are not pad_id

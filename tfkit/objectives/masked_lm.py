@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import torch
+from torch import Tensor
 
 from ._base import Batch, Draws, Objective, special, uniform
 from .cross_entropy import cross_entropy
 
 
-def mask_tokens(ids, special, mask_id, select_u, kind_u, random_ids, rate=0.15):
+def mask_tokens(
+    ids: Tensor, special: Tensor, mask_id: int, select_u: Tensor, kind_u: Tensor, random_ids: Tensor, rate: float = 0.15
+) -> tuple[Tensor, Tensor]:
     """Of the tokens chosen 80% become the mask, 10% another word and 10% stay, for at test time there are no masks.
 
     ids, special (bool: never chosen), select_u, kind_u (uniform draws), random_ids [B,S] -> (inputs, labels) [B,S],
@@ -54,7 +57,7 @@ class MaskedLM(Objective):
         return {**batch, "input_ids": inputs, "labels": labels}
 
     @staticmethod
-    def loss(logits, labels):
+    def loss(logits: Tensor, labels: Tensor) -> Tensor:
         """logits [B,L,V], labels [B,L] -> scalar: the mean over the chosen; over none it is 0"""
         return cross_entropy(logits, labels)
 

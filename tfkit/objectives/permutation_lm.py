@@ -6,11 +6,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 from ._base import Batch, Draws, Objective, ranks, special, uniform
 
 
-def permutation_masks(order):
+def permutation_masks(order: Tensor) -> tuple[Tensor, Tensor]:
     """Who may look at whom when the words are predicted in this order.
 
     order int64 [L]: order[t] is the position predicted at step t -> (content, query) bool [L,L]: content sees what came

@@ -1,9 +1,12 @@
 """RAG's marginals (Lewis et al. 2020, arXiv:2005.11401, 2.1): which document helped is not known, so sum over all."""
 
+from __future__ import annotations
+
 import torch
+from torch import Tensor
 
 
-def rag_token_log_probs(token_logits, doc_scores, targets):
+def rag_token_log_probs(token_logits: Tensor, doc_scores: Tensor, targets: Tensor) -> Tensor:
     """RAG-token: every token may come from another document, so documents are summed over at each token.
 
     token_logits [B,D,T,V], one row per document; doc_scores [B,D], p(d) = softmax; targets int64 [B,T] -> [B]
@@ -13,7 +16,7 @@ def rag_token_log_probs(token_logits, doc_scores, targets):
     return torch.logsumexp(documents + tokens, 1).sum(-1)
 
 
-def rag_sequence_log_probs(token_logits, doc_scores, targets):
+def rag_sequence_log_probs(token_logits: Tensor, doc_scores: Tensor, targets: Tensor) -> Tensor:
     """RAG-sequence: one document for the whole sequence, so documents are summed over once, at the end.
 
     token_logits [B,D,T,V], doc_scores [B,D], targets int64 [B,T] -> [B]
@@ -22,18 +25,20 @@ def rag_sequence_log_probs(token_logits, doc_scores, targets):
     return torch.logsumexp(doc_scores.log_softmax(-1) + tokens.sum(-1), -1)
 
 
-def target_log_probs(token_logits, targets):
+def target_log_probs(token_logits: Tensor, targets: Tensor) -> Tensor:
     """token_logits [B,D,T,V], targets int64 [B,T] -> [B,D,T]: what each document's reader gives each target."""
     return token_logits.log_softmax(-1).take_along_dim(targets[:, None, :, None], -1).squeeze(-1)
 
 
-def rag_token_marginals(token_logits, doc_scores):
+def rag_token_marginals(token_logits: Tensor, doc_scores: Tensor) -> Tensor:
     """token_logits [B,D,T,V], doc_scores [B,D] -> log-probabilities [B,T,V] of each token, whichever the document."""
     documents = doc_scores.log_softmax(-1)[:, :, None, None]
     return torch.logsumexp(token_logits.log_softmax(-1) + documents, 1)
 
 
-def rag_token_loss(token_logits, doc_scores, targets, real, smoothing=0.0):
+def rag_token_loss(
+    token_logits: Tensor, doc_scores: Tensor, targets: Tensor, real: Tensor, smoothing: float = 0.0
+) -> Tensor:
     """RAG-token for training: what `real` bool [B,T] does not name is not counted -> [B], summed over tokens.
 
     smoothing: that share of the loss looks at all words, as in fairseq.
@@ -47,7 +52,14 @@ def rag_token_loss(token_logits, doc_scores, targets, real, smoothing=0.0):
     return (1 - smoothing) * loss - smoothing / token_logits.size(-1) * every
 
 
-def rag_sequence_loss(token_logits, doc_scores, targets, real, smoothing=0.0, counted=None):
+def rag_sequence_loss(
+    token_logits: Tensor,
+    doc_scores: Tensor,
+    targets: Tensor,
+    real: Tensor,
+    smoothing: float = 0.0,
+    counted: Tensor | None = None,
+) -> Tensor:
     """RAG-sequence for training; counted bool [B,T]: where the right token counts, as `real` unless given -> [B].
 
     A target of one token alone is weighted by its documents too (the published code forgets them then).

@@ -1,11 +1,14 @@
 """Replaced token detection (Clark et al. 2020, arXiv:2003.10555): a small generator fills blanks, a discriminator tells
 which words are not the author's. Every position teaches, not the masked 15% alone."""
 
+from __future__ import annotations
+
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 
-def replaced_token_detection_loss(logits, original, corrupted, mask):
+def replaced_token_detection_loss(logits: Tensor, original: Tensor, corrupted: Tensor, mask: Tensor) -> Tensor:
     """A token counts as replaced where it differs: a generator that guesses right has replaced nothing.
 
     logits [B,S] (positive: replaced), original, corrupted int64 [B,S], mask bool [B,S] -> scalar: the mean over mask
@@ -15,7 +18,7 @@ def replaced_token_detection_loss(logits, original, corrupted, mask):
     return losses.masked_fill(~mask, 0.0).sum() / mask.sum().clamp(min=1)
 
 
-def replace_tokens(masked, labels, generator_logits, sample_u):
+def replace_tokens(masked: Tensor, labels: Tensor, generator_logits: Tensor, sample_u: Tensor) -> Tensor:
     """Fills the blanks with samples of the generator, through which no gradient flows.
 
     masked [B,S] and labels [B,S] as `mask_tokens` made them, generator_logits [B,S,V], sample_u uniform in (0, 1)

@@ -1,9 +1,15 @@
 """Two sentences and a question about them: BERT's next sentence, ALBERT's order."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from typing import Any
 
 
-def next_sentence_pairs(documents, is_next_u, random_pick):
+def next_sentence_pairs(
+    documents: Sequence[Sequence[Any]], is_next_u: Iterable[float], random_pick: Iterable[tuple[int, int]]
+) -> list[tuple[Any, Any, bool]]:
     """Next sentence prediction (Devlin et al. 2019, arXiv:1810.04805, 3.1): does b follow a, or come from elsewhere?
 
     documents: lists of sentences; one uniform draw and one (document, sentence) for each consecutive pair, used or not
@@ -17,7 +23,7 @@ def next_sentence_pairs(documents, is_next_u, random_pick):
     return result
 
 
-def sentence_order_pairs(documents, swap_u):
+def sentence_order_pairs(documents: Sequence[Sequence[Any]], swap_u: Iterable[float]) -> list[tuple[Any, Any, bool]]:
     """Sentence order prediction (Lan et al. 2020, arXiv:1909.11942, 3.1): the same two sentences, perhaps swapped. The
     topic no longer gives the answer away: coherence must.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -15,7 +16,9 @@ SENTINELS = ("<extra_{}>", "<extra_id_{}>")  # names of ours, and T5's
 LEARNED = 32  # sentinels that a vocabulary for span corruption is given at least
 
 
-def span_corruption(tokens, spans, sentinels):
+def span_corruption(
+    tokens: Sequence[Any], spans: Sequence[tuple[int, int]], sentinels: Sequence[Any]
+) -> tuple[list[Any], list[Any]]:
     """Each span leaves a sentinel behind; the target repeats the sentinel and says what was there.
 
     tokens: a list; spans: [start, end) pairs, sorted, neither touching nor empty; sentinels: more than spans
@@ -121,7 +124,7 @@ class SpanCorruption(Objective):
         return (inside % 2 == 1).gather(1, nth) & free
 
     @staticmethod
-    def loss(logits, labels):
+    def loss(logits: Tensor, labels: Tensor) -> Tensor:
         """logits [B,T,V], labels [B,T] -> scalar"""
         return cross_entropy(logits, labels)
 

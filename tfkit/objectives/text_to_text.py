@@ -1,5 +1,7 @@
 """Every task as text to text (Raffel et al. 2020, arXiv:1910.10683, 2.4): a prefix says which one is meant."""
 
+from __future__ import annotations
+
 PREFIXES = {
     "translation": "translate {source_language} to {target_language}: {text}",
     "summarization": "summarize: {text}",
@@ -12,7 +14,7 @@ PREFIXES = {
 }
 
 
-def text_to_text(task, **fields):
+def text_to_text(task: str, **fields: str) -> str:
     """The text T5 reads for a task. Raises ValueError, naming what there is, for an unknown task or a missing field.
 
     >>> text_to_text("translation", source_language="English", target_language="French", text="Hello.")
@@ -26,6 +28,6 @@ def text_to_text(task, **fields):
         raise ValueError(f"{task}: the field {missing} is missing, in {PREFIXES[task]!r}") from None
 
 
-def similarity_label(score):
+def similarity_label(score: float) -> str:
     """STS-B's score from 1 to 5 as text, rounded to a fifth: a regression becomes 21 words. 2.57 -> '2.6'"""
     return f"{round(score * 5) / 5:.1f}"

@@ -27,4 +27,5 @@ def find(name: str) -> Callable[..., Any]:
     """The function that makes the checks of a property. Raises LookupError for a name that there is not."""
     if name not in places():
         raise LookupError(f"there is no property {name!r}; there are {', '.join(places())}")
-    return doors.load(places()[name])
+    found: Callable[..., Any] = doors.load(places()[name])
+    return found

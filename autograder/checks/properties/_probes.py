@@ -41,7 +41,7 @@ def gradient_probe(case: Case, draw: Draw, reference: Any) -> Probe:
     return Probe(lambda subject: case.gradients(subject, vectors), case, tolerance, again)
 
 
-def spread(case: Case, answer: Callable[[Case, Callable], Any]) -> float:
+def spread(case: Case, answer: Callable[[Case, Callable[..., Any]], Any]) -> float:
     """How far the reference's answer moves when every input moves by one rounding error of its dtype.
 
     Any right answer may be that far off: sums that cancel, or a norm of two nearly equal numbers, amplify roundings.

@@ -94,8 +94,15 @@ def _learned(case: Case, loss: Loss, seed: int, reference: Any) -> Probe:
     return Probe(lambda subject: fall(seed, subject) >= enough, case)
 
 
-def _losses(module: Any, case: Case, start: dict[str, Tensor], loss: Loss, shape: torch.Size, optimiser: Callable,
-            steps: int) -> Tensor | None:  # fmt: skip
+def _losses(
+    module: Any,
+    case: Case,
+    start: dict[str, Tensor],
+    loss: Loss,
+    shape: torch.Size,
+    optimiser: Callable[..., Any],
+    steps: int,
+) -> Tensor | None:
     """The loss before each step and after the last [steps + 1]; None where an answer has no loss, or no parameter."""
     state = {name: value.detach().clone() for name, value in start.items()}
     weights = {name: value.requires_grad_() for name, value in state.items() if value.is_floating_point()}
