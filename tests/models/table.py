@@ -224,7 +224,6 @@ PROPHET |= {"n_buckets": 8, "decoder_start_token_id": 1, "eos_token_id": 2}
 MARIAN = {"pad_token_id": 0, "decoder_start_token_id": 0, "eos_token_id": 2}
 T5 = {**SEQ2SEQ, "d_kv": 4, "n_buckets": 8, "num_labels": LABELS}
 ALONE = {r"decoder\.\d\.(cross_attn|norm2)": "a decoder alone has nothing to look across to"}
-OF_OTHERS = "it is made of other models, which it finds by name when it runs"
 LLAMA = {"vocab_size": VOCAB, "d_model": 16, "n_layers": 2, "n_heads": 4, "n_kv_heads": 2, "d_ff": 24}
 LLAMA |= {"max_length": 24, "num_labels": LABELS}
 LLAMA_WIDTHS = {field: size for field, size in LLAMA.items() if field != "n_kv_heads"}
@@ -296,7 +295,7 @@ ROWS: dict[str, Row] = {
     "encoder_decoder": Seq2Seq(
         fields={"encoder": {"architecture": "bert", **BERT}, "decoder": {"architecture": "gpt2", **GPT},
                 "decoder_start_token_id": 1, "eos_token_id": 2},
-        head="seq2seq_lm", but={"flat form": OF_OTHERS}, still={r"encoder\.pooler": "the decoder looks at the states"},
+        head="seq2seq_lm", still={r"encoder\.pooler": "the decoder looks at the states"},
         odd={"encoder": {"architecture": "roberta", **BERT, **ODD, "vocab_size": VOCAB}},
     ),
     "flaubert": Encoder(fields={**GPT, "pad_token_id": 0}, head="masked_lm", odd={**ODD, "pre_norm": True}),
@@ -369,7 +368,7 @@ ROWS: dict[str, Row] = {
     ),
     "mmbt": WithPicture(
         fields={"text_config": {"architecture": "bert", **BERT}, "image_config": None, "modal_hidden_size": 5},
-        head=None, more=picture, but={"flat form": OF_OTHERS},
+        head=None, more=picture,
         odd={"text_config": {"architecture": "bert", **BERT, **ODD}},
     ),
     "modernbert": Encoder(
@@ -417,7 +416,7 @@ ROWS: dict[str, Row] = {
     "rag": WithPassages(
         fields={"question_encoder": {"architecture": "dpr", **BERT}, "generator": {"architecture": "bart", **BART},
                 "n_docs": 2, "reduce_loss": True},
-        head="rag_token", but={"flat form": OF_OTHERS},
+        head="rag_token",
         odd={"question_encoder": {"architecture": "dpr", **BERT, **ODD, "vocab_size": VOCAB},
              "generator": {"architecture": "t5", **T5, "d_model": 15, "n_heads": 3}, "bos_token_id": 1},
     ),

@@ -284,10 +284,15 @@ def test_odd_sizes(name):
 
 
 ALONE = """
-import sys, torch
+import builtins, sys, torch
 sys.modules["tfkit"] = None  # whoever imports it fails
+KNOWN = sys.stdlib_module_names | {"torch", "typing_extensions"}  # torch itself needs the last one
+def only_torch(name, *rest):
+    if name.partition(".")[0] not in KNOWN:
+        raise ImportError(f"{name}: a flat file needs torch alone")
+    return __import__(name, *rest)
 for name, job in torch.load(sys.argv[1], weights_only=True).items():
-    space = {"__name__": "flat"}
+    space = {"__name__": "flat", "__builtins__": {**vars(builtins), "__import__": only_torch}}
     sys.modules["flat"] = type(sys)("flat")
     exec(compile(job["source"], name, "exec"), space)
     model = space["MODEL"](space["Config"](**job["config"]), job["head"]).eval()
@@ -299,6 +304,11 @@ for name, job in torch.load(sys.argv[1], weights_only=True).items():
 """
 
 
+def parts_of(row):
+    """The architectures of the models that a row's model is made of."""
+    return [part["architecture"] for part in row.fields.values() if isinstance(part, dict) and "architecture" in part]
+
+
 @pytest.fixture(scope="module")
 def apart(tmp_path_factory):
     """What the flat forms of all rows give, in a process that has torch and nothing of ours."""
@@ -308,7 +318,7 @@ def apart(tmp_path_factory):
         if "flat form" not in row.but:
             _, model = make(name, dtype=torch.float32)
             jobs[name] = {
-                "source": flatten(kind(name)),
+                "source": flatten(kind(name), more=parts_of(row)),
                 "config": {**row.fields},
                 "head": model.head,
                 "weights": model.state_dict(),

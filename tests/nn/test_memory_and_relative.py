@@ -7,7 +7,7 @@ import torch
 
 import tfkit
 from tfkit.nn import memory_attention, relative_scores, split_heads
-from tfkit.nn.relative_attention import RelativeAttention, causal_relative_bias, sinusoidal_distances
+from tfkit.nn.relative_attention import DistanceContext, RelativeAttention, causal_relative_bias, sinusoidal_distances
 from tfkit.nn.two_stream_attention import two_stream_attention
 from tfkit.objectives.permutation_lm import permutation_masks
 
@@ -36,7 +36,8 @@ def read(attn, source, new):
     keys = source.size(1)
     waves = sinusoidal_distances(torch.arange(keys - 1, -2, -1), WIDTH, source)
     with tfkit.trace(attn) as t:
-        out = attn(source, new, waves, causal_relative_bias(new, keys, keys, source).repeat(len(source), 1)[None])
+        barred = causal_relative_bias(new, keys, keys, source).repeat(len(source), 1)[None]
+        out = attn(source, new, DistanceContext(waves, barred))
     return out, t["weights"], waves[:-1]
 
 

@@ -75,7 +75,7 @@ def test_flatten_runs_alone(tmp_path):
         (["anatomy", "nope"], "tfkit anatomy: no architecture or preset 'nope'"),
         (["anatomy", "bert", "--head", "tail"], "tfkit anatomy: BERT has no head 'tail'"),
         (["flatten", "nope"], "tfkit flatten: no architecture 'nope'"),
-        (["flatten", "encoder_decoder"], "tfkit flatten: it is made of other models"),
+        (["flatten", "bert", "--head", "tail"], "tfkit flatten: bert has no head 'tail'"),
         (["diff", "bert", "nope"], "tfkit diff: no architecture 'nope'"),
     ],
 )

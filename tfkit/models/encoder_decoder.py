@@ -64,11 +64,11 @@ class EncoderDecoder(Model):
         self.encoder, self.decoder = reads.MODEL(its), decoder(writes)(other)
         self.project = nn.Linear(its.d_model, other.d_model) if its.d_model != other.d_model else None
         shared = tie(self.encoder, self.decoder) if config.tie_encoder_decoder else ()
-        parts = {
+        names = {
             "encoder": ("encoder", getattr(self.encoder, "names", reads.HF), False),
             "decoder": ("decoder", writes.HF, True),
         }
-        self.names = TiedParts(parts, HF, shared)
+        self.names = TiedParts(names, HF, shared)
 
     @property
     def last_position(self):

@@ -49,8 +49,8 @@ class MMBT(Model):
         c = replace(c, num_labels=config.num_labels, id2label=None, problem_type=config.problem_type, head_dropout=None)
         self.task_head = heads.SequenceClassification(c) if head else heads.NoHeadWithPooler(c)
         self.check()
-        parts = {"transformer": ("text", module.HF, False), "modal_encoder.encoder": ("images", AsIs, False)}
-        self.names = Parts(parts, HF, prefix="mmbt.", twice=True)  # their modules have the embeddings twice
+        names = {"transformer": ("text", module.HF, False), "modal_encoder.encoder": ("images", AsIs, False)}
+        self.names = Parts(names, HF, prefix="mmbt.", twice=True)  # their modules have the embeddings twice
 
     def check(self):
         """Raises ValueError where the text's model or the pictures' does not fit."""

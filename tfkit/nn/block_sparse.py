@@ -1,8 +1,8 @@
 """Attention in blocks: each to its neighbours, to the ends, and to a few drawn at random (Zaheer et al. 2020)."""
 
+import random
 from functools import lru_cache
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -28,20 +28,40 @@ def bigbird_mask(length, block, window_blocks, global_blocks, random_blocks):
 
 @lru_cache(maxsize=256)
 def draw_random_blocks(seed, heads, blocks, n_random, most=None):
-    """The random blocks of the published code, drawn by numpy: int64 [heads, blocks - 2, many], without the two ends.
+    """The random blocks of the published code, which NumPy drew: int64 [heads, blocks - 2, many], without the two ends.
 
     most: None, or (blocks of the longest sequence, blocks that may be drawn): lengths of 1024, 3072 and 4096 tokens
     follow the older plan, which draws for the longest sequence and uses the beginning
     """
-    draw = np.random.RandomState(seed)
+    draw = LegacyRandom(seed)
     if most is None:
         rows = [[_row(draw, at, 2 * n_random + 5, n_random) for _ in range(heads)] for at in range(1, blocks)]
-        return torch.tensor(np.array(rows, np.int64).reshape(blocks - 1, heads, n_random)).transpose(0, 1)[
-            :, : blocks - 2
-        ]
+        drawn = torch.tensor(rows, dtype=torch.int64).reshape(blocks - 1, heads, n_random)
+        return drawn.transpose(0, 1)[:, : blocks - 2]
     longest, last = most
     rows = [[_old_row(draw, at, longest, last, n_random) for at in range(1, longest - 1)] for _ in range(heads)]
-    return torch.tensor(np.array(rows, np.int64).reshape(heads, longest - 2, n_random))[:, : blocks - 2]
+    return torch.tensor(rows, dtype=torch.int64).reshape(heads, longest - 2, n_random)[:, : blocks - 2]
+
+
+class LegacyRandom:
+    """Permutations as numpy.random.RandomState draws them, from the same Mersenne twister, which Python has too."""
+
+    def __init__(self, seed):
+        key = [seed & 0xFFFFFFFF]
+        for at in range(1, 624):  # NumPy's way to make a state of a number (Matsumoto and Nishimura 2002)
+            key.append((1812433253 * (key[-1] ^ key[-1] >> 30) + at) & 0xFFFFFFFF)
+        self.bits = random.Random()
+        self.bits.setstate((3, (*key, 624), None))
+
+    def permutation(self, items):
+        """items: a list, or how many numbers from 0 on -> a list"""
+        items = list(range(items)) if isinstance(items, int) else list(items)
+        for last in range(len(items) - 1, 0, -1):
+            mask = (1 << last.bit_length()) - 1
+            while (at := self.bits.getrandbits(32) & mask) > last:
+                pass
+            items[last], items[at] = items[at], items[last]
+        return items
 
 
 def _row(draw, at, end, n_random):
@@ -53,9 +73,9 @@ def _row(draw, at, end, n_random):
 
 
 def _old_row(draw, at, blocks, last, n_random):
-    middle = np.arange(1, blocks - 1)
+    middle = list(range(1, blocks - 1))
     if at < blocks - 3:  # its last two rows forget to leave out what they see anyway
-        middle = np.concatenate([middle[: max(0, min(at - 2, last))], middle[at + 1 : last]])
+        middle = middle[: max(0, min(at - 2, last))] + middle[at + 1 : last]
     else:
         middle = middle[:last]
     return draw.permutation(middle)[:n_random]

@@ -140,12 +140,14 @@ def read(
 def flatten(
     name: Annotated[str, NAME],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="write it there")] = None,
+    more: Annotated[list[str] | None, typer.Option("--with", help="another model that it may be made of")] = None,
+    head: Annotated[str | None, typer.Option("--head", help="only what this head needs, such as masked_lm")] = None,
 ) -> None:
     """The whole architecture as one file that runs alone, with torch."""
     from .flatten import flatten as flat
 
     try:
-        text = flat(name)
+        text = flat(name, head, more or ())
     except (LookupError, ValueError) as error:
         raise refuse("flatten", error) from None
     if output is None:

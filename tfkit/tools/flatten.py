@@ -1,15 +1,18 @@
 """One architecture as one file: every part that it is made of, in the order in which it is needed, with torch alone.
 
 The source is copied, comments and all; only names are changed, where two parts have the same one (BERT's Embeddings and
-RoBERTa's), and what serves other ends is left out: tracing, files, the map of a checkpoint's names.
+RoBERTa's), and what serves other ends is left out: tracing, files, the map of a checkpoint's names. With one head, the
+others are left out too, with the methods that nothing calls then, and dropout is PyTorch's own. The models that a model
+is made of, as its Config has them unless told otherwise, are in the same file, under their names in `SUBMODELS`.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
+import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
@@ -20,6 +23,26 @@ from .. import registry
 PACKAGE = "tfkit"
 ROOTS = ("Config", "PRESETS", "MODEL")
 LEFT_OUT = {"save_pretrained", "names", "self.names", "__call__"}  # about files, and what others call things
+SUBMODELS = (registry.__name__, registry.settle.__name__)
+HEAD_TABLES = ("HEAD_CLASSES", "ENCODER_HEAD_CLASSES", "TASK_HEADS")
+# for speed on a CPU alone: with one head, PyTorch's own stand in their place, and nothing in a condition asks for them
+PLAIN = {("tfkit.nn.dropout", "Dropout"): "nn.Dropout", ("tfkit.nn.dropout", "dropout"): "F.dropout"}
+FASTER = "attend_cpu_dropout"
+RESOLVE = """def {name}(part):
+    \"\"\"A model of this file, {{"architecture": its name or a size's, **fields}} -> its name, module and Config.\"\"\"
+    settings = dict(part)
+    name = settings.pop("architecture")
+    if name not in SUBMODELS:
+        raise LookupError(f"{{name!r}} is not in this file; there is {{', '.join(SUBMODELS)}}")
+    module, preset = SUBMODELS[name]
+    return name, module, module.Config(**{{**preset, **settings}})
+
+
+SUBMODELS = {{}}
+for _name, _model, _config, _presets in ({rows}):
+    _module = SimpleNamespace(MODEL=_model, Config=_config)
+    SUBMODELS |= {{_name: (_module, {{}}), **{{size: (_module, preset) for size, preset in _presets.items()}}}}
+"""
 
 
 @dataclass
@@ -99,12 +122,13 @@ def found_in(module: str, name: str) -> Symbol | None:
 class Uses(ast.NodeVisitor):
     """The uses of names in one statement that mean something at the top of a file: symbols, with their places."""
 
-    def __init__(self, module: Module) -> None:
-        self.module, self.local = module, [set[str]()]
+    def __init__(self, module: Module, head: str | None = None) -> None:
+        self.module, self.local, self.head, self.where = module, [set[str]()], head, ""
         self.inner: list[tuple[ast.expr, Symbol]] = []
         self.outer: set[str] = set()
         self.cut: list[ast.stmt] = []
         self.off: list[ast.Compare] = []
+        self.tables: list[tuple[ast.expr, dict[str | None, Symbol]]] = []  # of heads: a value, and what is left of it
 
     def meant(self, name: str) -> bool:
         """Whether a name is the file's own, not a local one of a function or a loop."""
@@ -116,6 +140,8 @@ class Uses(ast.NodeVisitor):
             self.off.append(node)
         elif isinstance(node, ast.stmt) and self.left_out(node):
             self.cut.append(node)
+        elif self.head and (value := head_table(node)) is not None:
+            self.tables.append((value, self.heads_left(defined(node)[0])))  # type: ignore[arg-type]
         elif isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
             self.scope(node)
         else:
@@ -129,7 +155,16 @@ class Uses(ast.NodeVisitor):
         made = {getattr(node, "name", ""), *map(ast.unparse, getattr(node, "targets", ()))}
         if len(self.local) > 1 and made & LEFT_OUT:
             return True
+        if self.head and isinstance(node, ast.If) and FASTER in ast.unparse(node.body[0]):
+            return True
         return (isinstance(node, ast.If) and watched(node.test)) or (isinstance(node, ast.Expr) and watched(node.value))
+
+    def heads_left(self, name: str) -> dict[str | None, Symbol]:
+        """Of a table of heads, in the file or in the class that is looked into: the one that is wanted."""
+        owner = importlib.import_module(self.module.name)
+        classes = getattr(getattr(owner, self.where) if self.where else owner, name)
+        kept = {self.head: classes[self.head]} if self.head in classes else {}
+        return {head: (kind.__module__, kind.__name__) for head, kind in kept.items()}
 
     def scope(self, node: ast.AST) -> None:
         """A function's own names hide those at the top."""
@@ -147,13 +182,14 @@ class Uses(ast.NodeVisitor):
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         """What a class's body names is known in that body, and not in its methods."""
-        own = {name for statement in node.body for name in defined(statement)}
+        own, self.where = {name for statement in node.body for name in defined(statement)}, node.name
         for outside in (*node.decorator_list, *node.bases, *node.keywords):
             self.visit(outside)
         for statement in node.body:
             self.local.append(set() if isinstance(statement, ast.FunctionDef) else own)
             self.visit(statement)
             self.local.pop()
+        self.where = ""
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         """Notes `module.symbol` of this library; else looks inside."""
@@ -187,27 +223,48 @@ def defaults(node: ast.AST) -> list[ast.expr]:
     return [d for d in (*found.defaults, *found.kw_defaults) if d] if isinstance(found, ast.arguments) else []
 
 
-def uses(symbol: Symbol) -> Uses:
-    """What a symbol's definitions use."""
+def head_table(node: ast.AST) -> ast.expr | None:
+    """The value of a statement that names the classes of heads, or None for another."""
+    if not isinstance(node, (ast.Assign, ast.AnnAssign)) or not set(defined(node)) & set(HEAD_TABLES):
+        return None
+    return node.value
+
+
+def uses(symbol: Symbol, head: str | None = None) -> Uses:
+    """What a symbol's definitions use; with a head: without the others."""
     module = parsed(symbol[0])
-    found = Uses(module)
+    found = Uses(module, head)
     for statement in module.symbols[symbol[1]]:
         found.visit(statement)
     return found
 
 
-def needed(roots: list[Symbol]) -> dict[Symbol, Uses]:
+def needed(roots: list[Symbol], head: str | None = None) -> dict[Symbol, Uses]:
     """Every symbol that the roots lead to, with what it uses itself."""
     known: dict[Symbol, Uses] = {}
     waiting = list(roots)
     while waiting:
         symbol = waiting.pop()
-        if symbol[0] == registry.__name__:
-            raise ValueError("it is made of other models, which it finds by name when it runs: flatten those")
-        if symbol not in known:
-            known[symbol] = uses(symbol)
+        if symbol[0] == registry.__name__ and symbol != SUBMODELS:
+            raise ValueError(f"it asks the registry for {symbol[1]}, which a file alone does not have")
+        if symbol not in known and symbol != SUBMODELS and not (head and symbol in PLAIN):
+            known[symbol] = uses(symbol, head)
             waiting += [other for _, other in known[symbol].inner]
+            waiting += [other for _, table in known[symbol].tables for other in table.values()]
     return known
+
+
+def submodels(name: str, more: Sequence[str] = ()) -> dict[str, dict[str, Symbol]]:
+    """The architectures that a model is made of, as its Config has them, and `more` -> of each: MODEL, Config, PRESETS.
+
+    Raises LookupError for a name that is no architecture's."""
+    config = registry.load(name).Config()
+    found = [value for value in vars(config).values() if isinstance(value, dict) and "architecture" in value]
+    found += [{"architecture": other} for other in more]
+    names = dict.fromkeys(registry.settle(part)[0] for part in found)
+    modules = {name: registry.sources()[name] for name in names}
+    places = {name: {root: found_in(module, root) for root in ROOTS} for name, module in modules.items()}
+    return {name: {root: place for root, place in roots.items() if place} for name, roots in places.items()}
 
 
 def flat_names(symbols: dict[Symbol, Uses], first: str) -> dict[Symbol, str]:
@@ -264,6 +321,9 @@ def code(statement: ast.stmt, used: Uses, names: dict[Symbol, str], own: Symbol)
     start, end = lines[top.lineno - 1], lines[statement.end_lineno or 0]
     edits = [Edit(at(node), at(node, True), names[symbol]) for node, symbol in used.inner]
     edits += [Edit(at(node), at(node, True), "False") for node in used.off]
+    for value, table in used.tables:
+        rows = ", ".join(f"{head!r}: {names[symbol]}" for head, symbol in table.items())
+        edits.append(Edit(at(value), at(value, True), f"{{{rows}}}"))
     blocks = [body for n in ast.walk(statement) if isinstance(body := getattr(n, "body", None), list) and body]
     emptied = [body[0] for body in blocks if all(part in used.cut for part in body)]
     edits += [removed(node, lines, "pass" if node in emptied else "") for node in used.cut]
@@ -283,18 +343,78 @@ def removed(node: ast.stmt, lines: list[int], instead: str) -> Edit:
     return Edit(lines[first - 1], lines[node.end_lineno or 0], text)
 
 
-def flatten(name: str) -> str:
+def uncalled(symbols: dict[Symbol, Uses]) -> list[tuple[Uses, ast.FunctionDef]]:
+    """The methods whose names stand nowhere but in their own definitions; and those that only such ones call."""
+    methods: list[tuple[Uses, ast.FunctionDef]] = []
+    others: list[ast.AST] = []
+    for symbol, used in symbols.items():
+        for statement in used.module.symbols[symbol[1]]:
+            inside = statement.body if isinstance(statement, ast.ClassDef) else []
+            own = [n for n in inside if isinstance(n, ast.FunctionDef) and n not in used.cut]
+            methods += [(used, method) for method in own]
+            others += [n for n in ([*inside] if inside else [statement]) if n not in own and n not in used.cut]
+    kept = [(u, m) for u, m in methods if m.name == "forward" or m.name.startswith("__")]
+    while True:
+        called = {name for node in [*others, *(m for _, m in kept)] for name in mentioned(node)}
+        more = [pair for pair in methods if pair not in kept and pair[1].name in called]
+        if not more:
+            return [pair for pair in methods if pair not in kept]
+        kept += more
+
+
+def mentioned(node: ast.AST) -> set[str]:
+    """The attributes and texts of a piece of code: what may name a method."""
+    found = {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
+    return found | {n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+
+
+def cut_down(symbols: dict[Symbol, Uses], roots: list[Symbol]) -> dict[Symbol, Uses]:
+    """Without the methods that nothing calls, and without what only those needed."""
+    for used, method in uncalled(symbols):
+        used.cut.append(method)
+        span = range(method.lineno, (method.end_lineno or 0) + 1)
+        used.inner = [(node, symbol) for node, symbol in used.inner if node.lineno not in span]
+    reached: dict[Symbol, Uses] = {}
+    waiting = list(roots)
+    while waiting:
+        symbol = waiting.pop()
+        if symbol in symbols and symbol not in reached:
+            used = reached[symbol] = symbols[symbol]
+            waiting += [other for _, other in used.inner]
+            waiting += [other for _, table in used.tables for other in table.values()]
+    return reached
+
+
+def resolver(parts: dict[str, dict[str, Symbol]], names: dict[Symbol, str]) -> str:
+    """The function that finds the models within this file, and what it finds."""
+    rows = [
+        f'("{name}", {names[r["MODEL"]]}, {names[r["Config"]]}, {names[r["PRESETS"]]})' for name, r in parts.items()
+    ]
+    return RESOLVE.format(name=SUBMODELS[1], rows=", ".join(rows) + ",").rstrip()
+
+
+def flatten(name: str, head: str | None = None, more: Sequence[str] = ()) -> str:
     """The source of a file that defines Config, PRESETS and MODEL of an architecture and imports nothing of ours.
 
-    Raises LookupError for an unknown name, ValueError for an architecture whose parts are other ones, found by name.
+    head: the only one that is wanted; all of them unless given. more: other architectures that a model may be made of,
+    beside those that its Config names. Raises LookupError for an unknown name or head.
     """
     first = registry.sources().get(name)
     if first is None:
         raise LookupError(f"no architecture {name!r}; there is {', '.join(registry.sources())}")
+    if head is not None and head not in registry.load(name).MODEL.HEADS:
+        heads = ", ".join(repr(head) for head in registry.load(name).MODEL.HEADS if head)
+        raise LookupError(f"{name} has no head {head!r}; there is {heads}")
     roots = [found for root in ROOTS if (found := found_in(first, root))]
-    symbols = needed(roots)
-    names = flat_names(symbols, first)
+    parts = submodels(name, more)
+    every = [*roots, *(symbol for part in parts.values() for symbol in part.values())]
+    symbols = needed(every, head)
+    if head is not None:
+        symbols = cut_down(symbols, every)
+    names = flat_names(symbols, first) | {SUBMODELS: SUBMODELS[1]} | (PLAIN if head else {})
     lines = {line for used in symbols.values() for line in used.outer}
+    lines |= {"from types import SimpleNamespace"} if parts else set()
+    lines |= {"import torch.nn.functional as F", "from torch import nn"} if head else set()
     imports = sorted(lines, key=lambda line: (line.startswith("from"), line))
     doc = (ast.get_docstring(ast.parse(parsed(first).text), clean=False) or "").strip()
     body: list[str] = []
@@ -303,6 +423,10 @@ def flatten(name: str) -> str:
         pieces = {id(s): (s, symbol) for symbol in mine for s in parsed(module).symbols[symbol[1]]}.values()
         body += [f"# --- {module.removeprefix(PACKAGE + '.')}"]
         body += [code(s, symbols[symbol], names, symbol) for s, symbol in sorted(pieces, key=lambda p: p[0].lineno)]
+    body += [resolver(parts, names)] if parts else []
     ends = [f"{root} = {names[found]}" for root, found in zip(ROOTS, roots, strict=True) if names[found] != root]
-    head = f'"""{doc}\n\nWritten by `tfkit flatten {name}`: all of it, in one file that needs torch alone.\n"""'
-    return "\n\n\n".join([head, "from __future__ import annotations\n\n" + "\n".join(imports), *body, *ends]) + "\n"
+    chosen = "" if head is None else f" --head {head}"
+    opening = (
+        f'"""{doc}\n\nWritten by `tfkit flatten {name}{chosen}`: all of it, in one file that needs torch alone.\n"""'
+    )
+    return "\n\n\n".join([opening, "from __future__ import annotations\n\n" + "\n".join(imports), *body, *ends]) + "\n"
