@@ -25,7 +25,7 @@ import nbformat
 from IPython.core.inputtransformer2 import TransformerManager
 from nbformat import NotebookNode
 
-from autograder import given, slips
+from autograder import injected_modules, slips
 from autograder.checks.mutation import Cut, Endless, deadline
 from autograder.checks.operators import Mutant, mutants
 from autograder.diagnosis.edits import difference, entry
@@ -36,7 +36,7 @@ ASSERT = re.compile(r"(?m)^\s*assert\b")
 CORPUS = "corpus"
 
 
-class NotAdopted(ValueError):
+class AdoptionError(ValueError):
     """The notebook cannot become an assignment; the message says which cell, and what to do."""
 
 
@@ -73,7 +73,7 @@ def adopt(file: Path, course: Path) -> tuple[Path, Report]:
     """
     name = file.stem
     if not re.fullmatch(r"[a-zA-Z0-9_\-]+", name):
-        raise NotAdopted(f"{file.name}: an assignment's name is made of letters, digits, - and _: rename the file")
+        raise AdoptionError(f"{file.name}: an assignment's name is made of letters, digits, - and _: rename the file")
     nb = marked(_read(file))
     report = tried(nb)
     source = course / "source" / name / f"{name}.ipynb"
@@ -87,9 +87,9 @@ def _read(file: Path) -> NotebookNode:
     try:
         return nbformat.read(file, as_version=4)
     except OSError as error:
-        raise NotAdopted(f"{file} cannot be read: {error.strerror}") from None
+        raise AdoptionError(f"{file} cannot be read: {error.strerror}") from None
     except Exception as error:  # nbformat and json raise many kinds
-        raise NotAdopted(f"{file} is no notebook: {str(error).partition(chr(10))[0][:80]}") from None
+        raise AdoptionError(f"{file} is no notebook: {str(error).partition(chr(10))[0][:80]}") from None
 
 
 def marked(nb: NotebookNode) -> NotebookNode:
@@ -99,7 +99,7 @@ def marked(nb: NotebookNode) -> NotebookNode:
         cell.outputs, cell.execution_count = [], None
         has_marks = BEGIN in cell.source
         if has_marks != (END in cell.source):
-            raise NotAdopted(f"the cell {_first(cell)!r} has only one of {BEGIN} and {END}: write both")
+            raise AdoptionError(f"the cell {_first(cell)!r} has only one of {BEGIN} and {END}: write both")
         kind = "solution" if has_marks else "tests" if counts["solution"] and ASSERT.search(cell.source) else None
         if kind is None:
             continue
@@ -107,9 +107,9 @@ def marked(nb: NotebookNode) -> NotebookNode:
         if "nbgrader" not in cell.metadata:
             cell.metadata["nbgrader"] = _marks(f"{kind}-{counts[kind]}", cell.source, kind)
     if not counts["solution"]:
-        raise NotAdopted(f"no cell has a solution: put it between the lines {BEGIN} and {END}")
+        raise AdoptionError(f"no cell has a solution: put it between the lines {BEGIN} and {END}")
     if not counts["tests"]:
-        raise NotAdopted("no cell below a solution has an assert: write what must hold, as `assert f(2) == 4`")
+        raise AdoptionError("no cell below a solution has an assert: write what must hold, as `assert f(2) == 4`")
     return nb
 
 
@@ -131,13 +131,13 @@ def tried(nb: NotebookNode) -> Report:
     failed, error = _run(sources, tests, Cut())
     if error or failed:
         what = error or f"fails its own test {failed[0]}"
-        raise NotAdopted(f"the notebook, run from the top, {what}: correct it first")
+        raise AdoptionError(f"the notebook, run from the top, {what}: correct it first")
     report, named = Report(len(solutions), len(tests)), dict[int, str]()
     for index in solutions:
         name = cells[index].metadata.nbgrader["grade_id"]
         report.bases[name] = ast.unparse(ast.parse(sources[index])) + "\n"
         named[index] = name
-        for mutant in mutants(sources[index], given.definitions(sources[index])):
+        for mutant in mutants(sources[index], injected_modules.definitions(sources[index])):
             changed = [*sources[:index], mutant.source, *sources[index + 1 :]]
             _judge(report, mutant, changed, tests, name)
     whole = [{"solution": named[i]} if i in named else {"source": s} for i, s in enumerate(sources) if i not in tests]

@@ -28,7 +28,7 @@ class BadCorpus(ValueError):
 
 
 @dataclass(frozen=True, order=True)
-class Packed:
+class ArchivedAnswer:
     """A file in an archive, with what its readers use of a Path."""
 
     archive: Path
@@ -59,7 +59,7 @@ class Edited:
     """A right answer with some of its lines replaced; it reads as the file that it stands for."""
 
     stem: str
-    base: Path | Packed
+    base: Path | ArchivedAnswer
     sentence: str  # what the student reads
     change: str
     keeps: float | None = None  # of the points, where it is wrong at an edge alone
@@ -87,7 +87,7 @@ class Edited:
         return self.read_text().encode()
 
 
-Answer = Path | Packed | Edited
+Answer = Path | ArchivedAnswer | Edited
 
 
 def answers(exercise: Exercise, kind: str) -> list[Answer]:
@@ -121,7 +121,7 @@ def answer(exercise: Exercise, name: str) -> Answer:
     raise LookupError(f"{exercise.id} has no answer called {name}; it has {', '.join(near)} and {len(names)} in all")
 
 
-def _entries(table: Path | Packed, where: str, right: dict[str, Path | Packed]) -> Iterator[Edited]:
+def _entries(table: Path | ArchivedAnswer, where: str, right: dict[str, Path | ArchivedAnswer]) -> Iterator[Edited]:
     try:
         entries = tomllib.loads(table.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -130,7 +130,7 @@ def _entries(table: Path | Packed, where: str, right: dict[str, Path | Packed]) 
         yield _entry(f"{where}, {name}", name, entry, right)
 
 
-def _entry(where: str, name: str, entry: Any, right: dict[str, Path | Packed]) -> Edited:
+def _entry(where: str, name: str, entry: Any, right: dict[str, Path | ArchivedAnswer]) -> Edited:
     if not isinstance(entry, dict):
         raise BadCorpus(f"{where} stands outside any table: write [{name}] and below it base, sentence and change")
     for key in ("base", "sentence", "change"):
@@ -143,7 +143,7 @@ def _entry(where: str, name: str, entry: Any, right: dict[str, Path | Packed]) -
     return Edited(name, right[entry["base"]], entry["sentence"].strip("\n"), entry["change"], entry.get("keeps"))
 
 
-def _files(folder: Path, exercise_id: str) -> Iterator[Path | Packed]:
+def _files(folder: Path, exercise_id: str) -> Iterator[Path | ArchivedAnswer]:
     """Everything that belongs to the exercise, loose or packed."""
     loose, packed = folder / FOLDER, folder / ARCHIVE
     if loose.is_dir() or not packed.is_file():
@@ -152,10 +152,10 @@ def _files(folder: Path, exercise_id: str) -> Iterator[Path | Packed]:
         return
     for member in _members(packed):
         if member.startswith(f"{exercise_id}/"):
-            yield Packed(packed, member)
+            yield ArchivedAnswer(packed, member)
 
 
-def _place(file: Path | Packed) -> str:
+def _place(file: Path | ArchivedAnswer) -> str:
     """The file's name with its folder's."""
     parts = file.parts if isinstance(file, Path) else PurePosixPath(file.member).parts
     return "/".join(parts[-2:])
@@ -166,13 +166,13 @@ def _docstring(sentence: str) -> str:
     return f'"""{quoted}\n"""' if "\n" in sentence or sentence.endswith('"') else f'"""{quoted}"""'
 
 
-def _text(base: Path | Packed) -> str:
+def _text(base: Path | ArchivedAnswer) -> str:
     changed = base.stat().st_mtime_ns if isinstance(base, Path) else 0
     return _read(base, changed)
 
 
 @lru_cache(maxsize=256)
-def _read(base: Path | Packed, _changed: int) -> str:
+def _read(base: Path | ArchivedAnswer, _changed: int) -> str:
     return base.read_text(encoding="utf-8")
 
 

@@ -85,7 +85,7 @@ class Verdict:
 HINTS = 3  # the steps that there are
 
 
-def hinted(verdict: Mapping[str, Any], steps: int = HINTS) -> dict[str, Any]:
+def with_hints(verdict: Mapping[str, Any], steps: int = HINTS) -> dict[str, Any]:
     """A verdict's JSON object with the first steps of its help: 1 concept, 2 symptoms and line, 3 counter-example.
 
     How many a student sees is the instructor's choice; what passed and what failed is told in any case.

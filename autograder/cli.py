@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder import registry, trouble
-from autograder.api import Exercise, Verdict, hinted
+from autograder.api import Exercise, Verdict, with_hints
 from autograder.report.text import plain, verdict_text
 from tfkit_course import install
 
@@ -300,7 +300,7 @@ def _adopt(arguments: argparse.Namespace) -> int:
     try:
         source, report = adopt.adopt(arguments.notebook, arguments.course)
         written = config.install(arguments.course)
-    except adopt.NotAdopted as error:
+    except adopt.AdoptionError as error:
         raise BadInput(str(error)) from error
     except OSError as error:
         raise BadInput(f"{arguments.course} cannot be written: {error.strerror}") from error
@@ -332,7 +332,7 @@ def _check(arguments: argparse.Namespace) -> int:
         how = {"device": arguments.device, "seed": arguments.seed}
         verdict = graded(exercise, file, content, backend, **how)
         verdicts.append(verdict)
-        shown = hinted(verdict.as_json(), arguments.hints)
+        shown = with_hints(verdict.as_json(), arguments.hints)
         print(json.dumps(shown) if arguments.json else verdict_text(shown), flush=True)
     if any(verdict.status == "not_graded" for verdict in verdicts):
         return 2

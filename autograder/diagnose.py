@@ -15,7 +15,7 @@ from autograder.diagnosis.compose import composed
 from autograder.translate import translated
 
 if TYPE_CHECKING:
-    from autograder.checks.local import Local
+    from autograder.checks.local import LocalSubject
     from autograder.checks.probe import Answer as Reply
     from autograder.checks.probe import Finding
 
@@ -113,13 +113,13 @@ def _agrees(path: Answer, said: Sequence[Reply]) -> bool:
 
 
 @lru_cache(maxsize=256)
-def subject_of(path: Answer) -> Local:
+def subject_of(path: Answer) -> LocalSubject:
     """One of our own answers, in this process."""
-    from autograder.checks.local import Local
+    from autograder.checks.local import LocalSubject
 
     namespace: dict[str, Any] = {"__name__": f"answer_{path.stem}"}
     exec(compile(path.read_text(encoding="utf-8"), path.name, "exec", dont_inherit=True), namespace)
-    return Local(namespace)
+    return LocalSubject(namespace)
 
 
 def said(path: Answer) -> str:

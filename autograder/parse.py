@@ -7,7 +7,7 @@ import ast
 LONGEST = 200_000  # characters; a tree is hundreds of times as large
 
 
-def parsed(source: str) -> ast.Module:
+def parse_source(source: str) -> ast.Module:
     """`ast.parse`, which can go wrong in several ways. Raises SyntaxError alone, without a line where it knows none."""
     if len(source) > LONGEST:
         raise SyntaxError(f"{len(source)} characters, {LONGEST} at most are read")

@@ -37,13 +37,13 @@ def read(path: Path) -> dict[str, float]:
         given = tomllib.loads(path.read_text(encoding="utf-8")).get("weights", {})
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadWeights(f"{path} is no TOML: {str(error).splitlines()[0]}") from None
-    return checked(given, str(path))
+    return check_weights(given, str(path))
 
 
 def setting(path: Path) -> dict[str, Any]:
     """As `read`, for a configuration file, which must not raise: nbgrader would go on without all that it says.
 
-    What is wrong is kept, and `checked` raises it before anything is graded.
+    What is wrong is kept, and `check_weights` raises it before anything is graded.
     """
     try:
         return dict(read(path))
@@ -51,7 +51,7 @@ def setting(path: Path) -> dict[str, Any]:
         return {WRONG: str(error)}
 
 
-def checked(given: Any, where: str) -> dict[str, float]:
+def check_weights(given: Any, where: str) -> dict[str, float]:
     """`given` as weights by property. Raises BadWeights, which begins with `where`."""
     if not isinstance(given, Mapping):
         raise BadWeights(f"{where}: weights must be a table: write [weights] and gradients = 2 below it")

@@ -19,20 +19,34 @@ from weakref import WeakKeyDictionary
 
 import torch
 
-from autograder.parse import parsed
+from autograder.parse import parse_source
 from autograder.sandbox.inside import wire
 from autograder.sandbox.inside.agent import leaves
+from autograder.sandbox_client import Handle, SandboxClient, StudentError
 from autograder.slips import Call
-from autograder.student import Handle, Student, StudentError
 
 TRUSTED = ("torch", "numpy", "math", "random", "itertools", "functools", "collections", "typing", "copy", "re", "json",
            "string", "operator", "time", "dataclasses")  # fmt: skip
 RAISED = (ValueError, TypeError, IndexError, KeyError, AttributeError, RuntimeError, NotImplementedError, NameError,
           AssertionError, ZeroDivisionError, StopIteration, ArithmeticError, LookupError)  # fmt: skip
-SHOWN = ("__name__", "__qualname__", "__doc__", "__module__")  # of the names with underscores, those that tests read
-SPECIAL = """len getitem setitem delitem str repr int float add radd sub rsub mul rmul matmul rmatmul truediv rtruediv
+VISIBLE_DUNDERS = (
+    "__name__",
+    "__qualname__",
+    "__doc__",
+    "__module__",
+)  # of the names with underscores, those that tests read
+FORWARDED_DUNDERS = """len getitem setitem delitem str repr int float add radd sub rsub mul rmul matmul rmatmul truediv
+rtruediv
     floordiv mod pow neg abs""".split()  # noqa: SIM905
-JUDGING = ("eq", "ne", "lt", "le", "gt", "ge", "bool")  # never asked in the box: its answer would be the verdict
+COMPARISON_DUNDERS = (
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "bool",
+)  # never asked in the box: its answer would be the verdict
 
 
 # What these names stand for in a test, where its notebook imports them in a cell that students can change.
@@ -43,18 +57,20 @@ USUAL = {name: f"import {name}" for name in ("torch", "numpy", *TRUSTED[2:])} | 
 IN_PLACE = re.compile(r"(?m)^\s*#\s*autograder: in place\s*$")
 
 
-WRITES_BACK: WeakKeyDictionary[Student, bool] = WeakKeyDictionary()
-CALLS: WeakKeyDictionary[Student, list[Call]] = WeakKeyDictionary()  # that a test made of functions, with the answers
+WRITES_BACK: WeakKeyDictionary[SandboxClient, bool] = WeakKeyDictionary()
+CALLS: WeakKeyDictionary[SandboxClient, list[Call]] = (
+    WeakKeyDictionary()
+)  # that a test made of functions, with the answers
 
 
-class Unjudged(TypeError):
+class StudentComparisonError(TypeError):
     """A test compared an object that only the student's own code could compare."""
 
 
 class Names(dict):
     """The globals of a test: what it made itself, the imports that it may rely on, then the student's names."""
 
-    def __init__(self, student: Student, imports: dict[str, str]) -> None:
+    def __init__(self, student: SandboxClient, imports: dict[str, str]) -> None:
         super().__init__()
         self.student, self.imports = student, imports
 
@@ -87,7 +103,7 @@ def imports_of(sources: Iterable[str], everywhere: bool = False) -> dict[str, st
 
 def _statements(source: str) -> list[ast.stmt]:
     try:
-        return parsed(source).body
+        return parse_source(source).body
     except SyntaxError:  # it fails in the box, with its reason
         return []
 
@@ -112,7 +128,7 @@ class Proxy:
         return _ask(self._handle, None, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name not in SHOWN:
+        if name.startswith("__") and name not in VISIBLE_DUNDERS:
             raise AttributeError(name)
         with raised():
             return wrap(self._handle.student, self._handle.attribute(name))
@@ -146,12 +162,12 @@ def _special(name: str) -> Any:
 
 def _judging(self: Proxy, *_: Any) -> Any:
     kind = self._handle.ref.type_name.removeprefix("__main__.")
-    raise Unjudged(f"an object of {kind} was compared, where a tensor, a number or a list can be")
+    raise StudentComparisonError(f"an object of {kind} was compared, where a tensor, a number or a list can be")
 
 
-for _name in SPECIAL:
+for _name in FORWARDED_DUNDERS:
     setattr(Proxy, f"__{_name}__", _special(f"__{_name}__"))
-for _name in JUDGING:
+for _name in COMPARISON_DUNDERS:
     setattr(Proxy, f"__{_name}__", _judging)
 
 
@@ -169,11 +185,11 @@ def _library_class(name: str) -> type | None:
     return thing if isinstance(thing, type) else None
 
 
-def wrap(student: Student, value: Any) -> Any:
+def wrap(student: SandboxClient, value: Any) -> Any:
     """`value` with a Proxy for every object that stayed in the box."""
     if isinstance(value, wire.Ref):
         return Proxy(Handle(student, value))
-    if isinstance(value, wire.Named):
+    if isinstance(value, wire.NamedContainer):
         return value.again(lambda item: wrap(student, item))
     if isinstance(value, (list, tuple)):
         return type(value)(wrap(student, item) for item in value)
@@ -282,7 +298,7 @@ def _differentiable(handle: Handle, method: str | None, kept: Any, inputs: list[
 def _replaced(value: Any, new: Iterator[torch.Tensor]) -> Any:
     if isinstance(value, torch.Tensor):
         return next(new) if value.is_floating_point() or value.is_complex() else value
-    if isinstance(value, wire.Named):
+    if isinstance(value, wire.NamedContainer):
         return value.again(lambda item: _replaced(item, new))
     if isinstance(value, (list, tuple)):
         return type(value)(_replaced(item, new) for item in value)

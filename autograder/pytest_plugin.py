@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from autograder import registry
-from autograder.api import HINTS, CheckResult, Exercise, Verdict, hinted
+from autograder.api import HINTS, CheckResult, Exercise, Verdict, with_hints
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -41,7 +41,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[
     wanted = parent.config.getoption("tfkit_exercise")
     if not wanted or not parent.session.isinitpath(file_path) or file_path.suffix not in (".py", ".ipynb"):
         return found
-    return [Submission.from_parent(parent, path=file_path, exercise=registry.find(wanted))]
+    return [SubmissionFile.from_parent(parent, path=file_path, exercise=registry.find(wanted))]
 
 
 class NotGraded(Exception):
@@ -52,7 +52,7 @@ class Failed(Exception):
     """The check says no; the message is the check's."""
 
 
-class Submission(pytest.File):
+class SubmissionFile(pytest.File):
     """A student's file, graded once, when its first test runs."""
 
     def __init__(self, *, exercise: Exercise, **kw: Any) -> None:
@@ -82,7 +82,7 @@ class Submission(pytest.File):
 class CheckItem(pytest.Item):
     """One check of the exercise."""
 
-    parent: Submission
+    parent: SubmissionFile
 
     def runtest(self) -> None:
         """Raises Failed or NotGraded."""
@@ -111,6 +111,6 @@ class CheckItem(pytest.Item):
 
 
 def _words(result: CheckResult, verdict: Verdict, hints: int) -> str:
-    shown = hinted(verdict.as_json(), hints)
+    shown = with_hints(verdict.as_json(), hints)
     said = next(check["message"] for check in shown["checks"] if check["name"] == result.name)
     return "\n".join(text for text in (said or f"{result.name} failed", shown["hint"]) if text)

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from autograder import given, points, registry
+from autograder import injected_modules, points, registry
 from autograder.answers import answers
 from autograder.api import CheckResult, Exercise, Limits, Status, Verdict
 from autograder.checks import device as devices
-from autograder.checks.compare import Raised
+from autograder.checks.compare import RaisedError
 from autograder.checks.probe import Finding, examine
 from autograder.checks.properties.parameters import PARAMETERS
 from autograder.checks.reference import reference_of
@@ -21,8 +21,8 @@ from autograder.checks.shrink import shrunk
 from autograder.checks.steps import first_wrong_step
 from autograder.diagnose import counterexample, diagnose, diagnose_edge, subject_of
 from autograder.localize.tell import localized
-from autograder.parse import parsed
-from autograder.student import Cell, CellOutcome, Student, StudentError
+from autograder.parse import parse_source
+from autograder.sandbox_client import Cell, CellOutcome, SandboxClient, StudentError
 
 NOTHING_FITS = "This is none of the mistakes that we know; what was seen may tell you where to look."
 NOT_WRITTEN = "not written yet"
@@ -31,7 +31,7 @@ PUBLIC_KEY = b"public"  # without a course key anyone can draw the same inputs
 
 
 @dataclass(frozen=True)
-class Source:
+class CellSource:
     """A cell to run, and whose answer it is."""
 
     id: str
@@ -65,7 +65,7 @@ class Attempt:
 class Grader:
     """Grades exercises of one submission; remembers the cells that end a box, so that each is waited for once."""
 
-    sources: list[Source]
+    sources: list[CellSource]
     backend: Any
     key: bytes | None = None
     submission: str = ""
@@ -118,14 +118,14 @@ class Grader:
         # a notebook's earlier exercises, answered or deleted; a plain file holds one exercise only
         return before if answered != {None} else []
 
-    def _cells(self, exercise: Exercise) -> list[Source]:
+    def _cells(self, exercise: Exercise) -> list[CellSource]:
         """All cells up to the target's answer; without one, all of them."""
         places = [n for n, source in enumerate(self.sources) if source.exercise == exercise.id]
         return self.sources[: places[-1] + 1] if places else self.sources
 
     def _attempt(self, exercise: Exercise, checks: Sequence, verdict: Verdict, override: list[Exercise]) -> Attempt:
         """`verdict`: its seed and its device."""
-        with Student(self.backend, self.limits) as student:
+        with SandboxClient(self.backend, self.limits) as student:
             if verdict.device != "cpu":
                 student.start_device(verdict.device)
             attempt = Attempt(self._run_cells(student, exercise))
@@ -135,7 +135,7 @@ class Grader:
                 return self._without(lost.id, exercise, checks, verdict, override, attempt)
             try:
                 if override:
-                    text, names = given.source(override)
+                    text, names = injected_modules.source(override)
                     student.bind(text, [name for name in names if name not in exercise.symbols])
                 attempt.missing = self._undefined(student, exercise, attempt.cells)
             except StudentError as error:  # what the cells left behind broke the conversation
@@ -149,7 +149,7 @@ class Grader:
     def _examine(self, attempt: Attempt, student: Any, exercise: Exercise, checks: Sequence, verdict: Verdict) -> None:
         reference: Any = reference_of(exercise)
         if verdict.device != "cpu":
-            student, reference = (devices.Placed(one, verdict.device) for one in (student, reference))
+            student, reference = (devices.DeviceSubject(one, verdict.device) for one in (student, reference))
         attempt.findings = examine(checks, student, reference, f"{verdict.seed}/{exercise.id}")
         attempt.step = first_wrong_step(attempt.findings, student, reference)
         # what is right but at an edge agrees as well: so no case is made so small that it becomes an edge
@@ -157,7 +157,7 @@ class Grader:
         right = [subject_of(path) for way in ways for path in answers(exercise, way)] if not attempt.passed else []
         attempt.findings = shrunk(attempt.findings, student, reference, right)
 
-    def _localize(self, attempt: Attempt, student: Student, exercise: Exercise, replaced: list[str]) -> None:
+    def _localize(self, attempt: Attempt, student: SandboxClient, exercise: Exercise, replaced: list[str]) -> None:
         """Where a failed answer departs; asked last, so it can cost no mark. `replaced`: what is not the student's."""
         if attempt.passed or not student.alive or len(_unwritten(exercise, attempt.findings)) == len(exercise.symbols):
             return
@@ -172,15 +172,15 @@ class Grader:
         self.deadly.add(cell)
         return was if cell in own else self._attempt(exercise, checks, verdict, override)
 
-    def _run_cells(self, student: Student, exercise: Exercise) -> list[CellOutcome]:
-        student.give(given.modules(registry.given_references(exercise)))
+    def _run_cells(self, student: SandboxClient, exercise: Exercise) -> list[CellOutcome]:
+        student.give(injected_modules.modules(registry.given_references(exercise)))
         own = {source.id for source in self.sources if source.exercise == exercise.id}
         cells = [s for s in self._cells(exercise) if s.id not in self.deadly or s.id in own]
         outcomes = student.run_cells([Cell(source.id, source.text) for source in cells])
         self.deadly |= {cell.id for cell in outcomes if cell.timed_out}
         return outcomes
 
-    def _undefined(self, student: Student, exercise: Exercise, cells: list[CellOutcome]) -> str:
+    def _undefined(self, student: SandboxClient, exercise: Exercise, cells: list[CellOutcome]) -> str:
         for symbol in exercise.symbols:
             if student.kind(symbol) is None:
                 what = "class" if symbol[:1].isupper() else "function"
@@ -203,7 +203,7 @@ def _located(text: str, outcome: CellOutcome) -> str:
     if outcome.timed_out:
         return "its cell did not finish in time"
     try:
-        parsed(text)
+        parse_source(text)
     except SyntaxError as error:
         where = f" in line {error.lineno}" if error.lineno else ""
         return f"its cell has a syntax error{where} ({error.msg})"
@@ -255,7 +255,7 @@ def _unwritten(exercise: Exercise, findings: Sequence[Finding]) -> list[str]:
 
 def _is_stub(actual: Any) -> bool:
     """Whether it raised NotImplementedError, and not because torch cannot do something in some dtype."""
-    if not isinstance(actual, Raised) or actual.what != "NotImplementedError":
+    if not isinstance(actual, RaisedError) or actual.what != "NotImplementedError":
         return False
     return not any(words in actual.message for words in ("not implemented for", "Could not run", "aten::"))
 
@@ -315,7 +315,7 @@ def seed_for(key: bytes | None, submission: str, exercise: Exercise) -> int:
     return int.from_bytes(digest[:6], "big")
 
 
-def attempt_of(student: str, sources: Sequence[Source]) -> str:
+def attempt_of(student: str, sources: Sequence[CellSource]) -> str:
     """A name for what was handed in: the same at every regrade, another one for other code. So the seed that a feedback
     shows draws nothing that the next hand-in meets."""
     code = "\0".join(source.text for source in sources)
@@ -325,7 +325,7 @@ def attempt_of(student: str, sources: Sequence[Source]) -> str:
 def grade_source(exercise: Exercise, source: str, *, backend: Any, file: str = "", **how: Any) -> Verdict:
     """Grade a plain Python source. Keywords as Grader's: key, submission, seed, device, limits."""
     how.setdefault("submission", hashlib.sha256(source.encode()).hexdigest())
-    return replace(Grader([Source("source", source)], backend, **how).grade(exercise), file=file)
+    return replace(Grader([CellSource("source", source)], backend, **how).grade(exercise), file=file)
 
 
 def grade_notebook(
@@ -356,7 +356,7 @@ def grade_notebook(
     return verdicts
 
 
-def sources_of(nb: Any) -> list[Source]:
+def sources_of(nb: Any) -> list[CellSource]:
     """The cells that run in the box: set-up, answers, and what the student added; never demos or checks."""
     sources = []
     for place, cell in enumerate(nb["cells"]):
@@ -370,7 +370,7 @@ def sources_of(nb: Any) -> list[Source]:
         text = cell.get("source", "")
         text = "".join(text) if isinstance(text, list) else str(text)
         exercise = ours.get("exercise") if ours.get("role") == "exercise" else None
-        sources.append(Source(str(cell.get("id", f"cell-{place}")), text, exercise, ours.get("role") == "setup"))
+        sources.append(CellSource(str(cell.get("id", f"cell-{place}")), text, exercise, ours.get("role") == "setup"))
     return sources
 
 

@@ -79,7 +79,7 @@ TESTED = [exercise for exercise in exercises() if exercise.unit == UNIT]
 
 
 @dataclass(frozen=True)
-class Timing:
+class BenchTiming:
     """One way of grading, and what it took."""
 
     name: str
@@ -130,15 +130,15 @@ class Bench:
             raise RuntimeError(f"nbgrader {command} failed: {done.stderr[-2000:]}")
 
     # -- the contestants -----------------------------------------------------------------------------------------------
-    def nbgrader(self, name: str, course: Path, share: int) -> Timing:
+    def nbgrader(self, name: str, course: Path, share: int) -> BenchTiming:
         """The stock command, one submission after the other, on the first of `share`."""
         some = [f"s{n:03}" for n in range(0, self.number, share)]
         others = ",".join(f"s{n:03}" for n in range(self.number) if n % share)
         started, before = time.monotonic(), _children_cpu()
         self._nbgrader(course, "autograde", *([f"--CourseDirectory.student_id_exclude={others}"] if others else []))
-        return self._said(Timing(name, len(some), time.monotonic() - started, _children_cpu() - before))
+        return self._said(BenchTiming(name, len(some), time.monotonic() - started, _children_cpu() - before))
 
-    def otter(self, name: str, share: int) -> Timing:
+    def otter(self, name: str, share: int) -> BenchTiming:
         """`otter run`, one submission after the other, on the first of `share`. Raises RuntimeError where one fails."""
         self._otter_zip()
         some = [f"s{n:03}" for n in range(0, self.number, share)]
@@ -153,7 +153,7 @@ class Bench:
             self._otter(folder, "run", "--no-logo", "-a", "../autograder.zip", f"{UNIT}.ipynb")
             if not (folder / "results.json").exists():
                 raise RuntimeError(f"otter left no result for {student}")
-        return self._said(Timing(name, len(some), time.monotonic() - started, _children_cpu() - before))
+        return self._said(BenchTiming(name, len(some), time.monotonic() - started, _children_cpu() - before))
 
     def _otter_zip(self) -> None:
         tests = self.otter_ / "tests"
@@ -172,7 +172,7 @@ class Bench:
         if done.returncode:
             raise RuntimeError(f"{' '.join(call[2:])} failed: {done.stderr[-2000:]}")
 
-    def grade(self, workers: int) -> Timing:
+    def grade(self, workers: int) -> BenchTiming:
         """`autograder grade`, from nothing."""
         for leftover in ("records.db", "records.lock"):
             (self.ours / leftover).unlink(missing_ok=True)
@@ -187,9 +187,9 @@ class Bench:
         if process.wait():
             raise RuntimeError(f"{' '.join(call)} ended with {process.returncode}")
         seconds = time.monotonic() - started
-        return self._said(Timing(ours(workers), self.number, seconds, memory=tuple(memory)))
+        return self._said(BenchTiming(ours(workers), self.number, seconds, memory=tuple(memory)))
 
-    def _said(self, timing: Timing) -> Timing:
+    def _said(self, timing: BenchTiming) -> BenchTiming:
         size = f"{timing.submissions} in {timing.seconds:.1f} s"
         self.console.print(f"{timing.name}: {timing.rate:.1f} a minute ({size})")
         return timing
@@ -199,7 +199,7 @@ class Bench:
         """Seconds per submission by what they went into, in one process that is warm; CPU seconds, boxes included."""
         from autograder.cluster.course import Course
         from autograder.cluster.gradebook import Writer
-        from autograder.cluster.job import Record, grade
+        from autograder.cluster.job import GradingRecord, grade
 
         course = Course(self.ours, UNIT)
         submissions = course.submissions()[: number + 1]
@@ -208,7 +208,7 @@ class Bench:
                 if place == 1:  # the first one warmed the box's parent, the reference, the database
                     spent.clear()
                     started, cpu = time.perf_counter(), time.process_time()
-                record = Record.from_bytes(grade(course.bundle(submission), course.secret))
+                record = GradingRecord.from_bytes(grade(course.bundle(submission), course.secret))
                 with spent.of("gradebook and files"):
                     writer.write(record, submission.folder)
         total, cpu = time.perf_counter() - started, time.process_time() - cpu + spent.pop(BOXES)
@@ -233,7 +233,7 @@ def _plain(nb: NotebookNode) -> NotebookNode:
     return nb
 
 
-class Spent(defaultdict[str, float]):
+class GradingCost(defaultdict[str, float]):
     """Seconds by name."""
 
     def __init__(self) -> None:
@@ -254,11 +254,11 @@ TRANSFORMERS_ARGUMENTS = {"cell": "the student's cells", "give": "modules of ear
 
 
 @contextmanager
-def stopwatches() -> Iterator[Spent]:
+def stopwatches() -> Iterator[GradingCost]:
     """Count what goes to and from the box, by kind; the program is as it was afterwards."""
-    from autograder.student import Student
+    from autograder.sandbox_client import SandboxClient
 
-    spent, before = Spent(), (Student.__enter__, Student.__exit__, Student._ask)
+    spent, before = GradingCost(), (SandboxClient.__enter__, SandboxClient.__exit__, SandboxClient._ask)
 
     def enter(self: Any) -> Any:
         with spent.of("starting boxes"):
@@ -273,24 +273,24 @@ def stopwatches() -> Iterator[Spent]:
         with spent.of(TRANSFORMERS_ARGUMENTS.get(op, "answers of the box")):
             return before[2](self, op, *more, **how)
 
-    Student.__enter__, Student.__exit__, Student._ask = enter, leave, ask  # type: ignore[method-assign]
+    SandboxClient.__enter__, SandboxClient.__exit__, SandboxClient._ask = enter, leave, ask  # type: ignore[method-assign]
     try:
         yield spent
     finally:
-        Student.__enter__, Student.__exit__, Student._ask = before  # type: ignore[method-assign]
+        SandboxClient.__enter__, SandboxClient.__exit__, SandboxClient._ask = before  # type: ignore[method-assign]
 
 
 def floor(number: int = 10) -> float:
     """Seconds for a box that starts, says that it is there, and ends: no grading in a box can take less."""
     from autograder.sandbox import choose
-    from autograder.student import Student
+    from autograder.sandbox_client import SandboxClient
 
     backend = choose()
-    with Student(backend) as student:
+    with SandboxClient(backend) as student:
         student.ping()
     started = time.perf_counter()
     for _ in range(number):
-        with Student(backend) as student:
+        with SandboxClient(backend) as student:
             student.ping()
     return (time.perf_counter() - started) / number
 
@@ -330,10 +330,10 @@ def _turns(processes: int, seconds: float) -> int:
     return sum(int(process.communicate("go\n")[0]) for process in running)
 
 
-def measured(bench: Bench, share: int, file: Path) -> list[Timing]:
+def measured(bench: Bench, share: int, file: Path) -> list[BenchTiming]:
     """Every row; those that `file` has of a run that was cut short are taken from there, the others written to it."""
     kept = {timing.name: timing for timing in read(file)}
-    contestants: dict[str, Callable[[str], Timing]] = {
+    contestants: dict[str, Callable[[str], BenchTiming]] = {
         "stock `nbgrader autograde`": lambda name: bench.nbgrader(name, bench.stock, share),
         "`otter run`": lambda name: bench.otter(name, share),
         "`nbgrader autograde`, our configuration": lambda name: bench.nbgrader(name, bench.ours, share),
@@ -351,16 +351,16 @@ def measured(bench: Bench, share: int, file: Path) -> list[Timing]:
     return timings
 
 
-def read(file: Path) -> list[Timing]:
+def read(file: Path) -> list[BenchTiming]:
     """The rows that are kept; none where there is no file."""
     lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
-    return [Timing(**raw | {"memory": tuple(raw["memory"])}) for raw in map(json.loads, lines)]
+    return [BenchTiming(**raw | {"memory": tuple(raw["memory"])}) for raw in map(json.loads, lines)]
 
 
 # -- the page ----------------------------------------------------------------------------------------------------------
 
 
-def page(timings: list[Timing], parts: dict[str, float], cpu: float, least: float, most: float) -> str:
+def page(timings: list[BenchTiming], parts: dict[str, float], cpu: float, least: float, most: float) -> str:
     """The table and what it means, in Markdown."""
     by_name = {timing.name: timing for timing in timings}
     stock, one, two = timings[0], *(by_name[ours(n)] for n in (1, 2))

@@ -27,7 +27,7 @@ from autograder.api import Exercise
 from autograder.nbgrader import config
 from course import exercises
 from course.build import build, unit_names
-from course.mock_class import ALL, STUDENTS, Student, hand_in, submit_one
+from course.mock_class import ALL, STUDENTS, MockStudent, hand_in, submit_one
 
 COURSE = "tfkit"
 WIDTH = 110
@@ -55,7 +55,7 @@ class Demo:
     def __init__(
         self,
         root: Path,
-        students: Sequence[Student] = STUDENTS,
+        students: Sequence[MockStudent] = STUDENTS,
         units: Sequence[str] = ALL,
         others: Sequence[str] = (),
     ) -> None:
@@ -230,13 +230,13 @@ class Demo:
                 table.add_row(unit, str(len(handed_in)), f"{mean:.2f}", f"{most:g}", str(waiting))
         return table
 
-    def _units(self, student: Student) -> list[str]:
+    def _units(self, student: MockStudent) -> list[str]:
         return [unit for unit in student.units if unit in self.units]
 
-    def _takers(self, unit: str) -> list[Student]:
+    def _takers(self, unit: str) -> list[MockStudent]:
         return [student for student in self.students if unit in student.units]
 
-    def _file(self, folder: str, student: Student, unit: str, ending: str = "ipynb") -> Path:
+    def _file(self, folder: str, student: MockStudent, unit: str, ending: str = "ipynb") -> Path:
         return self.root / folder / student.name / unit / f"{unit}.{ending}"
 
 
@@ -274,7 +274,7 @@ def verdicts(graded: Path) -> dict[str, dict]:
     return {verdict["exercise"]: verdict for verdict in said if verdict}
 
 
-def _difference(student: Student, exercise: Exercise, got: Outcome) -> list[str]:
+def _difference(student: MockStudent, exercise: Exercise, got: Outcome) -> list[str]:
     want = student.expected(exercise)
     where = f"{student.name} ({student.story}), {exercise.id}:"
     if got.manual:
@@ -307,7 +307,7 @@ def _numbers(shown: Iterable[Exercise]) -> dict[str, str]:
     return names
 
 
-def _grid(students: Sequence[Student], shown: list[Exercise], outcomes: dict[tuple[str, str], Outcome]) -> Table:
+def _grid(students: Sequence[MockStudent], shown: list[Exercise], outcomes: dict[tuple[str, str], Outcome]) -> Table:
     table = Table(title="The class", title_justify="left", box=None, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("student", no_wrap=True)
     for name in _numbers(shown).values():
@@ -334,7 +334,9 @@ def _legend(shown: list[Exercise]) -> str:
     return "[dim]" + "  ".join(f"{number} {name}" for name, number in _numbers(shown).items()) + "[/]"
 
 
-def _mistakes(students: Sequence[Student], shown: list[Exercise], outcomes: dict[tuple[str, str], Outcome]) -> Table:
+def _mistakes(
+    students: Sequence[MockStudent], shown: list[Exercise], outcomes: dict[tuple[str, str], Outcome]
+) -> Table:
     table = Table(title="What the graders named", title_justify="left")
     for name in ("student", "what they did", "exercise", "score"):
         table.add_column(name, no_wrap=True)

@@ -39,7 +39,7 @@ Deed = Callable[[NotebookNode, Exercise], None]
 
 
 @dataclass(frozen=True)
-class Student:
+class MockStudent:
     """One student: what they hand in, how they answer, what they get wrong (exercise → misconception or deed)."""
 
     name: str
@@ -174,13 +174,13 @@ def poison(nb: NotebookNode, exercise: Exercise) -> None:
     answer(nb, exercise).source += flood
 
 
-STUDENTS: tuple[Student, ...] = (
-    Student("ada", "right, first style, all units", ALL, style=0),
-    Student("ben", "right, second style, all units", ALL, style=1),
-    Student("chen", "right, third style", (FIRST, MASKS, HEADS), style=2),
-    Student("bruno", "poison: kills the grader", (DECODING,), deeds={"decoding.greedy": poison}),
-    Student("dora", "divides by d", wrong={"attention.scaled_dot_product": "divided_by_d"}),
-    Student(
+STUDENTS: tuple[MockStudent, ...] = (
+    MockStudent("ada", "right, first style, all units", ALL, style=0),
+    MockStudent("ben", "right, second style, all units", ALL, style=1),
+    MockStudent("chen", "right, third style", (FIRST, MASKS, HEADS), style=2),
+    MockStudent("bruno", "poison: kills the grader", (DECODING,), deeds={"decoding.greedy": poison}),
+    MockStudent("dora", "divides by d", wrong={"attention.scaled_dot_product": "divided_by_d"}),
+    MockStudent(
         "emil",
         "wrong at edges alone",
         (FIRST, MASKS, HEADS, LAYERS),
@@ -194,28 +194,32 @@ STUDENTS: tuple[Student, ...] = (
             "transformer.decoder_layer": "empty_row_averages",
         },
     ),
-    Student("fatima", "one head", style=2, wrong={"attention.multi_head": "single_head"}),
-    Student(
+    MockStudent("fatima", "one head", style=2, wrong={"attention.multi_head": "single_head"}),
+    MockStudent(
         "goran",
         "two misconceptions",
         (FIRST, HEADS, LAYERS),
         wrong={"rnn.encode": "reads_backwards", "transformer.encoder_layer": "pre_norm"},
     ),
-    Student("hana", "no length penalty", (FIRST, HEADS, DECODING), 1, wrong={"decoding.beam": "not_normalised"}),
-    Student("ivan", "syntax error", style=1, deeds={"rnn.cell": syntax_error}),
-    Student("jana", "deletes a cell", deeds={"attention.split_heads": delete}),
-    Student("kofi", "endless loop", style=2, deeds={"attention.attend": endless_loop}),
-    Student("lena", "out of memory", deeds={"attention.scaled_dot_product": out_of_memory}),
-    Student("marek", "os._exit", style=1, deeds={"rnn.encode": dies}),
-    Student("nora", "patches torch.allclose", deeds={"attention.scaled_dot_product": patched_torch}),
-    Student("otto", "forges scores", deeds={"attention.attend": forged_score, "attention.split_heads": forged_score}),
-    Student("petra", "right, warns on stderr", style=1, harmless={"rnn.cell": warns, "attention.multi_head": warns}),
-    Student("quinn", "right, copies cells, scripts", harmless={"rnn.encode": duplicated, "rnn.cell": scripted}),
-    Student("rosa", "hands in a broken file", corrupt=(HEADS,)),
+    MockStudent("hana", "no length penalty", (FIRST, HEADS, DECODING), 1, wrong={"decoding.beam": "not_normalised"}),
+    MockStudent("ivan", "syntax error", style=1, deeds={"rnn.cell": syntax_error}),
+    MockStudent("jana", "deletes a cell", deeds={"attention.split_heads": delete}),
+    MockStudent("kofi", "endless loop", style=2, deeds={"attention.attend": endless_loop}),
+    MockStudent("lena", "out of memory", deeds={"attention.scaled_dot_product": out_of_memory}),
+    MockStudent("marek", "os._exit", style=1, deeds={"rnn.encode": dies}),
+    MockStudent("nora", "patches torch.allclose", deeds={"attention.scaled_dot_product": patched_torch}),
+    MockStudent(
+        "otto", "forges scores", deeds={"attention.attend": forged_score, "attention.split_heads": forged_score}
+    ),
+    MockStudent(
+        "petra", "right, warns on stderr", style=1, harmless={"rnn.cell": warns, "attention.multi_head": warns}
+    ),
+    MockStudent("quinn", "right, copies cells, scripts", harmless={"rnn.encode": duplicated, "rnn.cell": scripted}),
+    MockStudent("rosa", "hands in a broken file", corrupt=(HEADS,)),
 )
 
 
-def hand_in(student: Student, unit: str, released: Path, target: Path) -> Path:
+def hand_in(student: MockStudent, unit: str, released: Path, target: Path) -> Path:
     """Write the student's notebook of `unit` to `target/<unit>/` and return its path; `released` must have the unit."""
     source = released / unit / f"{unit}.ipynb"
     if not source.exists():
@@ -226,7 +230,7 @@ def hand_in(student: Student, unit: str, released: Path, target: Path) -> Path:
     return path
 
 
-def notebook(student: Student, unit: str, released: Path) -> str:
+def notebook(student: MockStudent, unit: str, released: Path) -> str:
     """The text of the file that the student hands in for `unit`."""
     nb = nbformat.read(released, as_version=4)
     asked = {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in nb.cells}
@@ -242,7 +246,7 @@ def notebook(student: Student, unit: str, released: Path) -> str:
     return text[: len(text) // 2] if unit in student.corrupt else text
 
 
-def submission(student: Student, exercise: Exercise) -> str:
+def submission(student: MockStudent, exercise: Exercise) -> str:
     """The student's answer, from the unit's collection, as it would stand in the notebook."""
     if exercise.id in student.wrong:
         chosen = next(one for one in answers(exercise, "wrong") if one.stem == student.wrong[exercise.id])
@@ -283,12 +287,12 @@ def _replaced(lines: list[str], drop: dict[int, tuple[int, str]]) -> str:
     return "\n".join(out)
 
 
-def class_of(unit: str) -> list[Student]:
+def class_of(unit: str) -> list[MockStudent]:
     """Who takes the unit; where nobody does, six who answer it, three of them by a collected wrong answer."""
     if takers := [student for student in STUDENTS if unit in student.units]:
         return takers
     here = [exercise for exercise in all_exercises() if exercise.unit == unit]
-    return [Student(one.name, "invented", (unit,), at, wrong=_mistaken(here, at) if at % 2 else {})
+    return [MockStudent(one.name, "invented", (unit,), at, wrong=_mistaken(here, at) if at % 2 else {})
             for at, one in enumerate(STUDENTS[:6])]  # fmt: skip
 
 
@@ -298,7 +302,7 @@ def _mistaken(exercises: list[Exercise], number: int) -> dict[str, str]:
     return {exercise.id: wrong[number % len(wrong)].stem} if wrong else {}
 
 
-def submit(course_dir: Path, unit: str) -> list[Student]:
+def submit(course_dir: Path, unit: str) -> list[MockStudent]:
     """Hand the class's notebooks of a released unit in to the course's exchange.
 
     -> who did. Raises LessonError where that is no course, or the unit is not released.

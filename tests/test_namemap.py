@@ -1,10 +1,10 @@
 import pytest
 import torch
 
-from tfkit.namemap import Fused, NameMap
+from tfkit.namemap import FusedTensors, NameMap
 
 MAP = NameMap(
-    {"h.{}.qkv": Fused(("l.{}.q", "l.{}.k", "l.{}.v")), "wte": "embed"},
+    {"h.{}.qkv": FusedTensors(("l.{}.q", "l.{}.k", "l.{}.v")), "wte": "embed"},
     prefix="body.",
     heads={"score": "head"},
     transposed=["h.{}.qkv"],

@@ -70,7 +70,7 @@ for mine in (right, wrong):
 def test_sandbox(plugin: dict[str, str]) -> None:
     code = """
 from autograder import sandbox
-from autograder.student import Cell, Student
+from autograder.sandbox_client import Cell, Student
 backend = sandbox.choose(trust=True, name="nice")
 with Student(backend) as student:
     student.run_cells([Cell("c", "import os; level = os.nice(0)")])

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 Tensors = dict[str, torch.Tensor]
-OLD = {"gamma": "weight", "beta": "bias"}  # of a norm, in files that came from TensorFlow
+TENSORFLOW_NAMES = {"gamma": "weight", "beta": "bias"}  # of a norm, in files that came from TensorFlow
 
 
 class UnknownTensors(ValueError):
@@ -28,7 +28,7 @@ class UnknownTensors(ValueError):
         self.names = names
 
 
-class Fused(tuple):
+class FusedTensors(tuple):
     """One tensor of theirs that is several of ours, one above the other: Fused(("q", "k", "v"))."""
 
 
@@ -41,10 +41,10 @@ class NameMap:
 
     def __init__(
         self,
-        table: Mapping[str, str | Fused],
+        table: Mapping[str, str | FusedTensors],
         *,
         prefix: str = "",
-        heads: Mapping[str, str | Fused] | None = None,
+        heads: Mapping[str, str | FusedTensors] | None = None,
         transposed: Iterable[str] = (),
         tied: Mapping[str, str] | None = None,
         constant: Iterable[str] = (),
@@ -53,7 +53,9 @@ class NameMap:
         self.table, self.prefix, self.heads = dict(table), prefix, dict(heads or {})
         self.transposed, self.tied, self.constant = set(transposed), dict(tied or {}), tuple(constant)
         rows = {**self.table, **self.heads}
-        self.rows = [(theirs, ours if isinstance(ours, Fused) else Fused((ours,))) for theirs, ours in rows.items()]
+        self.rows = [
+            (theirs, ours if isinstance(ours, FusedTensors) else FusedTensors((ours,))) for theirs, ours in rows.items()
+        ]
 
     def apart(self) -> NameMap:
         """The map of a model whose output matrix, `output`, is no copy of the embeddings, nor its bias of another."""
@@ -62,13 +64,13 @@ class NameMap:
         made.split = {name: whose for name, whose in self.tied.items() if name.endswith(".bias")}
         made.tied = {name: whose for name, whose in self.tied.items() if name != matrix and name not in made.split}
         made.heads = {**self.heads, matrix.removesuffix(".weight"): "output"}
-        made.rows = [*self.rows, (matrix.removesuffix(".weight"), Fused(("output",)))]
+        made.rows = [*self.rows, (matrix.removesuffix(".weight"), FusedTensors(("output",)))]
         return made
 
     def load(self, theirs: Tensors) -> Tensors:
         """Their tensors under our names. ValueError names what is not in the map, stands twice, or is a tied copy that
         differs."""
-        theirs = self.untied(self.stripped(theirs))
+        theirs = self.drop_tied_copies(self.strip_prefix(theirs))
         found: Tensors = {}
         unknown = []
         for name, tensor in theirs.items():
@@ -82,14 +84,14 @@ class NameMap:
             raise UnknownTensors(sorted(unknown))
         return found
 
-    def stripped(self, theirs: Tensors) -> Tensors:
+    def strip_prefix(self, theirs: Tensors) -> Tensors:
         """As a newly saved file without a head would name them."""
         found: Tensors = {}
         for name, tensor in theirs.items():
             name = name.removeprefix(self.prefix)
             stem, _, end = name.rpartition(".")
-            if end in OLD and not any(_pattern(template).fullmatch(name) for template, _ in self.rows):
-                name = f"{stem}.{OLD[end]}"
+            if end in TENSORFLOW_NAMES and not any(_pattern(template).fullmatch(name) for template, _ in self.rows):
+                name = f"{stem}.{TENSORFLOW_NAMES[end]}"
             if name in found:
                 raise ValueError(
                     f"{name} stands twice in the file, with and without {self.prefix!r} or under an old name"
@@ -102,18 +104,18 @@ class NameMap:
         for template, names in self.rows:
             if match := _pattern(template).fullmatch(name):
                 *numbers, end = match.groups()
-                tensor = self.turned(template, tensor)
+                tensor = self.transpose(template, tensor)
                 if len(names) > 1 and (tensor.dim() == 0 or tensor.size(0) % len(names)):
                     raise ValueError(f"{name} is {list(tensor.shape)}: it cannot be cut into {len(names)}")
                 parts = tensor.chunk(len(names))
                 return {n.format(*numbers) + end: part for n, part in zip(names, parts, strict=True)}
         return {}
 
-    def turned(self, template: str, tensor: torch.Tensor) -> torch.Tensor:
+    def transpose(self, template: str, tensor: torch.Tensor) -> torch.Tensor:
         """The tensor, transposed where theirs is stored the other way round."""
         return tensor.T if template in self.transposed and tensor.dim() == 2 else tensor
 
-    def untied(self, theirs: Tensors) -> Tensors:
+    def drop_tied_copies(self, theirs: Tensors) -> Tensors:
         """Without the copies; where only a copy was stored, it stands for what it is a copy of."""
         theirs = {**theirs, **{whose: theirs[name] for name, whose in self.split.items() if name in theirs}}
         found = {n: tensor for n, tensor in theirs.items() if n not in self.tied and n not in self.split}
@@ -132,7 +134,7 @@ class NameMap:
         for (template, theirs), pieces in parts.items():
             whole = torch.cat([pieces[place] for place in sorted(pieces)])
             prefix = self.prefix if headed and template not in self.heads else ""
-            found[prefix + theirs] = self.turned(template, whole).contiguous()
+            found[prefix + theirs] = self.transpose(template, whole).contiguous()
         return found | {name: found[whose].clone() for name, whose in self.split.items() if whose in found}
 
     def their_name(self, name: str) -> str | None:
@@ -152,7 +154,7 @@ class NameMap:
         raise ValueError(f"our tensor {name} is not in the map: it could not be saved")
 
 
-class Parts:
+class SubmodelMaps:
     """The map of a model that is made of others: each part's own map, below the name that the part has.
 
     parts: their name of the part -> ours, its map, and whether the part has a head. prefix: as in `NameMap`.
@@ -166,7 +168,7 @@ class Parts:
 
     def load(self, theirs: Tensors) -> Tensors:
         """As `NameMap.load`; what belongs to no part goes through `rest`."""
-        theirs = self.rest.untied({name.removeprefix(self.prefix): tensor for name, tensor in theirs.items()})
+        theirs = self.rest.drop_tied_copies({name.removeprefix(self.prefix): tensor for name, tensor in theirs.items()})
         found: Tensors = {}
         for name, (ours, its, _) in self.parts.items():
             below = its.load(_below(theirs, name + "."))
@@ -187,7 +189,7 @@ class Parts:
         return {prefix + key: tensor for key, tensor in found.items()} | self.rest.dump(ours, headed=headed)
 
 
-class AsIs:
+class IdentityMap:
     """The map of a part whose names in files are its own."""
 
     @staticmethod

@@ -63,7 +63,7 @@ def resolve(name: str, preset: str | None = None) -> tuple[ModuleType, dict]:
     return _resolved(name, preset)[1:]
 
 
-def settle(part: Mapping[str, Any]) -> tuple[str, ModuleType, Any]:
+def resolve_submodel(part: Mapping[str, Any]) -> tuple[str, ModuleType, Any]:
     """A model within a model, {"architecture": a name or a published size, **fields} -> its name, module and Config.
 
     Raises LookupError for an unknown architecture, TypeError for an unknown field.

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.sandbox.inside.wire import Record
+from autograder.sandbox.inside.wire import MappingCopy
 
 FACTOR = 4.0  # spread seen between equivalent ways to write the references, with room
 FLOOR = 1e-9  # relative: torch's own losses have an epsilon of 1e-12, while float32 is off by 6e-8
@@ -36,7 +36,7 @@ class Tolerance:
 
 
 @dataclass(frozen=True)
-class Raised:
+class RaisedError:
     """The student's code raised instead of answering."""
 
     kind: str
@@ -50,7 +50,7 @@ class Raised:
 
 
 @dataclass(frozen=True)
-class Elsewhere:
+class WrongDevice:
     """A tensor of an answer that does not lie where its inputs lie."""
 
     device: str
@@ -74,11 +74,11 @@ FORM = Tolerance(length=0)  # only kinds, shapes and types are compared, and no 
 
 def compare(expected: Any, actual: Any, tolerance: Tolerance = PLAIN, name: str = "the result") -> Difference | None:
     """The first difference between two trees of tensors and plain values, or None."""
-    if isinstance(actual, Raised):
+    if isinstance(actual, RaisedError):
         return _compare_raised(expected, actual)
-    if isinstance(actual, Elsewhere):
+    if isinstance(actual, WrongDevice):
         return Difference(f"{name} lies on {actual.device} where {actual.expected} is expected")
-    if isinstance(expected, Raised):
+    if isinstance(expected, RaisedError):
         return Difference(f"{name} should have been an error")
     if isinstance(expected, Tensor):
         return _compare_tensor(expected, actual, tolerance, name)
@@ -89,15 +89,15 @@ def compare(expected: Any, actual: Any, tolerance: Tolerance = PLAIN, name: str 
     return _compare_plain(expected, actual, tolerance, name)
 
 
-def _compare_raised(expected: Any, actual: Raised) -> Difference | None:
-    if isinstance(expected, Raised) and expected.what == actual.what:
+def _compare_raised(expected: Any, actual: RaisedError) -> Difference | None:
+    if isinstance(expected, RaisedError) and expected.what == actual.what:
         return None
     return Difference(f"your code stopped: {actual.message}")
 
 
 def compare_form(expected: Any, actual: Any) -> Difference | None:
     """The first difference in kind, shape or type; None for what raised: that is no matter of form."""
-    return None if isinstance(actual, Raised) else compare(expected, actual, FORM)
+    return None if isinstance(actual, RaisedError) else compare(expected, actual, FORM)
 
 
 def compare_values(expected: Any, actual: Any, tolerance: Tolerance = PLAIN) -> Difference | None:
@@ -107,7 +107,7 @@ def compare_values(expected: Any, actual: Any, tolerance: Tolerance = PLAIN) -> 
 
 def loosened(expected: Any, actual: Any) -> Any:
     """`actual` in the form of `expected` where that changes no number: axes of size 1, types, tuples for lists."""
-    if isinstance(actual, (Raised, Elsewhere)):
+    if isinstance(actual, (RaisedError, WrongDevice)):
         return actual
     if isinstance(expected, Tensor):
         return _loosened_tensor(expected, actual)
@@ -233,7 +233,7 @@ def _how(expected: float, actual: float, by: float) -> str:
 def _kind(value: Any) -> str:
     if value is None:
         return "None (is a `return` missing?)"
-    known = {Tensor: "a tensor", list: "a list", tuple: "a tuple", dict: "a dict", Record: "a dataclass"}
+    known = {Tensor: "a tensor", list: "a list", tuple: "a tuple", dict: "a dict", MappingCopy: "a dataclass"}
     return next((name for kind, name in known.items() if isinstance(value, kind)), f"of type {type(value).__name__}")
 
 

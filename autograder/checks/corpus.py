@@ -10,7 +10,7 @@ from typing import Any
 from autograder import points, registry
 from autograder.answers import Answer, answers
 from autograder.api import MOST_AT_EDGES, Exercise
-from autograder.checks.local import Local
+from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Asked, Finding, answered, questions
 from autograder.checks.reference import reference_of
 from autograder.diagnose import Misconception, diagnose, diagnose_edge, edge_answers, known_answers, wrong_answers
@@ -76,7 +76,7 @@ def examined(path: Answer, asked: list[Asked]) -> list[Finding]:
     """All checks of one of our own answers, in this process."""
     namespace: dict[str, Any] = {"__name__": "answer"}
     exec(compile(path.read_text(encoding="utf-8"), path.name, "exec", dont_inherit=True), namespace)
-    return answered(asked, Local(namespace))
+    return answered(asked, LocalSubject(namespace))
 
 
 def lines(exercise: Exercise, asked: list[Asked]) -> Lines:

@@ -13,10 +13,10 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_map
 
-from autograder.checks.compare import Elsewhere
+from autograder.checks.compare import WrongDevice
 from autograder.checks.local import LocalHandle
 from autograder.sandbox import SandboxError
-from autograder.student import Handle, Student, StudentError
+from autograder.sandbox_client import Handle, SandboxClient, StudentError
 
 
 def choose(asked: str, backend: Any) -> tuple[str, str]:
@@ -36,14 +36,14 @@ def lack_of_card(backend: Any) -> str:
         return f"boxes of {backend.name} reach no graphics card"
     torch.backends.cudnn.allow_tf32 = False  # as in the box
     try:
-        with Student(backend) as student:
+        with SandboxClient(backend) as student:
             student.start_device("cuda")
     except SandboxError as error:
         return str(error)
     return ""
 
 
-class Placed:
+class DeviceSubject:
     """A subject, boxed or local, that is asked on `device` ("cuda", or a device of another kind that torch has)."""
 
     def __init__(self, subject: Any, device: str) -> None:
@@ -73,14 +73,14 @@ class Placed:
         out, grads = self.subject.vjp(name, there.put(args), there.put(kwargs), there.put(cotangents))
         return there.answer(out), there.home(grads)
 
-    def build(self, name: str, *args: Any, **kwargs: Any) -> PlacedHandle:
+    def build(self, name: str, *args: Any, **kwargs: Any) -> DeviceHandle:
         """An object of the class, moved to the device."""
         there = _There(self.device)
         made = self.subject.build(name, *there.put(args), **there.put(kwargs))
-        return PlacedHandle(made.to(self.device), self.device)
+        return DeviceHandle(made.to(self.device), self.device)
 
 
-class PlacedHandle:
+class DeviceHandle:
     """An object whose parameters lie on the device."""
 
     def __init__(self, handle: Any, device: str) -> None:
@@ -95,7 +95,7 @@ class PlacedHandle:
         """Load strictly."""
         self.handle.load(_There(self.device).put(state))
 
-    def to(self, *how: Any) -> PlacedHandle:
+    def to(self, *how: Any) -> DeviceHandle:
         """Another dtype for the parameters."""
         self.handle.to(*how)
         return self
@@ -134,7 +134,7 @@ class _There:
         if isinstance(leaf, Tensor):
             self.inputs = True
             return self.made.setdefault(id(leaf), _moved(leaf, self.device))
-        if isinstance(leaf, PlacedHandle):
+        if isinstance(leaf, DeviceHandle):
             return leaf.handle
         return self._function(leaf) if callable(leaf) and not isinstance(leaf, (Handle, LocalHandle)) else leaf
 
@@ -154,7 +154,7 @@ class _There:
         if not isinstance(leaf, Tensor):
             return leaf
         stays = leaf.device.type == torch.device(self.device).type or not self.inputs
-        return _moved(leaf, "cpu") if stays else Elsewhere(leaf.device.type, self.device)
+        return _moved(leaf, "cpu") if stays else WrongDevice(leaf.device.type, self.device)
 
 
 def _moved(value: Tensor, device: str) -> Tensor:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_map
 
 from autograder.sandbox.inside.agent import leaves
-from autograder.student import StudentError
+from autograder.sandbox_client import StudentError
 
 _sizes: ContextVar[list[int] | None] = ContextVar("sizes", default=None)
 LEAF_BYTES = 64  # of the frame that a number, a word or a tensor's header takes
@@ -44,7 +44,7 @@ def _bytes_of(leaf: Any) -> int:
     return LEAF_BYTES + (len(leaf) if isinstance(leaf, (str, bytes)) else 0)
 
 
-class Local:
+class LocalSubject:
     """Calls the names of `namespace` in this process; what they raise becomes StudentError, as from a box."""
 
     def __init__(self, namespace: dict[str, Any]) -> None:
@@ -88,7 +88,7 @@ class Local:
 
 
 class LocalHandle:
-    """One object, built by `Local.build`: a module, or what was kept."""
+    """One object, built by `LocalSubject.build`: a module, or what was kept."""
 
     def __init__(self, module: Any) -> None:
         self.module = module

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder import given, registry
+from autograder import injected_modules, registry
 from autograder.api import Exercise
-from autograder.checks.compare import Raised, compare
-from autograder.checks.local import Local
+from autograder.checks.compare import RaisedError, compare
+from autograder.checks.local import LocalSubject
 from autograder.checks.operators import Key, Mutant, mutants
 from autograder.checks.probe import Asked, observe
 
@@ -83,8 +83,8 @@ def mutants_of(exercise: Exercise) -> list[Mutant]:
         for dotted in other.references
         if dotted not in exercise.references
     }
-    source, _ = given.source([exercise])
-    return list(mutants(source, given.definitions(source) - others))
+    source, _ = injected_modules.source([exercise])
+    return list(mutants(source, injected_modules.definitions(source) - others))
 
 
 def equivalents(exercise: Exercise) -> dict[Key, str]:
@@ -124,17 +124,17 @@ def _fate(mutant: Mutant, exercise: Exercise, asked: Sequence[Asked]) -> str:
         exec(compile(mutant.source, "mutant.py", "exec"), namespace)
     except Exception:  # a slip in a default or a class's body
         return "crashed"
-    subject = Local({symbol: namespace[symbol] for symbol in exercise.symbols})
+    subject = LocalSubject({symbol: namespace[symbol] for symbol in exercise.symbols})
     try:
         with deadline():
             for actual in _wrong(subject, asked):
-                return "crashed" if isinstance(actual, Raised) else "killed"
+                return "crashed" if isinstance(actual, RaisedError) else "killed"
     except Endless:
         return "crashed"
     return "idle" if mutant.operator == "cut_gradient" and not cut.flowed else "survived"
 
 
-def _wrong(subject: Local, asked: Sequence[Asked]) -> Iterator[Any]:
+def _wrong(subject: LocalSubject, asked: Sequence[Asked]) -> Iterator[Any]:
     """The answers that are not the reference's."""
     for _, pairs in asked:
         for probe, expected in pairs:

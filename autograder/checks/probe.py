@@ -18,9 +18,9 @@ from torch.utils._pytree import register_pytree_node, tree_flatten, tree_map
 from autograder.api import Property
 from autograder.checks.compare import (
     Difference,
-    Elsewhere,
-    Raised,
+    RaisedError,
     Tolerance,
+    WrongDevice,
     compare,
     compare_form,
     compare_values,
@@ -28,7 +28,7 @@ from autograder.checks.compare import (
 from autograder.checks.local import answer_sizes
 from autograder.sandbox.inside import wire
 from autograder.sandbox.inside.agent import leaves
-from autograder.student import StudentError
+from autograder.sandbox_client import StudentError
 
 FATAL = ("timeout", "memory", "crash")  # after these the box is gone
 
@@ -197,7 +197,7 @@ def float_leaves(tree: Any) -> list[Tensor]:
     return [leaf for leaf in leaves(tree) if leaf.is_floating_point()]
 
 
-def _register(kind: type[wire.Named]) -> None:
+def _register(kind: type[wire.NamedContainer]) -> None:
     """What torch's trees make of a structure of the student's own type: its parts, and the object they came from."""
 
     def flat(value: Any) -> tuple[list[Any], Any]:
@@ -212,7 +212,7 @@ def _register(kind: type[wire.Named]) -> None:
     register_pytree_node(kind, flat, whole)
 
 
-for _kind in (wire.Row, wire.Table, wire.Record):
+for _kind in (wire.NamedTupleCopy, wire.DictCopy, wire.MappingCopy):
     _register(_kind)
 
 
@@ -290,7 +290,7 @@ class Finding:
         answer = self.simplest
         if answer is None:
             return ""
-        if self.check.explain and not isinstance(answer.actual, (Raised, Elsewhere)):
+        if self.check.explain and not isinstance(answer.actual, (RaisedError, WrongDevice)):
             return self.check.explain(answer.expected, answer.actual)
         assert answer.difference is not None
         return answer.difference.message
@@ -299,7 +299,7 @@ class Finding:
     def map(self) -> tuple[str, ...]:
         """The picture of the simplest difference, where the check has one."""
         answer = self.simplest
-        if answer is None or self.check.draw is None or isinstance(answer.actual, (Raised, Elsewhere)):
+        if answer is None or self.check.draw is None or isinstance(answer.actual, (RaisedError, WrongDevice)):
             return ()
         return self.check.draw(answer.expected, answer.actual)
 
@@ -310,7 +310,7 @@ def observe(subject: Any, probe: Probe) -> Any:
     try:
         return probe.ask(subject)
     except StudentError as error:
-        return Raised(error.kind, error.message)
+        return RaisedError(error.kind, error.message)
     finally:
         subject.allow(None)
 
@@ -334,7 +334,7 @@ def _asked(check: Check, reference: Any, seed: Any) -> list[tuple[Probe, Any]]:
         with answer_sizes() as sizes:
             expected = probe.ask(reference)
         for leaf in tree_flatten(expected)[0]:
-            if isinstance(leaf, Elsewhere):
+            if isinstance(leaf, WrongDevice):
                 raise StudentError("device", f"the reference answers on {leaf.device}")
         asked.append((replace(probe, size=max(sizes, default=0)), expected))
     return asked
@@ -352,7 +352,7 @@ def answered(asked: Iterable[Asked], subject: Any) -> list[Finding]:
             except NotRun as why:
                 check, answers, forms = replace(check, not_run=str(why)), [], []
                 break
-            if isinstance(actual, Raised) and actual.kind in FATAL:
+            if isinstance(actual, RaisedError) and actual.kind in FATAL:
                 dead = actual
             difference = (compare_values if check.shapes else compare)(expected, actual, probe.tolerance)
             form = compare_form(expected, actual) if check.shapes else None
@@ -377,7 +377,7 @@ def _of_form(check: Check, answers: Sequence[Answer], forms: Sequence[Difference
 
 
 def _raised(answer: Answer) -> bool:
-    return isinstance(answer.actual, Raised) and not isinstance(answer.expected, Raised)
+    return isinstance(answer.actual, RaisedError) and not isinstance(answer.expected, RaisedError)
 
 
 def examine(checks: Sequence[Check], subject: Any, reference: Any, seed: Any) -> list[Finding]:

@@ -6,14 +6,14 @@ import importlib
 from functools import cache
 
 from autograder.api import Exercise
-from autograder.checks.local import Local
+from autograder.checks.local import LocalSubject
 
 
 @cache
-def reference_of(exercise: Exercise) -> Local:
+def reference_of(exercise: Exercise) -> LocalSubject:
     """The exercise's symbols as the library defines them; raises ImportError or AttributeError where it does not."""
     namespace = {}
     for symbol, dotted in zip(exercise.symbols, exercise.references, strict=True):
         module, name = dotted.split(":")
         namespace[symbol] = getattr(importlib.import_module(module), name)
-    return Local(namespace)
+    return LocalSubject(namespace)

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_flatten
 
-from autograder.checks.compare import Raised, compare
+from autograder.checks.compare import RaisedError, compare
 from autograder.checks.probe import FATAL, Answer, Case, Finding, Probe, float_leaves, observe
 
 CALLS = 40  # of the subject's code; a call of a class builds it as well
@@ -58,7 +58,7 @@ class _Shrinker:
 
     def shrink(self, answer: Answer) -> Answer:
         """The simplest answer found that fails as this one does; this one where there is none."""
-        if answer.probe.again is None or isinstance(answer.actual, Raised) and answer.actual.kind in FATAL:
+        if answer.probe.again is None or isinstance(answer.actual, RaisedError) and answer.actual.kind in FATAL:
             return answer
         smaller, rounder = partial(_smaller, answers=self._answers), partial(_rounder, signed=self.signed)
         for candidates in (smaller, _lesser, rounder):  # numbers are made round when few are left
@@ -104,7 +104,7 @@ class _Shrinker:
     def _failing(self, answer: Answer, probe: Probe, expected: Any) -> Answer | None:
         self.calls -= 1
         actual = observe(self.subject, probe)
-        if isinstance(actual, Raised) and actual.kind in FATAL:
+        if isinstance(actual, RaisedError) and actual.kind in FATAL:
             self.calls = 0  # the box is gone
             return None
         difference = compare(expected, actual, probe.tolerance)
@@ -114,7 +114,7 @@ class _Shrinker:
 
 def _manner(answer: Answer) -> tuple[Any, bool]:
     """How it fails: with which exception, with wrong entries, or otherwise."""
-    raised = answer.actual.what if isinstance(answer.actual, Raised) else None
+    raised = answer.actual.what if isinstance(answer.actual, RaisedError) else None
     return raised, answer.difference is not None and answer.difference.where is not None
 
 

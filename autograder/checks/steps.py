@@ -12,7 +12,7 @@ from torch import Tensor
 
 from autograder.checks.compare import compare
 from autograder.checks.probe import FATAL, Answer, Finding
-from autograder.student import StudentError
+from autograder.sandbox_client import StudentError
 
 SPY = '''
 import torch

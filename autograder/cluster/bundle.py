@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from autograder import registry
 from autograder.answers import FOLDER, Answer, answers
 from autograder.api import Exercise
-from autograder.nbgrader.rebuild import Source
+from autograder.nbgrader.rebuild import GradebookCell
 
 PACKAGE = Path(__file__).parents[1]
 ENGINE = (
@@ -42,7 +42,7 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Handed:
+class SubmittedNotebook:
     """One notebook as it was handed in: its text, or why there is none."""
 
     text: str = ""
@@ -50,10 +50,10 @@ class Handed:
 
 
 @dataclass(frozen=True)
-class Released:
+class ReleasedNotebook:
     """One notebook as it was released: its cells and its kernelspec, from the gradebook."""
 
-    cells: tuple[Source, ...]
+    cells: tuple[GradebookCell, ...]
     kernelspec: dict[str, Any] | None = None
 
 
@@ -62,8 +62,8 @@ class Bundle:
     """A submission to grade: notebooks by name, and the course's settings for the steps that run on a worker."""
 
     key: Key
-    handed: dict[str, Handed]
-    released: dict[str, Released]
+    handed: dict[str, SubmittedNotebook]
+    released: dict[str, ReleasedNotebook]
     settings: dict[str, dict[str, Any]]
 
     def to_bytes(self) -> bytes:
@@ -76,15 +76,15 @@ class Bundle:
         raw = unpack(data)
         return cls(
             Key(*raw["key"]),
-            {name: Handed(**one) for name, one in raw["handed"].items()},
+            {name: SubmittedNotebook(**one) for name, one in raw["handed"].items()},
             {name: released_from(one) for name, one in raw["released"].items()},
             raw["settings"],
         )
 
 
-def released_from(raw: dict[str, Any]) -> Released:
+def released_from(raw: dict[str, Any]) -> ReleasedNotebook:
     """The inverse of `asdict`."""
-    return Released(tuple(Source(**cell) for cell in raw["cells"]), raw["kernelspec"])
+    return ReleasedNotebook(tuple(GradebookCell(**cell) for cell in raw["cells"]), raw["kernelspec"])
 
 
 def pack(value: Any) -> bytes:
@@ -100,12 +100,12 @@ def unpack(data: bytes) -> Any:
         raise ValueError(f"not a bundle or a record: {error}") from error
 
 
-def hash_of_submission(handed: dict[str, Handed]) -> str:
+def hash_of_submission(handed: dict[str, SubmittedNotebook]) -> str:
     """The same for the same files, whenever they were handed in."""
     return _digest(json.dumps([[name, one.text, one.unreadable] for name, one in sorted(handed.items())]).encode())
 
 
-def hash_of_checks(released: dict[str, Released], weights: Mapping[str, float] | None = None) -> str:
+def hash_of_checks(released: dict[str, ReleasedNotebook], weights: Mapping[str, float] | None = None) -> str:
     """Changes with what a verdict depends on besides the submission: released cells, points, the weights of properties,
     checks, reference, engine.
 

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from autograder.cluster.course import Course
-from autograder.cluster.job import Record, verdicts_in
+from autograder.cluster.job import GradingRecord, verdicts_in
 from autograder.nbgrader.ledger import Total
 
 TOTAL = "total"
@@ -41,7 +41,7 @@ def standing(course: Course, student: str) -> Verdicts:
     return found
 
 
-def changes(before: Verdicts, record: Record) -> list[Change]:
+def changes(before: Verdicts, record: GradingRecord) -> list[Change]:
     """Where `record` differs from what stands, in score, status, or the outcome of a check."""
     found = []
     for verdict in record.verdicts:

@@ -17,8 +17,8 @@ from autograder.cluster.changes import Change, changes, standing, table, total_c
 from autograder.cluster.course import BadCourse, Course, Submission
 from autograder.cluster.gradebook import Writer
 from autograder.cluster.interrupt import Interrupt
-from autograder.cluster.job import Record, left_alone
-from autograder.cluster.pool import Done, Pool, PoolError, Work
+from autograder.cluster.job import GradingRecord, left_alone
+from autograder.cluster.pool import JobOutcome, Pool, PoolError, Work
 from autograder.cluster.records import Busy, Records, Round
 from autograder.cluster.screen import Screen
 from autograder.nbgrader.execute import DEADLY
@@ -46,7 +46,7 @@ def grade(options: Options, console: Console) -> int:
         _no_open_scheduler(options, console)
         course = Course(options.course, options.assignment, options.device)
         with Records(course.root) as records, Interrupt() as interrupt:
-            return Run(options, course, records, console, interrupt).go()
+            return GradingRun(options, course, records, console, interrupt).go()
     except KeyboardInterrupt:
         console.print("stopped; what was graded is kept, and --resume goes on from there", style="yellow")
         return STOPPED
@@ -63,7 +63,7 @@ def _no_open_scheduler(options: Options, console: Console) -> None:
         raise BadCourse("nothing was sent: use a tls:// address (docs/cluster.md), or --yes on a network of your own")
 
 
-class Run:
+class GradingRun:
     """One call of the command."""
 
     def __init__(
@@ -171,7 +171,7 @@ class Run:
                     self._commit(round, record.key, writer)
                 screen.done(record)
 
-    def _given_up(self, done: Done, screen: Screen) -> Record:
+    def _given_up(self, done: JobOutcome, screen: Screen) -> GradingRecord:
         """The record of a submission that kills its workers: it waits for a person, and the class goes on."""
         screen.say(f"{done.key.student}: {done.error} It is left for a person.")
         return left_alone(self.course.bundle(self.submissions[done.key]), DEADLY)

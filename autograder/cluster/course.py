@@ -21,11 +21,18 @@ from nbgrader.apps import AutogradeApp
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 
-from autograder.cluster.bundle import Bundle, Handed, Key, Released, hash_of_checks, hash_of_submission
+from autograder.cluster.bundle import (
+    Bundle,
+    Key,
+    ReleasedNotebook,
+    SubmittedNotebook,
+    hash_of_checks,
+    hash_of_submission,
+)
 from autograder.cluster.job import Secret
 from autograder.nbgrader import unfinished
 from autograder.nbgrader.rebuild import sources
-from autograder.nbgrader.submission import Unreadable, text_of
+from autograder.nbgrader.submission import UnreadableNotebook, text_of
 
 SANITIZE = ("RebuildFromGradebook", "OverwriteKernelspec", "CheckCellMetadata")
 AUTOGRADE = ("BoxedExecute", "LimitOutput", "SaveVerdicts", "AssignLatePenalties", "CheckCellMetadata")
@@ -66,7 +73,7 @@ class Course:
                                 f"shipped configuration, {', '.join(wanted)}: {REPAIR}")  # fmt: skip
 
     @cached_property
-    def released(self) -> dict[str, Released]:
+    def released(self) -> dict[str, ReleasedNotebook]:
         """The notebooks of the assignment, from the gradebook. Raises BadCourse."""
         with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook:
             return released_in(gradebook, self.assignment)
@@ -115,7 +122,7 @@ class Course:
     def _key(self, student: str, folder: Path) -> Key:
         return Key(student, self.assignment, hash_of_submission(self.handed(folder)), self.checks)
 
-    def handed(self, folder: Path) -> dict[str, Handed]:
+    def handed(self, folder: Path) -> dict[str, SubmittedNotebook]:
         """The notebooks of the assignment that are in this folder; others are no part of it."""
         return {name: _handed(path) for name in self.released if os.path.lexists(path := folder / f"{name}.ipynb")}
 
@@ -151,7 +158,7 @@ def students_in(coursedir: CourseDirectory, step: str, assignment: str) -> dict[
     return {match.group(1): Path(match.group()) for match in matches if match}
 
 
-def released_in(gradebook: Gradebook, assignment: str) -> dict[str, Released]:
+def released_in(gradebook: Gradebook, assignment: str) -> dict[str, ReleasedNotebook]:
     """The notebooks of the assignment as they were released, by name. Raises BadCourse."""
     try:
         notebooks = gradebook.find_assignment(assignment).notebooks
@@ -160,7 +167,7 @@ def released_in(gradebook: Gradebook, assignment: str) -> dict[str, Released]:
         raise BadCourse(f"the gradebook has no assignment {assignment!r} (it has: {known}): "
                         f"run `nbgrader generate_assignment {assignment}` first") from None  # fmt: skip
     return {
-        notebook.name: Released(
+        notebook.name: ReleasedNotebook(
             tuple(sources(gradebook, notebook.name, assignment)),
             json.loads(notebook.kernelspec) if notebook.kernelspec else None,
         )
@@ -174,11 +181,11 @@ def boxed_settings(app: AutogradeApp) -> dict[str, dict[str, Any]]:
     return {"BoxedExecute": boxed, "LimitOutput": dict(app.config.get("LimitOutput", {}))}
 
 
-def _handed(path: Path) -> Handed:
+def _handed(path: Path) -> SubmittedNotebook:
     try:
-        return Handed(text=text_of(path))
-    except Unreadable as error:
-        return Handed(unreadable=str(error))
+        return SubmittedNotebook(text=text_of(path))
+    except UnreadableNotebook as error:
+        return SubmittedNotebook(unreadable=str(error))
 
 
 def _class_name(step: Any) -> str:

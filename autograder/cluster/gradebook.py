@@ -19,7 +19,7 @@ from sqlalchemy.exc import SAWarning
 from sqlalchemy.orm import scoped_session, sessionmaker
 
 from autograder.cluster.course import Course, working_in
-from autograder.cluster.job import Record
+from autograder.cluster.job import GradingRecord
 from autograder.nbgrader.late import extension
 from autograder.nbgrader.ledger import Ledger, Total, stored
 from autograder.nbgrader.save import SaveVerdicts
@@ -60,7 +60,7 @@ class Writer:
         self._connection.close()
         self.gradebook.close()
 
-    def write(self, record: Record, folder: Path) -> None:
+    def write(self, record: GradingRecord, folder: Path) -> None:
         """Files first, then all rows at once: who sees the grades finds the graded notebook too. Can be repeated.
 
         An error, a full disk say, leaves files and rows as they were.
@@ -69,11 +69,11 @@ class Writer:
             self._files_and_rows(record, folder)
             self.course.converter.run_post_convert_hook()
 
-    def _files_and_rows(self, record: Record, folder: Path) -> None:
+    def _files_and_rows(self, record: GradingRecord, folder: Path) -> None:
         with self._files_or_none(record, folder), self.transaction() as gradebook:
             self._rows(gradebook, record, folder)
 
-    def preview(self, record: Record, folder: Path) -> tuple[Total, Total]:
+    def preview(self, record: GradingRecord, folder: Path) -> tuple[Total, Total]:
         """The student's total as the formgrader shows it, and as it will be when the record is written."""
         student, assignment = record.key.student, record.key.assignment
         before = Total()
@@ -122,7 +122,7 @@ class Writer:
             outer.commit()
 
     # -- rows ----------------------------------------------------------------------------------------------------------
-    def _rows(self, gradebook: Gradebook, record: Record, folder: Path) -> None:
+    def _rows(self, gradebook: Gradebook, record: GradingRecord, folder: Path) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SAWarning)  # nbgrader's own code provokes one for each new submission
             self._submission(gradebook, record, folder)
@@ -137,7 +137,7 @@ class Writer:
                     grade.auto_score, grade.needs_manual_grade = 0, False
             self._penalty(submitted)
 
-    def _submission(self, gradebook: Gradebook, record: Record, folder: Path) -> None:
+    def _submission(self, gradebook: Gradebook, record: GradingRecord, folder: Path) -> None:
         student, assignment = record.key.student, record.key.assignment
         gradebook.update_or_create_student(student)
         when = self.course.coursedir.get_existing_timestamp(str(folder))
@@ -146,7 +146,7 @@ class Writer:
         if hours is not None:
             gradebook.grant_extension(assignment, student, hours=hours)
 
-    def _grades(self, gradebook: Gradebook, record: Record, name: str, nb: NotebookNode) -> None:
+    def _grades(self, gradebook: Gradebook, record: GradingRecord, name: str, nb: NotebookNode) -> None:
         save = self._save
         save.gradebook, save.notebook_id = gradebook, name
         save.assignment_id, save.student_id = record.key.assignment, record.key.student
@@ -161,7 +161,7 @@ class Writer:
 
     # -- files ---------------------------------------------------------------------------------------------------------
     @contextmanager
-    def _files_or_none(self, record: Record, folder: Path) -> Iterator[None]:
+    def _files_or_none(self, record: GradingRecord, folder: Path) -> Iterator[None]:
         """The graded folder is written; an error here or in the block puts back the one that was there."""
         target = self.course.graded_folder(record.key.student)
         before = target.with_name(f".{target.name}.before")
@@ -181,7 +181,7 @@ class Writer:
         if before.exists():
             rmtree(str(before))
 
-    def _files(self, record: Record, target: Path) -> None:
+    def _files(self, record: GradingRecord, target: Path) -> None:
         converter = self.course.converter
         student, assignment = record.key.student, record.key.assignment
         BaseConverter.init_assignment(converter, assignment, student)  # what else was handed in

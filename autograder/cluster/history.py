@@ -13,11 +13,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from autograder.cluster.course import BadCourse
-from autograder.cluster.job import Record
+from autograder.cluster.job import GradingRecord
 from autograder.cluster.records import FILE
 
 if TYPE_CHECKING:
-    from autograder.report.scores import Row, Scores
+    from autograder.report.scores import Scores, StudentScores
 
 QUERY = """select r.student, r.submission, r.at, r.result, n.regrade, c.at is not null, e.outcome
 from records r join rounds n on n.number = r.round left join ends e on e.round = r.round
@@ -27,7 +27,7 @@ where r.assignment = ? order by r.student, r.at"""
 
 
 @dataclass(frozen=True)
-class Attempt:
+class AttemptRecord:
     """One graded submission of a student. `number` counts what was handed in; a regrade has its attempt's number."""
 
     student: str
@@ -48,7 +48,7 @@ class Attempt:
         return sum(verdict["max_score"] for verdict in self.verdicts)
 
 
-def read(root: Path, assignment: str) -> list[Attempt]:
+def read(root: Path, assignment: str) -> list[AttemptRecord]:
     """All attempts, by student and time; none where `autograder grade` was never run. Raises BadCourse."""
     file = root.resolve() / FILE
     if not file.is_file():
@@ -64,19 +64,19 @@ def read(root: Path, assignment: str) -> list[Attempt]:
     return list(_attempts(rows))
 
 
-def _attempts(rows: Iterable[tuple]) -> Iterator[Attempt]:
+def _attempts(rows: Iterable[tuple]) -> Iterator[AttemptRecord]:
     handed: dict[str, list[str]] = {}
     for student, submission, at, result, regrade, committed, outcome in rows:
         seen = handed.setdefault(student, [])
         if submission not in seen:
             seen.append(submission)
         state = "" if committed else "discarded" if outcome == "discarded" else "not in the gradebook"
-        verdicts = Record.from_bytes(result).verdicts
+        verdicts = GradingRecord.from_bytes(result).verdicts
         number = seen.index(submission) + 1
-        yield Attempt(student, number, bool(regrade), datetime.fromisoformat(at), verdicts, state)
+        yield AttemptRecord(student, number, bool(regrade), datetime.fromisoformat(at), verdicts, state)
 
 
-def table(assignment: str, attempts: Iterable[Attempt], now: Mapping[str, str] | None = None) -> Table:
+def table(assignment: str, attempts: Iterable[AttemptRecord], now: Mapping[str, str] | None = None) -> Table:
     """A row for each attempt: its points, what is not whole in the first, what changed in those after it.
 
     now: what the gradebook says of a student in the end, in words.
@@ -86,7 +86,7 @@ def table(assignment: str, attempts: Iterable[Attempt], now: Mapping[str, str] |
         shown.add_column(name, no_wrap=True)
     shown.add_column("points", justify="right", no_wrap=True)
     shown.add_column("exercises", overflow="fold")
-    by_student: dict[str, list[Attempt]] = {}
+    by_student: dict[str, list[AttemptRecord]] = {}
     for one in attempts:
         by_student.setdefault(one.student, []).append(one)
     for student, own in by_student.items():
@@ -98,7 +98,7 @@ def table(assignment: str, attempts: Iterable[Attempt], now: Mapping[str, str] |
     return shown
 
 
-def _rows(attempts: Iterable[Attempt]) -> Iterator[tuple[str, ...]]:
+def _rows(attempts: Iterable[AttemptRecord]) -> Iterator[tuple[str, ...]]:
     before: dict[str, str] = {}
     for one in attempts:
         number = f"{one.number}{', regraded' * one.regrade}"
@@ -108,11 +108,11 @@ def _rows(attempts: Iterable[Attempt]) -> Iterator[tuple[str, ...]]:
         before = {verdict["exercise"]: _mark(verdict) for verdict in one.verdicts}
 
 
-def _state(attempt: Attempt) -> list[str]:
+def _state(attempt: AttemptRecord) -> list[str]:
     return [attempt.state] if attempt.state else []
 
 
-def _changed(attempt: Attempt, before: Mapping[str, str]) -> Iterator[str]:
+def _changed(attempt: AttemptRecord, before: Mapping[str, str]) -> Iterator[str]:
     for verdict in attempt.verdicts:
         name, mark = verdict["exercise"], _mark(verdict)
         if not before and mark != f"{verdict['max_score']:g}":
@@ -126,7 +126,7 @@ def totals(scores: Scores) -> dict[str, str]:
     return {row.student: _total(row, scores.max_score) for row in scores.rows if row.total is not None}
 
 
-def _total(row: Row, most: float) -> str:
+def _total(row: StudentScores, most: float) -> str:
     parts = [f"{(row.raw or 0) - row.by_hand:g} by the checks"]
     parts += [f"{row.by_hand:g} by hand"] if row.by_hand else []
     parts += [f"less {row.penalty:g} for lateness"] if row.penalty else []

@@ -14,10 +14,10 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import CheckCellMetadata, LimitOutput
 from traitlets.config import Config
 
-from autograder.cluster.bundle import Bundle, Handed, Key, Released, hash_of_checks, pack, unpack
+from autograder.cluster.bundle import Bundle, Key, ReleasedNotebook, SubmittedNotebook, hash_of_checks, pack, unpack
 from autograder.nbgrader.execute import BoxedExecute, leave_alone
 from autograder.nbgrader.rebuild import RebuildFromGradebook
-from autograder.nbgrader.submission import Unreadable, empty, parse
+from autograder.nbgrader.submission import UnreadableNotebook, empty, parse
 
 _one_at_a_time = threading.Lock()  # a Dask worker may have several threads; torch's settings belong to the process
 
@@ -34,7 +34,7 @@ class Secret:
 
 
 @dataclass(frozen=True)
-class Record:
+class GradingRecord:
     """The outcome of one submission: its graded notebooks, and the verdicts that stand in them."""
 
     key: Key
@@ -44,7 +44,7 @@ class Record:
     worker: str
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Record:
+    def from_bytes(cls, data: bytes) -> GradingRecord:
         """The record of these bytes. Raises ValueError where they are none."""
         raw = unpack(data)
         return cls(Key(*raw["key"]), raw["notebooks"], raw["verdicts"], raw["seconds"], raw["worker"])
@@ -83,10 +83,10 @@ def grade(data: bytes, secret: Secret) -> bytes:
         }
     verdicts = [{"notebook": name} | verdict for name, nb in graded.items() for verdict in verdicts_in(nb)]
     texts = {name: nbformat.writes(nb) for name, nb in graded.items()}
-    return Record(bundle.key, texts, verdicts, time.monotonic() - started, worker_name()).to_bytes()
+    return GradingRecord(bundle.key, texts, verdicts, time.monotonic() - started, worker_name()).to_bytes()
 
 
-def left_alone(data: bytes, reason: str) -> Record:
+def left_alone(data: bytes, reason: str) -> GradingRecord:
     """The record of a bundle that no worker survives: every check `not_graded`, for a person to look at."""
     bundle = Bundle.from_bytes(data)
     graded = {name: _rebuilt(bundle.handed[name], released) for name, released in bundle.released.items()
@@ -95,10 +95,12 @@ def left_alone(data: bytes, reason: str) -> Record:
         leave_alone(nb, reason)
     verdicts = [{"notebook": name} | verdict for name, nb in graded.items() for verdict in verdicts_in(nb)]
     texts = {name: nbformat.writes(nb) for name, nb in graded.items()}
-    return Record(bundle.key, texts, verdicts, 0.0, worker_name())
+    return GradingRecord(bundle.key, texts, verdicts, 0.0, worker_name())
 
 
-def grade_notebook(bundle: Bundle, name: str, handed: Handed, released: Released, secret: bytes) -> NotebookNode:
+def grade_notebook(
+    bundle: Bundle, name: str, handed: SubmittedNotebook, released: ReleasedNotebook, secret: bytes
+) -> NotebookNode:
     """The steps of `nbgrader autograde` with the shipped configuration, less those that touch the gradebook."""
     config = Config(bundle.settings)
     where = {"student": bundle.key.student, "assignment": bundle.key.assignment, "notebook": name}
@@ -109,19 +111,19 @@ def grade_notebook(bundle: Bundle, name: str, handed: Handed, released: Released
     return nb
 
 
-def _rebuilt(handed: Handed, released: Released) -> NotebookNode:
+def _rebuilt(handed: SubmittedNotebook, released: ReleasedNotebook) -> NotebookNode:
     nb = RebuildFromGradebook().rebuild(_read(handed), list(released.cells))
     if released.kernelspec:
         nb.metadata["kernelspec"] = released.kernelspec
     return nb
 
 
-def _read(handed: Handed) -> NotebookNode:
+def _read(handed: SubmittedNotebook) -> NotebookNode:
     if handed.unreadable:
         return empty(handed.unreadable)
     try:
         return parse(handed.text)
-    except Unreadable as error:
+    except UnreadableNotebook as error:
         return empty(str(error))
 
 

@@ -25,14 +25,14 @@ from autograder.sandbox import SandboxError
 
 AHEAD = 2  # bundles under way for each worker: one at work, one at hand
 WORKER_BYTES = 3 << 30  # a worker with torch, its warm process, and a box of 2 GiB (api.Limits)
-GLANCE_S = 0.5  # between two looks whether to stop
+POLL_S = 0.5  # between two looks whether to stop
 SETTINGS = {  # of the cluster on this machine
     "distributed.scheduler.allowed-failures": 1,  # what ends two workers is tried alone
     "distributed.scheduler.http.routes": [],  # no pages, which any user of the machine could read
     "distributed.worker.http.routes": [],
     "distributed.worker.profile.enabled": False,  # keeps a call tree a second, for an hour: 1.3 MiB for a submission
 }
-PATIENCE_S = 120.0  # for a scheduler that is gone, or a first worker
+TIMEOUT_S = 120.0  # for a scheduler that is gone, or a first worker
 
 
 class PoolError(RuntimeError):
@@ -48,11 +48,11 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Done:
+class JobOutcome:
     """What became of it: a record, or why there is none."""
 
     key: Key
-    record: job.Record | None = None
+    record: job.GradingRecord | None = None
     error: str = ""
     deadly: bool = False  # it ended each worker that had nothing else to do
 
@@ -83,7 +83,7 @@ class Pool:
             raise PoolError("no worker offers a graphics card: start some with `dask worker … --resources GPU=1`")
         return cards
 
-    def grade(self, work: Iterable[Work], secret: job.Secret) -> Iterator[Done]:
+    def grade(self, work: Iterable[Work], secret: job.Secret) -> Iterator[JobOutcome]:
         """Outcomes as they come, in any order, one for each piece of work. Raises PoolError."""
         left, running, finished = iter(work), dict[Future, Work](), SimpleQueue[Future]()
         again: list[Work] = []
@@ -120,7 +120,7 @@ class Pool:
         while True:
             self._look()
             try:
-                return finished.get(timeout=GLANCE_S)
+                return finished.get(timeout=POLL_S)
             except Empty:
                 continue
 
@@ -128,26 +128,27 @@ class Pool:
         name = f"grade-{work.key.assignment}-{work.key.student}-{uuid.uuid4().hex[:8]}"
         return self.client.submit(job.grade, work.bundle(), secret, key=name, pure=False, resources=self._resources)
 
-    def _outcome(self, future: Future, work: Work) -> Done | None:
+    def _outcome(self, future: Future, work: Work) -> JobOutcome | None:
         """None where the scheduler forgot about it."""
         try:
-            return Done(work.key, job.Record.from_bytes(future.result()))
+            return JobOutcome(work.key, job.GradingRecord.from_bytes(future.result()))
         except (CancelledError, CommClosedError):
             return None
         except (job.WrongVersion, SandboxError) as error:
             raise PoolError(str(error)) from error
         except KilledWorker as error:
-            return Done(work.key, error=f"each worker that tried died ({error.allowed_failures + 1} of them): too "
+            return JobOutcome(work.key,
+            error=f"each worker that tried died ({error.allowed_failures + 1} of them): too "
                                         "little memory for it there?", deadly=True)  # fmt: skip
         except Exception as error:  # whatever a worker failed of: this submission waits, the others go on
-            return Done(work.key, error=f"{type(error).__name__}: {error}")
+            return JobOutcome(work.key, error=f"{type(error).__name__}: {error}")
 
     def _wait_for_workers(self) -> None:
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + TIMEOUT_S
         while time.monotonic() < end:
             self._look()
             with suppress(TimeoutError):
-                self.client.wait_for_workers(1, timeout=GLANCE_S)
+                self.client.wait_for_workers(1, timeout=POLL_S)
                 return
         where = self.client.scheduler.address if self.client.scheduler else "that address"
         raise PoolError(f"the scheduler at {where} has no worker: start one with `dask worker {where}`")
@@ -155,7 +156,7 @@ class Pool:
     def _reconnect(self) -> None:
         self._notify("the scheduler is gone; waiting for it to come back")
         self.client.close()
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + TIMEOUT_S
         while True:
             self._look()
             try:

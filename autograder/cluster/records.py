@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.cluster.bundle import Key
-from autograder.cluster.job import Record
+from autograder.cluster.job import GradingRecord
 
 FILE = "records.db"
 SCHEMA = """
@@ -54,7 +54,7 @@ class Round:
     regrade: bool
 
 
-class Named(sqlite3.Connection):
+class LedgerConnection(sqlite3.Connection):
     """A connection whose errors say, in a note, which file they are about."""
 
     def __init__(self, path: Path, **options: Any) -> None:
@@ -91,7 +91,7 @@ class Records:
         except OSError:
             os.close(self._lock)
             raise Busy(f"another `autograder grade` works on {course}: wait for it, or stop it") from None
-        self._db = Named(course / FILE, isolation_level=None)
+        self._db = LedgerConnection(course / FILE, isolation_level=None)
         self._db.executescript(SCHEMA)
         for table in ("rounds", "ends", "records", "commits"):
             for verb in ("update", "delete"):
@@ -127,7 +127,7 @@ class Records:
         self._db.execute("insert or ignore into ends values (?, ?, ?)", (round.number, outcome, _now()))
 
     # -- records -------------------------------------------------------------------------------------------------------
-    def add(self, round: Round, record: Record) -> bool:
+    def add(self, round: Round, record: GradingRecord) -> bool:
         """Keep the record; False where this round has it already, as after a job that was completed twice."""
         done = self._db.execute(
             "insert or ignore into records values (?, ?, ?, ?, ?, ?, ?)",
@@ -135,10 +135,10 @@ class Records:
         )
         return done.rowcount == 1
 
-    def get(self, round: Round, key: Key) -> Record | None:
+    def get(self, round: Round, key: Key) -> GradingRecord | None:
         """The record of this round under this key."""
         row = self._db.execute(f"select result from records where {ROW}", (round.number, *key)).fetchone()
-        return Record.from_bytes(row[0]) if row else None
+        return GradingRecord.from_bytes(row[0]) if row else None
 
     def keys(self, round: Round) -> set[Key]:
         """What this round has records of."""

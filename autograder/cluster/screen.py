@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from autograder.cluster.job import Record
+from autograder.cluster.job import GradingRecord
 from autograder.report.text import plain
 
 SHOWN = 4  # students named beside the bar
@@ -47,7 +47,7 @@ class Screen:
         self._under_way[student] = None
         self._names()
 
-    def done(self, record: Record) -> None:
+    def done(self, record: GradingRecord) -> None:
         """The submission is graded."""
         verdicts = record.verdicts
         score, most = (sum(verdict[name] for verdict in verdicts) for name in ("score", "max_score"))

@@ -14,7 +14,7 @@ from autograder.diagnosis.edits import applied, compatible
 from autograder.diagnosis.limit import Late, limited
 
 if TYPE_CHECKING:
-    from autograder.checks.local import Local
+    from autograder.checks.local import LocalSubject
     from autograder.checks.probe import Answer as Reply
 
 SECONDS = 1.5  # of the processor, for all sets of mistakes together
@@ -103,15 +103,15 @@ def fit(parts: Sequence[Edited]) -> bool:
     return all(one.base == other.base and compatible(one.replacements, other.replacements) for one, other in pairs)
 
 
-def _subject(one: Together | Answer) -> Local:
-    from autograder.checks.local import Local
+def _subject(one: Together | Answer) -> LocalSubject:
+    from autograder.checks.local import LocalSubject
 
     namespace: dict[str, Any] = {"__name__": "answer"}
     exec(compile(one.read_text(), "answer.py", "exec", dont_inherit=True), namespace)
-    return Local(namespace)
+    return LocalSubject(namespace)
 
 
-def _same(subject: Local, reply: Reply) -> bool:
+def _same(subject: LocalSubject, reply: Reply) -> bool:
     from autograder.checks.compare import compare
     from autograder.checks.probe import NotRun, observe
 

@@ -41,9 +41,9 @@ def _run(root: Path, assignment: str, made: release.Release) -> Iterator[Fault |
     settings, exercises, seconds = boxed_settings(settings_of(root.resolve())), [], 0.0
     for name, known in made.known.items():
         unit, nb = _place(assignment, name), made.sources[name]
-        stub = graded.Graded(made.released[name], known, settings, assignment)  # first: it warms the box
-        solution = graded.Graded(nb, known, settings, assignment)
-        again = graded.Graded(graded.pasted(nb), known, settings, assignment)
+        stub = graded.GradedNotebook(made.released[name], known, settings, assignment)  # first: it warms the box
+        solution = graded.GradedNotebook(nb, known, settings, assignment)
+        again = graded.GradedNotebook(graded.pasted(nb), known, settings, assignment)
         limits = Limits(**settings["BoxedExecute"].get("limits", {}))
         for faults in (graded.stub_faults(stub), graded.solution_faults(solution, limits),
                        graded.pasted_faults(again, solution)):  # fmt: skip

@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 from traitlets.config import Config
 
 from autograder.api import Exercise, Limits, Verdict
-from autograder.cluster.bundle import Released
+from autograder.cluster.bundle import ReleasedNotebook
 from autograder.cluster.job import KeyedExecute, verdicts_in
 from autograder.lint.notebook import Found, marks
 from autograder.nbgrader.execute import wanted_exercises
@@ -24,7 +24,7 @@ SHARE = 0.25  # of the time that a student's code gets, the solution may take so
 SECRET = b"lint"
 
 
-class Counted(Backend):
+class CountingBackend(Backend):
     """The boxes of another backend, kept in `boxes` for what they used."""
 
     def __init__(self, backend: Backend) -> None:
@@ -41,7 +41,7 @@ class Counted(Backend):
         return self.backend.describe()
 
 
-class Timed(KeyedExecute):
+class TimedExecute(KeyedExecute):
     """Also notes the processor seconds of each exercise, the box's and the grader's, which the box waits for.
 
     By the clock a busy machine would make every solution slow.
@@ -50,7 +50,7 @@ class Timed(KeyedExecute):
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """As the parent's."""
         self.seconds: dict[str, float] = {}
-        self._counted = Counted(super()._backend())
+        self._counted = CountingBackend(super()._backend())
         self._since = self._used()
         return super().preprocess(nb, resources)
 
@@ -67,13 +67,13 @@ class Timed(KeyedExecute):
         self._since = now
 
 
-class Graded:
+class GradedNotebook:
     """One version of a notebook, graded as a submission of it would be."""
 
-    def __init__(self, nb: NotebookNode, released: Released, settings: dict[str, Any], name: str) -> None:
+    def __init__(self, nb: NotebookNode, released: ReleasedNotebook, settings: dict[str, Any], name: str) -> None:
         config = Config(settings)
         handed = RebuildFromGradebook(config=config).rebuild(parse(nbformat.writes(nb)), list(released.cells))
-        step = Timed(SECRET, config=config)
+        step = TimedExecute(SECRET, config=config)
         where = {"student": "lint", "assignment": name, "notebook": name}
         self.nb, _ = step.preprocess(handed, {"nbgrader": where})
         self.verdicts: dict[str, dict[str, Any]] = {one["exercise"]: one for one in verdicts_in(self.nb)}
@@ -87,7 +87,7 @@ class Graded:
                     yield marks(cell)["grade_id"], f"{output.ename}: {output.evalue}"
 
 
-def stub_faults(stub: Graded) -> Found:
+def stub_faults(stub: GradedNotebook) -> Found:
     """A released notebook must run, and be worth nothing."""
     for cell, error in stub.errors():
         yield cell, f"the released cell stops with {error}: students cannot run what they get"
@@ -98,7 +98,7 @@ def stub_faults(stub: Graded) -> Found:
             yield name, f"the stub earns {verdict['score']:g} of {verdict['max_score']:g} points: ask for more"
 
 
-def solution_faults(solution: Graded, limits: Limits) -> Found:
+def solution_faults(solution: GradedNotebook, limits: Limits) -> Found:
     """The solution must run, get all points, and take a small part of the time."""
     for cell, error in solution.errors():
         yield cell, f"in the source notebook this cell stops with {error}"
@@ -111,7 +111,7 @@ def solution_faults(solution: Graded, limits: Limits) -> Found:
                          "ask for less, or raise c.BoxedExecute.limits")  # fmt: skip
 
 
-def pasted_faults(pasted: Graded, solution: Graded) -> Found:
+def pasted_faults(pasted: GradedNotebook, solution: GradedNotebook) -> Found:
     """Copying cells must change no verdict."""
     for name, verdict in pasted.verdicts.items():
         if verdict["status"] != "passed" and solution.verdicts[name]["status"] == "passed":

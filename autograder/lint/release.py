@@ -15,7 +15,7 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import ClearHiddenTests, ClearMarkScheme, ClearSolutions
 
-from autograder.cluster.bundle import Released
+from autograder.cluster.bundle import ReleasedNotebook
 from autograder.cluster.course import BadCourse, released_in, settings_of
 from autograder.lint.notebook import Found, marks
 
@@ -33,7 +33,7 @@ class Release:
 
     sources: dict[str, NotebookNode]
     released: dict[str, NotebookNode]
-    known: dict[str, Released]
+    known: dict[str, ReleasedNotebook]
     files: list[Path]
     points: float
 

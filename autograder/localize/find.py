@@ -11,18 +11,18 @@ from typing import Any
 from torch import Tensor
 from torch.utils._pytree import tree_flatten
 
-from autograder import given
+from autograder import injected_modules
 from autograder.answers import answers
 from autograder.api import Exercise
-from autograder.checks.compare import Raised
-from autograder.checks.local import Local
+from autograder.checks.compare import RaisedError
+from autograder.checks.local import LocalSubject
 from autograder.checks.probe import FATAL, Answer, Case, Finding, Probe
 from autograder.checks.properties.parameters import PARAMETERS
 from autograder.localize.align import Blamed, Departure, Known, Rules, blamed, departure, roots, same_but_form, unlike
 from autograder.localize.instrument import Instrumented, instrumented
 from autograder.localize.trace import BadTrace, Trace, traced
-from autograder.parse import parsed
-from autograder.student import StudentError
+from autograder.parse import parse_source
+from autograder.sandbox_client import StudentError
 
 LARGEST_CASE = 2000  # numbers in the inputs of the question that is asked again
 
@@ -112,7 +112,7 @@ def _parameter(exercise: Exercise, answer: Answer, cells: Sequence[tuple[str, st
     parts = {key.split(".")[0] for key in names}
     for cell, text in cells:
         try:
-            tree = parsed(text)
+            tree = parse_source(text)
         except (SyntaxError, ValueError, RecursionError):
             continue
         classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
@@ -145,7 +145,7 @@ def _rank(pair: tuple[Finding, Answer]) -> tuple:
     size = answer.probe.case.size()
     small = size <= LARGEST_CASE
     return (
-        isinstance(answer.actual, Raised),  # wrong values say more
+        isinstance(answer.actual, RaisedError),  # wrong values say more
         answer.probe.again is None and finding.check.property == "values",
         not finding.check.core,
         ORDER[finding.check.property],
@@ -169,7 +169,7 @@ def right_traces(exercise: Exercise, probe: Probe) -> list[Trace]:
     found = []
     for table in _tables(exercise):
         try:
-            trace, _ = traced(Local({"__name__": "answer"}), table, probe)
+            trace, _ = traced(LocalSubject({"__name__": "answer"}), table, probe)
         except (BadTrace, StudentError):
             continue
         if trace.error is None:
@@ -181,4 +181,4 @@ def right_traces(exercise: Exercise, probe: Probe) -> list[Trace]:
 def _tables(exercise: Exercise) -> tuple[Instrumented, ...]:
     texts = [path.read_text(encoding="utf-8") for way in ("right", "edge") for path in answers(exercise, way)]
     tables = [instrumented([("right", text)], whole=True) for text in texts]
-    return (*tables, instrumented([("right", given.source([exercise])[0])], whole=True))
+    return (*tables, instrumented([("right", injected_modules.source([exercise])[0])], whole=True))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.parse import parsed
+from autograder.parse import parse_source
 
 VALUE, METHOD, TOUCH, EACH, ERROR = "_trace_value", "_trace_method", "_trace_touch", "_trace_each", "_trace_error"
 DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
@@ -54,7 +54,7 @@ def instrumented(cells: Sequence[tuple[str, str]], without: Sequence[str] = (), 
     body: list[ast.stmt] = []
     for cell, text in cells:
         try:
-            statements = parsed(text).body
+            statements = parse_source(text).body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
         rewriter.cell = cell

@@ -7,10 +7,10 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from autograder import given
+from autograder import injected_modules
 from autograder.answers import Answer, answers
 from autograder.api import Exercise
-from autograder.checks.local import Local
+from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Finding
 from autograder.localize.find import find
 
@@ -42,7 +42,7 @@ def measured(exercise: Exercise, path: Answer, findings: Sequence[Finding], into
         return
     namespace = {"__name__": "answer"}
     exec(compile(text, path.name, "exec", dont_inherit=True), namespace)
-    found = find(exercise, findings, Local(namespace), [("answer", text)])
+    found = find(exercise, findings, LocalSubject(namespace), [("answer", text)])
     gap = min(abs(found.line - line) for line in edited) if found else None
     into.edits += 1
     into.near += gap is not None and gap <= NEAR
@@ -54,7 +54,9 @@ def measured(exercise: Exercise, path: Answer, findings: Sequence[Finding], into
 
 def right_texts(exercise: Exercise) -> list[str]:
     """Our right answers and the reference as it stands in the library."""
-    return [path.read_text(encoding="utf-8") for path in answers(exercise, "right")] + [given.source([exercise])[0]]
+    return [path.read_text(encoding="utf-8") for path in answers(exercise, "right")] + [
+        injected_modules.source([exercise])[0]
+    ]
 
 
 def edited_lines(text: str, rights: Sequence[str]) -> set[int]:

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from autograder.checks.local import Local
+from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Probe, observe
 from autograder.localize.instrument import EACH, ERROR, METHOD, TOUCH, VALUE, Instrumented, Node
 from autograder.localize.recorder import DTYPES, EVENTS, LARGEST, NUMBERS, OPAQUE, PLAIN, TENSOR, TEXT
-from autograder.student import Cell, Student
+from autograder.sandbox_client import Cell, SandboxClient
 
 BEGIN, END = "_trace_begin", "_trace_end"
 AXES = 8
@@ -107,10 +107,10 @@ def traced(subject: Any, table: Instrumented, probe: Probe) -> tuple[Trace, Any]
 
 
 def _define(subject: Any, source: str) -> None:
-    if isinstance(subject, Local):
+    if isinstance(subject, LocalSubject):
         exec(compile(source, "<rewritten>", "exec", dont_inherit=True), subject.namespace)
         return
-    assert isinstance(subject, Student)
+    assert isinstance(subject, SandboxClient)
     (outcome,) = subject.run_cells([Cell("rewritten", source)], SECONDS)
     if outcome.error:
         raise BadTrace(f"the rewritten definitions do not run: {outcome.error}")

@@ -74,7 +74,7 @@ class BoxedExecute(NbGraderPreprocessor):
         for cell in check_cells(nb):
             exercise = wanted[cell.id]
             verdict = (found.get(exercise.id) if exercise else own.get(cell.id)) or ungraded(cell, exercise)
-            write_verdict(cell, scaled(verdict, float(cell.metadata.nbgrader["points"])))
+            write_verdict(cell, scale_points(verdict, float(cell.metadata.nbgrader["points"])))
         return nb, resources
 
     def _grade(self, nb: NotebookNode, exercises: list[Exercise], where: dict) -> Sequence[Verdict]:
@@ -91,7 +91,7 @@ class BoxedExecute(NbGraderPreprocessor):
                 device=self.device,
                 progress=lambda *what: self._progress(name, what),
                 limits=Limits(**self.limits),
-                **({"weights": points.checked(self.weights, "c.BoxedExecute")} if self.weights else {}),
+                **({"weights": points.check_weights(self.weights, "c.BoxedExecute")} if self.weights else {}),
             )
         except Exception as error:  # the student must not pay for it, nor the rest of the class
             self.log.exception("%s could not be graded", name)
@@ -146,7 +146,7 @@ def leave_alone(nb: NotebookNode, reason: str) -> None:
     wanted = wanted_exercises(nb)
     for cell in check_cells(nb):
         verdict = replace(ungraded(cell, wanted[cell.id]), reason=reason)
-        write_verdict(cell, scaled(verdict, float(cell.metadata.nbgrader["points"])))
+        write_verdict(cell, scale_points(verdict, float(cell.metadata.nbgrader["points"])))
 
 
 def name_answers(nb: NotebookNode) -> None:
@@ -205,7 +205,7 @@ def ungraded_exercise(exercise: Exercise, reason: str) -> Verdict:
     return Verdict(exercise=exercise.id, status="not_graded", score=0.0, max_score=exercise.points, reason=reason)
 
 
-def scaled(verdict: Verdict, points: float) -> Verdict:
+def scale_points(verdict: Verdict, points: float) -> Verdict:
     """The verdict in the points that this course gives for the cell, never outside 0 … points."""
     share = verdict.score / verdict.max_score if verdict.max_score > 0 else 0.0
     times = points / verdict.max_score if verdict.max_score > 0 else 0.0

@@ -23,7 +23,7 @@ from traitlets import Integer
 from autograder.api import HINTS
 from autograder.nbgrader.rebuild import SHOWN_ONLY
 from autograder.report import verdict_html
-from autograder.report.formulas import drawn
+from autograder.report.formulas import render_formulas
 
 # what an output may bring, best first; text/html is cleaned, an svg becomes an <img>, in which scripts do not run
 MIMES = ("text/html", "text/markdown", "text/latex", "image/svg+xml", "image/png", "image/jpeg", "text/plain")
@@ -220,7 +220,7 @@ class FeedbackExporter(HTMLExporter):
     @pass_context
     def markdown2html(self, context: Any, source: str) -> str:
         """The template's filter for markdown cells, markdown outputs and comments."""
-        return f"{BOX.format('')}{drawn(clean(super().markdown2html(context, source)))}</div>"
+        return f"{BOX.format('')}{render_formulas(clean(super().markdown2html(context, source)))}</div>"
 
 
 @pass_context

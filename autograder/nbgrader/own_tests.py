@@ -24,8 +24,8 @@ from nbformat import NotebookNode
 
 from autograder.api import CheckResult, Limits, Verdict
 from autograder.run import sources_of
+from autograder.sandbox_client import Cell, SandboxClient, StudentError
 from autograder.slips import Slip, likest
-from autograder.student import Cell, Student, StudentError
 
 if TYPE_CHECKING:
     from autograder.proxies import Names
@@ -34,7 +34,7 @@ TRAILING = ("%", "!")  # lines that only IPython understands
 
 
 @dataclass(frozen=True)
-class Step:
+class TestStep:
     """A cell of the notebook. `points` is None where it is no test."""
 
     id: str
@@ -45,17 +45,19 @@ class Step:
     name: str = ""  # of a test: its grade id
 
 
-def steps_of(nb: NotebookNode, tests: dict[str, float]) -> list[Step]:
+def steps_of(nb: NotebookNode, tests: dict[str, float]) -> list[TestStep]:
     """The cells that run, in order; `tests` are the ids of the test cells with their points."""
     boxed = {source.id: source.text for source in sources_of(nb)}
     steps = []
     for cell in nb.cells:
         if cell.id in tests:
-            steps.append(Step(cell.id, cell.source, tests[cell.id], True))
+            steps.append(TestStep(cell.id, cell.source, tests[cell.id], True))
         elif cell.id in boxed:
             marks = cell.metadata.get("nbgrader") or {}
             ours = cell.metadata.get("tfkit") or {}
-            steps.append(Step(cell.id, boxed[cell.id], None, bool(marks.get("locked")), str(ours.get("released", ""))))
+            steps.append(
+                TestStep(cell.id, boxed[cell.id], None, bool(marks.get("locked")), str(ours.get("released", "")))
+            )
     return steps
 
 
@@ -67,7 +69,7 @@ def grade(nb: NotebookNode, tests: dict[str, float], names: dict[str, str], back
     deadly: set[str] = set()  # steps that ended a box; each costs one, and is left out from then on
     while any(id not in verdicts for id in tests):
         left = [step for step in steps if step.id not in deadly]
-        with Student(backend, limits) as student:
+        with SandboxClient(backend, limits) as student:
             said = list(_in_child(student, left, limits, slips))
         if len(said) < len(left) and not (said and said[-1]["over"]):  # the child hung, or died
             said.append({"id": left[len(said)].id, "over": True, "score": None})
@@ -90,7 +92,7 @@ def _verdict(name: str, points: float, found: dict[str, Any], sandbox: str, limi
                    hint=found.get("hint") or None)  # fmt: skip
 
 
-def _in_child(student: Student, steps: Sequence[Step], limits: Limits,
+def _in_child(student: SandboxClient, steps: Sequence[TestStep], limits: Limits,
               slips: Sequence[Slip]) -> Iterator[dict[str, Any]]:  # fmt: skip
     """What the child says of each test as it is there; ends where it says nothing more in time."""
     reading, writing = os.pipe()
@@ -123,7 +125,7 @@ def _lines(pipe: io.RawIOBase, seconds: float) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
-def _child(student: Student, steps: Sequence[Step], pipe: int, slips: Sequence[Slip]) -> None:
+def _child(student: SandboxClient, steps: Sequence[TestStep], pipe: int, slips: Sequence[Slip]) -> None:
     import torch
 
     from autograder.proxies import Names
@@ -142,7 +144,7 @@ def _child(student: Student, steps: Sequence[Step], pipe: int, slips: Sequence[S
             return
 
 
-def _imports(steps: Sequence[Step]) -> dict[str, str]:
+def _imports(steps: Sequence[TestStep]) -> dict[str, str]:
     """Name → import statement: those of locked cells and of answers as they were released. A student's own import says
     only that a name such as `np` is wanted, never what it stands for."""
     from autograder.proxies import USUAL, imports_of
@@ -154,7 +156,7 @@ def _imports(steps: Sequence[Step]) -> dict[str, str]:
     return usual | imports_of(ours)
 
 
-def _one(student: Student, names: Names, step: Step, slips: Sequence[Slip]) -> dict[str, Any]:
+def _one(student: SandboxClient, names: Names, step: TestStep, slips: Sequence[Slip]) -> dict[str, Any]:
     if step.points is not None:
         return _tested(step, names, slips)
     student.run_cells([Cell(step.id, step.source)])
@@ -179,9 +181,9 @@ def _run(source: str, names: dict[str, Any]) -> Any:
     return eval(compile(ast.Expression(last.value), "<test>", "eval"), names)
 
 
-def _tested(step: Step, names: Names, slips: Sequence[Slip]) -> dict[str, Any]:
+def _tested(step: TestStep, names: Names, slips: Sequence[Slip]) -> dict[str, Any]:
     """As nbgrader scores a test: full marks where nothing is raised, a number as its last value is the score."""
-    from autograder.proxies import CALLS, IN_PLACE, WRITES_BACK, Unjudged
+    from autograder.proxies import CALLS, IN_PLACE, WRITES_BACK, StudentComparisonError
     from autograder.sandbox.inside.wire import WireError
 
     assert step.points is not None
@@ -201,7 +203,7 @@ def _tested(step: Step, names: Names, slips: Sequence[Slip]) -> dict[str, Any]:
         return {"score": 0.0, "message": f"your code stopped: {error}"[:1000]}
     except WireError as error:  # not the student's mistake: nobody's code ran
         return {"score": None, "unsent": f"the test hands over what cannot be sent into the box: {error}"}
-    except Unjudged as error:
+    except StudentComparisonError as error:
         return {"score": 0.0, "message": str(error)}
     except Exception as error:  # of the test, most often over an answer of the wrong kind
         return {"score": 0.0, "message": f"the test stopped with {type(error).__name__}"}

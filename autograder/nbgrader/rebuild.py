@@ -18,7 +18,7 @@ SHOWN_ONLY = ("demo", "experiment", "predict")  # roles that run in the student'
 
 
 @dataclass(frozen=True)
-class Source:
+class GradebookCell:
     """What the gradebook knows of one released cell."""
 
     name: str
@@ -45,14 +45,14 @@ class Source:
         return {"role": kind} | ({"released": self.source} if imports else {})
 
 
-def sources(gradebook: Gradebook, notebook: str, assignment: str) -> list[Source]:
+def sources(gradebook: Gradebook, notebook: str, assignment: str) -> list[GradebookCell]:
     """The released cells that nbgrader recorded, in the order of the notebook."""
     found = gradebook.find_notebook(notebook, assignment)
     points = {cell.name: float(cell.max_score) for cell in [*found.grade_cells, *found.task_cells]}
     graded, solved = ({cell.name for cell in cells} for cells in (found.grade_cells, found.solution_cells))
     tasks = {cell.name for cell in found.task_cells}
     return [
-        Source(
+        GradebookCell(
             cell.name,
             cell.cell_type,
             cell.source,
@@ -78,14 +78,14 @@ class RebuildFromGradebook(NbGraderPreprocessor):
             void_grades(gradebook, where)
         return self.rebuild(nb, known), resources
 
-    def rebuild(self, nb: NotebookNode, known: list[Source]) -> NotebookNode:
+    def rebuild(self, nb: NotebookNode, known: list[GradebookCell]) -> NotebookNode:
         """`nb` with the released cells in `known`; the part that needs no gradebook, and so can run anywhere."""
         unreadable = (nb.metadata.get("tfkit") or {}).get("unreadable") if len(nb.cells) == 1 else None
         nb.cells = self._cells(nb.cells, known, bool(unreadable))
         nb.metadata = NotebookNode(tfkit={"unreadable": unreadable} if unreadable else {})
         return nb
 
-    def _cells(self, handed_in: list[NotebookNode], known: list[Source], unreadable: bool) -> list[NotebookNode]:
+    def _cells(self, handed_in: list[NotebookNode], known: list[GradebookCell], unreadable: bool) -> list[NotebookNode]:
         by_name = {source.name: source for source in known}
         kept = self._kept(handed_in, by_name)
         cells = []
@@ -104,7 +104,7 @@ class RebuildFromGradebook(NbGraderPreprocessor):
                 cells.insert(_place(cells, after), restored_cell(source, unreadable))
         return cells
 
-    def _kept(self, handed_in: list[NotebookNode], by_name: dict[str, Source]) -> dict[str, int]:
+    def _kept(self, handed_in: list[NotebookNode], by_name: dict[str, GradebookCell]) -> dict[str, int]:
         """Which cell stands for each released one: of a locked cell's copies the first, of an answer's the last, which
         is the one that Python obeys."""
         kept: dict[str, int] = {}
@@ -124,13 +124,13 @@ def grade_id(cell: NotebookNode) -> str:
     return name if isinstance(name, str) else ""
 
 
-def released_cell(cell: NotebookNode, source: Source) -> NotebookNode:
+def released_cell(cell: NotebookNode, source: GradebookCell) -> NotebookNode:
     """`cell` as released where that is locked, as the student wrote it where it is an answer."""
     text = source.source if source.locked else cell.source
     return _new(source.cell_type, text, source.name, {"nbgrader": source.mark(), "tfkit": source.role()})
 
 
-def restored_cell(source: Source, unreadable: bool = False) -> NotebookNode:
+def restored_cell(source: GradebookCell, unreadable: bool = False) -> NotebookNode:
     """The released cell again; an answer that was deleted is marked, and is worth nothing."""
     role = source.role() | ({"missing": "unreadable" if unreadable else "deleted"} if source.solution else {})
     return _new(source.cell_type, source.source, source.name, {"nbgrader": source.mark(), "tfkit": role})

@@ -24,7 +24,7 @@ OUTPUTS = 200  # of a notebook that are looked at: each is checked against the f
 SHOWN = 1 << 20  # characters of them together
 
 
-class Unreadable(ValueError):
+class UnreadableNotebook(ValueError):
     """The file is no notebook; the message says why, in words for the student."""
 
 
@@ -39,12 +39,12 @@ def parse(text: str) -> NotebookNode:
         data = _bounded(json.loads(text))
         nb = nbformat.reads(json.dumps(data), as_version=4)
         return _valid(nb)
-    except Unreadable:
+    except UnreadableNotebook:
         raise
     except RecursionError as error:
-        raise Unreadable("it is nested too deeply") from error
+        raise UnreadableNotebook("it is nested too deeply") from error
     except Exception as error:  # nbformat has no common base class for what a malformed file provokes
-        raise Unreadable(f"it is not a Jupyter notebook ({_first_line(error)})") from error
+        raise UnreadableNotebook(f"it is not a Jupyter notebook ({_first_line(error)})") from error
 
 
 def text_of(path: Path) -> str:
@@ -52,15 +52,15 @@ def text_of(path: Path) -> str:
     try:
         status = path.lstat()
     except OSError as error:
-        raise Unreadable("it is not there (a link or a special file is not taken)") from error
+        raise UnreadableNotebook("it is not there (a link or a special file is not taken)") from error
     if not stat.S_ISREG(status.st_mode):
-        raise Unreadable("it is not a plain file")
+        raise UnreadableNotebook("it is not a plain file")
     if status.st_size > LARGEST:
-        raise Unreadable(f"it is larger than {LARGEST >> 20} MB; clear its outputs and hand it in again")
+        raise UnreadableNotebook(f"it is larger than {LARGEST >> 20} MB; clear its outputs and hand it in again")
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise Unreadable(f"it is not a Jupyter notebook ({_first_line(error)})") from error
+        raise UnreadableNotebook(f"it is not a Jupyter notebook ({_first_line(error)})") from error
 
 
 def _bounded(data: Any) -> Any:
@@ -72,7 +72,7 @@ def _bounded(data: Any) -> Any:
     holders = [data, *(sheets if isinstance(sheets, list) else [])]
     cells = [cell for one in holders if isinstance(one, dict) for cell in _listed(one.get("cells"))]
     if len(cells) > CELLS:
-        raise Unreadable(f"it has more than {CELLS} cells; delete what is no part of it and hand it in again")
+        raise UnreadableNotebook(f"it has more than {CELLS} cells; delete what is no part of it and hand it in again")
     outputs, characters = OUTPUTS, SHOWN
     for cell in cells:
         if not isinstance(cell, dict) or "outputs" not in cell:
@@ -100,7 +100,7 @@ def _is_shown(cell: dict[str, Any]) -> bool:
 
 def _valid(nb: NotebookNode) -> NotebookNode:
     if any(not isinstance(cell, dict) for cell in nb.cells):
-        raise Unreadable("its cells are not cells")
+        raise UnreadableNotebook("its cells are not cells")
     for cell in nb.cells:
         cell.source = "".join(cell.source) if isinstance(cell.source, list) else str(cell.get("source", ""))
         cell.metadata = cell.metadata if isinstance(cell.get("metadata"), dict) else NotebookNode()
@@ -108,7 +108,7 @@ def _valid(nb: NotebookNode) -> NotebookNode:
             cell.execution_count = None
             cell.outputs = [output for output in cell.get("outputs", []) if _valid_output(output)]
     if not nbformat.validator.isvalid(nb):
-        raise Unreadable("its cells do not follow the notebook format")
+        raise UnreadableNotebook("its cells do not follow the notebook format")
     return nbformat.v4.upgrade(nb, from_minor=nb.nbformat_minor)  # cells get ids, as the ones we put back have
 
 
@@ -146,7 +146,7 @@ class SubmissionExporter(NotebookExporter):
         """As the parent's, but an unreadable file is exported as the empty notebook that says so."""
         try:
             nb = read(filename)
-        except Unreadable as error:
+        except UnreadableNotebook as error:
             self.log.warning("%s could not be read: %s", filename, error)
             nb = empty(str(error))
         return self.from_notebook_node(nb, resources=resources, **kw)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook
 
-from autograder import given, registry
+from autograder import injected_modules, registry
 from autograder.answers import answers
 from autograder.api import Exercise
 from autograder.cluster.course import BadCourse, released_in, settings_of, students_in
@@ -47,7 +47,7 @@ def known(cells: Iterable[str]) -> dict[str, dict[str, str]]:
 
 def reference_source(exercise: Exercise) -> str:
     """The definitions of the exercise's references as they stand in the library, without what they call."""
-    text, _ = given.source([exercise])
+    text, _ = injected_modules.source([exercise])
     names = {reference.partition(":")[2] for reference in exercise.references}
     kept = [node for node in ast.parse(text).body if getattr(node, "name", "") in names or _is_import(node)]
     return ast.unparse(ast.Module(kept, []))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from autograder.cluster.history import Attempt
+from autograder.cluster.history import AttemptRecord
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Green:
         return median(later) if later else None
 
 
-def greens(attempts: Sequence[Attempt]) -> list[Green]:
+def greens(attempts: Sequence[AttemptRecord]) -> list[Green]:
     """A Green for each exercise; none where nobody handed in twice, since there is nothing to be seen then."""
     attempts = [one for one in attempts if not one.state]
     if not any(one.number > 1 for one in attempts):
@@ -44,9 +44,9 @@ def greens(attempts: Sequence[Attempt]) -> list[Green]:
     return [_green(name, attempts) for name in names]
 
 
-def _green(name: str, attempts: Sequence[Attempt]) -> Green:
-    started: dict[str, Attempt] = {}
-    reached: dict[str, Attempt] = {}
+def _green(name: str, attempts: Sequence[AttemptRecord]) -> Green:
+    started: dict[str, AttemptRecord] = {}
+    reached: dict[str, AttemptRecord] = {}
     for one in attempts:
         verdict = next((verdict for verdict in one.verdicts if verdict["exercise"] == name), None)
         if verdict is None:

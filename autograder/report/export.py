@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograder.report.files import write_new
-from autograder.report.scores import NoExport, Row, Scores, read
+from autograder.report.scores import NoExport, Scores, StudentScores, read
 
 Cell = str | float | None
 # a cell that starts as one, or has one behind what a spreadsheet may take for the end of a cell
@@ -46,11 +46,11 @@ def write(scores: Scores, to: str, output: Path, per_question: bool = False, par
     return [f"{len(blank)} of them {what}: mark them, or write what is marked so far with --partial"] if blank else []
 
 
-def _final(row: Row) -> Row:
-    return Waiting(**vars(row)) if row.waits else row
+def _final(row: StudentScores) -> StudentScores:
+    return PartialScores(**vars(row)) if row.waits else row
 
 
-class Waiting(Row):
+class PartialScores(StudentScores):
     """A row whose total is not known yet."""
 
     @property
@@ -121,7 +121,7 @@ def _columns(scores: Scores, per_question: bool) -> tuple[list[str], list[float]
     return [f"{scores.assignment}: {title}" for title in titles], [*(one.max_score for one in scores.questions), 0.0]
 
 
-def _points(scores: Scores, row: Row, per_question: bool) -> list[Cell]:
+def _points(scores: Scores, row: StudentScores, per_question: bool) -> list[Cell]:
     """Empty cells, which leave a grade as it is, for what is not graded or not marked."""
     if not per_question:
         return [row.total]
@@ -132,7 +132,7 @@ def _points(scores: Scores, row: Row, per_question: bool) -> list[Cell]:
 
 
 # -- Gradescope --------------------------------------------------------------------------------------------------------
-def results(scores: Scores, row: Row, per_question: bool) -> dict[str, object]:
+def results(scores: Scores, row: StudentScores, per_question: bool) -> dict[str, object]:
     """What Gradescope expects in `/autograder/results/results.json`; its `score` overrides the sum of the tests."""
     late = f"{PENALTY}: {row.penalty:g}" if row.penalty else ""
     found: dict[str, object] = {"score": row.total, "output": f"{scores.assignment} {late}".strip()}

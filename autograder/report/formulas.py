@@ -28,7 +28,7 @@ ATTRIBUTES = frozenset(
 )
 
 
-def drawn(page: str) -> str:
+def render_formulas(page: str) -> str:
     """HTML with its `$…$`, `$$…$$` and `\\begin{…}…\\end{…}` as MathML, but in code; what cannot be read is left."""
     parts = UNTOUCHED.split(page)
     return "".join(part if place % 2 else FORMULA.sub(_one, part) for place, part in enumerate(parts))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder import cli, registry
-from autograder.api import HINTS, Verdict, hinted
+from autograder.api import HINTS, Verdict, with_hints
 from autograder.report.text import verdict_text
 from autograder.sandbox import SandboxError, choose
 
@@ -45,7 +45,7 @@ def _file(assignment: str, submission: Path) -> Path:
 
 def _test(name: str, most: float, verdict: Verdict, hints: int) -> dict[str, Any]:
     share = verdict.score / verdict.max_score if verdict.max_score else 0.0
-    said = verdict_text(hinted(verdict.as_json(), hints))
+    said = verdict_text(with_hints(verdict.as_json(), hints))
     if verdict.status == "not_graded":
         said = f"Not graded: {verdict.reason}"
     status = "passed" if verdict.status == "passed" else "failed"

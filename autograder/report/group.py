@@ -21,7 +21,7 @@ Verdicts = dict[str, dict[str, Any]]  # exercise → a student's verdict
 
 
 @dataclass(frozen=True)
-class Misconception:
+class MisconceptionCount:
     """A wrong idea that some students' code behaves like."""
 
     name: str
@@ -30,7 +30,7 @@ class Misconception:
 
 
 @dataclass(frozen=True)
-class Exercise:
+class ExerciseSummary:
     """Numbers of students by outcome; `discrimination` is None where it is not defined."""
 
     name: str
@@ -39,7 +39,7 @@ class Exercise:
     none: int
     not_graded: int
     discrimination: float | None
-    misconceptions: list[Misconception]
+    misconceptions: list[MisconceptionCount]
 
     @property
     def graded(self) -> int:
@@ -76,20 +76,20 @@ def _verdicts(folder: Path) -> Verdicts:
     return found
 
 
-def exercises(students: Sequence[Verdicts]) -> list[Exercise]:
+def exercises(students: Sequence[Verdicts]) -> list[ExerciseSummary]:
     """A count for each exercise, in the order of the notebooks."""
     return [_count(name, students) for name in dict.fromkeys(name for one in students for name in one)]
 
 
-def _count(name: str, students: Sequence[Verdicts]) -> Exercise:
+def _count(name: str, students: Sequence[Verdicts]) -> ExerciseSummary:
     verdicts = [one[name] for one in students if name in one]
     shares = [share(verdict) for verdict in verdicts if verdict["status"] != "not_graded"]
     full, none = sum(one >= 1 for one in shares), sum(one <= 0 for one in shares)
     why = [(idea, number) for (of, idea), number in misconceptions(students).most_common() if of == name]
     hints = {verdict["misconception"]: verdict["hint"] or "" for verdict in verdicts}
-    ideas = [Misconception(idea, hints[idea], number) for idea, number in why]
+    ideas = [MisconceptionCount(idea, hints[idea], number) for idea, number in why]
     missing = len(verdicts) - len(shares)
-    return Exercise(name, full, len(shares) - full - none, none, missing, _discrimination(name, students), ideas)
+    return ExerciseSummary(name, full, len(shares) - full - none, none, missing, _discrimination(name, students), ideas)
 
 
 def share(verdict: dict[str, Any]) -> float:

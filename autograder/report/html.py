@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from autograder.api import HINTS, hinted
+from autograder.api import HINTS, with_hints
 from autograder.report.matrix import example, flow
 from autograder.report.words import SIGNS, STATES, chips, number, places, still_to_be_had, what_is_right
 
@@ -38,7 +38,7 @@ def verdict_html(verdict: object, hints: int = HINTS, styled: bool = True) -> st
 
     All is escaped; a verdict holds no hidden values. `styled`: with the style sheet, for pages that do not have it.
     """
-    data = hinted(as_dict(verdict), hints)
+    data = with_hints(as_dict(verdict), hints)
     state = data["status"] if data["status"] in STATES else "not_graded"
     body = "".join([_head(data), _right(data), _lesson(data), _chips(data), _seen(data), _example(data), _foot(data)])
     return f'{_style() if styled else ""}<div class="tfkit-verdict tfkit-is-{state}">{body}</div>'

@@ -36,7 +36,7 @@ from pylti1p3.service_connector import REQUESTS_USER_AGENT, ServiceConnector
 from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
-from autograder.report.scores import NoExport, Row, Scores
+from autograder.report.scores import NoExport, Scores, StudentScores
 
 FILE = "lti.toml"
 AGS = "https://purl.imsglobal.org/spec/lti-ags/scope/"
@@ -60,7 +60,7 @@ class Platform:
 
 
 @dataclass
-class Sent:
+class SendReport:
     """What became of a passback: students whose score the platform took now, or had, and those it has no member for."""
 
     sent: list[str] = field(default_factory=list)
@@ -90,13 +90,13 @@ def platform(root: Path) -> Platform:
     return Platform(**found)
 
 
-def send(root: Path, scores: Scores, again: bool = False) -> Sent:
+def send(root: Path, scores: Scores, again: bool = False) -> SendReport:
     """Write each graded student's total to the platform, in a column of the assignment's name. Raises NoExport.
 
     again: what the platform has taken already, too.
     """
-    known, done = platform(root), Sent()
-    taken = Taken(root / TAKEN)
+    known, done = platform(root), SendReport()
+    taken = SentLedger(root / TAKEN)
     try:
         _send(_connector(known, root, Retry(0)), _connector(known, root, _patient()), known, scores, taken, again, done)
     except (LtiException, requests.RequestException, ValueError) as error:
@@ -132,8 +132,8 @@ def _connector(known: Platform, root: Path, retry: Retry) -> ServiceConnector:
 
 
 def _send(
-    once: ServiceConnector, patient: ServiceConnector, known: Platform, scores: Scores, taken: Taken, again: bool,
-    done: Sent,
+    once: ServiceConnector, patient: ServiceConnector, known: Platform, scores: Scores, taken: SentLedger, again: bool,
+    done: SendReport,
 ) -> None:  # fmt: skip
     """Fill `done`. The column is made by `once`: a platform that made it and then failed would make a second one."""
     users = _users(NamesRolesProvisioningService(patient, {"context_memberships_url": known.members}).get_members())
@@ -158,7 +158,7 @@ def _send(
         done.sent.append(row.student)
 
 
-class Taken:
+class SentLedger:
     """The scores that the platform took, a line of JSON each; the last of a member and column counts."""
 
     def __init__(self, path: Path) -> None:
@@ -195,7 +195,7 @@ def _users(members: list) -> Mapping[str, str]:
     return {one[name]: one["user_id"] for name in names for one in active if one.get(name)}
 
 
-def _entry(row: Row, user: str, maximum: float) -> dict[str, Any]:
+def _entry(row: StudentScores, user: str, maximum: float) -> dict[str, Any]:
     """What is said of a student; while a person's marks are missing, the total is a partial one (LTI AGS 2.0)."""
     said = [f"less {row.penalty:g} for lateness"] if row.penalty else []
     said += ["a person's marks are missing"] if row.waits else []

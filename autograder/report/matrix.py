@@ -103,7 +103,7 @@ def shown(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def drawn(matrix: Matrix) -> str:
+def render_matrix(matrix: Matrix) -> str:
     """A table with its name above it and the indices of rows and columns beside it."""
     width = len(matrix.rows[0])
     columns = list(range(min(width, WIDEST)))
@@ -167,7 +167,7 @@ def example(given: Mapping[str, Any]) -> str:
     plain = ", ".join(f"{name} = {shown(value)[:LONGEST]}" for name, value in asked.items() if not matrices("", value))
     call = f": <code>{escape(str(given['call'])[:LONGEST])}</code>" if given.get("call") else ""
     title = f"<p><b>The smallest example found</b>{call}{' with ' * bool(plain)}{escape(plain)}</p>"
-    boxes = "".join(map(drawn, [*tables, *answers(given)]))
+    boxes = "".join(map(render_matrix, [*tables, *answers(given)]))
     words = "".join(f"<p>{escape(text)}</p>" for text in sentences(given))
     return f'<div class="tfkit-v-example">{title}<div class="tfkit-v-row">{boxes}</div>{words}</div>'
 

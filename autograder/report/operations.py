@@ -21,17 +21,17 @@ import torch
 from rich.console import Console
 from rich.progress import track
 
-from autograder import given, registry
+from autograder import injected_modules, registry
 from autograder.api import Exercise, Limits
-from autograder.checks.compare import Raised
+from autograder.checks.compare import RaisedError
 from autograder.checks.probe import Draw, Probe, observe
 from autograder.checks.reference import reference_of
 from autograder.cluster.course import BadCourse, boxed_settings, settings_of, students_in
 from autograder.nbgrader.execute import name_answers
-from autograder.report.similar import Match, Pair, most_holders
-from autograder.run import Source, sources_of
+from autograder.report.similar import Match, SimilarPair, most_holders
+from autograder.run import CellSource, sources_of
 from autograder.sandbox import Backend, choose
-from autograder.student import Cell, Student, StudentError
+from autograder.sandbox_client import Cell, SandboxClient, StudentError
 
 MOST = 2000  # operations of one question that are looked at
 SHORT = 5  # operations; fewer are the same in many answers by chance
@@ -79,7 +79,7 @@ def read(root: Path, assignment: str) -> dict[str, dict[str, Trace]]:
     return found
 
 
-def _sources(path: Path) -> list[Source]:
+def _sources(path: Path) -> list[CellSource]:
     try:
         nb = nbformat.from_dict(json.loads(path.read_text(encoding="utf-8")))
         name_answers(nb)
@@ -88,16 +88,18 @@ def _sources(path: Path) -> list[Source]:
         raise BadCourse(f"{path} cannot be read ({error}): delete it and grade again") from error
 
 
-def _traces(sources: list[Source], asked: dict[str, list[Probe]], backend: Backend, limits: Limits) -> dict[str, Trace]:
+def _traces(
+    sources: list[CellSource], asked: dict[str, list[Probe]], backend: Backend, limits: Limits
+) -> dict[str, Trace]:
     """Of all answers of a notebook, in one box. `asked`: exercise → questions, added to."""
     answered = {source.exercise for source in sources}
     exercises = [exercise for exercise in registry.exercises() if exercise.id in answered]
     found: dict[str, Trace] = {}
     if not exercises:
         return found
-    with Student(backend, limits) as student:
+    with SandboxClient(backend, limits) as student:
         try:
-            student.give(given.modules(registry.given_references(exercises[0])))
+            student.give(injected_modules.modules(registry.given_references(exercises[0])))
             student.run_cells([Cell(source.id, source.text) for source in sources])
             student.bind(RECORDER, NAMES)
             for exercise in exercises:
@@ -120,15 +122,15 @@ def _questions(exercise: Exercise) -> list[Probe]:
     return [probes[0] for probes in asked if probes]
 
 
-def _told(student: Student, probe: Probe) -> list[str]:
+def _told(student: SandboxClient, probe: Probe) -> list[str]:
     """The operations that answer one question; none where it ends in an exception."""
     student.call(NAMES[0])
     try:
         answer = observe(student, probe)
     except Exception as error:  # the check's own, at an answer that nobody foresaw: it must not cost the whole page
-        answer = Raised("exception", str(error))
+        answer = RaisedError("exception", str(error))
     told = student.call(NAMES[1])
-    if isinstance(answer, Raised) or type(told) is not list:
+    if isinstance(answer, RaisedError) or type(told) is not list:
         return []
     return [name for name in told[:MOST] if type(name) is str and _known(name)]
 
@@ -140,7 +142,7 @@ def _known(name: str) -> bool:
     return parts is not None and parts[2] in getattr(getattr(torch.ops.aten, parts[1], None), "overloads", list)()
 
 
-def same(traces: Mapping[str, Mapping[str, Trace]]) -> list[Pair]:
+def same(traces: Mapping[str, Mapping[str, Trace]]) -> list[SimilarPair]:
     """Pairs that agree in ANSWERS answers or more, the strongest first; evidence in nats, as of similar text."""
     found: dict[tuple[str, str], list[Match]] = defaultdict(list)
     for cell in dict.fromkeys(cell for own in traces.values() for cell in own):
@@ -153,5 +155,5 @@ def same(traces: Mapping[str, Mapping[str, Trace]]) -> list[Pair]:
                 match = Match(cell, 1.0, math.log(students / len(who)), (frozenset(), frozenset()))
                 for pair in combinations(who, 2):
                     found[pair].append(match)
-    pairs = [Pair(who, tuple(some)) for who, some in found.items() if len(some) >= ANSWERS]
+    pairs = [SimilarPair(who, tuple(some)) for who, some in found.items() if len(some) >= ANSWERS]
     return sorted(pairs, key=lambda pair: -pair.evidence)

@@ -8,7 +8,7 @@ from html import escape
 from statistics import mean, median
 
 from autograder.report.attempts import Green
-from autograder.report.group import PASSED_BY, SHARED_BY, Exercise, Verdicts, exercises, share
+from autograder.report.group import PASSED_BY, SHARED_BY, ExerciseSummary, Verdicts, exercises, share
 from autograder.report.scores import Scores
 
 STYLE = """
@@ -49,7 +49,7 @@ def document(title: str, body: str, style: str = "") -> str:
     )
 
 
-def _reteach(found: Sequence[Exercise]) -> str:
+def _reteach(found: Sequence[ExerciseSummary]) -> str:
     weak = sorted((one for one in found if one.reteach), key=lambda one: one.full / one.graded)
     rule = f"Fewer than {PASSED_BY:.0%} have full marks, or more than {SHARED_BY:.0%} share one misconception."
     items = []
@@ -60,12 +60,12 @@ def _reteach(found: Sequence[Exercise]) -> str:
     return f"<h2>What to teach again</h2><p>{rule}</p>{body}\n"
 
 
-def _idea(one: Exercise) -> str:
+def _idea(one: ExerciseSummary) -> str:
     idea = one.misconceptions[0]
     return f"<em>{escape(idea.name.replace('_', ' '))}</em> ({idea.students})."
 
 
-def _outcomes(found: Sequence[Exercise]) -> str:
+def _outcomes(found: Sequence[ExerciseSummary]) -> str:
     keys = "".join(f'<th scope="col"><span class="key {kind}"></span>{word}</th>' for kind, word in KINDS.items())
     rows = []
     for one in found:
@@ -146,7 +146,7 @@ def _ways(ways: Sequence[Green]) -> str:
     return table("Attempts", note, head, rows)
 
 
-def _ideas(found: Sequence[Exercise]) -> str:
+def _ideas(found: Sequence[ExerciseSummary]) -> str:
     seen = sorted(((idea, one) for one in found for idea in one.misconceptions), key=lambda pair: -pair[0].students)
     if not seen:
         return "<h2>Misconceptions</h2><p>None was recognised.</p>"

@@ -90,14 +90,14 @@ cd /
 
 
 @dataclass(frozen=True)
-class Package:
+class CoursePackage:
     """What the other grader installs: a URL, or a wheel that goes with the recipe."""
 
     requirement: str
     wheel: Path | None = None
 
 
-def package_of(named: str | None) -> Package:
+def package_of(named: str | None) -> CoursePackage:
     """The package as the instructor named it, a wheel's path or a URL, or else as this copy was installed.
 
     Raises NoExport where that is a folder, or unknown: no other machine can install from there.
@@ -105,14 +105,14 @@ def package_of(named: str | None) -> Package:
     if named and not re.match(r"[a-z+]+://", named):
         return _wheel(Path(named))
     if named:
-        return Package(f"{NAME}[grading] @ {named}")
+        return CoursePackage(f"{NAME}[grading] @ {named}")
     came_from = origin()
     url = str(came_from.get("url", ""))
     if "vcs_info" in came_from:
         version = came_from["vcs_info"]
-        return Package(f"{NAME}[grading] @ {version['vcs']}+{url}@{version['commit_id']}")
+        return CoursePackage(f"{NAME}[grading] @ {version['vcs']}+{url}@{version['commit_id']}")
     if url.startswith("https://"):
-        return Package(f"{NAME}[grading] @ {url}")
+        return CoursePackage(f"{NAME}[grading] @ {url}")
     if url.endswith(".whl") and Path(url.removeprefix("file://")).is_file():
         return _wheel(Path(url.removeprefix("file://")))
     raise NoExport(
@@ -121,21 +121,21 @@ def package_of(named: str | None) -> Package:
     )
 
 
-def _wheel(path: Path) -> Package:
+def _wheel(path: Path) -> CoursePackage:
     if not path.is_file() or path.suffix != ".whl" or not path.name.startswith(NAME.replace("-", "_") + "-"):
         raise NoExport(f"{path} is no wheel of {NAME}: `make release` writes one to dist/")
-    return Package(f"./{path.name}[grading]", path)
+    return CoursePackage(f"./{path.name}[grading]", path)
 
 
 @dataclass(frozen=True)
-class Asked:
+class GradedExercise:
     """An exercise of an assignment and what it is worth there."""
 
     exercise: str
     points: float
 
 
-def asked(root: Path, assignment: str) -> list[Asked]:
+def graded_exercises(root: Path, assignment: str) -> list[GradedExercise]:
     """The exercises that the released assignment checks, in its order. Raises NoExport."""
     known = {"check-" + one.id.replace(".", "-"): one.id for one in registry.exercises()}
     try:
@@ -147,7 +147,7 @@ def asked(root: Path, assignment: str) -> list[Asked]:
     cells = [cell for one in released.values() for cell in one.cells if cell.grade and cell.name in known]
     if not cells:
         raise NoExport(f"{assignment} has no check of an installed exercise; `autograder list` shows them")
-    return [Asked(known[cell.name], cell.points or 0.0) for cell in cells]
+    return [GradedExercise(known[cell.name], cell.points or 0.0) for cell in cells]
 
 
 def hints_of(root: Path) -> int:
@@ -158,7 +158,7 @@ def hints_of(root: Path) -> int:
         raise NoExport(str(error)) from error
 
 
-def workflow(assignment: str, exercises: list[Asked], package: Package, hints: int = HINTS) -> str:
+def workflow(assignment: str, exercises: list[GradedExercise], package: CoursePackage, hints: int = HINTS) -> str:
     """GitHub Classroom's workflow: one step that grades, a score for each exercise."""
     runners = [f"test{n}" for n, _ in enumerate(exercises, 1)]
     pairs = " ".join(f"{one.exercise}={one.points:g}" for one in exercises)
@@ -169,7 +169,7 @@ def workflow(assignment: str, exercises: list[Asked], package: Package, hints: i
     return head + STEP.format(assignment=assignment, pairs=pairs, hints=hints) + tail
 
 
-def archive(assignment: str, exercises: list[Asked], package: Package, hints: int = HINTS) -> bytes:
+def archive(assignment: str, exercises: list[GradedExercise], package: CoursePackage, hints: int = HINTS) -> bytes:
     """Gradescope's autograder zip, the wheel in it."""
     pairs = " ".join(f"{one.exercise}={one.points:g}" for one in exercises)
     setup = SETUP.replace("REQUIREMENT", package.requirement)
@@ -192,7 +192,7 @@ def write(root: Path, assignment: str, to: str, output: Path, package: str | Non
     package: a wheel's path or a URL, for `package_of`. Raises NoExport.
     """
     installed = package_of(package)
-    what = asked(root, assignment), installed, hints_of(root)
+    what = graded_exercises(root, assignment), installed, hints_of(root)
     try:
         if to == "github-classroom":
             _write_workflow(output, workflow(assignment, *what), installed)
@@ -204,7 +204,7 @@ def write(root: Path, assignment: str, to: str, output: Path, package: str | Non
         raise NoExport(f"{output} cannot be written: {error.strerror}") from None
 
 
-def _write_workflow(output: Path, text: str, package: Package) -> None:
+def _write_workflow(output: Path, text: str, package: CoursePackage) -> None:
     (output / WORKFLOW).parent.mkdir(parents=True, exist_ok=True)
     write_new(output / WORKFLOW, text)
     if package.wheel is not None:

@@ -29,7 +29,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Row:
+class StudentScores:
     """A student of the course; `points` by question, None where nothing of theirs is graded. All in points.
 
     A question that nobody has marked yet is None among the points. `review`: a mark was given before a regrade;
@@ -68,7 +68,7 @@ class Scores:
 
     assignment: str
     questions: list[Question]
-    rows: list[Row]
+    rows: list[StudentScores]
     warnings: list[str]
 
     @property
@@ -107,7 +107,7 @@ def _scores(gradebook: Gradebook, name: str, ledger: Ledger) -> Scores:
     return Scores(name, questions, sorted(rows, key=lambda row: row.student), list(_warnings(graded)))
 
 
-def _warnings(graded: list[Row]) -> Iterator[str]:
+def _warnings(graded: list[StudentScores]) -> Iterator[str]:
     if waiting := sum(row.waits for row in graded):
         yield f"{waiting} of {len(graded)} wait for a person's grade in the formgrader"
     if review := sum(row.review and not row.waits for row in graded):
@@ -123,17 +123,17 @@ def _questions(assignment: Any) -> list[Question]:
     ]
 
 
-def _row(student: Any, submission: Any, questions: list[Question], ledger: Ledger) -> Row:
+def _row(student: Any, submission: Any, questions: list[Question], ledger: Ledger) -> StudentScores:
     names = (student.first_name or "", student.last_name or "", student.email or "")
     grades = [grade for book in submission.notebooks for grade in book.grades] if submission else []
     if not any(_marked(grade) for grade in grades):
-        return Row(student.id, *names, "", None, 0.0)
+        return StudentScores(student.id, *names, "", None, 0.0)
     found = {(one.notebook.name, one.name): float(one.score) if _marked(one) else None for one in grades}
     points = [found.get((question.notebook, question.cell), 0.0) for question in questions]
     when = submission.timestamp.isoformat(sep=" ") if submission.timestamp else ""
     review = any(grade.needs_manual_grade for grade in grades)
     by_hand = sum(float(grade.score) for grade in grades if grade.manual_score is not None)
-    return Row(student.id, *names, when, points, ledger.total(submission).penalty, review, by_hand)
+    return StudentScores(student.id, *names, when, points, ledger.total(submission).penalty, review, by_hand)
 
 
 def _marked(grade: Any) -> bool:

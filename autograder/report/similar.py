@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
-from autograder.parse import parsed
+from autograder.parse import parse_source
 
 K = 12  # nodes, about a line and a half: shorter runs stand in many answers by chance
 ALIKE = 0.7  # of the rare fingerprints of the shorter answer
@@ -44,7 +44,7 @@ class Match:
 
 
 @dataclass(frozen=True)
-class Pair:
+class SimilarPair:
     """Two students, and the cells in which they are alike, the strongest first."""
 
     students: tuple[str, str]
@@ -65,13 +65,13 @@ class Pair:
 class Similar:
     """What was found in a class."""
 
-    pairs: list[Pair]  # the strongest evidence first
+    pairs: list[SimilarPair]  # the strongest evidence first
     nearest: dict[str, float]  # student → share with the nearest other, of any strength
     unreadable: list[tuple[str, str]]  # student and cell whose code does not parse
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownAnswerMatch:
     """An answer that is, in other names perhaps, one that we have: which, how much of the longer one both have, and how
     many of the class wrote the same."""
 
@@ -82,7 +82,9 @@ class Known:
     others: int
 
 
-def like_known(answers: Answers, known: Mapping[str, Mapping[str, str]], stubs: Mapping[str, str]) -> list[Known]:
+def like_known(
+    answers: Answers, known: Mapping[str, Mapping[str, str]], stubs: Mapping[str, str]
+) -> list[KnownAnswerMatch]:
     """Answers that have the structure of a known one. `known`: cell → name → source. Those of few nodes are left out:
     there is one way to write them, and it says nothing who wrote it first."""
     found = []
@@ -93,7 +95,8 @@ def like_known(answers: Answers, known: Mapping[str, Mapping[str, str]], stubs: 
         near = {student: max(((_overlap(own, one), name) for name, one in ours.items()), default=(0.0, ""))
                 for student, own in theirs.items() if len(own) >= LONG}  # fmt: skip
         counts = Counter(name for share, name in near.values() if share >= KNOWN)
-        found += [Known(student, cell, name, share, counts[name] - 1) for student, (share, name) in near.items()
+        found += [KnownAnswerMatch(student, cell, name, share, counts[name] - 1) for student, (share,
+        name) in near.items()
                   if share >= KNOWN]  # fmt: skip
     return sorted(found, key=lambda one: (one.others, -one.share, one.student))
 
@@ -127,7 +130,7 @@ def compare(answers: Answers, stubs: Mapping[str, str]) -> Similar:
                 nearest[student] = max(nearest[student], match.share)
             if match.share >= ALIKE and match.evidence >= LEAST:
                 found[pair].append(match)
-    pairs = [Pair(who, tuple(sorted(some, key=lambda one: -one.evidence))) for who, some in found.items()]
+    pairs = [SimilarPair(who, tuple(sorted(some, key=lambda one: -one.evidence))) for who, some in found.items()]
     return Similar(sorted(pairs, key=lambda pair: -pair.evidence), nearest, unreadable)
 
 
@@ -159,7 +162,7 @@ def most_holders(students: int) -> float:
 def fingerprints(source: str) -> dict[int, set[int]]:
     """Hash → the lines that it stands for. Raises SyntaxError."""
     try:
-        nodes = list(normalised(source))
+        nodes = list(normalise(source))
     except RecursionError:
         raise SyntaxError("too deeply nested") from None
     found: dict[int, set[int]] = {}
@@ -169,12 +172,12 @@ def fingerprints(source: str) -> dict[int, set[int]]:
     return found
 
 
-def normalised(source: str) -> Iterator[Node]:
+def normalise(source: str) -> Iterator[Node]:
     """The syntax tree in order, without docstrings and annotations; bound names are one, imported ones the module's."""
     try:
-        tree = parsed(source)
+        tree = parse_source(source)
     except SyntaxError:
-        tree = parsed(ASSIGNED.sub(r"\1None", MAGIC.sub(r"\1pass", source)))
+        tree = parse_source(ASSIGNED.sub(r"\1None", MAGIC.sub(r"\1pass", source)))
     names = dict.fromkeys(_bound(tree), "·") | dict(_imported(tree))
     for statement in tree.body:
         if not isinstance(statement, ast.Import | ast.ImportFrom):

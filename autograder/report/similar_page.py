@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from autograder.report.page import document, histogram, row_head, table
-from autograder.report.similar import ALIKE, Known, Match, Pair, Similar
+from autograder.report.similar import ALIKE, KnownAnswerMatch, Match, Similar, SimilarPair
 
 SHOWN = 50  # pairs whose code is on the page
 STYLE = """
@@ -37,8 +37,8 @@ def page(
     assignment: str,
     answers: Mapping[str, Mapping[str, str]],
     found: Similar,
-    same: list[Pair] | None = None,
-    known: Sequence[Known] = (),
+    same: list[SimilarPair] | None = None,
+    known: Sequence[KnownAnswerMatch] = (),
 ) -> str:
     """The whole page. `same`: pairs that run the same operations, where the answers were run; `known`: answers like one
     that we have."""
@@ -51,7 +51,7 @@ def page(
     return document(f"{assignment}: similar answers", lead + "".join(parts), STYLE)
 
 
-def _pairs(title: str, note: str, kind: str, pairs: list[Pair]) -> str:
+def _pairs(title: str, note: str, kind: str, pairs: list[SimilarPair]) -> str:
     if not pairs:
         return f"<h2>{title}</h2><p>None.</p>"
     rows = []
@@ -64,7 +64,7 @@ def _pairs(title: str, note: str, kind: str, pairs: list[Pair]) -> str:
     return table(title, note, head, rows)
 
 
-def _known(known: Sequence[Known]) -> str:
+def _known(known: Sequence[KnownAnswerMatch]) -> str:
     """Empty where there are none."""
     if not known:
         return ""
@@ -95,14 +95,14 @@ def _unreadable(found: Similar) -> str:
     return table("Not compared", "Code that does not parse.", head, rows)
 
 
-def _code(place: str, pair: Pair, answers: Mapping[str, Mapping[str, str]]) -> str:
+def _code(place: str, pair: SimilarPair, answers: Mapping[str, Mapping[str, str]]) -> str:
     parts = "".join(_match(match, pair, answers) for match in pair.matches)
     names = escape(" and ".join(pair.students))
     number = place.rpartition("-")[2]
     return f'<section id="{place}"><h2>{number}. {names}</h2>{parts}</section>\n'
 
 
-def _match(match: Match, pair: Pair, answers: Mapping[str, Mapping[str, str]]) -> str:
+def _match(match: Match, pair: SimilarPair, answers: Mapping[str, Mapping[str, str]]) -> str:
     sides = "".join(
         f'<div>{escape(student)}<pre tabindex="0" aria-label="{escape(student)}\'s answer">'
         f"{chr(10).join(_lines(answers[student][match.cell], lines))}</pre></div>"

@@ -137,10 +137,10 @@ class Backend(ABC):
 
     def probe(self) -> None:
         """Runs a tiny box for real. Raises SandboxError with one line where it does not hold."""
-        from autograder.student import Student, StudentError
+        from autograder.sandbox_client import SandboxClient, StudentError
 
         try:
-            with Student(self, Limits(wall_s=START_S, memory_mb=512)) as student:
+            with SandboxClient(self, Limits(wall_s=START_S, memory_mb=512)) as student:
                 student.ping()
         except StudentError as error:
             raise SandboxError(f"{self.name}: {error}") from error

@@ -35,7 +35,7 @@ def _own(controller: str) -> str:
 
 
 @dataclass
-class Spent:
+class ResourceUsage:
     """What was used: processor seconds of all processes, and bytes at the peak beyond those held before."""
 
     cpu_s: float = 0.0
@@ -116,12 +116,12 @@ class Group:
         return self._number("", "cpuacct", "cpuacct.usage") / 1e9
 
     @contextmanager
-    def measured(self) -> Iterator[Spent]:
-        """What the group uses inside the block, in `Spent` behind it; nothing where nothing counts it.
+    def measured(self) -> Iterator[ResourceUsage]:
+        """What the group uses inside the block, in `ResourceUsage` behind it; nothing where nothing counts it.
 
         A kernel that cannot forget an earlier peak (version 2 before Linux 6.12) shows memory only above that one.
         """
-        spent = Spent()
+        spent = ResourceUsage()
         with self._peak() as peak:
             held, cpu, before = self._held_bytes(), self.cpu_s(), _read_number(peak)
             fresh = _forget(peak)

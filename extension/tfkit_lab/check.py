@@ -29,7 +29,7 @@ class BadRequest(ValueError):
     """What was sent makes no sense; the words say what."""
 
 
-class CheckFailed(RuntimeError):
+class CheckError(RuntimeError):
     """The check itself could not be run; the words say why."""
 
 
@@ -108,7 +108,7 @@ async def check(exercise: str, cells: list[dict[str, Any]]) -> dict[str, Any]:
             try:
                 out, err = await asyncio.to_thread(process.communicate, told, SECONDS)
             except subprocess.TimeoutExpired as error:
-                raise CheckFailed(f"no verdict after {SECONDS:.0f} s: the check was stopped") from error
+                raise CheckError(f"no verdict after {SECONDS:.0f} s: the check was stopped") from error
     return _verdict(exercise, out, err)
 
 
@@ -124,7 +124,7 @@ def _verdict(exercise: str, out: str, err: str) -> dict[str, Any]:
             card = verdict_html(found, styled=False)  # the front end has the style sheet
             return {**found, "file": "", "code": drawing(found.get("counterexample")), "html": card}
     said = err.strip().splitlines()
-    raise CheckFailed(said[-1][:500] if said else "the autograder gave no verdict and no reason")
+    raise CheckError(said[-1][:500] if said else "the autograder gave no verdict and no reason")
 
 
 def drawing(example: Any) -> str | None:

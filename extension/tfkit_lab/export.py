@@ -43,9 +43,9 @@ def parts_of(cell: Any) -> Iterator[Part]:
     if cell.cell_type == "markdown":
         from nbconvert.filters import markdown2html
 
-        from autograder.report.formulas import drawn
+        from autograder.report.formulas import render_formulas
 
-        yield drawn(markdown2html(cell.source)), None
+        yield render_formulas(markdown2html(cell.source)), None
     elif cell.cell_type == "code":
         yield f"<pre><code>{html.escape(cell.source)}</code></pre>", None
         yield from (part for output in cell.outputs for part in shown(output))

@@ -15,7 +15,7 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 
 from tfkit_lab import classes, course, family, sealed
-from tfkit_lab.check import BadRequest, CheckFailed, check, parse, parse_outcome
+from tfkit_lab.check import BadRequest, CheckError, check, parse, parse_outcome
 
 HUB = "JUPYTERHUB_USER" in os.environ  # this server is one of many on a machine, and has one user
 MAX_RUNNING = 1 if HUB else max(1, (os.cpu_count() or 2) // 2)
@@ -104,7 +104,7 @@ class CheckHandler(_Handler):
         except asyncio.CancelledError:
             self.log.info("tfkit_lab: a check was cancelled")
             return
-        except CheckFailed as error:
+        except CheckError as error:
             return self.say(500, str(error))
         await asyncio.to_thread(self.record, verdict)
         self.finish(json.dumps(verdict))

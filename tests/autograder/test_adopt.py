@@ -72,7 +72,7 @@ def test_a_slip_that_never_ends_is_stopped(tmp_path, monkeypatch):
     ],
 )
 def test_what_is_no_assignment_is_refused_and_nothing_written(tmp_path, cells, complaint):
-    with pytest.raises(adopt.NotAdopted, match=complaint):
+    with pytest.raises(adopt.AdoptionError, match=complaint):
         adopt.adopt(notebook(tmp_path / "hw1.ipynb", *cells), tmp_path / "course")
     assert not (tmp_path / "course").exists()
 
@@ -80,7 +80,7 @@ def test_what_is_no_assignment_is_refused_and_nothing_written(tmp_path, cells, c
 def test_what_is_no_notebook_is_refused(tmp_path):
     (tmp_path / "a.ipynb").write_text("print(1)")
     for name, complaint in (("a.ipynb", "is no notebook"), ("b.ipynb", "cannot be read: No such file")):
-        with pytest.raises(adopt.NotAdopted, match=complaint):
+        with pytest.raises(adopt.AdoptionError, match=complaint):
             adopt.adopt(tmp_path / name, tmp_path / "course")
 
 

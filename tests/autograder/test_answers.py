@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograder import registry
-from autograder.answers import Packed, answers
+from autograder.answers import ArchivedAnswer, answers
 from autograder.cluster import bundle
 
 ROOT = Path(__file__).parents[2]
@@ -33,7 +33,7 @@ def test_packed_answers_are_the_loose_ones(tmp_path):
     packed = replace(loose, folder=packed_unit(tmp_path))
     for kind in ("right", "wrong", "edge"):
         ours, theirs = answers(loose, kind), answers(packed, kind)
-        assert ours and all(isinstance(getattr(one, "base", one), Packed) for one in theirs)
+        assert ours and all(isinstance(getattr(one, "base", one), ArchivedAnswer) for one in theirs)
         assert [(one.stem, one.name, one.read_text(encoding="utf-8")) for one in ours] == [
             (one.stem, one.name, one.read_text(encoding="utf-8")) for one in theirs
         ]

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from autograder.checks.compare import Raised, Tolerance, compare, compare_form, compare_values
+from autograder.checks.compare import RaisedError, Tolerance, compare, compare_form, compare_values
 from autograder.sandbox.inside import wire
 
 
@@ -26,10 +26,10 @@ def test_float64_is_held_to_float64():
 
 def test_mappings_are_paired_by_key_and_own_types_by_their_parts():
     one, two = torch.ones(2), torch.zeros(2)
-    assert compare({"a": one, "b": two}, wire.Table({"b": two, "a": one})) is None
-    assert compare((one, two), wire.Row((one, two), names=("first", "second"))) is None
-    assert "a dataclass where a dict" in compare({"a": one}, wire.Record({"a": one})).message
-    assert compare_values({"a": one}, wire.Record({"a": one})) is None
+    assert compare({"a": one, "b": two}, wire.DictCopy({"b": two, "a": one})) is None
+    assert compare((one, two), wire.NamedTupleCopy((one, two), names=("first", "second"))) is None
+    assert "a dataclass where a dict" in compare({"a": one}, wire.MappingCopy({"a": one})).message
+    assert compare_values({"a": one}, wire.MappingCopy({"a": one})) is None
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_a_pair_is_a_tuple_and_a_list_is_a_list():
 
 
 def test_exceptions_are_alike_by_name():
-    assert compare(Raised("exception", "TypeError: a"), Raised("exception", "TypeError: b")) is None
-    assert compare(torch.ones(1), Raised("timeout", "too slow")) is not None
+    assert compare(RaisedError("exception", "TypeError: a"), RaisedError("exception", "TypeError: b")) is None
+    assert compare(torch.ones(1), RaisedError("timeout", "too slow")) is not None
 
 
 def test_longer_sums_and_larger_scores_may_err_more():
@@ -96,13 +96,13 @@ def test_longer_sums_and_larger_scores_may_err_more():
 def test_ill_conditioned_gradients_get_room():
     """A layer norm of two nearly equal numbers amplifies roundings; one of two far apart does not."""
     from autograder.checks import properties
-    from autograder.checks.local import Local
+    from autograder.checks.local import LocalSubject
     from autograder.checks.probe import Case, Draw
 
     def norm(x):
         return torch.nn.functional.layer_norm(x, x.shape[-1:])
 
-    reference = Local({"norm": norm})
+    reference = LocalSubject({"norm": norm})
     close = Case("norm", (torch.tensor([[0.5, 0.5 + 1e-5]]),))
     far = Case("norm", (torch.tensor([[-0.5, 0.5]]),))
     room = [properties._gradient(case, Draw(1), reference).tolerance.spread for case in (far, close)]

@@ -10,15 +10,15 @@ import torch
 
 from autograder import registry, run
 from autograder.answers import answers
-from autograder.api import hinted
+from autograder.api import with_hints
 from autograder.checks import Case, device, gradients, precision, values
-from autograder.checks.device import Placed
-from autograder.checks.local import Local
+from autograder.checks.device import DeviceSubject
+from autograder.checks.local import LocalSubject
 from autograder.checks.probe import answered, examine, questions
 from autograder.checks.reference import reference_of
 from autograder.report.html import verdict_html
 from autograder.sandbox import SandboxError, choose
-from autograder.student import Cell, Student, StudentError
+from autograder.sandbox_client import Cell, SandboxClient, StudentError
 
 from .pretended import DEVICE, pretended
 
@@ -34,7 +34,7 @@ need_card = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA de
 def defined(source):
     namespace = {"__name__": "answer"}
     exec(compile(source, "answer.py", "exec"), namespace)
-    return Local(namespace)
+    return LocalSubject(namespace)
 
 
 def cases(draw):
@@ -50,7 +50,7 @@ STRAYS = {
 
 def seen_there(source, checks):
     with pretended():
-        return examine(checks, Placed(defined(source), DEVICE), Placed(defined(HALF), DEVICE), 1)
+        return examine(checks, DeviceSubject(defined(source), DEVICE), DeviceSubject(defined(HALF), DEVICE), 1)
 
 
 def test_answers_come_home():
@@ -69,7 +69,7 @@ def test_a_dtype_that_the_device_lacks_is_not_run():
     picky = f"import torch\ndef half(x):\n{refuse}    return x / 2"
     checks = [values(cases), precision(cases, torch.bfloat16)]
     with pretended():
-        there = Placed(defined(picky), DEVICE)
+        there = DeviceSubject(defined(picky), DEVICE)
         seen, _, lacking = answered(questions(checks, there, 1), there)
     assert not seen.check.not_run and seen.answers and not lacking.answers and not lacking.failed
     assert lacking.check.not_run == f"cannot be asked on {DEVICE}: RuntimeError: not for BFloat16"
@@ -78,7 +78,7 @@ def test_a_dtype_that_the_device_lacks_is_not_run():
 
 
 def test_a_device_without_numbers_runs_nothing():
-    findings = examine([values(cases)], Placed(defined(HALF), "meta"), Placed(defined(HALF), "meta"), 1)
+    findings = examine([values(cases)], DeviceSubject(defined(HALF), "meta"), DeviceSubject(defined(HALF), "meta"), 1)
     assert findings[0].check.not_run.startswith("cannot be asked on meta: cpu takes no such tensor")
 
 
@@ -86,10 +86,10 @@ def test_a_device_without_numbers_runs_nothing():
 def test_right_answers_keep_to_the_device(exercise):
     core = [check for check in registry.check_function(exercise)() if check.core]
     with pretended():
-        asked = list(questions(core, Placed(reference_of(exercise), DEVICE), 3))
+        asked = list(questions(core, DeviceSubject(reference_of(exercise), DEVICE), 3))
         assert [check.not_run for check, _ in asked if check.not_run] == []
         for path in answers(exercise, "right"):
-            for finding in answered(asked, Placed(defined(path.read_text()), DEVICE)):
+            for finding in answered(asked, DeviceSubject(defined(path.read_text()), DEVICE)):
                 assert finding.failed == [], (path.name, finding.message)
 
 
@@ -99,7 +99,7 @@ def test_one_tensor_passed_twice_stays_one_and_functions_answer_there():
             return a is b, f(a).device.type
 
     with pretended():
-        there, x = Placed(Bare(), DEVICE), torch.ones(2)
+        there, x = DeviceSubject(Bare(), DEVICE), torch.ones(2)
         assert there.call("ask", x, x, lambda y: y + torch.ones(2)) == (True, DEVICE)
         assert there.call("ask", x, x.clone(), lambda y: y)[0] is False
 
@@ -107,17 +107,17 @@ def test_one_tensor_passed_twice_stays_one_and_functions_answer_there():
 def test_the_same_way_through_a_box():
     """`cpu` by the way that a card goes, from the device's start to the parameters of a module."""
     exercise = registry.find("transformer.feed_forward")
-    reference = Placed(reference_of(exercise), "cpu")
-    with Student(choose()) as student:
+    reference = DeviceSubject(reference_of(exercise), "cpu")
+    with SandboxClient(choose()) as student:
         assert student.start_device("cpu") == "cpu"
         student.run_cells([Cell("answer", answers(exercise, "right")[0].read_text())])
-        findings = examine(registry.check_function(exercise)(), Placed(student, "cpu"), reference, 1)
+        findings = examine(registry.check_function(exercise)(), DeviceSubject(student, "cpu"), reference, 1)
     assert [finding.message for finding in findings if finding.failed] == []
     assert not any(finding.check.not_run for finding in findings)
 
 
 def test_a_box_without_the_device_says_so():
-    with Student(choose()) as student, pytest.raises(SandboxError, match="cannot use nonsense"):
+    with SandboxClient(choose()) as student, pytest.raises(SandboxError, match="cannot use nonsense"):
         student.start_device("nonsense")
 
 
@@ -162,13 +162,13 @@ def test_what_is_not_run_is_never_passed_and_costs_no_points(monkeypatch, lackin
     checks = [replace(c, probes=_fail if c.name == lacking else c.probes) for c in registry.check_function(CELL)()]
     monkeypatch.setattr(registry, "check_function", lambda exercise: lambda: checks)
     monkeypatch.setattr(device, "choose", lambda asked, backend: ("meta", ""))
-    monkeypatch.setattr(Student, "start_device", lambda student, name: name)
+    monkeypatch.setattr(SandboxClient, "start_device", lambda student, name: name)
     monkeypatch.setattr(device, "Placed", Named)
     verdict = run.grade_source(CELL, RIGHT, backend=choose())
     score = CELL.points if status == "passed" else 0
     assert (verdict.status, verdict.score, verdict.device) == (status, score, "meta")
     assert [c.status for c in verdict.checks if c.name == lacking] == ["not_run"]
-    assert "no float16 here" in str(hinted(verdict.as_json(), 0)["checks"])
+    assert "no float16 here" in str(with_hints(verdict.as_json(), 0)["checks"])
 
 
 def _fail(draw, reference):

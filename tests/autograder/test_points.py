@@ -11,7 +11,7 @@ from autograder.answers import answers
 from autograder.api import PROPERTIES
 from autograder.cluster import bundle
 from autograder.nbgrader import config
-from autograder.nbgrader.execute import BoxedExecute, scaled
+from autograder.nbgrader.execute import BoxedExecute, scale_points
 from autograder.sandbox import choose
 
 CAUSAL = registry.find("masks.causal")
@@ -91,7 +91,7 @@ def test_the_weights_of_a_course_reach_the_engine_and_change_what_is_graded_agai
 
 
 def test_points_of_checks_are_scaled_as_the_score_is():
-    verdict = scaled(graded(CAUSAL, BOOLEANS), 6.0)
+    verdict = scale_points(graded(CAUSAL, BOOLEANS), 6.0)
     assert verdict.score == pytest.approx(4.0, abs=0.05) and sum(c.of for c in verdict.checks) == pytest.approx(6.0)
 
 

@@ -111,7 +111,7 @@ def test_seeds_differ_by_key_student_and_exercise():
 
 
 def test_the_seed_of_a_feedback_draws_nothing_for_the_next_hand_in():
-    first, again, next_one = ([run.Source("a", text, "attention.attend")] for text in ("x = 1", "x = 1", "x = 2"))
+    first, again, next_one = ([run.CellSource("a", text, "attention.attend")] for text in ("x = 1", "x = 1", "x = 2"))
     attempts = [run.attempt_of("ada", sources) for sources in (first, again, next_one)]
     assert attempts[0] == attempts[1] != attempts[2] and run.attempt_of("ben", first) != attempts[0]
 

@@ -9,7 +9,7 @@ from autograder import registry, run
 from autograder.answers import answers
 from autograder.checks import Case, values
 from autograder.checks.corpus import asked_of, examined
-from autograder.checks.local import Local
+from autograder.checks.local import LocalSubject
 from autograder.checks.probe import examine
 from autograder.checks.reference import reference_of
 from autograder.checks.shrink import CALLS, SECONDS, shrunk
@@ -74,9 +74,9 @@ def long_case(draw):
 
 
 def shrunk_long_case(reference, wrong, right=()):
-    subject, reference = Local({"f": wrong}), Local({"f": reference})
+    subject, reference = LocalSubject({"f": wrong}), LocalSubject({"f": reference})
     findings = examine([values(long_case)], subject, reference, 0)
-    return shrunk(findings, subject, reference, [Local({"f": other}) for other in right])[0]
+    return shrunk(findings, subject, reference, [LocalSubject({"f": other}) for other in right])[0]
 
 
 def test_what_the_reference_refuses_or_right_answers_disagree_on_is_no_case():
@@ -104,8 +104,12 @@ def test_inputs_without_numbers_stay():
     def empty_case(draw):
         yield Case("f", (draw.normal(0, 3), []))
 
-    findings = examine([values(empty_case)], Local({"f": lambda x, n: 1}), Local({"f": lambda x, n: 2}), 0)
-    found = shrunk(findings, Local({"f": lambda x, n: 1}), Local({"f": lambda x, n: 2}))[0].shrunk.probe.case
+    findings = examine(
+        [values(empty_case)], LocalSubject({"f": lambda x, n: 1}), LocalSubject({"f": lambda x, n: 2}), 0
+    )
+    found = shrunk(findings, LocalSubject({"f": lambda x, n: 1}), LocalSubject({"f": lambda x, n: 2}))[
+        0
+    ].shrunk.probe.case
     assert found.args[0].shape[0] == 0 and found.args[1] == []
 
 

@@ -6,7 +6,7 @@ from autograder import registry
 from autograder.answers import answers
 from autograder.checks import Case, flow
 from autograder.checks.corpus import asked_of
-from autograder.checks.local import Local
+from autograder.checks.local import LocalSubject
 from autograder.checks.probe import answered, examine
 from autograder.checks.reference import reference_of
 from autograder.checks.steps import first_wrong_step
@@ -22,7 +22,7 @@ def asked():
 def told(asked, source):
     namespace: dict = {"__name__": "answer"}
     exec(source, namespace)
-    subject = Local(namespace)
+    subject = LocalSubject(namespace)
     return first_wrong_step(answered(asked, subject), subject, reference_of(LAYER))
 
 
@@ -54,5 +54,5 @@ def test_a_leak_is_drawn():
     namespaces: list[dict] = [{}, {}]
     for source, namespace in zip((right, wrong), namespaces, strict=True):
         exec(source, namespace)
-    finding = examine([check], Local(namespaces[1]), Local(namespaces[0]), 1)[0]
+    finding = examine([check], LocalSubject(namespaces[1]), LocalSubject(namespaces[0]), 1)[0]
     assert finding.map == ("○▲·", "●○▲", "●●○")

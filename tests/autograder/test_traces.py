@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from autograder.checks import Case, purity
-from autograder.checks.local import Local
+from autograder.checks.local import LocalSubject
 from autograder.checks.probe import examine
 from autograder.sandbox import choose
-from autograder.student import Cell, Student
+from autograder.sandbox_client import Cell, SandboxClient
 
 PURE = "def twice(x):\n    return 2 * x\n"
 MUTATES = "def twice(x):\n    return x.mul_(2).clone()\n"
@@ -48,7 +48,7 @@ torch.are_deterministic_algorithms_enabled = torch.is_anomaly_enabled = lambda: 
 def local(source):
     namespace: dict = {"__name__": "student"}
     exec(compile(source, "student.py", "exec"), namespace)
-    return Local(namespace)
+    return LocalSubject(namespace)
 
 
 def traces(subject):
@@ -93,7 +93,7 @@ def test_what_our_own_answers_leave_behind(name):
 @pytest.mark.parametrize("name", BOXED)
 def test_what_a_box_leaves_behind_whatever_it_says(name, forged):
     source, wanted = BOXED[name]
-    with Student(choose()) as student:
+    with SandboxClient(choose()) as student:
         student.run_cells([Cell("answer", source + forged)])
         said = traces(student)
     assert wanted in said and bool(said) == bool(wanted)

@@ -8,7 +8,7 @@ from autograder import registry, run
 from autograder.answers import answers
 from autograder.checks import squares, trains
 from autograder.checks.corpus import asked_of, examined
-from autograder.checks.local import Local
+from autograder.checks.local import LocalSubject
 from autograder.checks.probe import answered, examine, questions
 from autograder.checks.reference import reference_of
 from autograder.sandbox import choose
@@ -77,7 +77,7 @@ def test_any_sensible_start_will_do(name, how):
             super().__init__(*sizes)
             fill(self)
 
-    (found,) = answered(lesson(exercise, 11), Local({model.__name__: Started}))
+    (found,) = answered(lesson(exercise, 11), LocalSubject({model.__name__: Started}))
     assert (not found.failed) == learns, found.message
     assert learns or "hardly falls" in found.message
 
@@ -126,7 +126,7 @@ def test_answers_of_any_kind_are_judged(model, said):
     def cases(draw):
         yield draw.module("Line", (), (draw.normal(4, 3),)), squares(draw.normal(4, 3))
 
-    (found,) = examine([trains(cases, own=True)], Local({"Line": model}), Local({"Line": Line}), 1)
+    (found,) = examine([trains(cases, own=True)], LocalSubject({"Line": model}), LocalSubject({"Line": Line}), 1)
     assert (found.message == "") == (said == "") and said in found.message
 
 

@@ -7,13 +7,13 @@ import pytest
 import torch
 
 from autograder.checks import Case, built, cost
-from autograder.checks.local import Local
+from autograder.checks.local import LocalSubject
 from autograder.checks.probe import examine
 from autograder.checks.properties._spy import ATTENTION, SPY, seen
 from autograder.checks.properties.cost import _grows
 from autograder.sandbox import SandboxError, choose
 from autograder.sandbox.bubblewrap_alone import BubblewrapAlone
-from autograder.student import Cell, Student
+from autograder.sandbox_client import Cell, SandboxClient
 
 BY_HAND = "def attend(q, k, v):\n    return (q @ k.transpose(-2, -1) / q.size(-1) ** 0.5).softmax(-1) @ v"
 BORROWED = {
@@ -30,7 +30,7 @@ def fake_student(source):
     """A boxed student's methods, in this process."""
     namespace: dict = {"__name__": "student"}
     exec(compile(source, "student.py", "exec"), namespace)
-    return Local(namespace)
+    return LocalSubject(namespace)
 
 
 def cases(draw):
@@ -120,14 +120,14 @@ def test_our_own_answers_are_counted():
 @pytest.fixture(scope="module")
 def counting():
     backend = choose()
-    with Student(backend) as student:
+    with SandboxClient(backend) as student:
         if not student.counted:
             pytest.skip(f"no control group counts what boxes of {backend.name} use here")
     return backend
 
 
 def boxed(backend, source):
-    with Student(backend) as student:
+    with SandboxClient(backend) as student:
         student.run_cells([Cell("answer", source)])
         return examine([narrow()], student, fake_student(WINDOW), 1)[0]
 
@@ -166,9 +166,9 @@ def test_what_is_growth(seconds, grows):
 
 
 def test_products_count_their_inner_length_and_views_hold_nothing():
-    counted = seen(Local({}), lambda: torch.ones(2, 3) @ torch.ones(3, 5))
+    counted = seen(LocalSubject({}), lambda: torch.ones(2, 3) @ torch.ones(3, 5))
     assert counted["work"] == 2 * 3 + 3 * 5 + 2 * 3 * 5
-    assert seen(Local({}), lambda: torch.ones(2).expand(1000, 2))["largest"] == 8
+    assert seen(LocalSubject({}), lambda: torch.ones(2).expand(1000, 2))["largest"] == 8
 
 
 def test_the_spy_leaves_when_the_code_stops():
@@ -176,7 +176,7 @@ def test_the_spy_leaves_when_the_code_stops():
         raise ValueError
 
     with pytest.raises(ValueError):
-        seen(Local({}), fails)
+        seen(LocalSubject({}), fails)
     assert torch.ones(1).sum() == 1 and torch.overrides._get_current_function_mode() is None
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from course import bench, exercises
-from course.bench import PLAIN, UNIT, Spent, Timing, ceiling, measured, page
+from course.bench import PLAIN, UNIT, BenchTiming, GradingCost, ceiling, measured, page
 
 
 def test_every_exercise_of_the_unit_has_plain_asserts():
@@ -11,8 +11,8 @@ def test_every_exercise_of_the_unit_has_plain_asserts():
 
 
 def test_ratios_are_to_stock_nbgrader():
-    stock = Timing("stock", 10, 60.0, 30.0)
-    ours = [Timing(f"`autograder grade --workers {n}`", 60, 60.0 / n, memory=(100.0,) * 60) for n in (1, 2)]
+    stock = BenchTiming("stock", 10, 60.0, 30.0)
+    ours = [BenchTiming(f"`autograder grade --workers {n}`", 60, 60.0 / n, memory=(100.0,) * 60) for n in (1, 2)]
     text = page([stock, *ours], {"starting boxes": 0.1, "answers of the box": 0.3}, 0.5, 0.05, 0.9)
     assert "| stock | 10 | 10.0 | 1.0 |" in text
     assert "| `autograder grade --workers 2` | 60 | 120.0 | 12.0 |" in text
@@ -35,7 +35,7 @@ class Counted:
 
     def nbgrader(self, name, course, share):
         self.ran.append(course)
-        return Timing(name, 10, 5.0, 1.0)
+        return BenchTiming(name, 10, 5.0, 1.0)
 
     def otter(self, name, share):
         return self.nbgrader(name, "otter", share)
@@ -44,7 +44,7 @@ class Counted:
         self.ran.append(workers)
         if self.ran == ["stock", "otter", "ours", 1]:
             raise Stopped
-        return Timing(f"`autograder grade --workers {workers}`", 60, 5.0, memory=(90.5, 91.0))
+        return BenchTiming(f"`autograder grade --workers {workers}`", 60, 5.0, memory=(90.5, 91.0))
 
 
 def test_a_run_that_was_cut_short_goes_on(tmp_path):
@@ -58,7 +58,7 @@ def test_a_run_that_was_cut_short_goes_on(tmp_path):
 
 
 def test_what_is_counted_adds_up():
-    spent = Spent()
+    spent = GradingCost()
     for _ in range(2):
         with spent.of("x"):
             pass

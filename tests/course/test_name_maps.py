@@ -14,9 +14,9 @@ import course
 import tfkit
 from course import build as builder
 from tfkit.models import bert, dpr, gpt2, longformer, t5
-from tfkit.namemap import Fused
+from tfkit.namemap import FusedTensors
 
-TABLES: dict[str, tuple[str, Mapping[str, str | Fused]]] = {
+TABLES: dict[str, tuple[str, Mapping[str, str | FusedTensors]]] = {
     "08-encoders": ("MY_ROWS", bert.BODY),
     "09-decoders": ("MINE", gpt2.HF.table),
     "10-seq2seq-objectives": ("MY_ROWS", t5.BODY),
@@ -41,7 +41,7 @@ def rows(source: str, name: str) -> dict[str, str]:
     raise AssertionError(f"{name} is nowhere")
 
 
-def right(table: Mapping[str, str | Fused], theirs: str) -> str:
+def right(table: Mapping[str, str | FusedTensors], theirs: str) -> str:
     """Our name or names; a row of layer 0 is written out."""
     numbered = theirs.replace(".0.", ".{}.", 1)
     for template in (theirs, numbered, f"question_encoder.bert_model.{numbered}"):

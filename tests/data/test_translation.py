@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from tfkit.data import Pair, Recipe, TranslationMemory, english_french, score, translation, translation_task
+from tfkit.data import Recipe, SentencePair, TranslationMemory, english_french, score, translation, translation_task
 from tfkit.data.translation import SAME_CLUSTER, clean, clusters, read_catalogues
 from tfkit.nn import Seq2SeqTransformer
 
@@ -43,10 +43,10 @@ def test_the_split_repeats_with_the_seed(corpus):
 
 def test_what_is_not_prose_goes():
     bad = ["Open %1", "see https://x.org", "<b>bold</b> text", "a {0} b", "run foo.bar.baz now", "[null, 'zip']"]
-    assert clean([Pair(text, "du texte français") for text in bad]) == []
-    assert clean([Pair("Save all", "un texte beaucoup beaucoup beaucoup trop long pour cela")]) == []
-    assert clean([Pair("Save  as…", "Enregistrer sous…"), Pair("save as", "x y z")]) == [
-        Pair("Save as", "Enregistrer sous")
+    assert clean([SentencePair(text, "du texte français") for text in bad]) == []
+    assert clean([SentencePair("Save all", "un texte beaucoup beaucoup beaucoup trop long pour cela")]) == []
+    assert clean([SentencePair("Save  as…", "Enregistrer sous…"), SentencePair("save as", "x y z")]) == [
+        SentencePair("Save as", "Enregistrer sous")
     ]
 
 
@@ -57,7 +57,9 @@ def test_clusters_are_chains_of_near_duplicates():
 
 
 def test_the_memory_copies_its_nearest_neighbour():
-    memory = TranslationMemory([Pair("Open the file", "Ouvrir le fichier"), Pair("Close all", "Tout fermer")])
+    memory = TranslationMemory(
+        [SentencePair("Open the file", "Ouvrir le fichier"), SentencePair("Close all", "Tout fermer")]
+    )
     assert memory(["open a file", "Close it all"]) == ["Ouvrir le fichier", "Tout fermer"]
 
 

@@ -29,7 +29,7 @@ from tfkit.decode import (
     generate,
     record,
 )  # fmt: skip
-from tfkit.decode.maps import as_bytes, fitted, pack
+from tfkit.decode.attention_maps import as_bytes, fit_budget, pack
 
 HERE = Path(__file__).parent
 SCHEMA = json.loads((HERE.parents[1] / "extension/tfkit_lab/schemas/decoding.json").read_text(encoding="utf-8"))
@@ -289,7 +289,7 @@ def test_of_every_block_the_largest_is_kept(rows, cols, by):
 @given(side=st.integers(1, 60), heads=st.integers(1, 6), budget=st.integers(200, 9_000), seed=st.integers(0, 9))
 def test_maps_are_pooled_until_they_fit_and_no_sooner(side, heads, budget, seed):
     fine = noise(2, heads, side, side, seed)
-    found = fitted(lambda by: pack(fine, True, by), side, budget)
+    found = fit_budget(lambda by: pack(fine, True, by), side, budget)
     assert len(json.dumps(found)) <= budget
     assert ("pooled" in found) == (len(json.dumps(pack(fine, True))) > budget)
 

@@ -17,7 +17,7 @@ from torch import nn
 import tfkit
 from tfkit import registry
 from tfkit.models._base import Model
-from tfkit.tools.compare import changed, settings
+from tfkit.tools.compare import changes, settings
 
 ROOT = Path(tfkit.__file__).parent
 FILES = sorted([*(ROOT / "nn").glob("*.py"), *(ROOT / "models").glob("*.py")])
@@ -125,6 +125,6 @@ def test_a_config_as_it_stands_is_a_published_size(name):
 
 
 def test_the_difference_of_two_configurations_shows_what_was_published():
-    found = {name: (one, other) for name, one, other in changed(settings("bert"), settings("roberta"))}
+    found = {name: (one, other) for name, one, other in changes(settings("bert"), settings("roberta"))}
     assert found["eps"] == ("1e-12", "1e-05")
     assert found["vocab_size"] == ("30522", "50265")

@@ -85,7 +85,7 @@ def test_labels_with_a_gap(parity, theirs, ours):
 def test_their_library_reads_our_files(parity, theirs, ours, tmp_path):
     parity.assert_same_files(theirs, ours, tmp_path / "ours")
     again = tfkit.from_pretrained(tmp_path / "ours").config
-    assert registry.settle(again.decoder) == registry.settle(ours.config.decoder)
+    assert registry.resolve_submodel(again.decoder) == registry.resolve_submodel(ours.config.decoder)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,10 @@ def test_from_two_that_are_trained(parity, tmp_path):
     model.save_pretrained(tmp_path)
     again = tfkit.from_pretrained(tmp_path).config
     for part in ("encoder", "decoder"):  # fields that are None may be left out
-        assert registry.settle(getattr(again, part))[2] == registry.settle(getattr(model.config, part))[2]
+        assert (
+            registry.resolve_submodel(getattr(again, part))[2]
+            == registry.resolve_submodel(getattr(model.config, part))[2]
+        )
 
 
 def test_published_sizes(parity):

@@ -6,11 +6,11 @@ import torch
 from tests.models.table import ROWS, drawn, kind
 from tests.models.test_laws import make
 from tfkit import registry
-from tfkit.decode.decoders import CausalDecoder, arguments
+from tfkit.decode.decoders import CausalDecoder, forward_arguments
 
 # Reformer takes the argument with GPT-2's others; its head reads both halves of all states, and gives all logits
 KNOWN = [
-    n for n in ROWS if "logits_to_keep" in arguments(registry.load(kind(n)).MODEL) and ROWS[n].causal
+    n for n in ROWS if "logits_to_keep" in forward_arguments(registry.load(kind(n)).MODEL) and ROWS[n].causal
     and kind(n) != "reformer"
 ]  # fmt: skip
 

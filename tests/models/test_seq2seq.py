@@ -186,7 +186,7 @@ def test_transformer_is_torchs():
     for mine, theirs in [*zip(model.encoder, encoder, strict=True), *zip(model.decoder, decoder, strict=True)]:
         fill_torch_layer(theirs, mine)
     src, tgt = batch()
-    x, y = model.embedded(src, "src"), model.embedded(tgt, "tgt")
+    x, y = model.embed_inputs(src, "src"), model.embed_inputs(tgt, "tgt")
     for layer in encoder:
         x = layer(x)
     future = torch.ones(5, 5, dtype=torch.bool).triu(1)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tfkit.objectives.denoising import Denoising, delete_tokens, infill, permute_sentences, rotate
 from tfkit.objectives.future_ngram import future_ngram_loss
 from tfkit.objectives.gap_sentences import gap_sentences, principal_sentences
-from tfkit.objectives.span_corruption import SpanCorruption, cut, span_corruption
+from tfkit.objectives.span_corruption import SpanCorruption, random_partition, span_corruption
 
 FIRST, EOS, PAD, MASK = 999, 1, 0, 500
 
@@ -97,7 +97,7 @@ def test_the_batch_does_what_the_list_does():
 def test_every_cut_is_equally_likely():
     """4 items into 2 parts: 1+3, 2+2, 3+1."""
     u = torch.rand(30_000, 6, generator=torch.Generator().manual_seed(0))
-    parts = cut(torch.full((30_000,), 4), torch.full((30_000,), 2), u)
+    parts = random_partition(torch.full((30_000,), 4), torch.full((30_000,), 2), u)
     assert (parts.sum(-1) == 4).all() and (parts[:, 2:] == 0).all()
     shares = torch.bincount(parts[:, 0], minlength=4)[1:4] / 30_000
     torch.testing.assert_close(shares, torch.full((3,), 1 / 3), atol=0.015, rtol=0)
@@ -140,7 +140,7 @@ def test_infilling_does_what_the_list_does():
     missing = torch.zeros(1, 10, dtype=torch.long)
     missing[0, [1, 5]] = torch.tensor([2, 1])
     start = torch.arange(10) + missing.cumsum(-1) - missing
-    found, kept = objective.holes(ids, mask, ids > 9, gap, start, missing)
+    found, kept = objective.masked_spans(ids, mask, ids > 9, gap, start, missing)
     expected = infill([*range(10, 18), EOS], [(1, 3), (5, 5), (7, 8)], MASK)
     assert found[0].tolist() == expected and kept.all()
 
@@ -149,7 +149,7 @@ def test_an_empty_span_at_the_very_end_stands_before_the_end_of_the_row():
     batch, objective = ragged([3]), Denoising(MASK, PAD)
     ids = batch["input_ids"]
     gap, nothing = torch.tensor([[False, False, False, True, False]]), torch.zeros(1, 5, dtype=torch.long)
-    found, _ = objective.holes(ids, ids > 0, ids > 9, gap, torch.arange(5)[None], nothing)
+    found, _ = objective.masked_spans(ids, ids > 0, ids > 9, gap, torch.arange(5)[None], nothing)
     assert found.tolist() == [[10, 11, 12, MASK, EOS]]
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, is_dataclass
 import pytest
 
 from tfkit import registry
-from tfkit.reproduce import Finding
+from tfkit.reproduce import Measurement
 from tfkit.reproduce.page import described
 from tfkit.reproduce.runs import claims, load
 
@@ -20,7 +20,7 @@ def test_a_claim_runs(name):
     module = load(name)
     numbers = json.loads(json.dumps(module.run(0, module.SCALES["tiny"])))
     findings = module.judge([numbers, numbers])
-    assert findings and all(isinstance(finding, Finding) and 1 <= len(finding.values) <= 2 for finding in findings)
+    assert findings and all(isinstance(finding, Measurement) and 1 <= len(finding.values) <= 2 for finding in findings)
     drawn = module.draw([numbers, numbers])
     drawn.canvas.draw()
     assert all(axis.get_xlabel() or axis.get_ylabel() for axis in drawn.axes), "axes say what they show"

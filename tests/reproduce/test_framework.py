@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tfkit import registry
-from tfkit.reproduce import Claim, Finding, figure, train
+from tfkit.reproduce import Claim, Measurement, figure, train
 from tfkit.reproduce import runs as kept_runs
 from tfkit.tools.cli import app
 
@@ -38,7 +38,7 @@ def stranger(calls: list[int]) -> ModuleType:
     module.CLAIM = Claim("Ten is ten", "Nobody 2026", "a line that climbs", "Nothing else was tried.")
     module.SCALES = {"tiny": Size(1), "small": Size(2), "full": Size(3)}
     module.run, module.draw = run, draw
-    module.judge = lambda runs: [Finding("below 25", [run["value"] for run in runs], at_most=25)]
+    module.judge = lambda runs: [Measurement("below 25", [run["value"] for run in runs], at_most=25)]
     module.__file__ = __file__
     return module
 
@@ -138,11 +138,11 @@ def test_the_same_runs_give_the_same_figure(calls, tmp_path):
 
 
 def test_a_finding_needs_every_seed_in_its_band():
-    assert Finding("", [1.0, 2.0], at_least=1, at_most=2).holds
-    assert not Finding("", [1.0, 2.1], at_least=1, at_most=2).holds
-    assert not Finding("", [float("nan")], at_least=0).holds
-    assert not Finding("", []).holds
-    assert Finding("", [1], at_least=0.5, at_most=2).band == "0.5 to 2"
+    assert Measurement("", [1.0, 2.0], at_least=1, at_most=2).holds
+    assert not Measurement("", [1.0, 2.1], at_least=1, at_most=2).holds
+    assert not Measurement("", [float("nan")], at_least=0).holds
+    assert not Measurement("", []).holds
+    assert Measurement("", [1], at_least=0.5, at_most=2).band == "0.5 to 2"
 
 
 def test_an_interrupted_training_is_no_measurement():

@@ -37,8 +37,8 @@ def test_the_floor_counts_products():
 
 def test_written_bytes_are_those_of_new_tensors_and_in_place_ones():
     a, b = torch.ones(8, 4), torch.ones(4)
-    assert bench.written(lambda: a.t().view(4, 8)) == 0
-    assert bench.written(lambda: (a + b).mul_(2)) == 2 * 8 * 4 * 4
+    assert bench.bytes_written(lambda: a.t().view(4, 8)) == 0
+    assert bench.bytes_written(lambda: (a + b).mul_(2)) == 2 * 8 * 4 * 4
 
 
 def test_collators_are_timed_on_the_same_rows():
@@ -56,7 +56,7 @@ def test_collators_are_timed_on_the_same_rows():
 
 
 def test_the_table_shows_ratios():
-    results = [bench.Result("bert", 256, {"forward": 1.25, "training step": 2.0, "greedy": None}, 1.1)]
+    results = [bench.BenchmarkResult("bert", 256, {"forward": 1.25, "training step": 2.0, "greedy": None}, 1.1)]
     assert "| bert | 256 | 1.25 | 2.00 |  |  |  |  | 1.10 |" in bench.table(results)
 
 
@@ -78,7 +78,7 @@ def test_an_interrupted_run_goes_on(tmp_path, monkeypatch, capsys):
 
     def measure(row, device, turns):
         asked.append(row.name)
-        yield bench.Result(row.name, 256, {"forward": 2.0})
+        yield bench.BenchmarkResult(row.name, 256, {"forward": 2.0})
 
     monkeypatch.setattr(bench, "measure", measure)
     file = tmp_path / "kept.jsonl"
@@ -88,7 +88,7 @@ def test_an_interrupted_run_goes_on(tmp_path, monkeypatch, capsys):
     written = (tmp_path / "page.md").read_text()
     assert written.index("| bert | 256 | 2.00") < written.index("| gpt2 | 256 | 2.00")
     assert bench.main(["gpt2", "--kept", str(file)]) == 0
-    assert asked[2:] == ["gpt2"] and len(bench.kept(file)) == 1
+    assert asked[2:] == ["gpt2"] and len(bench.saved_results(file)) == 1
 
 
 def test_each_row_comes_once():

@@ -114,7 +114,7 @@ def index(bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> packag
         file.writestr("carries_tiny-1.0.dist-info/RECORD", "")
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
     made = packages.Package(
-        "Tiny", "a tiny BERT", "CC0", "carries-tiny==1.0", digest, (1, 1), "carries_tiny/model/", packages.copied
+        "Tiny", "a tiny BERT", "CC0", "carries-tiny==1.0", digest, (1, 1), "carries_tiny/model/", packages.copy_files
     )
     monkeypatch.setitem(packages.NAMES, "tiny", made)
     for name, value in {

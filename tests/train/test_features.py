@@ -12,7 +12,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 import tfkit
 from tfkit.tools.memory import peak_bytes
-from tfkit.train import DivergedError, fit, recompute
+from tfkit.train import DivergedError, checkpoint_activations, fit
 
 IDS = torch.randint(3, 50, (24, 12), generator=torch.Generator().manual_seed(0))
 
@@ -97,13 +97,13 @@ def test_recomputation_gives_the_same_gradients_for_less_memory():
         net(IDS, labels=IDS).loss.backward()
 
     sizes = {"d_model": 32, "n_layers": 6}
-    plain, again = model(**sizes), recompute(model(**sizes))
+    plain, again = model(**sizes), checkpoint_activations(model(**sizes))
     used, less = peak_bytes(lambda: gradients(plain)), peak_bytes(lambda: gradients(again))
     for a, b in zip(plain.parameters(), again.parameters(), strict=True):
         torch.testing.assert_close(a.grad, b.grad)
     assert less < 0.6 * used
     with pytest.raises(ValueError, match=r"Linear has no nn\.ModuleList"):
-        recompute(torch.nn.Linear(2, 2))
+        checkpoint_activations(torch.nn.Linear(2, 2))
 
 
 def test_bfloat16_computes_in_half_and_keeps_whole_weights():

@@ -17,7 +17,7 @@ import torch
 import tfkit
 from tfkit.objectives.causal_lm import CausalLM
 from tfkit.objectives.masked_lm import MaskedLM
-from tfkit.train import Blocks, World, write_rows
+from tfkit.train import PackedDataset, ProcessGroup, write_rows
 
 SIZES = ["d_model=16", "n_layers=2", "n_heads=2", "max_length=32"]
 STILL = ["dropout=0.0", "embed_dropout=0.0", "attn_dropout=0.0"]
@@ -124,7 +124,10 @@ def rows(tmp_path, count=10, length=4):
 def test_processes_share_a_pass_without_overlap(tmp_path):
     file = rows(tmp_path, 12)
     seen = [
-        [batch["input_ids"] for batch in Blocks(file, CausalLM(), 4, world=World(rank, 2))(torch.Generator())]
+        [
+            batch["input_ids"]
+            for batch in PackedDataset(file, CausalLM(), 4, world=ProcessGroup(rank, 2))(torch.Generator())
+        ]
         for rank in range(2)
     ]
     together = torch.cat([torch.cat(part) for part in seen])
@@ -134,8 +137,8 @@ def test_processes_share_a_pass_without_overlap(tmp_path):
 def test_examples_do_not_depend_on_the_number_of_processes(tmp_path):
     file, objective = rows(tmp_path, 12), MaskedLM(99, 100)
     generator = lambda: torch.Generator().manual_seed(3)
-    whole = list(Blocks(file, objective, 4)(generator()))
-    halves = [list(Blocks(file, objective, 4, world=World(rank, 2))(generator())) for rank in range(2)]
+    whole = list(PackedDataset(file, objective, 4)(generator()))
+    halves = [list(PackedDataset(file, objective, 4, world=ProcessGroup(rank, 2))(generator())) for rank in range(2)]
     for i, batch in enumerate(whole):
         for name in ("input_ids", "labels"):
             assert torch.equal(batch[name][0::2], halves[0][i][name])
@@ -143,15 +146,15 @@ def test_examples_do_not_depend_on_the_number_of_processes(tmp_path):
 
 
 def test_rows_stay_on_disk(tmp_path):
-    blocks = Blocks(rows(tmp_path), CausalLM(), 2)
+    blocks = PackedDataset(rows(tmp_path), CausalLM(), 2)
     assert isinstance(blocks.rows, np.memmap)
 
 
 def test_batches_that_cannot_be_are_errors(tmp_path):
     with pytest.raises(ValueError, match="holds 10 rows, fewer than a batch of 16"):
-        Blocks(rows(tmp_path), CausalLM(), 16)
+        PackedDataset(rows(tmp_path), CausalLM(), 16)
     with pytest.raises(ValueError, match="batch of 3 rows cannot be shared evenly by 2"):
-        Blocks(rows(tmp_path), CausalLM(), 3, world=World(0, 2))
+        PackedDataset(rows(tmp_path), CausalLM(), 3, world=ProcessGroup(0, 2))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 import tfkit
-from tfkit.reproduce import Claim, Finding, Numbers, figure, train
+from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
 
 CLAIM = Claim(
     title="With attention a model copies, reverses and sorts; one vector for the whole sequence is a bottleneck",
@@ -86,16 +86,18 @@ def right(model: nn.Module, length: int, size: Size, generator: torch.Generator)
     return [(said == target[:, :-1])[i :: len(TASKS)].float().mean().item() for i in range(len(TASKS))]
 
 
-def judge(runs: Sequence[Numbers]) -> list[Finding]:
+def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     """How far the GRU falls with length, attention's lead at the longest, and the transformer's share there."""
     short, long = min(runs[0]["lengths"]), max(runs[0]["lengths"])
     mean = lambda run, name, at, tasks=TASKS: sum(run[name][task][at] for task in tasks) / len(tasks)
     lead = [mean(run, "attention", -1) - mean(run, "bottleneck", -1) for run in runs]
     fall = [mean(run, "bottleneck", 0) - mean(run, "bottleneck", -1) for run in runs]
     return [
-        Finding(f"right digits, GRU, {short} against {long}", fall, at_least=0.2),
-        Finding(f"right digits at {long}, GRU with attention above the GRU", lead, at_least=0.2),
-        Finding(f"right digits at {long}, transformer", [mean(run, "transformer", -1) for run in runs], at_least=0.9),
+        Measurement(f"right digits, GRU, {short} against {long}", fall, at_least=0.2),
+        Measurement(f"right digits at {long}, GRU with attention above the GRU", lead, at_least=0.2),
+        Measurement(
+            f"right digits at {long}, transformer", [mean(run, "transformer", -1) for run in runs], at_least=0.9
+        ),
     ]
 
 

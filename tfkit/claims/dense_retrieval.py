@@ -22,7 +22,7 @@ import tfkit
 from tfkit.claims._drawing import dots
 from tfkit.claims._english import docstrings, parted, vocabulary
 from tfkit.objectives.in_batch_contrastive import in_batch_loss
-from tfkit.reproduce import Claim, Finding, Numbers, figure, train
+from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
 from tfkit.retrieve import DenseIndex
 from tfkit.text.vocabulary import Tokenizer
 
@@ -165,15 +165,17 @@ def run(seed: int, size: Size) -> Numbers:
     return {**found, "published": first(reader, reader, held)}
 
 
-def judge(runs: Sequence[Numbers]) -> list[Finding]:
+def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     """Ours above chance and above BM25; the published encoder above BM25, where every seed had it."""
     over = lambda arm, other: [run[arm] - run[other] for run in runs]
     found = [
-        Finding("questions answered by small encoders from fresh weights, above chance", over("dpr", "chance"), 0.05),
-        Finding("the same, above BM25", over("dpr", "bm25"), 0.0),
+        Measurement(
+            "questions answered by small encoders from fresh weights, above chance", over("dpr", "chance"), 0.05
+        ),
+        Measurement("the same, above BM25", over("dpr", "bm25"), 0.0),
     ]
     if all(run["published"] is not None for run in runs):
-        found.append(Finding("by the published encoder, above BM25", over("published", "bm25"), 0.02))
+        found.append(Measurement("by the published encoder, above BM25", over("published", "bm25"), 0.02))
     return found
 
 

@@ -15,7 +15,7 @@ from tfkit.claims._drawing import dots
 from tfkit.claims._english import batches, rows
 from tfkit.objectives.distillation import distillation_loss
 from tfkit.objectives.masked_lm import MaskedLM
-from tfkit.reproduce import Claim, Finding, Numbers, figure, train
+from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
 from tfkit.train import mean_loss
 
 CLAIM = Claim(
@@ -100,12 +100,12 @@ def run(seed: int, size: Size) -> Numbers:
     return found
 
 
-def judge(runs: Sequence[Numbers]) -> list[Finding]:
+def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     """Nats that the student gains by being taught, and by starting from the teacher's layers as well."""
     less = lambda arm, other: [run[other] - run[arm] for run in runs]
     return [
-        Finding("nats per masked word that teaching saves", less(ARMS[1], ARMS[0]), at_least=0.01),
-        Finding("nats that teaching and the teacher's layers save", less(ARMS[2], ARMS[0]), at_least=0.1),
+        Measurement("nats per masked word that teaching saves", less(ARMS[1], ARMS[0]), at_least=0.01),
+        Measurement("nats that teaching and the teacher's layers save", less(ARMS[2], ARMS[0]), at_least=0.1),
     ]
 
 

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import tfkit
-from tfkit.reproduce import Claim, Finding, Numbers, figure, lengths, train
+from tfkit.reproduce import Claim, Measurement, Numbers, figure, lengths, train
 from tfkit.tools.memory import peak_bytes
 
 CLAIM = Claim(
@@ -118,7 +118,7 @@ def step(model: nn.Module, ids: Tensor) -> None:
     model(input_ids=ids, labels=ids).loss.backward()
 
 
-def judge(runs: Sequence[Numbers]) -> list[Finding]:
+def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     """Right symbols after four rounds, and against one; how memory grows as the length does fourfold."""
     counts = runs[0]["memory"]["lengths"]
     near = counts.index(counts[-1] // 4)
@@ -126,10 +126,10 @@ def judge(runs: Sequence[Numbers]) -> list[Finding]:
     said = f"{counts[-1]:,} tokens against {counts[near]:,}"
     more = [run["hashed"][2] - run["hashed"][0] for run in runs]
     return [
-        Finding("symbols right, four rounds of hashing", [run["hashed"][2] for run in runs], at_least=0.9),
-        Finding("symbols right, four rounds less one", more, at_least=0),
-        Finding(f"Reformer's memory, {said}", growth("reformer"), at_most=5, unit="×"),
-        Finding(f"full attention's memory, {said}", growth("full"), at_least=9, unit="×"),
+        Measurement("symbols right, four rounds of hashing", [run["hashed"][2] for run in runs], at_least=0.9),
+        Measurement("symbols right, four rounds less one", more, at_least=0),
+        Measurement(f"Reformer's memory, {said}", growth("reformer"), at_most=5, unit="×"),
+        Measurement(f"full attention's memory, {said}", growth("full"), at_least=9, unit="×"),
     ]
 
 

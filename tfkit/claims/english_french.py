@@ -15,8 +15,8 @@ import torch
 from torch import nn
 
 import tfkit
-from tfkit.data import Pair, Recipe, TranslationTask, score, translation_task
-from tfkit.reproduce import Claim, Finding, Numbers, figure, train
+from tfkit.data import Recipe, SentencePair, TranslationTask, score, translation_task
+from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
 from tfkit.text.vocabulary import pad
 from tfkit.train import Batch
 
@@ -94,7 +94,7 @@ def translated(model: nn.Module, sentences: Sequence[str], task: TranslationTask
     return french
 
 
-def scores(french: Sequence[str], pairs: Sequence[Pair]) -> dict[str, list[float]]:
+def scores(french: Sequence[str], pairs: Sequence[SentencePair]) -> dict[str, list[float]]:
     """Part -> BLEU and chrF; a part without sentences scores 0."""
     found = {}
     for part, belongs in PARTS.items():
@@ -104,16 +104,16 @@ def scores(french: Sequence[str], pairs: Sequence[Pair]) -> dict[str, list[float
     return found
 
 
-def judge(runs: Sequence[Numbers]) -> list[Finding]:
+def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     """All in chrF but the last: BLEU of the transformer, which has to be 1 at least."""
     lead = lambda one, other, part="all": [run[one][part][1] - run[other][part][1] for run in runs]
     by_length = zip(lead("attention", "bottleneck", "long"), lead("attention", "bottleneck", "short"), strict=True)
     return [
-        Finding("chrF, GRU with attention above the GRU", lead("attention", "bottleneck"), at_least=1),
-        Finding("that lead on long sentences, above that on short ones", [a - b for a, b in by_length], at_least=0),
-        Finding("chrF, transformer above the GRU", lead("transformer", "bottleneck"), at_least=1),
-        Finding("chrF, transformer above the GRU with attention", lead("transformer", "attention"), at_least=0),
-        Finding("BLEU of the transformer", [run["transformer"]["all"][0] for run in runs], at_least=1),
+        Measurement("chrF, GRU with attention above the GRU", lead("attention", "bottleneck"), at_least=1),
+        Measurement("that lead on long sentences, above that on short ones", [a - b for a, b in by_length], at_least=0),
+        Measurement("chrF, transformer above the GRU", lead("transformer", "bottleneck"), at_least=1),
+        Measurement("chrF, transformer above the GRU with attention", lead("transformer", "attention"), at_least=0),
+        Measurement("BLEU of the transformer", [run["transformer"]["all"][0] for run in runs], at_least=1),
     ]
 
 

@@ -17,7 +17,7 @@ import torch.nn.functional as F
 import tfkit
 from tfkit.claims._drawing import dots
 from tfkit.claims._english import documents, parted
-from tfkit.reproduce import Claim, Finding, Numbers, figure, train
+from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
 
 CLAIM = Claim(
     title="A stream for the word after next learns what comes there, in the same pass, and costs the next word nothing",
@@ -117,16 +117,16 @@ def run(seed: int, size: Size) -> Numbers:
     }
 
 
-def judge(runs: Sequence[Numbers]) -> list[Finding]:
+def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     """What the second stream costs the next character, how near it comes to the sum, and that it beats counting."""
     over = lambda one, other: [run[one] - run[other] for run in runs]
     ahead = "after next, second stream"
     return [
-        Finding(
+        Measurement(
             "nats the next costs more with two streams", over("next, two streams", "next, one stream"), at_most=0.1
         ),
-        Finding("nats that the second stream is above the sum", over(ahead, "after next, summing"), at_most=0.2),
-        Finding("nats that it is below frequencies", over("after next, frequency", ahead), at_least=0.1),
+        Measurement("nats that the second stream is above the sum", over(ahead, "after next, summing"), at_most=0.2),
+        Measurement("nats that it is below frequencies", over("after next, frequency", ahead), at_least=0.1),
     ]
 
 

@@ -18,7 +18,7 @@ from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import tfkit
-from tfkit.reproduce import Claim, Finding, Numbers, cpu_seconds, figure, lengths
+from tfkit.reproduce import Claim, Measurement, Numbers, cpu_seconds, figure, lengths
 from tfkit.tools.memory import peak_bytes
 
 CLAIM = Claim(
@@ -84,7 +84,7 @@ def cost(model: nn.Module, length: int, turns: int) -> tuple[float, int]:
     return cpu_seconds(forward, turns), peak_bytes(step)
 
 
-def judge(runs: Sequence[Numbers]) -> list[Finding]:
+def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     """Growth from a quarter of the longest text to the longest: twice for each sparse model, and BERT's memory."""
     counts = runs[0]["lengths"]
     far, near = len(counts) - 1, counts.index(counts[-1] // 4)
@@ -93,12 +93,12 @@ def judge(runs: Sequence[Numbers]) -> list[Finding]:
     found = []
     for name in ("longformer", "bigbird"):
         found += [
-            Finding(f"{NAMES[name][0]}'s seconds, {said}", growth(name, "seconds"), at_most=6, unit="×"),
-            Finding(f"{NAMES[name][0]}'s memory, {said}", growth(name, "bytes"), at_most=5, unit="×"),
+            Measurement(f"{NAMES[name][0]}'s seconds, {said}", growth(name, "seconds"), at_most=6, unit="×"),
+            Measurement(f"{NAMES[name][0]}'s memory, {said}", growth(name, "bytes"), at_most=5, unit="×"),
         ]
     return [
         *found,
-        Finding(f"memory of {NAMES['textbook'][0]}, {said}", growth("textbook", "bytes"), at_least=9, unit="×"),
+        Measurement(f"memory of {NAMES['textbook'][0]}, {said}", growth("textbook", "bytes"), at_least=9, unit="×"),
     ]
 
 

@@ -17,7 +17,7 @@ from tfkit.claims._drawing import dots
 from tfkit.claims._english import batches, rows
 from tfkit.objectives.masked_lm import MaskedLM
 from tfkit.objectives.permutation_lm import PermutationLM
-from tfkit.reproduce import Claim, Finding, Numbers, figure, train
+from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
 from tfkit.train import mean_loss
 
 CLAIM = Claim(
@@ -94,12 +94,12 @@ def run(seed: int, size: Size) -> Numbers:
     return found
 
 
-def judge(runs: Sequence[Numbers]) -> list[Finding]:
+def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     """What looking at earlier blanks saves in nats, against XLNet all at once and against BERT."""
     less = lambda other: [run[other] - run["one by one"] for run in runs]
     return [
-        Finding("nats per blank that looking at earlier blanks saves", less("all at once"), at_least=0.02),
-        Finding("nats per blank less than BERT", less("bert"), at_least=0.02),
+        Measurement("nats per blank that looking at earlier blanks saves", less("all at once"), at_least=0.02),
+        Measurement("nats per blank less than BERT", less("bert"), at_least=0.02),
     ]
 
 

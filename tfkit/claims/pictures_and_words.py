@@ -15,7 +15,7 @@ import torch
 import tfkit
 from tfkit.claims._drawing import dots
 from tfkit.claims._emoji import PATCH, emoji
-from tfkit.reproduce import Claim, Finding, Numbers, figure, train
+from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
 from tfkit.text.vocabulary import train as learn_vocabulary
 
 CLAIM = Claim(
@@ -98,13 +98,15 @@ def run(seed: int, size: Size) -> Numbers:
     return found
 
 
-def judge(runs: Sequence[Numbers]) -> list[Finding]:
+def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     """Both above either alone; and pictures above guessing, or they would have had nothing to add."""
     over = lambda arm, other: [run[arm] - run[other] for run in runs]
     return [
-        Finding("accuracy with both, above names alone", over("both", "name"), at_least=0.01),
-        Finding("accuracy with both, above pictures alone", over("both", "picture"), at_least=0.01),
-        Finding("accuracy of pictures alone, above the commonest group", over("picture", "commonest"), at_least=0.1),
+        Measurement("accuracy with both, above names alone", over("both", "name"), at_least=0.01),
+        Measurement("accuracy with both, above pictures alone", over("both", "picture"), at_least=0.01),
+        Measurement(
+            "accuracy of pictures alone, above the commonest group", over("picture", "commonest"), at_least=0.1
+        ),
     ]
 
 

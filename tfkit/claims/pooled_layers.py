@@ -17,7 +17,7 @@ from torch import Tensor, nn
 import tfkit
 from tfkit.claims._manual import BYTES
 from tfkit.data.translation import clean, read_catalogues
-from tfkit.reproduce import Claim, Finding, Numbers, cpu_seconds, figure, train
+from tfkit.reproduce import Claim, Measurement, Numbers, cpu_seconds, figure, train
 
 CLAIM = Claim(
     title="Pooling the sequence as it goes up makes Funnel faster at about the same quality",
@@ -104,14 +104,14 @@ def right(model: nn.Module, question: dict[str, Tensor]) -> float:
     return (said == question["labels"]).float().mean().item()
 
 
-def judge(runs: Sequence[Numbers]) -> list[Finding]:
+def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     """A step's time, and right answers, against no pooling; and that there was something to lose."""
     return [
-        Finding("CPU seconds of a training step, Funnel against no pooling",
+        Measurement("CPU seconds of a training step, Funnel against no pooling",
                 [run["funnel"]["seconds"] / run["flat"]["seconds"] for run in runs], at_most=0.8, unit="×"),
-        Finding("share of right answers, Funnel less no pooling",
+        Measurement("share of right answers, Funnel less no pooling",
                 [run["funnel"]["right"] - run["flat"]["right"] for run in runs], at_least=-0.05),
-        Finding("share of right answers, no pooling",
+        Measurement("share of right answers, no pooling",
                 [run["flat"]["right"] for run in runs], at_least=0.8),
     ]  # fmt: skip
 

@@ -19,7 +19,7 @@ from tfkit.claims._english import Docstring, batches, docstrings, documents, par
 from tfkit.objectives.denoising import Denoising
 from tfkit.objectives.gap_sentences import gap_sentences, principal_sentences
 from tfkit.objectives.span_corruption import SpanCorruption
-from tfkit.reproduce import Claim, Finding, Numbers, figure, train
+from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
 from tfkit.text.vocabulary import packed, pad
 from tfkit.train import mean_loss
 
@@ -142,10 +142,10 @@ def run(seed: int, size: Size) -> Numbers:
 NAMES = {"t5": "T5, span corruption", "bart": "BART, denoising", "pegasus": "Pegasus, gap sentences"}
 
 
-def judge(runs: Sequence[Numbers]) -> list[Finding]:
+def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     """A finding for each model: nats per token that pretraining saves."""
     saved = lambda name: [run[f"{name}, fresh"] - run[f"{name}, pretrained"] for run in runs]
-    return [Finding(f"{what}: nats per token saved", saved(name), at_least=0.05) for name, what in NAMES.items()]
+    return [Measurement(f"{what}: nats per token saved", saved(name), at_least=0.05) for name, what in NAMES.items()]
 
 
 def draw(runs: Sequence[Numbers]):

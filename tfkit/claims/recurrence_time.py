@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import torch
 
 import tfkit
-from tfkit.reproduce import Claim, Finding, Numbers, cpu_seconds, figure, lengths
+from tfkit.reproduce import Claim, Measurement, Numbers, cpu_seconds, figure, lengths
 
 CLAIM = Claim(
     title="An RNN's training time grows with the length of its sequences, self-attention's hardly while they are short",
@@ -64,15 +64,15 @@ def run(seed: int, size: Size) -> Numbers:
     return {"lengths": list(size.lengths), **seconds}
 
 
-def judge(runs: Sequence[Numbers]) -> list[Finding]:
+def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     """Each model's growth from 16 to 256 tokens, and how the two compare at 256."""
     short, long = (runs[0]["lengths"].index(length) for length in (16, 256))
     growth = lambda name: [run[name][long] / run[name][short] for run in runs]
     gap = [run["gru"][long] / run["transformer"][long] for run in runs]
     return [
-        Finding("a step of the GRU, 256 tokens against 16", growth("gru"), at_least=3, unit="×"),
-        Finding("a step of the transformer, 256 tokens against 16", growth("transformer"), at_most=3, unit="×"),
-        Finding("at 256 tokens, a step of the GRU against one of the transformer", gap, at_least=2, unit="×"),
+        Measurement("a step of the GRU, 256 tokens against 16", growth("gru"), at_least=3, unit="×"),
+        Measurement("a step of the transformer, 256 tokens against 16", growth("transformer"), at_most=3, unit="×"),
+        Measurement("at 256 tokens, a step of the GRU against one of the transformer", gap, at_least=2, unit="×"),
     ]
 
 

@@ -19,7 +19,7 @@ from tfkit.claims._english import batches, docstrings, rows, vocabulary
 from tfkit.models.electra import share_embeddings
 from tfkit.objectives.masked_lm import MaskedLM
 from tfkit.objectives.replaced_tokens import replace_tokens, replaced_token_detection_loss
-from tfkit.reproduce import Claim, Finding, Numbers, figure, train
+from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
 
 CLAIM = Claim(
     title="At equal compute, replaced-token detection teaches an encoder more than masked language modelling",
@@ -155,7 +155,7 @@ def run(seed: int, size: Size) -> Numbers:
     return found
 
 
-def judge(runs: Sequence[Numbers]) -> list[Finding]:
+def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     """Replaced words above masked ones and above fresh weights, on each of the two tasks."""
 
     def over(task: str, other: str) -> list[float]:
@@ -163,10 +163,10 @@ def judge(runs: Sequence[Numbers]) -> list[Finding]:
         return [run[f"{task}, replaced"] - run[f"{task}, {other}"] for run in runs]
 
     return [
-        Finding("swapped neighbours noticed, above masked words", over("order", "masked"), at_least=0.0),
-        Finding("swapped neighbours noticed, above fresh weights", over("order", "fresh"), at_least=0.02),
-        Finding("topics named, above masked words", over("topic", "masked"), at_least=0.0),
-        Finding("topics named, above fresh weights", over("topic", "fresh"), at_least=0.02),
+        Measurement("swapped neighbours noticed, above masked words", over("order", "masked"), at_least=0.0),
+        Measurement("swapped neighbours noticed, above fresh weights", over("order", "fresh"), at_least=0.02),
+        Measurement("topics named, above masked words", over("topic", "masked"), at_least=0.0),
+        Measurement("topics named, above fresh weights", over("topic", "fresh"), at_least=0.02),
     ]
 
 

@@ -20,7 +20,7 @@ from torch import Tensor
 import tfkit
 from tfkit.claims._drawing import dots
 from tfkit.objectives.in_batch_contrastive import in_batch_loss
-from tfkit.reproduce import Claim, Finding, Numbers, figure, train
+from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
 from tfkit.retrieve import DenseIndex, Retriever
 
 CLAIM = Claim(
@@ -52,7 +52,7 @@ SCALES = {
 
 
 @dataclass
-class World:
+class ToyWorld:
     """questions [N,4] (first name, last name, attribute, ?), passages [N,4] with the value at the end, answers [N]"""
 
     questions: Tensor
@@ -66,7 +66,7 @@ class World:
         return torch.cat([torch.full_like(values, START), values, torch.full_like(values, END)], 1)
 
 
-def world(size: Size, generator: torch.Generator) -> World:
+def world(size: Size, generator: torch.Generator) -> ToyWorld:
     """No two people have both names alike; the passage of question i is passage i."""
     names = size.names
     who = torch.randperm(names * names, generator=generator)[: size.people]
@@ -76,7 +76,7 @@ def world(size: Size, generator: torch.Generator) -> World:
     attributes, values = 4 + 2 * names + attribute, 8 + 2 * names + value
     questions = torch.stack([first, last, attributes, torch.full_like(first, TRANSFORMERS_ARGUMENTS)], 1)
     passages = torch.stack([first, last, attributes, values], 1)
-    return World(questions, passages, 8 + 2 * names + size.values)
+    return ToyWorld(questions, passages, 8 + 2 * names + size.values)
 
 
 def encoder(size: Size, vocab_size: int) -> dict:
@@ -92,7 +92,7 @@ def generator(size: Size, vocab_size: int) -> dict:
     return dict(architecture="t5", vocab_size=vocab_size, dropout=0.0, **shape, **special)
 
 
-class Towers(torch.nn.Module):
+class RetrieverTowers(torch.nn.Module):
     """DPR's two encoders, and how they learn."""
 
     def __init__(self, size: Size, vocab_size: int) -> None:
@@ -128,7 +128,7 @@ def run(seed: int, size: Size) -> Numbers:
     """Shares of right answers, and of questions whose passage is found."""
     made = world(size, torch.Generator().manual_seed(seed))
     train_rows, held = slice(0, size.people * 3 // 4), slice(size.people * 3 // 4, None)
-    towers = Towers(size, made.vocab_size)
+    towers = RetrieverTowers(size, made.vocab_size)
     pairs = {"input_ids": made.questions[train_rows], "passages": made.passages[train_rows]}
     how = {"loss": lambda model, batch: model.loss(batch)}
     train(towers, batches(pairs, size.batch), size.contrast_steps, 2e-3, seed, **how)
@@ -151,7 +151,7 @@ def run(seed: int, size: Size) -> Numbers:
 
 
 @torch.no_grad()
-def answered(rag, made: World, held: slice, name: str) -> Numbers:
+def answered(rag, made: ToyWorld, held: slice, name: str) -> Numbers:
     """Shares of the held-out questions: answered by RAG, as `name`, and "found", the passage among those retrieved."""
     questions, labels = made.questions[held], made.labels[held]
     found = rag.eval()(input_ids=questions, labels=labels, do_marginalize=True, output_retrieved=True)
@@ -161,7 +161,7 @@ def answered(rag, made: World, held: slice, name: str) -> Numbers:
 
 
 @torch.no_grad()
-def by_heart(alone, made: World, trained: slice, held: slice) -> Numbers:
+def by_heart(alone, made: ToyWorld, trained: slice, held: slice) -> Numbers:
     """The generator's shares of right answers without any passage, held out and trained on."""
     shares = {}
     for name, part in (("alone", held), ("alone, trained on", trained)):
@@ -171,13 +171,13 @@ def by_heart(alone, made: World, trained: slice, held: slice) -> Numbers:
     return shares
 
 
-def judge(runs: Sequence[Numbers]) -> list[Finding]:
+def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     """The lead of retrieval; that without it answers are guesses; that the right passage is mostly found."""
     more = [run["retrieving"] - run["alone"] for run in runs]
     return [
-        Finding("share of held-out questions answered with retrieval, above without", more, at_least=0.15),
-        Finding("held-out questions answered without", [run["alone"] for run in runs], at_most=0.25),
-        Finding("the right passage is among those found", [run["found"] for run in runs], at_least=0.5),
+        Measurement("share of held-out questions answered with retrieval, above without", more, at_least=0.15),
+        Measurement("held-out questions answered without", [run["alone"] for run in runs], at_most=0.25),
+        Measurement("the right passage is among those found", [run["found"] for run in runs], at_least=0.5),
     ]
 
 

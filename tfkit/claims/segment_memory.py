@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 import tfkit
 from tfkit.claims._manual import BYTES, reading
-from tfkit.reproduce import Claim, Finding, Numbers, figure, train
+from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
 
 CLAIM = Claim(
     title="Transformer-XL's memory of earlier segments makes the same model a better one",
@@ -60,7 +60,7 @@ def losses(model: nn.Module, segment: Tensor, mems) -> tuple[Tensor, tuple | Non
     return nn.functional.cross_entropy(out.logits.transpose(1, 2), segment[:, 1:], reduction="none"), out.get("mems")
 
 
-class Reader:
+class SegmentReader:
     """A loss that remembers: each batch goes on where the last one ended."""
 
     def __init__(self) -> None:
@@ -97,20 +97,22 @@ def run(seed: int, size: Size) -> Numbers:
     for name, length in (("without", 0), ("memory", size.memory)):
         torch.manual_seed(seed)
         one = model(size, length)
-        train(one, lambda generator: segments(learned, size, generator), size.steps, size.peak, seed, loss=Reader())
+        train(
+            one, lambda generator: segments(learned, size, generator), size.steps, size.peak, seed, loss=SegmentReader()
+        )
         numbers[name] = bits(one, held, size)
     return numbers
 
 
-def judge(runs: Sequence[Numbers]) -> list[Finding]:
+def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     """Bits that memory gains, and how much more of them in the first half of a segment."""
     mean = lambda places: sum(places) / len(places)
     gains = [[a - b for a, b in zip(run["without"], run["memory"], strict=True)] for run in runs]
     half = len(gains[0]) // 2
     halves = [mean(gain[:half]) - mean(gain[half:]) for gain in gains]
     return [
-        Finding("bits per byte that memory gains", [mean(gain) for gain in gains], at_least=0.1),
-        Finding("the gain in a segment's first half, above that in its second", halves, at_least=0),
+        Measurement("bits per byte that memory gains", [mean(gain) for gain in gains], at_least=0.1),
+        Measurement("the gain in a segment's first half, above that in its second", halves, at_least=0),
     ]
 
 

@@ -17,7 +17,7 @@ from torch import nn
 import tfkit
 from tfkit.claims._manual import BYTES, MASK, pieces, reading
 from tfkit.objectives.masked_lm import MaskedLM
-from tfkit.reproduce import Claim, Finding, Numbers, cpu_seconds, figure, train
+from tfkit.reproduce import Claim, Measurement, Numbers, cpu_seconds, figure, train
 
 CLAIM = Claim(
     title="ALBERT has a small share of BERT's parameters and loses little by it",
@@ -91,16 +91,16 @@ def run(seed: int, size: Size) -> Numbers:
     return numbers
 
 
-def judge(runs: Sequence[Numbers]) -> list[Finding]:
+def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     """Parameters at published sizes, which no seed changes; then parameters and loss of the small models."""
     sizes = runs[0]["published"]
     fewer = lambda at: [sizes[at][0] / sizes[at][1]]  # no seed changes it
     ratio = lambda what: [run["albert"][what] / run["bert"][what] for run in runs]
     return [
-        Finding("parameters of BERT against ALBERT, base", fewer("base"), at_least=8, unit="×"),
-        Finding("parameters of BERT against ALBERT, large", fewer("large"), at_least=17, unit="×"),
-        Finding("the small models: parameters of ALBERT against BERT", ratio("parameters"), at_most=0.5, unit="×"),
-        Finding("the small models: loss of ALBERT against BERT", ratio("loss"), at_most=1.1, unit="×"),
+        Measurement("parameters of BERT against ALBERT, base", fewer("base"), at_least=8, unit="×"),
+        Measurement("parameters of BERT against ALBERT, large", fewer("large"), at_least=17, unit="×"),
+        Measurement("the small models: parameters of ALBERT against BERT", ratio("parameters"), at_most=0.5, unit="×"),
+        Measurement("the small models: loss of ALBERT against BERT", ratio("loss"), at_most=1.1, unit="×"),
     ]
 
 

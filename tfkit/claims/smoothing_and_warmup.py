@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 import tfkit
-from tfkit.reproduce import Claim, Finding, Numbers, figure, train
+from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
 from tfkit.train import linear_rate
 
 CLAIM = Claim(
@@ -106,14 +106,14 @@ def asked(model: nn.Module, size: Size) -> dict[str, float]:
     return {"nats": nats, "right": (logits.argmax(-1) == right).float().mean().item()}
 
 
-def judge(runs: Sequence[Numbers]) -> list[Finding]:
+def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     """What smoothing does to nats and to words, and the last tenth of the loss without warm-up against with."""
     more = lambda what: [run["smoothed"][what] - run["plain"][what] for run in runs]
     last = lambda losses: sum(losses[-len(losses) // 10 :]) / len(losses[-len(losses) // 10 :])
     return [
-        Finding("nats per word, with smoothing less without", more("nats"), at_least=0),
-        Finding("words right, with smoothing less without", more("right"), at_least=-0.02),
-        Finding(
+        Measurement("nats per word, with smoothing less without", more("nats"), at_least=0),
+        Measurement("words right, with smoothing less without", more("right"), at_least=-0.02),
+        Measurement(
             "last loss, without warm-up less with", [last(r["cold"]) - last(r["warmed"]) for r in runs], at_least=0.1
         ),
     ]

@@ -15,9 +15,9 @@ import torch.nn.functional as F
 
 import tfkit
 from tfkit.claims._drawing import dots
-from tfkit.data import Pair, english_french
+from tfkit.data import SentencePair, english_french
 from tfkit.objectives.masked_lm import MaskedLM
-from tfkit.reproduce import Claim, Finding, Numbers, figure, train
+from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
 from tfkit.text.collate import parallel_texts
 from tfkit.text.vocabulary import Tokenizer
 from tfkit.text.vocabulary import train as learn_vocabulary
@@ -59,7 +59,7 @@ def alone(tokenizer: Tokenizer, texts: Sequence[str], lang: int) -> dict[str, to
 class Sentences:
     """Batches of masked words: of pairs side by side in every second batch, if `beside`, and of one language."""
 
-    pairs: Sequence[Pair]
+    pairs: Sequence[SentencePair]
     tokenizer: Tokenizer
     size: int
     beside: bool
@@ -71,7 +71,7 @@ class Sentences:
             batch = masked(self.batch([self.pairs[i] for i in index.tolist()], number), generator)
             yield {name: value for name, value in batch.items() if name != "special_tokens_mask"}
 
-    def batch(self, pairs: Sequence[Pair], number: int) -> dict[str, torch.Tensor]:
+    def batch(self, pairs: Sequence[SentencePair], number: int) -> dict[str, torch.Tensor]:
         """Side by side if `beside` and `number` is odd; else in one language, English and French in turn."""
         english, french = [pair.source for pair in pairs], [pair.target for pair in pairs]
         if self.beside and number % 2:
@@ -124,12 +124,14 @@ def run(seed: int, size: Size) -> Numbers:
     return shares
 
 
-def judge(runs: Sequence[Numbers]) -> list[Finding]:
+def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     """Translations found beside them, against each language alone and against untrained weights."""
     over = lambda other: [run["beside"] - run[other] for run in runs]
     return [
-        Finding("translations found after training beside them, above after each alone", over("alone"), at_least=0.05),
-        Finding("the same, above the model before training", over("beside, untrained"), at_least=0.05),
+        Measurement(
+            "translations found after training beside them, above after each alone", over("alone"), at_least=0.05
+        ),
+        Measurement("the same, above the model before training", over("beside, untrained"), at_least=0.05),
     ]
 
 

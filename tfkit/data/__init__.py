@@ -1,14 +1,14 @@
 """Real data, read out of packages that carry it."""
 
 from tfkit.data.task import Recipe, TranslationTask, translation_task
-from tfkit.data.translation import Corpus, Pair, Scores, TranslationMemory, english_french, score
+from tfkit.data.translation import Corpus, SentencePair, TranslationMemory, TranslationScores, english_french, score
 
 __all__ = [
     "Corpus",
-    "Pair",
     "Recipe",
-    "Scores",
+    "SentencePair",
     "TranslationMemory",
+    "TranslationScores",
     "TranslationTask",
     "english_french",
     "score",

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from tfkit.data.translation import Corpus, Pair, Scores, TranslationMemory, english_french, score
+from tfkit.data.translation import Corpus, SentencePair, TranslationMemory, TranslationScores, english_french, score
 from tfkit.decode.greedy import greedy_decode
 from tfkit.text.tokenizer import BPETokenizer
 from tfkit.text.vocabulary import pad
@@ -63,7 +63,7 @@ class TranslationTask:
             pad_id=self.tokenizer.pad_id,
         )
 
-    def batches(self, pairs: Sequence[Pair]) -> PairBatches:
+    def batches(self, pairs: Sequence[SentencePair]) -> PairBatches:
         """Padded batches of ids, each sentence with its `</s>`."""
         source = self.encode([pair.source for pair in pairs])
         target = self.encode([pair.target for pair in pairs])
@@ -109,12 +109,14 @@ class TranslationTask:
         model.train(was_training)
         return self.tokenizer.decode(ids[:, 1:].tolist())
 
-    def evaluate(self, translate: Callable[[Sequence[str]], list[str]], pairs: Sequence[Pair] | None = None) -> Scores:
+    def evaluate(
+        self, translate: Callable[[Sequence[str]], list[str]], pairs: Sequence[SentencePair] | None = None
+    ) -> TranslationScores:
         """BLEU and chrF of `translate` on the held-out test pairs, or on others."""
         pairs = self.corpus.test if pairs is None else pairs
         return score(translate([pair.source for pair in pairs]), pairs)
 
-    def baseline(self) -> Scores:
+    def baseline(self) -> TranslationScores:
         """The translation memory's scores on the test pairs."""
         return self.evaluate(TranslationMemory(self.corpus.train))
 

@@ -29,7 +29,7 @@ NOT_PROSE = re.compile(r"%\d|%[sd]|%\(|[][{}<>`|\\=]|https?:|www\.|\w+/\w+/|\w\.
 
 
 @dataclass(frozen=True)
-class Pair:
+class SentencePair:
     """One sentence in both languages; `nearest` is how alike (0-100) the nearest training pair is, in held-out ones."""
 
     source: str
@@ -46,13 +46,13 @@ class Pair:
 class Corpus:
     """Pairs to learn from, to choose settings by, and to report on; no near-duplicates across the three."""
 
-    train: list[Pair]
-    valid: list[Pair]
-    test: list[Pair]
+    train: list[SentencePair]
+    valid: list[SentencePair]
+    test: list[SentencePair]
 
 
 @dataclass(frozen=True)
-class Scores:
+class TranslationScores:
     """BLEU and chrF (sacrebleu, 0-100) over all pairs and over the far ones."""
 
     bleu: float
@@ -78,10 +78,10 @@ def english_french(seed: int = 0, valid: float = 0.05, test: float = 0.10) -> Co
     groups = clusters([pair.source for pair in pairs])
     order = sorted(set(groups))
     random.Random(seed).shuffle(order)
-    members: dict[int, list[Pair]] = {group: [] for group in order}
+    members: dict[int, list[SentencePair]] = {group: [] for group in order}
     for pair, group in zip(pairs, groups, strict=True):
         members[group].append(pair)
-    held: dict[str, list[Pair]] = {"test": [], "valid": [], "train": []}
+    held: dict[str, list[SentencePair]] = {"test": [], "valid": [], "train": []}
     room = {"test": test * len(pairs), "valid": valid * len(pairs)}
     for group in order:
         # a cluster goes where it fits whole; the giant ones ("Show …") fit nowhere but in train
@@ -94,7 +94,7 @@ def english_french(seed: int = 0, valid: float = 0.05, test: float = 0.10) -> Co
     return Corpus(train, with_nearest(held["valid"], train), with_nearest(held["test"], train))
 
 
-def read_catalogues() -> list[Pair]:
+def read_catalogues() -> list[SentencePair]:
     """Every translated string of the language pack, as it stands there, in the order of its files."""
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or spec.origin is None:
@@ -105,15 +105,15 @@ def read_catalogues() -> list[Pair]:
         catalogue = json.loads(file.read_text(encoding="utf-8"))
         for key, translations in catalogue.items():
             if key and translations[0]:  # the key "" holds the header
-                pairs.append(Pair(key.rpartition("\x04")[2], translations[0]))  # \x04 ends a context
+                pairs.append(SentencePair(key.rpartition("\x04")[2], translations[0]))  # \x04 ends a context
     return pairs
 
 
-def clean(pairs: Sequence[Pair]) -> list[Pair]:
+def clean(pairs: Sequence[SentencePair]) -> list[SentencePair]:
     """The pairs that are prose: 1-30 words, no placeholders, tags or paths, lengths alike, each English side once."""
-    kept: dict[str, Pair] = {}
+    kept: dict[str, SentencePair] = {}
     for pair in pairs:
-        tidy = Pair(tidied(pair.source), tidied(pair.target))
+        tidy = SentencePair(tidied(pair.source), tidied(pair.target))
         if usable(tidy):
             kept.setdefault(tidy.source.lower(), tidy)
     return list(kept.values())
@@ -125,7 +125,7 @@ def tidied(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip().removesuffix("...").strip()
 
 
-def usable(pair: Pair) -> bool:
+def usable(pair: SentencePair) -> bool:
     """Whether both sides are prose of at most 30 words, of comparable length, and not the same."""
     for text in (pair.source, pair.target):
         if NOT_PROSE.search(text) or len(text) < 3 or len(text.split()) > 30:
@@ -151,7 +151,7 @@ def clusters(texts: Sequence[str], threshold: float = SAME_CLUSTER) -> list[int]
     return [root(i) for i in range(len(texts))]
 
 
-def with_nearest(pairs: Sequence[Pair], train: Sequence[Pair]) -> list[Pair]:
+def with_nearest(pairs: Sequence[SentencePair], train: Sequence[SentencePair]) -> list[SentencePair]:
     """The pairs, each knowing how alike the nearest training pair is."""
     similar = _similarity([pair.source for pair in pairs], [pair.source for pair in train])
     return [replace(pair, nearest=float(row.max())) for pair, row in zip(pairs, similar, strict=True)]
@@ -172,7 +172,7 @@ def _similarity(left: Sequence[str], right: Sequence[str], cutoff: float = 0.0):
 class TranslationMemory:
     """The baseline to beat: the translation of the nearest training sentence, copied."""
 
-    def __init__(self, train: Sequence[Pair]) -> None:
+    def __init__(self, train: Sequence[SentencePair]) -> None:
         self.train = list(train)
 
     def __call__(self, sentences: Sequence[str]) -> list[str]:
@@ -181,14 +181,14 @@ class TranslationMemory:
         return [self.train[int(best)].target for best in similar.argmax(axis=1)]
 
 
-def score(translations: Sequence[str], pairs: Sequence[Pair]) -> Scores:
+def score(translations: Sequence[str], pairs: Sequence[SentencePair]) -> TranslationScores:
     """Corpus BLEU and chrF of `translations` against the pairs' French. Raises ValueError when the counts differ."""
     if len(translations) != len(pairs):
         raise ValueError(f"{len(translations)} translations for {len(pairs)} sentences: give one for each, in order")
     far = [(text, pair) for text, pair in zip(translations, pairs, strict=True) if pair.far]
     bleu, chrf = _bleu_chrf(translations, [pair.target for pair in pairs])
     far_bleu, far_chrf = _bleu_chrf([text for text, _ in far], [pair.target for _, pair in far])
-    return Scores(bleu, chrf, far_bleu, far_chrf, len(pairs), len(far))
+    return TranslationScores(bleu, chrf, far_bleu, far_chrf, len(pairs), len(far))
 
 
 def _bleu_chrf(translations: Sequence[str], references: Sequence[str]) -> tuple[float, float]:

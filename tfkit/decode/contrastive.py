@@ -37,7 +37,7 @@ class Contrastive:
             return buffer.ids
         batch = torch.arange(len(request.prompt), device=request.prompt.device)
         logits, index, prefix_length = decoder.start(request.prompt), batch, 0
-        before = Before(decoder.hidden, request.prompt_mask)
+        before = StateHistory(decoder.hidden, request.prompt_mask)
         while True:
             scores = request.process_logits(buffer.so_far, logits)
             probs, tokens = scores.softmax(-1).topk(self.size)  # [B,size]
@@ -55,7 +55,7 @@ class Contrastive:
             logits = logits.index_select(0, index)
 
 
-class Before:
+class StateHistory:
     """The states so far, [B,t,E], all of length one; real bool [B,t]: those that are no padding."""
 
     def __init__(self, hidden: Tensor | None, real: Tensor | None) -> None:

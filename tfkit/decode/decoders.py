@@ -38,24 +38,30 @@ class Decoder(Protocol):
         """Forget the last `count` tokens."""
 
 
-def is_ours(model: Any) -> bool:
+def is_tfkit_model(model: Any) -> bool:
     """A model of tfkit's, with a configuration and a head; otherwise a hand-built one, or a step function."""
     return hasattr(model, "config") and hasattr(model, "head")
 
 
 def is_causal(model: Any) -> bool:
     """A decoder alone: its source is the prompt."""
-    return is_ours(model) and (model.head == "causal_lm" or tells(model) or not hasattr(model, "encode"))
+    return is_tfkit_model(model) and (
+        model.head == "causal_lm" or predicts_next_from_full_text(model) or not hasattr(model, "encode")
+    )
 
 
-def tells(model: Any) -> bool:
+def predicts_next_from_full_text(model: Any) -> bool:
     """Whether it says what follows a whole text, by itself."""
     return hasattr(model, "next_token_logits") and model.head == "masked_lm"
 
 
-def need_words(model: Any) -> None:
+def require_lm_head(model: Any) -> None:
     """Raises TypeError for a model of ours that predicts no tokens."""
-    if is_ours(model) and model.head not in ("causal_lm", "seq2seq_lm", "rag_token") and not tells(model):
+    if (
+        is_tfkit_model(model)
+        and model.head not in ("causal_lm", "seq2seq_lm", "rag_token")
+        and not predicts_next_from_full_text(model)
+    ):
         raise TypeError(f"{type(model).__name__} with head={model.head!r} predicts no next token: give it a LM head")
 
 
@@ -64,7 +70,7 @@ def cross_attention_inputs(model: Any, given: dict[str, Any]) -> dict[str, Tenso
     mask. Raises TypeError for a model that has an encoder of its own, or no cross-attention."""
     names = ("encoder_hidden_states", "encoder_attention_mask")
     found = {name: given.pop(name) for name in names if name in given}
-    if found and not (is_causal(model) and (hasattr(model, "alone") or names[0] in arguments(type(model)))):
+    if found and not (is_causal(model) and (hasattr(model, "alone") or names[0] in forward_arguments(type(model)))):
         raise TypeError(f"{min(found)}: {type(model).__name__} is no decoder that looks at another model's states")
     return {name: tensor for name, tensor in found.items() if tensor is not None}
 
@@ -84,17 +90,17 @@ def decoder_for(
     Raises TypeError for what is neither a model nor a function, or lacks its input or its head; ValueError where its
     steps cannot be compiled and a backend is given.
     """
-    need_words(model)
-    if backend is not None and not is_ours(model):
+    require_lm_head(model)
+    if backend is not None and not is_tfkit_model(model):
         raise ValueError("compile: only tfkit's models have the cache of fixed size that a compiled step needs")
-    if tells(model) and not static and backend is None:
+    if predicts_next_from_full_text(model) and not static and backend is None:
         return TextDecoder(model, mask)
     if is_causal(model):
         return CausalDecoder(model, mask, room, static, backend, across)
     if hasattr(model, "encode"):
         if input_ids is None:
             raise TypeError(f"{type(model).__name__} reads a source: give its ids [B,S]")
-        ours = is_ours(model)
+        ours = is_tfkit_model(model)
         if ours:
             return Seq2SeqDecoder(model, input_ids, mask, room, static, backend)
         return PlainDecoder(model, input_ids)
@@ -117,11 +123,11 @@ class ModelDecoder(ABC):
     hidden: Tensor | None = None
 
     def __init__(self, model: Any, room: int, static: bool, backend: Backend | None = None) -> None:
-        self.known = arguments(type(model))
+        self.known = forward_arguments(type(model))
         self.model, self.backend, self.cached = model, backend, "cache" in self.known
         self.room = room if backend is None else bucket(room)
         if static or backend is not None:
-            need_static(model, self.cached)
+            require_static_cache(model, self.cached)
         if backend is not None and (why := getattr(model, "NOT_COMPILABLE", None)):
             raise ValueError(f"compile: {type(model).__name__} cannot be decoded as one graph: {why}")
         self.rows, self.length = 0, 0
@@ -198,7 +204,7 @@ class ModelDecoder(ABC):
             raise TypeError(f"{type(self.model).__name__} keeps a state that cannot forget its last {count} tokens")
 
 
-def need_static(model: Any, cached: bool) -> None:
+def require_static_cache(model: Any, cached: bool) -> None:
     """Raises ValueError for a model whose steps cannot be made alike by a cache of fixed size."""
     name = type(model).__name__
     if not cached:
@@ -207,7 +213,7 @@ def need_static(model: Any, cached: bool) -> None:
         raise ValueError(f"{name} makes a cache of its own kind, and no static one: leave out static_cache and compile")
 
 
-def arguments(kind: type) -> set[str]:
+def forward_arguments(kind: type) -> set[str]:
     """What a model's forward takes, by name: its own, and what that passes on to its parent's or to functions, which it
     names as its attribute `passes_to`."""
     known: set[str] = set()
@@ -238,8 +244,8 @@ class CausalDecoder(ModelDecoder):
             self.mask = F.pad(mask, (0, self.room - mask.size(1)), value=True)  # bool [B,room]
             self.positions = (self.mask.cumsum(1) - 1).clamp(min=0)
         if static or backend is not None:
-            self.cache = StaticCache(self.room) if self.mask is None else Padded(self.room, self.mask)
-        self.hides = isinstance(self.cache, Padded)
+            self.cache = StaticCache(self.room) if self.mask is None else LeftPaddedCache(self.room, self.mask)
+        self.hides = isinstance(self.cache, LeftPaddedCache)
 
     def inputs(self, ids: Tensor, past: int) -> dict[str, Any]:
         """mask [N,past+t] is of all that was read, positions [N,t] of what is new; without padding neither is given"""
@@ -283,7 +289,7 @@ class Seq2SeqDecoder(ModelDecoder):
         self.mask = None if self.mask is None else self.mask[index]
 
 
-class Padded(StaticCache):
+class LeftPaddedCache(StaticCache):
     """A static cache that hides the padding of the prompts itself: to the model, all rows are full."""
 
     def __init__(self, room: int, real: Tensor) -> None:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from tfkit.decode import settings as defaults
 from tfkit.decode.compiled import Backend, backend_of
-from tfkit.decode.decoders import cross_attention_inputs, is_ours, need_words
+from tfkit.decode.decoders import cross_attention_inputs, is_tfkit_model, require_lm_head
 from tfkit.decode.prompts import Ids, Rows, as_rows, prompts, special_ids
 from tfkit.decode.search import GenerationRequest, SingleSequence, Step, Strategy
 
@@ -112,7 +112,7 @@ def request_for(
     **given: Any,
 ) -> tuple[Strategy, GenerationRequest]:
     """The strategy and the request that a call of `generate` describes; to be called, and run, while `evaluating`."""
-    need_words(model)
+    require_lm_head(model)
     across = cross_attention_inputs(model, given)
     check_names(strategy, given)
     backend = None if compile is False else backend_of(compile)
@@ -171,7 +171,7 @@ def evaluating(model: Any) -> Iterator[None]:
     if was:
         model.eval()
     try:
-        with torch.inference_mode() if is_ours(model) else torch.no_grad():
+        with torch.inference_mode() if is_tfkit_model(model) else torch.no_grad():
             yield
     finally:
         if was:

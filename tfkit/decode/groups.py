@@ -7,11 +7,11 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
-from tfkit.decode.hypotheses import Hypotheses, rows_of
+from tfkit.decode.beam_hypotheses import BeamHypotheses, rows_of
 from tfkit.decode.search import GenerationRequest, Step, at_least_float32
 
 
-def run_groups(request: GenerationRequest, groups: list[Hypotheses], penalty: float = 0.0) -> Tensor:
+def run_groups(request: GenerationRequest, groups: list[BeamHypotheses], penalty: float = 0.0) -> Tensor:
     """penalty: off the score of a token, for each hypothesis of an earlier group that has just taken it
     -> ids [B·num_return_sequences,T]"""
     if not request.max_new_tokens:
@@ -24,14 +24,14 @@ def run_groups(request: GenerationRequest, groups: list[Hypotheses], penalty: fl
         parent, token = choose(request, groups, scores, ids[..., :end], penalty)
         if end + 1 == start + request.max_new_tokens or all(group.done for group in groups):
             break
-        ids, index, prefix_length = moved(ids, parent, start, end)
+        ids, index, prefix_length = reorder_ids(ids, parent, start, end)
         ids[..., end] = token
         logits = request.decoder.advance(index, token.flatten(), prefix_length)
     return collect(request, groups)
 
 
 def choose(
-    request: GenerationRequest, groups: list[Hypotheses], scores: Tensor, ids: Tensor, penalty: float
+    request: GenerationRequest, groups: list[BeamHypotheses], scores: Tensor, ids: Tensor, penalty: float
 ) -> tuple[Tensor, Tensor]:
     """scores [B,K,V], ids [B,K,T] -> parent, token [B,W] of all groups"""
     generated = ids.size(-1) + 1 - request.prompt.size(1)
@@ -40,16 +40,16 @@ def choose(
     tokens: list[Tensor] = []
     for place, group in enumerate(groups):
         mine = slice(place * width, (place + 1) * width or None)
-        said, normal = judged(request, scores[:, mine], ids[:, mine], tokens, penalty)
+        said, normal = process_scores(request, scores[:, mine], ids[:, mine], tokens, penalty)
         parent, token = group.step(said, normal, ids[:, mine], generated)
         parents.append(parent + place * width)
         tokens.append(token)
     if request.on_step:
-        request.on_step(together([group.seen for group in groups if group.seen is not None], tokens, penalty))
+        request.on_step(merge_steps([group.seen for group in groups if group.seen is not None], tokens, penalty))
     return torch.cat(parents, 1), torch.cat(tokens, 1)
 
 
-def together(steps: list[Step], chosen: list[Tensor], penalty: float) -> Step:
+def merge_steps(steps: list[Step], chosen: list[Tensor], penalty: float) -> Step:
     """One event of what the groups did, their hypotheses and candidates side by side; chosen: tokens [B,W] of each."""
     if len(steps) == 1:
         return steps[0]
@@ -59,7 +59,7 @@ def together(steps: list[Step], chosen: list[Tensor], penalty: float) -> Step:
     token, total = side_by_side(s.token for s in steps), side_by_side(s.total for s in steps)
     live = side_by_side(s.live + g * candidates for g, s in enumerate(steps))
     taken = [torch.zeros_like(steps[0].token, dtype=scores.dtype)]
-    taken += [penalty * times_said(torch.cat(chosen[:g], 1), s.token) for g, s in enumerate(steps) if g]
+    taken += [penalty * count_repetitions(torch.cat(chosen[:g], 1), s.token) for g, s in enumerate(steps) if g]
     group = side_by_side(torch.full_like(s.token, g + 1) for g, s in enumerate(steps))
     told = {"group": group, "penalty": side_by_side(taken)}
     return Step(scores, totals, parent, token, total, live, side_by_side(s.ended for s in steps), True, told)
@@ -70,12 +70,12 @@ def side_by_side(parts: Iterable[Tensor]) -> Tensor:
     return torch.cat(list(parts), 1)
 
 
-def times_said(words: Tensor, token: Tensor) -> Tensor:
+def count_repetitions(words: Tensor, token: Tensor) -> Tensor:
     """words [B,N], token [B,C] -> how often each token is among them, [B,C]"""
     return (words.unsqueeze(1) == token.unsqueeze(2)).sum(-1)
 
 
-def moved(ids: Tensor, parent: Tensor, start: int, end: int) -> tuple[Tensor, Tensor | None, int]:
+def reorder_ids(ids: Tensor, parent: Tensor, start: int, end: int) -> tuple[Tensor, Tensor | None, int]:
     """ids [B,K,room] of which `end` are filled, parent [B,W] -> the same for the next step [B,W,room], which of the
     decoder's rows they are [B·W] (None: all, in order), and the first column in which one differs from the row that
     stood in its place: beams agree on all but the last words, so little has to move."""
@@ -91,7 +91,7 @@ def moved(ids: Tensor, parent: Tensor, start: int, end: int) -> tuple[Tensor, Te
     return new, index, start + first
 
 
-def judged(
+def process_scores(
     request: GenerationRequest, scores: Tensor, ids: Tensor, said: list[Tensor], penalty: float
 ) -> tuple[Tensor, bool]:
     """scores [B,K,V], ids [B,K,T], said: tokens [B,·] of earlier groups -> scores, and whether they are
@@ -109,7 +109,7 @@ def judged(
     return scores, True
 
 
-def collect(request: GenerationRequest, groups: list[Hypotheses]) -> Tensor:
+def collect(request: GenerationRequest, groups: list[BeamHypotheses]) -> Tensor:
     """The best of all groups, cut to the longest -> ids [B·num_return_sequences,T]"""
     ids, scores, lengths = (
         torch.cat([getattr(group, name) for group in groups], 1)

@@ -78,24 +78,24 @@ class BoundLogitsProcessors:
         """ids [N,T], -1 for padding, which comes first; scores [N,V] of the next token -> scores [N,V], a new tensor"""
         settings, length = self.settings, ids.size(1)
         if settings.repetition_penalty != 1:
-            scores = penalised(scores, ids, settings.repetition_penalty)
+            scores = apply_repetition_penalty(scores, ids, settings.repetition_penalty)
         if settings.no_repeat_ngram_size and length + 1 >= settings.no_repeat_ngram_size:
-            scores = without_repeats(scores, ids, settings.no_repeat_ngram_size)
+            scores = ban_repeated_ngrams(scores, ids, settings.no_repeat_ngram_size)
         for words in self.words:
             if length + 1 >= words.size(1):
-                scores = without_words(scores, ids, words)
+                scores = ban_words(scores, ids, words)
         if length < self.shortest and len(self.eos):
             scores = scores.index_fill(1, self.eos, NEVER)
         if settings.forced_bos_token_id is not None and length == 1:
-            scores = forced(scores, settings.forced_bos_token_id)
+            scores = force_token(scores, settings.forced_bos_token_id)
         if settings.forced_eos_token_id is not None and length == self.last:
-            scores = forced(scores, settings.forced_eos_token_id)
+            scores = force_token(scores, settings.forced_eos_token_id)
         if len(self.suppressed_first) and length == self.first:
             scores = scores.index_fill(1, self.suppressed_first, NEVER)
         return scores.index_fill(1, self.suppressed, NEVER) if len(self.suppressed) else scores
 
 
-def penalised(scores: Tensor, ids: Tensor, penalty: float) -> Tensor:
+def apply_repetition_penalty(scores: Tensor, ids: Tensor, penalty: float) -> Tensor:
     """What was said is less likely to be said again (Keskar et al. 2019, CTRL, 4.1)."""
     ids = ids.where(ids >= 0, ids[:, -1:])  # the last id is a word, and to name it twice changes nothing
     seen = scores.gather(1, ids)
@@ -108,7 +108,7 @@ def ban(scores: Tensor, tokens: Tensor, banned: Tensor) -> Tensor:
     return scores.scatter_reduce(1, tokens, values.masked_fill(banned, NEVER), "amin")
 
 
-def without_repeats(scores: Tensor, ids: Tensor, size: int) -> Tensor:
+def ban_repeated_ngrams(scores: Tensor, ids: Tensor, size: int) -> Tensor:
     """No n-gram twice: whatever followed the last n - 1 tokens before may not follow now."""
     grams = ids.unfold(1, size, 1) if ids.size(1) >= size else ids.new_empty(len(ids), 0, size)  # [N,M,n]
     recent = ids[:, ids.size(1) + 1 - size :].unsqueeze(1)  # [N,1,n-1]
@@ -116,12 +116,12 @@ def without_repeats(scores: Tensor, ids: Tensor, size: int) -> Tensor:
     return ban(scores, grams[..., -1].clamp(min=0), repeated)
 
 
-def without_words(scores: Tensor, ids: Tensor, words: Tensor) -> Tensor:
+def ban_words(scores: Tensor, ids: Tensor, words: Tensor) -> Tensor:
     """words [M,n]: where the first n - 1 have just been said, the last may not be."""
     recent = ids[:, ids.size(1) + 1 - words.size(1) :].unsqueeze(1)  # [N,1,n-1]
     return ban(scores, words[:, -1].expand(len(ids), -1), (recent == words[:, :-1]).all(-1))
 
 
-def forced(scores: Tensor, token: int) -> Tensor:
+def force_token(scores: Tensor, token: int) -> Tensor:
     """scores [N,V] -> the same shape: 0 for `token`, never for every other"""
     return torch.full_like(scores, NEVER).index_fill(1, torch.tensor([token], device=scores.device), 0.0)

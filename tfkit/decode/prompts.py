@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tfkit.decode.decoders import is_causal, is_ours
+from tfkit.decode.decoders import is_causal, is_tfkit_model
 
 Ids = int | Sequence[int] | None
 Rows = Tensor | Sequence[Sequence[int]] | None
@@ -23,7 +23,7 @@ def as_rows(rows: Rows, mask: Rows, pad: int, model: Any) -> tuple[Tensor | None
     mask = None if mask is None else torch.as_tensor(mask)
     if not isinstance(rows, Tensor):
         device = next(model.parameters()).device if isinstance(model, torch.nn.Module) else None
-        rows, own = stacked(rows, pad)
+        rows, own = stack_rows(rows, pad)
         mask = own if mask is None else mask
         rows, mask = rows.to(device), mask.to(device)
     if rows.dim() != 2 or rows.is_floating_point() or rows.dtype == torch.bool:
@@ -33,7 +33,7 @@ def as_rows(rows: Rows, mask: Rows, pad: int, model: Any) -> tuple[Tensor | None
     return rows.long(), None if mask is None else mask.bool()
 
 
-def stacked(rows: Any, pad: int) -> tuple[Tensor, Tensor]:
+def stack_rows(rows: Any, pad: int) -> tuple[Tensor, Tensor]:
     """Rows of ids of unequal length -> int64 [B,L], padded on the right, and what is real, bool [B,L]."""
     if isinstance(rows, str) or any(isinstance(row, str) for row in rows):
         raise TypeError("input_ids holds text, and a model reads ids: encode it first, tokenizer.encode([text])")
@@ -101,7 +101,7 @@ def special_ids(
 
     Raises ValueError for want of a start, and for an id that is given and is not in the vocabulary; one that only the
     config names, a default of a larger model, can never be said and counts as none."""
-    config = model.config if is_ours(model) else None
+    config = model.config if is_tfkit_model(model) else None
     size = vocabulary(config)
 
     def own(name: str, default: Any = None) -> Any:
@@ -109,11 +109,11 @@ def special_ids(
         return getattr(config, name, default) if found is None else found
 
     for name, ids in (("start_id", start), ("end_id", end), ("pad_id", pad)):
-        if (high := max(listed(ids), default=0)) >= size:
+        if (high := max(as_list(ids), default=0)) >= size:
             raise ValueError(f"{name} names {high}, outside the vocabulary: ids go from 0 to {size - 1}")
     start = own("bos_token_id" if is_causal(model) else "decoder_start_token_id") if start is None else start
-    end = [i for i in listed(own("eos_token_id")) if i < size] if end is None else end
-    ends = tuple(i for i in listed(end) if i >= 0)
+    end = [i for i in as_list(own("eos_token_id")) if i < size] if end is None else end
+    ends = tuple(i for i in as_list(end) if i >= 0)
     if pad is None:
         pad = own("pad_token_id", getattr(model, "pad_id", None))
         pad = (ends[0] if ends and is_causal(model) else 0) if pad is None or pad >= size else pad
@@ -124,7 +124,7 @@ def special_ids(
     return start, ends, pad
 
 
-def listed(ids: Ids) -> list[int]:
+def as_list(ids: Ids) -> list[int]:
     """One id, several or none as a list."""
     return [] if ids is None else [ids] if isinstance(ids, int) else list(ids)
 

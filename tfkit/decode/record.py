@@ -13,14 +13,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from tfkit.decode.attention_maps import attention
+from tfkit.decode.cache_trace import CacheTracingStrategy
 from tfkit.decode.decoders import is_causal
 from tfkit.decode.generate import evaluating, generate
 from tfkit.decode.logits_processors import LogitsProcessors
-from tfkit.decode.maps import attention
 from tfkit.decode.search import Step, Strategy
 from tfkit.decode.strategies import GREEDY
-from tfkit.decode.tree import TokenNames, Tree, named
-from tfkit.decode.watched import Watched
+from tfkit.decode.tree import TokenNames, Tree, token_name
 
 BUDGET = 500_000  # bytes of a trace as JSON, which a saved notebook carries: 60 steps of 12 × 12 heads take half of it
 
@@ -57,7 +57,7 @@ def record(
     first = {name: given for name, given in settings.items() if name not in LogitsProcessors.__dataclass_fields__}
     prompt = generate(model, source, max_new_tokens=0, **first)
     how: dict[str, Any] = dict(max_new_tokens=max_new_tokens, generator=generator, trace=True)
-    watched = Watched(strategy)
+    watched = CacheTracingStrategy(strategy)
     ids, steps = generate(model, source, watched, **how, **settings)
     trace = trace_json(steps, prompt[0].tolist(), strategy, token=token, title=title, top=top)
     for event, cache in zip(trace["steps"], watched.seen, strict=True):
@@ -65,7 +65,7 @@ def record(
     if isinstance(model, nn.Module):
         source = None if is_causal(model) else source
         if source is not None:
-            trace["source"] = [named(source_token or token, i) for i in source[0].tolist()]
+            trace["source"] = [token_name(source_token or token, i) for i in source[0].tolist()]
         with evaluating(model):
             room = budget - len(json.dumps(trace | {"attention": ""}))
             trace["attention"] = attention(model, source, ids, max(budget // 4, room))
@@ -93,7 +93,7 @@ def trace_json(
         "settings": _settings(strategy),
         "title": title,
         "source": None,
-        "prompt": [named(token, i) for i in prompt_ids],
+        "prompt": [token_name(token, i) for i in prompt_ids],
         "nodes": tree.nodes,
         "steps": tree.steps,
         "best": best,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tfkit.decode.contrastive import Contrastive
-from tfkit.decode.decoders import is_causal, is_ours
+from tfkit.decode.decoders import is_causal, is_tfkit_model
 from tfkit.decode.logits_processors import LogitsProcessors
 from tfkit.decode.search import Strategy
 from tfkit.decode.strategies import GREEDY, Beam, Diverse, Sample
@@ -69,7 +69,7 @@ def write(model: Any, directory: Path) -> None:
 
 def of(model: Any) -> dict[str, Any]:
     """The settings of a model of ours, the tokens that its Config forces among them; {} of others."""
-    if not is_ours(model):
+    if not is_tfkit_model(model):
         return {}
     own = getattr(model, "generation_config", {})
     config = {name: getattr(model.config, name, None) for name in FORCED}

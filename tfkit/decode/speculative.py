@@ -47,7 +47,7 @@ class Speculative:
     def decode_one(self, request: GenerationRequest) -> Tensor:
         """One sentence: the draft guesses, the model judges, until it ends. -> ids [1,T]"""
         buffer = SequenceBuffer(request)
-        model, draft = Reader(request.decoder), Reader(request.new_decoder(self.draft))
+        model, draft = IncrementalReader(request.decoder), IncrementalReader(request.new_decoder(self.draft))
         while not buffer.done:
             start = buffer.length
             ids, guessed = self.guess(request, draft, buffer)
@@ -56,8 +56,8 @@ class Speculative:
                 raise ValueError(
                     f"the draft knows {guessed.size(1)} tokens, the model {likely.size(1)}: give it the same"
                 )
-            kept, instead = settle(likely, guessed, ids[0, start:], request.generator)
-            draft_of = drafted(ids[0, start:], likely, guessed, kept) if request.on_step else None
+            kept, instead = accept_or_resample(likely, guessed, ids[0, start:], request.generator)
+            draft_of = draft_round(ids[0, start:], likely, guessed, kept) if request.on_step else None
             for place in range(kept):
                 buffer.append(scores[place : place + 1], ids[:, start + place], draft=draft_of)
             if not buffer.done:
@@ -69,7 +69,9 @@ class Speculative:
             draft.keep(start + kept)
         return buffer.so_far
 
-    def guess(self, request: GenerationRequest, draft: Reader, buffer: SequenceBuffer) -> tuple[Tensor, Tensor]:
+    def guess(
+        self, request: GenerationRequest, draft: IncrementalReader, buffer: SequenceBuffer
+    ) -> tuple[Tensor, Tensor]:
         """-> ids [1,T+n] with n guesses behind, and the distributions [n,V] that they are from"""
         ids, guessed = buffer.so_far, []
         for _ in range(min(self.tokens, buffer.ids.size(1) - buffer.length - 1)):
@@ -80,7 +82,9 @@ class Speculative:
                 break
         return ids, torch.cat(guessed) if guessed else torch.zeros(0, draft.read(ids).size(-1), device=ids.device)
 
-    def judge(self, request: GenerationRequest, model: Reader, ids: Tensor, start: int) -> tuple[Tensor, Tensor]:
+    def judge(
+        self, request: GenerationRequest, model: IncrementalReader, ids: Tensor, start: int
+    ) -> tuple[Tensor, Tensor]:
         """ids [1,T+n], T = start -> scores and probabilities [n+1,V]: of each guess and of what follows them"""
         first = [model.read(ids[:, :start])] if model.length == 0 else []
         logits = torch.cat([*first, model.read(ids)]) if not first or ids.size(1) > start else first[0]
@@ -88,7 +92,7 @@ class Speculative:
         return torch.cat(scores), self.base.probabilities(torch.cat(scores))
 
 
-class Reader:
+class IncrementalReader:
     """A decoder of one row that knows how far it has read."""
 
     def __init__(self, decoder: Decoder) -> None:
@@ -106,13 +110,13 @@ class Reader:
             self.length = length
 
 
-def drafted(guesses: Tensor, likely: Tensor, guessed: Tensor, kept: int) -> Draft:
+def draft_round(guesses: Tensor, likely: Tensor, guessed: Tensor, kept: int) -> Draft:
     """guesses [n], likely [n+1,V], guessed [n,V] -> what is to be told of the round"""
     place = torch.arange(len(guesses), device=guesses.device)
     return Draft(guesses, likely[place, guesses], guessed[place, guesses], kept)
 
 
-def settle(p: Tensor, q: Tensor, guesses: Tensor, generator: torch.Generator | None) -> tuple[int, Tensor]:
+def accept_or_resample(p: Tensor, q: Tensor, guesses: Tensor, generator: torch.Generator | None) -> tuple[int, Tensor]:
     """p [n+1,V], q [n,V], guesses [n] -> how many are kept, and the token [1] that comes after them"""
     place = torch.arange(len(guesses), device=p.device)
     chance = p[place, guesses] / q[place, guesses]

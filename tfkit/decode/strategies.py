@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from tfkit.decode.beam_hypotheses import BeamHypotheses, TextbookHypotheses
 from tfkit.decode.filters import top_k_filter, top_p_filter
 from tfkit.decode.groups import run_groups
-from tfkit.decode.hypotheses import Hypotheses, Textbook
 from tfkit.decode.search import GenerationRequest, SingleSequence
 
 
@@ -84,7 +84,7 @@ class Beam:
     length_penalty: float = 1.0
     early_stopping: bool | str = False
     name = "beam"
-    KEPT = Hypotheses
+    KEPT = BeamHypotheses
 
     def __post_init__(self) -> None:
         if self.size < 1:
@@ -111,7 +111,7 @@ class TextbookBeam(Beam):
     """Beam search as `beam_search` spells it out: a hypothesis that ends keeps its place for that step only, and there
     is no early stop."""
 
-    KEPT = Textbook
+    KEPT = TextbookHypotheses
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from tfkit.decode.search import Draft, Step, Strategy
 TokenNames = Callable[[int], str | None]
 
 
-def named(token: TokenNames, i: int) -> str:
+def token_name(token: TokenNames, i: int) -> str:
     """A token's name; its number where it has none."""
     name = token(i)
     return f"#{i}" if name is None else name
@@ -35,7 +35,7 @@ class Tree:
     def node(self, parent: int, token_id: int, logp: float, score: float, state: str) -> int:
         """Adds a node below `parent` (-1: the root). -> its id"""
         step = self.nodes[parent]["step"] + 1 if parent >= 0 else 0
-        name = named(self.token, token_id)
+        name = token_name(self.token, token_id)
         self.nodes.append(
             dict(
                 id=len(self.nodes), parent=parent, step=step, token=name, token_id=token_id,
@@ -104,7 +104,7 @@ class Tree:
         states = [*["kept"] * draft.kept, "refused", *["unread"] * count][:count]
         columns = (part.tolist() for part in (draft.tokens, draft.likely, draft.guessed))
         return [
-            {"token": named(self.token, i), "token_id": i, "p": min(p, 1.0), "q": min(q, 1.0), "state": state}
+            {"token": token_name(self.token, i), "token_id": i, "p": min(p, 1.0), "q": min(q, 1.0), "state": state}
             for state, i, p, q in zip(states, *columns, strict=True)
         ]
 
@@ -113,7 +113,7 @@ class Tree:
         probs = log_probs.exp()
         best = probs.topk(min(self.top, len(probs)))
         pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
-        event["topk"][name] = [[named(self.token, i), i, min(p, 1.0)] for i, p in pairs]
+        event["topk"][name] = [[token_name(self.token, i), i, min(p, 1.0)] for i, p in pairs]
         event["entropy"][name] = max(0.0, -torch.xlogy(probs, probs).sum().item())
 
     def best(self) -> int:

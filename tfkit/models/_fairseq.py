@@ -49,7 +49,7 @@ class FairseqNameMap(NameMap):
         return made
 
     def load(self, theirs):
-        theirs = self.stripped(theirs)
+        theirs = self.strip_prefix(theirs)
         if self.untied_tables and any(name.startswith("encoder.layers") for name in theirs):
             shared = theirs.pop(self.SHARED, None)
             own = {ours: theirs.pop(name, None) for name, ours in self.OWN.items()}
@@ -83,7 +83,7 @@ class Sinusoids(FairseqNameMap):
     """Positions are computed (`sines_then_cosines`): a file may leave them out; if it has them, they must be these."""
 
     def load(self, theirs):
-        theirs = self.stripped(theirs)
+        theirs = self.strip_prefix(theirs)
         for name in [name for name in theirs if name.endswith("embed_positions.weight")]:
             table = theirs.pop(name).float()
             if table.dim() != 2 or not torch.allclose(table, sines_then_cosines(*table.shape), atol=1e-2):
@@ -95,7 +95,7 @@ class TwoTables(Sinusoids):
     """Where nothing is shared, each side has embeddings under its own name, and the output matrix is the decoder's."""
 
     def load(self, theirs):
-        theirs = self.stripped(theirs)
+        theirs = self.strip_prefix(theirs)
         if self.untied_tables or self.SHARED in theirs or not theirs.keys() >= self.OWN.keys():
             return super().load(theirs)
         output = theirs.pop("lm_head.weight", None)

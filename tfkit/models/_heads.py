@@ -124,7 +124,7 @@ class WordHead(Head):
         return {"loss": loss, "logits": logits, "last_hidden_state": inputs.states}
 
 
-class MaskedLM(WordHead):
+class MaskedLMHead(WordHead):
     """Which token was here? A layer, and then the embeddings themselves as the output matrix."""
 
     def __init__(self, c, width=None, activation_name=None):
@@ -156,11 +156,11 @@ class ShiftedLabels(WordHead):
         return next_labels(labels)
 
 
-class CausalLM(ShiftedLabels, MaskedLM):
+class CausalLMHead(ShiftedLabels, MaskedLMHead):
     """Which token is next? The same layers, of a model that does not look ahead."""
 
 
-class ReplacedToken(Head):
+class ReplacedTokenHead(Head):
     """Was this token put in by the generator (1), or is it the text's (0)? Labels count where the mask says token."""
 
     def __init__(self, c):
@@ -179,7 +179,7 @@ class ReplacedToken(Head):
         return {"loss": loss, "logits": logits, "last_hidden_state": inputs.states}
 
 
-class NextSentence(Head):
+class NextSentenceHead(Head):
     """Does the second sentence follow the first (0), or is it from elsewhere (1)?"""
 
     POOLED = True
@@ -193,7 +193,7 @@ class NextSentence(Head):
         return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
 
 
-class Pretraining(MaskedLM):
+class PretrainingHead(MaskedLMHead):
     """Both at once, as the model was trained; the loss is the sum of what there are labels for."""
 
     POOLED = True
@@ -238,7 +238,7 @@ class SequenceHead(Head):
         return {"loss": None if labels is None else label_loss(logits, labels, self.problem), "logits": logits}
 
 
-class SequenceClassification(SequenceHead):
+class SequenceClassificationHead(SequenceHead):
     """Off the pooler."""
 
     POOLED = True
@@ -251,7 +251,7 @@ class SequenceClassification(SequenceHead):
         return self.classifier(self.drop(inputs.pooled))  # [B,N]
 
 
-class ClsTokenClassification(SequenceHead):
+class ClsTokenClassificationHead(SequenceHead):
     """Off the first position, through a layer of the head's own. width: of the states, d_model unless given."""
 
     def __init__(self, c, activation_name="tanh", width=None):
@@ -263,7 +263,7 @@ class ClsTokenClassification(SequenceHead):
         return self.score(self.drop(self.activation(self.pre_classifier(self.drop(inputs.states[:, 0])))))
 
 
-class LastTokenClassification(SequenceHead):
+class LastTokenClassificationHead(SequenceHead):
     """Off the last real token, which alone has seen all of the text."""
 
     def __init__(self, c):
@@ -295,7 +295,7 @@ class ChoiceHead(Head):
         return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
 
 
-class MultipleChoice(ChoiceHead):
+class MultipleChoiceHead(ChoiceHead):
     """Off the pooler."""
 
     POOLED = True
@@ -308,7 +308,7 @@ class MultipleChoice(ChoiceHead):
         return self.classifier(self.drop(inputs.pooled))
 
 
-class TokenClassification(Head):
+class TokenClassificationHead(Head):
     """A label for every token."""
 
     def __init__(self, c):
@@ -320,7 +320,7 @@ class TokenClassification(Head):
         return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
 
 
-class DecoderTokenClassification(Head):
+class DecoderTokenClassificationHead(Head):
     """A label for every token, under the name that decoders' files have for it."""
 
     def __init__(self, c):
@@ -358,7 +358,7 @@ class SpanHead(Head):
         return {"loss": loss, "start_logits": start, "end_logits": end}
 
 
-class QuestionAnswering(SpanHead):
+class QuestionAnsweringHead(SpanHead):
     """Off each state alone. width: of the states, d_model unless given."""
 
     def __init__(self, c, width=None):

@@ -77,7 +77,7 @@ def seq2seq_forward(
 
 
 @configuration
-class TaskConfig(heads.TaskConfig):
+class Seq2SeqTaskConfig(heads.TaskConfig):
     """What a task's head wants to know."""
 
     head_dropout: float | None = 0.0
@@ -103,8 +103,8 @@ def last_eos_state(x, ids, token):
 
 
 HEAD_CLASSES: dict[str | None, type[heads.Head]] = {  # the heads that read the decoder
-    "sequence_classification": heads.ClsTokenClassification,
-    "question_answering": heads.QuestionAnswering,
+    "sequence_classification": heads.ClsTokenClassificationHead,
+    "question_answering": heads.QuestionAnsweringHead,
 }
 
 

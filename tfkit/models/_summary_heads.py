@@ -19,7 +19,7 @@ def summary(kind):
     return SUMMARIES[kind]
 
 
-class SequenceClassification(heads.SequenceHead):
+class SequenceClassificationHead(heads.SequenceHead):
     """The labels of a text, straight from its summary."""
 
     def __init__(self, c):
@@ -32,7 +32,7 @@ class SequenceClassification(heads.SequenceHead):
         return self.activation(self.summary(self.drop(self.select(inputs.states))))
 
 
-class MultipleChoice(SequenceClassification):
+class MultipleChoiceHead(SequenceClassificationHead):
     """The labels of each choice, weighed into one score."""
 
     def __init__(self, c):
@@ -69,7 +69,7 @@ class SummaryChoice(Summary, heads.ChoiceHead):
         return self.classifier(self.summarise(inputs))
 
 
-class BeamQuestionAnswering(heads.Head):
+class BeamQuestionAnsweringHead(heads.Head):
     """Where an answer starts, and, given that, where it ends; or that there is none.
 
     Trained on the true start; asked without one, it goes on from the n_start best starts.

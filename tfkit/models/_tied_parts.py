@@ -2,7 +2,7 @@
 
 import torch
 
-from ..namemap import Parts
+from ..namemap import SubmodelMaps
 
 
 def tie(encoder, decoder):
@@ -22,7 +22,7 @@ def tie(encoder, decoder):
     return shared
 
 
-class TiedParts(Parts):
+class TiedParts(SubmodelMaps):
     """The map of a model whose halves share parameters, those named in `shared`.
 
     Files may hold what is shared once, under either name, or twice; ours hold it twice, for all who read them.

@@ -70,19 +70,19 @@ class SharedLayers(nn.ModuleList):
         return (layer for run in self.runs for layer in self[run].children())
 
 
-class MaskedLM(heads.MaskedLM):
+class MaskedLMHead(heads.MaskedLMHead):
     def __init__(self, c):
         super().__init__(c, c.d_embed)
 
 
-class SentenceOrder(heads.NextSentence):
+class SentenceOrderHead(heads.NextSentenceHead):
     """Are these two sentences in the order in which they were written (0), or swapped (1)?"""
 
     def forward(self, inputs, labels=None):
         return super().forward(inputs._replace(pooled=self.drop(inputs.pooled)), labels)
 
 
-class Pretraining(MaskedLM):
+class PretrainingHead(MaskedLMHead):
     POOLED = True
     TARGETS = ("labels", "sentence_order_label")
 
@@ -100,8 +100,8 @@ class Pretraining(MaskedLM):
 
 class ALBERT(BERT):
     HEAD_CLASSES = {
-        None: heads.NoHeadWithPooler, "masked_lm": MaskedLM, "pretraining": Pretraining,
-        "sentence_order": SentenceOrder,
+        None: heads.NoHeadWithPooler, "masked_lm": MaskedLMHead, "pretraining": PretrainingHead,
+        "sentence_order": SentenceOrderHead,
         **bert.TASK_HEADS,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)

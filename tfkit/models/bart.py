@@ -29,7 +29,7 @@ from ._base import (
 )
 from ._fairseq import FIELDS as HF_FIELDS
 from ._fairseq import UNUSED as HF_UNUSED
-from ._seq2seq import TaskConfig, all_labels, make_task_head, shifted_labels, tasks_forward
+from ._seq2seq import Seq2SeqTaskConfig, all_labels, make_task_head, shifted_labels, tasks_forward
 
 __all__ = ["HF_FIELDS", "HF_UNUSED"]
 
@@ -37,7 +37,7 @@ OFFSET = 2  # the first rows of the table of positions are never read; fairseq k
 
 
 @configuration
-class Config(TaskConfig):
+class Config(Seq2SeqTaskConfig):
     vocab_size: int = 50265
     d_model: int = 1024
     n_layers: int = 12
@@ -157,7 +157,7 @@ class BART(Model):
         """The decoder's own embeddings, where it does not read the encoder's."""
         return nn.Embedding(self.config.vocab_size, self.config.d_model, padding_idx=self.config.pad_token_id)
 
-    def embedded(self, ids, name, past=0):
+    def embed_inputs(self, ids, name, past=0):
         """ids [B,L], after `past` others -> [B,L,E]; name "input_ids": of the encoder. ValueError past max_length."""
         side = "encoder" if name == "input_ids" else "decoder"
         name = "input_ids" if self.head == "causal_lm" else name
@@ -174,7 +174,7 @@ class BART(Model):
         """input_ids, attention_mask [B,S] -> Output with last_hidden_state [B,S,E]"""
         mask = to_bool_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
         mask = None if mask is None else mask[:, None, None]
-        x = self.embedded(input_ids, "input_ids")
+        x = self.embed_inputs(input_ids, "input_ids")
         for layer in self.encoder:
             x = layer(x, mask)
         return Output(last_hidden_state=self.encoder_final(x))
@@ -182,7 +182,7 @@ class BART(Model):
     def decode(self, ids, memory, mask, memory_mask, cache):
         """ids [B,T], memory [B,S,E] or None, masks bool [B,T] and [B,S] or None -> [B,T,E]"""
         mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
-        x = self.embedded(ids, "decoder_input_ids", 0 if cache is None else cache.past)
+        x = self.embed_inputs(ids, "decoder_input_ids", 0 if cache is None else cache.past)
         for layer in self.decoder:
             x = layer(x, memory, mask, memory_mask, cache)
         return self.decoder_final(x)

@@ -153,10 +153,10 @@ class Layers(nn.ModuleList):
 
 
 TASK_HEADS: dict[str | None, type[heads.Head]] = {
-    "sequence_classification": heads.SequenceClassification,
-    "token_classification": heads.TokenClassification,
-    "question_answering": heads.QuestionAnswering,
-    "multiple_choice": heads.MultipleChoice,
+    "sequence_classification": heads.SequenceClassificationHead,
+    "token_classification": heads.TokenClassificationHead,
+    "question_answering": heads.QuestionAnsweringHead,
+    "multiple_choice": heads.MultipleChoiceHead,
 }
 
 
@@ -171,9 +171,9 @@ def resolve_is_decoder(config, head, heads):
 
 class BERT(Model):
     HEAD_CLASSES: dict[str | None, type[heads.Head]] = {
-        None: heads.NoHeadWithPooler, "masked_lm": heads.MaskedLM, "causal_lm": heads.CausalLM,
-        "pretraining": heads.Pretraining,
-        "next_sentence": heads.NextSentence, **TASK_HEADS,
+        None: heads.NoHeadWithPooler, "masked_lm": heads.MaskedLMHead, "causal_lm": heads.CausalLMHead,
+        "pretraining": heads.PretrainingHead,
+        "next_sentence": heads.NextSentenceHead, **TASK_HEADS,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
     EMBEDDINGS: type[Embeddings] = Embeddings

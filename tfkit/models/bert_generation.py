@@ -44,12 +44,12 @@ class Config:
 PRESETS: dict[str, dict] = {"bert_for_seq_generation_L-24_bbc_encoder": {}}
 
 
-class CausalLM(heads.ShiftedLabels, heads.TiedLM):
+class CausalLMHead(heads.ShiftedLabels, heads.TiedLM):
     """Which token is next?"""
 
 
 class BertGeneration(BERT):
-    HEAD_CLASSES = {None: heads.NoHead, "causal_lm": CausalLM}
+    HEAD_CLASSES = {None: heads.NoHead, "causal_lm": CausalLMHead}
     HEADS = tuple(HEAD_CLASSES)
 
 

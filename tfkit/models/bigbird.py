@@ -115,26 +115,26 @@ class Layers(nn.ModuleList):
         super().__init__(Layer(c, seed) for seed in range(c.n_layers))
 
 
-class MaskedLM(heads.MaskedLM):
+class MaskedLMHead(heads.MaskedLMHead):
     POOLED = True  # for nothing, but the published files have it
 
 
-class CausalLM(heads.ShiftedLabels, MaskedLM):
+class CausalLMHead(heads.ShiftedLabels, MaskedLMHead):
     """Which token is next? Of a model that does not look ahead."""
 
 
-class TokenClassification(heads.TokenClassification):
+class TokenClassificationHead(heads.TokenClassificationHead):
     POOLED = True
 
 
-class SequenceClassification(heads.ClsTokenClassification):
+class SequenceClassificationHead(heads.ClsTokenClassificationHead):
     POOLED = True  # as above
 
     def __init__(self, c):
         super().__init__(c, c.activation)
 
 
-class QuestionAnswering(heads.QuestionAnswering):
+class QuestionAnsweringHead(heads.QuestionAnsweringHead):
     """After one more feed-forward layer; an answer is not in the question (but its first token, which means: none)."""
 
     TARGETS: ClassVar[tuple[str, ...]] = ("question", "start_positions", "end_positions")
@@ -160,10 +160,11 @@ class QuestionAnswering(heads.QuestionAnswering):
 class BigBird(BERT):
     EMBEDDINGS, LAYERS = Embeddings, Layers
     HEAD_CLASSES = {
-        None: heads.NoHeadWithPooler, "masked_lm": MaskedLM, "causal_lm": CausalLM, "pretraining": heads.Pretraining,
-        **bert.TASK_HEADS, "sequence_classification": SequenceClassification,
-        "token_classification": TokenClassification,
-        "question_answering": QuestionAnswering,
+        None: heads.NoHeadWithPooler, "masked_lm": MaskedLMHead, "causal_lm": CausalLMHead,
+        "pretraining": heads.PretrainingHead,
+        **bert.TASK_HEADS, "sequence_classification": SequenceClassificationHead,
+        "token_classification": TokenClassificationHead,
+        "question_answering": QuestionAnsweringHead,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
 

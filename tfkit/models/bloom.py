@@ -83,7 +83,8 @@ class Layer(llama.Parts):
 
 class BLOOM(llama.Llama):
     HEAD_CLASSES = {
-        "sequence_classification": heads.LastTokenClassification, "token_classification": heads.TokenClassification,
+        "sequence_classification": heads.LastTokenClassificationHead,
+        "token_classification": heads.TokenClassificationHead,
     }  # fmt: skip
     LAYER = Layer
     ZERO_PADDING = False
@@ -92,8 +93,8 @@ class BLOOM(llama.Llama):
         super().__init__(config, head)
         self.embed_norm = nn.LayerNorm(config.d_model, config.eps)
 
-    def embedded(self, ids: Tensor) -> Tensor:
-        return self.embed_norm(super().embedded(ids))
+    def embed_inputs(self, ids: Tensor) -> Tensor:
+        return self.embed_norm(super().embed_inputs(ids))
 
     def hidden(
         self, x: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None, past: llama.Past

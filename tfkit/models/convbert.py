@@ -57,12 +57,12 @@ class Layers(nn.ModuleList):
         super().__init__(Layer(c) for _ in range(c.n_layers))
 
 
-class SequenceClassification(heads.ClsTokenClassification):
+class SequenceClassificationHead(heads.ClsTokenClassificationHead):
     def __init__(self, c):
         super().__init__(c, c.activation)
 
 
-class MultipleChoice(heads.ChoiceHead):
+class MultipleChoiceHead(heads.ChoiceHead):
     """Reads the last position, padding or not, as it was published."""
 
     def __init__(self, c):
@@ -75,8 +75,8 @@ class MultipleChoice(heads.ChoiceHead):
 
 class ConvBERT(BERT):
     HEAD_CLASSES = {
-        None: heads.NoHead, "masked_lm": electra.MaskedLM, **bert.TASK_HEADS,
-        "sequence_classification": SequenceClassification, "multiple_choice": MultipleChoice,
+        None: heads.NoHead, "masked_lm": electra.MaskedLMHead, **bert.TASK_HEADS,
+        "sequence_classification": SequenceClassificationHead, "multiple_choice": MultipleChoiceHead,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
     EMBEDDINGS = electra.Embeddings

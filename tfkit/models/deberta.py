@@ -95,7 +95,7 @@ class Layers(nn.ModuleList):
         super().__init__(Layer(c) for _ in range(c.n_layers))
 
 
-class MaskedLM(heads.MaskedLM):
+class MaskedLMHead(heads.MaskedLMHead):
     def __init__(self, c):
         super().__init__(c, c.d_embed)
 
@@ -110,7 +110,7 @@ class Pooler(nn.Module):
         return self.activation(self.dense(self.drop(states[:, 0])))
 
 
-class SequenceClassification(heads.SequenceHead):
+class SequenceClassificationHead(heads.SequenceHead):
     """The pooler is here, not in the encoder. Labels may be probabilities [B,N]."""
 
     def __init__(self, c):
@@ -129,7 +129,7 @@ class SequenceClassification(heads.SequenceHead):
         return {"loss": F.cross_entropy(logits, labels.to(logits.dtype)), "logits": logits}
 
 
-class TokenClassification(heads.TokenClassification):
+class TokenClassificationHead(heads.TokenClassificationHead):
     def __init__(self, c):
         super().__init__(c)
         self.drop = Dropout(c.dropout)  # whatever the classifier of sequences has
@@ -137,8 +137,8 @@ class TokenClassification(heads.TokenClassification):
 
 class DeBERTa(Model):
     HEAD_CLASSES = {
-        None: heads.NoHead, "masked_lm": MaskedLM, "sequence_classification": SequenceClassification,
-        "token_classification": TokenClassification, "question_answering": heads.QuestionAnswering,
+        None: heads.NoHead, "masked_lm": MaskedLMHead, "sequence_classification": SequenceClassificationHead,
+        "token_classification": TokenClassificationHead, "question_answering": heads.QuestionAnsweringHead,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
     LAYERS: Any = Layers

@@ -76,7 +76,7 @@ class Layers(nn.ModuleList):
         super().__init__((Layer if i or c.conv_kernel_size < 1 else FirstLayer)(c) for i in range(c.n_layers))
 
 
-class MultipleChoice(heads.ChoiceHead):
+class MultipleChoiceHead(heads.ChoiceHead):
     def __init__(self, c):
         super().__init__(c)
         self.classifier, self.pool = nn.Linear(c.d_model, 1), deberta.Pooler(c)
@@ -86,7 +86,7 @@ class MultipleChoice(heads.ChoiceHead):
 
 
 class DeBERTaV2(DeBERTa):
-    HEAD_CLASSES = {**DeBERTa.HEAD_CLASSES, "multiple_choice": MultipleChoice}
+    HEAD_CLASSES = {**DeBERTa.HEAD_CLASSES, "multiple_choice": MultipleChoiceHead}
     HEADS = tuple(HEAD_CLASSES)
     LAYERS = Layers
 

@@ -43,23 +43,23 @@ class PreClassifier(heads.Head):
         return self.classifier(self.drop(torch.relu(self.pre_classifier(inputs.states[:, 0]))))
 
 
-class SequenceClassification(PreClassifier, heads.SequenceHead):
+class SequenceClassificationHead(PreClassifier, heads.SequenceHead):
     def __init__(self, c):
         super().__init__(c, c.num_labels)
 
 
-class MultipleChoice(PreClassifier, heads.ChoiceHead):
+class MultipleChoiceHead(PreClassifier, heads.ChoiceHead):
     def __init__(self, c):
         super().__init__(c, 1)
 
 
-class TokenClassification(heads.TokenClassification):
+class TokenClassificationHead(heads.TokenClassificationHead):
     def __init__(self, c):
         super().__init__(c)
         self.drop = Dropout(c.dropout)
 
 
-class QuestionAnswering(heads.QuestionAnswering):
+class QuestionAnsweringHead(heads.QuestionAnsweringHead):
     def __init__(self, c):
         super().__init__(c)
         self.drop = Dropout(c.span_dropout)
@@ -70,9 +70,9 @@ class QuestionAnswering(heads.QuestionAnswering):
 
 class DistilBERT(BERT):
     HEAD_CLASSES = {
-        None: heads.NoHead, "masked_lm": heads.MaskedLM, "sequence_classification": SequenceClassification,
-        "token_classification": TokenClassification, "question_answering": QuestionAnswering,
-        "multiple_choice": MultipleChoice,
+        None: heads.NoHead, "masked_lm": heads.MaskedLMHead, "sequence_classification": SequenceClassificationHead,
+        "token_classification": TokenClassificationHead, "question_answering": QuestionAnsweringHead,
+        "multiple_choice": MultipleChoiceHead,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
 

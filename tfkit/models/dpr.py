@@ -48,7 +48,7 @@ class Encoder(heads.Head):
         }  # [B,P], [B,L,E]
 
 
-class Reader(heads.QuestionAnswering):
+class Reader(heads.QuestionAnsweringHead):
     """Where the answer is, in each passage [N,L], and how likely the passage is to have it [N]."""
 
     def __init__(self, c):

@@ -49,27 +49,27 @@ class Embeddings(albert.Embeddings):
             self.embed_proj = nn.Identity()
 
 
-class MaskedLM(heads.MaskedLM):
+class MaskedLMHead(heads.MaskedLMHead):
     """The generator's head."""
 
     def __init__(self, c):
         super().__init__(c, c.d_embed, activation_name="gelu")  # whatever the layers have
 
 
-class CausalLM(heads.ShiftedLabels, MaskedLM):
+class CausalLMHead(heads.ShiftedLabels, MaskedLMHead):
     """Which token is next? Of a model that does not look ahead."""
 
 
-class SequenceClassification(heads.ClsTokenClassification):
+class SequenceClassificationHead(heads.ClsTokenClassificationHead):
     def __init__(self, c):
         super().__init__(c, activation_name="gelu")
 
 
 class ELECTRA(BERT):
     HEAD_CLASSES = {
-        None: heads.NoHead, "replaced_token": heads.ReplacedToken, "masked_lm": MaskedLM,
-        "causal_lm": CausalLM, **bert.TASK_HEADS,
-        "sequence_classification": SequenceClassification, "multiple_choice": SummaryChoice,
+        None: heads.NoHead, "replaced_token": heads.ReplacedTokenHead, "masked_lm": MaskedLMHead,
+        "causal_lm": CausalLMHead, **bert.TASK_HEADS,
+        "sequence_classification": SequenceClassificationHead, "multiple_choice": SummaryChoice,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
     EMBEDDINGS = Embeddings

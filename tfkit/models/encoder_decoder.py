@@ -60,7 +60,10 @@ class EncoderDecoder(Model):
 
     def __init__(self, config: Config, head=None):
         super().__init__(config, head or "seq2seq_lm")
-        (_, reads, its), (_, writes, other) = registry.settle(config.encoder), registry.settle(config.decoder)
+        (_, reads, its), (_, writes, other) = (
+            registry.resolve_submodel(config.encoder),
+            registry.resolve_submodel(config.decoder),
+        )
         self.encoder, self.decoder = reads.MODEL(its), decoder(writes)(other)
         self.project = nn.Linear(its.d_model, other.d_model) if its.d_model != other.d_model else None
         shared = tie(self.encoder, self.decoder) if config.tie_encoder_decoder else ()

@@ -108,12 +108,12 @@ def classified(head, inputs):
     return head.score(head.drop(torch.tanh(head.pre_classifier(inputs.states[:, 0]))))
 
 
-class SequenceClassification(heads.ClsTokenClassification):
+class SequenceClassificationHead(heads.ClsTokenClassificationHead):
     def scores(self, inputs):
         return classified(self, inputs)
 
 
-class MultipleChoice(heads.ChoiceHead):
+class MultipleChoiceHead(heads.ChoiceHead):
     def __init__(self, c):
         super().__init__(c)
         self.pre_classifier, self.score = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, 1)
@@ -124,8 +124,8 @@ class MultipleChoice(heads.ChoiceHead):
 
 class Funnel(Model):
     HEAD_CLASSES: dict[str | None, type[heads.Head]] = {
-        None: heads.NoHead, "base": heads.NoHead, "masked_lm": heads.TiedLM, "replaced_token": heads.ReplacedToken,
-        **bert.TASK_HEADS, "sequence_classification": SequenceClassification, "multiple_choice": MultipleChoice,
+        None: heads.NoHead, "base": heads.NoHead, "masked_lm": heads.TiedLM, "replaced_token": heads.ReplacedTokenHead,
+        **bert.TASK_HEADS, "sequence_classification": SequenceClassificationHead, "multiple_choice": MultipleChoiceHead,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
     ENCODER_ONLY_HEADS = ("base", "sequence_classification", "multiple_choice")

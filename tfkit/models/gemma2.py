@@ -93,8 +93,8 @@ class Gemma2(llama.Llama):
             return list(c.layer_types)
         return [SLIDING if (index + 1) % self.PERIOD else FULL for index in range(c.n_layers)]
 
-    def embedded(self, ids: Tensor) -> Tensor:
-        return scaled(super().embedded(ids))
+    def embed_inputs(self, ids: Tensor) -> Tensor:
+        return scaled(super().embed_inputs(ids))
 
     def score(self, x: Tensor) -> Tensor:
         return capped(super().score(x), self.config.logit_cap)

@@ -59,8 +59,8 @@ class Gemma3(llama.Llama):
             return list(c.layer_types)
         return [SLIDING if (index + 1) % c.period else FULL for index in range(c.n_layers)]
 
-    def embedded(self, ids: Tensor) -> Tensor:
-        return gemma2.scaled(super().embedded(ids))
+    def embed_inputs(self, ids: Tensor) -> Tensor:
+        return gemma2.scaled(super().embed_inputs(ids))
 
     def score(self, x: Tensor) -> Tensor:
         return gemma2.capped(super().score(x), self.config.logit_cap)

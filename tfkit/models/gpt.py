@@ -7,7 +7,7 @@ Trained  objectives.causal_lm on books, then a task's own objective with the lan
 
 from torch import nn
 
-from ..namemap import Fused, NameMap
+from ..namemap import FusedTensors, NameMap
 from . import gpt2
 from ._base import configuration, get_activation
 
@@ -51,7 +51,7 @@ HF = NameMap(
     {
         "tokens_embed": "embed",
         "positions_embed": "position",
-        "h.{}.attn.c_attn": Fused(("layers.{}.attn.q_proj", "layers.{}.attn.k_proj", "layers.{}.attn.v_proj")),
+        "h.{}.attn.c_attn": FusedTensors(("layers.{}.attn.q_proj", "layers.{}.attn.k_proj", "layers.{}.attn.v_proj")),
         "h.{}.attn.c_proj": "layers.{}.attn.o_proj",
         "h.{}.ln_1": "layers.{}.norm1",
         "h.{}.mlp.c_fc": "layers.{}.ff.up",

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import torch.nn.functional as F
 from torch import nn
 
-from ..namemap import Fused, NameMap
+from ..namemap import FusedTensors, NameMap
 from ..nn import Attention, Cache, Dropout, FeedForward
 from ..nn.positions import position_range
 from ..objectives.cross_entropy import cross_entropy, next_labels
@@ -94,8 +94,8 @@ class Block(Parts):
 
 class GPT2(Model):
     HEAD_CLASSES: dict[str | None, type[heads.Head]] = {
-        "double_heads": heads.DoubleHeads, "sequence_classification": heads.LastTokenClassification,
-        "token_classification": heads.TokenClassification, "question_answering": heads.QuestionAnswering,
+        "double_heads": heads.DoubleHeads, "sequence_classification": heads.LastTokenClassificationHead,
+        "token_classification": heads.TokenClassificationHead, "question_answering": heads.QuestionAnsweringHead,
     }  # fmt: skip
     HEADS = (None, "causal_lm", *HEAD_CLASSES)
     BLOCK: ClassVar[Any] = Block
@@ -223,9 +223,9 @@ TASK_NAMES = {
     "score": "task_head.score", "classifier": "task_head.classifier", "qa_outputs": "task_head.qa_outputs",
     "multiple_choice_head.summary": "task_head.mc_classifier",
 }  # fmt: skip
-CROSS: dict[str, str | Fused] = {
+CROSS: dict[str, str | FusedTensors] = {
     "h.{}.crossattention.q_attn": "layers.{}.cross_attn.q_proj",
-    "h.{}.crossattention.c_attn": Fused(("layers.{}.cross_attn.k_proj", "layers.{}.cross_attn.v_proj")),
+    "h.{}.crossattention.c_attn": FusedTensors(("layers.{}.cross_attn.k_proj", "layers.{}.cross_attn.v_proj")),
     "h.{}.crossattention.c_proj": "layers.{}.cross_attn.o_proj",
     "h.{}.ln_cross_attn": "layers.{}.cross_norm",
 }
@@ -234,7 +234,7 @@ HF = NameMap(
         "wte": "embed",
         "wpe": "position",
         "h.{}.ln_1": "layers.{}.norm1",
-        "h.{}.attn.c_attn": Fused(("layers.{}.attn.q_proj", "layers.{}.attn.k_proj", "layers.{}.attn.v_proj")),
+        "h.{}.attn.c_attn": FusedTensors(("layers.{}.attn.q_proj", "layers.{}.attn.k_proj", "layers.{}.attn.v_proj")),
         "h.{}.attn.c_proj": "layers.{}.attn.o_proj",
         "h.{}.ln_2": "layers.{}.norm2",
         "h.{}.mlp.c_fc": "layers.{}.ff.up",

@@ -36,7 +36,7 @@ PRESETS: dict[str, dict] = {
 }
 
 
-def banded(mask, ids, cache, window):
+def band_mask(mask, ids, cache, window):
     """mask bool [B,1,1,K] or None, ids [B,Q] the new ones -> the mask of a layer that sees `window` keys back, or None
     where all are that near. What is later is left to causality."""
     past, new = 0 if cache is None else cache.past, ids.size(1)
@@ -49,7 +49,7 @@ def banded(mask, ids, cache, window):
 
 def banded_layers(model, local, ids, positions, mask, cache):
     """As GPT-2's `hidden`, where `local` says of each layer whether it is banded -> [B,L,E]"""
-    band = banded(mask, ids, cache, model.config.window)
+    band = band_mask(mask, ids, cache, model.config.window)
     tokens, where = embed_ids(model.embed, ids, "input_ids"), embed_ids(model.position, positions, "position_ids")
     x = model.drop(tokens + where)
     for layer, is_local in zip(model.layers, local, strict=True):

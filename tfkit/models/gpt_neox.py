@@ -79,7 +79,7 @@ class Layer(llama.Layer):
 
 
 class GPTNeoX(llama.Llama):
-    HEAD_CLASSES = {**llama.Llama.HEAD_CLASSES, "token_classification": heads.TokenClassification}
+    HEAD_CLASSES = {**llama.Llama.HEAD_CLASSES, "token_classification": heads.TokenClassificationHead}
     LAYER = Layer
     ZERO_PADDING = False
 
@@ -87,8 +87,8 @@ class GPTNeoX(llama.Llama):
         super().__init__(config, head)
         self.drop = Dropout(config.dropout)
 
-    def embedded(self, ids: Tensor) -> Tensor:
-        return self.drop(super().embedded(ids))
+    def embed_inputs(self, ids: Tensor) -> Tensor:
+        return self.drop(super().embed_inputs(ids))
 
 
 MODEL = GPTNeoX

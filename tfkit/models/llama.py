@@ -123,8 +123,8 @@ class Layer(Parts):
 
 class Llama(Model):
     HEAD_CLASSES: dict[str | None, type[heads.Head]] = {
-        "sequence_classification": heads.LastTokenClassification,
-        "token_classification": heads.DecoderTokenClassification,
+        "sequence_classification": heads.LastTokenClassificationHead,
+        "token_classification": heads.DecoderTokenClassificationHead,
     }  # fmt: skip
     HEADS = (None, "causal_lm", *HEAD_CLASSES)
     LAYER: ClassVar[Any] = Layer
@@ -218,7 +218,7 @@ class Llama(Model):
         """Where ids [B,L] stand after `past` others, unless it is given -> int64 [B,L] or [L]"""
         return position_range(past, ids.size(1), ids.device)
 
-    def embedded(self, ids: Tensor) -> Tensor:
+    def embed_inputs(self, ids: Tensor) -> Tensor:
         """ids [B,L] -> [B,L,E]"""
         return embed_ids(self.embed, ids, "input_ids")
 
@@ -248,7 +248,7 @@ class Llama(Model):
         real = to_bool_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
         mask = None if real is None else real[:, None, None]
         positions = self.positions(ids, real, past) if position_ids is None else position_ids
-        x = self.hidden(self.embedded(ids), positions, mask, cache, past)
+        x = self.hidden(self.embed_inputs(ids), positions, mask, cache, past)
         if self.task_head is not None:
             inputs = heads.HeadInputs(x, None, self.embed.weight, self.default_mask(ids, real), 1)
             return Output(self.task_head(inputs, **targets), cache=cache)

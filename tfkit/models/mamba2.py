@@ -119,12 +119,12 @@ class Mixer(nn.Module):
         inputs = torch.cat([before, mixed.transpose(1, 2)], dim=-1)  # [B,C,K-1+L]
         mixed = self.activation(self.conv(inputs)).transpose(1, 2)  # [B,L,C]
         mixed = mixed if real is None else mixed * real
-        out, state = self.scanned(mixed, step, state)
+        out, state = self.scan(mixed, step, state)
         if cache is not None:
             cache.states[self] = (inputs[..., inputs.size(-1) - before.size(-1) :], state)
         return self.out_proj(self.norm(out, gate))
 
-    def scanned(self, mixed: Tensor, step: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+    def scan(self, mixed: Tensor, step: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
         """mixed [B,L,C], step [B,L,H], state [B,H,P,N] -> [B,L,W], the last state; float32 or wider"""
         c = self.config
         step = F.softplus(step + self.step_bias).clamp(*c.step_limit).to(state.dtype)
@@ -200,7 +200,7 @@ class Mamba2(Model):
         self.require_head(labels)
         ids = check_ids("input_ids", input_ids)
         cache = StateCache() if use_cache and cache is None else cache
-        past = self.checked(cache, ids.size(0))
+        past = self.check_cache(cache, ids.size(0))
         real = to_bool_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
         x = embed_ids(self.embed, ids, "input_ids")
         mask = None if real is None else real[:, past:, None].to(x.dtype)  # [B,L,1]
@@ -216,7 +216,7 @@ class Mamba2(Model):
             loss = None if labels is None else cross_entropy(logits, next_labels(labels))
         return Output(loss=loss, logits=logits, last_hidden_state=x, cache=cache)
 
-    def checked(self, cache: Any, rows: int) -> int:
+    def check_cache(self, cache: Any, rows: int) -> int:
         """How many tokens a cache has read. Raises TypeError for one of keys, ValueError for one of other rows."""
         if cache is None:
             return 0

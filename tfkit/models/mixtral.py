@@ -56,7 +56,7 @@ class Layer(llama.Layer):
 
 
 @contextmanager
-def recorded(routers: list[nn.Module]) -> Iterator[list[Tensor]]:
+def record_router_logits(routers: list[nn.Module]) -> Iterator[list[Tensor]]:
     """What the routers say while the block runs: [T,N] of each, in the order of the layers."""
     found: list[Tensor] = []
     hooks = [router.register_forward_hook(lambda _module, _args, logits: found.append(logits)) for router in routers]
@@ -84,7 +84,7 @@ def routed_forward(
     how: dict[str, Any] = {"cache": cache, "use_cache": use_cache, "logits_to_keep": logits_to_keep}
     if not self.config.router_logits or self.head != "causal_lm":
         return llama.Llama.forward(self, *given, **how)
-    with recorded([layer.ff.router for layer in self.layers]) as logits:
+    with record_router_logits([layer.ff.router for layer in self.layers]) as logits:
         out = llama.Llama.forward(self, *given, **how)
     mask = None if attention_mask is None else attention_mask[:, -input_ids.size(1) :].bool()  # type: ignore[union-attr]
     aux = load_balancing_loss(logits, self.config.experts_per_token, mask)

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from .. import registry
-from ..namemap import AsIs, NameMap, Parts
+from ..namemap import IdentityMap, NameMap, SubmodelMaps
 from ..nn.resnet import ResNet
 from . import _heads as heads
 from ._base import Model, Output, check_ids, configuration, embed_ids, to_bool_mask
@@ -41,16 +41,16 @@ class MMBT(Model):
     def __init__(self, config: Config, head=None, images: nn.Module | None = None):
         """images: an encoder of pictures, or of what you like, to [B,N,modal_hidden_size]; not in the config."""
         super().__init__(config, head)
-        _, module, c = registry.settle(config.text_config)
+        _, module, c = registry.resolve_submodel(config.text_config)
         self.text = module.MODEL(c)
         self.images: Any = images or (ResNet(**config.image_config) if config.image_config else nn.Identity())
         self.project = nn.Linear(config.modal_hidden_size, c.d_model)
         nn.init.normal_(self.project.weight, std=0.02), nn.init.zeros_(self.project.bias)
         c = replace(c, num_labels=config.num_labels, id2label=None, problem_type=config.problem_type, head_dropout=None)
-        self.task_head = heads.SequenceClassification(c) if head else heads.NoHeadWithPooler(c)
+        self.task_head = heads.SequenceClassificationHead(c) if head else heads.NoHeadWithPooler(c)
         self.check()
-        names = {"transformer": ("text", module.HF, False), "modal_encoder.encoder": ("images", AsIs, False)}
-        self.names = Parts(names, HF, prefix="mmbt.", twice=True)  # their modules have the embeddings twice
+        names = {"transformer": ("text", module.HF, False), "modal_encoder.encoder": ("images", IdentityMap, False)}
+        self.names = SubmodelMaps(names, HF, prefix="mmbt.", twice=True)  # their modules have the embeddings twice
 
     def check(self):
         """Raises ValueError where the text's model or the pictures' does not fit."""

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ..namemap import Fused, NameMap
+from ..namemap import FusedTensors, NameMap
 from ..nn import Dropout
 from ..nn.feed_forward import GatedFeedForward
 from ..nn.grouped_query import GroupedQueryAttention, Rotation
@@ -127,7 +127,7 @@ class Head(heads.Head):
         return self.mixed((inputs.states * real).sum(1) / real.sum(1))
 
 
-class MaskedLM(Head):
+class MaskedLMHead(Head):
     """Which token was here?"""
 
     def __init__(self, c: Config) -> None:
@@ -144,7 +144,7 @@ class MaskedLM(Head):
         return {"loss": loss, "logits": logits, "last_hidden_state": inputs.states}
 
 
-class SequenceClassification(Head):
+class SequenceClassificationHead(Head):
     def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.classifier = nn.Linear(c.d_model, c.num_labels)
@@ -154,13 +154,13 @@ class SequenceClassification(Head):
         return {"loss": None if labels is None else heads.label_loss(logits, labels, self.problem), "logits": logits}
 
 
-class TokenClassification(SequenceClassification):
+class TokenClassificationHead(SequenceClassificationHead):
     def forward(self, inputs: heads.HeadInputs, labels: Tensor | None = None) -> dict[str, Any]:
         logits = self.classifier(self.drop(self.mixed(inputs.states)))  # [B,L,N]
         return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
 
 
-class QuestionAnswering(Head, heads.SpanHead):
+class QuestionAnsweringHead(Head, heads.SpanHead):
     """Where does the answer start, and where does it end?"""
 
     def __init__(self, c: Config) -> None:
@@ -171,7 +171,7 @@ class QuestionAnswering(Head, heads.SpanHead):
         return self.classifier(self.drop(self.mixed(inputs.states)))  # [B,L,2]
 
 
-class MultipleChoice(Head, heads.ChoiceHead):
+class MultipleChoiceHead(Head, heads.ChoiceHead):
     """Which of several continuations? Its first position is the first that is no padding."""
 
     def __init__(self, c: Config) -> None:
@@ -188,9 +188,9 @@ class MultipleChoice(Head, heads.ChoiceHead):
 
 class ModernBERT(Model):
     HEAD_CLASSES = {
-        None: heads.NoHead, "masked_lm": MaskedLM, "sequence_classification": SequenceClassification,
-        "token_classification": TokenClassification, "question_answering": QuestionAnswering,
-        "multiple_choice": MultipleChoice,
+        None: heads.NoHead, "masked_lm": MaskedLMHead, "sequence_classification": SequenceClassificationHead,
+        "token_classification": TokenClassificationHead, "question_answering": QuestionAnsweringHead,
+        "multiple_choice": MultipleChoiceHead,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
 
@@ -283,10 +283,10 @@ HF = NameMap(
         "embeddings.tok_embeddings": "embed.tokens",
         "embeddings.norm": "embed.norm",
         "layers.{}.attn_norm": "layers.{}.norm1",
-        "layers.{}.attn.Wqkv": Fused(tuple(f"layers.{{}}.attn.{x}_proj" for x in "qkv")),
+        "layers.{}.attn.Wqkv": FusedTensors(tuple(f"layers.{{}}.attn.{x}_proj" for x in "qkv")),
         "layers.{}.attn.Wo": "layers.{}.attn.o_proj",
         "layers.{}.mlp_norm": "layers.{}.norm2",
-        "layers.{}.mlp.Wi": Fused(("layers.{}.ff.gate", "layers.{}.ff.up")),
+        "layers.{}.mlp.Wi": FusedTensors(("layers.{}.ff.gate", "layers.{}.ff.up")),
         "layers.{}.mlp.Wo": "layers.{}.ff.down",
         "final_norm": "norm",
     },

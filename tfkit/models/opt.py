@@ -79,7 +79,7 @@ class Layer(llama.Layer):
 
 
 class OPT(llama.Llama):
-    HEAD_CLASSES = {"sequence_classification": heads.LastTokenClassification}
+    HEAD_CLASSES = {"sequence_classification": heads.LastTokenClassificationHead}
     HEADS = (None, "causal_lm", *HEAD_CLASSES)
     LAYER = Layer
 

@@ -131,7 +131,7 @@ class ProphetNet(Model):
         """Positions count from pad_token_id + 1; the row of pad_token_id is not trained."""
         return nn.Embedding(self.config.max_length, self.config.d_model, padding_idx=self.config.pad_token_id)
 
-    def embedded(self, ids, name, past=0):
+    def embed_inputs(self, ids, name, past=0):
         """ids [B,L] -> [B,L,E] of the encoder, [B,(1+N)L,E] of the decoder's streams"""
         c, (rows, new) = self.config, ids.shape
         first, end = past + c.pad_token_id + 1, past + new
@@ -155,7 +155,7 @@ class ProphetNet(Model):
         """input_ids, attention_mask [B,S] -> Output with last_hidden_state [B,S,E]"""
         mask = to_bool_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
         mask = None if mask is None else mask[:, None, None]
-        x = self.embedded(input_ids, "input_ids")
+        x = self.embed_inputs(input_ids, "input_ids")
         for layer in self.encoder:
             x = layer(x, mask)
         return Output(last_hidden_state=x)
@@ -164,7 +164,7 @@ class ProphetNet(Model):
         """-> the states of all streams [B,(1+N)T,E], the main one first"""
         c, past, new = self.config, 0 if cache is None else cache.past, ids.size(1)
         keys = new if cache is None else cache.width(new)
-        x = self.embedded(ids, "input_ids" if self.head == "causal_lm" else "decoder_input_ids", past)
+        x = self.embed_inputs(ids, "input_ids" if self.head == "causal_lm" else "decoder_input_ids", past)
         how = {"buckets": c.n_buckets, "max_distance": c.max_distance, "paired": c.paired}
         context = make_ngram_context(x[:, :new], c.ngram, past, keys, mask, **how)
         memory_mask = None if memory_mask is None else memory_mask[:, None, None]
@@ -200,7 +200,7 @@ class ProphetNet(Model):
         -> Output: loss, logits [B,T,V] of the next word, logits_ngram [B,N-1,T,V] of the others,
         last_hidden_state [B,T,E], last_hidden_state_ngram [B,NT,E], encoder_last_hidden_state [B,S,E], cache."""
         if self.head == "encoder":
-            return self.encoded(input_ids, attention_mask, decoder_input_ids, labels)
+            return self.encode_only(input_ids, attention_mask, decoder_input_ids, labels)
         self.require_head(labels)
         cache = Cache() if use_cache and cache is None else cache
         if self.head == "causal_lm":
@@ -213,15 +213,17 @@ class ProphetNet(Model):
             given = (ids, decoder_attention_mask, encoder_outputs, cache)
             x, memory = decoder_states(self, input_ids, attention_mask, *given)
         found = Output(last_hidden_state=x[:, : ids.size(1)], last_hidden_state_ngram=x[:, ids.size(1) :])
-        return Output(self.scored(x[:, ids.size(1) :], labels) | found, encoder_last_hidden_state=memory, cache=cache)
+        return Output(
+            self.head_outputs(x[:, ids.size(1) :], labels) | found, encoder_last_hidden_state=memory, cache=cache
+        )
 
-    def encoded(self, input_ids, attention_mask, decoder_input_ids, labels):
+    def encode_only(self, input_ids, attention_mask, decoder_input_ids, labels):
         """input_ids, attention_mask [B,S]. TypeError for what only a decoder could use."""
         if labels is not None or decoder_input_ids is not None:
             raise TypeError("head 'encoder' takes input_ids and attention_mask: it has no decoder and learns nothing")
         return self.encode(input_ids, attention_mask)
 
-    def scored(self, x, labels):
+    def head_outputs(self, x, labels):
         """x [B,NT,E], labels [B,T] or None -> the fields of the head"""
         if not self.head:
             return {}
@@ -262,7 +264,7 @@ class ProphetNetNameMap(NameMap):
         self.words = f"{words}.weight"
 
     def load(self, theirs):
-        theirs = self.stripped(theirs)
+        theirs = self.strip_prefix(theirs)
         found = [theirs[name] for name in (self.words, *COPIES) if name in theirs]
         return super().load({**theirs, self.words: found[0]} if found else theirs)
 
@@ -285,7 +287,7 @@ class Apart(NameMap):
         return self
 
     def load(self, theirs):
-        return super().load({name: tensor for name, tensor in self.stripped(theirs).items() if name != self.UNREAD})
+        return super().load({name: tensor for name, tensor in self.strip_prefix(theirs).items() if name != self.UNREAD})
 
     def dump(self, ours, *, headed):
         found, prefix = super().dump(ours, headed=headed), self.prefix if headed else ""

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from .. import registry
-from ..namemap import NameMap, Parts
+from ..namemap import NameMap, SubmodelMaps
 from ..nn import Cache
 from ..objectives.rag_marginals import rag_sequence_loss, rag_token_loss, rag_token_marginals
 from ._base import Model, Output, check_ids, configuration, to_bool_mask
@@ -77,14 +77,14 @@ class RAG(Model):
     HEADS = (None, "rag_token", "rag_sequence")
 
     def __init__(self, config: Config, head=None, retriever=None):
-        (_, asks, its), (_, writes, other) = map(registry.settle, (config.question_encoder, config.generator))
+        (_, asks, its), (_, writes, other) = map(registry.resolve_submodel, (config.question_encoder, config.generator))
         unset: dict[str, Any] = {name: getattr(other, name, None) for name in SPECIAL if getattr(config, name) is None}
         super().__init__(replace(config, **unset), head)
         self.question_encoder, self.generator = asks.MODEL(its), writes.MODEL(other, "seq2seq_lm")
         self.retriever: Any = retriever
         models = {"question_encoder": (self.question_encoder, asks), "generator": (self.generator, writes)}
         names = {name: (name, getattr(model, "names", module.HF), True) for name, (model, module) in models.items()}
-        self.names = Parts(names, HF, prefix="rag.")
+        self.names = SubmodelMaps(names, HF, prefix="rag.")
 
     @property
     def last_position(self):

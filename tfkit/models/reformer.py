@@ -155,20 +155,20 @@ class LM(heads.WordHead):
         return next_labels(labels) if self.shift else labels
 
 
-class SequenceClassification(heads.ClsTokenClassification):
+class SequenceClassificationHead(heads.ClsTokenClassificationHead):
     def __init__(self, c):
         super().__init__(c, width=2 * c.d_model)
 
 
-class QuestionAnswering(heads.QuestionAnswering):
+class QuestionAnsweringHead(heads.QuestionAnsweringHead):
     def __init__(self, c):
         super().__init__(c, width=2 * c.d_model)
 
 
 class Reformer(Model):
     HEAD_CLASSES = {
-        None: heads.NoHead, "causal_lm": LM, "masked_lm": LM, "sequence_classification": SequenceClassification,
-        "question_answering": QuestionAnswering,
+        None: heads.NoHead, "causal_lm": LM, "masked_lm": LM, "sequence_classification": SequenceClassificationHead,
+        "question_answering": QuestionAnsweringHead,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
     STATIC_CACHE = False

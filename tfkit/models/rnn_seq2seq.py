@@ -143,9 +143,9 @@ class RNNSeq2Seq(Model):
             packed = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
             memory, last = self.encoder(packed)
             memory, _ = nn.utils.rnn.pad_packed_sequence(memory, batch_first=True, total_length=length)
-        return Output(last_hidden_state=memory, state=self.bridged(last, batch))
+        return Output(last_hidden_state=memory, state=self.initial_decoder_state(last, batch))
 
-    def bridged(self, last, batch):
+    def initial_decoder_state(self, last, batch):
         """The encoder's last states, both directions side by side -> the decoder's first [B,parts,layers,H]"""
         parts = last if isinstance(last, tuple) else (last,)
         split = (self.config.n_layers, -1)  # torch keeps [layers·directions,B,H]

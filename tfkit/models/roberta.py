@@ -42,16 +42,16 @@ class Embeddings(bert.Embeddings):
         return real.cumsum(-1) * real + pad
 
 
-class MaskedLM(heads.MaskedLM):
+class MaskedLMHead(heads.MaskedLMHead):
     def __init__(self, c):
         super().__init__(c, activation_name="gelu")  # whatever the layers have
 
 
-class CausalLM(heads.ShiftedLabels, MaskedLM):
+class CausalLMHead(heads.ShiftedLabels, MaskedLMHead):
     """Which token is next? Of a model that does not look ahead."""
 
 
-class MultipleChoice(heads.MultipleChoice):
+class MultipleChoiceHead(heads.MultipleChoiceHead):
     def __init__(self, c):
         super().__init__(c)
         self.drop = Dropout(c.dropout)  # whatever the other heads have
@@ -60,8 +60,8 @@ class MultipleChoice(heads.MultipleChoice):
 class RoBERTa(BERT):
     EMBEDDINGS = Embeddings
     HEAD_CLASSES = {
-        None: heads.NoHeadWithPooler, "masked_lm": MaskedLM, "causal_lm": CausalLM, **bert.TASK_HEADS,
-        "sequence_classification": heads.ClsTokenClassification, "multiple_choice": MultipleChoice,
+        None: heads.NoHeadWithPooler, "masked_lm": MaskedLMHead, "causal_lm": CausalLMHead, **bert.TASK_HEADS,
+        "sequence_classification": heads.ClsTokenClassificationHead, "multiple_choice": MultipleChoiceHead,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
 

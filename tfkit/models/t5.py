@@ -21,7 +21,7 @@ from ._seq2seq import (
     HEAD_CLASSES,
     LABEL_FIELDS,
     LABEL_NAMES,
-    TaskConfig,
+    Seq2SeqTaskConfig,
     all_labels,
     make_task_head,
     shifted_labels,
@@ -30,7 +30,7 @@ from ._seq2seq import (
 
 
 @configuration
-class Config(TaskConfig):
+class Config(Seq2SeqTaskConfig):
     vocab_size: int = 32128
     d_model: int = 512
     d_kv: int = 64  # the width of a head, whatever d_model is
@@ -134,7 +134,7 @@ def without_padding(bias, mask):
 
 
 class T5(Model):
-    ENCODER_HEAD_CLASSES = {"encoder": heads.NoHead, "token_classification": heads.TokenClassification}
+    ENCODER_HEAD_CLASSES = {"encoder": heads.NoHead, "token_classification": heads.TokenClassificationHead}
     HEADS = (None, "seq2seq_lm", *HEAD_CLASSES, *ENCODER_HEAD_CLASSES)
     SHIFTS_INPUT_IDS = False
     forward, decoder_ids, read_mask = tasks_forward, shifted_labels, all_labels

@@ -95,7 +95,7 @@ class Transformer(Model):
         elif isinstance(module, nn.Embedding):  # times sqrt(d_model) on the way in, as it is on the way out
             nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
 
-    def embedded(self, ids, name, past=0):
+    def embed_inputs(self, ids, name, past=0):
         """ids [B,L] -> [B,L,E]"""
         check_max_length(self.config, name, ids, past)
         positions = table_slice(self.positions, past, ids.size(1))
@@ -106,7 +106,7 @@ class Transformer(Model):
         """input_ids [B,S], attention_mask [B,S] -> Output with last_hidden_state [B,S,E]"""
         mask = to_bool_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
         mask = None if mask is None else mask[:, None, None]
-        x = self.embedded(input_ids, "input_ids")
+        x = self.embed_inputs(input_ids, "input_ids")
         for layer in self.encoder:
             x = layer(x, mask)
         return Output(last_hidden_state=x)
@@ -114,7 +114,7 @@ class Transformer(Model):
     def decode(self, ids, memory, mask, memory_mask, cache):
         """ids [B,T], memory [B,S,E], masks bool [B,T] and [B,S] or None -> [B,T,E]"""
         mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
-        x = self.embedded(ids, "decoder_input_ids", 0 if cache is None else cache.past)
+        x = self.embed_inputs(ids, "decoder_input_ids", 0 if cache is None else cache.past)
         for layer in self.decoder:
             x = layer(x, memory, mask, memory_mask, cache)
         return x

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from ..namemap import Fused, NameMap
+from ..namemap import FusedTensors, NameMap
 from ..nn import Cache, Dropout, FeedForward, StaticCache
 from ..nn.adaptive_softmax import AdaptiveEmbedding, AdaptiveSoftmax
 from ..nn.relative_attention import DistanceContext, RelativeAttention, causal_relative_bias, sinusoidal_distances
@@ -212,7 +212,7 @@ class TransformerXLNameMap(NameMap):
 
 
 LAYER: dict[str, Any] = {
-    "dec_attn.qkv_net": Fused(f"layers.{{}}.attn.{letter}_proj" for letter in "qkv"),
+    "dec_attn.qkv_net": FusedTensors(f"layers.{{}}.attn.{letter}_proj" for letter in "qkv"),
     "dec_attn.o_net": "layers.{}.attn.o_proj",
     "dec_attn.r_net": "layers.{}.attn.r_proj",
     "dec_attn.r_w_bias": "layers.{}.attn.content_bias",

@@ -138,7 +138,7 @@ class NoHead(nn.Module):
         return {"last_hidden_state": inputs.states, "pooler_output": self.activation(self.pooler(inputs.states[:, 0]))}
 
 
-class ImageClassification(nn.Module):
+class ImageClassificationHead(nn.Module):
     """One label for the whole picture, off the first state."""
 
     TARGETS: ClassVar[tuple[str, ...]] = ("labels",)
@@ -153,7 +153,7 @@ class ImageClassification(nn.Module):
         return {"loss": loss, "logits": logits, "last_hidden_state": inputs.states}
 
 
-class MaskedImage(nn.Module):
+class MaskedImageHead(nn.Module):
     """What was in the hidden patches? Every patch is drawn by one matrix; the loss counts the hidden ones' pixels."""
 
     TARGETS: ClassVar[tuple[str, ...]] = ("bool_masked_pos",)
@@ -178,7 +178,7 @@ class MaskedImage(nn.Module):
 
 class ViT(Model):
     HEAD_CLASSES: ClassVar[dict[str | None, Any]] = {
-        None: NoHead, "image_classification": ImageClassification, "masked_image": MaskedImage,
+        None: NoHead, "image_classification": ImageClassificationHead, "masked_image": MaskedImageHead,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
 
@@ -200,7 +200,7 @@ class ViT(Model):
             nn.init.trunc_normal_(module.cls_token, std=0.02)
             nn.init.trunc_normal_(module.positions, std=0.02)
 
-    def checked(self, pixels: Tensor | None, interpolate: bool) -> Tensor:
+    def check_pixels(self, pixels: Tensor | None, interpolate: bool) -> Tensor:
         """Pixels in the weights' dtype. Raises ValueError for a shape that does not fit, TypeError for no
         tensor."""
         c, size = self.config, self.embed.size
@@ -236,7 +236,7 @@ class ViT(Model):
         last_hidden_state [B,1+P,E], pooler_output [B,E], reconstruction [B,C,H,W]. Raises ValueError, TypeError for
         what does not fit."""
         targets = self.check_targets({"labels": labels, "bool_masked_pos": bool_masked_pos})
-        pixels = self.checked(pixel_values, bool(interpolate_pos_encoding))
+        pixels = self.check_pixels(pixel_values, bool(interpolate_pos_encoding))
         x = self.embed(pixels, bool_masked_pos, bool(interpolate_pos_encoding))
         x = self.hidden(x)
         grid = (pixels.size(2) // self.embed.patch[0], pixels.size(3) // self.embed.patch[1])

@@ -21,7 +21,7 @@ from . import _heads as heads
 from . import bert
 from ._base import Model, configuration, embed_ids, normal_init
 from ._encoder import add_head, encoder_inputs, with_head
-from ._summary_heads import NAMES, BeamQuestionAnswering, MultipleChoice, SequenceClassification
+from ._summary_heads import NAMES, BeamQuestionAnsweringHead, MultipleChoiceHead, SequenceClassificationHead
 
 
 @configuration
@@ -106,7 +106,7 @@ def adaptive_softmax(c):
     return nn.AdaptiveLogSoftmaxWithLoss(c.d_model, c.vocab_size, c.asm_cutoffs, c.asm_div_value, head_bias=True)
 
 
-class MaskedLM(heads.WordHead):
+class MaskedLMHead(heads.WordHead):
     """The output matrix right on the states, or an adaptive softmax."""
 
     bias: nn.Parameter | None
@@ -125,9 +125,9 @@ class MaskedLM(heads.WordHead):
 
 class XLM(Model):
     HEAD_CLASSES = {
-        None: heads.NoHead, "masked_lm": MaskedLM, "sequence_classification": SequenceClassification,
-        "token_classification": heads.TokenClassification, "question_answering": heads.QuestionAnswering,
-        "beam_question_answering": BeamQuestionAnswering, "multiple_choice": MultipleChoice,
+        None: heads.NoHead, "masked_lm": MaskedLMHead, "sequence_classification": SequenceClassificationHead,
+        "token_classification": heads.TokenClassificationHead, "question_answering": heads.QuestionAnsweringHead,
+        "beam_question_answering": BeamQuestionAnsweringHead, "multiple_choice": MultipleChoiceHead,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
 

@@ -94,7 +94,7 @@ class Embeddings(nn.Module):
         self.drop = Dropout(c.dropout)
 
 
-class SequenceClassification(_summary_heads.Summary, heads.SequenceHead):
+class SequenceClassificationHead(_summary_heads.Summary, heads.SequenceHead):
     """The labels of a text."""
 
     def __init__(self, c):
@@ -105,7 +105,7 @@ class SequenceClassification(_summary_heads.Summary, heads.SequenceHead):
         return self.logits_proj(self.summarise(inputs))
 
 
-class MultipleChoice(_summary_heads.Summary, heads.ChoiceHead):
+class MultipleChoiceHead(_summary_heads.Summary, heads.ChoiceHead):
     """A score for each choice."""
 
     def __init__(self, c):
@@ -118,9 +118,9 @@ class MultipleChoice(_summary_heads.Summary, heads.ChoiceHead):
 
 class XLNet(Model):
     HEAD_CLASSES = {
-        None: heads.NoHead, "masked_lm": heads.TiedLM, "sequence_classification": SequenceClassification,
-        "token_classification": heads.TokenClassification, "question_answering": heads.QuestionAnswering,
-        "beam_question_answering": _summary_heads.BeamQuestionAnswering, "multiple_choice": MultipleChoice,
+        None: heads.NoHead, "masked_lm": heads.TiedLM, "sequence_classification": SequenceClassificationHead,
+        "token_classification": heads.TokenClassificationHead, "question_answering": heads.QuestionAnsweringHead,
+        "beam_question_answering": _summary_heads.BeamQuestionAnsweringHead, "multiple_choice": MultipleChoiceHead,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
 

@@ -5,9 +5,9 @@ group `tfkit.objectives`, that name their class as `OBJECTIVE`. The other files 
 """
 
 from .. import registry
-from ._base import Batch, Draws, Objective, compact, real, special, uniform
+from ._base import Batch, Draws, Objective, drop_and_pad, non_padding, special, uniform
 
-__all__ = ["Batch", "Draws", "Objective", "compact", "real", "special", "trainable", "uniform"]
+__all__ = ["Batch", "Draws", "Objective", "drop_and_pad", "non_padding", "special", "trainable", "uniform"]
 
 
 def trainable() -> dict[str, type[Objective]]:

@@ -53,7 +53,7 @@ class Objective(ABC):
         return self.corrupt(batch, self.draw(batch, generator))
 
 
-def real(batch: Batch) -> Tensor:
+def non_padding(batch: Batch) -> Tensor:
     """[B,L] bool: True where there is a token. Raises ValueError where a row has a token after padding."""
     ids = batch["input_ids"]
     if "attention_mask" not in batch:
@@ -68,7 +68,7 @@ def real(batch: Batch) -> Tensor:
 
 def special(batch: Batch) -> Tensor:
     """[B,L] bool: True where nothing may be changed: padding and special tokens."""
-    untouchable = ~real(batch)
+    untouchable = ~non_padding(batch)
     return untouchable | batch["special_tokens_mask"].bool() if "special_tokens_mask" in batch else untouchable
 
 
@@ -85,7 +85,7 @@ def ranks(u: Tensor, among: Tensor) -> Tensor:
     return torch.empty_like(order).scatter_(-1, order, place).masked_fill(~among, u.size(-1))
 
 
-def compact(ids: Tensor, keep: Tensor, fill: int) -> tuple[Tensor, Tensor]:
+def drop_and_pad(ids: Tensor, keep: Tensor, fill: int) -> tuple[Tensor, Tensor]:
     """What is kept of each row moves to its start: ids, keep [B,L] -> ids [B,L'] with `fill` behind, mask [B,L']"""
     lengths = keep.sum(-1)
     width = int(lengths.max()) if ids.size(0) else 0

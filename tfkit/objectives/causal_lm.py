@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ._base import Batch, Draws, Objective, real
+from ._base import Batch, Draws, Objective, non_padding
 
 
 def causal_lm_loss(logits: Tensor, ids: Tensor, pad_id: int) -> Tensor:
@@ -31,7 +31,7 @@ class CausalLM(Objective):
 
     def corrupt(self, batch: Batch, draws: Draws) -> Batch:
         """labels [B,L]: the ids, -100 for padding and for the first of each row"""
-        labels = batch["input_ids"].masked_fill(~real(batch), -100)
+        labels = batch["input_ids"].masked_fill(~non_padding(batch), -100)
         labels[:, :1] = -100
         return {**batch, "labels": labels}
 

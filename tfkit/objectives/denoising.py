@@ -12,7 +12,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from ._base import Batch, Draws, Objective, compact, ranks, real, uniform
+from ._base import Batch, Draws, Objective, drop_and_pad, non_padding, ranks, uniform
 from .cross_entropy import cross_entropy
 
 
@@ -77,7 +77,7 @@ class Denoising(Objective):
 
     def corrupt(self, batch: Batch, draws: Draws) -> Batch:
         """Rows [B,S] of what is left and labels [B,L]; S is the longest spoilt row, and may be less than L or more."""
-        ids, mask = batch["input_ids"], real(batch)
+        ids, mask = batch["input_ids"], non_padding(batch)
         fixed = batch["special_tokens_mask"].bool() if "special_tokens_mask" in batch else torch.zeros_like(mask)
         shuffled = self.shuffle(ids, mask & ~fixed, draws["order_u"]) if self.stop_ids else ids
         inputs, kept = self.infill(shuffled, mask, mask & ~fixed, draws["gap_u"], draws["span_lengths"])
@@ -95,16 +95,16 @@ class Denoising(Objective):
     def infill(self, ids: Tensor, mask: Tensor, free: Tensor, gap_u: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """`rate` of the free tokens go, in spans, with at least one token between two; where a span was, a mask stands.
         ids, mask, free [B,L]; gap_u, lengths [B,L+1] -> ids, mask [B,L']"""
-        lengths = trimmed(lengths, (free.sum(-1, keepdim=True).double() * self.rate).ceil().long())
+        lengths = trim_lengths(lengths, (free.sum(-1, keepdim=True).double() * self.rate).ceil().long())
         dropped, spans = lengths.clamp(min=0).sum(-1, keepdim=True), (lengths >= 0).sum(-1, keepdim=True)
         place = torch.arange(lengths.size(1), device=ids.device)
         staying = free.sum(-1, keepdim=True) - dropped
         gap = ranks(gap_u, place <= staying) < spans  # [B,L+1]: True where a span lies before that staying token
         missing = lengths.gather(1, (gap.cumsum(-1) - 1).clamp(min=0)).masked_fill(~gap, 0)
         start = place + missing.cumsum(-1) - missing  # the free token with which what lies in the gap begins
-        return self.holes(ids, mask, free, gap, start, missing)
+        return self.masked_spans(ids, mask, free, gap, start, missing)
 
-    def holes(
+    def masked_spans(
         self, ids: Tensor, mask: Tensor, free: Tensor, gap: Tensor, start: Tensor, missing: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Puts a mask before free token `start`, and drops the `missing` tokens from there, for each gap [B,L+1]."""
@@ -119,7 +119,7 @@ class Denoising(Objective):
         opens &= free | (after_all & (after_all.cumsum(-1) == 1))  # a hole at the end lies right behind the last
         pairs = torch.stack([torch.full_like(ids, self.mask_id), ids], -1).flatten(1)
         keep = torch.stack([opens, mask & ~gone], -1).flatten(1)
-        return compact(pairs, keep, self.pad_id)
+        return drop_and_pad(pairs, keep, self.pad_id)
 
     @staticmethod
     def loss(logits: Tensor, labels: Tensor) -> Tensor:
@@ -127,7 +127,7 @@ class Denoising(Objective):
         return cross_entropy(logits, labels)
 
 
-def trimmed(lengths: Tensor, total: Tensor) -> Tensor:
+def trim_lengths(lengths: Tensor, total: Tensor) -> Tensor:
     """Lengths of spans [B,K] until they sum to total [B,1], the last cut to fit; -1 for spans no longer needed."""
     before = lengths.cumsum(-1) - lengths
     return lengths.minimum(total - before).masked_fill(before >= total, -1)

@@ -9,7 +9,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from ._base import Batch, Draws, Objective, compact, ranks, real, uniform
+from ._base import Batch, Draws, Objective, drop_and_pad, non_padding, ranks, uniform
 from .cross_entropy import cross_entropy
 
 SENTINELS = ("<extra_{}>", "<extra_id_{}>")  # names of ours, and T5's
@@ -89,7 +89,7 @@ class SpanCorruption(Objective):
 
     def corrupt(self, batch: Batch, draws: Draws) -> Batch:
         """input_ids and attention_mask [B,S], a sentinel for each span, and labels [B,T] with -100 behind."""
-        ids, mask = batch["input_ids"], real(batch)
+        ids, mask = batch["input_ids"], non_padding(batch)
         there = min(self.n_sentinels, self.first_sentinel + 1)
         if (needed := self.sentinels(ids.size(1))) > there:
             raise ValueError(f"rows of {ids.size(1)} tokens need {needed} sentinels; there are {there}")
@@ -97,7 +97,7 @@ class SpanCorruption(Objective):
         noise = self.noise(free, **draws)
         first = noise & ~torch.nn.functional.pad(noise, (1, 0))[:, :-1]
         sentinel = self.first_sentinel - (first.cumsum(-1) - 1)
-        inputs, kept = compact(ids.where(~first, sentinel), mask & (first | ~noise), self.pad_id)
+        inputs, kept = drop_and_pad(ids.where(~first, sentinel), mask & (first | ~noise), self.pad_id)
         return {"input_ids": inputs, "attention_mask": kept, "labels": self.targets(ids, noise, first)}
 
     def targets(self, ids: Tensor, noise: Tensor, first: Tensor) -> Tensor:
@@ -108,14 +108,17 @@ class SpanCorruption(Objective):
         ends = torch.cat([self.first_sentinel - spans, torch.full_like(spans, self.eos_id)], 1)
         keep = torch.stack([first, noise], -1).flatten(1)
         keep = torch.cat([keep, keep.new_ones(rows, 2)], 1)
-        return compact(torch.cat([pairs, ends], 1), keep, -100)[0]
+        return drop_and_pad(torch.cat([pairs, ends], 1), keep, -100)[0]
 
     def noise(self, free: Tensor, noise_u: Tensor, clean_u: Tensor) -> Tensor:
         """bool [B,L]: what is dropped. Rows alternate clean and noisy spans, clean first, all cuts equally likely."""
         lengths = free.sum(-1)
         dropped, spans = self.counts(lengths)
         width = free.size(1)
-        clean, noisy = cut(lengths - dropped, spans, clean_u), cut(dropped, spans, noise_u)  # [B,L]: lengths of spans
+        clean, noisy = (
+            random_partition(lengths - dropped, spans, clean_u),
+            random_partition(dropped, spans, noise_u),
+        )  # [B,L]: lengths of spans
         ends = torch.stack([clean, noisy], -1).flatten(1).cumsum(-1)  # [B,2L]
         place = torch.arange(width, device=free.device).expand(free.size(0), -1).contiguous()
         inside = torch.searchsorted(ends, place, right=True)  # how many spans have ended before
@@ -129,7 +132,7 @@ class SpanCorruption(Objective):
         return cross_entropy(logits, labels)
 
 
-def cut(totals: Tensor, parts: Tensor, u: Tensor) -> Tensor:
+def random_partition(totals: Tensor, parts: Tensor, u: Tensor) -> Tensor:
     """Each total cut into so many parts, none empty, every way equally likely.
 
     totals, parts [B] with parts <= totals, u uniform [B,L] -> int64 [B,L]: the parts' lengths, zeros behind them

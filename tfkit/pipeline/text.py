@@ -13,12 +13,12 @@ from torch import Tensor
 
 from ..decode import Strategy, stream
 from ..decode import settings as defaults
-from ..decode.decoders import is_causal, need_words
+from ..decode.decoders import is_causal, require_lm_head
 from ..decode.generate import evaluating
 from ..decode.prompts import special_ids
 from ..hub import from_pretrained
 from ..hub.files import CONFIG, read_json
-from ..hub.packages import located
+from ..hub.packages import locate
 from ..text import Tokenizer
 from ..text.vocabulary import listed, pad
 from . import languages, templates
@@ -29,7 +29,7 @@ from .sentences import Pooling, pooling
 STATES = (None, "masked_lm", "causal_lm", "seq2seq_lm", "encoder", "question_encoder", "context_encoder")
 
 
-class Guess(NamedTuple):
+class TokenProbability(NamedTuple):
     """What may stand in a blank."""
 
     token: str
@@ -37,7 +37,7 @@ class Guess(NamedTuple):
     id: int
 
 
-class Label(NamedTuple):
+class LabelProbability(NamedTuple):
     """A class and its probability; of a regression, the number itself."""
 
     label: str
@@ -52,7 +52,7 @@ def load(
     directory: or the name of what `tfkit get` has got. Raises as `from_pretrained` and `Tokenizer.from_pretrained` do,
     but for a tokenizer that is not there.
     """
-    directory = located(directory)
+    directory = locate(directory)
     try:
         tokenizer = Tokenizer.from_pretrained(directory)
     except FileNotFoundError:
@@ -74,7 +74,7 @@ class Text:
     ) -> None:  # fmt: skip
         self.directory: Path | None = None
         if isinstance(model, (str, Path)):
-            self.directory = located(model)
+            self.directory = locate(model)
             model, own = load(self.directory, head, dtype=dtype)
             tokenizer = tokenizer or own
         if tokenizer is None:
@@ -94,7 +94,7 @@ class Text:
         """The methods that this model can do."""
         head, found = self.model.head, []
         with suppress(TypeError):  # a model that predicts no tokens
-            need_words(self.model)
+            require_lm_head(self.model)
             found += [] if head == "rag_token" else ["generate"]  # which reads documents, and not a text alone
         found += ["chat"] if found and self.template else []
         found += ["translate"] if head == "seq2seq_lm" else []
@@ -150,7 +150,7 @@ class Text:
         messages = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
         return templates.render(self.template, messages, symbols(self.directory))
 
-    def fill(self, text: str, top: int = 5) -> list[list[Guess]]:
+    def fill(self, text: str, top: int = 5) -> list[list[TokenProbability]]:
         """The likeliest words for each blank of a text, the best first. Raises ValueError for a text without a blank,
         which is written as the vocabulary has it: [MASK], <mask>."""
         self.need("fill")
@@ -164,7 +164,7 @@ class Text:
         logits = out["logits"] if "logits" in out else out["prediction_logits"]
         best = logits[0, places].float().softmax(-1).topk(min(top, logits.size(-1)))
         return [
-            [Guess(self.word(i), p, i) for p, i in zip(row, ids, strict=True)]
+            [TokenProbability(self.word(i), p, i) for p, i in zip(row, ids, strict=True)]
             for row, ids in zip(best.values.tolist(), best.indices.tolist(), strict=True)
         ]
 
@@ -176,7 +176,7 @@ class Text:
         found = [self.vectors(batch) for batch in self.batches(texts, self.pooling.length, batch_size)]
         return torch.cat(found) if found else torch.empty(0, self.model.config.d_model)
 
-    def classify(self, texts: Sequence[str], batch_size: int = 32) -> list[list[Label]]:
+    def classify(self, texts: Sequence[str], batch_size: int = 32) -> list[list[LabelProbability]]:
         """For each text the labels with their probabilities, the likeliest first: they add up to 1 unless the file says
         that there may be several. Longer texts are cut."""
         self.need("classify")
@@ -189,7 +189,9 @@ class Text:
                 logits = logits.sigmoid()
             elif c.problem_type != "regression" and logits.size(1) > 1:
                 logits = logits.softmax(-1)
-            found += [[Label(names.get(i, f"LABEL_{i}"), p) for i, p in enumerate(row)] for row in logits.tolist()]
+            found += [
+                [LabelProbability(names.get(i, f"LABEL_{i}"), p) for i, p in enumerate(row)] for row in logits.tolist()
+            ]
         return [sorted(row, key=lambda label: -label.probability) for row in found]
 
     def need(self, ability: str) -> None:

@@ -13,6 +13,6 @@ what is measured and why the bands are what they are; and it has
 loop, `cpu_seconds`, a clock, `figure`, and `lengths` for its axes.
 """
 
-from tfkit.reproduce.contract import Claim, Finding, Numbers, cpu_seconds, figure, lengths, train
+from tfkit.reproduce.contract import Claim, Measurement, Numbers, cpu_seconds, figure, lengths, train
 
-__all__ = ["Claim", "Finding", "Numbers", "cpu_seconds", "figure", "lengths", "train"]
+__all__ = ["Claim", "Measurement", "Numbers", "cpu_seconds", "figure", "lengths", "train"]

@@ -31,7 +31,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Measurement:
     """A sentence that can fail: it holds when every seed's value lies in the band."""
 
     sentence: str

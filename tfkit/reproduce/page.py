@@ -9,8 +9,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from tfkit.reproduce.contract import Finding
-from tfkit.reproduce.runs import Run, load
+from tfkit.reproduce.contract import Measurement
+from tfkit.reproduce.runs import ClaimRun, load
 
 FOLDER = Path("images/reproductions")
 HEAD = """# Claims of the papers, tried at small scale
@@ -23,13 +23,13 @@ at this scale, and what was tried stands beside it. Minutes are of processor tim
 
 
 @dataclass(frozen=True)
-class Result:
+class ClaimReport:
     """A claim with all there is to say of it."""
 
     name: str
     module: ModuleType
-    runs: list[Run]
-    findings: list[Finding]
+    runs: list[ClaimRun]
+    findings: list[Measurement]
 
     @property
     def holds(self) -> bool:
@@ -42,15 +42,15 @@ class Result:
         return "reproduced" if self.holds else "not reproduced at this scale"
 
 
-def result(name: str, runs: Sequence[Run]) -> Result:
+def result(name: str, runs: Sequence[ClaimRun]) -> ClaimReport:
     """What a claim's runs amount to. Raises ValueError when there are none."""
     if not runs:
         raise ValueError(f"{name} has not been run: tfkit reproduce {name}")
     module = load(name)
-    return Result(name, module, list(runs), module.judge([run.numbers for run in runs]))
+    return ClaimReport(name, module, list(runs), module.judge([run.numbers for run in runs]))
 
 
-def write(results: Sequence[Result], folder: Path, unrun: Sequence[str] = ()) -> Path:
+def write(results: Sequence[ClaimReport], folder: Path, unrun: Sequence[str] = ()) -> Path:
     """Writes the page and a figure for each claim below `folder`, and names those not run. -> the page"""
     import matplotlib
 
@@ -65,7 +65,7 @@ def write(results: Sequence[Result], folder: Path, unrun: Sequence[str] = ()) ->
     return page
 
 
-def save(one: Result, file: Path) -> None:
+def save(one: ClaimReport, file: Path) -> None:
     """Draws a claim's figure into an SVG file; equal numbers give an equal file."""
     drawn: Any = one.module.draw([run.numbers for run in one.runs])
     about = {"Title": one.module.CLAIM.title, "Description": one.module.CLAIM.alt, "Date": None}
@@ -74,7 +74,7 @@ def save(one: Result, file: Path) -> None:
     file.write_text("\n".join(row.rstrip() for row in rows) + "\n", encoding="utf-8")
 
 
-def table(results: Sequence[Result]) -> str:
+def table(results: Sequence[ClaimReport]) -> str:
     """Every finding, a row each, as Markdown."""
     rows = ["| claim | finding | measured | band | holds |", "|---|---|---|---|---|"]
     for one in results:
@@ -84,13 +84,13 @@ def table(results: Sequence[Result]) -> str:
     return "\n".join(rows) + "\n"
 
 
-def cells(finding: Finding) -> str:
+def cells(finding: Measurement) -> str:
     """One finding's part of a row."""
     holds = "yes" if finding.holds else "**no**"
     return f"| {finding.sentence} | {finding.measured} | {finding.band} | {holds} |"
 
 
-def section(one: Result) -> str:
+def section(one: ClaimReport) -> str:
     """One claim as Markdown: its sentence, paper, figure, and what is to be said of it."""
     claim = one.module.CLAIM
     return "\n".join(
@@ -105,12 +105,12 @@ def section(one: Result) -> str:
     )
 
 
-def counted(runs: Sequence[Run]) -> str:
+def counted(runs: Sequence[ClaimRun]) -> str:
     """How many seeds, in words."""
     return f"{len(runs)} seeds" if len(runs) > 1 else "a single seed"
 
 
-def made(runs: Sequence[Run]) -> str:
+def made(runs: Sequence[ClaimRun]) -> str:
     """How long it took, when, on what kind of machine."""
     minutes = sum(run.seconds for run in runs) / 60
     days, machines = (sorted({getattr(run, what) for run in runs}) for what in ("date", "machine"))

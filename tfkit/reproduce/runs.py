@@ -21,7 +21,7 @@ KEPT = Path("build/reproduce")
 
 
 @dataclass(frozen=True)
-class Run:
+class ClaimRun:
     """One seed's measurements and how they came about."""
 
     seed: int
@@ -49,7 +49,7 @@ def machine() -> str:
     return ", ".join([platform.machine(), *(f"{n} {what}{'s' if n > 1 else ''}" for what, n in counts.items())])
 
 
-def kept(name: str, scale: str, folder: Path = KEPT) -> list[Run]:
+def saved_runs(name: str, scale: str, folder: Path = KEPT) -> list[ClaimRun]:
     """What there is of a claim at the sizes that it has now, by seed; a later run of a seed counts for the earlier.
 
     Raises ValueError for a file that is not ours.
@@ -60,7 +60,7 @@ def kept(name: str, scale: str, folder: Path = KEPT) -> list[Run]:
     found = {}
     for number, row in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
         try:
-            run = Run(**json.loads(row))
+            run = ClaimRun(**json.loads(row))
         except (ValueError, TypeError):
             raise ValueError(f"{file}, line {number}: not a run of a claim; delete that line to go on") from None
         if run.size == size:
@@ -73,14 +73,14 @@ def plain(numbers: dict) -> dict:
     return json.loads(json.dumps(numbers))
 
 
-def run_seed(name: str, seed: int, scale: str, folder: Path = KEPT) -> Run:
+def run_seed(name: str, seed: int, scale: str, folder: Path = KEPT) -> ClaimRun:
     """Runs a claim for one seed and keeps what it gave."""
     module, start = load(name), time.process_time()
     size = module.SCALES[scale]
     torch.manual_seed(seed)
     numbers = module.run(seed, size)
     seconds = round(time.process_time() - start, 1)  # the clock would count whatever else the machine does
-    run = Run(seed, scale, plain(asdict(size)), plain(numbers), seconds, date.today().isoformat(), machine())
+    run = ClaimRun(seed, scale, plain(asdict(size)), plain(numbers), seconds, date.today().isoformat(), machine())
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / f"{name}.jsonl").open("a", encoding="utf-8") as file:
         file.write(json.dumps(asdict(run)) + "\n")
@@ -90,5 +90,5 @@ def run_seed(name: str, seed: int, scale: str, folder: Path = KEPT) -> Run:
 def missing(names: Sequence[str], scale: str, seeds: int, folder: Path = KEPT) -> Iterator[tuple[str, int]]:
     """The claims and seeds that have still to be run."""
     for name in names:
-        there = {run.seed for run in kept(name, scale, folder)}
+        there = {run.seed for run in saved_runs(name, scale, folder)}
         yield from ((name, seed) for seed in range(seeds) if seed not in there)

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tfkit.reproduce import page
-from tfkit.reproduce.runs import Run, claims, kept, load, missing, run_seed
+from tfkit.reproduce.runs import ClaimRun, claims, load, missing, run_seed, saved_runs
 
 
 def show_claims(out: Console) -> None:
@@ -43,9 +43,9 @@ def reproduce(
         out.print(f"{page.write(results, write, unrun)}: {len(results)} of {len(known)} claims")
 
 
-def first(name: str, scale: str, seeds: int, folder: Path) -> list[Run]:
+def first(name: str, scale: str, seeds: int, folder: Path) -> list[ClaimRun]:
     """The kept runs of a claim whose seeds lie below `seeds`."""
-    return [run for run in kept(name, scale, folder) if run.seed < seeds]
+    return [run for run in saved_runs(name, scale, folder) if run.seed < seeds]
 
 
 def run_missing(out: Console, todo: Sequence[tuple[str, int]], scale: str, folder: Path) -> None:
@@ -60,7 +60,7 @@ def run_missing(out: Console, todo: Sequence[tuple[str, int]], scale: str, folde
             bar.advance(task)
 
 
-def show(out: Console, result: page.Result) -> None:
+def show(out: Console, result: page.ClaimReport) -> None:
     """The claim, its findings and the verdict."""
     style = "green" if result.holds else "yellow"
     out.print("", Text(result.name, style="bold").append(f": {result.verdict}", style=style), sep="\n")

@@ -2,6 +2,6 @@
 
 from .answers import answers
 from .dense import DenseIndex
-from .retriever import Retrieved, Retriever
+from .retriever import RetrievedDocuments, Retriever
 
-__all__ = ["DenseIndex", "Retrieved", "Retriever", "answers"]
+__all__ = ["DenseIndex", "RetrievedDocuments", "Retriever", "answers"]

@@ -10,7 +10,7 @@ import torch
 from .dense import DenseIndex
 
 
-class Retrieved(NamedTuple):
+class RetrievedDocuments(NamedTuple):
     """Of B questions, D passages each: ids int64 [B,D,L], padded on the right; mask bool [B,D,L]; their vectors
     [B,D,E] and rows int64 [B,D] in the index."""
 
@@ -43,7 +43,9 @@ class Retriever:
         self.index, self.passages, self.join = index, passages, join or (lambda passage, question: passage + question)
         self.max_length, self.pad_id = max_length, pad_id
 
-    def __call__(self, vectors: torch.Tensor, ids: torch.Tensor, mask: torch.Tensor | None, n_docs: int) -> Retrieved:
+    def __call__(
+        self, vectors: torch.Tensor, ids: torch.Tensor, mask: torch.Tensor | None, n_docs: int
+    ) -> RetrievedDocuments:
         """vectors [B,E] of the questions; their ids [B,S] and mask bool [B,S] or None -> what was found"""
         _, rows = self.index.search(vectors.detach(), n_docs)  # [B,D]
         questions = [row[real].tolist() for row, real in zip(ids, ids == ids if mask is None else mask, strict=True)]
@@ -56,4 +58,6 @@ class Retriever:
         read = torch.tensor([text + [self.pad_id] * (longest - len(text)) for text in texts], device=ids.device)
         real = torch.arange(longest) < torch.tensor([len(text) for text in texts])[:, None]
         shape = (*rows.shape, longest)
-        return Retrieved(read.view(shape), real.to(ids.device).view(shape), self.index.take(rows).to(vectors), rows)
+        return RetrievedDocuments(
+            read.view(shape), real.to(ids.device).view(shape), self.index.take(rows).to(vectors), rows
+        )

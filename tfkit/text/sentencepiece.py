@@ -30,7 +30,7 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Model:
+class SentencePieceModel:
     """What is in a file: sentencepiece_model.proto has the numbers of the fields."""
 
     pieces: list[Piece]
@@ -79,7 +79,7 @@ def sentencepiece(file: str | Path) -> Inner:
     return _around(inner, layout)
 
 
-def read(file: Path) -> Model:
+def read(file: Path) -> SentencePieceModel:
     """The parts of a file that matter here. Raises ValueError for a damaged one."""
     try:
         parts = list(_fields(file.read_bytes()))
@@ -92,7 +92,7 @@ def read(file: Path) -> Model:
     if kind not in (UNIGRAM, BPE) or not pieces:
         raise ValueError(f"{file}: neither a unigram nor a BPE model of SentencePiece")
     flags = {"space_first": bool(cleaning.get(3, True)), "joins_spaces": bool(cleaning.get(4, True))}
-    return Model(pieces, kind, bool(trainer.get(35, False)), cleaning.get(2, b""), **flags)
+    return SentencePieceModel(pieces, kind, bool(trainer.get(35, False)), cleaning.get(2, b""), **flags)
 
 
 def _piece(raw: bytes) -> Piece:
@@ -129,7 +129,7 @@ def _varint(raw: bytes, at: int) -> tuple[int, int]:
     return value | raw[at] << shift, at + 1
 
 
-def _inner(model: Model, pieces: list[Piece]) -> Inner:
+def _inner(model: SentencePieceModel, pieces: list[Piece]) -> Inner:
     unknown = next((i for i, piece in enumerate(pieces) if piece.type == UNKNOWN or piece.text == "<unk>"), None)
     fallback = model.byte_fallback
     if model.type == UNIGRAM:
@@ -164,7 +164,7 @@ def _merges(pieces: list[Piece], ids: dict[str, int]) -> list[tuple[str, str]]:
     return [pair for _, pair in sorted(found, key=lambda row: row[0])]
 
 
-def _spaces(model: Model) -> list[Any]:
+def _spaces(model: SentencePieceModel) -> list[Any]:
     charsmap = [normalizers.Precompiled(model.charsmap)] if model.charsmap else []
     joined = [normalizers.Strip(), normalizers.Replace(Regex(" {2,}"), " ")] if model.joins_spaces else []
     return [*charsmap, *joined]

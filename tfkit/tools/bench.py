@@ -28,14 +28,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import tfkit
 from tfkit.decode import Beam, Greedy
 from tfkit.tools import bench_collators
-from tfkit.tools.bench_rows import HEADS, LAYERS, ROWS, VOCAB, D, Row
+from tfkit.tools.bench_rows import HEADS, LAYERS, ROWS, VOCAB, BenchmarkRow, D
 from tfkit.tools.memory import peak_bytes
 
 NEW_TOKENS = 32
 
 
 @dataclass
-class Result:
+class BenchmarkResult:
     """Ratios of one architecture at one length; None where it does not apply."""
 
     name: str
@@ -44,7 +44,7 @@ class Result:
     floor: float = 0.0  # ours over the matrix products alone
 
 
-def pair(row: Row, directory: str, device: str) -> tuple[Any, Any]:
+def pair(row: BenchmarkRow, directory: str, device: str) -> tuple[Any, Any]:
     """Their model and ours, with the same weights."""
     import transformers
 
@@ -84,7 +84,7 @@ def _wait() -> None:
         torch.cuda.synchronize()
 
 
-def measure(row: Row, device: str, turns: int) -> Iterator[Result]:
+def measure(row: BenchmarkRow, device: str, turns: int) -> Iterator[BenchmarkResult]:
     """One result per length. Raises ValueError where the two do not agree: then a ratio would mean nothing."""
     with tempfile.TemporaryDirectory() as directory:
         theirs, ours = pair(row, directory, device)
@@ -92,7 +92,7 @@ def measure(row: Row, device: str, turns: int) -> Iterator[Result]:
     for inputs in every.values():  # before any training: steps of AdamW blow up what rounding leaves
         _agree(row, theirs, ours, inputs)
     for length, inputs in every.items():
-        result = Result(row.name, length)
+        result = BenchmarkResult(row.name, length)
         forward = _forward(ours, inputs)
         a, b = best_times(_forward(theirs, inputs), forward, turns)
         result.ratios["forward"] = a / b
@@ -100,7 +100,7 @@ def measure(row: Row, device: str, turns: int) -> Iterator[Result]:
         a, b = best_times(_training(theirs, inputs), _training(ours, inputs), max(2, turns // 2))
         result.ratios["training step"] = a / b
         result.ratios["memory"] = _memory(theirs, inputs, device) / _memory(ours, inputs, device)
-        result.ratios["written"] = written(_training(theirs, inputs)) / written(_training(ours, inputs))
+        result.ratios["written"] = bytes_written(_training(theirs, inputs)) / bytes_written(_training(ours, inputs))
         if row.generates and length == row.lengths[0]:
             for name, beams in (("greedy", 1), ("beam 4", 4)):
                 one, other = _generating(theirs, ours, inputs["input_ids"][:, :32], beams)
@@ -109,13 +109,13 @@ def measure(row: Row, device: str, turns: int) -> Iterator[Result]:
         yield result
 
 
-def _inputs(row: Row, length: int, device: str) -> dict[str, torch.Tensor]:
+def _inputs(row: BenchmarkRow, length: int, device: str) -> dict[str, torch.Tensor]:
     rows = row.sequences if length <= 1024 else 1
     ids = torch.randint(3, VOCAB, (rows, length), generator=torch.Generator().manual_seed(length)).to(device)
     return {"input_ids": ids, "labels": ids}
 
 
-def _agree(row: Row, theirs: Any, ours: Any, inputs: dict) -> float:
+def _agree(row: BenchmarkRow, theirs: Any, ours: Any, inputs: dict) -> float:
     """The largest difference between their logits and ours. Raises ValueError where it is above 1e-3."""
     with torch.no_grad():
         gap = (theirs(**inputs).logits - ours(**inputs).logits).abs().max().item()
@@ -221,7 +221,7 @@ class _Written(TorchDispatchMode):
         return out
 
 
-def written(run: Callable[[], Any]) -> int:
+def bytes_written(run: Callable[[], Any]) -> int:
     """Bytes that the operations of `run` write: what a machine's other work cannot change."""
     run()  # what a first call alone makes: the optimizer's state
     with _Written() as seen:
@@ -232,7 +232,7 @@ def written(run: Callable[[], Any]) -> int:
 COLUMNS = ("forward", "training step", "written", "memory", "greedy", "beam 4")
 
 
-def table(results: list[Result]) -> str:
+def table(results: list[BenchmarkResult]) -> str:
     """The results as Markdown."""
     head = ["", "tokens", *COLUMNS, "ours over its matrix products"]
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
@@ -242,7 +242,7 @@ def table(results: list[Result]) -> str:
     return "\n".join(lines)
 
 
-def page(results: list[Result], device: str) -> str:
+def page(results: list[BenchmarkResult], device: str) -> str:
     """docs/benchmarks.md."""
     import transformers
 
@@ -285,7 +285,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if not options.resume:
         options.kept.unlink(missing_ok=True)
-    done = {result.name for result in kept(options.kept)}
+    done = {result.name for result in saved_results(options.kept)}
     rows = [row for row in ROWS if not options.names or row.name in options.names]
     console = Console(stderr=True)
     with Progress(console=console, transient=True) as progress:
@@ -296,23 +296,23 @@ def main(arguments: list[str] | None = None) -> int:
                 console.print(str(error))
                 return 1
     order = [row.name for row in rows]
-    results = sorted((r for r in kept(options.kept) if r.name in order), key=lambda r: order.index(r.name))
+    results = sorted((r for r in saved_results(options.kept) if r.name in order), key=lambda r: order.index(r.name))
     print(table(results))
     if options.write:
         options.write.write_text(page(results, options.device), encoding="utf-8")
     return 0
 
 
-def keep(file: Path, results: list[Result]) -> None:
+def keep(file: Path, results: list[BenchmarkResult]) -> None:
     """Adds an architecture's results, one a line: an interrupted run goes on from there."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a", encoding="utf-8") as stream:
         stream.write("".join(json.dumps(asdict(result)) + "\n" for result in results))
 
 
-def kept(file: Path) -> list[Result]:
+def saved_results(file: Path) -> list[BenchmarkResult]:
     """What is there so far."""
-    return [Result(**json.loads(line)) for line in file.read_text().splitlines()] if file.exists() else []
+    return [BenchmarkResult(**json.loads(line)) for line in file.read_text().splitlines()] if file.exists() else []
 
 
 if __name__ == "__main__":

@@ -171,9 +171,9 @@ def diff(
     try:
         for name in (one, other):
             registry.load(name)
-        rewritten = [] if brief else compare.rewritten(one, other)
+        rewritten = [] if brief else compare.rewrite(one, other)
         tables = {"configuration": compare.settings, "modules": compare.modules}
-        changes = {title: compare.changed(look(one), look(other)) for title, look in tables.items()}
+        changes = {title: compare.changes(look(one), look(other)) for title, look in tables.items()}
     except (LookupError, ValueError) as error:
         raise refuse("diff", error) from None
     out.print(Text(f"{one} → {other}", style="bold"))

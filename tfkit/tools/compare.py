@@ -9,12 +9,12 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from .. import registry
-from .flatten import ROOTS, Symbol, found_in, needed, parsed
+from .flatten import ROOTS, Symbol, dependencies, found_in, parse_module
 
 Change = tuple[str, Any, Any]  # a name, what the one has, what the other has; None: nothing
 
 
-def changed(one: dict[str, Any], other: dict[str, Any]) -> list[Change]:
+def changes(one: dict[str, Any], other: dict[str, Any]) -> list[Change]:
     """What is not the same under the same name, in the order of the first."""
     return [(key, one.get(key), other.get(key)) for key in {**one, **other} if one.get(key) != other.get(key)]
 
@@ -48,18 +48,18 @@ def modules(name: str) -> dict[str, str]:
 def code(name: str) -> dict[Symbol, str]:
     """Every part that the architecture is made of, as it is written. Raises ValueError as `flatten` does."""
     first = registry.sources()[name]
-    symbols = needed([found for root in ROOTS if (found := found_in(first, root))])
+    symbols = dependencies([found for root in ROOTS if (found := found_in(first, root))])
     return {symbol: source(symbol) for symbol in symbols if symbol[1] not in ("PRESETS", "MODEL")}
 
 
 def source(symbol: Symbol) -> str:
     """The text of a symbol, all its definitions."""
-    module = parsed(symbol[0])
+    module = parse_module(symbol[0])
     parts = [ast.get_source_segment(module.text, statement) or "" for statement in module.symbols[symbol[1]]]
     return "\n".join(parts)
 
 
-def rewritten(one: str, other: str) -> list[tuple[str, str, str]]:
+def rewrite(one: str, other: str) -> list[tuple[str, str, str]]:
     """Title, text and language of every part that only one of two architectures has: a diff where both have one of
     that name, the part itself where the other has none."""
     left, right = code(one), code(other)

@@ -23,7 +23,7 @@ from .. import registry
 PACKAGE = "tfkit"
 ROOTS = ("Config", "PRESETS", "MODEL")
 LEFT_OUT = {"save_pretrained", "names", "self.names", "__call__"}  # about files, and what others call things
-SUBMODELS = (registry.__name__, registry.settle.__name__)
+SUBMODELS = (registry.__name__, registry.resolve_submodel.__name__)
 HEAD_TABLES = ("HEAD_CLASSES", "ENCODER_HEAD_CLASSES", "TASK_HEADS")
 # for speed on a CPU alone: with one head, PyTorch's own stand in their place, and nothing in a condition asks for them
 PLAIN = {("tfkit.nn.dropout", "Dropout"): "nn.Dropout", ("tfkit.nn.dropout", "dropout"): "F.dropout"}
@@ -69,7 +69,7 @@ Symbol = tuple[str, str]  # module, name
 
 
 @cache
-def parsed(name: str) -> Module:
+def parse_module(name: str) -> Module:
     """The module of a dotted name, read but not run."""
     spec = find_spec(name)
     if spec is None or spec.origin is None:
@@ -79,13 +79,13 @@ def parsed(name: str) -> Module:
     package = name if spec.submodule_search_locations is not None else name.rpartition(".")[0]
     for statement in ast.parse(text).body:
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
-            imported(module, statement, package)
-        for symbol in defined(statement):
+            imported_names(module, statement, package)
+        for symbol in defined_names(statement):
             module.symbols.setdefault(symbol, []).append(statement)
     return module
 
 
-def defined(statement: ast.stmt) -> list[str]:
+def defined_names(statement: ast.stmt) -> list[str]:
     """The names that a statement at the top of a file makes."""
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
         return [statement.name]
@@ -95,7 +95,7 @@ def defined(statement: ast.stmt) -> list[str]:
     return [n.id for target in targets if target for n in ast.walk(target) if isinstance(n, ast.Name)]
 
 
-def imported(module: Module, statement: ast.Import | ast.ImportFrom, package: str) -> None:
+def imported_names(module: Module, statement: ast.Import | ast.ImportFrom, package: str) -> None:
     """Note what an import brings under which name."""
     source = getattr(statement, "module", None) or ""
     if level := getattr(statement, "level", 0):
@@ -112,7 +112,7 @@ def imported(module: Module, statement: ast.Import | ast.ImportFrom, package: st
 @cache
 def found_in(module: str, name: str) -> Symbol | None:
     """Where a symbol of this library is really defined, through all who hand it on; None for a module, or nothing."""
-    here = parsed(module)
+    here = parse_module(module)
     if name in here.symbols:
         return module, name
     source, symbol = here.inner.get(name, (module, name))
@@ -141,7 +141,7 @@ class Uses(ast.NodeVisitor):
         elif isinstance(node, ast.stmt) and self.left_out(node):
             self.cut.append(node)
         elif self.head and (value := head_table(node)) is not None:
-            self.tables.append((value, self.heads_left(defined(node)[0])))  # type: ignore[arg-type]
+            self.tables.append((value, self.heads_left(defined_names(node)[0])))  # type: ignore[arg-type]
         elif isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
             self.scope(node)
         else:
@@ -150,7 +150,7 @@ class Uses(ast.NodeVisitor):
     def left_out(self, node: ast.stmt) -> bool:
         """Whether a statement serves other ends than computing: an import in a function, files, tracing."""
         if isinstance(node, ast.ImportFrom) and len(self.local) > 1:  # an import inside a function
-            imported(self.module, node, self.module.name.rpartition(".")[0])
+            imported_names(self.module, node, self.module.name.rpartition(".")[0])
             return True
         made = {getattr(node, "name", ""), *map(ast.unparse, getattr(node, "targets", ()))}
         if len(self.local) > 1 and made & LEFT_OUT:
@@ -182,7 +182,7 @@ class Uses(ast.NodeVisitor):
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         """What a class's body names is known in that body, and not in its methods."""
-        own, self.where = {name for statement in node.body for name in defined(statement)}, node.name
+        own, self.where = {name for statement in node.body for name in defined_names(statement)}, node.name
         for outside in (*node.decorator_list, *node.bases, *node.keywords):
             self.visit(outside)
         for statement in node.body:
@@ -225,21 +225,21 @@ def defaults(node: ast.AST) -> list[ast.expr]:
 
 def head_table(node: ast.AST) -> ast.expr | None:
     """The value of a statement that names the classes of heads, or None for another."""
-    if not isinstance(node, (ast.Assign, ast.AnnAssign)) or not set(defined(node)) & set(HEAD_TABLES):
+    if not isinstance(node, (ast.Assign, ast.AnnAssign)) or not set(defined_names(node)) & set(HEAD_TABLES):
         return None
     return node.value
 
 
 def uses(symbol: Symbol, head: str | None = None) -> Uses:
     """What a symbol's definitions use; with a head: without the others."""
-    module = parsed(symbol[0])
+    module = parse_module(symbol[0])
     found = Uses(module, head)
     for statement in module.symbols[symbol[1]]:
         found.visit(statement)
     return found
 
 
-def needed(roots: list[Symbol], head: str | None = None) -> dict[Symbol, Uses]:
+def dependencies(roots: list[Symbol], head: str | None = None) -> dict[Symbol, Uses]:
     """Every symbol that the roots lead to, with what it uses itself."""
     known: dict[Symbol, Uses] = {}
     waiting = list(roots)
@@ -261,7 +261,7 @@ def submodels(name: str, more: Sequence[str] = ()) -> dict[str, dict[str, Symbol
     config = registry.load(name).Config()
     found = [value for value in vars(config).values() if isinstance(value, dict) and "architecture" in value]
     found += [{"architecture": other} for other in more]
-    names = dict.fromkeys(registry.settle(part)[0] for part in found)
+    names = dict.fromkeys(registry.resolve_submodel(part)[0] for part in found)
     modules = {name: registry.sources()[name] for name in names}
     places = {name: {root: found_in(module, root) for root in ROOTS} for name, module in modules.items()}
     return {name: {root: place for root, place in roots.items() if place} for name, roots in places.items()}
@@ -273,10 +273,10 @@ def flat_names(symbols: dict[Symbol, Uses], first: str) -> dict[Symbol, str]:
     for module, name in symbols:
         owners.setdefault(name, []).append(module)
     free = {name for name, modules in owners.items() if len(modules) == 1}
-    return {s: s[1] if s[1] in free or s[0] == first else prefixed(*s) for s in symbols}
+    return {s: s[1] if s[1] in free or s[0] == first else with_prefix(*s) for s in symbols}
 
 
-def prefixed(module: str, name: str) -> str:
+def with_prefix(module: str, name: str) -> str:
     """A name with its module's before it, in the same case: for the second of two that are called alike."""
     stem = module.rpartition(".")[2].strip("_")
     if name.isupper():
@@ -284,7 +284,7 @@ def prefixed(module: str, name: str) -> str:
     return stem.title().replace("_", "") + name if name[0].isupper() else f"{stem}_{name}"
 
 
-def ordered(symbols: dict[Symbol, Uses], first: str) -> Iterator[str]:
+def sort_symbols(symbols: dict[Symbol, Uses], first: str) -> Iterator[str]:
     """The modules that symbols come from, each after those that it imports."""
     seen: set[str] = set()
     wanted = {module for module, _ in symbols}
@@ -293,7 +293,7 @@ def ordered(symbols: dict[Symbol, Uses], first: str) -> Iterator[str]:
         if name in seen:
             return
         seen.add(name)
-        for source, inside in parsed(name).inner.values():
+        for source, inside in parse_module(name).inner.values():
             place = found_in(source, inside)
             for module in (source, place[0] if place else f"{source}.{inside}"):
                 if module.startswith(tuple(f"{PACKAGE}.{part}" for part in ("nn", "models", "objectives"))):
@@ -326,7 +326,7 @@ def code(statement: ast.stmt, used: Uses, names: dict[Symbol, str], own: Symbol)
         edits.append(Edit(at(value), at(value, True), f"{{{rows}}}"))
     blocks = [body for n in ast.walk(statement) if isinstance(body := getattr(n, "body", None), list) and body]
     emptied = [body[0] for body in blocks if all(part in used.cut for part in body)]
-    edits += [removed(node, lines, "pass" if node in emptied else "") for node in used.cut]
+    edits += [deletion(node, lines, "pass" if node in emptied else "") for node in used.cut]
     if isinstance(statement, (ast.ClassDef, ast.FunctionDef)) and names[own] != own[1]:
         place = at(statement) + raw[at(statement) :].index(own[1].encode())
         edits.append(Edit(place, place + len(own[1].encode()), names[own]))
@@ -336,7 +336,7 @@ def code(statement: ast.stmt, used: Uses, names: dict[Symbol, str], own: Symbol)
     return re.sub(r"\n{3,}", "\n\n", raw[start:end].decode()).rstrip()
 
 
-def removed(node: ast.stmt, lines: list[int], instead: str) -> Edit:
+def deletion(node: ast.stmt, lines: list[int], instead: str) -> Edit:
     """The edit that takes a statement out with its decorators, and puts `instead` in its place."""
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
     text = " " * node.col_offset + instead + "\n" if instead else ""
@@ -408,7 +408,7 @@ def flatten(name: str, head: str | None = None, more: Sequence[str] = ()) -> str
     roots = [found for root in ROOTS if (found := found_in(first, root))]
     parts = submodels(name, more)
     every = [*roots, *(symbol for part in parts.values() for symbol in part.values())]
-    symbols = needed(every, head)
+    symbols = dependencies(every, head)
     if head is not None:
         symbols = cut_down(symbols, every)
     names = flat_names(symbols, first) | {SUBMODELS: SUBMODELS[1]} | (PLAIN if head else {})
@@ -416,11 +416,11 @@ def flatten(name: str, head: str | None = None, more: Sequence[str] = ()) -> str
     lines |= {"from types import SimpleNamespace"} if parts else set()
     lines |= {"import torch.nn.functional as F", "from torch import nn"} if head else set()
     imports = sorted(lines, key=lambda line: (line.startswith("from"), line))
-    doc = (ast.get_docstring(ast.parse(parsed(first).text), clean=False) or "").strip()
+    doc = (ast.get_docstring(ast.parse(parse_module(first).text), clean=False) or "").strip()
     body: list[str] = []
-    for module in ordered(symbols, first):
+    for module in sort_symbols(symbols, first):
         mine = [symbol for symbol in symbols if symbol[0] == module]
-        pieces = {id(s): (s, symbol) for symbol in mine for s in parsed(module).symbols[symbol[1]]}.values()
+        pieces = {id(s): (s, symbol) for symbol in mine for s in parse_module(module).symbols[symbol[1]]}.values()
         body += [f"# --- {module.removeprefix(PACKAGE + '.')}"]
         body += [code(s, symbols[symbol], names, symbol) for s, symbol in sorted(pieces, key=lambda p: p[0].lineno)]
     body += [resolver(parts, names)] if parts else []

@@ -11,7 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 
-class Live(TorchDispatchMode):
+class MemoryMeter(TorchDispatchMode):
     """Counts the bytes of tensors that are alive at once, above what there was: `peak`."""
 
     def __init__(self) -> None:
@@ -45,6 +45,6 @@ class Live(TorchDispatchMode):
 
 def peak_bytes(do: Callable[[], Any]) -> int:
     """The most bytes of tensors that `do` had alive at once."""
-    with Live() as live:
+    with MemoryMeter() as live:
         do()
     return live.peak

@@ -21,7 +21,7 @@ TOLERANCE = 1e-4  # of the largest number that is compared, in float32: sums are
 NEW = 12  # tokens
 
 
-class Row(NamedTuple):
+class Comparison(NamedTuple):
     """One thing that was compared: what was found in words, and whether it is as it should be."""
 
     what: str
@@ -29,7 +29,7 @@ class Row(NamedTuple):
     right: bool
 
 
-def verify(directory: Path) -> Iterator[Row]:
+def verify(directory: Path) -> Iterator[Comparison]:
     """The rows of the report, as they are found; it ends at what makes the rest impossible.
 
     Raises ModuleNotFoundError without transformers, LookupError where it has no such class.
@@ -40,7 +40,7 @@ def verify(directory: Path) -> Iterator[Row]:
     try:
         ours = from_pretrained(directory)
     except (ValueError, FileNotFoundError) as error:
-        yield Row("tensors", str(error).removeprefix(f"{directory}/"), False)
+        yield Comparison("tensors", str(error).removeprefix(f"{directory}/"), False)
         return
     yield finite(ours)
     with quiet():
@@ -69,7 +69,7 @@ def their_class(described: Mapping[str, Any]) -> Any:
     return found
 
 
-def configuration(described: Mapping[str, Any]) -> Row:
+def configuration(described: Mapping[str, Any]) -> Comparison:
     """Which fields of config.json matter, which have the one value that is implemented, which change nothing."""
     kind = published.architecture(described.get("model_type"))
     module = registry.load(kind)
@@ -78,26 +78,26 @@ def configuration(described: Mapping[str, Any]) -> Row:
     idle = [name for name in described if name not in (*used, *fixed, "model_type", "architectures")]
     shown = f": {', '.join(idle)}" if idle else ""
     found = f"{kind}; {len(used)} fields understood, {len(fixed)} as implemented, {len(idle)} of no effect{shown}"
-    return Row("configuration", found, True)
+    return Comparison("configuration", found, True)
 
 
-def finite(model: Any) -> Row:
+def finite(model: Any) -> Comparison:
     """Whether every weight is a number."""
     state = model.state_dict()
     bad = [name for name, tensor in state.items() if tensor.is_floating_point() and not bool(tensor.isfinite().all())]
-    return Row(
+    return Comparison(
         "weights", f"not numbers in {', '.join(bad[:4])}" if bad else f"{len(state)} tensors, all finite", not bad
     )
 
 
-def loading(told: Mapping[str, Any]) -> Row:
+def loading(told: Mapping[str, Any]) -> Comparison:
     """What transformers says that it missed, or could not use."""
     wrong = {key: sorted(map(str, told.get(key) or ())) for key in ("missing_keys", "mismatched_keys")}
     said = [f"{key.removesuffix('_keys')}: {', '.join(names[:4])}" for key, names in wrong.items() if names]
-    return Row("transformers' loading", "; ".join(said) or "nothing missing", not said)
+    return Comparison("transformers' loading", "; ".join(said) or "nothing missing", not said)
 
 
-def tensors(ours: Any, theirs: Any) -> Row:
+def tensors(ours: Any, theirs: Any) -> Comparison:
     """Each tensor, bit for bit: what transformers saves again is read by us."""
     with tempfile.TemporaryDirectory() as folder, quiet():
         theirs.save_pretrained(folder)
@@ -105,10 +105,10 @@ def tensors(ours: Any, theirs: Any) -> Row:
     own = ours.state_dict()
     other = [name for name in own if name not in again or not torch.equal(own[name], again[name])]
     found = f"{len(other)} differ: {', '.join(other[:4])}" if other else f"{len(own)} tensors, equal to the last bit"
-    return Row("tensors", found, not other)
+    return Comparison("tensors", found, not other)
 
 
-def numbers(ours: Any, theirs: Any) -> Iterator[Row]:
+def numbers(ours: Any, theirs: Any) -> Iterator[Comparison]:
     """Outputs and loss on random ids, two rows, of which one is padded."""
     given = inputs(ours)
     with torch.no_grad(), quiet():
@@ -117,7 +117,7 @@ def numbers(ours: Any, theirs: Any) -> Iterator[Row]:
     mask = given["attention_mask"].bool()
     for name, (one, two) in found.items():
         if isinstance(two, Tensor):
-            yield compared(name, one, two, mask)
+            yield compare(name, one, two, mask)
 
 
 def theirs_of(name: str, other: Any) -> Any:
@@ -128,16 +128,16 @@ def theirs_of(name: str, other: Any) -> Any:
     return states[-1] if states else None
 
 
-def compared(name: str, one: Tensor, two: Tensor, mask: Tensor) -> Row:
+def compare(name: str, one: Tensor, two: Tensor, mask: Tensor) -> Comparison:
     """The largest difference; states of padding, which nothing reads, are left out."""
     one, two = one.float(), two.float()
     if one.shape != two.shape:
-        return Row(name, f"{list(one.shape)} here, {list(two.shape)} there", False)
+        return Comparison(name, f"{list(one.shape)} here, {list(two.shape)} there", False)
     if one.dim() > 1 and one.shape[:2] == mask.shape:
         one, two = one[mask], two[mask]
     largest, apart = float(two.abs().max()), float((one - two).abs().max())
     right = math.isfinite(apart) and apart <= TOLERANCE * max(largest, 1e-6)
-    return Row(name.replace("_", " "), f"{list(one.shape)}, at most {apart:.1e} apart, of {largest:.3g}", right)
+    return Comparison(name.replace("_", " "), f"{list(one.shape)}, at most {apart:.1e} apart, of {largest:.3g}", right)
 
 
 def inputs(model: Any, rows: int = 2, length: int = 10) -> dict[str, Tensor]:
@@ -162,7 +162,7 @@ def inputs(model: Any, rows: int = 2, length: int = 10) -> dict[str, Tensor]:
     return given | labels.get(model.head, dict)()
 
 
-def greedy(ours: Any, theirs: Any) -> Row:
+def greedy(ours: Any, theirs: Any) -> Comparison:
     """What both generate, greedily, from the same ids."""
     ids = inputs(ours, rows=1)["input_ids"]
     start: dict[str, Any] = {}
@@ -179,7 +179,7 @@ def greedy(ours: Any, theirs: Any) -> Row:
     found = (
         f"{new} new ids, all the same" if right else f"differ at place {same}: {mine[same:][:3]}, {other[same:][:3]}"
     )
-    return Row("greedy decoding", found, right)
+    return Comparison("greedy decoding", found, right)
 
 
 @contextmanager

@@ -34,7 +34,7 @@ def generate(
 ) -> None:
     """What a model writes after a text, word by word."""
     with said("generate"):
-        model = opened(path)
+        model = open_model(path)
         said_so_far(model.generate(text, stream=True, **settings(max_new_tokens, temperature, top_p, seed)))
 
 
@@ -50,9 +50,9 @@ def chat(
 ) -> None:
     """A conversation, with the model's own chat template. Ctrl-D ends it."""
     with said("chat"):
-        model, how = opened(path), settings(max_new_tokens, temperature, top_p, seed)
+        model, how = open_model(path), settings(max_new_tokens, temperature, top_p, seed)
         messages = [] if system is None else [{"role": "system", "content": system}]
-        for line in asked(text):
+        for line in prompt_text(text):
             messages.append({"role": "user", "content": line})
             answer = said_so_far(model.chat(messages, stream=True, **how))
             messages.append({"role": "assistant", "content": answer})
@@ -66,7 +66,7 @@ def fill(
 ) -> None:
     """The likeliest words for each blank, with their probabilities."""
     with said("fill"):
-        for number, guesses in enumerate(opened(path).fill(text, top), 1):
+        for number, guesses in enumerate(open_model(path).fill(text, top), 1):
             table = Table(f"blank {number}", "probability", box=None, padding=(0, 2, 0, 0))
             for guess in guesses:
                 table.add_row(Line(guess.token), f"{guess.probability:.4f}")
@@ -77,19 +77,19 @@ def fill(
 def embed(path: Annotated[str, PATH], texts: Annotated[list[str], typer.Argument(help="one or more")]) -> None:
     """A vector for each text, as a line of JSON."""
     with said("embed"):
-        for row in opened(path).embed(texts).tolist():
+        for row in open_model(path).embed(texts).tolist():
             typer.echo(json.dumps([round(number, 7) for number in row]))
 
 
 @app.command()
 def verify(path: Annotated[str, PATH]) -> None:
     """Whether tfkit and the installed transformers agree on a checkpoint: its fields, tensors, outputs, loss, words."""
-    from ..hub.packages import located
+    from ..hub.packages import locate
     from . import verify as checks
 
     table, wrong = Table("", "what", "found", box=None, padding=(0, 2, 0, 0)), 0
     with said("verify"):
-        for row in checks.verify(located(path)):
+        for row in checks.verify(locate(path)):
             table.add_row("✓" if row.right else "✗", Line(row.what), Line(row.found))
             wrong += not row.right
         console().print(table)
@@ -133,7 +133,7 @@ def show_packages() -> None:
     console().print(table)
 
 
-def opened(path: str) -> Any:
+def open_model(path: str) -> Any:
     """A directory's model, to be asked in words."""
     from ..pipeline import Text
 
@@ -153,7 +153,7 @@ def settings(new: int | None, temperature: float | None, top_p: float | None, se
     return how
 
 
-def asked(text: str | None) -> Iterator[str]:
+def prompt_text(text: str | None) -> Iterator[str]:
     """The one question, or the lines of the input that say something."""
     if text is not None:
         yield text

@@ -26,12 +26,12 @@ import tfkit
 from tfkit.objectives import trainable
 from tfkit.text import vocabulary
 from tfkit.text.vocabulary import Tokenizer
-from tfkit.train.blocks import Blocks
+from tfkit.train.activation_checkpointing import checkpoint_activations
 from tfkit.train.loop import DivergedError, fit
+from tfkit.train.packed_dataset import PackedDataset
 from tfkit.train.prepare import objective, prepare
-from tfkit.train.recompute import recompute
+from tfkit.train.process_group import ProcessGroup
 from tfkit.train.schedules import linear_rate
-from tfkit.train.world import World
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
@@ -99,7 +99,7 @@ def symbols(words: Tokenizer) -> dict[str, int | None]:
     return {"vocab_size": len(words), **ids}
 
 
-def check(given: argparse.Namespace, world: World) -> None:
+def check(given: argparse.Namespace, world: ProcessGroup) -> None:
     """All that can be wrong with a request is found before the first text is read. Raises what `main` reports."""
     if given.parallel == "fsdp" and world.size == 1:
         raise ValueError("--parallel fsdp needs several processes: start it with torchrun")
@@ -125,13 +125,13 @@ def setting(text: str) -> tuple[str, Any]:
         return name, value
 
 
-def run(given: argparse.Namespace, world: World) -> None:
+def run(given: argparse.Namespace, world: ProcessGroup) -> None:
     """Trains, and leaves model/ and in it the tokenizer, for `from_pretrained` (of the average, if one is kept)."""
     check(given, world)
     words = prepare(given, world)
     goal, model = objective(given, words), make(given, symbols(words))
     if given.recompute:
-        recompute(model)
+        checkpoint_activations(model)
     average = None
     if given.average is not None:
         average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(given.average))
@@ -139,7 +139,7 @@ def run(given: argparse.Namespace, world: World) -> None:
             average.module = world.spread(average.module, "fsdp")  # type: ignore[assignment]
     spread = world.spread(model, given.parallel)
     special = [i for i in (words.pad_id, words.start_id, words.end_id) if i is not None]
-    batches = Blocks(given.out / "rows.npy", goal, given.batch, special, world)
+    batches = PackedDataset(given.out / "rows.npy", goal, given.batch, special, world)
     history = fit(
         spread, batches, lambda net, batch: net(**batch).loss, steps=given.steps, accumulate=given.accumulate,
         rate=lambda step: linear_rate(step, given.peak, given.warmup, given.steps + 1), seed=given.seed, world=world,
@@ -154,7 +154,7 @@ def run(given: argparse.Namespace, world: World) -> None:
 
 
 def leave(
-    model: nn.Module, spread: nn.Module, average: nn.Module | None, given: argparse.Namespace, world: World
+    model: nn.Module, spread: nn.Module, average: nn.Module | None, given: argparse.Namespace, world: ProcessGroup
 ) -> None:
     """Writes the weights, gathered from all processes, as a published checkpoint."""
     from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict
@@ -173,7 +173,7 @@ def leave(
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; 2 for a request that cannot be met, 1 for a loss that is not a number."""
     given = options(arguments)
-    world = World.join()
+    world = ProcessGroup.join()
     try:
         run(given, world)
     except (ValueError, LookupError, TypeError, OSError) as error:

@@ -13,7 +13,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from tfkit.train.world import ALONE, World
+from tfkit.train.process_group import ALONE, ProcessGroup
 
 MOMENTS = ("exp_avg", "exp_avg_sq", "step")
 ACCELERATORS = ("cuda", "mps", "xpu")  # dropout on one of them draws from its own generators
@@ -50,7 +50,7 @@ class Checkpoint:
     model: nn.Module
     optimizer: torch.optim.Optimizer
     average: nn.Module | None = None
-    world: World = ALONE
+    world: ProcessGroup = ALONE
 
     def save(self, step: int) -> None:
         """Write the state; the old one stays until the new one is whole."""
@@ -92,7 +92,7 @@ class Checkpoint:
 
 
 def _shared_state(
-    model: nn.Module, optimizer: torch.optim.Optimizer, average: nn.Module | None, world: World, step: int
+    model: nn.Module, optimizer: torch.optim.Optimizer, average: nn.Module | None, world: ProcessGroup, step: int
 ) -> dict[str, Any]:
     from torch.distributed.checkpoint.state_dict import get_state_dict
 
@@ -104,7 +104,7 @@ def _shared_state(
     return state
 
 
-def _save_shares(folder: Path, state: dict[str, Any], world: World) -> None:
+def _save_shares(folder: Path, state: dict[str, Any], world: ProcessGroup) -> None:
     import torch.distributed.checkpoint as dcp
 
     partial = folder.with_name(folder.name + ".part")
@@ -121,7 +121,7 @@ def _save_shares(folder: Path, state: dict[str, Any], world: World) -> None:
 
 
 def _load_shares(
-    folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, average: nn.Module | None, world: World
+    folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, average: nn.Module | None, world: ProcessGroup
 ) -> int:
     import torch.distributed.checkpoint as dcp
     from torch.distributed.checkpoint.state_dict import set_state_dict

@@ -19,8 +19,8 @@ from torch.optim.swa_utils import AveragedModel
 
 from tfkit.train.checkpoint import Checkpoint
 from tfkit.train.metrics import Metrics
+from tfkit.train.process_group import ALONE, ProcessGroup
 from tfkit.train.progress import Progress
-from tfkit.train.world import ALONE, World
 
 Loss = Callable[[nn.Module, Any], Tensor]
 Batches = Callable[[torch.Generator], Iterable[Any]]
@@ -55,7 +55,7 @@ def fit(
     accumulate: int = 1,
     precision: torch.dtype = torch.float32,
     average: AveragedModel | None = None,
-    world: World = ALONE,
+    world: ProcessGroup = ALONE,
     seed: int = 0,
     checkpoint: str | Path | None = None,
     save_every: int = 500,
@@ -80,9 +80,9 @@ def fit(
     done = state.load()
     if not done:
         torch.manual_seed(seed + world.rank)  # dropout draws from the global generator
-    step = Step(model, loss, optimizer, clip, precision, world)
+    step = TrainingStep(model, loss, optimizer, clip, precision, world)
     model.train()
-    with Record(steps, done, log, progress, world) as record:
+    with TrainingLog(steps, done, log, progress, world) as record:
         for group in _stream(batches, seed, done, steps, accumulate):
             number = record.history.steps + 1
             values = step(group, rate(number), number, checkpoint)
@@ -110,17 +110,17 @@ def check_numbers(**numbers: int) -> None:
             raise ValueError(f"{name}={value!r}: must be a whole number, 1 at least")
 
 
-class Record:
+class TrainingLog:
     """What a run tells of itself while it goes: its History, the line on the screen, the metrics. Ctrl-C ends the block
     and no more."""
 
-    def __init__(self, steps: int, done: int, log: str | Path | None, progress: bool, world: World) -> None:
+    def __init__(self, steps: int, done: int, log: str | Path | None, progress: bool, world: ProcessGroup) -> None:
         self.history = History(steps=done)
         self.metrics = Metrics(log, done) if log and world.rank == 0 else None
         self.line = Progress(steps, done, show=progress and world.rank == 0)
         self.world = world
 
-    def __enter__(self) -> Record:
+    def __enter__(self) -> TrainingLog:
         self.line.__enter__()
         return self
 
@@ -135,7 +135,7 @@ class Record:
         return self.history.interrupted
 
     def add(self, values: dict[str, float], group: Sequence[Any]) -> None:
-        """One step is done, of which `Step` gave the values."""
+        """One step is done, of which `TrainingStep` gave the values."""
         self.history.steps += 1
         self.history.losses.append(values["loss"])
         self.line.advance(values["loss"], int(self.world.sum(sum(map(count_tokens, group)))))
@@ -164,7 +164,7 @@ def _passes(batches: Batches, seed: int) -> Iterator[Any]:
 
 
 @dataclass
-class Step:
+class TrainingStep:
     """One update of the weights."""
 
     model: nn.Module
@@ -172,7 +172,7 @@ class Step:
     optimizer: torch.optim.Optimizer
     clip: float
     precision: torch.dtype
-    world: World
+    world: ProcessGroup
 
     def __call__(self, batches: Sequence[Any], rate: float, number: int, keep: str | Path | None) -> dict[str, float]:
         """-> the mean loss over all targets of all processes, the rate, the gradient's norm before it was clipped"""
@@ -186,7 +186,7 @@ class Step:
             found += self.backward(batch, share, last=i == len(batches) - 1)
         mean = self.world.sum(found) / self.world.size
         if not math.isfinite(mean):
-            raise diverged(mean, rate, number, batches, keep)
+            raise divergence_error(mean, rate, number, batches, keep)
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.clip)
         norm = getattr(norm, "full_tensor", lambda: norm)()  # of sharded gradients it comes in parts
         for group in self.optimizer.param_groups:
@@ -196,7 +196,7 @@ class Step:
 
     def backward(self, batch: Any, share: float, last: bool) -> float:
         """Adds the gradient of one batch, its loss times `share`, which is returned."""
-        batch = moved(batch, self.world.device if self.world.size > 1 else next(self.model.parameters()).device)
+        batch = to_device(batch, self.world.device if self.world.size > 1 else next(self.model.parameters()).device)
         device = next(self.model.parameters()).device.type
         mixed = torch.autocast(device, self.precision, enabled=self.precision != torch.float32)
         quiet = nullcontext() if last else getattr(self.model, "no_sync", nullcontext)()
@@ -207,7 +207,9 @@ class Step:
         return value.item()
 
 
-def diverged(loss: float, rate: float, number: int, batches: Sequence[Any], keep: str | Path | None) -> DivergedError:
+def divergence_error(
+    loss: float, rate: float, number: int, batches: Sequence[Any], keep: str | Path | None
+) -> DivergedError:
     """The error, with the batch that led to it, beside the checkpoint if there is one."""
     where = Path(f"{keep}.diverged.safetensors") if keep else None
     if where:
@@ -228,7 +230,7 @@ def fields(batch: Any) -> dict[str, Any]:
     return batch if isinstance(batch, dict) else asdict(batch) if is_dataclass(batch) else {}  # type: ignore[arg-type]
 
 
-def moved(batch: Any, device: torch.device) -> Any:
+def to_device(batch: Any, device: torch.device) -> Any:
     """The batch on a device."""
     if isinstance(batch, dict):
         return {name: value.to(device) for name, value in batch.items()}
@@ -258,6 +260,6 @@ def mean_loss(model: nn.Module, batches: Batches, loss: Loss) -> float:
     device = next(model.parameters()).device
     for batch in batches(torch.Generator().manual_seed(0)):
         targets = count_targets(batch)
-        total, count = total + loss(model, moved(batch, device)).item() * targets, count + targets
+        total, count = total + loss(model, to_device(batch, device)).item() * targets, count + targets
     model.train(was_training)
     return total / count

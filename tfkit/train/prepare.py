@@ -12,8 +12,8 @@ from typing import Any
 from tfkit.objectives import Objective, trainable
 from tfkit.text import vocabulary
 from tfkit.text.vocabulary import Tokenizer
-from tfkit.train.blocks import write_rows
-from tfkit.train.world import World
+from tfkit.train.packed_dataset import write_rows
+from tfkit.train.process_group import ProcessGroup
 
 
 def objective(given: argparse.Namespace, words: Tokenizer) -> Objective:
@@ -49,7 +49,7 @@ def origin(given: argparse.Namespace) -> dict[str, Any]:
     return made | {"kind": given.kind, "vocabulary": given.vocabulary}
 
 
-def prepare(given: argparse.Namespace, world: World) -> Tokenizer:
+def prepare(given: argparse.Namespace, world: ProcessGroup) -> Tokenizer:
     """The tokenizer and the packed rows in `given.out`; the first process makes what is not there.
 
     Raises ValueError where what is there was made from another text or with other settings."""

@@ -14,11 +14,11 @@ from torch import Tensor
 from torch.utils._pytree import tree_flatten
 
 from autograder.checks.compare import compare
-from autograder.checks.local import Local
+from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Case, Check, Draw, NotRun, Probe
 from autograder.checks.properties._spy import seen
-from autograder.sandbox.cgroup import Spent
-from autograder.student import Student
+from autograder.sandbox.cgroup import ResourceUsage
+from autograder.sandbox_client import SandboxClient
 
 ROOM = 4  # times the reference's own count: another style costs less, another order of growth costs more
 DOUBLINGS = (4, 2, 1)  # the lengths at which a box is measured: the longest divided by these
@@ -46,7 +46,7 @@ def cost(
 
         def ask(subject: Any) -> str:
             """WITHIN, DEAR or OTHER. Raises NotRun where nobody counts what a box uses."""
-            if isinstance(subject, Local):
+            if isinstance(subject, LocalSubject):
                 counts = _counts(small, subject)
                 return WITHIN if all(counts.get(name, 0) <= most for name, most in allowed.items()) else DEAR
             return _measured(getattr(subject, "subject", subject), case, measured, seed, reference, sentence)
@@ -66,14 +66,14 @@ def _counts(case: Case, subject: Any) -> dict[str, int]:
 
 
 def _measured(
-    student: Student, case: Callable[[Draw, int], Case], longest: int, seed: int, reference: Any, sentence: str
+    student: SandboxClient, case: Callable[[Draw, int], Case], longest: int, seed: int, reference: Any, sentence: str
 ) -> str:
     """What the control group says of three lengths. Other draws at each try: answers that were kept are of no use."""
     if not student.counted:
         raise NotRun(f"no control group counts what a box of {student.backend.name} uses, whose own word is not taken")
     reference = getattr(reference, "subject", reference)
     for turn in range(TRIES):
-        spent: list[Spent] = []
+        spent: list[ResourceUsage] = []
         for part in (DOUBLINGS[0], *DOUBLINGS):  # the first call of all is a rehearsal
             one = case(Draw(seed, turn, len(spent), part, reference=reference), longest // part)
             expected = one.value(reference)

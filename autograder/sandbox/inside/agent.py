@@ -26,7 +26,7 @@ from . import wire
 ABSENT = ("tfkit", "autograder", "course", "tfkit_lab", "nbgrader")  # the box has none of these unless it was given
 
 
-class Missing(Exception):
+class MissingName(Exception):
     """The student's code has no such name."""
 
 
@@ -38,7 +38,7 @@ class GraderError(RuntimeError):
     """A function that the grader passed in raised this when the student's code called it."""
 
 
-class Given(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+class InjectedModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Importable modules made of sources that the grader sent; the project itself cannot be imported."""
 
     def __init__(self) -> None:
@@ -112,7 +112,7 @@ def explain(error: BaseException) -> list[str]:
     kind = "exception"
     if isinstance(error, MemoryError) or "can't allocate memory" in text or "not enough memory" in text:
         kind, text = "memory", "more memory was asked for than the box has"
-    elif isinstance(error, Missing):
+    elif isinstance(error, MissingName):
         kind, text = "missing", str(error)
     elif isinstance(error, TooLarge):
         text = str(error)
@@ -135,7 +135,7 @@ class Agent:
         self.shell: cells.Shell | None = None
         self.space: dict[str, Any] = {"__name__": "__main__", "__builtins__": __builtins__}
         self.kept: dict[int, Any] = {}
-        self.given, self.current, self.late = Given(), 0, 0.0
+        self.given, self.current, self.late = InjectedModules(), 0, 0.0
         sys.meta_path.insert(0, self.given)
 
     # -- requests ----------------------------------------------------------------------------------------------------
@@ -155,19 +155,21 @@ class Agent:
         try:
             with self.time_limit(request["seconds"], request["wall"]):
                 reply = {"id": self.current, "ok": getattr(self, "op_" + request["op"])(**request["body"])}
-                frame = wire.Encoder(self.keep, named=True).frame(reply)
+                frame = wire.WireEncoder(self.keep, named=True).frame(reply)
                 _fits(frame, request["most"])
         except BaseException as error:
             kind, message, trace = explain(error)
             if self.late:
                 kind, message = "timeout", f"it did not finish in {self.late:g} s"
-            frame = wire.Encoder().frame({"id": self.current, "err": [kind, message, trace]})
+            frame = wire.WireEncoder().frame({"id": self.current, "err": [kind, message, trace]})
         wire.send(self.sock, frame)
 
     def read(self) -> Any:
         """The next message, with what its references stand for. Raises EOFError where the grader is gone."""
         header, body = wire.receive(self.sock)
-        return wire.Decoder(trusted=True, call=self.remote, ref=lambda ref: self.kept[ref.number]).value(header, body)
+        return wire.WireDecoder(trusted=True, call=self.remote, ref=lambda ref: self.kept[ref.number]).value(
+            header, body
+        )
 
     def keep(self, value: Any) -> wire.Ref:
         """Keeps what cannot be sent, for as long as the box lives; the reference that is sent for it."""
@@ -181,7 +183,7 @@ class Agent:
         def call(*args: Any, **kwargs: Any) -> Any:
             """Blocks until the grader has answered; what cannot be sent is kept here and referred to."""
             request = {"id": self.current, "call": number, "args": list(args), "kwargs": kwargs}
-            wire.send(self.sock, wire.Encoder(self.keep).frame(request))
+            wire.send(self.sock, wire.WireEncoder(self.keep).frame(request))
             reply = self.read()
             if "err" in reply:
                 raise GraderError(reply["err"])
@@ -302,12 +304,12 @@ class Agent:
         owner, method = target
         if isinstance(owner, str):
             if owner not in self.space:
-                raise Missing(f"{owner} is not defined")
+                raise MissingName(f"{owner} is not defined")
             owner = self.space[owner]
         if method is None:
             return owner
         if not hasattr(owner, method):
-            raise Missing(f"{type(owner).__name__} has no method {method}")
+            raise MissingName(f"{type(owner).__name__} has no method {method}")
         return getattr(owner, method)
 
     def op_call(self, target: list[Any], args: list[Any], kwargs: dict[str, Any]) -> Any:

@@ -46,7 +46,7 @@ class Call:
     number: int
 
 
-class Named:
+class NamedContainer:
     """What a type of the student's own holds, copied; the object itself stays in the box, as `ref`.
 
     Handed back as an argument it is that object again, of its own type; here its names can be read as attributes.
@@ -60,10 +60,10 @@ class Named:
         raise NotImplementedError
 
 
-class Row(tuple, Named):  # type: ignore[type-arg]
+class NamedTupleCopy(tuple, NamedContainer):  # type: ignore[type-arg]
     """A tuple of another type than `tuple`: a NamedTuple, a subclass."""
 
-    def __new__(cls, items: Iterable[Any] = (), ref: Ref | None = None, names: tuple[str, ...] = ()) -> Row:
+    def __new__(cls, items: Iterable[Any] = (), ref: Ref | None = None, names: tuple[str, ...] = ()) -> NamedTupleCopy:
         """Its items, the object in the box, and the names of its fields where it has some."""
         row = super().__new__(cls, items)
         row.ref, row.names = ref, names
@@ -74,25 +74,25 @@ class Row(tuple, Named):  # type: ignore[type-arg]
             return self[self.names.index(name)]
         raise AttributeError(name)
 
-    def again(self, change: Callable[[Any], Any]) -> Row:
+    def again(self, change: Callable[[Any], Any]) -> NamedTupleCopy:
         """As Named.again."""
-        return Row([change(item) for item in self], self.ref, self.names)
+        return NamedTupleCopy([change(item) for item in self], self.ref, self.names)
 
 
-class Table(dict, Named):  # type: ignore[type-arg]
+class DictCopy(dict, NamedContainer):  # type: ignore[type-arg]
     """A mapping of another type than `dict`."""
 
     def __init__(self, pairs: Any = (), ref: Ref | None = None) -> None:
         super().__init__(pairs)
         self.ref = ref
 
-    def again(self, change: Callable[[Any], Any]) -> Table:
+    def again(self, change: Callable[[Any], Any]) -> DictCopy:
         """As Named.again."""
         made = {key: change(self[key]) for key in ordered(self)}
-        return Table({key: made[key] for key in self}, self.ref)
+        return DictCopy({key: made[key] for key in self}, self.ref)
 
 
-class Record(Mapping, Named):  # type: ignore[type-arg]
+class MappingCopy(Mapping, NamedContainer):  # type: ignore[type-arg]
     """A dataclass's fields. It is a mapping, but no dict: who asks for a dict does not get one."""
 
     def __init__(self, pairs: Any = (), ref: Ref | None = None) -> None:
@@ -112,10 +112,10 @@ class Record(Mapping, Named):  # type: ignore[type-arg]
             return self._fields[name]
         raise AttributeError(name)
 
-    def again(self, change: Callable[[Any], Any]) -> Record:
+    def again(self, change: Callable[[Any], Any]) -> MappingCopy:
         """As Named.again."""
         made = {key: change(self[key]) for key in ordered(self)}
-        return Record({key: made[key] for key in self}, self.ref)
+        return MappingCopy({key: made[key] for key in self}, self.ref)
 
 
 def ordered(mapping: Mapping[Any, Any]) -> list[Any]:
@@ -134,7 +134,7 @@ def parts(value: Any) -> list[Any] | None:
     return None
 
 
-class Encoder:
+class WireEncoder:
     """Turns one value into a header and buffers. `keep` names objects that cannot travel (a Ref or a Call).
 
     `named`: structures of other types than Python's own are kept too, and travel with what they hold.
@@ -165,7 +165,7 @@ class Encoder:
             return int(value) if abs(value) < 2**53 else {"i": str(int(value))}
         if isinstance(value, float):
             return float(value) if math.isfinite(value) else {"f": repr(float(value))}
-        if isinstance(value, Named) and value.ref is not None:
+        if isinstance(value, NamedContainer) and value.ref is not None:
             return {"h": [value.ref.number, value.ref.type_name]}
         if self.named and (kind := _kind_of_own(value)):
             return self.of_own_type(value, kind, depth)
@@ -261,7 +261,7 @@ def _is_size(value: Any, below: int = 1 << 40) -> bool:
     return type(value) is int and 0 <= value < below
 
 
-class Decoder:
+class WireDecoder:
     """Turns a header and a body back into a value. `call` makes a function of a Call; strides count only if trusted."""
 
     def __init__(self, *, trusted: bool = False, call: Callable[[int], Any] | None = None,
@@ -270,7 +270,7 @@ class Decoder:
         self.tensors: list[Any] = []
 
     def value(self, header: bytes | bytearray, body: bytearray) -> Any:
-        """The value of one frame. Raises WireError on anything that `Encoder` would not have written."""
+        """The value of one frame. Raises WireError on anything that `WireEncoder` would not have written."""
         try:
             outer = json.loads(bytes(header).decode("utf-8"))
         except (ValueError, RecursionError) as error:
@@ -344,9 +344,9 @@ class Decoder:
         if not isinstance(ref, Ref) or type(names) is not list or not all(type(name) is str for name in names):
             raise WireError("a structure that is none")
         if kind == "row" and type(inside) is tuple and len(names) in (0, len(inside)):
-            return Row(inside, ref, tuple(names))
+            return NamedTupleCopy(inside, ref, tuple(names))
         if kind in ("table", "record") and type(inside) is dict:
-            return (Table if kind == "table" else Record)(inside, ref)
+            return (DictCopy if kind == "table" else MappingCopy)(inside, ref)
         raise WireError("a structure that is none")
 
     def mapping(self, pairs: list[list[Any]], depth: int) -> dict[Any, Any]:

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from tfkit import tracing
-from tfkit.decode.decoders import is_ours
+from tfkit.decode.attention_maps import as_bytes, compress, fit_budget, max_pool, pack
+from tfkit.decode.decoders import is_tfkit_model
 from tfkit.decode.generate import evaluating
-from tfkit.decode.maps import as_bytes, fitted, pack, pooled, squeezed
 from tfkit.objectives.permutation_lm import permutation_masks
 from tfkit_lab.figure import picture
 from tfkit_lab.pictures import Picture, table
@@ -57,14 +57,14 @@ def recorded(
 ) -> Attention:  # fmt: skip
     """The picture of one forward, of `budget` bytes at most."""
     with as_in_training(model) if training else evaluating(model):
-        found = traced(model, inputs, steps) if is_ours(model) else heard(model, inputs)
+        found = traced(model, inputs, steps) if is_tfkit_model(model) else heard(model, inputs)
     if not found:
         raise ValueError(f"{type(model).__name__} showed no attention: its modules must return (output, [1,H,Q,K])")
     groups: dict[tuple[int, ...], list[Layer]] = {}
     for layer in found:
         groups.setdefault(tuple(layer.weights.shape), []).append(layer)
     stacks = [stacked(group) for group in groups.values()]
-    maps = fitted(lambda by: [stack.packed(by) for stack in stacks], max(max(shape) for shape in groups), budget)
+    maps = fit_budget(lambda by: [stack.packed(by) for stack in stacks], max(max(shape) for shape in groups), budget)
     past = {cols - rows for stack in stacks if "memory" in stack.present for rows, cols in [stack.maps.shape[-2:]]}
     if past and not keys and tokens:
         keys = [*(f"memory {place}" for place in range(-max(past), 0)), *tokens]
@@ -101,8 +101,8 @@ class Stack:
         square = self.maps.size(-1) == self.maps.size(-2)
         told = {"names": self.names, **pack(self.maps, square and not bool(self.maps.triu(1).any()), by)}
         if any(self.orders) or set(self.present) - {"hidden", "text"}:
-            both = pooled(self.maps.short() * len(tracing.KINDS) + self.kinds, by)
-            told["kinds"] = {"names": self.present, "data": squeezed((both % len(tracing.KINDS)).to(torch.uint8))}
+            both = max_pool(self.maps.short() * len(tracing.KINDS) + self.kinds, by)
+            told["kinds"] = {"names": self.present, "data": compress((both % len(tracing.KINDS)).to(torch.uint8))}
         if any(self.orders) and by == 1:
             name = next(order[0] for order in self.orders if order)
             told["order"] = {"name": name, "of": [order and order[1].tolist() for order in self.orders]}

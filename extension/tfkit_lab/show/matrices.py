@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tfkit.decode.attention_maps import compress
 from tfkit.decode.generate import evaluating
-from tfkit.decode.maps import squeezed
 from tfkit.nn.positions import apply_rotary, relative_bucket, sinusoidal_positions
 from tfkit_lab.figure import picture
 from tfkit_lab.pictures import Picture
@@ -73,7 +73,7 @@ def pack(name: str, value: Tensor) -> dict[str, Any]:
     span = (high - low) or 1.0
     levels = ((value.double() - low) / span * 255).round().to(torch.uint8)
     shape = {"rows": value.size(0), "cols": value.size(1), "low": float(low), "high": float(high)}
-    return {"name": name, "kind": kind_of(value), **shape, "data": squeezed(levels)}
+    return {"name": name, "kind": kind_of(value), **shape, "data": compress(levels)}
 
 
 def kind_of(value: Tensor) -> str:

@@ -13,7 +13,7 @@ from sqlalchemy import text
 
 from autograder.cluster.course import BadCourse, Course, working_in
 from autograder.cluster.gradebook import Writer
-from autograder.cluster.job import Record, WrongVersion, grade
+from autograder.cluster.job import GradingRecord, WrongVersion, grade
 from autograder.sandbox import SandboxError
 
 from .conftest import IDS, UNIT, find
@@ -82,7 +82,7 @@ def grade_here(root, url=None):
         course.coursedir.db_url = url
     with Writer(course) as writer:
         for submission in course.submissions():
-            record = Record.from_bytes(grade(course.bundle(submission), course.secret))
+            record = GradingRecord.from_bytes(grade(course.bundle(submission), course.secret))
             writer.write(record, submission.folder)
             writer.write(record, submission.folder)  # a resumed run may
     return course
@@ -116,7 +116,7 @@ def test_an_error_takes_the_whole_submission_back(course, monkeypatch):
     course.hand_in("ada", course.released())
     opened = Course(course.root, UNIT)
     submission = opened.submissions()[0]
-    record = Record.from_bytes(grade(opened.bundle(submission), opened.secret))
+    record = GradingRecord.from_bytes(grade(opened.bundle(submission), opened.secret))
     url = f"sqlite:///{course.root / 'gradebook.db'}"
     with Writer(opened) as writer:
         monkeypatch.setattr(writer, "_penalty", lambda notebook: 1 / 0)

@@ -11,11 +11,11 @@ from rich.console import Console
 from autograder.cli import main
 from autograder.cluster import history
 from autograder.cluster.bundle import Key
-from autograder.cluster.job import Record
+from autograder.cluster.job import GradingRecord
 from autograder.cluster.records import Records
 from autograder.report import page
 from autograder.report.attempts import greens
-from autograder.report.scores import Question, Row, Scores
+from autograder.report.scores import Question, Scores, StudentScores
 
 UNIT = "03-heads"
 
@@ -26,7 +26,7 @@ def record(student, submission, first, second):
         {"exercise": name, "score": score, "max_score": 2.0, "status": "passed" if score == 2 else "failed"}
         for name, score in (("a.split", first), ("a.multi", second))
     ]
-    return Record(Key(student, UNIT, submission, "checks"), {}, verdicts, 1.0, "here:1")
+    return GradingRecord(Key(student, UNIT, submission, "checks"), {}, verdicts, 1.0, "here:1")
 
 
 @pytest.fixture
@@ -89,10 +89,10 @@ def test_many_exercises_fit_eighty_columns_and_the_gradebook_has_the_last_word()
     marks = lambda scores: [{"exercise": name, "score": got, "max_score": 1.0, "status": "failed"}
                             for name, got in zip(names, scores, strict=True)]  # fmt: skip
     at = datetime(2026, 3, 1, tzinfo=UTC)
-    attempts = [history.Attempt("bartholomew", 1, False, at, marks([0] * 8), ""),
-                history.Attempt("bartholomew", 2, False, at, marks([1] * 7 + [0.5]), "")]  # fmt: skip
+    attempts = [history.AttemptRecord("bartholomew", 1, False, at, marks([0] * 8), ""),
+                history.AttemptRecord("bartholomew", 2, False, at, marks([1] * 7 + [0.5]), "")]  # fmt: skip
     who = {"first_name": "", "last_name": "", "email": "", "submitted": ""}
-    row = Row("bartholomew", points=[7.5, 2.0], penalty=1.5, by_hand=2.0, **who)
+    row = StudentScores("bartholomew", points=[7.5, 2.0], penalty=1.5, by_hand=2.0, **who)
     questions = [Question("unit", "checks", "checks", 8.0), Question("unit", "words", "words", 2.0)]
     now = history.totals(Scores(UNIT, questions, [row], []))
     console = Console(width=80, file=io.StringIO())
@@ -106,7 +106,7 @@ def test_many_exercises_fit_eighty_columns_and_the_gradebook_has_the_last_word()
 
 def attempt(student, number, hours, *scores):
     at = datetime(2026, 3, 1, tzinfo=UTC) + timedelta(hours=hours)
-    return history.Attempt(student, number, False, at, record(student, "s", *scores).verdicts, "")
+    return history.AttemptRecord(student, number, False, at, record(student, "s", *scores).verdicts, "")
 
 
 def test_the_report_counts_attempts_and_time_to_green():

@@ -12,7 +12,7 @@ from traitlets.config import Config
 from autograder.cluster import command
 from autograder.cluster.course import Course
 from autograder.cluster.gradebook import Writer
-from autograder.cluster.job import Record, grade
+from autograder.cluster.job import GradingRecord, grade
 from autograder.cluster.records import Records
 from autograder.nbgrader.late import LatePolicy
 from autograder.nbgrader.ledger import Total
@@ -81,7 +81,7 @@ def late_course(course):
     (course.hand_in("ada", course.released()).parent / "timestamp.txt").write_text("2026-02-02 09:00:00 UTC")
     opened = Course(course.root, UNIT)
     (submission,) = opened.submissions()
-    record = Record.from_bytes(grade(opened.bundle(submission), opened.secret))
+    record = GradingRecord.from_bytes(grade(opened.bundle(submission), opened.secret))
     with Writer(opened) as writer, Records(course.root) as records:
         round = records.begin(UNIT, regrade=False)
         records.add(round, record)

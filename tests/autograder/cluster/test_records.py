@@ -9,14 +9,14 @@ import time
 import pytest
 
 from autograder.cluster.bundle import Key
-from autograder.cluster.job import Record
+from autograder.cluster.job import GradingRecord
 from autograder.cluster.records import Busy, Records
 
 KEY = Key("ada", "unit", "s" * 64, "c" * 64)
 
 
 def record(student="ada", text="{}"):
-    return Record(KEY._replace(student=student), {"unit": text}, [], 1.5, "here:1")
+    return GradingRecord(KEY._replace(student=student), {"unit": text}, [], 1.5, "here:1")
 
 
 def test_a_duplicate_completion_is_recorded_once(tmp_path):
@@ -31,7 +31,7 @@ def test_a_duplicate_completion_is_recorded_once(tmp_path):
 def test_a_resubmission_is_another_record_and_a_regrade_another_round(tmp_path):
     with Records(tmp_path) as records:
         first = records.begin("unit", regrade=False)
-        again = Record(KEY._replace(submission="t" * 64), {}, [], 1.0, "here:1")
+        again = GradingRecord(KEY._replace(submission="t" * 64), {}, [], 1.0, "here:1")
         assert records.add(first, record()) and records.add(first, again)
         records.end(first, "committed")
         second = records.begin("unit", regrade=True)

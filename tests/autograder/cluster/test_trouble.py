@@ -13,7 +13,7 @@ from autograder.cli import main
 from autograder.cluster import command, pool
 from autograder.cluster.course import BadCourse, Course
 from autograder.cluster.gradebook import Writer
-from autograder.cluster.job import Record, grade
+from autograder.cluster.job import GradingRecord, grade
 
 from .conftest import UNIT
 
@@ -38,7 +38,7 @@ def graded(course):
     course.hand_in("ada", course.released())
     opened = Course(course.root, UNIT)
     (submission,) = opened.submissions()
-    record = Record.from_bytes(grade(opened.bundle(submission), opened.secret))
+    record = GradingRecord.from_bytes(grade(opened.bundle(submission), opened.secret))
     with Writer(opened) as writer:
         writer.write(record, submission.folder)
     return course, record, submission.folder

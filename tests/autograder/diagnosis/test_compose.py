@@ -11,7 +11,7 @@ import pytest
 from autograder import registry
 from autograder.answers import answer
 from autograder.checks.corpus import asked_of
-from autograder.checks.local import Local
+from autograder.checks.local import LocalSubject
 from autograder.checks.probe import answered
 from autograder.diagnose import BESIDES, diagnose, known_answers
 from autograder.diagnosis.compose import Together, fit
@@ -28,7 +28,7 @@ def asked():
 def findings(asked, source):
     namespace: dict = {}
     exec(source, namespace)
-    return answered(asked, Local(namespace))
+    return answered(asked, LocalSubject(namespace))
 
 
 OTHER_STYLE = """

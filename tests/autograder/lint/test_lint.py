@@ -14,10 +14,10 @@ from nbgrader.preprocessors import ClearMarkScheme, ClearSolutions
 from autograder import registry
 from autograder.api import Limits
 from autograder.cli import main
-from autograder.cluster.bundle import Released
+from autograder.cluster.bundle import ReleasedNotebook
 from autograder.lint import graded, notebook, release
 from autograder.nbgrader import config
-from autograder.nbgrader.rebuild import Source
+from autograder.nbgrader.rebuild import GradebookCell
 from course.build import build
 
 UNIT = "02-masks"
@@ -150,8 +150,10 @@ def run(nb, stub=False):
     for cell in after.cells:
         if m := cell.metadata.get("nbgrader"):
             flags = (m.locked, m.grade, m.solution, m.task, m.get("points"))
-            cells.append(Source(m.grade_id, cell.cell_type, cell.source, "", *flags))
-    return graded.Graded(after if stub else nb, Released(tuple(cells)), {"BoxedExecute": {"device": "cpu"}}, UNIT)
+            cells.append(GradebookCell(m.grade_id, cell.cell_type, cell.source, "", *flags))
+    return graded.GradedNotebook(
+        after if stub else nb, ReleasedNotebook(tuple(cells)), {"BoxedExecute": {"device": "cpu"}}, UNIT
+    )
 
 
 def test_a_unit_in_order_runs():

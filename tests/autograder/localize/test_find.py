@@ -5,7 +5,7 @@ import pytest
 from autograder import registry, run
 from autograder.answers import answers
 from autograder.checks.corpus import asked_of, lines
-from autograder.checks.local import Local
+from autograder.checks.local import LocalSubject
 from autograder.checks.probe import answered
 from autograder.localize.find import find
 from autograder.localize.measure import edited_lines
@@ -54,7 +54,7 @@ def asked():
 def found(exercise, source, asked):
     namespace: dict = {"__name__": "answer"}
     exec(source, namespace)
-    subject = Local(namespace)
+    subject = LocalSubject(namespace)
     return find(exercise, answered(asked[exercise.id], subject), subject, [("cell", source)])
 
 
@@ -81,15 +81,15 @@ def test_right_answers_are_never_asked(monkeypatch):
 
 
 def test_a_verdict_has_the_line_and_help_gives_it_out_by_steps():
-    from autograder.api import hinted
+    from autograder.api import with_hints
 
     verdict = run.grade_source(ATTENTION, UNSCALED, backend=choose(), device="cpu").as_json()
     assert verdict["line"] == verdict["departure"]["line"] == 5
     assert verdict["departure"]["text"] == 'scores = torch.einsum("...qd,...kd->...qk", q, k)'
     assert {"line", "text", "yours", "right", "known"} == set(verdict["departure"]["steps"][0])
-    assert hinted(verdict, 2)["line"] == 5 and hinted(verdict, 2)["departure"]["steps"] == []
-    assert hinted(verdict, 2)["departure"]["value"] is None
-    assert hinted(verdict, 1)["line"] is None and hinted(verdict, 1)["departure"] is None
+    assert with_hints(verdict, 2)["line"] == 5 and with_hints(verdict, 2)["departure"]["steps"] == []
+    assert with_hints(verdict, 2)["departure"]["value"] is None
+    assert with_hints(verdict, 1)["line"] is None and with_hints(verdict, 1)["departure"] is None
 
 
 def test_parameters_that_do_not_fit_are_found_where_they_are_made(asked):

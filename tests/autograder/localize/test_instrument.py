@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from autograder import given, registry
+from autograder import injected_modules, registry
 from autograder.answers import answers
 from autograder.checks import Case
 from autograder.checks.compare import compare
 from autograder.checks.corpus import asked_of
-from autograder.checks.local import Local
+from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Probe
 from autograder.localize.instrument import MOST_NODES, instrumented
 from autograder.localize.trace import traced
@@ -78,8 +78,8 @@ def asked(symbol, *args):
 def test_it_computes_the_same():
     plain, question = {}, asked("everything", torch.arange(12.0).reshape(3, 4), ["ab", "c", "def", "c"])
     exec(EVERY_KIND, plain)
-    trace, answer = traced(Local({}), instrumented([("cell", EVERY_KIND)], whole=True), question)
-    assert compare(question.ask(Local(plain)), answer) is None
+    trace, answer = traced(LocalSubject({}), instrumented([("cell", EVERY_KIND)], whole=True), question)
+    assert compare(question.ask(LocalSubject(plain)), answer) is None
     assert trace.error is None and len(trace.events) > 100
 
 
@@ -90,20 +90,20 @@ def test_right_answers_stay_right(exercise):
     )
     for path in answers(exercise, "right"):
         table = instrumented([("cell", path.read_text(encoding="utf-8"))], whole=True)
-        _, answer = traced(Local({"__name__": "answer"}), table, pairs[0][0])
+        _, answer = traced(LocalSubject({"__name__": "answer"}), table, pairs[0][0])
         assert compare(pairs[0][1], answer, pairs[0][0].tolerance) is None, path
 
 
 def test_lines_are_those_of_the_source():
     source = "def f(x):\n    y = x + 1\n\n    return (y *\n            2)\n"
-    trace, answer = traced(Local({}), instrumented([("cell", source)]), asked("f", torch.ones(2)))
+    trace, answer = traced(LocalSubject({}), instrumented([("cell", source)]), asked("f", torch.ones(2)))
     lines = {trace.node(at).operation: trace.node(at).line for at in range(len(trace.events))}
     assert lines["Add"] == 2 and lines["Mult"] == 4 and answer.tolist() == [4.0, 4.0]
 
 
 def test_an_error_has_the_line_of_its_innermost_statement():
     source = "def f(x):\n    return g(x)\n\ndef g(x):\n    y = x * 2\n    return y @ torch.ones(9)\n"
-    trace, _ = traced(Local({"torch": torch}), instrumented([("cell", source)]), asked("f", torch.ones(2)))
+    trace, _ = traced(LocalSubject({"torch": torch}), instrumented([("cell", source)]), asked("f", torch.ones(2)))
     assert trace.table.nodes[trace.error].line == 6
 
 
@@ -121,5 +121,5 @@ def test_a_source_without_end_is_refused():
 
 
 def test_the_reference_is_a_right_answer_too():
-    source, _ = given.source([registry.find("attention.multi_head")])
+    source, _ = injected_modules.source([registry.find("attention.multi_head")])
     assert "class MultiHeadAttention" in instrumented([("cell", source)], whole=True).source

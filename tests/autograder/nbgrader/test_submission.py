@@ -42,11 +42,11 @@ def test_a_huge_output_is_left_out_and_a_hundred_thousand_cells_are_refused():
     nb["cells"][0]["outputs"][1]["text"] = "x" * submission.SHOWN
     assert len(submission.parse(json.dumps(nb)).cells[0].outputs) == 1
     nb["cells"] = [{"cell_type": "raw", "id": f"c{n}", "source": "", "metadata": {}} for n in range(100_000)]
-    with pytest.raises(submission.Unreadable, match="more than 5000 cells"):
+    with pytest.raises(submission.UnreadableNotebook, match="more than 5000 cells"):
         submission.parse(json.dumps(nb))
 
 
 @pytest.mark.parametrize("text", ["[]", "3", '{"cells": 3}', '{"worksheets": [3]}', '{"cells": [{"outputs": {}}]}'])
 def test_what_is_no_notebook_is_unreadable(text):
-    with pytest.raises(submission.Unreadable):
+    with pytest.raises(submission.UnreadableNotebook):
         submission.parse(text)

@@ -13,7 +13,7 @@ from nbgrader.api import Gradebook
 from autograder.cli import main
 from autograder.nbgrader.config import install
 from autograder.report import export
-from autograder.report.scores import Question, Row, Scores
+from autograder.report.scores import Question, Scores, StudentScores
 
 NAME = "03-heads"
 
@@ -65,7 +65,7 @@ QUOTED = {  # what is in the gradebook → what a reader of the file gets
 @pytest.mark.parametrize("to", [export.plain, export.canvas, export.moodle])
 def test_any_name_is_one_cell_and_no_formula(to):
     who = {"first_name": "", "email": "", "submitted": "", "points": [1.0], "penalty": 2.0}
-    rows = [Row(student=str(n), last_name=name, **who) for n, name in enumerate(QUOTED)]
+    rows = [StudentScores(student=str(n), last_name=name, **who) for n, name in enumerate(QUOTED)]
     scores = Scores(NAME, [Question("unit", "attend", "=attend", 2.0)], rows, [])
     header, *table = csv.reader(io.StringIO(export.as_csv(to(scores, True)), newline=""))
     found = [row for row in table if "Points Possible" not in row[0]]

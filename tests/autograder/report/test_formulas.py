@@ -10,7 +10,7 @@ from nbconvert.filters import markdown2html
 
 import course
 from autograder.nbgrader.feedback import FeedbackExporter
-from autograder.report.formulas import ATTRIBUTES, LONGEST, TAGS, drawn, mathml
+from autograder.report.formulas import ATTRIBUTES, LONGEST, TAGS, mathml, render_formulas
 from course import build
 
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
@@ -20,14 +20,14 @@ MATHML = "{http://www.w3.org/1998/Math/MathML}"
 def test_every_formula_of_the_lessons_is_drawn(unit):
     words = "\n\n".join(cell.source for cell in build.notebook(unit).cells if cell.cell_type == "markdown")
     page = markdown2html(words)
-    left = re.sub(r"<(pre|code|math)\b.*?</\1>", "", drawn(page), flags=re.S)
-    assert "<math" in drawn(page)
+    left = re.sub(r"<(pre|code|math)\b.*?</\1>", "", render_formulas(page), flags=re.S)
+    assert "<math" in render_formulas(page)
     assert "$" not in left and "\\" not in left
 
 
 def test_what_is_drawn():
     assert mathml(r"\frac{a}{b}", "block").startswith('<math display="block"')
-    page = drawn(r"<p>$a &lt; b$ but <code>$a$</code> and $\unheard{a}$, for $5</p>")
+    page = render_formulas(r"<p>$a &lt; b$ but <code>$a$</code> and $\unheard{a}$, for $5</p>")
     assert page.count("<math") == 1 and "<mo>&lt;</mo>" in page
     assert page.endswith(r"but <code>$a$</code> and $\unheard{a}$, for $5</p>")
 
@@ -36,13 +36,13 @@ def test_what_is_drawn():
 def test_what_cannot_be_read_is_said_and_left(latex):
     with pytest.raises(ValueError):
         mathml(latex)
-    assert drawn(f"<p>${latex}$</p>") == f"<p>${latex}$</p>"
+    assert render_formulas(f"<p>${latex}$</p>") == f"<p>${latex}$</p>"
 
 
 @pytest.mark.parametrize("quote", ["'", '"'])
 def test_attributes_are_no_place_for_formulas(quote):
     page = f"<a title={quote}> $x$ <b {quote} class='y'>$a$</a>"
-    assert drawn(page) == page.replace("$a$", mathml("a"))
+    assert render_formulas(page) == page.replace("$a$", mathml("a"))
 
 
 WORDS = st.sampled_from(

@@ -36,7 +36,7 @@ def test_what_a_recipe_installs_is_a_wheel_or_a_url(tmp_path, monkeypatch):
     wheel = tmp_path / WHEEL
     wheel.write_bytes(b"a wheel")
     assert recipes.package_of(GIT).requirement == f"tfkit-course[grading] @ {GIT}"
-    assert recipes.package_of(str(wheel)) == recipes.Package(f"./{WHEEL}[grading]", wheel)
+    assert recipes.package_of(str(wheel)) == recipes.CoursePackage(f"./{WHEEL}[grading]", wheel)
     came_from = {"url": "https://example.org/c.git", "vcs_info": {"vcs": "git", "commit_id": "abc"}}
     monkeypatch.setattr(recipes, "origin", lambda: came_from)
     assert recipes.package_of(None).requirement == "tfkit-course[grading] @ git+https://example.org/c.git@abc"

@@ -14,7 +14,7 @@ import torch
 from autograder.api import Limits
 from autograder.sandbox import SandboxError
 from autograder.sandbox.bubblewrap import Bubblewrap
-from autograder.student import Cell, Student, StudentError
+from autograder.sandbox_client import Cell, SandboxClient, StudentError
 
 ROOT = Path(__file__).resolve().parents[3]
 LIMITS = Limits(wall_s=30, call_s=2, memory_mb=512, processes=16, output_bytes=20_000)
@@ -33,7 +33,7 @@ def backend():
 
 @pytest.fixture
 def student(backend):
-    with Student(backend, LIMITS) as student:
+    with SandboxClient(backend, LIMITS) as student:
         yield student
 
 
@@ -88,7 +88,7 @@ return made
 
 def test_what_one_box_writes_the_next_does_not_see(backend):
     for _ in range(2):
-        with Student(backend, LIMITS) as student:
+        with SandboxClient(backend, LIMITS) as student:
             body = """
 import os
 seen = [p for p in ("/tmp/x", "/box/x", "/dev/shm/x") if os.path.exists(p)]
@@ -169,7 +169,7 @@ while True:
 
 def test_daemons_end_with_the_box(backend):
     mark = f"daemon-{os.getpid()}"
-    with Student(backend, LIMITS) as student:
+    with SandboxClient(backend, LIMITS) as student:
         run(student, f"""
 import os, time
 if os.fork() == 0:
@@ -199,7 +199,7 @@ def test_each_end_has_its_reason(student, body, kind):
 
 
 def test_code_that_will_not_stop_is_ended_by_its_work(backend, monkeypatch):
-    monkeypatch.setattr("autograder.student.BACKSTOP", 1000)
+    monkeypatch.setattr("autograder.sandbox_client.BACKSTOP", 1000)
     body = """
 while True:
     try:
@@ -208,7 +208,7 @@ while True:
     except BaseException:
         continue
 """
-    with Student(backend, Limits(call_s=1, wall_s=300)) as student:
+    with SandboxClient(backend, Limits(call_s=1, wall_s=300)) as student:
         began = time.monotonic()
         error = stopped(student, body)
         assert error.kind == "timeout" and not student.alive
@@ -219,12 +219,12 @@ while True:
 
 def test_waiting_for_the_processor_is_not_counted(backend):
     """As on a busy machine: long on the wall, little work."""
-    with Student(backend, Limits(call_s=0.5)) as student:
+    with SandboxClient(backend, Limits(call_s=0.5)) as student:
         assert run(student, "import time\ntime.sleep(1)\nreturn 5") == 5
 
 
 def test_a_sleeper_is_ended_by_the_wall(backend):
-    with Student(backend, Limits(call_s=0.5)) as student:
+    with SandboxClient(backend, Limits(call_s=0.5)) as student:
         began = time.monotonic()
         error = stopped(student, "import time\ntime.sleep(3600)")
         assert error.kind == "timeout" and "1.5 s" in error.message and student.alive
@@ -233,7 +233,7 @@ def test_a_sleeper_is_ended_by_the_wall(backend):
 
 def test_a_sleeper_that_will_not_wake_is_ended_with_its_box(backend):
     body = "import signal, time\nsignal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})\ntime.sleep(3600)"
-    with Student(backend, Limits(call_s=0.5)) as student:
+    with SandboxClient(backend, Limits(call_s=0.5)) as student:
         assert stopped(student, body).kind == "timeout" and not student.alive
 
 
@@ -278,7 +278,7 @@ def test_outputs_are_capped(student):
 
 
 def test_the_wall_ends_the_box(backend):
-    with Student(backend, Limits(wall_s=1.5, call_s=10)) as student, pytest.raises(StudentError) as caught:
+    with SandboxClient(backend, Limits(wall_s=1.5, call_s=10)) as student, pytest.raises(StudentError) as caught:
         student.run_cells([Cell("a", "import time\ndef f():\n    time.sleep(9)")])
         student.call("f")
     assert caught.value.kind == "timeout"
@@ -287,5 +287,5 @@ def test_the_wall_ends_the_box(backend):
 def test_the_warm_process_is_replaced_when_it_dies(backend):
     backend._process.kill()
     backend._process.wait()
-    with Student(backend, LIMITS) as student:
+    with SandboxClient(backend, LIMITS) as student:
         assert student.ping() == torch.__version__

@@ -13,7 +13,7 @@ from autograder.sandbox.base import SandboxError, WarmBackend
 from autograder.sandbox.bubblewrap import distributions, find_bwrap
 from autograder.sandbox.bubblewrap_alone import BubblewrapAlone
 from autograder.sandbox.inside import seccomp
-from autograder.student import Cell, Student
+from autograder.sandbox_client import Cell, SandboxClient
 
 
 def test_untrusted_code_never_gets_a_plain_process(monkeypatch):
@@ -79,7 +79,7 @@ def test_a_box_without_control_groups_is_still_bounded():
         pytest.skip(f"not here: {error}")
     body = "import mmap\nkept = []\nfor n in range(20):\n    kept.append(mmap.mmap(-1, 1 << 27))\n"
     body += "    kept[-1].write(bytes(1 << 27))\n"
-    with Student(backend, Limits(memory_mb=256, call_s=20)) as student:
+    with SandboxClient(backend, Limits(memory_mb=256, call_s=20)) as student:
         outcome = student.run_cells([Cell("a", body)])[0]
     backend.close()
     assert outcome.lost and outcome.error == "memory: the code used more memory than it may and was stopped"
@@ -92,7 +92,7 @@ def test_packages_that_a_course_names_can_be_imported():
         backend = BubblewrapAlone()
         backend.packages = packages
         try:
-            with Student(backend, Limits(wall_s=60)) as student:
+            with SandboxClient(backend, Limits(wall_s=60)) as student:
                 student.run_cells([Cell("c", look)])
                 assert student.value("there") == bool(packages)
         finally:

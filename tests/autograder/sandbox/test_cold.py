@@ -18,7 +18,7 @@ from autograder.sandbox.bubblewrap import Bubblewrap, find_bwrap
 from autograder.sandbox.cold import ColdBackend
 from autograder.sandbox.container import Docker, Podman, binds, empty_image, hidden
 from autograder.sandbox.gvisor import GVisor
-from autograder.student import Cell, Student, StudentError
+from autograder.sandbox_client import Cell, SandboxClient, StudentError
 
 ROOT = Path(__file__).resolve().parents[3]
 LIMITS = Limits(memory_mb=300, processes=7, call_s=20)
@@ -52,7 +52,7 @@ def cold():
 def test_a_box_of_its_own_answers_and_says_how_it_ended(cold):
     code = "import os, torch\ndef f(x):\n    print('a frame?')\n    os.write(1, b'noise')\n    return x * 2\n"
     code += "def leave():\n    os._exit(5)"
-    with Student(cold, LIMITS) as student:
+    with SandboxClient(cold, LIMITS) as student:
         assert student.run_cells([Cell("a", code)])[0].error is None
         x = torch.randn(300, 300)
         assert torch.equal(student.call("f", x), x * 2)

@@ -20,7 +20,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from autograder import run
 from autograder.nbgrader import rebuild, submission
 from autograder.sandbox.inside import wire
-from autograder.student import UNREADABLE, _outputs
+from autograder.sandbox_client import UNREADABLE, _outputs
 
 CASES = int(os.environ.get("FUZZ_CASES", "2000"))
 COUNTS = pytest.mark.parametrize("cases", [100, pytest.param(CASES, marks=[pytest.mark.slow, pytest.mark.timeout(0)])])
@@ -80,7 +80,7 @@ GOOD = [
 
 
 def frame(value):
-    head, *buffers = wire.Encoder().frame(value)
+    head, *buffers = wire.WireEncoder().frame(value)
     return head[wire.HEAD.size :], b"".join(bytes(buffer) for buffer in buffers)
 
 
@@ -116,7 +116,7 @@ PLAIN = (type(None), bool, int, float, str, list, tuple, dict, torch.Tensor, tor
 def decodes_or_says_why(pair):
     header, body = pair
     try:
-        value = wire.Decoder().value(bytearray(header), bytearray(body))
+        value = wire.WireDecoder().value(bytearray(header), bytearray(body))
     except UNREADABLE:
         return
     for part in parts(value):
@@ -167,9 +167,9 @@ def test_a_result_with_a_number_that_no_cell_has_is_not_shown(count):
 
 # -- notebooks ---------------------------------------------------------------------------------------------------------
 KNOWN = [
-    rebuild.Source("setup", "code", "import torch", "c", True, False, False, False, None),
-    rebuild.Source("solution-a", "code", "...", "c", False, False, True, False, None),
-    rebuild.Source("check-a", "code", "check('a')", "c", True, True, False, False, 2.0),
+    rebuild.GradebookCell("setup", "code", "import torch", "c", True, False, False, False, None),
+    rebuild.GradebookCell("solution-a", "code", "...", "c", False, False, True, False, None),
+    rebuild.GradebookCell("check-a", "code", "check('a')", "c", True, True, False, False, 2.0),
 ]
 NAME = st.sampled_from(["setup", "solution-a", "check-a", "new", "../x", ""]) | JSON
 MARKS = st.fixed_dictionaries({}, optional={
@@ -219,7 +219,7 @@ def test_the_notebook_reader(cases, tmp_path):
         path.write_bytes(data)
         try:
             nb = submission.read(path)
-        except submission.Unreadable as error:
+        except submission.UnreadableNotebook as error:
             refused.append(str(error))
             nb = submission.empty(str(error))
         nb.cells = builder._cells(nb.cells, KNOWN, False)

@@ -18,7 +18,7 @@ from autograder import registry, run, sandbox
 from autograder.answers import answers
 from autograder.api import Limits
 from autograder.sandbox import SandboxError, job, portable
-from autograder.student import Cell, Student
+from autograder.sandbox_client import Cell, SandboxClient
 
 CAUSAL = "masks.causal"
 WITHOUT_POSIX = """
@@ -56,14 +56,14 @@ def test_right_and_wrong_are_judged_as_in_a_box(backend):
 
 
 def test_a_loop_a_crash_and_what_is_written(backend):
-    with Student(backend, Limits(wall_s=30)) as student:
+    with SandboxClient(backend, Limits(wall_s=30)) as student:
         folder = student._box.cwd
         (done,) = student.run_cells([Cell("a", "open('left', 'w').write('x')")])
         assert done.error is None and (folder / "left").is_file()
         (gone,) = student.run_cells([Cell("b", "import os\nos._exit(7)")])
         assert gone.lost and "status 7" in gone.error
     assert not folder.exists()
-    with Student(backend) as student:
+    with SandboxClient(backend) as student:
         (stopped,) = student.run_cells([Cell("a", "while True: pass")], seconds=3)
         assert stopped.error and "stopped after" in stopped.error
 
@@ -101,7 +101,7 @@ def test_a_check_without_posix(tmp_path):
     code = f"""
 from autograder.cli import main
 import autograder.warm, tfkit.decode, course.build
-from autograder.student import Cell, Student
+from autograder.sandbox_client import Cell, Student
 with Student(portable.Portable()) as student:
     print(student.run_cells([Cell("a", "while True: pass")], seconds=4)[0].error)
 main(["check", {CAUSAL!r}, {str(file)!r}, "--trust", "--json"])

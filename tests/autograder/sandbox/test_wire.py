@@ -20,11 +20,11 @@ from autograder.sandbox.inside.agent import leaves
 
 
 def through(value, **options):
-    head, *buffers = wire.Encoder().frame(value)
+    head, *buffers = wire.WireEncoder().frame(value)
     size, body_size = wire.HEAD.unpack(head[: wire.HEAD.size])
     body = bytearray(b"".join(bytes(b) for b in buffers))
     assert len(body) == body_size and len(head) == wire.HEAD.size + size
-    return wire.Decoder(**options).value(head[wire.HEAD.size :], body)
+    return wire.WireDecoder(**options).value(head[wire.HEAD.size :], body)
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -95,12 +95,12 @@ def test_nan_and_infinity():
 ])  # fmt: skip
 def test_lies_are_refused(header, body):
     with pytest.raises(wire.WireError):
-        wire.Decoder().value(json.dumps(header).encode(), bytearray(body))
+        wire.WireDecoder().value(json.dumps(header).encode(), bytearray(body))
 
 
 def test_bools_are_made_of_truth_only():
     header = {"v": {"t": 0}, "t": [["bool", [3], 0, 3, "cpu", None]]}
-    back = wire.Decoder().value(json.dumps(header).encode(), bytearray([0, 1, 7]))
+    back = wire.WireDecoder().value(json.dumps(header).encode(), bytearray([0, 1, 7]))
     assert back.view(torch.uint8).tolist() == [0, 1, 1]
 
 
@@ -130,22 +130,22 @@ def out_and_in(value):
         kept.append(thing)
         return wire.Ref(len(kept) - 1, type(thing).__name__)
 
-    seen = decoded(wire.Encoder(keep, named=True).frame(value))
-    return seen, decoded(wire.Encoder().frame([seen]), trusted=True, ref=lambda ref: kept[ref.number])[0]
+    seen = decoded(wire.WireEncoder(keep, named=True).frame(value))
+    return seen, decoded(wire.WireEncoder().frame([seen]), trusted=True, ref=lambda ref: kept[ref.number])[0]
 
 
 def decoded(frame, **options):
     head, *buffers = frame
-    return wire.Decoder(**options).value(head[wire.HEAD.size :], bytearray(b"".join(bytes(b) for b in buffers)))
+    return wire.WireDecoder(**options).value(head[wire.HEAD.size :], bytearray(b"".join(bytes(b) for b in buffers)))
 
 
 @pytest.mark.parametrize(
     ("value", "kind"),
     [
-        (Pair(torch.ones(2), 3), wire.Row),
-        (OrderedDict(b=torch.ones(2), a=1), wire.Table),
-        (types.MappingProxyType({"b": torch.ones(2)}), wire.Table),
-        (Held(torch.ones(2), 3), wire.Record),
+        (Pair(torch.ones(2), 3), wire.NamedTupleCopy),
+        (OrderedDict(b=torch.ones(2), a=1), wire.DictCopy),
+        (types.MappingProxyType({"b": torch.ones(2)}), wire.DictCopy),
+        (Held(torch.ones(2), 3), wire.MappingCopy),
     ],
     ids=["named tuple", "ordered", "any mapping", "dataclass"],
 )
@@ -173,7 +173,7 @@ def test_what_holds_itself_is_an_object_like_any_other():
 
 def test_leaves_come_by_key_whatever_order_they_were_written_in():
     one, two = torch.ones(1), torch.zeros(1)
-    trees = {"a": one, "b": two}, {"b": two, "a": one}, wire.Record({"b": two, "a": one})
+    trees = {"a": one, "b": two}, {"b": two, "a": one}, wire.MappingCopy({"b": two, "a": one})
     found = [list(leaves(tree)) for tree in trees]
     assert all(first is one and second is two for first, second in found)
 
@@ -191,4 +191,4 @@ def test_leaves_come_by_key_whatever_order_they_were_written_in():
 )
 def test_no_other_structure_is_believed(node):
     with pytest.raises(wire.WireError):
-        wire.Decoder().value(json.dumps({"v": {"n": node}, "t": []}).encode(), bytearray())
+        wire.WireDecoder().value(json.dumps({"v": {"n": node}, "t": []}).encode(), bytearray())

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import torch
 
-from tfkit.objectives import Batch, Draws, Objective, compact, real, special, uniform
+from tfkit.objectives import Batch, Draws, Objective, drop_and_pad, non_padding, special, uniform
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class TokenDeletion(Objective):
         return {"drop_u": uniform(batch["input_ids"], generator)}
 
     def corrupt(self, batch: Batch, draws: Draws) -> Batch:
-        ids, mask = batch["input_ids"], real(batch)
+        ids, mask = batch["input_ids"], non_padding(batch)
         keep = mask & (special(batch) | (draws["drop_u"] >= self.rate))
         keep[:, 0] |= ~keep.any(1)  # a row is never empty
-        inputs, kept = compact(ids, keep, self.pad_id)
+        inputs, kept = drop_and_pad(ids, keep, self.pad_id)
         return {"input_ids": inputs, "attention_mask": kept, "labels": ids.masked_fill(~mask, -100)}
 
 

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from autograder import given, registry
+from autograder import injected_modules, registry
 
 EXERCISES = registry.exercises()
 
@@ -12,7 +12,7 @@ EXERCISES = registry.exercises()
 @pytest.mark.parametrize("unit", sorted({exercise.unit for exercise in EXERCISES}))
 def test_references_stand_alone(unit):
     """A whole unit's references, executed without the library."""
-    source, names = given.source([exercise for exercise in EXERCISES if exercise.unit == unit])
+    source, names = injected_modules.source([exercise for exercise in EXERCISES if exercise.unit == unit])
     assert not [node for node in ast.walk(ast.parse(source)) if "tfkit" in str(getattr(node, "module", ""))]
     namespace: dict = {}
     exec(source, namespace)
@@ -21,14 +21,14 @@ def test_references_stand_alone(unit):
 
 def test_later_answers_are_not_given():
     exercise = registry.find("attention.multi_head")
-    modules = given.modules(registry.given_references(exercise))
+    modules = injected_modules.modules(registry.given_references(exercise))
     everything = "\n".join(modules.values())
     assert "def scaled_dot_product_attention" in everything
     assert "MultiHeadAttention" not in everything and "split_heads" not in everything
 
 
 def test_references_outside_the_layers_are_found_where_the_library_has_them():
-    modules = given.modules(registry.given_references(registry.find("decoding.greedy")))
+    modules = injected_modules.modules(registry.given_references(registry.find("decoding.greedy")))
     for module in ("tfkit.text.bpe", "tfkit.text", "tfkit.train.schedules", "tfkit.objectives.label_smoothing"):
         assert "from tfkit.given import" in modules[module]
     assert "learn_bpe" in modules["tfkit.text"] and "noam_rate" in modules["tfkit.train"]
@@ -38,16 +38,16 @@ def test_references_outside_the_layers_are_found_where_the_library_has_them():
 
 
 def test_the_first_unit_is_given_nothing():
-    assert given.modules(registry.given_references(registry.find("rnn.cell"))) == {}
+    assert injected_modules.modules(registry.given_references(registry.find("rnn.cell"))) == {}
 
 
 def test_a_name_that_is_not_there():
-    with pytest.raises(given.GivenError, match="defines no nothing"):
-        given.modules(["tfkit.nn.masks:nothing"])
+    with pytest.raises(injected_modules.GivenError, match="defines no nothing"):
+        injected_modules.modules(["tfkit.nn.masks:nothing"])
 
 
 def test_a_parameter_is_not_taken_for_the_functions_neighbour():
     """`mask_tokens` has a parameter that is called as a function of its module's imports is."""
-    source, _ = given.source([registry.find("objectives.mlm")])
+    source, _ = injected_modules.source([registry.find("objectives.mlm")])
     names = [node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
     assert names == ["mask_tokens"]

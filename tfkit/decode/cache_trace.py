@@ -12,7 +12,7 @@ from tfkit.decode.search import GenerationRequest, Step, Strategy
 from tfkit.nn import Cache
 
 
-class Watched:
+class CacheTracingStrategy:
     """A strategy whose run is overheard: `seen` gets the cache's state at each Step, None where there is no cache of
     keys and values."""
 
@@ -35,11 +35,11 @@ class Watched:
 
     def run(self, request: GenerationRequest) -> Tensor:
         """The strategy's ids, unchanged; `seen` grows by one for each step."""
-        overheard: list[Overheard] = []
+        overheard: list[CacheTracingDecoder] = []
 
         def wrap_decoder(decoder: Decoder) -> Decoder:
             """The latest is the one that steps are reported of. A draft's decoder is not wrapped."""
-            overheard.append(Overheard(decoder))
+            overheard.append(CacheTracingDecoder(decoder))
             return overheard[-1]
 
         def on_step(step: Step) -> None:
@@ -51,7 +51,7 @@ class Watched:
         return self.strategy.run(replace(request, wrap_decoder=wrap_decoder, on_step=on_step))
 
 
-class Overheard:
+class CacheTracingDecoder:
     """A decoder that keeps, after each call, what its cache holds."""
 
     def __init__(self, decoder: Decoder) -> None:
@@ -68,7 +68,7 @@ class Overheard:
     def advance(self, index: Tensor | None, token: Tensor, prefix_length: int = 0) -> Tensor:
         """As the decoder's; what the reorder will copy is counted first: all, where the number of rows changes."""
         same = index is not None and len(index) == getattr(self.decoder, "rows", -1)
-        cost = 0 if index is None else copied(self.cache, len(index), prefix_length if same else 0)
+        cost = 0 if index is None else copied_bytes(self.cache, len(index), prefix_length if same else 0)
         out = self.decoder.advance(index, token, prefix_length)
         self.last = self.state(len(token), index, prefix_length if same else 0, cost)
         return out
@@ -96,8 +96,8 @@ class Overheard:
         return {
             "rows": rows,
             "length": self.cache.length,
-            "used": [2 * of_keys(buffer, buffer.length) for buffer in self.cache.self_attention.values()],
-            "room": sum(2 * of_keys(buffer, buffer.k.size(2)) for buffer in self.cache.self_attention.values()),
+            "used": [2 * key_bytes(buffer, buffer.length) for buffer in self.cache.self_attention.values()],
+            "room": sum(2 * key_bytes(buffer, buffer.k.size(2)) for buffer in self.cache.self_attention.values()),
             "memory": sum(k.nbytes + v.nbytes for k, v in self.cache.cross_attention.values()),
             "from": None if index is None else index.tolist(),
             "since": prefix_length,
@@ -105,16 +105,16 @@ class Overheard:
         }
 
 
-def of_keys(buffer: Any, positions: int) -> int:
+def key_bytes(buffer: Any, positions: int) -> int:
     """Bytes of the keys of so many positions, in all rows."""
     return int(buffer.k[:, :, :1].nbytes) * positions
 
 
-def copied(cache: Any, rows: int, prefix_length: int) -> int:
+def copied_bytes(cache: Any, rows: int, prefix_length: int) -> int:
     """Bytes that a reorder to so many rows writes: all that is kept where since is 0, else the positions from there."""
     if not isinstance(cache, Cache):
         return 0
     buffers = cache.self_attention.values()
-    moved = sum(2 * of_keys(buffer, buffer.length - prefix_length) * rows // len(buffer.k) for buffer in buffers)
+    moved = sum(2 * key_bytes(buffer, buffer.length - prefix_length) * rows // len(buffer.k) for buffer in buffers)
     memory = sum((k.nbytes + v.nbytes) * rows // len(k) for k, v in cache.cross_attention.values())
     return moved + (0 if prefix_length else memory)

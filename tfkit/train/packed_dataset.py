@@ -12,7 +12,7 @@ from torch import Tensor
 
 from tfkit.objectives import Objective
 from tfkit.text.vocabulary import packed
-from tfkit.train.world import ALONE, World
+from tfkit.train.process_group import ALONE, ProcessGroup
 
 
 def write_rows(file: str | Path, documents: Iterable[Sequence[int]], length: int, end_id: int) -> None:
@@ -25,7 +25,7 @@ def write_rows(file: str | Path, documents: Iterable[Sequence[int]], length: int
     os.replace(partial, file)
 
 
-class Blocks:
+class PackedDataset:
     """Batches of `size` rows over all processes; this one gets every `world.size`-th row, and reads those alone.
 
     All processes draw the same random numbers for the whole batch and use their own rows', so the examples do not
@@ -34,7 +34,12 @@ class Blocks:
     """
 
     def __init__(
-        self, file: str | Path, objective: Objective, size: int, special_ids: Sequence[int] = (), world: World = ALONE
+        self,
+        file: str | Path,
+        objective: Objective,
+        size: int,
+        special_ids: Sequence[int] = (),
+        world: ProcessGroup = ALONE,
     ) -> None:
         self.rows, self.objective, self.size, self.world = np.load(file, mmap_mode="r"), objective, size, world
         self.special = torch.tensor(special_ids, dtype=torch.int64)

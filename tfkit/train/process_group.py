@@ -12,7 +12,7 @@ from torch import nn
 
 
 @dataclass(frozen=True)
-class World:
+class ProcessGroup:
     """This process's number among `size`, and its device. Alone, everything below costs nothing."""
 
     rank: int = 0
@@ -20,7 +20,7 @@ class World:
     device: torch.device = torch.device("cpu")
 
     @classmethod
-    def join(cls) -> World:
+    def join(cls) -> ProcessGroup:
         """Meets the other processes if torchrun started this one (RANK, WORLD_SIZE, LOCAL_RANK); on a GPU each, or with
         gloo on CPUs."""
         gpus = torch.cuda.device_count()
@@ -77,4 +77,4 @@ def layers(model: nn.Module) -> list[nn.Module]:
     return found
 
 
-ALONE = World()
+ALONE = ProcessGroup()

@@ -9,7 +9,7 @@ import torch
 
 from autograder.api import Limits
 from autograder.sandbox import SandboxError, backends
-from autograder.student import Cell, Student, StudentError
+from autograder.sandbox_client import Cell, SandboxClient, StudentError
 
 CODE = """
 import random
@@ -80,7 +80,7 @@ def backend(request, found):
 
 @pytest.fixture
 def student(backend):
-    with Student(backend, Limits(call_s=10)) as student:
+    with SandboxClient(backend, Limits(call_s=10)) as student:
         assert student.run_cells([Cell("code", CODE)])[0].error is None
         yield student
 
@@ -253,7 +253,7 @@ def test_the_graders_own_functions_work_within_the_questions_time(backend):
             pass
         return n
 
-    with Student(backend, Limits(wall_s=60, call_s=0.3)) as student:
+    with SandboxClient(backend, Limits(wall_s=60, call_s=0.3)) as student:
         student.run_cells([Cell("c", "def ask(step):\n    return [step(n) for n in range(100)]")])
         with pytest.raises(StudentError, match="asked of the grader's functions took too long") as caught:
             student.call("ask", slow)

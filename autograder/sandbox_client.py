@@ -15,7 +15,7 @@ from typing import Any
 
 from autograder.api import Limits
 from autograder.sandbox.base import Backend, Box, SandboxError, Usage
-from autograder.sandbox.cgroup import Spent
+from autograder.sandbox.cgroup import ResourceUsage
 from autograder.sandbox.inside import wire
 
 GRACE_S = 1.5  # between the timer inside and the end of the box
@@ -57,7 +57,7 @@ class CellOutcome:
 
 
 @dataclass(frozen=True)
-class Watched:
+class ObservedCall:
     """A call's result, and the arguments as the call left them."""
 
     value: Any
@@ -65,7 +65,7 @@ class Watched:
     kwargs_after: dict[str, Any]
 
 
-class Student:
+class SandboxClient:
     """A boxed process that holds one student's code. Use it in a `with`; every method may raise StudentError."""
 
     def __init__(self, backend: Backend, limits: Limits | None = None) -> None:
@@ -77,7 +77,7 @@ class Student:
         self.callback_errors: list[Exception] = []  # raised by the grader's own functions during calls
         self._most = ANSWER_BYTES
 
-    def __enter__(self) -> Student:
+    def __enter__(self) -> SandboxClient:
         self._box = self.backend.start(self.limits)
         self._end = time.monotonic() + self.limits.wall_s
         return self
@@ -154,7 +154,7 @@ class Student:
         """The student's function on these arguments. Host callables among them are called back here."""
         return self._call([name, None], args, kwargs)
 
-    def watch(self, name: str, *args: Any, **kwargs: Any) -> Watched:
+    def watch(self, name: str, *args: Any, **kwargs: Any) -> ObservedCall:
         """A call, with its arguments afterwards."""
         return self._watch([name, None], args, kwargs)
 
@@ -183,7 +183,7 @@ class Student:
         """Whether a control group counts what the box uses."""
         return self._box is not None and bool(self._box.group.kind)
 
-    def measured(self) -> AbstractContextManager[Spent]:
+    def measured(self) -> AbstractContextManager[ResourceUsage]:
         """What the box uses inside the block, counted outside of it."""
         assert self._box is not None
         return self._box.group.measured()
@@ -192,10 +192,10 @@ class Student:
     def _call(self, target: list[Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         return self._ask("call", {"target": target, "args": list(args), "kwargs": kwargs})
 
-    def _watch(self, target: list[Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Watched:
+    def _watch(self, target: list[Any], args: Sequence[Any], kwargs: dict[str, Any]) -> ObservedCall:
         reply = self._ask("watch", {"target": target, "args": list(args), "kwargs": kwargs})
         try:
-            return Watched(reply["value"], list(reply["args_after"]), dict(reply["kwargs_after"]))
+            return ObservedCall(reply["value"], list(reply["args_after"]), dict(reply["kwargs_after"]))
         except (KeyError, TypeError, ValueError) as error:
             raise self._broken(f"watch answered nonsense ({type(error).__name__})") from None
 
@@ -271,7 +271,7 @@ class Student:
 
     def _send(self, message: dict[str, Any], deadline: float) -> None:
         assert self._box is not None
-        frame = wire.Encoder(self._keep).frame(message)  # a WireError here is the grader's own mistake
+        frame = wire.WireEncoder(self._keep).frame(message)  # a WireError here is the grader's own mistake
         try:
             wire.send(self._box.channel, frame, deadline)
         except TimeoutError:
@@ -284,7 +284,7 @@ class Student:
         try:
             limit.wait()
             header, body = wire.receive(self._box.channel, limit.deadline, self._most)
-            return wire.Decoder().value(header, body)
+            return wire.WireDecoder().value(header, body)
         except TimeoutError:
             raise self._kill(StudentError("timeout", "the code did not finish in time and was stopped")) from None
         except (EOFError, OSError):
@@ -336,12 +336,12 @@ class _Limit:
 class Handle:
     """An object of the student's that stays in the box, usually an nn.Module."""
 
-    def __init__(self, student: Student, ref: wire.Ref) -> None:
+    def __init__(self, student: SandboxClient, ref: wire.Ref) -> None:
         self.student, self.ref = student, ref
         self.name = ""  # by which a test asked for it
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The object on these arguments, as `Student.call`."""
+        """The object on these arguments, as `SandboxClient.call`."""
         return self.student._call([self, None], args, kwargs)
 
     def method(self, name: str, *args: Any, **kwargs: Any) -> Any:
@@ -366,7 +366,7 @@ class Handle:
         """isinstance(other, self)"""
         return self.student._ask("is_instance", {"thing": other, "kind": self}) is True
 
-    def watch(self, method: str | None, *args: Any, **kwargs: Any) -> Watched:
+    def watch(self, method: str | None, *args: Any, **kwargs: Any) -> ObservedCall:
         """As Student.watch, for the object itself or one of its methods."""
         return self.student._watch([self, method], args, kwargs)
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from tfkit import tracing
-from tfkit.decode.decoders import is_ours
+from tfkit.decode.decoders import is_tfkit_model
 
 T = TypeVar("T")
 
@@ -25,14 +25,14 @@ def attention(model: nn.Module, source: Tensor | None, ids: Tensor, budget: int)
     A tfkit model is traced; of another, submodules that return `(output, weights [1,H,Q,K])` are listened to: those
     with "cross" in their name look at the source.
     """
-    seen = _traced(model, source, ids) if is_ours(model) else _heard(model, source, ids)
+    seen = _traced(model, source, ids) if is_tfkit_model(model) else _heard(model, source, ids)
     kinds: dict[str, list[Tensor]] = {"self": [], "cross": []}
     for name, maps in seen.items():
-        crossing = source is not None and ("self" not in name if is_ours(model) else "cross" in name)
+        crossing = source is not None and ("self" not in name if is_tfkit_model(model) else "cross" in name)
         kinds["cross" if crossing else "self"].append(maps)
     found = {kind: as_bytes(torch.cat(maps)) for kind, maps in kinds.items() if maps}
     side = max((max(maps.shape[-2:]) for maps in found.values()), default=1)
-    return fitted(lambda by: {kind: pack(maps, kind == "self", by) for kind, maps in found.items()}, side, budget)
+    return fit_budget(lambda by: {kind: pack(maps, kind == "self", by) for kind, maps in found.items()}, side, budget)
 
 
 def _traced(model: Any, source: Tensor | None, ids: Tensor) -> dict[str, Tensor]:
@@ -73,17 +73,17 @@ def as_bytes(weights: Tensor) -> Tensor:
 
 def pack(maps: Tensor, triangle: bool, by: int = 1) -> dict[str, Any]:
     """uint8 [L,H,Q,K] -> deflated, base64, pooled by × by; `triangle`: only the lower one, diagonal included."""
-    small = pooled(maps, by)
+    small = max_pool(maps, by)
     layers, heads, rows, cols = small.shape
     kept = small
     if triangle:
         row, col = torch.tril_indices(rows, cols)
         kept = small[:, :, row, col]
-    told = dict(layers=layers, heads=heads, rows=rows, cols=cols, triangle=triangle, data=squeezed(kept, zlib.Z_RLE))
+    told = dict(layers=layers, heads=heads, rows=rows, cols=cols, triangle=triangle, data=compress(kept, zlib.Z_RLE))
     return told | ({} if by == 1 else {"pooled": {"by": by, "rows": maps.size(-2), "cols": maps.size(-1)}})
 
 
-def pooled(maps: Tensor, by: int) -> Tensor:
+def max_pool(maps: Tensor, by: int) -> Tensor:
     """[...,Q,K], none negative -> [...,⌈Q/by⌉,⌈K/by⌉]: the largest of each block of by × by: no spike is lost."""
     if by == 1:
         return maps
@@ -92,7 +92,7 @@ def pooled(maps: Tensor, by: int) -> Tensor:
     return torch.unflatten(narrow, -2, (-1, by)).amax(-2)
 
 
-def fitted(make: Callable[[int], T], side: int, budget: int) -> T:
+def fit_budget(make: Callable[[int], T], side: int, budget: int) -> T:
     """`make(by)`, plain JSON that is pooled by × by, with `by` raised from 1 until it takes at most `budget` bytes;
     side: of the largest map. Raises ValueError where one square a map still takes more."""
     by = 1
@@ -104,7 +104,7 @@ def fitted(make: Callable[[int], T], side: int, budget: int) -> T:
     return found
 
 
-def squeezed(levels: Tensor, strategy: int = zlib.Z_DEFAULT_STRATEGY) -> str:
+def compress(levels: Tensor, strategy: int = zlib.Z_DEFAULT_STRATEGY) -> str:
     """uint8 of any shape -> deflated, base64. Weights are noise with runs of zeros in it: looking for what came before
     costs a hundred times the time of `Z_RLE`, and gives a tenth more bytes."""
     how = zlib.compressobj(6, zlib.DEFLATED, zlib.MAX_WBITS, 9, strategy)

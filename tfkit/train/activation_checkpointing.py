@@ -8,10 +8,10 @@ from typing import Any
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
-from tfkit.train.world import layers
+from tfkit.train.process_group import layers
 
 
-def recompute(model: nn.Module) -> nn.Module:
+def checkpoint_activations(model: nn.Module) -> nn.Module:
     """From now on, training holds the activations of one layer at a time, for about a third more time a step.
 
     Gradients stay the same, dropout included. Raises ValueError for a model without repeated layers.
@@ -20,11 +20,11 @@ def recompute(model: nn.Module) -> nn.Module:
     if not blocks:
         raise ValueError(f"{type(model).__name__} has no nn.ModuleList of layers to recompute")
     for block in blocks:
-        block.forward = partial(_again, block.forward, block)  # type: ignore[method-assign]
+        block.forward = partial(_checkpointed, block.forward, block)  # type: ignore[method-assign]
     return model
 
 
-def _again(forward: Any, block: nn.Module, *args: Any, **kwargs: Any) -> Any:
+def _checkpointed(forward: Any, block: nn.Module, *args: Any, **kwargs: Any) -> Any:
     if not block.training:
         return forward(*args, **kwargs)
     return checkpoint(forward, *args, use_reentrant=False, **kwargs)

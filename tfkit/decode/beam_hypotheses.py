@@ -9,7 +9,7 @@ from torch import Tensor
 from tfkit.decode.search import GenerationRequest, Step
 
 
-class Hypotheses:
+class BeamHypotheses:
     """The hypotheses of one group: `places` of each sentence that go on, and the best that have ended.
 
     Candidates are the best of all continuations; those among the best `places` that end are set aside with their
@@ -104,7 +104,7 @@ class Hypotheses:
         self.done = bool(self.closed.all())
 
 
-class Textbook(Hypotheses):
+class TextbookHypotheses(BeamHypotheses):
     """The same as `beam_search`: what ends keeps its place for that step only, and the beam grows narrower by it."""
 
     def survivors(self, total: Tensor, ended: Tensor, last: bool) -> Tensor:
