@@ -14,7 +14,7 @@ from autograder.answers import answers
 from autograder.api import CheckResult, Exercise, Limits, Status, Verdict
 from autograder.checks import device as devices
 from autograder.checks.compare import RaisedError
-from autograder.checks.probe import Finding, examine
+from autograder.checks.probe import Asked, Finding, answered, questions
 from autograder.checks.properties.parameters import PARAMETERS
 from autograder.checks.reference import reference_of
 from autograder.checks.shrink import shrunk
@@ -74,6 +74,7 @@ class Grader:
     limits: Limits = Limits()
     weights: Mapping[str, float] = field(default_factory=dict)  # of properties, as the course has them
     deadly: set[str] = field(default_factory=set)
+    _drawn: tuple[Any, list[Asked]] = (None, [])  # the last exercise's questions: a second attempt is asked the same
 
     def grade(self, exercise: Exercise) -> Verdict:
         """The verdict; a failure of the grader's own is `not_graded`, with its reason."""
@@ -150,7 +151,10 @@ class Grader:
         reference: Any = reference_of(exercise)
         if verdict.device != "cpu":
             student, reference = (devices.DeviceSubject(one, verdict.device) for one in (student, reference))
-        attempt.findings = examine(checks, student, reference, f"{verdict.seed}/{exercise.id}")
+        key = (exercise.id, verdict.seed, verdict.device)
+        if self._drawn[0] != key:
+            self._drawn = key, list(questions(checks, reference, f"{verdict.seed}/{exercise.id}"))
+        attempt.findings = answered(self._drawn[1], student)
         attempt.step = first_wrong_step(attempt.findings, student, reference)
         # what is right but at an edge agrees as well: so no case is made so small that it becomes an edge
         ways = ["right"] + ["edge"] * any(f.failed and f.check.property != "edges" for f in attempt.findings)

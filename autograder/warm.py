@@ -4,8 +4,9 @@
     with warm.process() as process:
         out, err = process.communicate(request(["check", "masks.causal", "mine.py", "--json"]), timeout=300)
 
-A check of a few tensors takes less time than its imports. So when one process has been used the next is started, and
-waits for its arguments on standard input: the first check of a notebook is as slow as ever, those after it are not.
+A check of a few tensors takes less time than its imports. So two processes wait for their arguments on standard input,
+and the next is started as soon as one is taken: checks made one right after the other find one that is ready, too.
+`prepare` starts them before anybody asks.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 COMMAND = (sys.executable, "-P", "-m", "autograder.warm")  # -P: nothing is imported from where the notebook lies
-WAIT_S = 600.0  # how long a process keeps its memory when nobody asks for anything
+WAIT_S = 600.0  # how long processes keep their memory when nobody asks for anything
+WAITING = 1 if "JUPYTERHUB_USER" in os.environ else 2  # on a hub, each user has some
 
 GROUPS = hasattr(os, "killpg")  # not on Windows
 
@@ -28,45 +30,54 @@ Process = subprocess.Popen[str]
 
 
 class Warm:
-    """Processes for one command each, so that a cell which breaks one breaks no other; one of them waits."""
+    """Processes for one command each, so that a cell which breaks one breaks no other; WAITING of them wait."""
 
     def __init__(self, *options: str, own_group: bool = False) -> None:
         self._options, self._own_group = options, own_group
         self._lock = threading.Lock()
-        self._waiting: Process | None = None
+        self._waiting: list[Process] = []
         self._timer = threading.Timer(0, lambda: None)
 
     @contextmanager
     def process(self) -> Iterator[Process]:
         """One that can be told what to do, by `request`; behind the block it has ended, with its group where it has its
-        own, and the next one is started."""
-        process = self._taken()
-        if process is None or process.poll() is not None:
-            process = self._started()
+        own. Others are started in the place of those that were taken."""
+        process = self._taken() or self._started()
         try:
+            self.prepare()
             yield process
         finally:
             self._end(process)
-            self._refill()
+            self.prepare()  # one may have died, or been closed meanwhile
+
+    def prepare(self) -> None:
+        """Starts as many as are to wait, unless they do already."""
+        with self._lock:
+            self._timer.cancel()
+            self._waiting = [process for process in self._waiting if process.poll() is None]
+            while len(self._waiting) < WAITING:
+                self._waiting.append(self._started())
+            self._timer = threading.Timer(WAIT_S, self.close)
+            self._timer.daemon = True
+            self._timer.start()
 
     def close(self) -> None:
-        """Ends the one that waits. It ends by itself too, once whoever started it has."""
-        if process := self._taken():
+        """Ends those that wait. They end by themselves too, once whoever started them has."""
+        with self._lock:
+            waiting, self._waiting = self._waiting, []
+            self._timer.cancel()
+        for process in waiting:
             self._end(process)
 
     def _taken(self) -> Process | None:
+        """The one that has waited longest and still lives."""
         with self._lock:
-            process, self._waiting = self._waiting, None
-            self._timer.cancel()
-        return process
-
-    def _refill(self) -> None:
-        with self._lock:
-            if self._waiting is None:
-                self._waiting = self._started()
-                self._timer = threading.Timer(WAIT_S, self.close)
-                self._timer.daemon = True
-                self._timer.start()
+            while self._waiting:
+                process = self._waiting.pop(0)
+                if process.poll() is None:
+                    return process
+                self._end(process)
+        return None
 
     def _started(self) -> Process:
         return subprocess.Popen(

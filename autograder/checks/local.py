@@ -6,6 +6,8 @@ import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 import torch
@@ -44,6 +46,11 @@ def _bytes_of(leaf: Any) -> int:
     return LEAF_BYTES + (len(leaf) if isinstance(leaf, (str, bytes)) else 0)
 
 
+@lru_cache(maxsize=64)
+def _compiled(source: str) -> CodeType:
+    return compile(source, "<given names>", "exec")
+
+
 class LocalSubject:
     """Calls the names of `namespace` in this process; what they raise becomes StudentError, as from a box."""
 
@@ -63,7 +70,7 @@ class LocalSubject:
     def bind(self, source: str, names: list[str]) -> None:
         """Runs `source` apart and puts `names` of it beside those that are there."""
         made: dict[str, Any] = {"__name__": "given_names"}
-        exec(compile(source, "<given names>", "exec"), made)
+        exec(_compiled(source), made)
         self.namespace.update({name: made[name] for name in names})
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
@@ -79,10 +80,24 @@ class Draw:
     def module(self, symbol: str, init: tuple[Any, ...], args: tuple[Any, ...], **rest: Any) -> Case:
         """A case for a class, with random parameters of the shapes that the reference has."""
         state = {}
-        for key, shape in Case(symbol, (), init=init).built(self.reference).state_shapes().items():
+        for key, shape in _shapes(self.reference, symbol, init).items():
             offset = 1.0 if "norm" in key and key.endswith("weight") else 0.0
             state[key] = offset + 0.4 * self.normal(*shape)
         return Case(symbol, args, init=init, state=state, **rest)
+
+
+_known_shapes: WeakKeyDictionary[Any, dict[Any, dict[str, tuple[int, ...]]]] = WeakKeyDictionary()
+
+
+def _shapes(reference: Any, symbol: str, init: tuple) -> dict[str, tuple[int, ...]]:
+    """The shapes of the reference's parameters; remembered where numbers and words alone decide them."""
+    if not all(isinstance(one, int | float | str | None) for one in init):
+        return Case(symbol, (), init=init).built(reference).state_shapes()
+    known = _known_shapes.setdefault(reference, {})
+    key = symbol, tuple((type(one), one) for one in init)  # 1 is not True
+    if key not in known:
+        known[key] = Case(symbol, (), init=init).built(reference).state_shapes()
+    return known[key]
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,11 @@ def _cell(place: int, cell: Any) -> dict[str, Any]:
     }
 
 
+async def prepare() -> None:
+    """Loads what a check needs before the first one is asked for."""
+    await asyncio.to_thread(_warm.prepare)
+
+
 async def check(exercise: str, cells: list[dict[str, Any]]) -> dict[str, Any]:
     """The verdict's JSON. Cancelling the task ends the whole process group; CheckFailed when there is no verdict."""
     with tempfile.TemporaryDirectory(prefix="tfkit-check-") as folder:

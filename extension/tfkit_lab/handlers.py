@@ -15,7 +15,7 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 
 from tfkit_lab import classes, course, family, sealed
-from tfkit_lab.check import BadRequest, CheckError, check, parse, parse_outcome
+from tfkit_lab.check import BadRequest, CheckError, check, parse, parse_outcome, prepare
 
 HUB = "JUPYTERHUB_USER" in os.environ  # this server is one of many on a machine, and has one user
 MAX_RUNNING = 1 if HUB else max(1, (os.cpu_count() or 2) // 2)
@@ -76,7 +76,10 @@ class CourseHandler(_Handler):
     @web.authenticated
     async def get(self) -> None:
         """The course: 200 with its units and their exercises."""
-        self.finish(json.dumps({"units": await asyncio.to_thread(course.units, self.root)}))
+        units = await asyncio.to_thread(course.units, self.root)
+        self.finish(json.dumps({"units": units}))
+        if units and not HUB:  # a lab with a course: the first check comes soon, and is not to wait for imports
+            await prepare()
 
 
 class CheckHandler(_Handler):

@@ -105,5 +105,5 @@ def test_ill_conditioned_gradients_get_room():
     reference = LocalSubject({"norm": norm})
     close = Case("norm", (torch.tensor([[0.5, 0.5 + 1e-5]]),))
     far = Case("norm", (torch.tensor([[-0.5, 0.5]]),))
-    room = [properties._gradient(case, Draw(1), reference).tolerance.spread for case in (far, close)]
+    room = [float(properties._gradient(case, Draw(1), reference).tolerance.spread) for case in (far, close)]
     assert room[0] < 1e-6 < room[1]

@@ -45,14 +45,25 @@ def gone(pid):
 def test_the_one_that_waits_is_told_what_to_do_and_another_waits(processes):
     first, said = run(processes, "check", "é\n")
     assert said == [first.pid, ["check", "é\n"]] and first.returncode == 0
-    waiting = processes._waiting
+    waiting = list(processes._waiting)
+    assert len(waiting) == warm.WAITING
     second, _ = run(processes, "list")
-    assert second is waiting and processes._waiting not in (None, waiting)
+    assert second is waiting[0] and second not in processes._waiting and len(processes._waiting) == warm.WAITING
+
+
+def test_the_next_is_started_while_one_works(processes):
+    processes.prepare()
+    before = list(processes._waiting)
+    with processes.process() as process:
+        assert (
+            process is before[0] and processes._waiting[:-1] == before[1:] and len(processes._waiting) == warm.WAITING
+        )
+        process.communicate(warm.request(["list"]), timeout=60)
 
 
 def test_one_that_died_while_it_waited_is_replaced(processes):
     run(processes)
-    dead = processes._waiting
+    dead = processes._waiting[0]
     dead.kill()
     dead.wait()
     process, said = run(processes, "list")
@@ -69,16 +80,16 @@ def test_whatever_cuts_it_short_ends_it(processes, monkeypatch):
 def test_nobody_waits_for_ever(processes, monkeypatch):
     monkeypatch.setattr(warm, "WAIT_S", 0.1)
     run(processes)
-    waiting = processes._waiting
+    waiting = list(processes._waiting)
     processes._timer.join(30)
-    assert waiting.returncode is not None and processes._waiting is None
+    assert waiting and all(process.returncode is not None for process in waiting) and not processes._waiting
 
 
 def test_one_that_waits_goes_with_whoever_started_it():
     code = (
         "import os, sys; from autograder import warm; w = warm.Warm()\n"
         "with w.process() as p: p.communicate(warm.request(['list']))\n"
-        "print(w._waiting.pid, flush=True); os._exit(0)"
+        "print(w._waiting[0].pid, flush=True); os._exit(0)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert gone(int(done.stdout))

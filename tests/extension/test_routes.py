@@ -18,10 +18,18 @@ from autograder import notebook as in_kernel
 from autograder import warm
 from course.build import build
 from tfkit_lab import check as engine
-from tfkit_lab import course, handlers
+from tfkit_lab import course, handlers, sealed
 
 EXERCISE = "masks.causal"
 CELLS = [{"source": "def causal_mask(): ...", "role": "exercise", "exercise": EXERCISE}]
+
+
+@pytest.fixture(autouse=True)
+def prepared(monkeypatch):
+    """How often a lab with a course made ready for a check; no process is started for it."""
+    calls = []
+    monkeypatch.setattr(warm.Warm, "prepare", lambda self: calls.append(self))
+    return calls
 
 
 @pytest.fixture
@@ -161,6 +169,18 @@ def notebook(path, *exercises, title="Masks"):
             cells.append(cell)
     path.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+
+
+async def test_a_lab_with_a_course_makes_ready_for_the_first_check(jp_fetch, jp_root_dir, prepared):
+    await jp_fetch("tfkit", "course")
+    assert not prepared
+    notebook(jp_root_dir / "02-masks" / "02-masks.ipynb", (EXERCISE, "The future"))
+    await jp_fetch("tfkit", "course")
+    for _ in range(100):  # the answer does not wait for it
+        if prepared:
+            break
+        await asyncio.sleep(0.05)
+    assert prepared == [engine._warm]
 
 
 async def test_the_course_lists_units_exercises_and_states(jp_fetch, jp_root_dir):
@@ -345,3 +365,26 @@ async def test_when_too_many_checks_wait_the_next_is_told_to_come_again(jp_fetch
     assert refused.value.code == 429 and "running or waiting already" in refused.value.response.body.decode()
     monkeypatch.setattr(queue, "asked", handlers.MAX_RUNNING + handlers.MAX_WAITING - 1)
     assert (await post(jp_fetch, {"exercise": EXERCISE, "cells": CELLS})).code == 200
+
+
+async def test_a_class_sees_its_predictions_without_names(jp_fetch, jp_root_dir, monkeypatch, tmp_path):
+    monkeypatch.setenv("TFKIT_PREDICTIONS", str(tmp_path / "shared"))
+    (tmp_path / "shared").mkdir()
+    monkeypatch.setenv("JUPYTERHUB_USER", "ada")
+    sealed.seal(tmp_path, "01.x", [{"kind": "number", "label": "How many?"}], [3])
+    (one,) = json.loads((await jp_fetch("tfkit", "predictions")).body)["predictions"]
+    assert (one["by"][0]["student"], one["by"][0]["answers"]) == ("1", [3])
+    (one,) = json.loads((await jp_fetch("tfkit", "predictions", params={"names": "1"})).body)["predictions"]
+    assert one["by"][0]["student"] == "ada"
+
+
+async def test_the_course_counts_the_predictions_that_were_made(jp_fetch, jp_root_dir):
+    notebook(jp_root_dir / "02-masks" / "02-masks.ipynb", (EXERCISE, "The future"))
+    path = jp_root_dir / "02-masks" / "02-masks.ipynb"
+    whole = json.loads(path.read_text())
+    whole["metadata"]["tfkit"] = {**whole["metadata"].get("tfkit", {}), "predictions": ["02.a", "02.b", "02.c"]}
+    path.write_text(json.dumps(whole))
+    for name, answers in (("02.a", [3]), ("02.b", None)):
+        sealed.seal(path.parent, name, [{"kind": "number", "label": "How many?"}], answers)
+    (unit,) = json.loads((await jp_fetch("tfkit", "course")).body)["units"]
+    assert unit["predictions"] == {"asked": 3, "made": 1}

@@ -134,6 +134,7 @@ class Agent:
         self.sock, self.output_bytes = sock, output_bytes
         self.shell: cells.Shell | None = None
         self.space: dict[str, Any] = {"__name__": "__main__", "__builtins__": __builtins__}
+        self.compiled: dict[str, types.CodeType] = {}
         self.kept: dict[int, Any] = {}
         self.given, self.current, self.late = InjectedModules(), 0, 0.0
         sys.meta_path.insert(0, self.given)
@@ -267,7 +268,9 @@ class Agent:
     def op_bind(self, source: str, names: list[str]) -> None:
         """Runs `source` by itself, puts `names` of it among the student's. Raises AttributeError for one not there."""
         module = types.ModuleType("given_names")
-        exec(compile(source, "<given names>", "exec"), module.__dict__)
+        if source not in self.compiled:  # the same helpers are asked for before each of many calls
+            self.compiled[source] = compile(source, "<given names>", "exec")
+        exec(self.compiled[source], module.__dict__)
         self.space.update({name: getattr(module, name) for name in names})
 
     def op_kind(self, name: str) -> str | None:
