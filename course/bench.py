@@ -195,8 +195,8 @@ class Bench:
         return timing
 
     # -- where the time goes -------------------------------------------------------------------------------------------
-    def split(self, number: int = 4) -> tuple[dict[str, float], float]:
-        """Seconds per submission by what they went into, in one process that is warm; CPU seconds, boxes included."""
+    def split(self, number: int = 8) -> dict[str, Stage]:
+        """A submission's seconds by what they went into, in one process that is warm."""
         from autograder.cluster.course import Course
         from autograder.cluster.gradebook import Writer
         from autograder.cluster.job import GradingRecord, grade
@@ -207,14 +207,12 @@ class Bench:
             for place, submission in enumerate(submissions):
                 if place == 1:  # the first one warmed the box's parent, the reference, the database
                     spent.clear()
-                    started, cpu = time.perf_counter(), time.process_time()
-                record = GradingRecord.from_bytes(grade(course.bundle(submission), course.secret))
+                with spent.of(REST):
+                    record = GradingRecord.from_bytes(grade(course.bundle(submission), course.secret))
                 with spent.of("gradebook and files"):
                     writer.write(record, submission.folder)
-        total, cpu = time.perf_counter() - started, time.process_time() - cpu + spent.pop(BOXES)
-        spent["the rest: drawing, reference, comparison, notebook"] = total - sum(spent.values())
         each = len(submissions) - 1
-        return {name: seconds / each for name, seconds in spent.items()}, cpu / each
+        return {name: Stage(stage.wall / each, stage.cpu / each) for name, stage in spent.items()}
 
 
 def ours(workers: int) -> str:
@@ -233,51 +231,87 @@ def _plain(nb: NotebookNode) -> NotebookNode:
     return nb
 
 
-class GradingCost(defaultdict[str, float]):
-    """Seconds by name."""
+@dataclass
+class Stage:
+    """Seconds on the clock, and of the processor."""
+
+    wall: float = 0.0
+    cpu: float = 0.0
+
+
+class GradingCost(defaultdict[str, Stage]):
+    """Seconds by name; what a block spends in a block inside it counts there alone."""
 
     def __init__(self) -> None:
-        super().__init__(float)
+        super().__init__(Stage)
+        self._inside: list[Stage] = []
 
     @contextmanager
     def of(self, name: str) -> Iterator[None]:
         """Count this block."""
-        started = time.perf_counter()
+        wall, cpu = time.perf_counter(), time.process_time()
+        self._inside.append(Stage())
         try:
             yield
         finally:
-            self[name] += time.perf_counter() - started
+            inside = self._inside.pop()
+            wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+            self[name].wall += wall - inside.wall
+            self[name].cpu += cpu - inside.cpu
+            if self._inside:
+                self._inside[-1].wall += wall
+                self._inside[-1].cpu += cpu
+
+    def timed(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, each call counted."""
+
+        def counted(*args: Any, **kwargs: Any) -> Any:
+            with self.of(name):
+                found = function(*args, **kwargs)
+                return list(found) if isinstance(found, Iterator) else found
+
+        return counted
 
 
-BOXES = "CPU of the boxes"
-TRANSFORMERS_ARGUMENTS = {"cell": "the student's cells", "give": "modules of earlier units"}
+BOXES, REST = "inside the boxes", "the rest: notebook, verdict"
+OPERATIONS = {"cell": "the student's cells", "give": "modules of earlier units"}
+STAGES = {
+    "questions": "drawing, and the reference's answers",
+    "answered": "comparison",
+    "diagnose": "naming the mistake",
+    "shrunk": "smallest examples",
+    "localized": "the line where it departs",
+}
 
 
 @contextmanager
 def stopwatches() -> Iterator[GradingCost]:
-    """Count what goes to and from the box, by kind; the program is as it was afterwards."""
+    """Count what grading does, by stage; the program is as it was afterwards."""
+    from autograder import run
     from autograder.sandbox_client import SandboxClient
 
     spent, before = GradingCost(), (SandboxClient.__enter__, SandboxClient.__exit__, SandboxClient._ask)
-
-    def enter(self: Any) -> Any:
-        with spent.of("starting boxes"):
-            return before[0](self)
+    functions = {name: getattr(run, name) for name in STAGES}
 
     def leave(self: Any, *what: object) -> None:
-        spent[BOXES] += self.usage().cpu_s
+        spent[BOXES].cpu += self.usage().cpu_s
         with spent.of("ending boxes"):
             before[1](self, *what)
 
     def ask(self: Any, op: str, *more: Any, **how: Any) -> Any:
-        with spent.of(TRANSFORMERS_ARGUMENTS.get(op, "answers of the box")):
+        with spent.of(OPERATIONS.get(op, "answers of the box")):
             return before[2](self, op, *more, **how)
 
-    SandboxClient.__enter__, SandboxClient.__exit__, SandboxClient._ask = enter, leave, ask  # type: ignore[method-assign]
+    SandboxClient.__enter__ = spent.timed("starting boxes", before[0])  # type: ignore[method-assign]
+    SandboxClient.__exit__, SandboxClient._ask = leave, ask  # type: ignore[method-assign]
+    for name, function in functions.items():
+        setattr(run, name, spent.timed(STAGES[name], function))
     try:
         yield spent
     finally:
         SandboxClient.__enter__, SandboxClient.__exit__, SandboxClient._ask = before  # type: ignore[method-assign]
+        for name, function in functions.items():
+            setattr(run, name, function)
 
 
 def floor(number: int = 10) -> float:
@@ -360,7 +394,7 @@ def read(file: Path) -> list[BenchTiming]:
 # -- the page ----------------------------------------------------------------------------------------------------------
 
 
-def page(timings: list[BenchTiming], parts: dict[str, float], cpu: float, least: float, most: float) -> str:
+def page(timings: list[BenchTiming], parts: dict[str, Stage], least: float, most: float) -> str:
     """The table and what it means, in Markdown."""
     by_name = {timing.name: timing for timing in timings}
     stock, one, two = timings[0], *(by_name[ours(n)] for n in (1, 2))
@@ -369,20 +403,20 @@ def page(timings: list[BenchTiming], parts: dict[str, float], cpu: float, least:
         f"| {timing.name} | {timing.submissions} | {timing.rate:.1f} | {timing.rate / stock.rate:.1f} |"
         for timing in timings
     )
-    whole = sum(parts.values())
-    split = "\n".join(f"| {name} | {1000 * s:.0f} | {100 * s / whole:.0f} % |" for name, s in _largest(parts))
+    whole, cpu = sum(stage.wall for stage in parts.values()), sum(stage.cpu for stage in parts.values())
+    split = "\n".join(
+        f"| {name} | {1000 * stage.cpu:.0f} | {100 * stage.cpu / cpu:.0f} % | {1000 * stage.wall:.0f} |"
+        for name, stage in sorted(parts.items(), key=lambda part: -part[1].cpu)
+    )
     third = memory[len(memory) // 3]
     return TEMPLATE.format(
         date=date.today().isoformat(), machine=platform.machine(), cores=psutil.cpu_count(), unit=UNIT, rows=rows,
         scaling=two.rate / (2 * one.rate), most=most, share=two.rate / (2 * one.rate) / most,
         third=third, last=memory[-1], a=len(memory) // 3, b=len(memory),
-        split=split, whole=1000 * whole, floor=1000 * least, stock_cpu=stock.cpu_s / stock.submissions, cpu=cpu,
+        split=split, whole=1000 * whole, cpu_ms=1000 * cpu, floor=1000 * least,
+        stock_cpu=stock.cpu_s / stock.submissions, cpu=cpu,
         less=stock.cpu_s / stock.submissions / cpu, load=os.getloadavg()[2],
     )  # fmt: skip
-
-
-def _largest(parts: dict[str, float]) -> list[tuple[str, float]]:
-    return sorted(parts.items(), key=lambda part: -part[1])
 
 
 TEMPLATE = """# How fast a class is graded
@@ -413,12 +447,13 @@ what there is to be had.
 {last:.0f} MiB after {b}.
 
 ## Where the time of one submission goes
-One process, warm; wall-clock.
+One process, warm. Time of the processor, and on the clock, which other work on the machine slows; while a box works
+the grader waits for it ("answers of the box").
 
-| | ms | |
-|---|---|---|
+| | CPU ms | | ms on the clock |
+|---|---|---|---|
 {split}
-| sum | {whole:.0f} | |
+| sum | {cpu_ms:.0f} | | {whole:.0f} |
 
 **The floor** is a box that starts, answers once and ends: {floor:.0f} ms for each exercise.
 """
@@ -438,7 +473,7 @@ def main(arguments: list[str] | None = None) -> None:
     with tempfile.TemporaryDirectory(prefix="bench") as folder:
         bench = Bench(Path(folder), options.submissions, Console(highlight=False))
         bench.prepare()
-        text = page(measured(bench, options.share, options.kept), *bench.split(), floor(), ceiling())
+        text = page(measured(bench, options.share, options.kept), bench.split(), floor(), ceiling())
     bench.console.print(text, markup=False)
     if options.write:
         options.write.write_text(text, encoding="utf-8")

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from autograder.checks.compare import RaisedError, Tolerance, compare, compare_form, compare_values
+from autograder.checks.compare import RaisedError, Spread, Tolerance, compare, compare_form, compare_values
 from autograder.sandbox.inside import wire
 
 
@@ -95,9 +95,9 @@ def test_longer_sums_and_larger_scores_may_err_more():
 
 def test_ill_conditioned_gradients_get_room():
     """A layer norm of two nearly equal numbers amplifies roundings; one of two far apart does not."""
-    from autograder.checks import properties
     from autograder.checks.local import LocalSubject
     from autograder.checks.probe import Case, Draw
+    from autograder.checks.properties._probes import gradient_probe
 
     def norm(x):
         return torch.nn.functional.layer_norm(x, x.shape[-1:])
@@ -105,5 +105,14 @@ def test_ill_conditioned_gradients_get_room():
     reference = LocalSubject({"norm": norm})
     close = Case("norm", (torch.tensor([[0.5, 0.5 + 1e-5]]),))
     far = Case("norm", (torch.tensor([[-0.5, 0.5]]),))
-    room = [float(properties._gradient(case, Draw(1), reference).tolerance.spread) for case in (far, close)]
+    room = [float(gradient_probe(case, Draw(1), reference).tolerance.spread) for case in (far, close)]
     assert room[0] < 1e-6 < room[1]
+
+
+def test_room_for_an_ill_conditioned_input_is_measured_only_where_it_is_needed():
+    calls = []
+    spread = Spread(lambda: calls.append(1) or 0.5)
+    expected = torch.tensor([1.0, 2.0])
+    assert compare(expected, expected + 1e-7, Tolerance(spread=spread)) is None and not calls
+    assert compare(expected, expected + 1.0, Tolerance(spread=spread)) is None and calls == [1]
+    assert compare(expected, expected + 9.0, Tolerance(spread=spread)) is not None and calls == [1]

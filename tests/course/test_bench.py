@@ -1,9 +1,13 @@
 """The grading benchmark's own arithmetic; what it measures is run by `make bench`."""
 
+import time
+
 import pytest
 
+from autograder import run
+from autograder.sandbox_client import SandboxClient
 from course import bench, exercises
-from course.bench import PLAIN, UNIT, BenchTiming, GradingCost, ceiling, measured, page
+from course.bench import PLAIN, UNIT, BenchTiming, GradingCost, Stage, ceiling, measured, page
 
 
 def test_every_exercise_of_the_unit_has_plain_asserts():
@@ -13,12 +17,13 @@ def test_every_exercise_of_the_unit_has_plain_asserts():
 def test_ratios_are_to_stock_nbgrader():
     stock = BenchTiming("stock", 10, 60.0, 30.0)
     ours = [BenchTiming(f"`autograder grade --workers {n}`", 60, 60.0 / n, memory=(100.0,) * 60) for n in (1, 2)]
-    text = page([stock, *ours], {"starting boxes": 0.1, "answers of the box": 0.3}, 0.5, 0.05, 0.9)
+    parts = {"starting boxes": Stage(0.1, 0.125), "answers of the box": Stage(0.3, 0.375)}
+    text = page([stock, *ours], parts, 0.05, 0.9)
     assert "| stock | 10 | 10.0 | 1.0 |" in text
     assert "| `autograder grade --workers 2` | 60 | 120.0 | 12.0 |" in text
     assert "1.00 of twice the rate with one" in text and "share nothing reach 0.90" in text and "has 1.11 of" in text
     assert "3.0 s for a submission" in text and "0.5 s: 6.0 times less" in text
-    assert "| answers of the box | 300 | 75 % |" in text and "| sum | 400 | |" in text
+    assert "| answers of the box | 375 | 75 % | 300 |" in text and "| sum | 500 | | 400 |" in text
 
 
 class Stopped(Exception):
@@ -62,7 +67,21 @@ def test_what_is_counted_adds_up():
     for _ in range(2):
         with spent.of("x"):
             pass
-    assert list(spent) == ["x"] and spent["x"] > 0
+    assert list(spent) == ["x"] and spent["x"].wall > 0
+
+
+def test_a_block_inside_another_counts_there_alone():
+    spent = GradingCost()
+    with spent.of("outer"):
+        spent.timed("inner", lambda: time.sleep(0.05))()
+    assert spent["inner"].wall >= 0.05 > spent["outer"].wall
+
+
+def test_the_stopwatches_leave_the_program_as_it_was():
+    before = (run.questions, run.diagnose, SandboxClient._ask, SandboxClient.__enter__)
+    with bench.stopwatches():
+        assert run.questions is not before[0]
+    assert (run.questions, run.diagnose, SandboxClient._ask, SandboxClient.__enter__) == before
 
 
 def test_the_ceiling_is_what_two_get_done_of_twice_what_one_does(monkeypatch):
