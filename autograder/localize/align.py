@@ -16,7 +16,7 @@ from itertools import combinations, islice, permutations
 
 import numpy as np
 
-from autograder.localize.recorder import LARGEST, OPAQUE, TENSOR, TEXT
+from autograder.localize.recorder import EVENTS, LARGEST, OPAQUE, TENSOR, TEXT
 from autograder.localize.trace import Trace, Value
 
 STANDS_FOR_NAN, STANDS_FOR_LOWEST = -17.77, 37.37
@@ -392,6 +392,8 @@ def roots(trace: Trace) -> list[int]:
     """The versions that the answer consists of: what the outermost function gave back; or what an error was made of."""
     if trace.error is not None:
         return _reached(trace, trace.error)
+    if len(trace.events) >= EVENTS:  # the end was not recorded: whatever departs first
+        return list(range(len(trace.values)))
     place = next((at for at in range(len(trace.events) - 1, -1, -1) if trace.node(at).returned), None)
     return [] if place is None else [trace.events[place].version]
 

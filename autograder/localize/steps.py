@@ -12,6 +12,7 @@ import numpy as np
 
 from autograder.localize.align import Known, key, sizes
 from autograder.localize.find import Found
+from autograder.localize.recorder import TEXT
 from autograder.localize.trace import Trace
 from autograder.localize.words import steps_of
 
@@ -44,8 +45,8 @@ def steps(found: Found, sources: dict[str, str]) -> list[dict[str, Any]]:
 
 
 def _sizes(trace: Trace, version: int) -> list[int] | None:
-    data = trace.values[version].data
-    return None if data is None else list(data.shape)
+    value = trace.values[version]
+    return None if value.data is None or value.kind == TEXT else list(value.data.shape)
 
 
 def _common(trace: Trace, other: Trace) -> int:

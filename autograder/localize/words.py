@@ -163,7 +163,7 @@ def picture(found: Found) -> dict[str, Any] | None:
     node = found.trace.maker(found.blamed.version)
     vector = data.ndim == 1
     return {
-        "name": node.name or node.operation,
+        "name": node.name or "the value there",
         "shape": list(data.shape),
         "value": shown[0] if vector else shown,
         "wrong": marks[0] if vector and marks else marks,
@@ -196,7 +196,7 @@ def steps_of(trace: Trace) -> list[tuple[int, int]]:
             or (node.operation == "load" and value.before < 0)
         ):
             continue
-        if value.data.size < 2 and value.kind != TEXT:
+        if node.operation == "__init__" or (value.data.size < 2 and value.kind != TEXT):
             continue
         if found and found[-1][0] == node.line:
             found[-1] = (node.line, version)

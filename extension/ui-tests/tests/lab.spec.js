@@ -1,3 +1,4 @@
+const { execFileSync } = require('node:child_process');
 const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { default: AxeBuilder } = require('@axe-core/playwright');
@@ -6,6 +7,8 @@ const { activate, command, keeps, lab, prints, setSource, shot } = require('../h
 
 const UNIT = '02-masks/02-masks.ipynb';
 const EXERCISE = 'masks.causal';
+/** One of our own answers, whole. */
+const collected = (exercise, name) => execFileSync('autograder', ['corpus', 'show', exercise, name], { encoding: 'utf-8' });
 const SUBMISSIONS = join(__dirname, '../../../course/units/02-masks/submissions', EXERCISE);
 
 const stepper = page => page.locator('.tfk:visible').first();
@@ -88,7 +91,7 @@ test('Check says what is wrong with a wrong answer, and that a right one is righ
   await expect(page.locator('.jp-cell-toolbar:visible').getByText('Check', { exact: true })).toBeHidden();
   await activate(page, { role: 'exercise', exercise: EXERCISE });
   const right = await page.evaluate(() => window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.getSource());
-  await setSource(page, readFileSync(join(SUBMISSIONS, 'wrong', 'own_position_hidden.py'), 'utf-8'));
+  await setSource(page, collected(EXERCISE, 'own_position_hidden'));
   const button = page.locator('.jp-cell-toolbar:visible').getByText('Check', { exact: true });
   await button.click();
   const verdict = page.locator('.tfkit-Verdict');
@@ -98,12 +101,18 @@ test('Check says what is wrong with a wrong answer, and that a right one is righ
   await expect(verdict.locator('.tfkit-v-chips li').first()).toHaveText(/^✗ values 0 of /);
   await expect(verdict.locator('.tfkit-v-m td.tfkit-wrong').first()).toHaveText(/^✗ /);
   await expect(verdict.locator('.tfkit-Of')).toHaveText(/^Check button, /);
+  const marked = page.locator('.tfkit-WrongLine');
+  await expect(verdict.locator('.tfkit-v-line')).toContainText(/^Line \d+: /);
+  await expect(marked).toHaveText(await verdict.locator('.tfkit-v-line pre').textContent());
+  await expect(page.getByRole('img', { name: /^Line \d+: / })).toBeVisible(); // the sign in the gutter
+  await page.locator('.jp-Cell', { has: marked }).screenshot({ path: 'screenshots/verdict-line.png' });
   await shot(page, 'check-wrong');
   const axe = await new AxeBuilder({ page }).include('.tfkit-Verdict').include('#tfkit-course').analyze();
   expect(axe.violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 90)).join(' | ')}`)).toEqual([]);
 
   await setSource(page, right);
   await expect(verdict).toHaveAttribute('data-stale', 'true');
+  await expect(marked).toHaveCount(0); // the line may be another one by now
   await expect(verdict.locator('.tfkit-Of')).toContainText('Out of date');
   await verdict.getByRole('button', { name: 'Check again' }).click();
   await expect(verdict).toHaveAttribute('data-state', 'passed', { timeout: 90000 });
@@ -171,7 +180,7 @@ test('the lab in French has the course and the stepper in French', async ({ page
 test('a failing case opens in the view of matrices, and is drawn anew by the code in the kernel', async ({ page }) => {
   await lab(page, UNIT);
   await activate(page, { role: 'exercise', exercise: 'masks.softmax' });
-  await setSource(page, readFileSync(join(SUBMISSIONS, '../masks.softmax/wrong/mask_ignored.py'), 'utf-8'));
+  await setSource(page, collected('masks.softmax', 'mask_ignored'));
   await page.locator('.jp-cell-toolbar:visible').getByText('Check', { exact: true }).click();
   const verdict = page.locator('.tfkit-Verdict').last(); // those of earlier tests are restored above it
   await expect(verdict).toHaveAttribute('data-state', 'failed', { timeout: 90000 });
