@@ -388,10 +388,11 @@ def _corpus(arguments: argparse.Namespace) -> int:
         return _show(arguments.exercises[1:])
     from autograder.checks.corpus import asked_of, judge, lines, lines_of, together
     from autograder.checks.mutation import sharpness, total
+    from autograder.diagnosis import measure
 
     exercises = [registry.find(name) for name in arguments.exercises] or list(registry.exercises())
     scores: list[Any] = []
-    mutants, named = [], []
+    mutants, named, diagnoses = [], [], []
     for exercise in exercises:
         asked = asked_of(exercise, arguments.seed)
         scores.append(judge(exercise, asked))
@@ -399,12 +400,15 @@ def _corpus(arguments: argparse.Namespace) -> int:
         if arguments.report:
             named.append(lines(exercise, asked))
             _tell(named[-1], True)
+            diagnoses.append(measure.diagnosed(exercise, asked, arguments.seed))
+            _tell(diagnoses[-1], True)
         if arguments.mutants:
             mutants.append(sharpness(exercise, asked))
             _tell(mutants[-1], arguments.report)
     print(together(scores).line)
     if named:
         print(lines_of(named).line)
+        print(measure.total(diagnoses).line)
     if mutants:
         print(total(mutants).line)
     return 0 if all(score.sound for score in scores + mutants) else 1

@@ -20,6 +20,7 @@ from autograder.checks.reference import reference_of
 from autograder.checks.shrink import shrunk
 from autograder.checks.steps import first_wrong_step
 from autograder.diagnose import counterexample, diagnose, diagnose_edge, subject_of
+from autograder.diagnosis.kinds import kind
 from autograder.localize.tell import localized
 from autograder.parse import parse_source
 from autograder.sandbox_client import Cell, CellOutcome, SandboxClient, StudentError
@@ -231,7 +232,7 @@ def _judged(exercise: Exercise, verdict: Verdict, attempt: Attempt, lack: str, w
     if blind is not None:  # what decides was not seen
         return replace(verdict, checks=checks, reason=f"{blind.name} {blind.not_run}")
     found, stopped = diagnose(exercise, attempt.findings), _stopped(attempt.findings)
-    unknown = None if attempt.passed or stopped else NOTHING_FITS
+    unknown = None if attempt.passed or stopped or found else unexplained(exercise, attempt.findings)
     if unwritten:
         unknown = f"{_listed(unwritten)}: {NOT_WRITTEN}."
     return replace(
@@ -246,6 +247,12 @@ def _judged(exercise: Exercise, verdict: Verdict, attempt: Attempt, lack: str, w
         counterexample=counterexample(exercise, attempt.findings, attempt.step),
         reason=_not_seen(checks) if attempt.passed else stopped,
     )
+
+
+def unexplained(exercise: Exercise, findings: Sequence[Finding]) -> str:
+    """What to say where no collected mistake fits: the kind of thing that is wrong, or that we know of none."""
+    said = kind(exercise, findings, reference_of(exercise))
+    return f"{said} Which mistake leads there is not one of those that we know." if said else NOTHING_FITS
 
 
 def _unwritten(exercise: Exercise, findings: Sequence[Finding]) -> list[str]:

@@ -1,0 +1,428 @@
+"""What kind of thing is wrong where no collected mistake fits: the right answer after one small transformation.
+
+Each of a family of transformations is applied to the right answers, or to the inputs that the reference is given. One
+that yields the student's answer to every question that failed is reported: a fact of these answers, not a guess at how
+they came about. Where none does, what is common to the failed questions is said.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from autograder.api import Exercise
+from autograder.checks.compare import RaisedError, compare, compare_values
+from autograder.diagnosis.shares import of_rows, of_scores, of_sequence
+from autograder.diagnosis.slips import of_slip
+
+if TYPE_CHECKING:
+    from autograder.checks.local import LocalSubject
+    from autograder.checks.probe import Answer as Reply
+    from autograder.checks.probe import Finding
+
+LEAST = 2  # questions that a transformation must explain: one number can be made of another in many ways
+
+
+def kind(exercise: Exercise, findings: Sequence[Finding], reference: LocalSubject) -> str | None:
+    """A sentence for the student, or None: which transformation makes the right answers into theirs."""
+    failed = [finding for finding in findings if finding.failed]
+    core = [reply for finding in failed if finding.check.core for reply in finding.failed if _is_value(reply)]
+    if core:
+        for explain in (_stopped, _of_form, _of_output, _of_scores, _of_input, _of_entries):
+            if said := explain(core, reference):
+                return said
+        said = of_slip(core, exercise)
+        return said or of_rows(core) or of_sequence(core) or _common(findings)
+    return _properties(failed)
+
+
+def _is_value(reply: Reply) -> bool:
+    """Whether it is an answer itself, and not the gradients of one."""
+    return not isinstance(reply.expected, dict) or "gradient of input" not in reply.expected
+
+
+def _stopped(core: Sequence[Reply], _: LocalSubject) -> str | None:
+    messages = {reply.actual.message for reply in core if isinstance(reply.actual, RaisedError)}
+    if len(messages) == 0 or not all(isinstance(reply.actual, RaisedError) for reply in core):
+        return None
+    return f"Wherever your code is wrong, it stops with an error: {min(messages, key=len)}"
+
+
+def _of_form(core: Sequence[Reply], _: LocalSubject) -> str | None:
+    if any(isinstance(reply.actual, RaisedError) for reply in core):
+        return None
+    if all(type(reply.actual) is not type(reply.expected) and not _number(reply) for reply in core):
+        return f"The kind of your result is wrong before its numbers are: {_message(core)}."
+    if all(isinstance(reply.expected, tuple) and _swapped(reply) for reply in core):
+        return "Your results are right, but they come in another order than the one asked for."
+    return None
+
+
+def _of_scores(core: Sequence[Reply], _: LocalSubject) -> str | None:
+    return of_scores(core)
+
+
+def _number(reply: Reply) -> bool:
+    return isinstance(reply.expected, int | float) and isinstance(reply.actual, int | float)
+
+
+def _swapped(reply: Reply) -> bool:
+    expected, actual = reply.expected, reply.actual
+    return (
+        isinstance(actual, tuple) and len(actual) > 1 and compare(expected[::-1], actual, reply.probe.tolerance) is None
+    )
+
+
+def _of_output(core: Sequence[Reply], _: LocalSubject) -> str | None:
+    pairs = [_tensors(reply) for reply in core]
+    if any(pair is None for pair in pairs) or len(core) < LEAST:
+        return None
+    for said, transform in OUTPUT:
+        if all(_alike(reply, transform, pair) for reply, pair in zip(core, pairs, strict=True)):
+            return f"Your result is the right one {said}."
+    return _factor(core, pairs)
+
+
+def _tensors(reply: Reply) -> tuple[Tensor, Tensor] | None:
+    """The first part of the answer that differs, as tensors: expected, and the student's."""
+    expected, actual = reply.expected, reply.actual
+    if isinstance(expected, tuple | list) and type(actual) is type(expected) and len(actual) == len(expected):
+        for one, other in zip(expected, actual, strict=True):
+            if (
+                isinstance(one, Tensor)
+                and isinstance(other, Tensor)
+                and compare_values(one, other, reply.probe.tolerance)
+            ):
+                return one.detach(), other.detach()
+    made = [_tensor(expected), _tensor(actual)]
+    return (made[0], made[1]) if made[0] is not None and made[1] is not None else None
+
+
+def _tensor(value: Any) -> Tensor | None:
+    if isinstance(value, Tensor):
+        return value.detach()
+    try:
+        return torch.tensor(value) if isinstance(value, bool | int | float | list | tuple) else None
+    except (ValueError, TypeError, RuntimeError, OverflowError):
+        return None
+
+
+def _alike(reply: Reply, transform: Callable[[Tensor], Tensor], pair: tuple[Tensor, Tensor] | None) -> bool:
+    assert pair is not None
+    try:
+        made = transform(pair[0])
+    except (RuntimeError, IndexError, TypeError, ValueError):
+        return False
+    same = made.shape == pair[1].shape and compare_values(made, pair[1], reply.probe.tolerance) is None
+    return same and compare(pair[0], made, reply.probe.tolerance) is not None
+
+
+def _shifted(axis: int, by: int) -> Callable[[Tensor], Tensor]:
+    return lambda value: value.roll(by, axis)
+
+
+OUTPUT: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
+    ("with its sign turned", lambda value: -value),
+    ("inverted: True where False is right, and False where True is", lambda value: ~value),
+    ("subtracted from 1", lambda value: 1 - value),
+    ("with its last two axes exchanged", lambda value: value.transpose(-1, -2)),
+    ("with its first two axes exchanged", lambda value: value.transpose(0, 1)),
+    ("in reverse order along its last axis", lambda value: value.flip(-1)),
+    ("in reverse order along its first axis", lambda value: value.flip(0)),
+    ("in reverse order along its last axis but one", lambda value: value.flip(-2)),
+    ("moved on by one place along its last axis", _shifted(-1, 1)),
+    ("moved back by one place along its last axis", _shifted(-1, -1)),
+    ("moved on by one place along its last axis but one", _shifted(-2, 1)),
+    ("moved back by one place along its last axis but one", _shifted(-2, -1)),
+    ("without its last entry along the last axis", lambda value: value[..., :-1]),
+    ("without its first entry along the last axis", lambda value: value[..., 1:]),
+    ("without its last entry along the first axis", lambda value: value[:-1]),
+    ("without its first entry along the first axis", lambda value: value[1:]),
+    ("plus 1", lambda value: value + 1),
+    ("minus 1", lambda value: value - 1),
+    ("squared", lambda value: value.square()),
+    ("under a square root", lambda value: value.sqrt()),
+    ("turned over: 1 divided by it", lambda value: 1 / value),
+    ("after an exponential", lambda value: value.exp()),
+    ("after a logarithm", lambda value: value.log()),
+    ("after one more softmax over its last axis", lambda value: value.softmax(-1)),
+    ("after a softmax over its last axis but one", lambda value: value.softmax(-2)),
+    ("after a log-softmax over its last axis", lambda value: value.log_softmax(-1)),
+    ("summed up along its last axis as it goes", lambda value: value.cumsum(-1)),
+    ("divided by its sum along the last axis", lambda value: value / value.sum(-1, keepdim=True)),
+    ("divided by its length along the last axis", lambda value: value / value.norm(dim=-1, keepdim=True)),
+    ("sorted along its last axis", lambda value: value.sort(-1).values),
+    ("with all above the diagonal set to zero", lambda value: value.tril()),
+    ("with all below the diagonal set to zero", lambda value: value.triu()),
+    ("rounded to whole numbers", lambda value: value.round()),
+    ("with what is below zero set to zero", lambda value: value.clamp(min=0)),
+    ("averaged over its first axis", lambda value: value.mean(0)),
+    ("summed over its first axis", lambda value: value.sum(0)),
+    ("averaged over all its entries", lambda value: value.mean()),
+    ("summed over all its entries", lambda value: value.sum()),
+    ("averaged over its last axis", lambda value: value.mean(-1)),
+    ("summed over its last axis", lambda value: value.sum(-1)),
+    ("set to zero everywhere", lambda value: torch.zeros_like(value)),
+)
+
+
+def _factor(core: Sequence[Reply], pairs: Sequence[tuple[Tensor, Tensor] | None]) -> str | None:
+    """One number by which the whole of each answer is multiplied: the same in all, or a size of its inputs."""
+    found = [_ratio(*pair) if pair else None for pair in pairs]
+    if any(ratio is None or not math.isfinite(ratio) or ratio == 0 for ratio in found):
+        return None
+    ratios = [ratio for ratio in found if ratio is not None]
+    if all(math.isclose(ratio, ratios[0], rel_tol=1e-3) for ratio in ratios):
+        return f"Your result is the right one times {ratios[0]:.4g}, in every case."
+    sizes = [_sizes(reply) for reply in core]
+    for name in sizes[0]:
+        for power, said in POWERS:
+            if all(math.isclose(ratio, size.get(name, 0) ** power if size.get(name) else 0, rel_tol=1e-3)
+                   for ratio, size in zip(ratios, sizes, strict=True)):  # fmt: skip
+                return f"Your result is the right one {said} {name} (in the smallest case, times {ratios[0]:.4g})."
+    if any(pair is not None and pair[0].numel() < 3 for pair in pairs):
+        return None  # any number is some multiple of any other
+    return (
+        "Your result is the right one times a number of its own in each case: look at what you divide or multiply by."
+    )
+
+
+POWERS = ((1.0, "times"), (-1.0, "divided by"), (0.5, "times the square root of"),
+          (-0.5, "divided by the square root of"), (2.0, "times the square of"))  # fmt: skip
+
+
+def _ratio(expected: Tensor, actual: Tensor) -> float | None:
+    if expected.shape != actual.shape or not expected.is_floating_point() or not expected.numel():
+        return None
+    expected, actual = expected.double(), actual.double()
+    used = expected.abs() > 1e-3 * expected.abs().max()
+    if not used.any() or not (torch.isfinite(expected) & torch.isfinite(actual)).all():
+        return None
+    ratios = actual[used] / expected[used]
+    spread = (actual - ratios.median() * expected).abs().max()
+    return float(ratios.median()) if spread <= 1e-5 * actual.abs().max() else None
+
+
+def _sizes(reply: Reply) -> dict[str, int]:
+    """What the sizes in a question are called: the axes of its tensors, and its whole numbers."""
+    case = reply.probe.case
+    named = {f"argument {place + 1}": value for place, value in enumerate(case.args)}
+    named |= {f"`{name}`": value for name, value in case.kwargs.items()}
+    sizes: dict[str, int] = {}
+    for name, value in named.items():
+        if isinstance(value, Tensor):
+            for axis in range(1, value.dim() + 1):
+                last = {1: "the last axis", 2: "the last axis but one"}.get(axis, f"axis {value.dim() - axis}")
+                sizes[f"the size of {last} of {name}"] = value.shape[-axis]
+            sizes[f"the number of entries of {name}"] = value.numel()
+            if value.dtype is torch.bool:
+                sizes[f"the number of True in {name}"] = int(value.sum())
+        elif isinstance(value, int) and not isinstance(value, bool):
+            sizes[name] = value
+    return sizes
+
+
+def _of_input(core: Sequence[Reply], reference: LocalSubject) -> str | None:
+    """The right answer to another question: an argument left out, turned over, or exchanged for another."""
+    if len(core) < LEAST:
+        return None
+    first = sorted(core, key=lambda reply: reply.probe.case.size())
+    for said, change in _changes(first[0], reference):
+        if all(_answers(reply, change, reference) for reply in first):
+            return f"Your answer is the right one to another question: {said}."
+    return None
+
+
+Change = Callable[[list[Any]], list[Any] | None]
+
+
+def _changes(reply: Reply, reference: LocalSubject) -> Iterator[tuple[str, Change]]:
+    names = _parameters(reply, reference)
+    for place, value in enumerate(reply.probe.case.args):
+        name = f"`{names[place]}`" if place < len(names) else f"argument {place + 1}"
+        for said, change in CHANGES:
+            yield said.format(name), _at(place, change)
+        for other in range(place):
+            if isinstance(value, Tensor):
+                both = (
+                    f"`{names[other]}` and {name}" if other < len(names) else f"arguments {other + 1} and {place + 1}"
+                )
+                yield f"{both} are exchanged", _exchanged(place, other)
+                yield (
+                    f"{name} stands where `{names[other]}` should" if other < len(names) else both,
+                    _copied(place, other),
+                )
+
+
+CHANGES: tuple[tuple[str, Callable[[Any], Any]], ...] = (
+    ("as if {} were not given", lambda value: None),
+    ("as if {} were inverted", lambda value: ~value if value.dtype is torch.bool else 1 / 0),
+    ("as if every entry of {} were True", lambda value: torch.ones_like(value) if value.dtype is torch.bool else 1 / 0),
+    ("as if every entry of {} were zero", lambda value: torch.zeros_like(value)),
+    ("as if every entry of {} were one", lambda value: torch.ones_like(value)),
+    ("as if the last two axes of {} were exchanged", lambda value: value.transpose(-1, -2)),
+    ("as if {} were read backwards", lambda value: value.flip(-1)),
+    ("as if {} were read backwards along its first axis", lambda value: value.flip(0)),
+    ("as if {} were read backwards along its second axis", lambda value: value.flip(1)),
+    ("as if {} were moved on by one place", lambda value: value.roll(1, -1)),
+    ("as if {} were moved back by one place", lambda value: value.roll(-1, -1)),
+    ("as if the first of the batch in {} stood for all", lambda value: value[:1].expand_as(value)),
+    ("as if {} were larger by one", lambda value: value + 1),
+    ("as if {} were smaller by one", lambda value: value - 1),
+    ("as if {} were twice as large", lambda value: value * 2),
+    ("as if {} were half as large", lambda value: value // 2 if isinstance(value, int) else value / 2),
+    ("as if {} were 0", lambda value: type(value)(0) if isinstance(value, int | float) else 1 / 0),
+    ("as if {} were 1", lambda value: type(value)(1) if isinstance(value, int | float) else 1 / 0),
+    ("as if {} had the other sign", lambda value: -value),
+    ("as if {} were turned over", lambda value: value[::-1]),
+    ("as if the last of {} were not there", lambda value: value[:-1]),
+    ("as if the first of {} were not there", lambda value: value[1:]),
+)
+
+
+def _at(place: int, change: Callable[[Any], Any]) -> Change:
+    return lambda args: [*args[:place], change(args[place]), *args[place + 1 :]] if place < len(args) else None
+
+
+def _exchanged(place: int, other: int) -> Change:
+    def change(args: list[Any]) -> list[Any]:
+        args[place], args[other] = args[other], args[place]
+        return args
+
+    return change
+
+
+def _copied(place: int, other: int) -> Change:
+    def change(args: list[Any]) -> list[Any]:
+        args[other] = args[place]
+        return args
+
+    return change
+
+
+def _parameters(reply: Reply, reference: LocalSubject) -> list[str]:
+    import inspect
+
+    case = reply.probe.case
+    target = reference.namespace[case.symbol]
+    if case.init is not None:
+        target = getattr(target, case.method or "forward")
+    return [name for name in inspect.signature(target).parameters if name != "self"]
+
+
+def _answers(reply: Reply, change: Change, reference: LocalSubject) -> bool:
+    """Whether the reference, given the changed arguments, answers as the student did."""
+    from autograder.sandbox_client import StudentError
+
+    case = reply.probe.case
+    try:
+        args = change(list(case.args))
+        if args is None:
+            return False
+        made = replace(case, args=tuple(args)).value(reference)
+    except (StudentError, ArithmeticError, AttributeError, TypeError, ValueError, RuntimeError, IndexError):
+        return False
+    return compare_values(made, reply.actual, reply.probe.tolerance) is None
+
+
+def _of_entries(core: Sequence[Reply], _: LocalSubject) -> str | None:
+    """Which entries are right, where that follows a rule: one row, one column, one side of the diagonal."""
+    from autograder.checks.compare import wrong_entries
+
+    pairs = [(reply, _tensors(reply)) for reply in core]
+    if len(core) < LEAST or any(pair is None for _, pair in pairs):
+        return None
+    wrong = [wrong_entries(*pair, reply.probe.tolerance) for reply, pair in pairs if pair]
+    if any(one is None or not one.any() or one.dim() == 0 for one in wrong):
+        return None
+    known = [one for one in wrong if one is not None]
+    for said, rule in ENTRIES:
+        if all(_follows(rule, one) for one in known) and not all(one.all() for one in known):
+            return f"Part of your result is right, and it follows a rule: {said}."
+    if all(bool(pair[1].isnan().any()) for _, pair in pairs if pair and pair[1].is_floating_point()):
+        return "Your result holds NaN where a number is expected: look for 0 / 0, or infinity minus infinity."
+    return None
+
+
+def _follows(rule: Callable[[Tensor], Tensor], wrong: Tensor) -> bool:
+    try:
+        return not rule(wrong).any()
+    except (IndexError, RuntimeError):
+        return False
+
+
+ENTRIES: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
+    ("all but the last entry of the last axis are right", lambda wrong: wrong[..., :-1]),
+    ("all but the first entry of the last axis are right", lambda wrong: wrong[..., 1:]),
+    ("all but the last row are right", lambda wrong: wrong[..., :-1, :]),
+    ("all but the first row are right", lambda wrong: wrong[..., 1:, :]),
+    ("the last row is right, the rows above it are not", lambda wrong: wrong[..., -1:, :]),
+    ("the first row is right, what follows is not", lambda wrong: wrong[..., :1, :]),
+    ("the first column is right, what follows is not", lambda wrong: wrong[..., :1]),
+    ("the last column is right, what comes before is not", lambda wrong: wrong[..., -1:]),
+    ("what is on and below the diagonal is right", lambda wrong: wrong.tril()),
+    ("what is on and above the diagonal is right", lambda wrong: wrong.triu()),
+    ("the diagonal alone is wrong", lambda wrong: wrong & ~torch.eye(*wrong.shape[-2:], dtype=torch.bool)),
+    ("the first of the batch is right, the others are not", lambda wrong: wrong[:1]),
+    ("the last of the batch is right, the others are not", lambda wrong: wrong[-1:]),
+)
+
+
+def _common(findings: Sequence[Finding]) -> str | None:
+    """What the failed questions have in common that those which passed lack."""
+    replies = [reply for f in findings if f.check.core for reply in f.answers if _is_value(reply)]
+    failed = [_features(reply) for reply in replies if reply.difference]
+    passed = [_features(reply) for reply in replies if not reply.difference]
+    if not passed:
+        return None
+    shared = set.intersection(*failed) - set.union(*passed)
+    return f"Your answer is right in other cases; it is wrong {min(shared)}." if shared else None
+
+
+def _features(reply: Reply) -> set[str]:
+    case = reply.probe.case
+    found = set()
+    for place, value in enumerate(case.args):
+        name = f"argument {place + 1}"
+        found.add(f"where {name} is {'not ' if value is None else ''}given")
+        if isinstance(value, Tensor):
+            found.add(f"where {name} has {value.dim()} axes")
+            found.update(
+                f"where axis {axis} of {name} has size 1" for axis, size in enumerate(value.shape) if size == 1
+            )
+            if value.dtype is torch.bool and not value.all():
+                found.add(f"where {name} hides something")
+        elif isinstance(value, bool | int | float | str):
+            found.add(f"where {name} is {value!r}")
+    found.update(f"where `{name}` is {value!r}" for name, value in case.kwargs.items() if isinstance(value, bool | int))
+    return found
+
+
+def _properties(failed: Sequence[Finding]) -> str | None:
+    """Ordinary values are right; what else is asked for is not."""
+    names = {finding.check.property for finding in failed}
+    if not failed or len(names) > 1:
+        return None
+    name = failed[0].check.property
+    return f"Your values are right. {ASIDE[name]}: {failed[0].message}." if name in ASIDE else None
+
+
+ASIDE: dict[str | None, str] = {
+    "gradients": "What flows back is not: something on the way is detached, rounded or computed outside torch",
+    "dtypes": "What goes wrong is the type of number in which you compute or answer",
+    "edges": "What goes wrong is a case at the edge",
+    "cost": "What goes wrong is what it takes",
+    "purity": "What goes wrong is what your code leaves behind",
+    "shapes": "What goes wrong is their form",
+    "values": "What goes wrong is an extreme case",
+}
+
+
+def _message(core: Sequence[Reply]) -> str:
+    difference = core[0].difference
+    return difference.message if difference else ""

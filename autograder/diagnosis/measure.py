@@ -1,0 +1,115 @@
+"""How well diagnosis does: two mistakes in one answer, and mistakes that are not collected."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from autograder.answers import Edited
+from autograder.api import Exercise
+from autograder.diagnosis.compose import Together, agrees, fit
+
+if TYPE_CHECKING:
+    from autograder.checks.probe import Asked, Finding
+
+PAIRS = 6  # of each exercise, drawn anew for each seed
+TRIES = 4 * PAIRS
+
+
+@dataclass
+class Diagnosed:
+    """What diagnosis said of answers with two mistakes, and of mistakes that it was not allowed to know."""
+
+    exercise: str
+    pairs: int = 0
+    both: int = 0
+    one: int = 0
+    hidden: int = 0  # pairs that answer as one of the two alone does, or rightly: nobody could name both
+    unknown: int = 0  # mistakes left out of what is known
+    kinds: int = 0  # of them, said to be of some kind, or taken for others
+    notes: list[str] = field(default_factory=list)
+    complaints = ()
+    sound = True
+
+    @property
+    def line(self) -> str:
+        """One line of the report."""
+        return (
+            f"{self.exercise:32} two mistakes {self.pairs:3}  both named {_share(self.both, self.pairs)}  at least one "
+            f"{_share(self.one, self.pairs)}  (not counted: {self.hidden} of which one hides the other)  "
+            f"not collected {self.unknown:3}  of which something is said {_share(self.kinds, self.unknown)}"
+        )
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part}/{whole}" + (f" ({100 * part / whole:.0f}%)" if whole else "")
+
+
+def total(scores: Sequence[Diagnosed]) -> Diagnosed:
+    """All exercises as one."""
+    whole = Diagnosed("all exercises")
+    for name in ("pairs", "both", "one", "hidden", "unknown", "kinds"):
+        setattr(whole, name, sum(getattr(score, name) for score in scores))
+    return whole
+
+
+def diagnosed(exercise: Exercise, asked: list[Asked], seed: int, every: int = 3) -> Diagnosed:
+    """Sampled pairs of compatible mistakes, and each n-th mistake with its own name taken away."""
+    from autograder.checks.corpus import examined
+    from autograder.diagnose import diagnose, known_answers
+
+    score = Diagnosed(exercise.id)
+    for pair, findings in _pairs(exercise, asked, seed, score):
+        found = diagnose(exercise, findings)
+        names = set(found.name.split(" + ")) if found else set()
+        wanted = {part.stem for part in pair.parts}
+        score.pairs, score.both = score.pairs + 1, score.both + (names == wanted)
+        score.one += bool(names & wanted)
+        score.notes += [f"{pair.stem} is taken for {found.name if found else 'none we know'}"] * (names != wanted)
+    known = known_answers(exercise)
+    for one in known[seed % every :: every]:
+        _left_out(exercise, one.stem, examined(one, asked), [other for other in known if other != one], score)
+    return score
+
+
+def _left_out(exercise: Exercise, name: str, findings: list[Finding], known: list, score: Diagnosed) -> None:
+    from autograder.checks.reference import reference_of
+    from autograder.diagnose import diagnose
+    from autograder.diagnosis.kinds import kind
+
+    if not any(finding.failed for finding in findings):
+        return
+    other = diagnose(exercise, findings, known)
+    said = other.name if other else kind(exercise, findings, reference_of(exercise))
+    score.unknown, score.kinds = score.unknown + 1, score.kinds + (said is not None)
+    score.notes.append(f"{name}, were it not known: {said or 'nothing is said'}")
+
+
+def _pairs(exercise: Exercise, asked: list, seed: int, score: Diagnosed) -> Iterator[tuple[Together, list[Finding]]]:
+    """Two mistakes each, that can be told from either alone; the same ones for the same seed."""
+    from autograder.checks.local import LocalSubject
+    from autograder.checks.probe import answered
+    from autograder.diagnose import known_answers
+
+    edits = [one for one in known_answers(exercise) if isinstance(one, Edited)]
+    pairs = [Together(parts) for parts in itertools.combinations(edits, 2) if fit(parts)]
+    random.Random(f"{seed}/{exercise.id}").shuffle(pairs)
+    given = 0
+    for pair in pairs[:TRIES]:
+        namespace: dict = {"__name__": "answer"}
+        try:
+            exec(compile(pair.read_text(), f"{pair.stem}.py", "exec", dont_inherit=True), namespace)
+        except Exception:  # the lines of the two cannot stand in one answer
+            continue
+        findings = answered(asked, LocalSubject(namespace))
+        replies = [reply for finding in findings if finding.failed for reply in finding.answers]
+        if not replies or any(agrees(part, replies) for part in pair.parts):
+            score.hidden += 1
+            continue
+        yield pair, findings
+        given += 1
+        if given == PAIRS:
+            return

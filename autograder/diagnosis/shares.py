@@ -1,0 +1,125 @@
+"""Kinds of mistakes in softmax weights, in the order of entries, and in lists; see autograder.diagnosis.kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from autograder.checks.probe import Answer as Reply
+
+Pair = tuple[Tensor, Tensor]
+
+
+def of_scores(core: Sequence[Reply]) -> str | None:
+    """A softmax of the right scores times a number: the logarithms of a row's shares are then that many times."""
+    found = [_steepness(*pair) for reply in core if (pair := _shares(reply))]
+    ratios = [one for one in found if one is not None]
+    if len(found) < max(2, len(core) // 2) or len(ratios) < len(found):
+        return None
+    if max(ratios) - min(ratios) < 0.01 * abs(ratios[0]):
+        return f"The scores under your softmax are the right ones times {ratios[0]:.3g}."
+    least, most = min(ratios), max(ratios)
+    return (
+        "The scores under your softmax are the right ones times a number that differs from case to case "
+        f"(from {least:.3g} to {most:.3g}): look at what you scale them by."
+    )
+
+
+def _shares(reply: Reply) -> Pair | None:
+    """The part of the answer in which rows share out one, in both."""
+    found = [(one, other) for one, other in _parts(reply) if one.shape == other.shape and one.shape[-1:] > (2,)]
+    return next(((one, other) for one, other in found if _shared_out(one) and _shared_out(other)), None)
+
+
+def _parts(reply: Reply) -> list[Pair]:
+    both = isinstance(reply.expected, tuple) and isinstance(reply.actual, tuple)
+    parts = list(zip(reply.expected, reply.actual, strict=False)) if both else [(reply.expected, reply.actual)]
+    return [(one, other) for one, other in parts if isinstance(one, Tensor) and isinstance(other, Tensor)]
+
+
+def _shared_out(value: Any) -> bool:
+    """Whether every row is non-negative and sums to one, or is empty."""
+    if not value.is_floating_point() or value.dim() < 1 or not value.numel():
+        return False
+    sums = value.double().sum(-1)
+    return bool((value >= 0).all() and (((sums - 1).abs() < 1e-3) | (sums == 0)).all() and (sums != 0).any())
+
+
+def _steepness(expected: Tensor, actual: Tensor) -> float | None:
+    """By which number the scores were multiplied before the softmax; None where none fits."""
+    inside = expected > 0
+    if not torch.equal(inside, actual > 0):
+        return None
+    right, theirs = (_centred(value.double(), inside) for value in (expected, actual))
+    if right.square().sum() < 1e-6:
+        return None
+    ratio = (right * theirs).sum() / right.square().sum()
+    return float(ratio) if (theirs - ratio * right).abs().max() <= 1e-3 * max(1.0, float(theirs.abs().max())) else None
+
+
+def _centred(shares: Tensor, inside: Tensor) -> Tensor:
+    """The scores behind these shares, as far as they can be known: up to a number in each row."""
+    logs = shares.clamp(min=1e-300).log().masked_fill(~inside, 0.0)
+    mean = logs.sum(-1, keepdim=True) / inside.sum(-1, keepdim=True).clamp(min=1)
+    return (logs - mean).masked_fill(~inside, 0.0)
+
+
+def of_rows(core: Sequence[Reply]) -> str | None:
+    """What holds of all entries together: the same numbers elsewhere, NaN, sums over another axis."""
+    pairs = [pair for reply in core for pair in _parts(reply)[:1] if pair[0].shape == pair[1].shape and pair[0].dim()]
+    if len(pairs) < max(2, len(core)):
+        return None
+    if all(_same_numbers(*pair) for pair in pairs) and any(right.unique().numel() > 2 for right, _ in pairs):
+        return "Your result holds the right numbers, but in other places: an axis or an order is not the one asked for."
+    if all(bool(theirs.isnan().any()) for _, theirs in pairs):
+        return "Your result holds NaN where a number is expected: look for 0 / 0, or infinity minus infinity."
+    weights = [theirs for reply in core for right, theirs in _parts(reply) if _shared_out(right)]
+    if weights and not any(_shared_out(one) for one in weights):
+        across = all(one.dim() > 1 and _shared_out(one.transpose(-1, -2)) for one in weights)
+        where = "; your columns do, so your softmax runs over the wrong axis" if across else ""
+        return f"The weights in a row should sum to one, and yours do not{where}."
+    return None
+
+
+def _same_numbers(right: Tensor, theirs: Tensor) -> bool:
+    ordered = [value.double().flatten().sort().values for value in (right, theirs)]
+    return torch.allclose(*ordered, rtol=1e-4, atol=1e-6)
+
+
+def of_sequence(core: Sequence[Reply]) -> str | None:
+    """Lists: what is missing, what is too much, up to where they agree."""
+    pairs = [(reply.expected, reply.actual) for reply in core]
+    if not all(isinstance(right, list) and isinstance(theirs, list) for right, theirs in pairs):
+        return None
+    found = (said for said, rule in SEQUENCES if all(rule(right, theirs) for right, theirs in pairs))
+    said = next(found, None)
+    return f"Your list is not the right one: {said}." if said else None
+
+
+def _starts(whole: list, part: list) -> bool:
+    return len(part) < len(whole) and whole[: len(part)] == part
+
+
+def _ends(whole: list, part: list) -> bool:
+    return 0 < len(part) < len(whole) and whole[-len(part) :] == part
+
+
+SEQUENCES: tuple[tuple[str, Callable[[list, list], bool]], ...] = (
+    ("it is empty", lambda right, theirs: not theirs),
+    ("it has the right entries in reverse order", lambda right, theirs: theirs == right[::-1]),
+    ("it lacks the last entries", _starts),
+    ("it goes on after it should have ended", lambda right, theirs: _starts(theirs, right)),
+    ("it lacks the first entries", _ends),
+    ("something stands before what is right", lambda right, theirs: _ends(theirs, right)),
+    ("it has the right entries in another order",
+     lambda right, theirs: sorted(map(repr, right)) == sorted(map(repr, theirs))),
+    ("it is shorter than it should be", lambda right, theirs: len(theirs) < len(right)),
+    ("it is longer than it should be", lambda right, theirs: len(theirs) > len(right)),
+    ("it starts with the right entry and differs later", lambda right, theirs: right[:1] == theirs[:1] != []),
+    ("it has as many entries as it should, and differs from the first on",
+     lambda right, theirs: len(theirs) == len(right) and right[:1] != theirs[:1]),
+)  # fmt: skip

@@ -1,0 +1,68 @@
+"""Where no collected mistake fits, the kind of thing that is wrong is said; what is right is never spoken of."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import pytest
+
+from autograder import registry
+from autograder.checks.corpus import asked_of
+from autograder.checks.local import LocalSubject
+from autograder.checks.probe import answered
+from autograder.checks.reference import reference_of
+from autograder.diagnosis.kinds import kind
+from autograder.diagnosis.measure import diagnosed
+
+asked = lru_cache(maxsize=4)(asked_of)
+CAUSAL, ATTENTION, RAG = "masks.causal", "attention.scaled_dot_product", "rag.token"
+ATTEND = """
+import torch
+def scaled_dot_product_attention(q, k, v, mask=None):
+    s = q @ k.transpose(-2, -1) * SCALE
+    if mask is not None:
+        s = s.masked_fill(~mask, torch.finfo(s.dtype).min)
+    w = s.softmax(-1)
+    if mask is not None:
+        w = w.masked_fill(~mask, 0.0)
+    return w @ v, w
+"""
+CASES = [
+    (CAUSAL, "import torch\ndef causal_mask(n):\n    return ~torch.ones(n, n).bool().tril()\n", "inverted"),
+    (
+        CAUSAL,
+        "import torch\ndef causal_mask(n):\n    return torch.ones(n, n).bool().triu()\n",
+        "last two axes exchanged",
+    ),
+    (CAUSAL, "import torch\ndef causal_mask(n):\n    raise KeyError('no')\n", "stops with an error"),
+    (
+        ATTENTION,
+        ATTEND.replace("SCALE", "0.5 / q.size(-1) ** 0.5"),
+        "scores under your softmax are the right ones times 0.5",
+    ),
+    (ATTENTION, ATTEND.replace("SCALE", "q.size(-1) ** -0.7"), "a number that differs from case to case"),
+]
+
+
+def said(exercise_id: str, source: str) -> str | None:
+    exercise, namespace = registry.find(exercise_id), {}
+    exec(source, namespace)
+    findings = answered(asked(exercise, 5), LocalSubject(namespace))
+    return kind(exercise, findings, reference_of(exercise))
+
+
+@pytest.mark.parametrize(("exercise_id", "source", "words"), CASES, ids=lambda case: case[:20].strip())
+def test_the_kind_is_said(exercise_id, source, words):
+    symbols = registry.find(exercise_id).symbols
+    assert words in (said(exercise_id, source) or "nothing"), symbols
+
+
+def test_of_a_right_answer_nothing_is_said():
+    assert said(ATTENTION, ATTEND.replace("SCALE", "q.size(-1) ** -0.5")) is None
+
+
+def test_the_report_counts_two_mistakes_and_what_is_not_collected():
+    exercise = registry.find(RAG)
+    score = diagnosed(exercise, asked(exercise, 5), seed=5)
+    assert score.pairs == 6 and score.both >= 4 and score.one == 6, score.notes
+    assert score.unknown >= 5 and "both named" in score.line
