@@ -89,10 +89,11 @@ class Draw:
 _known_shapes: WeakKeyDictionary[Any, dict[Any, dict[str, tuple[int, ...]]]] = WeakKeyDictionary()
 
 
-def _shapes(reference: Any, symbol: str, init: tuple) -> dict[str, tuple[int, ...]]:
+def _shapes(reference: Any, symbol: str, init: tuple[Any, ...]) -> dict[str, tuple[int, ...]]:
     """The shapes of the reference's parameters; remembered where numbers and words alone decide them."""
     if not all(isinstance(one, int | float | str | None) for one in init):
-        return Case(symbol, (), init=init).built(reference).state_shapes()
+        shapes: dict[str, tuple[int, ...]] = Case(symbol, (), init=init).built(reference).state_shapes()
+        return shapes
     known = _known_shapes.setdefault(reference, {})
     key = symbol, tuple((type(one), one) for one in init)  # 1 is not True
     if key not in known:
