@@ -7,15 +7,13 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from autograder import injected_modules
-from autograder.answers import Answer, answers
+from autograder.answers import Answer, Edited
 from autograder.api import Exercise
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Finding
 from autograder.localize.find import find
 
 NEAR = 2  # lines
-MOST = 5  # lines that an edit may have, and half of the answer at most
 
 
 @dataclass
@@ -36,10 +34,10 @@ class Lines:
 
 def measured(exercise: Exercise, path: Answer, findings: Sequence[Finding], into: Lines) -> None:
     """Adds a wrong answer to `into`, where it is an edit of a right one."""
-    text = path.read_text(encoding="utf-8")
-    edited = edited_lines(text, right_texts(exercise))
-    if not edited:
+    if not isinstance(path, Edited):
         return
+    text = path.read_text(encoding="utf-8")
+    edited = edited_lines(text, path.base.read_text(encoding="utf-8"))
     namespace = {"__name__": "answer"}
     exec(compile(text, path.name, "exec", dont_inherit=True), namespace)
     found = find(exercise, findings, LocalSubject(namespace), [("answer", text)])
@@ -52,30 +50,12 @@ def measured(exercise: Exercise, path: Answer, findings: Sequence[Finding], into
         into.notes.append(f"wrong/{path.stem} was edited in line {min(edited)}; {said} is named")
 
 
-def right_texts(exercise: Exercise) -> list[str]:
-    """Our right answers and the reference as it stands in the library."""
-    return [path.read_text(encoding="utf-8") for path in answers(exercise, "right")] + [
-        injected_modules.source([exercise])[0]
-    ]
-
-
-def edited_lines(text: str, rights: Sequence[str]) -> set[int]:
-    """The lines of `text` that the nearest right answer has not; none where it differs in too many to be an edit.
-
-    Of a line that was taken out, its neighbours.
-    """
-    mine = _code(text)
-    sizes: dict[int, list] = {}
-    for right in rights:
-        theirs = [line for _, line in _code(right)]
-        codes = difflib.SequenceMatcher(None, theirs, [line for _, line in mine], autojunk=False).get_opcodes()
-        changed = [code for code in codes if code[0] != "equal"]
-        size = sum(max(i2 - i1, j2 - j1) for _, i1, i2, j1, j2 in changed)
-        if 0 < size <= min(MOST, len(theirs) / 2):
-            sizes.setdefault(size, changed)
-    if not sizes:
-        return set()
-    places = {j for _, _, _, j1, j2 in sizes[min(sizes)] for j in (range(j1, j2) if j2 > j1 else (j1 - 1, j1))}
+def edited_lines(text: str, right: str) -> set[int]:
+    """The lines of `text` that the right answer has not; of a line that was taken out, its neighbours."""
+    mine, theirs = _code(text), [line for _, line in _code(right)]
+    codes = difflib.SequenceMatcher(None, theirs, [line for _, line in mine], autojunk=False).get_opcodes()
+    changed = [(j1, j2) for kind, _, _, j1, j2 in codes if kind != "equal"]
+    places = {j for j1, j2 in changed for j in (range(j1, j2) if j2 > j1 else (j1 - 1, j1))}
     return {mine[place][0] for place in places if 0 <= place < len(mine)}
 
 

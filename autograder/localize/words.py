@@ -144,7 +144,7 @@ def rows(a: np.ndarray, b: np.ndarray, like: Value) -> str:
     wrong = _differs(a, b, like).reshape(-1, a.shape[-1]).any(axis=1)
     if wrong.all():
         return "; each row differs"
-    return f"; {int(wrong.sum())} of {wrong.size} rows differ" if wrong.any() else ""
+    return f"; {int(wrong.sum())} of {len(wrong)} rows differ" if wrong.any() else ""
 
 
 def picture(found: Found) -> dict[str, Any] | None:
@@ -160,6 +160,7 @@ def picture(found: Found) -> dict[str, Any] | None:
         wrong = _differs(data, other.data, value)
     shown = [[_entry(x, value.dtype) for x in row] for row in _corner(data)]
     marks = None if wrong is None else _corner(wrong).tolist()
+    marks = None if marks is not None and all(map(all, marks)) else marks  # the sentence says that all are
     node = found.trace.maker(found.blamed.version)
     vector = data.ndim == 1
     return {

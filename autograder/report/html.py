@@ -7,6 +7,7 @@ stay. Every sign is a character; colours only repeat what the characters say.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from html import escape
@@ -14,9 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from autograder.api import HINTS, with_hints
-from autograder.report.matrix import example, flow
-from autograder.report.words import SIGNS, STATES, chips, number, places, still_to_be_had, what_is_right
+from autograder.report.matrix import corner, example, flow, matrices, render_matrix
+from autograder.report.words import SIGNS, STATES, chips, number, places, size, still_to_be_had, what_is_right
 
+CELL = re.compile(r"[A-Za-z0-9_-]{1,64}")
+TICKED = re.compile(r"`([^`<]{1,200})`")
+STEP_COLUMNS = ("", "line", "your code", "your shape", "a right one’s")
 LONGEST = 2000  # characters of any one text; a student's exception may carry a whole tensor
 
 
@@ -40,7 +44,8 @@ def verdict_html(verdict: object, hints: int = HINTS, styled: bool = True) -> st
     """
     data = with_hints(as_dict(verdict), hints)
     state = data["status"] if data["status"] in STATES else "not_graded"
-    body = "".join([_head(data), _right(data), _lesson(data), _chips(data), _seen(data), _example(data), _foot(data)])
+    parts = (_head, _right, _lesson, _line, _chips, _seen, _example, _steps, _foot)
+    body = "".join(part(data) for part in parts)
     return f'{_style() if styled else ""}<div class="tfkit-verdict tfkit-is-{state}">{body}</div>'
 
 
@@ -70,6 +75,50 @@ def _lesson(data: Mapping[str, Any]) -> str:
     if data["status"] == "not_graded":
         blocks.append("<p>This is not your mistake. An instructor will grade it by hand.</p>")
     return "".join(blocks)
+
+
+def _line(data: Mapping[str, Any]) -> str:
+    """The first line that departs, what is wrong there, and the value. Its classes tell the lab which line to mark."""
+    found = data.get("departure")
+    if not found:
+        return ""
+    cell = f" tfkit-in-{found['cell']}" if CELL.fullmatch(str(found.get("cell"))) else ""
+    said = f"<b>Line {int(found['line'])}</b>: {_code(found['sentence'])}."
+    source = f"<pre><code>{_text(found['text'])}</code></pre>" if found.get("text") else ""
+    value = found.get("value") or {}
+    tables = "".join(map(render_matrix, matrices(value.get("name", ""), value.get("value"), value.get("wrong"))))
+    box = f'<div class="tfkit-v-row">{tables}</div>' if tables else ""
+    part = f"<small>{_text(corner(value))}</small>" if tables and corner(value) else ""
+    return f'<div class="tfkit-v-line tfkit-line-{int(found["line"])}{cell}"><p>{said}</p>{source}{box}{part}</div>'
+
+
+def _steps(data: Mapping[str, Any]) -> str:
+    """The lines in the order in which they ran, with the shapes of a right answer's values beside the student's."""
+    rows = [_step(step, data["departure"]["line"]) for step in (data.get("departure") or {}).get("steps") or ()]
+    if not rows:
+        return ""
+    head = "".join(f'<th scope="col">{name}</th>' for name in STEP_COLUMNS)
+    table = f'<table class="tfkit-v-steps"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    title = "Step by step: your lines beside a right answer’s shapes"
+    return f'<details class="tfkit-v-trace"><summary>{title}</summary><div class="tfkit-v-box">{table}</div></details>'
+
+
+def _step(step: Mapping[str, Any], line: int) -> str:
+    own = step["line"] is not None
+    state = "" if not own else "✗" if step["line"] == line else "✓" if step["known"] else "·"
+    cells = (
+        step["line"] if own else "",
+        f"<code>{_text(step['text'])}</code>",
+        size(step["yours"]),
+        size(step["right"]),
+    )
+    here = ' class="tfkit-v-here"' if state == "✗" else ""
+    return f"<tr{here}><td>{state}</td>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def _code(text: str) -> str:
+    """With what stands between backticks as code."""
+    return TICKED.sub(r"<code>\1</code>", _text(text))
 
 
 def _chips(data: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from autograder.report.words import place, places, sentence
+from autograder.report.words import place, places, sentence, size
 
 WIDEST = 12  # rows and columns of a matrix
 MOST = 4  # matrices of one tensor
@@ -140,16 +140,37 @@ def _heat(value: Any, largest: float) -> str:
 
 
 def flow(rows: Sequence[str]) -> str:
-    """Who sees whom: a row per output, a column per input; "" where there is no map."""
+    """Who sees whom, a row per output and a column per input: as it is, beside how it should be; "" without a map."""
     if not rows:
         return ""
-    lines = [
-        "<tr>" + "".join(f'<td class="{FLOW_CLASSES.get(sign, "")}">{escape(sign)}</td>' for sign in row[: 2 * WIDEST])
-        + "</tr>"
-        for row in rows[: 2 * WIDEST]
-    ]  # fmt: skip
-    table = f'<table class="tfkit-v-m"><tbody>{"".join(lines)}</tbody></table>'
-    return f'<div class="tfkit-v-box">{table}</div><small>{FLOW}</small>'
+    right = ["".join("●" if sign in "●○" else "·" for sign in row) for row in rows]
+    tables = _signs("yours", rows) + _signs("what may be seen", right)
+    return f'<div class="tfkit-v-row">{tables}</div><small>{FLOW}</small>'
+
+
+def _signs(name: str, rows: Sequence[str]) -> str:
+    shown = [row[: 2 * WIDEST] for row in rows[: 2 * WIDEST]]
+    heads = "".join(f'<th scope="col">{column}</th>' for column in range(max(map(len, shown))))
+    lines = [f"<tr><th>output / input</th>{heads}</tr>"]
+    for number, row in enumerate(shown):
+        cells = "".join(f'<td class="{FLOW_CLASSES.get(sign, "")}">{escape(sign)}</td>' for sign in row)
+        lines.append(f'<tr><th scope="row">{number}</th>{cells}</tr>')
+    return (
+        f'<div class="tfkit-v-box"><table class="tfkit-v-m tfkit-v-flow"><caption>{name}</caption>'
+        f"<tbody>{''.join(lines)}</tbody></table></div>"
+    )
+
+
+def corner(value: Mapping[str, Any]) -> str:
+    """`The first 8 × 8 of 2 × 16 × 16.`, of a tensor of which only that is drawn; "" where it is whole."""
+    shown, shape = value.get("value"), value.get("shape")
+    count = 1
+    for one in shape or ():
+        count *= one
+    if not shown or _size(shown) == count:
+        return ""
+    sizes = [len(shown), len(shown[0])] if _depth(shown) == 2 else [len(shown)]
+    return f"The first {size(sizes)} of {size(shape)}."
 
 
 def inputs_of(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from autograder.report.html import as_dict
 from autograder.report.matrix import WIDEST, Matrix, answers, inputs_of, matrices, sentences, shown
-from autograder.report.words import SIGNS, chips, number, places, still_to_be_had, what_is_right
+from autograder.report.words import SIGNS, chips, line_of, number, places, still_to_be_had, what_is_right
 
 # What a terminal obeys instead of showing it, and what turns the direction of the text around it
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -36,7 +36,9 @@ def verdict_text(data: Mapping[str, Any]) -> str:
     status = f"{data['status']} (not run: {left})" if left else data["status"]
     lines = ["{file}: {exercise} {status}, {score:g} of {max_score:g}".format(**{**data, "status": status})]
     right = what_is_right(data) if data["status"] != "passed" else ""
-    lines += [f"  {text}" for text in (right, data["hint"], data["reason"]) if text]
+    lines += [f"  {text}" for text in (right, data["hint"], data["reason"], line_of(data)) if text]
+    if data.get("departure"):
+        lines.append(f"    {data['departure']['text']}")
     for chip in chips(data):
         earned = f"  {number(chip.points)} of {number(chip.of)}" if chip.of else ""
         lines.append(f"  {SIGNS[chip.status]} {chip.name}{earned}")

@@ -66,6 +66,17 @@ def still_to_be_had(data: Mapping[str, Any]) -> str:
     return f"{said} {UNEARNED}" if any(chip.status == "passed" for chip in unearned) else said
 
 
+def size(shape: Sequence[int] | None) -> str:
+    """`2 × 3 × 4`; "one number" for no axes, "" for what has no shape."""
+    return "" if shape is None else " × ".join(map(str, shape)) or "one number"
+
+
+def line_of(data: Mapping[str, Any]) -> str:
+    """`Line 10: scores is 2 times what it should be.`; "" where no line is named."""
+    found = data.get("departure")
+    return f"Line {found['line']}: {found['sentence']}." if found else ""
+
+
 def place(where: Sequence[int]) -> str:
     """`[0, 2]` -> `row 0, column 2`, counted from 0 as in the code."""
     names = AXES.get(len(where)) or tuple(f"axis {axis}" for axis in range(len(where)))

@@ -104,7 +104,7 @@ test('Check says what is wrong with a wrong answer, and that a right one is righ
   const marked = page.locator('.tfkit-WrongLine');
   await expect(verdict.locator('.tfkit-v-line')).toContainText(/^Line \d+: /);
   await expect(marked).toHaveText(await verdict.locator('.tfkit-v-line pre').textContent());
-  await expect(page.getByRole('img', { name: /^Line \d+: / })).toBeVisible(); // the sign in the gutter
+  await expect(page.locator('.tfkit-LineSign')).toHaveAttribute('title', /^Line \d+: /);
   await page.locator('.jp-Cell', { has: marked }).screenshot({ path: 'screenshots/verdict-line.png' });
   await shot(page, 'check-wrong');
   const axe = await new AxeBuilder({ page }).include('.tfkit-Verdict').include('#tfkit-course').analyze();

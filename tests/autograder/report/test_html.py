@@ -8,6 +8,7 @@ import pytest
 from autograder.api import CheckResult, Verdict
 from autograder.nbgrader.feedback import clean
 from autograder.report import verdict_html, verdict_line
+from autograder.report.text import verdict_text
 
 NAN = "the result at [0, 1] is nan where a finite number is expected"
 OFF = "the result at [0, 0, 0] is off by 0.5 (1 of 2 entries differ)"
@@ -95,7 +96,9 @@ def test_help_comes_in_steps(steps):
 def test_who_sees_whom_is_drawn_and_only_with_the_symptoms():
     flow = CheckResult(name="who sees whom", status="failed", message="an output moves", map=("●▲·", "○●●"))
     page = verdict_html(verdict(checks=(flow,)))
-    assert [page.count(f">{sign}<") for sign in "●▲○·"] == [3, 1, 1, 1] and "must not be" in page
+    got, right = (part.partition("</table>")[0] for part in page.split("<caption>")[1:3])
+    assert [got.count(f">{sign}<") for sign in "●▲○·"] == [3, 1, 1, 1] and "must not be" in page
+    assert [right.count(f">{sign}<") for sign in "●▲○·"] == [4, 0, 0, 2] and right.startswith("what may be seen")
     assert "<details open>" in page
     assert ">▲<" in clean(page) and "▲" not in verdict_html(verdict(checks=(flow,)), hints=1)
 
@@ -169,3 +172,50 @@ def test_the_example_marks_wrong_entries_and_shows_no_right_value_there():
 def test_points_that_are_right_but_not_earned_are_explained():
     assert "earns its points once ordinary values are right" in verdict_html(CASES["failed"])
     assert "Still to be had" not in verdict_html(CASES["passed"])
+
+
+DEPARTURE = {
+    "cell": "answer-1",
+    "line": 4,
+    "text": "scores = q @ k.mT",
+    "sentence": "`scores` is 2 times what it should be; each row differs",
+    "value": {
+        "name": "scores",
+        "shape": [2, 2, 2],
+        "value": [[1.0, 2.0], [3.0, 4.0]],
+        "wrong": [[True, False], [False, False]],
+    },
+    "steps": [
+        {"line": 3, "text": "q = a", "yours": [2], "right": [2], "known": True},
+        {"line": 4, "text": "scores = q @ k.mT", "yours": [2, 2, 2], "right": [2, 2, 2], "known": False},
+        {"line": None, "text": "", "yours": None, "right": [], "known": None},
+        {"line": 5, "text": "return scores", "yours": [2, 2, 2], "right": None, "known": False},
+    ],
+}
+
+
+def test_the_line_stands_in_the_card_with_its_value_and_the_steps():
+    page = verdict_html(verdict(departure=DEPARTURE, line=4))
+    assert 'class="tfkit-v-line tfkit-line-4 tfkit-in-answer-1"' in page
+    assert "<b>Line 4</b>: <code>scores</code> is 2 times what it should be; each row differs." in page
+    assert "The first 2 × 2 of 2 × 2 × 2." in page and "✗ 1" in page
+    rows = re.findall(r"<tr[^>]*><td>(.?)</td><td>(.*?)</td>.*?<td>([^<]*)</td><td>([^<]*)</td></tr>", page)
+    assert rows == [("✓", "3", "2", "2"), ("✗", "4", "2 × 2 × 2", "2 × 2 × 2"), ("", "", "", "one number"),
+                    ("·", "5", "2 × 2 × 2", "")]  # fmt: skip
+
+
+def test_the_line_is_help_of_the_second_step_and_its_value_of_the_third():
+    two, one = (verdict_html(verdict(departure=DEPARTURE, line=4), hints=hints) for hints in (2, 1))
+    assert "Line 4" in two and "tfkit-v-steps" not in two.partition("</style>")[2] and "The first 2" not in two
+    assert "Line 4" not in one
+
+
+def test_the_line_is_escaped_and_its_cell_is_a_name():
+    evil = {**DEPARTURE, "cell": '"><script>', "text": EVIL, "sentence": f"`{EVIL}` {EVIL}"}
+    page = verdict_html(verdict(departure=evil, line=4))
+    assert "<script" not in page and "tfkit-in-" not in page
+
+
+def test_the_terminal_names_the_line():
+    said = verdict_text(verdict(departure=DEPARTURE, line=4).as_json())
+    assert "Line 4: `scores` is 2 times what it should be; each row differs.\n    scores = q @ k.mT" in said

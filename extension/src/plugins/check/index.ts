@@ -12,6 +12,7 @@ import { request } from '../../shared/server';
 import { ICourse, ITraceViews } from '../../shared/tokens';
 import { RecordedModel } from '../../widgets/model';
 import { digest, IKept, isStale, keep, keptIn, State } from './kept';
+import { IPlace, markLine } from './line';
 import { Pointer } from './pointer';
 import { IMap, ITrace, mapsOf, traceOf } from './picture';
 import { IAction, IVerdict, VerdictWidget } from './verdict';
@@ -91,13 +92,26 @@ class Checker {
 
   /** Draws a card, and folds what check() cells say of the same exercise: two cards could contradict each other. */
   private _draws(panel: NotebookPanel, cell: Cell, kept: IKept, actions: readonly IAction[] = []): void {
-    this._verdictUnder(panel, cell).showVerdict(kept, isStale(kept, cell.model.sharedModel.getSource()), actions);
+    const shown = this._verdictUnder(panel, cell);
+    shown.showVerdict(kept, isStale(kept, cell.model.sharedModel.getSource()), actions);
+    this._mark(panel, cell, shown.place);
     const exercise = exerciseOf(cell.model);
     for (const other of panel.content.widgets) {
       if (other !== cell && cardsOf(other.model).some(card => card.exercise === exercise)) {
         void other.ready.then(() => Pointer.under(other, this._trans, () => void panel.content.scrollToCell(cell, 'center')));
       }
     }
+  }
+
+  /** Marks the line that a card names, in the cell that it stands in, and takes the last mark of the exercise away. */
+  private _mark(panel: NotebookPanel, cell: Cell, place: IPlace | null): void {
+    const last = this._marked.get(cell);
+    if (last && !last.isDisposed) {
+      markLine(last, null);
+    }
+    const where = panel.content.widgets.find(one => one.model.id === place?.cell) ?? cell;
+    this._marked.set(cell, where);
+    void where.ready.then(() => markLine(where, place));
   }
 
   /** The failing case in a view: as it was recorded, or of the cell's code as it is now. */
@@ -133,6 +147,7 @@ class Checker {
     return widget;
   }
 
+  private _marked = new WeakMap<Cell, Cell>();
   private _ran = new WeakMap<Cell, string>();
   private _running = new WeakMap<Cell, IRunning>();
 }

@@ -3,6 +3,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 import { h } from '../../widgets/dom';
 import { IKept } from './kept';
+import { IPlace, placeIn } from './line';
 
 export interface ICheckResult {
   name: string;
@@ -49,6 +50,11 @@ export class VerdictWidget extends Widget {
   /** The verdict that is shown, if one is. */
   get kept(): IKept | null {
     return this._kept;
+  }
+
+  /** The line that the shown card names. */
+  get place(): IPlace | null {
+    return this._kept ? placeIn(this.node) : null;
   }
 
   showRunning(exercise: string, cancel: () => void): void {

@@ -1,0 +1,97 @@
+/** The line at which an answer departs from right ones: found in its card, marked in the cell's gutter until the cell changes. */
+import { Cell } from '@jupyterlab/cells';
+import { RangeSet, StateEffect, StateField } from '@codemirror/state';
+import { Decoration, EditorView, gutter, GutterMarker } from '@codemirror/view';
+
+export interface IPlace {
+  /** 1-based. */
+  line: number;
+  /** The cell's id, where the card has one. */
+  cell: string | null;
+  /** What the line says, to be sure that it is still the same. */
+  text: string;
+  /** What is wrong there. */
+  said: string;
+}
+
+interface IMark {
+  line: number;
+  said: string;
+}
+
+/** The place that a card names; null where it names none. */
+export function placeIn(card: Element): IPlace | null {
+  const named = card.querySelector('.tfkit-v-line');
+  const after = (prefix: string): string | null =>
+    Array.from(named?.classList ?? []).find(name => name.startsWith(prefix))?.slice(prefix.length) ?? null;
+  const line = Number(after('tfkit-line-'));
+  if (!named || !Number.isInteger(line) || line < 1) {
+    return null;
+  }
+  const text = named.querySelector('pre')?.textContent ?? '';
+  return { line, cell: after('tfkit-in-'), text, said: named.querySelector('p')?.textContent ?? '' };
+}
+
+class Sign extends GutterMarker {
+  constructor(private _said: string) {
+    super();
+  }
+
+  eq(other: Sign): boolean {
+    return other._said === this._said;
+  }
+
+  toDOM(): Node {
+    const sign = document.createElement('span');
+    sign.className = 'tfkit-LineSign';
+    sign.textContent = '✗';
+    sign.title = this._said; // gutters are hidden from screen readers; the card says the same in its live region
+    return sign;
+  }
+}
+
+const setMark = StateEffect.define<IMark | null>();
+
+const marked = StateField.define<IMark | null>({
+  create: () => null,
+  update: (mark, transaction) => {
+    const set = transaction.effects.find(effect => effect.is(setMark));
+    return set ? set.value : transaction.docChanged ? null : mark;
+  }
+});
+
+export const lineMarks = [
+  marked,
+  EditorView.decorations.compute([marked], state => {
+    const mark = state.field(marked);
+    return mark ? Decoration.set([Decoration.line({ class: 'tfkit-WrongLine' }).range(state.doc.line(mark.line).from)]) : Decoration.none;
+  }),
+  gutter({
+    class: 'tfkit-LineGutter',
+    markers: view => {
+      const mark = view.state.field(marked);
+      return mark ? RangeSet.of([new Sign(mark.said).range(view.state.doc.line(mark.line).from)]) : RangeSet.empty;
+    }
+  })
+];
+
+/** Marks a line of an editor; null takes the mark away. A line that says something else by now is not marked. */
+export function markIn(view: EditorView, place: IPlace | null): void {
+  if (view.state.field(marked, false) === undefined) {
+    if (!place) {
+      return;
+    }
+    view.dispatch({ effects: StateEffect.appendConfig.of(lineMarks) });
+  }
+  const { doc } = view.state;
+  const same = place && place.line <= doc.lines && doc.line(place.line).text.trim().startsWith(place.text);
+  view.dispatch({ effects: setMark.of(same ? { line: place.line, said: place.said } : null) });
+}
+
+/** As `markIn`, of a cell; nothing where it has no editor yet. */
+export function markLine(cell: Cell, place: IPlace | null): void {
+  const view = (cell.editor as { editor?: unknown } | null)?.editor; // of JupyterLab's CodeMirrorEditor
+  if (view instanceof EditorView) {
+    markIn(view, place);
+  }
+}
