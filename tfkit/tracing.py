@@ -119,7 +119,7 @@ def edited(editor: Editor) -> Iterator[None]:
 def places(*told: torch.Tensor) -> None:
     """What an attention that meets only some keys, or in another order, tells beside its weights [...,Q,K]: the head
     [...], the position of each query [...,Q] and of each key [...,Q,K], and its kind [...,Q,K], a number in `KINDS`;
-    all int64, broadcastable to that. A row that is told again counts as told last. It holds for a batch of one: the
+    all int64, broadcastable to that. Where a row is given twice, the later one counts. It holds for a batch of one: the
     blocks of several would be mixed."""
     for what, value in zip(PLACES, told, strict=True):
         note(what, value)

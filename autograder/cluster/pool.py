@@ -70,7 +70,7 @@ class Pool:
         self.client = connect()
 
     def close(self) -> None:
-        """End the conversation; what was sent is taken back."""
+        """Disconnect from the scheduler; jobs that were sent are cancelled."""
         self.client.close()
 
     def slots(self) -> int:

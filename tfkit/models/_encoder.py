@@ -59,8 +59,8 @@ def encoder_inputs(
 def with_head(model: Any, inputs: EncoderInputs, x: Tensor, cache: Cache | None = None) -> Output:
     """What the head makes of the states x [B,L,E]."""
     pooled = None if model.pooler is None else torch.tanh(model.pooler(x[:, 0]))  # [B,E]
-    seen = heads.HeadInputs(x, pooled, model.words(model.embed.tokens), inputs.mask, inputs.choices)
-    return Output(model.task_head(seen, **inputs.targets), cache=cache)
+    head_inputs = heads.HeadInputs(x, pooled, model.words(model.embed.tokens), inputs.mask, inputs.choices)
+    return Output(model.task_head(head_inputs, **inputs.targets), cache=cache)
 
 
 def add_head(model: Any, tops: Mapping[str | None, type[heads.Head]]) -> None:

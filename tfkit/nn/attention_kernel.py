@@ -130,7 +130,7 @@ def softcap_as_bias(q, k, bias, scale, softcap):
 
 
 def fused(q, k, v, *, mask, bias, causal, scale, dropout):
-    """As `attend`, past its doors: nobody looks, nothing else stands in."""
+    """The fused computation behind `attend`: it notes nothing for a trace and calls no override. Shapes as there."""
     if causal and q.size(-2) == 1:
         causal = False  # one query, the last: it sees every key
     if causal and (mask is not None or bias is not None or q.size(-2) != k.size(-2)):
