@@ -380,7 +380,7 @@ def _common(findings: Sequence[Finding]) -> str | None:
     passed = [_features(reply) for reply in replies if not reply.difference]
     if not passed:
         return None
-    shared = set.intersection(*failed) - set.union(*passed)
+    shared = set.intersection(*failed).difference(*passed)
     return f"Your answer is right in other cases; it is wrong {min(shared)}." if shared else None
 
 

@@ -86,8 +86,8 @@ def of_rows(core: Sequence[Reply]) -> str | None:
 
 
 def _same_numbers(right: Tensor, theirs: Tensor) -> bool:
-    ordered = [value.double().flatten().sort().values for value in (right, theirs)]
-    return torch.allclose(*ordered, rtol=1e-4, atol=1e-6)
+    one, other = (value.double().flatten().sort().values for value in (right, theirs))
+    return torch.allclose(one, other, rtol=1e-4, atol=1e-6)
 
 
 def of_sequence(core: Sequence[Reply]) -> str | None:
