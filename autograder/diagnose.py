@@ -67,7 +67,8 @@ def diagnose(
     for replies in (core, noisy, at_edges):  # what draws random numbers never gives the same values again
         if found := _named(exercise, replies, known):
             return found
-    values = [answer for finding in failed if finding.check.property == "values" for answer in finding.answers]
+    ordinary = [finding for finding in failed if finding.check.core and finding.check.property == "values"]
+    values = [answer for finding in ordinary for answer in finding.answers]
     return _together(exercise, core, known) or _named(exercise, values, known) or _together(exercise, values, known)
 
 
