@@ -204,6 +204,19 @@ function retrieval(): SVGElement[] {
   return [...grid(5, 5, 15, (r, c) => sequential(0.5 + 0.45 * Math.sin(0.9 * r + 0.7 * c)), 70), ...near.map(point => line([query, point], category(2), 1.4)), ...dots, dot(query, 5.5, category(1))];
 }
 
+/** Many experts, few at a time: each token goes to the two whose scores are highest. */
+function experts(): SVGElement[] {
+  const draw = random(13);
+  const tokens = range(7).map(i => [36 + 28 * i, 24] as const);
+  const at = range(6).map(i => [45 + 30 * i, 84] as const);
+  const ways = tokens.flatMap(token => {
+    const scores = at.map(() => draw());
+    const best = range(6).sort((a, b) => scores[b] - scores[a]).slice(0, 2);
+    return best.map(i => line([token, at[i]], category(i), 0.8 + 2 * scores[i]));
+  });
+  return [...ways, ...tokens.map(point => dot(point, 5, QUIET)), ...at.map(([x, y], i) => box(x - 10, y - 8, 20, 16, category(i)))];
+}
+
 /** What each layer would say, from the first at the bottom to the last at the top: the same words, more and more certain. */
 function inside(): SVGElement[] {
   const draw = random(16);
@@ -231,6 +244,7 @@ const MOTIFS = new Map<string, () => SVGElement[]>(Object.entries({
   '10-seq2seq-objectives': corruption,
   '11-long-and-efficient': sparse,
   '12-images-retrieval-generation': retrieval,
+  '13-from-gpt2-to-today': experts,
   '16-looking-inside': inside
 }));
 
