@@ -132,7 +132,8 @@ class LocalHandle:
     ) -> tuple[Any, list[Any], dict[str, Any]]:
         """The value, the arguments' gradients and the parameters' gradients."""
         function = getattr(self.module, method) if method else self.module
-        return _vjp(function, args, kwargs, cotangents, dict(self.module.named_parameters()))
+        learning = {name: value for name, value in self.module.named_parameters() if value.requires_grad}
+        return _vjp(function, args, kwargs, cotangents, learning)
 
 
 def _vjp(

@@ -336,7 +336,10 @@ class Agent:
         owner = target[0] if target[1] is not None else function
         names, parameters = [], []
         if isinstance(owner, torch.nn.Module):
-            names, parameters = [list(column) for column in zip(*owner.named_parameters(), strict=True)] or [[], []]
+            learning = {
+                name: value for name, value in owner.named_parameters() if value.requires_grad
+            }  # not the frozen
+            names, parameters = list(learning), list(learning.values())
         with torch.enable_grad():
             out = function(*args, **kwargs)
             grads = gradients(out, cotangents, made + parameters)

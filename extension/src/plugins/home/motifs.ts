@@ -217,6 +217,18 @@ function experts(): SVGElement[] {
   return [...ways, ...tokens.map(point => dot(point, 5, QUIET)), ...at.map(([x, y], i) => box(x - 10, y - 8, 20, 16, category(i)))];
 }
 
+/** Answers to one question, better and worse than their mean; and the curve that rises while the better become likelier. */
+function tuning(): SVGElement[] {
+  const draw = random(15);
+  const bars = range(8).map(i => {
+    const advantage = 2 * draw() - 1;
+    const height = 6 + 34 * Math.abs(advantage);
+    return box(10 + 13 * i, advantage > 0 ? 54 - height : 54, 9, height, category(advantage > 0 ? 2 : 1), { rx: 1.5 });
+  });
+  const points = range(12).map(i => [130 + 8 * i, 92 - 76 / (1 + Math.exp(4 - 0.9 * i))] as const);
+  return [...bars, stroke('M8 54H114', QUIET, 1), stroke(`M${points.map(point => point.join(' ')).join('L')}`, category(4), 2.2)];
+}
+
 /** What each layer would say, from the first at the bottom to the last at the top: the same words, more and more certain. */
 function inside(): SVGElement[] {
   const draw = random(16);
@@ -245,6 +257,7 @@ const MOTIFS = new Map<string, () => SVGElement[]>(Object.entries({
   '11-long-and-efficient': sparse,
   '12-images-retrieval-generation': retrieval,
   '13-from-gpt2-to-today': experts,
+  '15-after-pretraining': tuning,
   '16-looking-inside': inside
 }));
 

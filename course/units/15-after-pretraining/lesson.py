@@ -1,0 +1,424 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # 15 · After pretraining
+#
+# **The question.** A pretrained model continues texts as the web would: an answer, another question, an insult. It *can* answer well, some of the time. How does one make it do so every time,
+# when what one has is a few demonstrations, or opinions of which of two answers is better, or only a program that says right or wrong?
+#
+# Those are the three ways, in the order in which they were found: imitate (**supervised fine-tuning**), prefer (**reward models** and **DPO**), try and be judged (**GRPO**). You build the loss of each, and a layer that makes all of them cheap,
+# and give them the same job: a small model that answers a question in four ways is to answer in one.
+
+# %% role="setup"
+import copy
+
+import matplotlib.pyplot as plt
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import tfkit
+
+# %% [markdown]
+# ## 0 · A model to tune
+#
+# A question is four digits and `END`; its answer is four digits and `END` again. The texts that the model is pretrained on answer in four ways, as if by four kinds of people: they repeat the question (35%), turn it round (35%), sort it from high to low (20%),
+# or from low to high (10%). That last way is what we want. So the model *knows* how to sort, and does it once in ten times.
+#
+# It is a Llama of two layers and 21,000 parameters, and trains in about 15 seconds of one core.
+
+# %% role="experiment"
+END, N = 10, 4  # digits 0 to 9 and END; N digits make a question
+
+
+def questions(rows, generator):
+    """Random digits: ids [rows, N]."""
+    return torch.randint(0, 10, (rows, N), generator=generator)
+
+
+def text_of(question, answer):
+    """question and answer [rows, N] -> ids [rows, 2 * N + 2], END behind each."""
+    end = torch.full((len(question), 1), END)
+    return torch.cat([question, end, answer, end], 1)
+
+
+def four_ways(question):
+    """[4, rows, N]: repeated, turned round, sorted down, sorted up."""
+    up = question.sort(1).values
+    return torch.stack([question, question.flip(1), up.flip(1), up])
+
+# %% role="experiment"
+def pretrain(steps=1500):
+    """A small Llama that continues questions as the texts do."""
+    torch.manual_seed(0)
+    generator = torch.Generator().manual_seed(0)
+    sizes = {"d_model": 32, "n_layers": 2, "n_heads": 4, "n_kv_heads": 4, "d_ff": 64, "max_length": 32}
+    model = tfkit.from_config("llama", head="causal_lm", vocab_size=11, **sizes)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01, betas=(0.9, 0.98), weight_decay=0)
+    rate = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1, (step + 1) / 50) * (1 - step / (steps + 1)))
+    for _ in range(steps):
+        question = questions(64, generator)
+        way = torch.multinomial(torch.tensor([0.35, 0.35, 0.2, 0.1]), 64, replacement=True, generator=generator)
+        ids = text_of(question, four_ways(question)[way, torch.arange(64)])
+        logits = model(ids).logits[:, N:-1]
+        loss = F.cross_entropy(logits.flatten(0, 1), ids[:, N + 1 :].flatten())
+        optimizer.zero_grad(), loss.backward(), optimizer.step(), rate.step()
+    return model
+
+
+base = pretrain()
+
+# %% role="experiment"
+@torch.no_grad()
+def sample(model, question, generator):
+    """Draw an answer to each question: question [rows, N] -> ids [rows, 2 * N + 2]."""
+    ids = F.pad(question, (0, 1), value=END)
+    for _ in range(N + 1):
+        drawn = torch.multinomial(model(ids).logits[:, -1].softmax(-1), 1, generator=generator)
+        ids = torch.cat([ids, drawn], 1)
+    return ids
+
+
+def is_right(ids):
+    """ids [rows, 2 * N + 2] -> bool [rows]: whether the answer is the question, sorted upwards."""
+    return (ids == text_of(ids[:, :N], ids[:, :N].sort(1).values)).all(1)
+
+
+def share_right(model, rows=300):
+    """Of sampled answers to fresh questions, how many are right."""
+    generator = torch.Generator().manual_seed(99)
+    return is_right(sample(model, questions(rows, generator), generator)).float().mean().item()
+
+
+print(f"the pretrained model sorts upwards in {share_right(base):.0%} of its answers")
+
+# %% [markdown]
+# ## 1 · A layer that learns beside a frozen one
+#
+# Tuning all weights of a large model needs, with Adam, the memory of four such models. **LoRA** (Hu et al. 2021) freezes each matrix $W$ and learns a small change of it, the product of two thin matrices:
+#
+# $$y = \text{base}(x) + \frac{\alpha}{r}\; x\, A^\top B^\top \qquad A\ [r, \text{in}],\quad B\ [\text{out}, r]$$
+#
+# $A$ starts at random and $B$ at zero, so at first nothing changes. Afterwards $W + \frac{\alpha}{r} B A$ is one matrix again: a **merged** adapter costs nothing when the model is used.
+#
+# **Predict, then run.** The gradient of $A$ is a product with $B$, and that of $B$ a product with $A$. What happens if both start at zero? And what share of the parameters learns, with rank 4 in a model of width 32?
+
+# %% role="predict"
+predict("15.lora", predict.choice("With a and b both zero …", "it learns as well", "it learns more slowly", "it never learns"))
+
+# %% role="exercise" exercise="tuning.lora"
+
+# %% role="demo"
+def adapted(model, rank=4, alpha=8.0):
+    """A copy of the model in which every linear layer of its blocks has an adapter, and nothing else learns."""
+    model = copy.deepcopy(model).requires_grad_(False)
+    for parent in list(model.layers.modules()):
+        for name, child in list(parent.named_children()):
+            if isinstance(child, nn.Linear):
+                setattr(parent, name, LoRALinear(child, rank, alpha))
+    return model
+
+
+guess = predicted("15.lora")
+try:
+    tuned = adapted(base)
+    learning = sum(p.numel() for p in tuned.parameters() if p.requires_grad)
+    print(f"{learning} of {sum(p.numel() for p in tuned.parameters())} parameters learn")
+    layer = LoRALinear(nn.Linear(3, 2), 1, 1.0)
+    nn.init.zeros_(layer.a)
+    layer(torch.randn(4, 3)).sum().backward()
+    moves = bool(layer.a.grad.any() or layer.b.grad.any())
+    guess.compare("it learns as well" if moves else "it never learns")
+except NotImplementedError:
+    print("Build LoRALinear first.")
+
+# %% [markdown]
+# In a model of this width the adapters hold a good part of all parameters. In one of width 4096, rank 8 means 0.4% of each square matrix.
+#
+# ## 2 · Whose words are learned?
+#
+# A conversation is a row of tokens like any other; what makes fine-tuning on it *supervised* is which tokens have a label. The model is to learn the **assistant**'s words, and to stop behind them. It is not to learn what users write.
+# So labels are the ids in the assistant's turns, and -100, which losses leave out, elsewhere.
+#
+# **Predict.** If the `end_id` behind the assistant's answer has no label, what does the tuned model do behind its answer?
+
+# %% role="predict"
+predict("15.end", predict.choice("Behind its answer the model …", "stops all the same", "goes on as the pretrained model would"))
+
+# %% role="exercise" exercise="tuning.chat_labels"
+
+# %% [markdown]
+# ## 3 · How likely is a whole answer?
+#
+# All that follows needs one number: $\log p(\text{answer} \mid \text{question}) = \sum_t \log p(y_t \mid y_{<t})$, over the tokens that have a label. Labels are not shifted, so the label at $t$ is what the logits at $t - 1$ should have said.
+
+# %% role="exercise" exercise="tuning.sequence_log_probs"
+
+# %% [markdown]
+# With these three the first way is complete: fine-tune the adapters on demonstrations. The loss of **SFT** is the negative log-probability for each labelled token, nothing more.
+
+# %% role="demo"
+def demonstrations(rows, generator):
+    """Conversations in which the assistant sorts upwards -> ids, labels [rows, 2 * N + 2]."""
+    talks = [[("user", q.tolist()), ("assistant", q.sort().values.tolist())] for q in questions(rows, generator)]
+    pairs = [chat_labels(talk, END) for talk in talks]
+    return torch.tensor([ids for ids, _ in pairs]), torch.tensor([labels for _, labels in pairs])
+
+
+try:
+    tuned, generator = adapted(base), torch.Generator().manual_seed(1)
+    optimizer = torch.optim.Adam([p for p in tuned.parameters() if p.requires_grad], lr=0.01)
+    for step in range(60):
+        ids, labels = demonstrations(32, generator)
+        loss = -sequence_log_probs(tuned(ids).logits, labels).sum() / (labels[:, 1:] != -100).sum()
+        optimizer.zero_grad(), loss.backward(), optimizer.step()
+        if step % 20 == 19:
+            print(f"after {step + 1} steps: loss {loss.item():.2f}, right {share_right(tuned):.0%}")
+    predicted("15.end").compare("goes on as the pretrained model would")
+except NotImplementedError:
+    print("Build LoRALinear, chat_labels and sequence_log_probs first.")
+
+# %% [markdown]
+# The pretrained model sorted upwards in 14% of its answers; after sixty steps it does in more than nine of ten. A few seconds did it, for there was nothing to learn but *which* of its ways to take.
+#
+# That `END` comes at the right place is learned like any other word. Without a label it stays what pretraining made of it; a chat model that was tuned so writes the user's next question itself.
+#
+# ## 4 · A score out of choices
+#
+# Demonstrations are dear: somebody has to write them. To say which of two answers is better is easier, and people agree on it more often. Bradley and Terry (1952) make a score of such choices: if answers have rewards $r$, the first is preferred with probability $\sigma(r_1 - r_2)$. So a **reward model** learns with
+#
+# $$-\operatorname{mean}\,\log \sigma(r_\text{chosen} - r_\text{rejected})$$
+
+# %% role="exercise" exercise="tuning.reward_loss"
+
+# %% [markdown]
+# Our judge looks at two answers that the pretrained model gave to the same question, and prefers the one with fewer steps downwards. It never shows what a right answer is. The reward model is the pretrained one with a single number in the place of its logits.
+
+# %% role="experiment"
+def steps_down(ids):
+    """How often a digit of the answer is smaller than the one before it: ids [rows, 2 * N + 2] -> [rows]."""
+    return (ids[:, N + 1 : -1].diff(dim=1) < 0).sum(1)
+
+
+def compare_answers(rows, generator):
+    """Pairs of sampled answers about which the judge has an opinion -> chosen, rejected."""
+    question = questions(rows, generator)
+    one, two = sample(base, question, generator), sample(base, question, generator)
+    differ = steps_down(one) != steps_down(two)
+    one, two = one[differ], two[differ]
+    swap = (steps_down(one) > steps_down(two)).unsqueeze(1)
+    return torch.where(swap, two, one), torch.where(swap, one, two)
+
+
+generator = torch.Generator().manual_seed(2)
+chosen, rejected = compare_answers(4000, generator)
+print(f"{len(chosen)} pairs; the last 500 are kept for testing")
+
+# %% role="demo"
+def reward(model, ids):
+    """The reward model's number for each answer, at its last token."""
+    return model(ids).logits[:, -1, 0]
+
+
+try:
+    judge = copy.deepcopy(base)
+    judge.lm_head = nn.Linear(32, 1, bias=False)
+    optimizer = torch.optim.Adam(judge.parameters(), lr=0.003)
+    for _ in range(150):
+        rows = torch.randint(0, len(chosen) - 500, (32,), generator=generator)
+        loss = reward_loss(reward(judge, chosen[rows]), reward(judge, rejected[rows]))
+        optimizer.zero_grad(), loss.backward(), optimizer.step()
+    with torch.no_grad():
+        agrees = (reward(judge, chosen[-500:]) > reward(judge, rejected[-500:])).float().mean()
+        answers = [sample(base, chosen[-300:, :N], generator) for _ in range(8)]
+        best = torch.stack([reward(judge, ids) for ids in answers]).argmax(0)
+    picked = torch.stack(answers)[best, torch.arange(300)]
+    print(f"agrees with the judge on {agrees:.0%} of new pairs")
+    print(f"right: one answer {share_right(base):.0%}, the best of 8 by its reward {is_right(picked).float().mean():.0%}")
+except NotImplementedError:
+    print("Build reward_loss first.")
+
+# %% [markdown]
+# The reward model agrees with the judge on about nine pairs of ten that it never met. Used alone, to pick the best of eight answers, it takes the model from 14% to about 40% without changing a weight. The rest is not there to be picked: with one right answer in seven, some groups of eight have none, and answers that merely *look* sorted score well too.
+#
+# ## 5 · Preferences without a reward model
+#
+# Until 2023 the reward model then trained the language model with PPO: three models and a loop of sampling. Rafailov et al. saw that under the usual objective (as much reward as possible, not too far from the reference) the best model *is* a reward: $r = \beta \log \frac{p(y)}{p_\text{ref}(y)}$ plus something that cancels. Put that into Bradley and Terry's loss:
+#
+# $$-\operatorname{mean}\,\log\sigma\Big(\beta\big[(\log p(y_c) - \log p_\text{ref}(y_c)) - (\log p(y_r) - \log p_\text{ref}(y_r))\big]\Big)$$
+#
+# **Predict, then run.** DPO raises the *difference*. What does the log-probability of the rejected answers do?
+
+# %% role="predict"
+predict("15.dpo", predict.choice("The rejected answers' log-probability moves …", "less far than the chosen ones' rises", "further than the chosen ones'"))
+
+# %% role="exercise" exercise="tuning.dpo"
+
+# %% role="demo"
+def log_prob(model, ids):
+    """The log-probability of each answer: ids [rows, 2 * N + 2] -> [rows]."""
+    labels = ids.clone()
+    labels[:, : N + 1] = -100
+    return sequence_log_probs(model(ids).logits, labels)
+
+
+guess = predicted("15.dpo")
+try:
+    policy, moved = copy.deepcopy(base), []
+    optimizer = torch.optim.Adam(policy.parameters(), lr=0.001)
+    for _ in range(100):
+        rows = torch.randint(0, len(chosen) - 500, (32,), generator=generator)
+        with torch.no_grad():
+            before = log_prob(base, chosen[rows]), log_prob(base, rejected[rows])
+        now = log_prob(policy, chosen[rows]), log_prob(policy, rejected[rows])
+        loss = dpo_loss(*now, *before, beta=0.5)
+        optimizer.zero_grad(), loss.backward(), optimizer.step()
+        moved.append([(a - b).mean().item() for a, b in zip(now, before, strict=True)])
+    fig, ax = plt.subplots(figsize=(6, 2.6))
+    for line, label in zip(zip(*moved, strict=True), ("chosen", "rejected"), strict=True):
+        ax.plot(line, label=label)
+    ax.axhline(0, color="#888888", lw=0.8), ax.legend()
+    ax.set(xlabel="step", ylabel="log p, less the reference's"), plt.show()
+    up, down = torch.tensor(moved[-20:]).mean(0).tolist()
+    guess.compare("further than the chosen ones'" if abs(down) > abs(up) else "less far than the chosen ones' rises")
+    print(f"chosen {up:+.1f}, rejected {down:+.1f}; right {share_right(policy):.0%}")
+except NotImplementedError:
+    print("Build sequence_log_probs and dpo_loss first.")
+
+# %% [markdown]
+# *Figure: two curves against steps. Both start at zero. The rejected answers' log-probability falls by more than ten; the chosen ones' falls as well, by two or three.*
+#
+# That is DPO's best-known surprise: only the difference counts, so the loss is content when both fall and the rejected fall further. What becomes likelier instead is neither: right answers come to about half, and the rest goes to answers that nobody compared. Larger `beta`, fewer steps, or a term that holds the chosen answers up are what people use against it.
+#
+# ## 6 · Try, and be judged
+#
+# For some questions a program can tell whether an answer is right: sums, proofs, code with tests, our sorting. Then neither demonstrations nor opinions are needed. The model answers each question several times, and answers that are better than *the others to the same question* become likelier. The **advantage** of each is (Shao et al. 2024, GRPO)
+#
+# $$A_i = \frac{r_i - \operatorname{mean}(r)}{\operatorname{std}(r) + \varepsilon}$$
+
+# %% role="exercise" exercise="tuning.group_advantages"
+
+# %% [markdown]
+# An answer is used for more than one step of learning, and after the first one the model is no longer that which gave it. The ratio $r_t = p(y_t)/p_\text{old}(y_t)$ corrects for that. PPO (Schulman et al. 2017) gives nothing for a ratio that leaves $1 \pm \text{clip}$ in the direction that pays:
+#
+# $$-\operatorname{mean}_{t \in \text{mask}}\ \min\big(r_t A,\ \operatorname{clamp}(r_t,\, 1 - \text{clip},\, 1 + \text{clip})\, A\big)$$
+#
+# **Predict.** A bad answer ($A = -1$) has become *likelier* by half, $r = 1.5$. Is its gradient clipped away?
+
+# %% role="predict"
+predict("15.clip", predict.choice("With A = -1 and r = 1.5 the gradient is …", "zero", "not zero"))
+
+# %% role="exercise" exercise="tuning.policy_loss"
+
+# %% role="demo"
+guess = predicted("15.clip")
+try:
+    now = torch.tensor([[1.5]]).log().requires_grad_()
+    clipped_policy_loss(now, torch.zeros(1, 1), torch.tensor([-1.0]), torch.ones(1, 1, dtype=torch.bool)).backward()
+    guess.compare("not zero" if now.grad.any() else "zero")
+except NotImplementedError:
+    print("Build clipped_policy_loss first.")
+
+# %% [markdown]
+# A reward that a program computes is a reward that can be cheated. What holds the model near the one that it was is a penalty on the divergence between the two. With samples $y \sim p$ the mean of $-d$ for $d = \log p_\text{ref}(y) - \log p(y)$ is right, but noisy and often negative; $e^d - d - 1$ has the same mean and never is.
+
+# %% role="exercise" exercise="tuning.kl"
+
+# %% [markdown]
+# ## The experiment: a reward is enough
+#
+# The pretrained model again, and nothing but a program that says right or wrong: 16 questions a step, 8 answers to each.
+#
+# **Predict, then run.** Where will the share of right answers be after 100 steps? It starts at 14%.
+
+# %% role="predict"
+predict("15.grpo", predict.number("The share of right answers at the end, in percent", within=10))
+
+# %% role="demo"
+def token_log_probs(model, ids):
+    """The log-probability of each token of the answers: ids [rows, 2 * N + 2] -> [rows, N + 1]."""
+    return model(ids).logits[:, N:-1].log_softmax(-1).gather(-1, ids[:, N + 1 :].unsqueeze(-1)).squeeze(-1)
+
+
+def grpo_step(policy, optimizer, generator, beta=0.02):
+    """Sample, judge, and learn twice -> the share of right answers, the divergence from the pretrained model."""
+    ids = sample(policy, questions(16, generator).repeat_interleave(8, 0), generator)
+    rewards = is_right(ids).float()
+    advantages = group_advantages(rewards.view(16, 8)).flatten()
+    counted = torch.ones(len(ids), N + 1, dtype=torch.bool)
+    with torch.no_grad():
+        old, reference = token_log_probs(policy, ids), token_log_probs(base, ids)
+    for _ in range(2):
+        now = token_log_probs(policy, ids)
+        far = kl_estimate(now, reference, counted)
+        loss = clipped_policy_loss(now, old, advantages, counted) + beta * far
+        optimizer.zero_grad(), loss.backward(), optimizer.step()
+    return rewards.mean().item(), far.item()
+
+# %% role="demo"
+guess = predicted("15.grpo")
+try:
+    policy, generator = copy.deepcopy(base), torch.Generator().manual_seed(3)
+    optimizer = torch.optim.Adam(policy.parameters(), lr=0.002)
+    right, far = zip(*[grpo_step(policy, optimizer, generator) for _ in range(100)], strict=True)
+    fig, axes = plt.subplots(1, 2, figsize=(8, 2.6))
+    axes[0].plot(right), axes[0].set(xlabel="step", ylabel="share of right answers", ylim=(0, 1.02))
+    axes[1].plot(far), axes[1].set(xlabel="step", ylabel="divergence for each token")
+    plt.tight_layout(), plt.show()
+    guess.compare(100 * share_right(policy))
+except NotImplementedError:
+    print("Build group_advantages, clipped_policy_loss and kl_estimate first.")
+
+# %% [markdown]
+# *Figure: left, the share of right answers against steps: it starts at a seventh, passes four fifths within about twenty steps and stays above nine tenths for most of the rest. Right, the divergence from the pretrained model: it grows while the share rises, and then stays between 0.3 and 0.8, where the penalty holds it.*
+#
+# Of fresh answers 97% are right at the end. DPO saw the same task through pairs, and came to about half; the reward that says exactly what is wanted does better than opinions of which looks more sorted.
+#
+# Nothing new was learned: all four ways were in the pretrained model, and one of them was made likelier. Had it *never* sorted, all rewards in all groups would have been zero, all advantages too, and nothing would have happened.
+#
+# ## Pitfalls
+#
+# - **The end without a label.** The loss looks fine, and the model never stops.
+# - **Labels that are shifted twice**, by hand and in the loss: the model learns to skip every other word.
+# - **Log of a sigmoid, in two steps.** The pair that is most wrong is the one whose loss becomes infinite.
+# - **The reference that learns.** Forget the `detach` (or the `no_grad`) and both models move; the penalty then holds nobody.
+# - **Masked too late.** What is padding may hold anything; after `exp` it may be infinite, and infinity times zero is NaN.
+# - **Groups in which all are right, or none is.** They cost as much as the others and teach nothing; choose questions of the right difficulty.
+# - **A reward is taken literally.** Our judge of section 4 counts steps downwards; `0 0 0 0` has none. Whatever the reward forgets, training finds.
+#
+# ## What real models changed
+#
+# | | here | elsewhere |
+# |---|---|---|
+# | adapters | float32 base, rank 4 | QLoRA (2023): the frozen base in 4 bits; DoRA: size and direction apart |
+# | demonstrations | made by a program | InstructGPT (2022): 13,000 by people; Llama 3 (2024): mostly by earlier models, filtered by a reward model |
+# | preferences | one judge who never errs | people who contradict each other; IPO and KTO for when pairs are few or certain |
+# | policy loss | mean over all tokens, KL as a penalty | DeepSeekMath's GRPO averages each answer first; DAPO (2025) does as here and drops the KL |
+# | rewards | sorted or not | DeepSeek-R1 (2025): is the final number right, is the format kept; the reasoning before it is not judged |
+
+# %% [markdown] role="task" task="which-way" points=2
+# ## In your own words
+#
+# You have a pretrained model that solves a kind of puzzle once in a thousand tries, and a program that checks solutions. Why does GRPO with 8 answers to each puzzle hardly learn, and what would you do first with a few hundred solutions written by people?
+#
+# ### BEGIN MARK SCHEME
+# - 1 point: in nearly every group all rewards are 0, so all advantages are 0 and no gradient comes; only one group in about 125 has a right answer at all.
+# - 1 point: fine-tune on the demonstrations first (SFT, with labels on the solutions only), until it solves some puzzles in most groups; then GRPO. Easier puzzles first, or larger groups, count as well if explained.
+# - Related: `tuning.group_advantages/eps_left_out`, `tuning.chat_labels/everything_learned`.
+# ### END MARK SCHEME
+
+# %% [markdown]
+# ## Read on
+#
+# - Hu et al. 2021, [LoRA](https://arxiv.org/abs/2106.09685): section 4.1, and which matrices to adapt.
+# - Ouyang et al. 2022, [Training language models to follow instructions with human feedback](https://arxiv.org/abs/2203.02155): the three stages in one paper.
+# - Rafailov et al. 2023, [Direct Preference Optimization](https://arxiv.org/abs/2305.18290): section 4, where the reward disappears.
+# - Schulman et al. 2017, [Proximal Policy Optimization Algorithms](https://arxiv.org/abs/1707.06347): equation 7 and figure 1.
+# - Shao et al. 2024, [DeepSeekMath](https://arxiv.org/abs/2402.03300): GRPO, section 4.1.
+# - Schulman 2020, [Approximating KL Divergence](http://joschu.net/blog/kl-approx.html): three estimates, and why the third.
