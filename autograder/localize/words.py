@@ -141,7 +141,7 @@ def rows(a: np.ndarray, b: np.ndarray, like: Value) -> str:
     """`; each row differs`, `; 2 of 6 rows differ`: of the last axis; "" for what has no rows."""
     if a.ndim < 2 or not a.size:
         return ""
-    wrong = _differs(a, b, like).reshape(-1, a.shape[-1]).any(axis=1)
+    wrong = np.atleast_1d(_differs(a, b, like).reshape(-1, a.shape[-1]).any(axis=1))
     if wrong.all():
         return "; each row differs"
     return f"; {int(wrong.sum())} of {len(wrong)} rows differ" if wrong.any() else ""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from autograder.cluster.course import BadCourse, settings_of
-from autograder.report.misconceptions import misconceptions
+from autograder.report.misconceptions import TOGETHER, misconceptions
 
 PASSED_BY = 2 / 3  # an exercise that fewer pass is to be taught again
 SHARED_BY = 0.2  # so is one of which more share one misconception
@@ -86,10 +86,16 @@ def _count(name: str, students: Sequence[Verdicts]) -> ExerciseSummary:
     shares = [share(verdict) for verdict in verdicts if verdict["status"] != "not_graded"]
     full, none = sum(one >= 1 for one in shares), sum(one <= 0 for one in shares)
     why = [(idea, number) for (of, idea), number in misconceptions(students).most_common() if of == name]
-    hints = {verdict["misconception"]: verdict["hint"] or "" for verdict in verdicts}
-    ideas = [MisconceptionCount(idea, hints[idea], number) for idea, number in why]
+    ideas = [MisconceptionCount(idea, _hint(idea, verdicts), number) for idea, number in why]
     missing = len(verdicts) - len(shares)
     return ExerciseSummary(name, full, len(shares) - full - none, none, missing, _discrimination(name, students), ideas)
+
+
+def _hint(idea: str, verdicts: Sequence[dict[str, Any]]) -> str:
+    """The sentence for one mistake: from an answer that makes no other, or else from one that makes it among others."""
+    alone = [verdict for verdict in verdicts if verdict["misconception"] == idea]
+    among = [verdict for verdict in verdicts if idea in (verdict["misconception"] or "").split(TOGETHER)]
+    return next((verdict["hint"] for verdict in [*alone, *among] if verdict["hint"]), "")
 
 
 def share(verdict: dict[str, Any]) -> float:

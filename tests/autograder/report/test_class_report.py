@@ -36,6 +36,15 @@ def course(tmp_path_factory):
     return root
 
 
+def test_a_mistake_that_was_made_among_others_only_has_a_sentence_too():
+    both = {"misconception": "divided_by_d + mask_ignored", "hint": "Divide by sqrt d. And besides: use the mask."}
+    alone = {"misconception": "divided_by_d", "hint": "Divide by sqrt d."}
+    made = [Verdict(exercise="a", status="failed", score=0, max_score=2, **more).as_json() for more in (both, alone)]
+    (one,) = exercises([{"a": verdict} for verdict in made])
+    found = {count.name: (count.hint, count.students) for count in one.misconceptions}
+    assert found == {"divided_by_d": (alone["hint"], 2), "mask_ignored": (both["hint"], 1)}
+
+
 def test_counts_are_those_of_the_verdicts(course):
     attend, mask, odd = exercises(read(course, "03-heads"))
     assert (attend.full, attend.part, attend.none, attend.not_graded) == (4, 0, 2, 0)
