@@ -179,6 +179,13 @@ def test_gradients_of_parameters(student):
     assert parameters["lin.bias"].tolist() == [2.0, 2.0]
 
 
+def test_a_frozen_parameter_has_no_gradient_and_stops_nothing(student):
+    handle = student.build("Affine", 2)
+    handle.method("requires_grad_", False)
+    _, grads, parameters = handle.vjp("twice", [torch.ones(1, 2)], {}, [torch.ones(1, 2)])
+    assert grads[0].shape == (1, 2) and not parameters
+
+
 def test_bound_names_and_given_modules(student):
     masks = "def full(n):\n    return [True] * n"
     student.give({"tfkit.nn.masks": masks, "tfkit.nn": "from tfkit.nn.masks import full"})
