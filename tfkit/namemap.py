@@ -189,6 +189,13 @@ class SubmodelMaps:
         return {prefix + key: tensor for key, tensor in found.items()} | self.rest.dump(ours, headed=headed)
 
 
+def map_of(model: Any, architecture: Any) -> Any:
+    """The map of a model's tensors: the architecture's, or the model's own, and apart where it has untied matrices."""
+    found = getattr(model, "names", architecture)
+    apart = getattr(model, "output", None) is not None or getattr(model, "untied_tables", False)
+    return found.apart() if apart else found
+
+
 class IdentityMap:
     """The map of a part whose names in files are its own."""
 

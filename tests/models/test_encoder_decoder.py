@@ -175,6 +175,20 @@ def tiny(encoder="bert", decoder="bert", **more):
     return tfkit.from_config("encoder_decoder", **parts, decoder_start_token_id=2, **more)
 
 
+def test_a_decoder_with_an_output_matrix_of_its_own(parity, tmp_path):
+    parts = hf.BertConfig(**BERT), hf.BertConfig(**BERT, tie_word_embeddings=False)
+    config = hf.EncoderDecoderConfig.from_encoder_decoder_configs(*parts, pad_token_id=0, decoder_start_token_id=2)
+    config.tie_word_embeddings = False
+    theirs = parity.shake(hf.EncoderDecoderModel(config))
+    ours = parity.read(theirs, tmp_path)
+    given = {"input_ids": IDS, "decoder_input_ids": IDS}
+    torch.testing.assert_close(ours(**given).logits, theirs(**given).logits, rtol=1e-4, atol=1e-5)
+    ours.save_pretrained(tmp_path / "again")
+    again, report = hf.EncoderDecoderModel.from_pretrained(tmp_path / "again", output_loading_info=True)
+    assert not report["unexpected_keys"] and not report["missing_keys"]
+    torch.testing.assert_close(again.eval()(**given).logits, theirs(**given).logits)
+
+
 IDS = torch.tensor([[3, 4, 5]])
 BAD = {
     "ALBERT cannot be a decoder: give BERT, GPT-2, BART": lambda: tiny(decoder="albert"),

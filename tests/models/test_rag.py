@@ -18,8 +18,8 @@ CLASSES = {None: "RagModel", "rag_token": "RagTokenForGeneration", "rag_sequence
 CLOSE = {torch.float32: {"rtol": 1e-4, "atol": 1e-5}, torch.float64: {"rtol": 1e-9, "atol": 1e-9}}
 
 
-def made(parity, head, **more):
-    parts = hf.DPRConfig(**DPR, max_position_embeddings=30), hf.BartConfig(**BART)
+def made(parity, head, tied=True, **more):
+    parts = hf.DPRConfig(**DPR, max_position_embeddings=30), hf.BartConfig(**BART, tie_word_embeddings=tied)
     config = hf.RagConfig.from_question_encoder_generator_configs(
         *parts, n_docs=DOCS, bos_token_id=0, pad_token_id=1, eos_token_id=2, decoder_start_token_id=2, **more
     )
@@ -44,6 +44,20 @@ def passages(parity, dtype=torch.float32, rows=2):
 LABELS = torch.tensor([[2, 0, 7, 8, 9, 2], [2, 0, 30, 2, 1, 1]])
 CASES = [(None, {}), ("rag_token", {}), ("rag_token", {"label_smoothing": 0.1, "do_marginalize": True})]
 CASES += [("rag_sequence", {}), ("rag_sequence", {"label_smoothing": 0.1, "exclude_bos_score": True})]
+
+
+def test_an_untied_generator(parity, tmp_path):
+    """Its tables and its output matrix are read and written apart."""
+    theirs = made(parity, "rag_token", tied=False)
+    ours = parity.read(theirs, tmp_path)
+    given = passages(parity) | {"labels": LABELS}
+    torch.testing.assert_close(ours(**given).logits, theirs(**given).logits, **CLOSE[torch.float32])
+    ours.save_pretrained(tmp_path / "again")
+    again, report = type(theirs).from_pretrained(tmp_path / "again", output_loading_info=True)
+    assert not report["unexpected_keys"] and not report["missing_keys"]
+    for name, tensor in theirs.state_dict().items():
+        unread = name.endswith("generator.model.shared.weight")  # theirs, untied: no side looks anything up there
+        assert unread or torch.equal(tensor, again.state_dict()[name]), name
 
 
 @pytest.mark.parametrize(("head", "more"), CASES, ids=str)

@@ -20,7 +20,7 @@ from torch import nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.overrides import TorchFunctionMode
 
-from ..namemap import NameMap, UnknownTensors
+from ..namemap import NameMap, UnknownTensors, map_of
 from . import files
 
 WRAPPERS = {"module.": "DistributedDataParallel", "_orig_mod.": "torch.compile"}
@@ -57,9 +57,7 @@ def load(
 
 def names(model: Any, module: ModuleType) -> Any:
     """The map of tensor names: the architecture's, or the model's own where it depends on the configuration."""
-    found = model.names if hasattr(model, "names") else module.HF
-    apart = getattr(model, "output", None) is not None or getattr(model, "untied_tables", False)
-    return found.apart() if apart else found
+    return map_of(model, getattr(module, "HF", None))
 
 
 def empty_model(module: ModuleType, config: Any, head: str | None, file: Path, stored: int) -> Any:

@@ -36,6 +36,7 @@ class FairseqNameMap(NameMap):
     shared table that nobody reads; older files have that one alone."""
 
     ALONE, SHARED = "decoder.embed_tokens.weight", "shared.weight"
+    KEEPS_SHARED = True  # whether their untied models have that table too
     OWN = {"encoder.embed_tokens.weight": "embed.weight", ALONE: "decoder_embed.weight"}
     untied_tables = False
 
@@ -74,7 +75,7 @@ class FairseqNameMap(NameMap):
         prefix = self.prefix if headed else ""
         found = NameMap.dump(self, {n: t for n, t in ours.items() if n not in self.OWN.values()}, headed=headed)
         tables = {name: ours[own] for name, own in self.OWN.items() if own in ours}
-        if self.untied_tables and "embed.weight" in ours:
+        if self.untied_tables and self.KEEPS_SHARED and "embed.weight" in ours:
             tables[self.SHARED] = ours["embed.weight"].clone()
         return found | {prefix + name: table for name, table in tables.items()}
 
@@ -103,6 +104,12 @@ class TwoTables(Sinusoids):
         if output is not None and not torch.equal(output, own["decoder_embed.weight"]):
             raise ValueError(f"lm_head.weight differs from {self.ALONE}, and this architecture has one matrix for both")
         return super().load(theirs) | own
+
+
+class OnlyTwoTables(TwoTables):
+    """Where nothing is shared, their models have no shared table either, tied or not."""
+
+    KEEPS_SHARED = False
 
 
 FIELDS = {

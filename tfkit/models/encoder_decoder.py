@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from .. import registry
-from ..namemap import NameMap
+from ..namemap import NameMap, map_of
 from ..objectives.cross_entropy import cross_entropy
 from ._base import Model, Output, configuration
 from ._decoders import decoder
@@ -68,8 +68,8 @@ class EncoderDecoder(Model):
         self.project = nn.Linear(its.d_model, other.d_model) if its.d_model != other.d_model else None
         shared = tie(self.encoder, self.decoder) if config.tie_encoder_decoder else ()
         names = {
-            "encoder": ("encoder", getattr(self.encoder, "names", reads.HF), False),
-            "decoder": ("decoder", writes.HF, True),
+            "encoder": ("encoder", map_of(self.encoder, reads.HF), False),
+            "decoder": ("decoder", map_of(self.decoder, writes.HF), True),
         }
         self.names = TiedParts(names, HF, shared)
 

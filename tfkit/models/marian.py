@@ -70,6 +70,7 @@ class Marian(BART):
 
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)
+        self.names = HF if config.share_embeddings else _fairseq.OnlyTwoTables()
         if not config.share_embeddings and (head == "causal_lm" or self.decoder_embed is None):
             own = self.second_table()
             normal_init(own)

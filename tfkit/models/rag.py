@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from .. import registry
-from ..namemap import NameMap, SubmodelMaps
+from ..namemap import NameMap, SubmodelMaps, map_of
 from ..nn import Cache
 from ..objectives.rag_marginals import rag_sequence_loss, rag_token_loss, rag_token_marginals
 from ._base import Model, Output, check_ids, configuration, to_bool_mask
@@ -83,7 +83,7 @@ class RAG(Model):
         self.question_encoder, self.generator = asks.MODEL(its), writes.MODEL(other, "seq2seq_lm")
         self.retriever: Any = retriever
         models = {"question_encoder": (self.question_encoder, asks), "generator": (self.generator, writes)}
-        names = {name: (name, getattr(model, "names", module.HF), True) for name, (model, module) in models.items()}
+        names = {name: (name, map_of(model, module.HF), True) for name, (model, module) in models.items()}
         self.names = SubmodelMaps(names, HF, prefix="rag.")
 
     @property
