@@ -181,6 +181,10 @@ BAD = [
     (dict(pad_id=500), "pad_id names 500"),
     (dict(start_id=500), "start_id names 500"),
     (dict(max_new_tokens=-3), "-3 new tokens"),
+    (dict(bad_words_ids=[5]), "bad_words_ids holds a number"),
+    (dict(forced_eos_token_id=99), f"forced_eos_token_id names 99, outside the vocabulary: ids go from 0 to {V - 1}"),
+    (dict(bad_words_ids=[[3], [99]]), "bad_words_ids names 99"),
+    (dict(suppress_tokens=[99]), "suppress_tokens names 99"),
 ]
 
 

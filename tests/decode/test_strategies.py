@@ -281,6 +281,8 @@ def test_bad_settings_are_named():
         generate(model, torch.ones(2, 3, dtype=torch.int64), attention_mask=torch.ones(2, 4))
     with pytest.raises(ValueError, match="nothing but padding"):
         generate(model, torch.tensor([[3, 4], [0, 0]]), pad_id=0, end_id=2)
+    with pytest.raises(ValueError, match="size='4'"):
+        Beam("4")
     with pytest.raises(ValueError, match="returns=3"):
         generate(model, PROMPTS, Beam(2), returns=3)
     with pytest.raises(ValueError, match="max_length is 2"):

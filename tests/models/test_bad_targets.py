@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+import tfkit
 from tests.models.table import ROWS, drawn, kind
 from tests.models.test_laws import lesson, make
 from tfkit import registry
@@ -77,3 +78,29 @@ def test_lists_and_masks_of_twos_are_errors_of_one_line(name):
         with pytest.raises((TypeError, ValueError), match=message) as error:
             row.read(model, *given)
         assert "\n" not in str(error.value)
+
+
+BERT = {"vocab_size": 30, "d_model": 8, "n_layers": 1, "n_heads": 2, "d_ff": 16, "max_length": 9}
+IDS = torch.tensor([[3, 4, 5], [6, 7, 8]])
+CALLS = {
+    "each row needs one id at least": {"input_ids": IDS[:, :0]},
+    "position_ids has shape": {"input_ids": IDS, "position_ids": IDS[:, :2]},
+    "vectors of tokens are 8 wide": {"inputs_embeds": torch.randn(2, 3, 5)},
+}
+
+
+@pytest.mark.parametrize("message", CALLS)
+@pytest.mark.parametrize("name", ["bert", "gpt2"])
+@torch.no_grad()
+def test_inputs_that_cannot_be_are_an_error_of_one_line(name, message):
+    with pytest.raises(ValueError, match=message) as error:
+        tfkit.from_config(name, **BERT)(**CALLS[message])
+    assert "\n" not in str(error.value)
+
+
+@torch.no_grad()
+def test_a_legacy_cache_and_half_a_span_are_named():
+    with pytest.raises(TypeError, match=r"past_key_values is a tuple: give a tfkit\.nn\.Cache"):
+        tfkit.from_config("gpt2", **BERT)(IDS, past_key_values=((IDS, IDS),))
+    with pytest.raises(ValueError, match="only one of them was given"):
+        tfkit.from_config("bert", head="question_answering", **BERT)(IDS, start_positions=IDS[:, 0])

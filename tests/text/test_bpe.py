@@ -42,3 +42,8 @@ def test_symbols_spell_the_word():
 def test_a_negative_number_of_merges_is_an_error():
     with pytest.raises(ValueError, match="num_merges=-1: give how many merges to learn, 0 or more"):
         learn_bpe({"ab": 1}, -1)
+
+
+def test_words_that_nobody_counted_are_an_error():
+    with pytest.raises(TypeError, match="word_counts is a list: give a dict"):
+        learn_bpe(["ab"], 1)

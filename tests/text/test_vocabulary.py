@@ -150,6 +150,8 @@ def test_errors_say_what_to_do(tmp_path):
     (tmp_path / "bad.json").write_text("{}")
     with pytest.raises(ValueError, match=r"bad\.json is not a tokenizer\.json"):
         Tokenizer.load(tmp_path / "bad.json")
+    with pytest.raises(ValueError, match="length=0: a row holds at least one token"):
+        packed([[1, 2]], 0, 1)
 
 
 def package(name: str) -> Path:

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from tfkit.decode import settings as defaults
 from tfkit.decode.compiled import Backend, backend_of
 from tfkit.decode.decoders import cross_attention_inputs, is_tfkit_model, require_lm_head
-from tfkit.decode.prompts import Ids, Rows, as_rows, prompts, special_ids
+from tfkit.decode.prompts import Ids, Rows, as_rows, prompts, require_known_ids, special_ids
 from tfkit.decode.search import GenerationRequest, SingleSequence, Step, Strategy
 
 
@@ -129,6 +129,7 @@ def request_for(
     prompt, mask = prompts(model, source, mask, start, (pad, eos), prefix)
     limit = new_tokens(prompt, max_new_tokens, given.get("max_length"), settings)
     processors = defaults.processors_of(model, settings, given)
+    require_known_ids(model, given)
     return strategy, GenerationRequest(
         model=model, prompt=prompt, max_new_tokens=limit, source_ids=source, attention_mask=mask, eos_token_ids=eos,
         pad_token_id=pad, processors=None if processors is None else processors.bind(prompt, limit, eos),

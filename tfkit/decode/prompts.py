@@ -11,6 +11,8 @@ from torch import Tensor
 
 from tfkit.decode.decoders import is_causal, is_tfkit_model
 
+NAMED_IDS = ("forced_bos_token_id", "forced_eos_token_id", "suppress_tokens", "begin_suppress_tokens")
+
 Ids = int | Sequence[int] | None
 Rows = Tensor | Sequence[Sequence[int]] | None
 
@@ -127,6 +129,16 @@ def special_ids(
 def as_list(ids: Ids) -> list[int]:
     """One id, several or none as a list."""
     return [] if ids is None else [ids] if isinstance(ids, int) else list(ids)
+
+
+def require_known_ids(model: Any, given: Mapping[str, Any]) -> None:
+    """Raises ValueError for an id outside the vocabulary among the settings of `LogitsProcessors` that a call gives."""
+    size = vocabulary(model.config if is_tfkit_model(model) else None)
+    asked = {name: as_list(given.get(name)) for name in NAMED_IDS}
+    asked["bad_words_ids"] = [token for word in given.get("bad_words_ids") or () for token in word]
+    for name, ids in asked.items():
+        if (high := max(ids, default=0)) >= size:
+            raise ValueError(f"{name} names {high}, outside the vocabulary: ids go from 0 to {size - 1}")
 
 
 def vocabulary(config: Any) -> float:

@@ -87,8 +87,8 @@ class Beam:
     KEPT = BeamHypotheses
 
     def __post_init__(self) -> None:
-        if self.size < 1:
-            raise ValueError(f"{type(self).__name__}(size={self.size}): a beam holds at least one hypothesis")
+        if type(self.size) is not int or self.size < 1:
+            raise ValueError(f"{type(self).__name__}(size={self.size!r}): a beam holds at least one hypothesis")
         if self.early_stopping not in (True, False, "never"):
             raise ValueError(f'early_stopping={self.early_stopping!r} is none of True, False, "never"')
 

@@ -209,6 +209,8 @@ def check_ids(name: str, ids: torch.Tensor | None) -> torch.Tensor:
     require_tensor(name, ids)
     if ids.is_floating_point() or ids.dtype == torch.bool or ids.dim() != 2:
         raise ValueError(f"{name} must be integers [B,L]; got {ids.dtype} {list(ids.shape)}")
+    if ids.size(1) == 0:
+        raise ValueError(f"{name} has shape {list(ids.shape)}: each row needs one id at least")
     return ids
 
 

@@ -52,6 +52,8 @@ def encoder_inputs(
     types, places = given.pop("types"), given.pop("position_ids")
     if types is not None and types.shape != ids.shape:
         raise ValueError(f"token_type_ids has shape {list(types.shape)}, input_ids has {list(ids.shape)}")
+    if places is not None and places.shape[-1:] != ids.shape[-1:]:
+        raise ValueError(f"position_ids has shape {list(places.shape)}, input_ids has {list(ids.shape)}")
     mask = to_bool_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))  # type: ignore[arg-type]
     return EncoderInputs(ids, types, places, given, mask, known, choices)
 

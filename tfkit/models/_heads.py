@@ -351,6 +351,8 @@ class SpanHead(Head):
         for name, at in (("start_positions", start_positions), ("end_positions", end_positions)):
             if at is not None:
                 check_target(name, at, start.shape[:1], None)
+        if (start_positions is None) != (end_positions is None):
+            raise ValueError("a loss needs start_positions and end_positions: only one of them was given")
         if start_positions is not None and end_positions is not None:
             outside = start.size(1)
             pairs = ((start, start_positions), (end, end_positions))

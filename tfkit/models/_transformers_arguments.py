@@ -27,6 +27,8 @@ def call_with_transformers_arguments(
     if (past := given.pop("past_key_values", None)) is not None:
         if given.get("cache") is not None:
             raise ValueError("past_key_values and cache are two names of one thing: give one of them")
+        if isinstance(past, tuple | list):
+            raise TypeError(f"past_key_values is a {type(past).__name__}: give a tfkit.nn.Cache, as a call returns it")
         given["cache"] = past
     if args and any(given.get(name) is not None for name in EMBEDS):
         raise ValueError("input_ids and inputs_embeds say the same: give one of them, by name")
@@ -169,7 +171,10 @@ def replace_ids(model: Any, given: dict[str, Any]) -> Iterator[None]:
             given[ids] = torch.full(vectors.shape[:-1], int(pad == 0), device=vectors.device)
             scale = model.config.d_model**0.5 if getattr(model.config, "scale_embedding", False) else 1.0
             own = getattr(model, "decoder_embed", None) if name.startswith("decoder") else None
-            found = waiting.setdefault(token_table(model) if own is None else own, [])
+            table = token_table(model) if own is None else own
+            if vectors.shape[-1] != (width := table.weight.shape[-1]):
+                raise ValueError(f"{name} has shape {list(vectors.shape)}: vectors of tokens are {width} wide here")
+            found = waiting.setdefault(table, [])
             found.append((vectors.flatten(0, -3) if vectors.dim() > 3 else vectors) / scale)  # as if looked up
 
     def replace_embeddings(module: nn.Module, _args: Any, out: torch.Tensor) -> torch.Tensor:

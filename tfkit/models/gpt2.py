@@ -145,6 +145,8 @@ class GPT2(Model):
     def positions(self, ids, given, past):
         """Where the tokens are: as given int [B,L], or from `past` on -> int64 [B,L] or [L]"""
         check_max_length(self.config, "input_ids", ids, past)
+        if given is not None and given.shape[-1:] != ids.shape[-1:]:
+            raise ValueError(f"position_ids has shape {list(given.shape)}, input_ids has {list(ids.shape)}")
         return position_range(past, ids.size(1), ids.device) if given is None else given
 
     def hidden(self, ids, positions, mask, cache, *across):

@@ -6,10 +6,14 @@ def learn_bpe(word_counts, num_merges):
 
     A word starts as its characters followed by `</w>`. Each round merges the most frequent adjacent pair (overlapping
     ones count too), from left to right; ties go to the lexicographically smallest pair. Raises ValueError for a
-    negative number of merges.
+    negative number of merges, TypeError for what counts no words.
     """
     if num_merges < 0:
         raise ValueError(f"num_merges={num_merges}: give how many merges to learn, 0 or more")
+    if not hasattr(word_counts, "items"):
+        raise TypeError(
+            f"word_counts is a {type(word_counts).__name__}: give a dict from words to how often each occurs"
+        )
     words = [([*word, "</w>"], count) for word, count in word_counts.items()]
     merges: list[tuple[str, str]] = []
     while len(merges) < num_merges:

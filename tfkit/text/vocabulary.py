@@ -204,6 +204,8 @@ def packed(documents: Iterable[Sequence[int]], length: int, end_id: int) -> Tens
     """Documents, `end_id` behind each, one after the other in full rows: RoBERTa's FULL-SENTENCES (Liu et al. 2019,
     4.2), nothing padded and nothing lost but the last, unfilled row. -> int64 [N,length]. Raises ValueError when there
     is less than one row of text."""
+    if length < 1:
+        raise ValueError(f"length={length}: a row holds at least one token")
     stream = torch.tensor([i for ids in documents for i in (*ids, end_id)])
     if len(stream) < length:
         raise ValueError(f"{len(stream)} tokens do not fill one row of {length}: give more text, or a shorter length")
