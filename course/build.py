@@ -25,6 +25,7 @@ import copy
 import importlib.util
 import re
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
@@ -267,6 +268,14 @@ def _untyped(function: ast.FunctionDef) -> str:
     return " " * function.col_offset + ast.unparse(bare).splitlines()[0]
 
 
+def _untyped_variables(function: ast.FunctionDef, lines: list[str]) -> Iterator[tuple[int, str]]:
+    """The lines of a function that give a variable a type, from 1, without it."""
+    for part in ast.walk(function):
+        if isinstance(part, ast.AnnAssign) and part.value is not None and part.value.lineno == part.lineno:
+            value = lines[part.lineno - 1].encode()[part.value.col_offset :].decode()
+            yield part.lineno, f"{' ' * part.col_offset}{ast.unparse(part.target)} = {value}"
+
+
 def _with_marks(node: ast.FunctionDef | ast.ClassDef, lines: list[str]) -> str:
     functions = (
         [node] if isinstance(node, ast.FunctionDef) else [n for n in node.body if isinstance(n, ast.FunctionDef)]
@@ -283,6 +292,7 @@ def _with_marks(node: ast.FunctionDef | ast.ClassDef, lines: list[str]) -> str:
         if function.returns or any(isinstance(part, ast.arg) and part.annotation for part in ast.walk(function.args)):
             heads[function.lineno] = _untyped(function)
             gone |= set(range(function.lineno + 1, function.body[0].lineno))
+    heads |= {line: text for function in functions for line, text in _untyped_variables(function, lines)}
     start = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     end = node.end_lineno or node.lineno
     out: list[str] = []

@@ -99,6 +99,21 @@ def test_a_second_build_writes_nothing(built):
     assert bytes_before == {one.path: (one.path.read_bytes(), one.path.stat().st_mtime_ns) for one in again}
 
 
+class WithoutTypes(ast.NodeTransformer):
+    """Types are for who reads the library: cells do not import what they are written with."""
+
+    def visit_arg(self, node):
+        node.annotation = None
+        return node
+
+    def visit_FunctionDef(self, node):
+        node.returns = None
+        return self.generic_visit(node)
+
+    def visit_AnnAssign(self, node):
+        return ast.Assign([node.target], node.value, lineno=node.lineno)
+
+
 def test_the_solution_is_the_librarys_own_source():
     for exercise in course.exercises():
         text = builder.solution(exercise)
@@ -109,11 +124,7 @@ def test_the_solution_is_the_librarys_own_source():
             module, _, symbol = reference.partition(":")
             library = ast.parse(builder._module_source(module)).body
             (node,) = [n for n in library if getattr(n, "name", None) == symbol]
-            for part in ast.walk(node):
-                if isinstance(part, ast.arg):
-                    part.annotation = None  # types are for who reads the library: cells do not import them
-                if isinstance(part, ast.FunctionDef):
-                    part.returns = None
+            node = WithoutTypes().visit(node)
             assert ast.unparse(node) in ast.unparse(ast.parse(plain))
 
 

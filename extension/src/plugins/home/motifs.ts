@@ -212,9 +212,9 @@ function experts(): SVGElement[] {
   const ways = tokens.flatMap(token => {
     const scores = at.map(() => draw());
     const best = range(6).sort((a, b) => scores[b] - scores[a]).slice(0, 2);
-    return best.map(i => line([token, at[i]], category(i), 0.8 + 2 * scores[i]));
+    return best.map(i => line([token, at[i]], category(i + 1), 0.8 + 2 * scores[i]));
   });
-  return [...ways, ...tokens.map(point => dot(point, 5, QUIET)), ...at.map(([x, y], i) => box(x - 10, y - 8, 20, 16, category(i)))];
+  return [...ways, ...tokens.map(point => dot(point, 5, QUIET)), ...at.map(([x, y], i) => box(x - 10, y - 8, 20, 16, category(i + 1)))];
 }
 
 /** Answers to one question, better and worse than their mean; and the curve that rises while the better become likelier. */
