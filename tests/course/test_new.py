@@ -53,7 +53,7 @@ def test_the_course_sees_the_unit(made: tuple[Path, dict[str, str]], tmp_path: P
 def test_nothing_in_it_has_the_templates_name(made: tuple[Path, dict[str, str]]) -> None:
     folder, _ = made
     files = [path for path in folder.rglob("*") if path.is_file() and "build" not in path.parts]
-    assert len(files) == 13
+    assert len(files) == 11
     for path in files:
         assert "my_unit" not in str(path) and "my-unit" not in str(path)
         assert "my_unit" not in path.read_text(encoding="utf-8") and "my-unit" not in path.read_text(encoding="utf-8")

@@ -487,7 +487,7 @@ file = t5.HF.dump(model.state_dict(), headed=False)  # as the authors' code woul
 rows = {theirs: MY_ROWS.get(theirs, ours) for theirs, ours in t5.BODY.items()}
 asked = {"input_ids": torch.arange(3, 13)[None], "decoder_input_ids": torch.arange(5)[None]}
 try:
-    copy.load_state_dict(t5.Names({theirs: ours for theirs, ours in rows.items() if ours != "?"}, tied=t5.TIED).load(file))
+    copy.load_state_dict(t5.T5NameMap({theirs: ours for theirs, ours in rows.items() if ours != "?"}, tied=t5.TIED).load(file))
     with tfkit.substitute(copy, scaled_dot_product_attention):
         apart = (model(**asked).last_hidden_state - copy(**asked).last_hidden_state).abs().max()
     print(f"All {len(file)} tensors have found a place.", "The copy gives the same numbers." if apart < 1e-4 else "But two are exchanged: its numbers differ.")

@@ -122,7 +122,8 @@ fig, ax = plt.subplots(figsize=(5.5, 1.9))
 ax.barh(["32 heads", "8 heads", "1 head"][::-1], [size(32), size(8), size(1)][::-1], color="#2a6fb0")
 for row, heads in enumerate((1, 8, 32)):
     ax.text(size(heads) + 0.05, row, f"{size(heads):.2f} GB", va="center", fontsize=9)
-ax.set(xlabel="cache of 8,192 tokens", xlim=(0, 5.2)), plt.show()
+ax.set(xlabel="cache of 8,192 tokens", xlim=(0, 5.2))
+plt.show()
 
 # %% [markdown]
 # *Figure: three bars. With 32 key-value heads the cache takes 4.29 GB, with 8 heads 1.07 GB, with one 0.13 GB.*

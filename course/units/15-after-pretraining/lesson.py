@@ -114,7 +114,7 @@ predict("15.lora", predict.choice("With a and b both zero …", "it learns as we
 
 # %% role="exercise" exercise="tuning.lora"
 
-# %% role="demo"
+# %% role="experiment"
 def adapted(model, rank=4, alpha=8.0):
     """A copy of the model in which every linear layer of its blocks has an adapter, and nothing else learns."""
     model = copy.deepcopy(model).requires_grad_(False)
@@ -163,7 +163,7 @@ predict("15.end", predict.choice("Behind its answer the model …", "stops all t
 # %% [markdown]
 # With these three the first way is complete: fine-tune the adapters on demonstrations. The loss of **SFT** is the negative log-probability for each labelled token, nothing more.
 
-# %% role="demo"
+# %% role="experiment"
 def demonstrations(rows, generator):
     """Conversations in which the assistant sorts upwards -> ids, labels [rows, 2 * N + 2]."""
     talks = [[("user", q.tolist()), ("assistant", q.sort().values.tolist())] for q in questions(rows, generator)]
@@ -220,7 +220,7 @@ generator = torch.Generator().manual_seed(2)
 chosen, rejected = compare_answers(4000, generator)
 print(f"{len(chosen)} pairs; the last 500 are kept for testing")
 
-# %% role="demo"
+# %% role="experiment"
 def reward(model, ids):
     """The reward model's number for each answer, at its last token."""
     return model(ids).logits[:, -1, 0]
@@ -260,7 +260,7 @@ predict("15.dpo", predict.choice("The rejected answers' log-probability moves �
 
 # %% role="exercise" exercise="tuning.dpo"
 
-# %% role="demo"
+# %% role="experiment"
 def log_prob(model, ids):
     """The log-probability of each answer: ids [rows, 2 * N + 2] -> [rows]."""
     labels = ids.clone()
@@ -316,7 +316,7 @@ predict("15.clip", predict.choice("With A = -1 and r = 1.5 the gradient is …",
 
 # %% role="exercise" exercise="tuning.policy_loss"
 
-# %% role="demo"
+# %% role="experiment"
 guess = predicted("15.clip")
 try:
     now = torch.tensor([[1.5]]).log().requires_grad_()
@@ -340,7 +340,7 @@ except NotImplementedError:
 # %% role="predict"
 predict("15.grpo", predict.number("The share of right answers at the end, in percent", within=10))
 
-# %% role="demo"
+# %% role="experiment"
 def token_log_probs(model, ids):
     """The log-probability of each token of the answers: ids [rows, 2 * N + 2] -> [rows, N + 1]."""
     return model(ids).logits[:, N:-1].log_softmax(-1).gather(-1, ids[:, N + 1 :].unsqueeze(-1)).squeeze(-1)
@@ -361,7 +361,7 @@ def grpo_step(policy, optimizer, generator, beta=0.02):
         optimizer.zero_grad(), loss.backward(), optimizer.step()
     return rewards.mean().item(), far.item()
 
-# %% role="demo"
+# %% role="experiment"
 guess = predicted("15.grpo")
 try:
     policy, generator = copy.deepcopy(base), torch.Generator().manual_seed(3)

@@ -87,7 +87,7 @@ predict("16.lens", predict.choice("The right symbol can be read off …", "from 
 
 # %% role="exercise" exercise="inside.logit_lens"
 
-# %% role="demo"
+# %% role="experiment"
 guess = predicted("16.lens")
 target = text[0, 1:]
 try:
@@ -126,7 +126,7 @@ predict("16.patch", predict.number("The position of layer 0's output that brings
 
 # %% role="exercise" exercise="inside.patch"
 
-# %% role="demo"
+# %% role="experiment"
 guess = predicted("16.patch")
 PLACE = 4  # in the first copy; the same symbol comes again at PLACE + PERIOD
 clean, corrupted = text[:, : PLACE + PERIOD], text[:, : PLACE + PERIOD].clone()
@@ -172,7 +172,7 @@ predict("16.contributions", predict.shape("What shape have the contributions, fo
 
 # %% role="exercise" exercise="inside.head_contributions"
 
-# %% role="demo"
+# %% role="experiment"
 guess = predicted("16.contributions")
 try:
     with tfkit.trace(model) as t:
@@ -196,7 +196,7 @@ except NotImplementedError:
 
 # %% role="exercise" exercise="inside.attribution"
 
-# %% role="demo"
+# %% role="experiment"
 try:
     with tfkit.trace(model) as t:
         model(clean)
@@ -233,7 +233,7 @@ predict("16.induction", predict.choice("Heads that look at what followed are in 
 
 # %% role="exercise" exercise="inside.induction"
 
-# %% role="demo"
+# %% role="experiment"
 guess = predicted("16.induction")
 
 
@@ -270,7 +270,7 @@ except NotImplementedError:
 #
 # **Take them out.** `tfkit.edit` changes any model while it runs: here it silences heads, one layer at a time, and leaves nothing behind.
 
-# %% role="demo"
+# %% role="experiment"
 def loss_without(layer, heads):
     texts = repeating(64, PERIOD, 3 * PERIOD, torch.Generator().manual_seed(11))
     with tfkit.edit(model) as e:
