@@ -266,7 +266,7 @@ ROWS: dict[str, Row] = {
         fields={name: size for name, size in BERT.items() if name != "num_labels"}, head="causal_lm", odd=ODD
     ),
     "bloom": Decoder(
-        fields={**LLAMA, "n_kv_heads": None, "d_ff": None}, head="causal_lm",
+        fields={**LLAMA, "n_kv_heads": None, "d_ff": None, "pad_token_id": 0}, head="causal_lm",
         odd={"d_model": 18, "n_heads": 6, "vocab_size": 43, "residual_after_norm": True, "tie_word_embeddings": False},
     ),
     "convbert": Encoder(
@@ -327,7 +327,7 @@ ROWS: dict[str, Row] = {
     ),
     "gpt_oss": Decoder(
         fields={**LLAMA, "d_head": 6, "window": 4, "n_experts": 4, "experts_per_token": 2, "router_logits": True,
-                "gate_limit": 0.2, "rope_scaling": YARN}, head="causal_lm",
+                "gate_limit": 0.2, "rope_scaling": YARN, "pad_token_id": 0}, head="causal_lm",
         but={"compile": ROUTED, "decodes as one graph": ROUTED},
         odd={**ODD_LLAMA, "n_experts": 3, "experts_per_token": 3, "attn_bias": False, "rope_scaling": None},
     ),
@@ -377,7 +377,7 @@ ROWS: dict[str, Row] = {
              "logits_bias": False, "window": 1, "n_layers": 2},
     ),
     "mt5": Seq2Seq(fields=T5, head="seq2seq_lm", end=1, odd={**ODD, "d_kv": 3}),
-    "olmo2": Decoder(fields=LLAMA, head="causal_lm", odd={**ODD_LLAMA, "attn_bias": True}),
+    "olmo2": Decoder(fields={**LLAMA, "pad_token_id": 0}, head="causal_lm", odd={**ODD_LLAMA, "attn_bias": True}),
     "opt": Decoder(
         fields={**GPT, "d_ff": 24, "pad_token_id": 0}, head="causal_lm",
         odd={**ODD, "d_embed": 7, "pre_norm": False, "biases": False},

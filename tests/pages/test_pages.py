@@ -42,7 +42,8 @@ CHANGES: dict[str, dict[str, Any]] = {  # where the table's tiny Config is not t
     "encoder_decoder": {"decoder": {"architecture": "bert", **BERT}},
     "funnel": {"block_sizes": (2, 2, 1)},
     "gemma2": OTHER_BASE,
-    "gpt_neox": {"n_heads": 2, **OTHER_BASE},  # two rotated pairs: the first turns alike for any base
+    # two rotated pairs: the first turns alike for any base; Pythia's activation, which is not GPT-NeoX-20B's
+    "gpt_neox": {"n_heads": 2, "activation": "gelu", **OTHER_BASE},
     "llama": OTHER_BASE,
     "marian": {"scale_embedding": True, "activation": "swish"},
     "mbart": {"scale_embedding": True},

@@ -31,6 +31,7 @@ class Config:
     gate_limit: float = 7.0
     eps: float = 1e-5
     rope_theta: float = 150000.0
+    pad_token_id: int = 199999
     rope_scaling: dict = field(
         default_factory=lambda: {
             "rope_type": "yarn", "factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0, "truncate": False,
@@ -149,7 +150,7 @@ class Layer(nn.Module):
 class GPTOSS(nn.Module):
     def __init__(self, c: Config) -> None:
         super().__init__()
-        self.config, self.embed = c, nn.Embedding(c.vocab_size, c.d_model)
+        self.config, self.embed = c, nn.Embedding(c.vocab_size, c.d_model, padding_idx=c.pad_token_id)
         self.layers = nn.ModuleList(Layer(c, index) for index in range(c.n_layers))
         self.norm, self.lm_head = RMSNorm(c), nn.Linear(c.d_model, c.vocab_size, bias=False)
 
