@@ -41,6 +41,8 @@ REFUSED = {
 # one name, several classes, and a reason for each
 SHARED = {
     "Attention": "the module of tfkit.nn, and the view that draws its weights",
+    "GroupedQueryAttention": "unit 13's module, whose name and arguments exercises fix, and the models' faster one",
+    "MixtureOfExperts": "unit 13's module, whose name and arguments exercises fix, and the models' faster one",
     "MultipleChoiceHead": "a base, and its variant over a summary",
     "SequenceClassificationHead": "a base, and its variant over a summary",
     "Size": "each claim has sizes of its own, as each architecture has a Config",
