@@ -163,7 +163,7 @@ def test_what_is_not_run_is_never_passed_and_costs_no_points(monkeypatch, lackin
     monkeypatch.setattr(registry, "check_function", lambda exercise: lambda: checks)
     monkeypatch.setattr(device, "choose", lambda asked, backend: ("meta", ""))
     monkeypatch.setattr(SandboxClient, "start_device", lambda student, name: name)
-    monkeypatch.setattr(device, "Placed", Named)
+    monkeypatch.setattr(device, "DeviceSubject", Named)
     verdict = run.grade_source(CELL, RIGHT, backend=choose())
     score = CELL.points if status == "passed" else 0
     assert (verdict.status, verdict.score, verdict.device) == (status, score, "meta")

@@ -403,7 +403,6 @@ ROWS: dict[str, Row] = {
             "compile": "the way back computes inputs again, and hashes are drawn from a generator",
             "padding": "chunks form a ring in which padding takes up room",
         },
-        still={r"task_head\.qa_outputs\.bias": "the same at all places"},
     ),
     "reformer-causal": Decoder(
         fields={**REFORMER, "lsh_chunk": 16}, head="causal_lm", heads=("causal_lm",), odd={"axial": False},
@@ -452,7 +451,7 @@ ROWS: dict[str, Row] = {
     "xlnet": Encoder(
         fields=XLNET, head="masked_lm", more=second_segment,
         odd={"d_model": 18, "n_heads": 3, "attn_type": "uni", "clamp_len": 2},
-        still={r"embed\.blank": "the second stream starts there, and is read where targets are named"},
+        still={r"embed\.mask_token": "the second stream starts there, and is read where targets are named"},
     ),
 }  # fmt: skip
 

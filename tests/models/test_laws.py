@@ -29,7 +29,8 @@ ENDLESS = {
 # what adds the same to all scores of one softmax moves nothing, or by a rounding error: a key's bias, that of one score
 # per choice or place, and those before it where all is linear from there
 STILL = re.compile(
-    r"k_proj\.bias|(choice|answering)/task_head\.(classifier|choose|score|span|start|end)\.bias|double_heads/task_head\.mc_classifier\.bias"
+    r"k_proj\.bias|choice/task_head\.(classifier|score|logits_proj)\.bias"
+    r"|answering/task_head\.(classifier|qa_outputs|start_logits|end_logits)\.bias|double_heads/task_head\.mc_classifier\.bias"
     r"|choice/(task_head\.summary|layers\.1\.norm2)\.bias"
 )
 

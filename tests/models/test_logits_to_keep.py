@@ -37,5 +37,5 @@ def test_decoding_asks_for_the_last_of_a_prompt(name):
     _, model = make(name)
     asked = []
     model.register_forward_pre_hook(lambda _module, _args, given: asked.append(given), with_kwargs=True)
-    CausalDecoder(model, None, 9, False).init_weights(drawn(2, 7))
+    CausalDecoder(model, None, 9, False).start(drawn(2, 7))
     assert asked[0]["logits_to_keep"] == 1

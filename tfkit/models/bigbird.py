@@ -82,8 +82,10 @@ class SparseAttention(Attention):
         super().__init__(c.d_model, c.n_heads, bias=c.qkv_bias, out_bias=True, **how)
         self.config, self.seed = c, seed
 
-    def in_blocks(self, x, context):
-        """x [B,L,E], L a multiple of the block -> [B,L,E]"""
+    def forward(self, x, *, mask=None, cache=None, context=None):  # type: ignore[override]
+        """x [B,L,E], L a multiple of the block where there is a context -> [B,L,E]"""
+        if context is None:
+            return super().forward(x, mask=mask, cache=cache)
         real = context.non_padding
         q, k, v = self.queries_keys_values(x)
         table, once = block_table(real.size(1), self.drawn(real) if self.training else None, x.device)
@@ -106,8 +108,7 @@ class Layer(bert.PostNorm):
 
     def forward(self, x, mask, cache=None, context=None):
         """x [B,L,E]; of full attention: mask bool [B,1,1,K] or None, cache; context: `SparseContext` -> [B,L,E]"""
-        attended = self.attn(x, mask=mask, cache=cache) if context is None else self.attn.in_blocks(x, context)
-        return self.after_attention(x, attended)
+        return self.after_attention(x, self.attn(x, mask=mask, cache=cache, context=context))
 
 
 class Layers(nn.ModuleList):
