@@ -172,7 +172,8 @@ def replace_ids(model: Any, given: dict[str, Any]) -> Iterator[None]:
             scale = model.config.d_model**0.5 if getattr(model.config, "scale_embedding", False) else 1.0
             own = getattr(model, "decoder_embed", None) if name.startswith("decoder") else None
             table = token_table(model) if own is None else own
-            if vectors.shape[-1] != (width := table.weight.shape[-1]):
+            assert isinstance(table.weight, torch.Tensor)
+            if vectors.shape[-1] != (width := table.weight.size(-1)):
                 raise ValueError(f"{name} has shape {list(vectors.shape)}: vectors of tokens are {width} wide here")
             found = waiting.setdefault(table, [])
             found.append((vectors.flatten(0, -3) if vectors.dim() > 3 else vectors) / scale)  # as if looked up

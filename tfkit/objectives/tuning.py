@@ -5,17 +5,23 @@ Schulman et al. 2017, arXiv:1707.06347, eq. 7. Group advantages and the estimate
 arXiv:2402.03300, 4.1.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 
-def chat_labels(turns, end_id):
+def chat_labels(turns: Sequence[tuple[str, list[int]]], end_id: int) -> tuple[list[int], list[int]]:
     """A conversation as one row of ids, and what is learned of it: the assistant's words, and to stop after them.
 
     turns: pairs (role, ids); each turn is followed by end_id -> (ids, labels), lists of the same length; labels are the
     ids in the turns of "assistant", their end_id included, and -100 elsewhere. They are not shifted.
     """
-    ids, labels = [], []
+    ids: list[int] = []
+    labels: list[int] = []
     for role, words in turns:
         turn = [*words, end_id]
         ids += turn
@@ -23,7 +29,7 @@ def chat_labels(turns, end_id):
     return ids, labels
 
 
-def sequence_log_probs(logits, labels):
+def sequence_log_probs(logits: Tensor, labels: Tensor) -> Tensor:
     """The log-probability of each row's labelled tokens, given all tokens before them.
 
     logits [B,L,V], labels int64 [B,L], -100 where nothing counts -> [B]: the sum over t >= 1 with labels[:, t] != -100
@@ -35,7 +41,7 @@ def sequence_log_probs(logits, labels):
     return chosen.masked_fill(targets == -100, 0.0).sum(-1)
 
 
-def reward_loss(chosen, rejected):
+def reward_loss(chosen: Tensor, rejected: Tensor) -> Tensor:
     """Bradley and Terry's model of a choice between two answers: p(chosen is preferred) = sigmoid(chosen - rejected).
 
     chosen and rejected [B], the rewards of the two answers -> scalar: the mean of -log p
@@ -43,7 +49,7 @@ def reward_loss(chosen, rejected):
     return -F.logsigmoid(chosen - rejected).mean()
 
 
-def dpo_loss(chosen, rejected, ref_chosen, ref_rejected, beta):
+def dpo_loss(chosen: Tensor, rejected: Tensor, ref_chosen: Tensor, ref_rejected: Tensor, beta: float) -> Tensor:
     """Direct preference optimisation: the reward is how much likelier an answer became than under the reference model.
 
     log-probabilities [B] of whole answers: the model's, and the reference's, into which no gradient flows -> scalar,
@@ -54,7 +60,7 @@ def dpo_loss(chosen, rejected, ref_chosen, ref_rejected, beta):
     return -F.logsigmoid(beta * margin).mean()
 
 
-def group_advantages(rewards, eps=1e-6):
+def group_advantages(rewards: Tensor, eps: float = 1e-6) -> Tensor:
     """How much better each answer is than the other answers to the same question, in standard deviations.
 
     rewards [G,N], a row of N answers for each question -> [G,N]: less the row's mean, over its standard deviation (of
@@ -65,7 +71,9 @@ def group_advantages(rewards, eps=1e-6):
     return centred / (spread + eps)
 
 
-def clipped_policy_loss(log_probs, old_log_probs, advantages, mask, clip=0.2):
+def clipped_policy_loss(
+    log_probs: Tensor, old_log_probs: Tensor, advantages: Tensor, mask: Tensor, clip: float = 0.2
+) -> Tensor:
     """PPO's loss: make good answers likelier and bad ones less likely, but none by more than a factor of 1 ± clip.
 
     log_probs and old_log_probs [B,L] of the sampled tokens, now and when they were sampled; advantages [B]; mask bool
@@ -79,7 +87,7 @@ def clipped_policy_loss(log_probs, old_log_probs, advantages, mask, clip=0.2):
     return -gain.masked_fill(~mask, 0.0).sum() / mask.sum().clamp(min=1)
 
 
-def kl_estimate(log_probs, ref_log_probs, mask):
+def kl_estimate(log_probs: Tensor, ref_log_probs: Tensor, mask: Tensor) -> Tensor:
     """How far the model has moved from the reference, from its own samples: never negative, zero where both agree.
 
     log_probs and ref_log_probs [B,L] of the sampled tokens, mask bool [B,L] -> scalar: mean over mask of

@@ -334,11 +334,10 @@ class Agent:
         args, kwargs = with_grad(args, made), with_grad(kwargs, made)
         function = self.target(target)
         owner = target[0] if target[1] is not None else function
-        names, parameters = [], []
-        if isinstance(owner, torch.nn.Module):
-            learning = {
-                name: value for name, value in owner.named_parameters() if value.requires_grad
-            }  # not the frozen
+        names: list[str] = []
+        parameters: list[torch.Tensor] = []
+        if isinstance(owner, torch.nn.Module):  # parameters that are frozen have no gradient
+            learning = {name: value for name, value in owner.named_parameters() if value.requires_grad}
             names, parameters = list(learning), list(learning.values())
         with torch.enable_grad():
             out = function(*args, **kwargs)
