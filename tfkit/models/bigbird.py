@@ -82,10 +82,10 @@ class SparseAttention(Attention):
         super().__init__(c.d_model, c.n_heads, bias=c.qkv_bias, out_bias=True, **how)
         self.config, self.seed = c, seed
 
-    def forward(self, x, *, mask=None, cache=None, context=None):  # type: ignore[override]
-        """x [B,L,E], L a multiple of the block where there is a context -> [B,L,E]"""
+    def forward(self, x, memory=None, *, mask=None, bias=None, cache=None, context=None):
+        """As the parent's; context: `SparseContext`, of x alone [B,L,E], L a multiple of the block -> [B,L,E]"""
         if context is None:
-            return super().forward(x, mask=mask, cache=cache)
+            return super().forward(x, memory, mask=mask, bias=bias, cache=cache)
         real = context.non_padding
         q, k, v = self.queries_keys_values(x)
         table, once = block_table(real.size(1), self.drawn(real) if self.training else None, x.device)
