@@ -8,10 +8,12 @@ import re
 import select
 import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
+
+import torch
 
 from autograder.api import Limits
 from autograder.sandbox.base import Backend, Box, SandboxError, Usage
@@ -205,15 +207,21 @@ class SandboxClient:
         body = {"target": target, "args": list(args), "kwargs": kwargs, "cotangents": cotangents}
         reply = self._ask("vjp", body)
         try:
-            return reply["out"], list(reply["grads"]), dict(reply["parameters"])
+            out, grads, parameters = reply["out"], list(reply["grads"]), dict(reply["parameters"])
         except (KeyError, TypeError, ValueError) as error:
             raise self._broken(f"vjp answered nonsense ({type(error).__name__})") from None
+        expected = _count_floating([list(args), kwargs])
+        if len(grads) != expected:  # the callers pair them with the inputs
+            raise self._broken(f"vjp answered {len(grads)} gradients of {expected} inputs")
+        if not all(grad is None or isinstance(grad, torch.Tensor) for grad in (*grads, *parameters.values())):
+            raise self._broken("vjp answered gradients that are no tensors")
+        return out, grads, parameters
 
     # -- the conversation ----------------------------------------------------------------------------------------------
     def _ask(self, op: str, body: dict[str, Any], seconds: float | None = None) -> Any:
         if self._dead is not None:
             raise StudentError(self._dead.kind, f"the box is gone: {self._dead}")
-        assert self._box is not None, "use Student in a with statement"
+        assert self._box is not None, "use SandboxClient in a with statement"
         number = next(self._ids)
         self._functions = []
         work_s, left_s = seconds or self.limits.call_s, max(self._end - time.monotonic(), 0.01)
@@ -307,6 +315,20 @@ class SandboxClient:
         return error
 
 
+def _count_floating(value: Any) -> int:
+    """How many gradients a box owes for these arguments: the leaves that `inside.agent.with_grad` makes of them there.
+
+    Structures count as the wire sends them: of plain types, except those that go back as the student's own objects.
+    """
+    if isinstance(value, torch.Tensor):
+        return int(value.is_floating_point() or value.is_complex())
+    if isinstance(value, wire.NamedContainer) and value.ref is not None:
+        return 0
+    if isinstance(value, Mapping):
+        return sum(map(_count_floating, value.values()))
+    return sum(map(_count_floating, value)) if isinstance(value, (list, tuple)) else 0
+
+
 def _readable(channel: socket.socket, seconds: float) -> bool:
     if not hasattr(select, "poll"):  # Windows
         return bool(select.select([channel], [], [], seconds)[0])
@@ -367,12 +389,12 @@ class Handle:
         return self.student._ask("is_instance", {"thing": other, "kind": self}) is True
 
     def watch(self, method: str | None, *args: Any, **kwargs: Any) -> ObservedCall:
-        """As Student.watch, for the object itself or one of its methods."""
+        """As SandboxClient.watch, for the object itself or one of its methods."""
         return self.student._watch([self, method], args, kwargs)
 
     def vjp(self, method: str | None, args: Sequence[Any], kwargs: dict[str, Any],
             cotangents: Any) -> tuple[Any, list[Any], dict[str, Any]]:  # fmt: skip
-        """As Student.vjp, and the gradients of the parameters by name (None where no path leads)."""
+        """As SandboxClient.vjp, and the gradients of the parameters by name (None where no path leads)."""
         return self.student._vjp([self, method], args, kwargs, cotangents)
 
     def state_shapes(self) -> dict[str, tuple[int, ...]]:

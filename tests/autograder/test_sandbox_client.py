@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import namedtuple
 
 import pytest
 import torch
@@ -129,6 +130,26 @@ def test_vector_jacobian_products(student):
     assert torch.equal(out[0], x * 5.0)
     assert torch.allclose(grads[0], cotangent * 5.0)
     assert student.vjp("make", [], {}, [None])[1] == []
+
+
+def test_gradients_inside_lists_tuples_and_mappings_are_counted(student):
+    student.run_cells([Cell("c", "def total(pair, named, by):\n    return pair[0][0] + pair[1] + named['a'] + by")])
+    one, Pair = torch.ones(2), namedtuple("Pair", "first second")
+    args, kwargs = [Pair([one], one), {"a": one, "n": torch.ones(2, dtype=torch.int64)}], {"by": one}
+    assert len(student.vjp("total", args, kwargs, [one])[1]) == 4
+
+
+@pytest.mark.parametrize("grads", ["[]", "[None, None]", "[1.0]"])
+def test_forged_gradients_are_the_students_fault(student, grads):
+    forger = f"""
+import gc
+for thing in gc.get_objects():
+    if type(thing).__name__ == "Agent":
+        thing.op_vjp = lambda **_: {{"out": None, "grads": {grads}, "parameters": {{}}}}
+"""
+    assert student.run_cells([Cell("c", forger)])[0].error is None
+    error = fails("protocol", student.vjp, "scale", [torch.ones(2)], {}, [torch.ones(2)])
+    assert "vjp answered" in error.message and not student.alive
 
 
 def test_watch_sends_the_arguments_back_as_the_call_left_them(student):
