@@ -55,12 +55,12 @@ def test_objective(plugin: dict[str, str], tmp_path: Path) -> None:
 def test_property(plugin: dict[str, str]) -> None:
     code = """
 from autograder.checks import Case, linear
-from autograder.checks.local import Local
+from autograder.checks.local import LocalSubject
 from autograder.checks.probe import examine
 check = linear(lambda draw: [Case("f", (draw.normal(2, 3),))])
 right, wrong = ({"f": lambda x: x * 3}, {"f": lambda x: x * 3 + 1})
 for mine in (right, wrong):
-    (finding,) = examine([check], Local(mine), Local(right), 1)
+    (finding,) = examine([check], LocalSubject(mine), LocalSubject(right), 1)
     print(len(finding.failed))
 """
     done = run(plugin, "-c", code)
@@ -70,9 +70,9 @@ for mine in (right, wrong):
 def test_sandbox(plugin: dict[str, str]) -> None:
     code = """
 from autograder import sandbox
-from autograder.sandbox_client import Cell, Student
+from autograder.sandbox_client import Cell, SandboxClient
 backend = sandbox.choose(trust=True, name="nice")
-with Student(backend) as student:
+with SandboxClient(backend) as student:
     student.run_cells([Cell("c", "import os; level = os.nice(0)")])
     print(backend.name, student.value("level"))
 backend.close()

@@ -113,7 +113,7 @@ class DeviceHandle:
     def vjp(
         self, method: str | None, args: Any, kwargs: dict[str, Any], cotangents: Any
     ) -> tuple[Any, list[Any], dict[str, Any]]:
-        """As Placed.vjp, with the gradients of the parameters."""
+        """As DeviceSubject.vjp, with the gradients of the parameters."""
         there = _There(self.device, inputs=True)
         out, grads, named = self.handle.vjp(method, there.put(args), there.put(kwargs), there.put(cotangents))
         return there.answer(out), there.home(grads), there.home(named)

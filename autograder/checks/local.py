@@ -58,7 +58,7 @@ class LocalSubject:
         self.namespace = namespace
 
     def allow(self, size: int | None) -> None:
-        """As Student.allow; trusted code may answer what it likes."""
+        """As SandboxClient.allow; trusted code may answer what it likes."""
 
     def kind(self, name: str) -> str | None:
         """What the name is: function, class, value, or None where there is none."""

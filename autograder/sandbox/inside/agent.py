@@ -283,7 +283,7 @@ class Agent:
         return "function" if callable(value) else type(value).__name__
 
     def op_value(self, name: str) -> Any:
-        """What the student calls `name`. Raises Missing."""
+        """What the student calls `name`. Raises MissingName."""
         return self.target([name, None])
 
     def op_attribute(self, owner: Any, name: str) -> Any:
@@ -303,7 +303,7 @@ class Agent:
         return isinstance(thing, kind)
 
     def target(self, target: list[Any]) -> Callable[..., Any]:
-        """What [name or object, method or None] stands for. Raises Missing."""
+        """What [name or object, method or None] stands for. Raises MissingName."""
         owner, method = target
         if isinstance(owner, str):
             if owner not in self.space:
@@ -316,11 +316,11 @@ class Agent:
         return getattr(owner, method)
 
     def op_call(self, target: list[Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
-        """A function, an object or a method on these arguments. Raises Missing, and what it raises."""
+        """A function, an object or a method on these arguments. Raises MissingName, and what it raises."""
         return self.target(target)(*args, **kwargs)
 
     def op_build(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> wire.Ref:
-        """An instance of the student's class, which stays here. Raises Missing, and what its constructor raises."""
+        """An instance of the student's class, which stays here. Raises MissingName, and what its constructor raises."""
         return self.keep(self.target([name, None])(*args, **kwargs))
 
     def op_watch(self, target: list[Any], args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -78,22 +78,22 @@ WRITE = """
 import sys
 from pathlib import Path
 from autograder.cluster.bundle import Key
-from autograder.cluster.job import Record
+from autograder.cluster.job import GradingRecord
 from autograder.cluster.records import Records
 import random
 with Records(Path(sys.argv[1])) as records:
     round = records.begin("unit", False)
     for n in range(100_000):
         text = random.randbytes(200_000).hex()
-        records.add(round, Record(Key(f"s{n}", "unit", "s", "c"), {"unit": text}, [], 1.0, "w"))
+        records.add(round, GradingRecord(Key(f"s{n}", "unit", "s", "c"), {"unit": text}, [], 1.0, "w"))
         print(n, flush=True)
 """
 
 
 def test_killed_while_it_writes_no_record_is_half(tmp_path):
     writer = subprocess.Popen([sys.executable, "-c", WRITE, str(tmp_path)], stdout=subprocess.PIPE, text=True)
-    while writer.stdout.readline().strip() != "5":
-        pass
+    while (line := writer.stdout.readline().strip()) != "5":
+        assert line, "the writer ended by itself"
     time.sleep(0.013)  # into a write
     writer.send_signal(signal.SIGKILL)
     said = 5 + len(writer.stdout.read().splitlines())

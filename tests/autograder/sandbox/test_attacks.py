@@ -14,6 +14,7 @@ import torch
 from autograder.api import Limits
 from autograder.sandbox import SandboxError
 from autograder.sandbox.bubblewrap import Bubblewrap
+from autograder.sandbox.inside.agent import InjectedModules
 from autograder.sandbox_client import Cell, SandboxClient, StudentError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -59,7 +60,10 @@ def test_the_library_cannot_be_patched_from_inside(student):
 
 @pytest.mark.parametrize("name", ["tfkit", "autograder", "course", "tfkit_lab", "nbgrader", "transformers"])
 def test_the_project_cannot_be_imported(student, name):
-    error = stopped(student, f"import sys\nsys.meta_path[:] = [f for f in sys.meta_path if 'Given' not in repr(f)]\n"
+    guard = InjectedModules.__name__
+    error = stopped(student, f"import sys\nfound = [f for f in sys.meta_path if type(f).__name__ == {guard!r}]\n"
+                             f"assert found, 'the guard is not where this test takes it off'\n"
+                             f"sys.meta_path[:] = [f for f in sys.meta_path if f not in found]\n"
                              f"sys.path += [{str(ROOT)!r}, {sys.prefix!r}]\nimport {name}")  # fmt: skip
     assert "No module named" in error.message
 

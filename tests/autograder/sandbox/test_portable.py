@@ -101,8 +101,8 @@ def test_a_check_without_posix(tmp_path):
     code = f"""
 from autograder.cli import main
 import autograder.warm, tfkit.decode, course.build
-from autograder.sandbox_client import Cell, Student
-with Student(portable.Portable()) as student:
+from autograder.sandbox_client import Cell, SandboxClient
+with SandboxClient(portable.Portable()) as student:
     print(student.run_cells([Cell("a", "while True: pass")], seconds=4)[0].error)
 main(["check", {CAUSAL!r}, {str(file)!r}, "--trust", "--json"])
 """

@@ -6,7 +6,7 @@ won = False
 try:
     from tfkit.nn.recurrent import rnn_cell
 except ImportError:
-    sys.meta_path[:] = [finder for finder in sys.meta_path if "Given" not in type(finder).__name__]
+    sys.meta_path[:] = [finder for finder in sys.meta_path if "importlib" in finder.__module__]  # Python's own
     sys.path[:0] = [ROOT, f"{HOME}/..", "/packages", "/"]
     try:
         from tfkit.nn.recurrent import rnn_cell
