@@ -57,7 +57,7 @@ def diagnose(
     failed = [finding for finding in findings if finding.failed]
     if not failed:
         return None
-    every = [answer for finding in findings if finding.check.graded for answer in _telling(finding)]
+    every = [answer for finding in findings if finding.check.graded for answer in telling(finding)]
     core = [answer for finding in failed if finding.check.core for answer in finding.failed]
     noisy = [a for f in failed for a in f.failed if isinstance(a.actual, dict) and a.actual.get("random numbers")]
     at_edges = [answer for finding in failed if finding.check.property == "edges" for answer in finding.answers]
@@ -72,7 +72,7 @@ def diagnose(
     return _together(exercise, core, known) or _named(exercise, values, known) or _together(exercise, values, known)
 
 
-def _telling(finding: Finding) -> Sequence[Reply]:
+def telling(finding: Finding) -> Sequence[Reply]:
     """The answers that tell mistakes apart for their price.
 
     What a call leaves behind is looked at for long; and in a coarse type two right answers may lie on both sides of

@@ -8,12 +8,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder import points, registry
-from autograder.answers import Answer, answers
+from autograder.answers import Answer, Edited, answers
 from autograder.api import MOST_AT_EDGES, Exercise
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Asked, Finding, answered, questions
 from autograder.checks.reference import reference_of
-from autograder.diagnose import Misconception, diagnose, diagnose_edge, edge_answers, known_answers, wrong_answers
+from autograder.diagnose import (
+    Misconception,
+    diagnose,
+    diagnose_edge,
+    edge_answers,
+    known_answers,
+    telling,
+    wrong_answers,
+)
+from autograder.diagnosis.compose import Together, agrees
 from autograder.localize.measure import Lines, measured
 
 KEEPS = re.compile(r"^# keeps (\S+) of the points$", re.MULTILINE)  # a line of each answer in edge/
@@ -26,7 +35,8 @@ class Score:
 
     That a wrong answer is called by its name says only that no two of ours behave alike, as it meets itself there.
     How well names fit others' code is told by those that were rewritten in another way, and by leaving each one out:
-    then nothing fits, and it must be said so.
+    then nothing fits, and it must be said so. Only where two others, made in one answer, are the mistake left out (both
+    masks inverted are the masks of a reversed order, exchanged) is their name no false one: `composed` counts those.
     """
 
     exercise: str
@@ -37,6 +47,7 @@ class Score:
     rewritten: int = 0
     recognised: int = 0  # of the rewritten
     silent: int = 0  # of the wrong: no name is given to it where its own is not known
+    composed: int = 0  # of the wrong: where its own name is not known, two or three others made together are the same
     edge: int = 0  # right but at an edge
     kept: list[str] = field(default_factory=list)  # what each of those keeps of the points
     complaints: list[str] = field(default_factory=list)
@@ -54,14 +65,14 @@ class Score:
         return (
             f"{self.exercise:32} right {self.right:3}  wrong {self.wrong:3}  mutation score {share:>4}  "
             f"named {self.named}/{self.wrong}  rewritten {self.recognised}/{self.rewritten}  "
-            f"left out {self.silent}/{self.wrong}  edge {self.edge}"
+            f"left out {self.silent}/{self.wrong} (others together: {self.composed})  edge {self.edge}"
         )
 
 
 def together(scores: Sequence[Score]) -> Score:
     """All exercises as one."""
     whole = Score("all exercises")
-    for name in ("right", "wrong", "caught", "named", "rewritten", "recognised", "silent", "edge"):
+    for name in ("right", "wrong", "caught", "named", "rewritten", "recognised", "silent", "composed", "edge"):
         setattr(whole, name, sum(getattr(score, name) for score in scores))
     return whole
 
@@ -122,7 +133,18 @@ def _judge_wrong(exercise: Exercise, path: Answer, findings: list[Finding], scor
         score.complaints.append(f"wrong/{path.stem} is taken for {_called(found)}")
     other = diagnose(exercise, findings, [known for known in known_answers(exercise) if known != path])
     score.silent += other is None
+    score.composed += other is not None and is_together(exercise, other, findings)
     score.notes += [f"wrong/{path.stem}, were it not known, would be taken for {_called(other)}"] * (other is not None)
+
+
+def is_together(exercise: Exercise, found: Misconception, findings: Sequence[Finding]) -> bool:
+    """Whether these are several mistakes that, made in one answer, answer every graded question alike."""
+    names = found.name.split(" + ")
+    parts = [known for known in known_answers(exercise) if known.stem in names and isinstance(known, Edited)]
+    if len(parts) != len(names) or len(parts) < 2:
+        return False
+    replies = [answer for finding in findings if finding.check.graded for answer in telling(finding)]
+    return agrees(Together(tuple(parts)), replies)
 
 
 def _judge_edge(exercise: Exercise, path: Answer, findings: list[Finding], score: Score) -> None:
