@@ -75,7 +75,7 @@ class NamedTupleCopy(tuple, NamedContainer):  # type: ignore[type-arg]
         raise AttributeError(name)
 
     def again(self, change: Callable[[Any], Any]) -> NamedTupleCopy:
-        """As Named.again."""
+        """As NamedContainer.again."""
         return NamedTupleCopy([change(item) for item in self], self.ref, self.names)
 
 
@@ -87,7 +87,7 @@ class DictCopy(dict, NamedContainer):  # type: ignore[type-arg]
         self.ref = ref
 
     def again(self, change: Callable[[Any], Any]) -> DictCopy:
-        """As Named.again."""
+        """As NamedContainer.again."""
         made = {key: change(self[key]) for key in ordered(self)}
         return DictCopy({key: made[key] for key in self}, self.ref)
 
@@ -113,7 +113,7 @@ class MappingCopy(Mapping, NamedContainer):  # type: ignore[type-arg]
         raise AttributeError(name)
 
     def again(self, change: Callable[[Any], Any]) -> MappingCopy:
-        """As Named.again."""
+        """As NamedContainer.again."""
         made = {key: change(self[key]) for key in ordered(self)}
         return MappingCopy({key: made[key] for key in self}, self.ref)
 
