@@ -228,7 +228,8 @@ class WireEncoder:
         plain = torch.Tensor.as_subclass(value.detach(), torch.Tensor).resolve_conj().resolve_neg()
         strides = None if plain.is_contiguous() else list(plain.stride())
         data = plain.to("cpu").contiguous()
-        raw = memoryview(data.reshape(-1).view(torch.uint8).numpy()) if data.numel() else memoryview(b"")
+        flat = data.as_strided((data.numel(),), (1,))  # one number that was expanded has stride 0, and is contiguous
+        raw = memoryview(flat.view(torch.uint8).numpy()) if data.numel() else memoryview(b"")
         pad = -self.size % 16
         if pad:
             self.buffers.append(b"\0" * pad)

@@ -192,3 +192,11 @@ def test_leaves_come_by_key_whatever_order_they_were_written_in():
 def test_no_other_structure_is_believed(node):
     with pytest.raises(wire.WireError):
         wire.WireDecoder().value(json.dumps({"v": {"n": node}, "t": []}).encode(), bytearray())
+
+
+@pytest.mark.parametrize("dims", [1, 2])
+def test_one_number_that_was_expanded_is_sent(dims):
+    """Its strides are 0, and torch calls it contiguous: the gradient of a sum over one element is such a tensor."""
+    value = torch.tensor([7.0, 3.0])[1].expand([1] * dims)
+    parts = wire.WireEncoder().frame({"a": value})
+    assert bytes(parts[-1]) == torch.tensor(3.0).numpy().tobytes()
