@@ -132,6 +132,8 @@ class BART(Model):
     encoder_final: nn.Module
     decoder_final: nn.Module
 
+    init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it too
+
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)
         c = config
@@ -151,7 +153,7 @@ class BART(Model):
         self.task_head = make_task_head(self)
         if head in ("seq2seq_lm", "causal_lm") and not c.tie_word_embeddings:
             self.untie(self.table("decoder"))
-        self.apply(normal_init)
+        self.apply(self.init_weights)
 
     def second_table(self):
         """The decoder's own embeddings, where it does not read the encoder's."""

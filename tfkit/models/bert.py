@@ -179,12 +179,14 @@ class BERT(Model):
     EMBEDDINGS: type[Embeddings] = Embeddings
     LAYERS: Any = Layers
 
+    init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it too
+
     def __init__(self, config: Config, head=None):
         config = resolve_is_decoder(config, head, self.HEADS)
         super().__init__(config, head)
         self.embed, self.layers = self.EMBEDDINGS(config), self.LAYERS(config)
         add_head(self, self.HEAD_CLASSES)
-        self.apply(normal_init)
+        self.apply(self.init_weights)
 
     def encode(self, ids, mask, types, position_ids, memory=None, memory_mask=None, cache=None):
         """ids, types [B,L], mask bool [B,K] or None; of a decoder: memory [B,S,E], memory_mask bool [B,S] -> [B,L,E]"""

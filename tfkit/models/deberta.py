@@ -144,6 +144,8 @@ class DeBERTa(Model):
     LAYERS: Any = Layers
     PUBLISHED: dict = {}  # their names: set below
 
+    init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it too
+
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)
         self.embed, self.layers = Embeddings(config), self.LAYERS(config)
@@ -153,7 +155,7 @@ class DeBERTa(Model):
         if self.late:
             self.late_positions = nn.Embedding(config.max_length, config.d_model)
         self.names = names(config, type(self).PUBLISHED)
-        self.apply(normal_init)
+        self.apply(self.init_weights)
 
     def table(self, c):
         """A row for each distance, to either side; `bucket` says which."""

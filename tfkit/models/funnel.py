@@ -130,13 +130,15 @@ class Funnel(Model):
     HEADS = tuple(HEAD_CLASSES)
     ENCODER_ONLY_HEADS = ("base", "sequence_classification", "multiple_choice")
 
+    init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it too
+
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)
         self.embed, self.layers = Embeddings(config), Blocks(config)
         add_head(self, self.HEAD_CLASSES)
         if head not in self.ENCODER_ONLY_HEADS:
             self.decoder = nn.ModuleList(Layer(config) for _ in range(config.n_decoder_layers))
-        self.apply(normal_init)
+        self.apply(self.init_weights)
         self.names = BASE_HF if head == "base" else HF
         self.drop = Dropout(config.dropout)
 

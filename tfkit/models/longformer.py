@@ -56,12 +56,14 @@ class Longformer(Model):
     }  # its windows are on both sides
     HEADS = tuple(HEAD_CLASSES)
 
+    init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it too
+
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)
         self.embed = Embeddings(config)
         self.layers = nn.ModuleList(Layer(config, window) for window in config.windows())
         add_head(self, self.HEAD_CLASSES)
-        self.apply(normal_init)
+        self.apply(self.init_weights)
 
     def forward(
         self, input_ids=None, attention_mask=None, token_type_ids=None, position_ids=None, labels=None, *,

@@ -91,6 +91,8 @@ class DecoderLayer(nn.Module):
 class ProphetNet(Model):
     HEADS: ClassVar = (None, "seq2seq_lm", "causal_lm", "encoder")
 
+    init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it too
+
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)
         c = config
@@ -106,7 +108,7 @@ class ProphetNet(Model):
             self.ngram_embed = nn.Embedding(c.ngram, c.d_model)
         if not c.tie_word_embeddings:
             self.tables_apart()
-        self.apply(normal_init)
+        self.apply(self.init_weights)
 
     def tables_apart(self):
         """The decoder gets words of its own, where there is an encoder too, and the head an output matrix."""
