@@ -20,6 +20,7 @@ class _Recorder:
         self.begin()
 
     def begin(self):
+        """Forget what was recorded, and record from now on."""
         self.events = []  # [node, frame, version]
         self.versions = []  # [kind, dtype or length, requires grad, event, version before, start, axes, *sizes]
         self.numbers, self.count = [], 0
@@ -29,6 +30,7 @@ class _Recorder:
         self.on = True
 
     def end(self):
+        """Stop recording -> events int64 [N,3], versions and numbers as flat tensors, and the lines of errors."""
         self.on = False
         flat = np.concatenate(self.numbers) if self.numbers else np.zeros(0)
         rows = [one for row in self.versions for one in (len(row), *row)]
@@ -44,6 +46,7 @@ class _Recorder:
         return value
 
     def note(self, node, value, frame):
+        """Record one value of an expression, and the items of a tuple or a short list."""
         self.objects[node] = value
         place = len(self.events)
         self.events.append([node, frame, 0])
@@ -54,6 +57,7 @@ class _Recorder:
                     self.version(item, place)
 
     def version(self, value, place):
+        """The number of what the value holds now: a new one where it was changed since it was last recorded."""
         fingerprint = _fingerprint(value)
         held = self.known.get(id(value))
         scalar = isinstance(value, (bool, int, str, float, type(None)))

@@ -26,6 +26,7 @@ def cast(case: Case, dtype: torch.dtype) -> Case:
 
 
 def gradient_probe(case: Case, draw: Draw, reference: Any) -> Probe:
+    """Asks for the gradients of arguments and parameters along one random vector, the same for every subject."""
     vectors = draw_cotangents(case, draw, reference)
     # a chain rule sums terms as large as the vector it starts from, and they may cancel: a key bias has gradient zero
     sizes = [*float_leaves(case.gradients(reference, vectors)), *vectors]
