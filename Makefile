@@ -97,11 +97,11 @@ release: setup  ## dist/: sdist, wheel, bill of materials, sums; tested. All but
 test-ui: setup  ## the front end's tests: units, then JupyterLab in a real browser
 	@cd extension && jlpm test && cd ui-tests && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 jlpm install --immutable && jlpm test
 
-check: setup  ## lint and types, Python and TypeScript
+check: setup  ## lint, format and types, Python and TypeScript
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet . || { echo "Some files are not formatted: run \`ruff format .\`."; exit 1; }
 	@$(BIN)/mypy
-	@cd extension && jlpm tsc --noEmit
+	@cd extension && jlpm types && jlpm lint:check
 
 bench: bench-models bench-grading bench-widgets  ## ratios to transformers and to stock nbgrader, the widgets; rewrites docs/benchmarks*.md
 

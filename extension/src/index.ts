@@ -12,7 +12,7 @@ import { viewsPlugin } from './plugins/views';
 export * from './shared/tokens';
 export type { IModel } from './widgets/model';
 
-const plugins: JupyterFrontEndPlugin<any>[] = [
+const plugins: JupyterFrontEndPlugin<unknown>[] = [
   viewsPlugin,
   coursePlugin,
   homePlugin,

@@ -17,7 +17,8 @@ async function lab(page, path) {
   }
 }
 
-const command = (page, id, args = {}) => page.evaluate(([i, a]) => window.jupyterapp.commands.execute(i, a).then(() => null), [id, args]);
+const command = (page, id, args = {}) =>
+  page.evaluate(([i, a]) => window.jupyterapp.commands.execute(i, a).then(() => null), [id, args]);
 
 /** Makes a cell the active one, by the role and exercise in its metadata, or by place. */
 const activate = (page, find) =>

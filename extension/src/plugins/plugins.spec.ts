@@ -10,7 +10,9 @@ const sources = ['src/plugins', 'src/widgets'].flatMap(folder =>
 
 describe.each(readdirSync('tfkit_lab/locale'))('the catalogue of %s', locale => {
   const catalogue = JSON.parse(readFileSync(`tfkit_lab/locale/${locale}/LC_MESSAGES/tfkit_lab.json`, 'utf-8'));
-  const said = sources.flatMap(text => [...text.matchAll(/\b(?:__|_n|translated)\(\s*'([^']+)'/g)].map(match => match[1]));
+  const said = sources.flatMap(text =>
+    [...text.matchAll(/\b(?:__|_n|translated)\(\s*'([^']+)'/g)].map(match => match[1])
+  );
 
   it('has every text of the plugins, and no other', () => {
     expect(Object.keys(catalogue).filter(Boolean).sort()).toEqual([...new Set(said)].sort());
@@ -22,8 +24,13 @@ describe.each(readdirSync('tfkit_lab/locale'))('the catalogue of %s', locale => 
     lab.loadJSON({ ...catalogue, '': { ...catalogue[''], pluralForms: catalogue[''].plural_forms } }, 'tfkit_lab'); // as its manager does
     for (const [key, forms] of Object.entries<string[]>(catalogue).filter(([name]) => name)) {
       const plural = forms.length > 1 ? key : '';
-      for (const [count, form] of [[1, forms[0]], [7, forms.at(-1)!]] as const) {
-        expect(lab.dcnpgettext('tfkit_lab', '', key, plural, count, ...(plural ? [] : ['%1', '%2', '%3']))).toBe(plural ? form.replace('%1', String(count)) : form);
+      for (const [count, form] of [
+        [1, forms[0]],
+        [7, forms[forms.length - 1]]
+      ] as const) {
+        expect(lab.dcnpgettext('tfkit_lab', '', key, plural, count, ...(plural ? [] : ['%1', '%2', '%3']))).toBe(
+          plural ? form.replace('%1', String(count)) : form
+        );
       }
     }
   });

@@ -13,7 +13,7 @@ interface IHasMetadata {
 
 export function meta(model: IHasMetadata | null | undefined): IMeta {
   const found = model?.getMetadata('tfkit');
-  return found && typeof found === 'object' ? (found as IMeta) : {};
+  return found && typeof found === 'object' ? found : {};
 }
 
 /** The exercise a cell belongs to, if it is one that can be checked. */
@@ -42,7 +42,10 @@ export function cardsOf(model: IHasMetadata & { toJSON(): unknown }): ICard[] {
   }
   return checksIn(model).flatMap(data => {
     const { exercise, status } = data[VERDICT] as Partial<ICard>;
-    const html = [data['text/html'] ?? ''].flat().join('').replace(/<style>[^<]*<\/style>/g, '');
+    const html = [(data['text/html'] ?? '') as string | string[]]
+      .flat()
+      .join('')
+      .replace(/<style>[^<]*<\/style>/g, '');
     return exercise && status && html ? [{ exercise, status, html }] : [];
   });
 }
@@ -54,7 +57,11 @@ function checksIn(model: { toJSON(): unknown }): Record<string, unknown>[] {
 
 /** The cell in which an exercise is done; null when the notebook has none. */
 export function answerTo(panel: NotebookPanel, exercise: string): Cell | null {
-  return panel.content.widgets.find(cell => meta(cell.model).role === 'exercise' && meta(cell.model).exercise === exercise) ?? null;
+  return (
+    panel.content.widgets.find(
+      cell => meta(cell.model).role === 'exercise' && meta(cell.model).exercise === exercise
+    ) ?? null
+  );
 }
 
 /** Show the cell in which an exercise is done; false when the notebook has none. */

@@ -5,7 +5,9 @@ const wrap = (inner: string): string =>
 
 export const courseIcon = new LabIcon({
   name: '@tfkit/lab:course',
-  svgstr: wrap('<circle cx="3" cy="8" r="2"/><circle cx="13" cy="3" r="2"/><circle cx="13" cy="13" r="2"/><path d="M4 7l8-5 .6.9-8 5zM4 9l8 5 .6-.9-8-5z"/>')
+  svgstr: wrap(
+    '<circle cx="3" cy="8" r="2"/><circle cx="13" cy="3" r="2"/><circle cx="13" cy="13" r="2"/><path d="M4 7l8-5 .6.9-8 5zM4 9l8 5 .6-.9-8-5z"/>'
+  )
 });
 
 export const checkIcon = new LabIcon({
@@ -25,7 +27,9 @@ export const stateIcons = {
   }),
   failed: new LabIcon({
     name: '@tfkit/lab:failed',
-    svgstr: wrap('<path d="M3.3 2.2L8 6.9l4.7-4.7 1.1 1.1L9.1 8l4.7 4.7-1.1 1.1L8 9.1l-4.7 4.7-1.1-1.1L6.9 8 2.2 3.3z"/>')
+    svgstr: wrap(
+      '<path d="M3.3 2.2L8 6.9l4.7-4.7 1.1 1.1L9.1 8l4.7 4.7-1.1 1.1L8 9.1l-4.7 4.7-1.1-1.1L6.9 8 2.2 3.3z"/>'
+    )
   }),
   not_graded: new LabIcon({
     name: '@tfkit/lab:not-graded',

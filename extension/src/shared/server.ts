@@ -3,13 +3,17 @@ import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
 
 /** The JSON that a route answers; an error answer becomes an Error with the server's own sentence. */
-export async function request<T>(settings: ServerConnection.ISettings, route: string, init: RequestInit = {}): Promise<T> {
+export async function request<T>(
+  settings: ServerConnection.ISettings,
+  route: string,
+  init: RequestInit = {}
+): Promise<T> {
   const url = URLExt.join(settings.baseUrl, 'tfkit', route);
   const response = await ServerConnection.makeRequest(url, init, settings);
   const text = await response.text();
   let body: { message?: string };
   try {
-    body = JSON.parse(text);
+    body = JSON.parse(text) as typeof body;
   } catch {
     throw new Error(`${url} answered ${response.status} and no JSON: is the tfkit server extension enabled?`);
   }

@@ -2,7 +2,7 @@
 import { IAnatomy, IPart } from '../generated/anatomy';
 import { validate } from '../generated/anatomy.valid';
 import { h } from './dom';
-import { IModel } from './model';
+import { IRenderProps } from './model';
 import { ICanvas, picture } from './picture';
 
 export type { IPart };
@@ -16,7 +16,8 @@ export interface IPair {
 /** Two trees laid over one another by the names of their parts. */
 export function paired(one: IPart | null, other: IPart | null): IPair {
   const names = [...new Set([...(one?.children ?? []), ...(other?.children ?? [])].map(child => child.name))];
-  const find = (part: IPart | null, name: string): IPart | null => part?.children.find(child => child.name === name) ?? null;
+  const find = (part: IPart | null, name: string): IPart | null =>
+    part?.children.find(child => child.name === name) ?? null;
   return { one, other, children: names.map(name => paired(find(one, name), find(other, name))) };
 }
 
@@ -46,7 +47,10 @@ function words(pair: IPair, two: boolean): [string, string, string] {
   }
   const changed = own(pair.one) !== own(pair.other);
   const was = changed ? `${pair.one.class}  ${shapes(pair.one)} → ${line}` : line;
-  const sizes = pair.one.parameters === part.parameters ? count(part.parameters) : `${count(pair.one.parameters)} → ${count(part.parameters)}`;
+  const sizes =
+    pair.one.parameters === part.parameters
+      ? count(part.parameters)
+      : `${count(pair.one.parameters)} → ${count(part.parameters)}`;
   return [changed ? '≠ changed' : differs(pair) ? '≠ inside' : '', was, sizes];
 }
 
@@ -56,7 +60,12 @@ function row(pair: IPair, two: boolean, whole: number): HTMLElement[] {
   const bar = h('span', { className: 'tfk-p', 'aria-hidden': 'true' });
   bar.style.width = `${Math.round((90 * part.parameters * part.alike) / (whole || 1))}px`;
   const many = part.alike > 1 ? ` × ${part.alike}` : '';
-  return [h('strong', {}, part.name + many), h('span', { className: 'tfk-note' }, ` ${line}`), h('span', { className: 'tfk-size' }, bar, ` ${size}`), ...(mark ? [h('em', {}, ` ${mark}`)] : [])];
+  return [
+    h('strong', {}, part.name + many),
+    h('span', { className: 'tfk-note' }, ` ${line}`),
+    h('span', { className: 'tfk-size' }, bar, ` ${size}`),
+    ...(mark ? [h('em', {}, ` ${mark}`)] : [])
+  ];
 }
 
 function branch(pair: IPair, two: boolean, whole: number, depth: number): HTMLElement {
@@ -66,7 +75,12 @@ function branch(pair: IPair, two: boolean, whole: number, depth: number): HTMLEl
     return h('div', { className: `tfk-part ${kind}` }, ...line);
   }
   const open = depth < 2 || (two && !!pair.one && !!pair.other && differs(pair));
-  return h('details', { className: kind, open }, h('summary', {}, ...line), ...pair.children.map(child => branch(child, two, whole, depth + 1)));
+  return h(
+    'details',
+    { className: kind, open },
+    h('summary', {}, ...line),
+    ...pair.children.map(child => branch(child, two, whole, depth + 1))
+  );
 }
 
 function build({ trace, root, say }: ICanvas<IAnatomy>): () => void {
@@ -75,11 +89,14 @@ function build({ trace, root, say }: ICanvas<IAnatomy>): () => void {
   const pair = paired(one, two ? other : null);
   const tree = branch(two ? pair : { ...pair, other: one }, two, (two ? other : one).parameters, 0);
   const fold = (open: boolean): void => tree.querySelectorAll('details').forEach(node => (node.open = open));
-  const buttons = [['Open all', true], ['Close all', false]].map(([label, open]) => h('button', { type: 'button', onclick: () => fold(open as boolean) }, label as string));
+  const buttons = [
+    ['Open all', true],
+    ['Close all', false]
+  ].map(([label, open]) => h('button', { type: 'button', onclick: () => fold(open as boolean) }, label as string));
   root.append(h('div', { className: 'tfk-bar' }, ...buttons), h('div', { className: 'tfk-anatomy' }, tree));
   return () => say(`${trace.title}: ${trace.trees.map(t => `${count(t.parameters)} parameters`).join(', ')}`);
 }
 
 export const mount = picture<IAnatomy>('Anatomy', validate, build);
 
-export default { render: ({ model, el }: { model: IModel; el: HTMLElement }) => mount(model, el) };
+export default { render: ({ model, el }: IRenderProps): (() => void) => mount(model, el) };

@@ -3,7 +3,7 @@ import { IAttention } from '../generated/attention';
 import { validate } from '../generated/attention.valid';
 import { h } from './dom';
 import { Grid, IGrid } from './grid';
-import { IModel } from './model';
+import { IRenderProps } from './model';
 import { choice, ICanvas, picture } from './picture';
 import { IHeads, IPlan, plan, thumbnails } from './thumbnails';
 import { headMap, inflate, mapBytes, poolingNote } from './trace';
@@ -27,7 +27,9 @@ function gridOf({ map, bytes, kinds }: IOpened, layer: number, head: number): IG
     kind: 'scale',
     pooled: map.pooled,
     at: headMap(map, bytes, layer, head),
-    ...(map.kinds && kinds ? { groups: { names: map.kinds.names, of: (r: number, c: number) => kinds[start + r * cols + c], ...mark } } : {})
+    ...(map.kinds && kinds
+      ? { groups: { names: map.kinds.names, of: (r: number, c: number) => kinds[start + r * cols + c], ...mark } }
+      : {})
   };
 }
 
@@ -46,11 +48,20 @@ export function sorted(grid: IGrid): IGrid {
   const by = (of: number[]): number[] => of.map((_, i) => i).sort((a, b) => of[a] - of[b] || a - b);
   const [rows, cols] = [by(marks.slice(grid.cols - grid.rows)), by(marks)];
   const through = (at: (r: number, c: number) => number) => (r: number, c: number) => at(rows[r], cols[c]);
-  return { ...grid, at: through(grid.at), groups: { ...grid.groups!, of: through(grid.groups!.of) }, order: { rows, cols } };
+  return {
+    ...grid,
+    at: through(grid.at),
+    groups: { ...grid.groups!, of: through(grid.groups!.of) },
+    order: { rows, cols }
+  };
 }
 
 /** A row of thumbnails for each layer. */
-function overview(opened: IOpened, show: (grid: IGrid) => IGrid, pick: (layer: number, head: number) => void): HTMLElement {
+function overview(
+  opened: IOpened,
+  show: (grid: IGrid) => IGrid,
+  pick: (layer: number, head: number) => void
+): HTMLElement {
   const { map } = opened;
   const plain = plan(map);
   const rows = map.names.map((name, layer) => {
@@ -60,7 +71,11 @@ function overview(opened: IOpened, show: (grid: IGrid) => IGrid, pick: (layer: n
     };
     return thumbnails(opened, layer, name, planOf, head => pick(layer, head));
   });
-  return h('div', { className: 'tfk-scroll tfk-overview', tabIndex: 0, role: 'group', 'aria-label': 'All heads' }, ...rows);
+  return h(
+    'div',
+    { className: 'tfk-scroll tfk-overview', tabIndex: 0, role: 'group', 'aria-label': 'All heads' },
+    ...rows
+  );
 }
 
 const turnOf = ({ groups, cols, rows, order }: IGrid, row: number): string =>
@@ -83,7 +98,10 @@ export function shares(grid: IGrid, row: number): string {
 async function unpack(map: IMaps): Promise<IOpened> {
   const bytes = await inflate(map.data);
   const kinds = map.kinds ? await inflate(map.kinds.data) : null;
-  const wanted: [Uint8Array | null, number][] = [[bytes, mapBytes(map)], [kinds, map.layers * map.heads * map.rows * map.cols]];
+  const wanted: [Uint8Array | null, number][] = [
+    [bytes, mapBytes(map)],
+    [kinds, map.layers * map.heads * map.rows * map.cols]
+  ];
   for (const [found, count] of wanted) {
     if (found && found.length !== count) {
       throw new Error(`${found.length} bytes instead of ${count}`);
@@ -95,13 +113,25 @@ async function unpack(map: IMaps): Promise<IOpened> {
 function build({ trace, root, place, say }: ICanvas<IAttention>): () => void {
   const names = { rows: trace.tokens, cols: trace.keys.length ? trace.keys : trace.tokens, axes: ['query', 'key'] };
   const grid = new Grid(names, 380, (row, col) => place.set({ row, col }));
-  const sets = choice('Attention', trace.maps.map(map => `${map.names[0]} … ${(map.pooled ?? map).rows} × ${(map.pooled ?? map).cols}`), place, 'set');
+  const sets = choice(
+    'Attention',
+    trace.maps.map(map => `${map.names[0]} … ${(map.pooled ?? map).rows} × ${(map.pooled ?? map).cols}`),
+    place,
+    'set'
+  );
   const sort = h('input', { type: 'checkbox', onchange: () => place.set({ sorted: Number(sort.checked) }) });
   const sortName = h('span');
   const sorting = h('label', {}, sort, sortName);
   const all = h('div');
-  const [note, told] = [h('p', { className: 'tfk-note', role: 'log' }, 'Unpacking …'), h('p', { className: 'tfk-note' })];
-  root.append(h('div', { className: 'tfk-bar' }, sets.node, sorting), h('div', { className: 'tfk-row' }, all, h('div', {}, grid.node, told)), note);
+  const [note, told] = [
+    h('p', { className: 'tfk-note', role: 'log' }, 'Unpacking …'),
+    h('p', { className: 'tfk-note' })
+  ];
+  root.append(
+    h('div', { className: 'tfk-bar' }, sets.node, sorting),
+    h('div', { className: 'tfk-row' }, all, h('div', {}, grid.node, told)),
+    note
+  );
   let opened: IOpened | null = null;
   let overviewed = '';
   const draw = (): void => {
@@ -121,11 +151,17 @@ function build({ trace, root, place, say }: ICanvas<IAttention>): () => void {
       all.replaceChildren(overview(opened, show, (layer, head) => place.set({ layer, head })));
     }
     const [layer, head] = [place.at('layer', map.layers - 1), place.at('head', map.heads - 1)];
-    all.querySelectorAll('button').forEach((b, i) => b.setAttribute('aria-pressed', String(i === layer * map.heads + head)));
+    all
+      .querySelectorAll('button')
+      .forEach((b, i) => b.setAttribute('aria-pressed', String(i === layer * map.heads + head)));
     const shownNow = show(gridOf(opened, layer, head));
     const row = place.at('row', map.rows - 1);
     const words = grid.draw(shownNow, row, place.at('col', map.cols - 1));
-    told.textContent = map.pooled ? poolingNote(map.pooled) : shownNow.groups ? `This query${turnOf(shownNow, row)}: ${shares(shownNow, row)}` : '';
+    told.textContent = map.pooled
+      ? poolingNote(map.pooled)
+      : shownNow.groups
+        ? `This query${turnOf(shownNow, row)}: ${shares(shownNow, row)}`
+        : '';
     say(`${shownNow.name}: ${words}`);
   };
   const open = async (map: IMaps): Promise<void> => {
@@ -134,7 +170,7 @@ function build({ trace, root, place, say }: ICanvas<IAttention>): () => void {
       note.textContent = '';
       draw();
     } catch (error) {
-      note.textContent = `The recorded attention cannot be read: ${error instanceof Error ? error.message : error}.`;
+      note.textContent = `The recorded attention cannot be read: ${error instanceof Error ? error.message : String(error)}.`;
     }
   };
   return draw;
@@ -142,4 +178,4 @@ function build({ trace, root, place, say }: ICanvas<IAttention>): () => void {
 
 export const mount = picture<IAttention>('Attention', validate, build);
 
-export default { render: ({ model, el }: { model: IModel; el: HTMLElement }) => mount(model, el) };
+export default { render: ({ model, el }: IRenderProps): (() => void) => mount(model, el) };

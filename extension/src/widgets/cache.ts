@@ -35,8 +35,15 @@ function picture(cache: ICache, label: string): SVGElement {
 }
 
 function layers(cache: ICache): HTMLElement {
-  const rows = cache.used.map((used, i) => h('tr', {}, h('th', { scope: 'row' }, String(i + 1)), h('td', {}, bytes(used))));
-  return h('details', {}, h('summary', {}, translated('Bytes of each layer')), h('table', {}, tableHead([translated('layer'), translated('keys and values')]), h('tbody', {}, ...rows)));
+  const rows = cache.used.map((used, i) =>
+    h('tr', {}, h('th', { scope: 'row' }, String(i + 1)), h('td', {}, bytes(used)))
+  );
+  return h(
+    'details',
+    {},
+    h('summary', {}, translated('Bytes of each layer')),
+    h('table', {}, tableHead([translated('layer'), translated('keys and values')]), h('tbody', {}, ...rows))
+  );
 }
 
 /** The section of a step, or nothing where the run had no cache. */
@@ -47,8 +54,21 @@ export function cacheView(cache: ICache | undefined): HTMLElement | null {
   const total = cache.used.reduce((a, b) => a + b, 0);
   const held = `${cache.rows} × ${cache.length} positions in ${cache.used.length} layers: ${bytes(total)} of ${bytes(cache.room)} taken`;
   const source = cache.memory ? `; the source’s ${bytes(cache.memory)}` : '';
-  const moved = cache.copied ? ` The reorder before this step copied ${bytes(cache.copied)}, from position ${cache.since} on.` : '';
+  const moved = cache.copied
+    ? ` The reorder before this step copied ${bytes(cache.copied)}, from position ${cache.since} on.`
+    : '';
   const words = `${held}${source}.${moved}`;
-  const scroll = h('div', { className: 'tfk-scroll', tabIndex: 0, role: 'group', 'aria-label': translated('Cache positions') }, picture(cache, words));
-  return h('section', { role: 'group', 'aria-label': translated('Cache') }, h('h4', {}, translated('Cache of keys and values')), scroll, h('p', { className: 'tfk-note' }, words), layers(cache));
+  const scroll = h(
+    'div',
+    { className: 'tfk-scroll', tabIndex: 0, role: 'group', 'aria-label': translated('Cache positions') },
+    picture(cache, words)
+  );
+  return h(
+    'section',
+    { role: 'group', 'aria-label': translated('Cache') },
+    h('h4', {}, translated('Cache of keys and values')),
+    scroll,
+    h('p', { className: 'tfk-note' }, words),
+    layers(cache)
+  );
 }

@@ -2,7 +2,7 @@
 import { ICorruption } from '../generated/corruption';
 import { validate } from '../generated/corruption.valid';
 import { h, icon, shown, tableHead } from './dom';
-import { IModel } from './model';
+import { IRenderProps } from './model';
 import { choice, ICanvas, picture } from './picture';
 
 export type IDraw = ICorruption['objectives'][number]['draws'][number];
@@ -11,27 +11,53 @@ const toks = (label: string, items: HTMLElement[]): HTMLElement =>
   h('section', {}, h('h4', {}, label), h('ol', { className: 'tfk-toks', 'aria-label': label }, ...items));
 
 function inputs({ inputs: given, changed }: IDraw): HTMLElement[] {
-  return given.map((token, i) => h('li', changed[i] ? { className: 'tfk-now' } : {}, shown(token), changed[i] ? h('span', { className: 'tfk-sr' }, ' (changed)') : ''));
+  return given.map((token, i) =>
+    h(
+      'li',
+      changed[i] ? { className: 'tfk-now' } : {},
+      shown(token),
+      changed[i] ? h('span', { className: 'tfk-sr' }, ' (changed)') : ''
+    )
+  );
 }
 
 /** The three rows of a text whose places stay, as a table that one reads downwards. */
 function aligned(tokens: string[], draw: IDraw): HTMLElement {
   const rows = tokens.map((token, i) => {
     const label = draw.labels[i];
-    const cells = [h('td', draw.changed[i] ? { className: 'tfk-hot' } : {}, shown(draw.inputs[i])), h('td', {}, label === null ? '' : shown(label))];
-    return h('tr', { className: label === null ? '' : 'tfk-chosen' }, h('th', { scope: 'row' }, shown(token)), ...cells);
+    const cells = [
+      h('td', draw.changed[i] ? { className: 'tfk-hot' } : {}, shown(draw.inputs[i])),
+      h('td', {}, label === null ? '' : shown(label))
+    ];
+    return h(
+      'tr',
+      { className: label === null ? '' : 'tfk-chosen' },
+      h('th', { scope: 'row' }, shown(token)),
+      ...cells
+    );
   });
   return h('table', {}, tableHead(['text', 'goes in', 'to be predicted']), h('tbody', {}, ...rows));
 }
 
 function build({ trace, root, place, say }: ICanvas<ICorruption>): () => void {
-  const which = choice('Objective', trace.objectives.map(o => o.name), place, 'objective');
+  const which = choice(
+    'Objective',
+    trace.objectives.map(o => o.name),
+    place,
+    'objective'
+  );
   const again = h('button', { type: 'button' }, 'Draw again');
   const back = h('button', { type: 'button', title: 'The draw before', 'aria-label': 'The draw before' }, icon('back'));
   const count = h('span');
   const body = h('div');
   root.append(h('div', { className: 'tfk-bar' }, which.node, back, again, count));
-  root.append(toks('Text', trace.tokens.map(token => h('li', {}, shown(token)))), body);
+  root.append(
+    toks(
+      'Text',
+      trace.tokens.map(token => h('li', {}, shown(token)))
+    ),
+    body
+  );
   const draw = (): void => {
     which.show();
     const { name, draws } = trace.objectives[place.at('objective', trace.objectives.length - 1)];
@@ -41,8 +67,17 @@ function build({ trace, root, place, say }: ICanvas<ICorruption>): () => void {
     count.textContent = `draw ${at + 1} of ${draws.length}`;
     const now = draws[at];
     const wanted = now.labels.filter((label): label is string => label !== null);
-    const lists = [toks('Goes in', inputs(now)), toks('To be written', wanted.map(label => h('li', {}, shown(label))))];
-    body.replaceChildren(...lists, ...(now.aligned ? [h('details', {}, h('summary', {}, 'Token by token'), aligned(trace.tokens, now))] : []));
+    const lists = [
+      toks('Goes in', inputs(now)),
+      toks(
+        'To be written',
+        wanted.map(label => h('li', {}, shown(label)))
+      )
+    ];
+    body.replaceChildren(
+      ...lists,
+      ...(now.aligned ? [h('details', {}, h('summary', {}, 'Token by token'), aligned(trace.tokens, now))] : [])
+    );
     say(`${name}, draw ${at + 1}: ${now.inputs.map(shown).join(' ')}; to be written: ${wanted.map(shown).join(' ')}`);
   };
   return draw;
@@ -50,4 +85,4 @@ function build({ trace, root, place, say }: ICanvas<ICorruption>): () => void {
 
 export const mount = picture<ICorruption>('Corruption', validate, build);
 
-export default { render: ({ model, el }: { model: IModel; el: HTMLElement }) => mount(model, el) };
+export default { render: ({ model, el }: IRenderProps): (() => void) => mount(model, el) };

@@ -26,7 +26,7 @@ export function svg(tag: string, attributes: Props = {}, ...children: (Node | st
     node.setAttribute(key, String(value));
   }
   node.append(...children);
-  return node as SVGElement;
+  return node;
 }
 
 /** Icons are drawn, because fonts lack the media glyphs. */
@@ -57,7 +57,10 @@ const [ISOLATE, POP] = ['\u2068', '\u2069'];
 
 /** A token as it is shown: blanks and marks of direction made visible, Hebrew and Arabic kept from turning what stands beside it. */
 export function shown(token: string): string {
-  const visible = token.replace(/ /g, '␣').replace(/\n/g, '↵').replace(DIRECTION, mark => `⟨U+${mark.charCodeAt(0).toString(16).toUpperCase()}⟩`);
+  const visible = token
+    .replace(/ /g, '␣')
+    .replace(/\n/g, '↵')
+    .replace(DIRECTION, mark => `⟨U+${mark.charCodeAt(0).toString(16).toUpperCase()}⟩`);
   return (RIGHT_TO_LEFT.test(visible) ? ISOLATE + visible + POP : visible) || '∅';
 }
 

@@ -3,7 +3,7 @@ import { IMatrices } from '../generated/matrices';
 import { validate } from '../generated/matrices.valid';
 import { h } from './dom';
 import { At, Grid, IGrid } from './grid';
-import { IModel } from './model';
+import { IRenderProps } from './model';
 import { picture } from './picture';
 import { inflate } from './trace';
 
@@ -33,7 +33,9 @@ export const mount = picture<IMatrices>('Matrices', validate, ({ trace, root, pl
   root.append(h('div', { className: 'tfk-row' }, ...grids.map(grid => grid.node)), note);
   let maps: IGrid[] = [];
   const draw = (): void => {
-    const words = maps.map((map, i) => `${map.name}: ${grids[i].draw(map, place.at('row', map.rows - 1), place.at('col', map.cols - 1))}`);
+    const words = maps.map(
+      (map, i) => `${map.name}: ${grids[i].draw(map, place.at('row', map.rows - 1), place.at('col', map.cols - 1))}`
+    );
     say(words.join('; '));
   };
   Promise.all(trace.maps.map(open)).then(
@@ -47,4 +49,4 @@ export const mount = picture<IMatrices>('Matrices', validate, ({ trace, root, pl
   return draw;
 });
 
-export default { render: ({ model, el }: { model: IModel; el: HTMLElement }) => mount(model, el) };
+export default { render: ({ model, el }: IRenderProps): (() => void) => mount(model, el) };

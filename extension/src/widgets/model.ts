@@ -1,7 +1,7 @@
 /** What a view needs of a model: an anywidget's model has it, and so has a recorded one. */
 export interface IModel {
-  get(key: string): any;
-  set(key: string, value: any): void;
+  get(key: string): unknown;
+  set(key: string, value: unknown): void;
   save_changes(): void;
   on(event: string, callback: () => void): void;
   off(event: string, callback: () => void): void;
@@ -9,15 +9,21 @@ export interface IModel {
   send?(message: Record<string, unknown>): void;
 }
 
+/** What anywidget hands to a module's `render`. */
+export interface IRenderProps {
+  model: IModel;
+  el: HTMLElement;
+}
+
 /** A model over plain data: no kernel, no comm. */
 export class RecordedModel implements IModel {
-  constructor(private _state: Record<string, any>) {}
+  constructor(private _state: Record<string, unknown>) {}
 
-  get(key: string): any {
+  get(key: string): unknown {
     return this._state[key];
   }
 
-  set(key: string, value: any): void {
+  set(key: string, value: unknown): void {
     this._state[key] = value;
     this._callbacks.get(`change:${key}`)?.forEach(callback => callback());
   }
@@ -35,5 +41,5 @@ export class RecordedModel implements IModel {
     this._callbacks.get(event)?.delete(callback);
   }
 
-  private _callbacks = new Map<string, Set<() => void>>();
+  private readonly _callbacks = new Map<string, Set<() => void>>();
 }

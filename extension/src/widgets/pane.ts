@@ -24,7 +24,11 @@ function relabel(list: HTMLElement, wanted: { text: string; kind: string; now: b
     }
     if (item.className !== kind) {
       item.className = kind;
-      now ? item.setAttribute('aria-current', 'step') : item.removeAttribute('aria-current');
+      if (now) {
+        item.setAttribute('aria-current', 'step');
+      } else {
+        item.removeAttribute('aria-current');
+      }
     }
   });
   while (list.childElementCount > wanted.length) {
@@ -39,7 +43,7 @@ export class Pane {
   /** `take` is given the ids that lead to the step, with the wanted token behind them. */
   constructor(
     readonly trace: ITrace,
-    private _take: ((ids: number[], name: string) => void) | null
+    private readonly _take: ((ids: number[], name: string) => void) | null
   ) {
     const row = h('div', { className: 'tfk-row' }, this._candidates, this._pinned, this._draft);
     this._heatmaps = this._addMaps(row);
@@ -83,7 +87,9 @@ export class Pane {
     const { trace } = this;
     const some = step >= 0;
     const take: Take = this._take && ((token, name) => this._take?.([...idsTo(trace, node), token], name));
-    this._candidates.replaceChildren(...(some ? [h('h4', {}, translated('Next token')), candidateTable(trace, step, node, take)] : []));
+    this._candidates.replaceChildren(
+      ...(some ? [h('h4', {}, translated('Next token')), candidateTable(trace, step, node, take)] : [])
+    );
     const draft = some ? draftTable(trace, step) : null;
     this._draft.replaceChildren(...(draft ? [draft] : []));
     const cache = some ? cacheView(trace.steps[step].cache) : null;
@@ -108,7 +114,12 @@ export class Pane {
     const { trace } = this;
     const forced = trace.offset ?? 0;
     const whole = node < 0 && step >= span(trace);
-    const words = node >= 0 ? tokensSoFar(trace, node) : whole ? rowLabels(trace) : trace.prompt.slice(0, trace.prompt.length - forced + step + 1);
+    const words =
+      node >= 0
+        ? tokensSoFar(trace, node)
+        : whole
+          ? rowLabels(trace)
+          : trace.prompt.slice(0, trace.prompt.length - forced + step + 1);
     const start = Math.max(1, trace.prompt.length) - forced;
     const items = words.map((token, i) => ({ text: shown(token), kind: this._kind(i - start, parting), now: false }));
     if (taken) {
@@ -138,7 +149,11 @@ export class Pane {
     const branches = step >= 0 && this.trace.steps.some(s => s.live.length > 1);
     const region = { className: 'tfk-tree', tabIndex: 0, role: 'group', 'aria-label': translated('Beam tree') };
     this._tree.hidden = !branches;
-    this._tree.replaceChildren(...(branches ? [h('h4', {}, translated('Beam')), h('div', region, drawTree(this.trace, step)), hypotheses(this.trace, step)] : []));
+    this._tree.replaceChildren(
+      ...(branches
+        ? [h('h4', {}, translated('Beam')), h('div', region, drawTree(this.trace, step)), hypotheses(this.trace, step)]
+        : [])
+    );
   }
 
   private _addMaps(row: HTMLElement): [IHeatmap, string[]][] {
@@ -154,11 +169,11 @@ export class Pane {
     return found;
   }
 
-  private _tokens = h('ol', { className: 'tfk-toks', 'aria-label': translated('Tokens so far') });
-  private _candidates = h('section', { role: 'group', 'aria-label': translated('Next token') });
-  private _pinned = h('section', { role: 'group', 'aria-label': translated('Pinned step'), hidden: true });
-  private _draft = h('div');
-  private _tree = h('section', { role: 'group', 'aria-label': translated('Beam') });
-  private _cache = h('div');
-  private _heatmaps: [IHeatmap, string[]][] = [];
+  private readonly _tokens = h('ol', { className: 'tfk-toks', 'aria-label': translated('Tokens so far') });
+  private readonly _candidates = h('section', { role: 'group', 'aria-label': translated('Next token') });
+  private readonly _pinned = h('section', { role: 'group', 'aria-label': translated('Pinned step'), hidden: true });
+  private readonly _draft = h('div');
+  private readonly _tree = h('section', { role: 'group', 'aria-label': translated('Beam') });
+  private readonly _cache = h('div');
+  private readonly _heatmaps: [IHeatmap, string[]][] = [];
 }

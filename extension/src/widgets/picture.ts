@@ -28,13 +28,18 @@ interface ITitled {
 export type Mount = (model: IModel, el: HTMLElement) => () => void;
 
 /** The `mount` of a view: `check` finds what the schema cannot say. */
-export function picture<T extends ITitled>(label: string, validate: IValidate, build: Build<T>, check?: (trace: T) => string | null): Mount {
+export function picture<T extends ITitled>(
+  label: string,
+  validate: IValidate,
+  build: Build<T>,
+  check?: (trace: T) => string | null
+): Mount {
   return (model, el) => {
     let node: HTMLElement | null = null;
     let draw = (): void => undefined;
     const rebuild = (): void => {
       node?.remove();
-      const trace = model.get('trace');
+      const trace = model.get('trace') as T;
       const wrong = schemaProblem(validate, trace) ?? check?.(trace);
       if (wrong) {
         node = h('div', { className: 'tfk tfk-error', role: 'alert' }, `This trace cannot be shown: ${wrong}.`);
@@ -68,7 +73,7 @@ function drawn<T extends ITitled>(label: string, model: IModel, trace: T, build:
 }
 
 function placeOf(model: IModel, root: HTMLElement): IPlace {
-  const known = (): Record<string, number> => model.get('place') ?? {};
+  const known = (): Record<string, number> => (model.get('place') ?? {}) as Record<string, number>;
   return {
     at: (key, most) => Math.max(0, Math.min(most, Math.trunc(Number(known()[key]) || 0))),
     set: changes => {
@@ -81,7 +86,12 @@ function placeOf(model: IModel, root: HTMLElement): IPlace {
 }
 
 /** A choice among names, which keeps itself in the place. */
-export function choice(label: string, names: string[], place: IPlace, key: string): { node: HTMLElement; show(): void } {
+export function choice(
+  label: string,
+  names: string[],
+  place: IPlace,
+  key: string
+): { node: HTMLElement; show(): void } {
   const select = h('select', {}, ...names.map((name, i) => h('option', { value: String(i) }, name)));
   select.onchange = () => place.set({ [key]: Number(select.value) });
   const show = (): void => {

@@ -12,7 +12,9 @@ import { columns, valueAt } from './training';
 
 const KINDS = Object.keys(VIEWS).filter(kind => kind !== 'decoding'); // which has a test of its own, stepper.spec.ts
 // The same files that the Python side writes and validates.
-const golden = (kind: string, folder = 'pictures'): any => JSON.parse(readFileSync(`../tests/extension/golden/${folder}/${kind}.json`, 'utf-8'));
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+const golden = (kind: string, folder = 'pictures'): any =>
+  JSON.parse(readFileSync(`../tests/extension/golden/${folder}/${kind}.json`, 'utf-8'));
 
 class Counting extends RecordedModel {
   listeners = 0;
@@ -26,19 +28,24 @@ class Counting extends RecordedModel {
   }
 }
 
-async function shownIn(kind: string, trace = golden(kind), place = {}): Promise<{ model: Counting; el: HTMLElement; off: () => void }> {
+async function shownIn(
+  kind: string,
+  trace = golden(kind),
+  place = {}
+): Promise<{ model: Counting; el: HTMLElement; off: () => void }> {
   const model = new Counting({ trace, place });
   const el = document.createElement('div');
   document.body.append(el);
   const off = VIEWS[kind](model, el);
-  for (let i = 0; i < 200 && (i < 1 || el.textContent!.includes('Unpacking')); i++) {
+  for (let i = 0; i < 200 && (i < 1 || el.textContent.includes('Unpacking')); i++) {
     await new Promise(resolve => setTimeout(resolve, 10)); // unpacking takes a moment
   }
   return { model, el, off };
 }
 
-const said = (el: HTMLElement): string => el.querySelector('[role=status]')!.textContent!;
-const press = (node: Element, key: string): boolean => node.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+const said = (el: HTMLElement): string => el.querySelector('[role=status]')!.textContent;
+const press = (node: Element, key: string): boolean =>
+  node.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
 
 afterEach(() => document.body.replaceChildren());
 
@@ -95,7 +102,13 @@ describe('a map', () => {
   it.each([2, 12, 16, 24])('fits the thumbnails of %i heads side by side', heads => {
     const map = { layers: 1, heads, rows: 12, cols: 12, triangle: false, data: '' };
     const bytes = new Uint8Array(heads * 144);
-    const row = thumbnails({ map, bytes, kinds: null }, 0, 'layer 1', () => plan(map), () => undefined);
+    const row = thumbnails(
+      { map, bytes, kinds: null },
+      0,
+      'layer 1',
+      () => plan(map),
+      () => undefined
+    );
     expect(row.querySelector('canvas')!.width).toBeLessThanOrEqual(720);
     expect(row.querySelectorAll('button').length).toBe(heads);
   });
@@ -149,7 +162,8 @@ describe('attention', () => {
 });
 
 describe('a pattern of attention', () => {
-  const table = (el: HTMLElement): string[][] => [...el.querySelectorAll('table tr')].map(row => [...row.children].map(cell => cell.textContent!));
+  const table = (el: HTMLElement): string[][] =>
+    [...el.querySelectorAll('table tr')].map(row => [...row.children].map(cell => cell.textContent));
 
   it('names the kind of each key, in words, in the table and in the legend, and sums them up', async () => {
     const { el } = await shownIn('attention', golden('reformer', 'patterns'), { layer: 1, row: 11, col: 9 });
@@ -158,41 +172,63 @@ describe('a pattern of attention', () => {
     const kinds = rows.slice(1).map(row => row[2]);
     expect(new Set(kinds)).toEqual(new Set(['hidden', 'chunk', 'bucket']));
     expect(said(el)).toMatch(new RegExp(`query 11 “ran”, key 9 “the”: 0\\.\\d\\d, ${kinds[9]}$`));
-    expect([...el.querySelectorAll('.tfk-swatch')].map(swatch => swatch.parentElement!.textContent)).toEqual(['chunk', 'bucket']);
-    const summed = [...el.textContent!.match(/This query \(bucket 2\): (.*?\d\.\d\d(, \w+ \d\.\d\d)*)/)![1].matchAll(/\d\.\d\d/g)];
+    expect([...el.querySelectorAll('.tfk-swatch')].map(swatch => swatch.parentElement!.textContent)).toEqual([
+      'chunk',
+      'bucket'
+    ]);
+    const summed = [
+      ...el.textContent.match(/This query \(bucket 2\): (.*?\d\.\d\d(, \w+ \d\.\d\d)*)/)![1].matchAll(/\d\.\d\d/g)
+    ];
     expect(summed.reduce((sum, [share]) => sum + Number(share), 0)).toBeCloseTo(1, 1);
   });
 
   it('is sorted by bucket, and each key keeps its name', async () => {
     const { model, el } = await shownIn('attention', golden('reformer', 'patterns'), { layer: 1, sorted: 1 });
-    const buckets = table(el).slice(1).map(row => Number(row[3]));
+    const buckets = table(el)
+      .slice(1)
+      .map(row => Number(row[3]));
     expect(buckets).toEqual([...buckets].sort((a, b) => a - b));
-    const names = table(el).slice(1).map(row => row[0]);
+    const names = table(el)
+      .slice(1)
+      .map(row => row[0]);
     expect(names.find(name => name.startsWith('7 '))).toBe('7 “mat”');
     const box = el.querySelector<HTMLInputElement>('input[type=checkbox]')!;
     expect(box.parentElement!.textContent).toBe('Sort by bucket');
     box.click();
-    expect(model.get('place').sorted).toBe(0);
+    expect(model.get('place')).toHaveProperty('sorted', 0);
     expect(table(el)[8][0]).toBe('7 “mat”');
   });
 
   it('names blocks, and adds nothing up, where it is pooled', async () => {
     const trace = golden('reformer', 'patterns');
-    const { order, ...map } = trace.maps[0];
+    const map = { ...trace.maps[0], order: undefined };
     const [rows, cols] = [2 * map.rows - 1, 2 * map.cols - 1];
     const names = Array.from({ length: cols }, (_, i) => `w${i}`);
-    const { el } = await shownIn('attention', { ...trace, tokens: names, maps: [{ ...map, pooled: { by: 2, rows, cols } }] }, { row: 99, col: 1 });
+    const { el } = await shownIn(
+      'attention',
+      { ...trace, tokens: names, maps: [{ ...map, pooled: { by: 2, rows, cols } }] },
+      { row: 99, col: 1 }
+    );
     expect(said(el)).toContain(`query ${rows - 1} “w${rows - 1}”, key 2–3 “w2 … w3”: `);
     expect(el.textContent).toContain('Attention pooled 2 × 2 to keep');
     expect(el.textContent).not.toContain('This query');
     expect(el.querySelector('summary')!.textContent).toBe(`Row ${rows - 1} as a table`);
   });
 
-  it('of an order is a triangle, once it is sorted by it', async () => {
+  it('of an order is a triangle, once it is sorted by it', () => {
     const { maps } = golden('xlnet', 'patterns');
     const of = maps[0].order.of[0][0];
     const step = (r: number, c: number): number => Number(of[c] <= of[r]);
-    const grid: IGrid = { name: '', rows: 5, cols: 5, low: 0, high: 1, kind: 'scale', at: step, groups: { names: ['', 'text'], of: step, mark: { name: 'turn', of } } };
+    const grid: IGrid = {
+      name: '',
+      rows: 5,
+      cols: 5,
+      low: 0,
+      high: 1,
+      kind: 'scale',
+      at: step,
+      groups: { names: ['', 'text'], of: step, mark: { name: 'turn', of } }
+    };
     const { groups, at, order } = sorted(grid);
     for (let i = 0; i < 25; i++) {
       const [r, c] = [Math.floor(i / 5), i % 5];
@@ -202,7 +238,16 @@ describe('a pattern of attention', () => {
   });
 
   it('shows apart what may not be looked at, and what is not', () => {
-    const map: IGrid = { name: '', rows: 1, cols: 3, low: 0, high: 1, kind: 'scale', at: (_, c) => Number(c === 2), groups: { names: ['hidden', 'text'], of: (_, c) => Number(c > 0) } };
+    const map: IGrid = {
+      name: '',
+      rows: 1,
+      cols: 3,
+      low: 0,
+      high: 1,
+      kind: 'scale',
+      at: (_, c) => Number(c === 2),
+      groups: { names: ['hidden', 'text'], of: (_, c) => Number(c > 0) }
+    };
     const [hidden, none, all] = [0, 1, 2].map(c => squareColour(map, 0, c));
     expect([hidden, all]).toEqual([TINTS[0], TINTS[1]]);
     expect(none).not.toEqual(hidden);
@@ -264,12 +309,23 @@ describe('retrieval', () => {
 });
 
 describe('anatomy', () => {
-  const part = (name: string, children: IPart[] = [], shape = [2]): IPart => ({ name, class: 'C', parameters: 2, shapes: { w: shape }, alike: 1, children });
+  const part = (name: string, children: IPart[] = [], shape = [2]): IPart => ({
+    name,
+    class: 'C',
+    parameters: 2,
+    shapes: { w: shape },
+    alike: 1,
+    children
+  });
 
   it('lays two models over one another', () => {
     const pair = paired(part('m', [part('a'), part('b')]), part('m', [part('b', [], [3]), part('c')]));
     const found = pair.children.map(p => [(p.one ?? p.other)!.name, !!p.one, !!p.other, differs(p)]);
-    expect(found).toEqual([['a', true, false, true], ['b', true, true, true], ['c', false, true, true]]);
+    expect(found).toEqual([
+      ['a', true, false, true],
+      ['b', true, true, true],
+      ['c', false, true, true]
+    ]);
     expect(differs(paired(part('m', [part('a')]), part('m', [part('a')])))).toBe(false);
   });
 

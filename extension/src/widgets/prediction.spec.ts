@@ -17,7 +17,8 @@ function asked(...questions: Record<string, unknown>[]): { model: Model; el: HTM
   return { model, el };
 }
 
-const submit = (el: HTMLElement): boolean => el.querySelector('form')!.dispatchEvent(new Event('submit', { cancelable: true }));
+const submit = (el: HTMLElement): boolean =>
+  el.querySelector('form')!.dispatchEvent(new Event('submit', { cancelable: true }));
 
 afterEach(() => document.body.replaceChildren());
 
@@ -47,7 +48,10 @@ describe('what is typed', () => {
 
 describe('the form', () => {
   it('sends every answer, once all are there', () => {
-    const { model, el } = asked({ kind: 'number', label: 'How many?' }, { kind: 'choice', label: 'Which?', options: ['a', 'b'], several: false });
+    const { model, el } = asked(
+      { kind: 'number', label: 'How many?' },
+      { kind: 'choice', label: 'Which?', options: ['a', 'b'], several: false }
+    );
     submit(el);
     expect(model.sent).toEqual([]);
     expect(el.querySelector('[role=alert]')!.textContent).toContain('How many?');
@@ -73,7 +77,17 @@ describe('the form', () => {
     expect(document.activeElement).toBe(cells[2]);
     cells[2].dispatchEvent(new MouseEvent('click', { detail: 0 }));
     submit(el);
-    expect(model.sent).toEqual([{ do: 'seal', answers: [[[false, false], [true, false]]] }]);
+    expect(model.sent).toEqual([
+      {
+        do: 'seal',
+        answers: [
+          [
+            [false, false],
+            [true, false]
+          ]
+        ]
+      }
+    ]);
   });
 
   it('passes, says what the kernel says, and closes', () => {

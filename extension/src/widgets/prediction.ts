@@ -1,6 +1,6 @@
 /** A prediction: its questions, answered once. What is typed is read here for the reader's sake, and again by the kernel. */
 import { h } from './dom';
-import { IModel } from './model';
+import { IModel, IRenderProps } from './model';
 import { translated } from './words';
 
 interface IQuestion {
@@ -23,7 +23,10 @@ const NUMBER = /^[-+]?(\d+([.,]\d+)?|[.,]\d+)(e[-+]?\d+)?%?$/i;
 
 /** A number as people write one: 1,050,624 · 1 050 624 · 0.25 · 25 % · 3/4. */
 export function numberOf(text: string): number | undefined {
-  const plain = text.trim().replace(/(\d)[,\s\u202f\u00a0](?=\d{3}(?!\d))/g, '$1').replace(/\s/g, '');
+  const plain = text
+    .trim()
+    .replace(/(\d)[,\s\u202f\u00a0](?=\d{3}(?!\d))/g, '$1')
+    .replace(/\s/g, '');
   const [above, below, ...more] = plain.split('/');
   if (below !== undefined) {
     const [a, b] = [numberOf(above), numberOf(below)];
@@ -37,8 +40,16 @@ export function numberOf(text: string): number | undefined {
 
 /** Numbers in a row, with or without brackets: "[2, 3]", "2 x 3", "(2, 3,)"; of sizes only whole ones from 0. */
 export function numbersOf(text: string, sizes: boolean): number[] | undefined {
-  const inner = text.trim().replace(/^(torch\.Size)?[([{]*|[)\]}]*$/g, '').trim();
-  const found = inner ? inner.split(/\s*[,;×x]\s*|\s+/).filter(Boolean).map(numberOf) : [];
+  const inner = text
+    .trim()
+    .replace(/^(torch\.Size)?[([{]*|[)\]}]*$/g, '')
+    .trim();
+  const found = inner
+    ? inner
+        .split(/\s*[,;×x]\s*|\s+/)
+        .filter(Boolean)
+        .map(numberOf)
+    : [];
   const fine = found.every(one => one !== undefined && (!sizes || (Number.isInteger(one) && one >= 0)));
   return fine && (inner || sizes) ? (found as number[]) : undefined;
 }
@@ -49,7 +60,8 @@ function typed(read: (text: string) => unknown, example: string, changed: () => 
     input.removeAttribute('aria-invalid');
     changed();
   };
-  input.onblur = () => input.value.trim() && read(input.value) === undefined && input.setAttribute('aria-invalid', 'true');
+  input.onblur = () =>
+    input.value.trim() && read(input.value) === undefined && input.setAttribute('aria-invalid', 'true');
   return { node: input, read: () => (input.value.trim() ? read(input.value) : undefined) };
 }
 
@@ -66,7 +78,12 @@ function options(question: IQuestion, name: string, changed: () => void): IField
   return { node: h('div', { className: 'tfkit-p-options' }, ...labels, ...last), read };
 }
 
-const STEPS: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+const STEPS: Record<string, [number, number]> = {
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1]
+};
 
 /** A table of cells that are pressed, or drawn over with the pointer; arrow keys move, one cell is a stop of the Tab key. */
 function drawn({ rows, columns, label }: IQuestion, changed: () => void): IField {
@@ -111,8 +128,15 @@ function drawn({ rows, columns, label }: IQuestion, changed: () => void): IField
     })
   );
   const head = h('tr', {}, h('td', {}), ...columns!.map(name => h('th', { scope: 'col' }, name)));
-  const body = cells.map((row, i) => h('tr', {}, h('th', { scope: 'row' }, rows![i]), ...row.map(cell => h('td', { className: 'tfkit-p-cell' }, cell))));
-  const table = h('table', { className: 'tfkit-v-m', 'aria-label': label }, h('thead', {}, head), h('tbody', {}, ...body));
+  const body = cells.map((row, i) =>
+    h('tr', {}, h('th', { scope: 'row' }, rows![i]), ...row.map(cell => h('td', { className: 'tfkit-p-cell' }, cell)))
+  );
+  const table = h(
+    'table',
+    { className: 'tfkit-v-m', 'aria-label': label },
+    h('thead', {}, head),
+    h('tbody', {}, ...body)
+  );
   const node = h('div', { className: 'tfkit-p-mask' }, table);
   return { node, read: () => (touched ? cells.map(row => row.map(isOn)) : undefined) };
 }
@@ -128,7 +152,11 @@ function field(question: IQuestion, place: number, name: string, changed: () => 
     case 'shape':
       return typed(text => numbersOf(text, true), '[2, 3]', changed);
     default:
-      return typed(text => (numbersOf(text, false)?.length === question.count ? numbersOf(text, false) : undefined), translated('%1 numbers', question.count!), changed);
+      return typed(
+        text => (numbersOf(text, false)?.length === question.count ? numbersOf(text, false) : undefined),
+        translated('%1 numbers', question.count!),
+        changed
+      );
   }
 }
 
@@ -141,10 +169,18 @@ function form(model: IModel): HTMLElement {
   const problem = h('p', { className: 'tfkit-p-problem', role: 'alert' });
   const fields = questions.map((question, i) => field(question, i, name, () => (problem.textContent = '')));
   const sets = questions.map(({ label }, i) => h('fieldset', {}, h('legend', {}, label), fields[i].node));
-  fields.forEach(({ node }, i) => node instanceof HTMLInputElement && node.setAttribute('aria-label', questions[i].label));
+  fields.forEach(
+    ({ node }, i) => node instanceof HTMLInputElement && node.setAttribute('aria-label', questions[i].label)
+  );
   const badge = h('span', { className: 'tfkit-v-badge' }, translated('predict'));
   const head = h('div', { className: 'tfkit-v-head' }, badge, ' ', h('code', {}, name));
-  const node = h('form', { className: 'tfkit-verdict tfkit-predict', 'aria-label': translated('Prediction %1', name) }, head, ...sets, problem);
+  const node = h(
+    'form',
+    { className: 'tfkit-verdict tfkit-predict', 'aria-label': translated('Prediction %1', name) },
+    head,
+    ...sets,
+    problem
+  );
   node.append(h('div', { className: 'tfkit-p-bar' }, seal, pass));
   node.onsubmit = event => {
     event.preventDefault();
@@ -152,14 +188,16 @@ function form(model: IModel): HTMLElement {
     const missing = answers.findIndex(answer => answer === undefined);
     if (missing >= 0) {
       problem.textContent = translated('Not answered yet, or not to be read: %1', questions[missing].label);
-      (fields[missing].node.closest('fieldset') ?? node).querySelector<HTMLElement>('input, button[tabindex="0"]')?.focus();
+      (fields[missing].node.closest('fieldset') ?? node)
+        .querySelector<HTMLElement>('input, button[tabindex="0"]')
+        ?.focus();
     } else {
       model.send?.({ do: 'seal', answers });
     }
   };
   pass.onclick = () => model.send?.({ do: 'pass' });
   node.onkeydown = event => event.stopPropagation(); // "a" in a field is a letter, and no command of the notebook
-  model.on('change:problem', () => (problem.textContent = String(model.get('problem') ?? '')));
+  model.on('change:problem', () => (problem.textContent = (model.get('problem') ?? '') as string));
   return node;
 }
 
@@ -180,4 +218,4 @@ export function mount(model: IModel, el: HTMLElement): () => void {
   };
 }
 
-export default { render: ({ model, el }: { model: IModel; el: HTMLElement }) => mount(model, el) };
+export default { render: ({ model, el }: IRenderProps): (() => void) => mount(model, el) };

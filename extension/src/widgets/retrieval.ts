@@ -2,7 +2,7 @@
 import { IRetrieval } from '../generated/retrieval';
 import { validate } from '../generated/retrieval.valid';
 import { h, shown, tableHead } from './dom';
-import { IModel } from './model';
+import { IRenderProps } from './model';
 import { ICanvas, picture } from './picture';
 
 const bar = (p: number): HTMLElement => {
@@ -21,18 +21,40 @@ export function behind(trace: Pick<IRetrieval, 'documents' | 'by_token'>, token:
 function documents(trace: IRetrieval, token: number): HTMLElement {
   const whose = behind(trace, token);
   const rows = trace.documents.map((d, i) =>
-    h('tr', {}, h('th', { scope: 'row' }, d.text), h('td', {}, d.score.toFixed(2)), share(d.p), share(d.tokens[token]), share(whose[i]), share(d.posterior))
+    h(
+      'tr',
+      {},
+      h('th', { scope: 'row' }, d.text),
+      h('td', {}, d.score.toFixed(2)),
+      share(d.p),
+      share(d.tokens[token]),
+      share(whose[i]),
+      share(d.posterior)
+    )
   );
   const name = shown(trace.answer[token]);
-  return h('table', {}, tableHead(['document', 'score', 'p(d)', `p(${name} | d)`, `p(d | ${name})`, 'p(d | answer)']), h('tbody', {}, ...rows));
+  return h(
+    'table',
+    {},
+    tableHead(['document', 'score', 'p(d)', `p(${name} | d)`, `p(d | ${name})`, 'p(d | answer)']),
+    h('tbody', {}, ...rows)
+  );
 }
 
 function tokens(trace: IRetrieval, chosen: number, pick: (token: number) => void): HTMLElement {
   const items = trace.answer.map((token, i) => {
-    const button = h('button', { type: 'button', 'aria-pressed': String(i === chosen), onclick: () => pick(i) }, `${shown(token)} ${trace.by_token[i].toFixed(2)}`);
+    const button = h(
+      'button',
+      { type: 'button', 'aria-pressed': String(i === chosen), onclick: () => pick(i) },
+      `${shown(token)} ${trace.by_token[i].toFixed(2)}`
+    );
     return h('li', {}, button);
   });
-  return h('ol', { className: 'tfk-list', 'aria-label': 'Answer, each token with its probability, documents summed over' }, ...items);
+  return h(
+    'ol',
+    { className: 'tfk-list', 'aria-label': 'Answer, each token with its probability, documents summed over' },
+    ...items
+  );
 }
 
 function build({ trace, root, place, say }: ICanvas<IRetrieval>): () => void {
@@ -42,7 +64,14 @@ function build({ trace, root, place, say }: ICanvas<IRetrieval>): () => void {
   return () => {
     const token = place.at('token', trace.answer.length - 1);
     const focused = body.contains(document.activeElement);
-    body.replaceChildren(tokens(trace, token, picked => place.set({ token: picked })), h('div', { className: 'tfk-scroll', tabIndex: 0, role: 'group', 'aria-label': 'Documents' }, documents(trace, token)));
+    body.replaceChildren(
+      tokens(trace, token, picked => place.set({ token: picked })),
+      h(
+        'div',
+        { className: 'tfk-scroll', tabIndex: 0, role: 'group', 'aria-label': 'Documents' },
+        documents(trace, token)
+      )
+    );
     if (focused) {
       body.querySelectorAll('button')[token].focus();
     }
@@ -52,7 +81,9 @@ function build({ trace, root, place, say }: ICanvas<IRetrieval>): () => void {
 
 export const mount = picture<IRetrieval>('Retrieval', validate, build, trace => {
   const odd = trace.documents.findIndex(d => d.tokens.length !== trace.answer.length);
-  return odd < 0 && trace.by_token.length === trace.answer.length ? null : `the answer has ${trace.answer.length} tokens, and not so many probabilities`;
+  return odd < 0 && trace.by_token.length === trace.answer.length
+    ? null
+    : `the answer has ${trace.answer.length} tokens, and not so many probabilities`;
 });
 
-export default { render: ({ model, el }: { model: IModel; el: HTMLElement }) => mount(model, el) };
+export default { render: ({ model, el }: IRenderProps): (() => void) => mount(model, el) };

@@ -1,10 +1,21 @@
 /** Says in words what a validator that was made from a schema (`schemas.mjs`, by ajv) finds wrong with a value. */
 
+/** What a complaint of ajv's says of its keyword, which decides what there is. */
+interface IParams {
+  type?: string;
+  allowedValue?: unknown;
+  allowedValues?: string[];
+  missingProperty?: string;
+  additionalProperty?: string;
+  propertyName?: string;
+  limit?: number;
+}
+
 /** One complaint of ajv's. */
 interface IComplaint {
   instancePath: string;
   keyword: string;
-  params: Record<string, any>;
+  params: IParams;
 }
 
 /** What stands in `src/generated/*.valid.ts`. */
@@ -13,10 +24,10 @@ export interface IValidate {
   errors?: IComplaint[] | null;
 }
 
-const WORDS: Record<string, (params: Record<string, any>) => string> = {
+const WORDS: Record<string, (params: IParams) => string> = {
   type: ({ type }) => `must be of type ${type}`,
   const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
-  enum: ({ allowedValues }) => `must be one of ${allowedValues.join(', ')}`,
+  enum: ({ allowedValues }) => `must be one of ${allowedValues?.join(', ')}`,
   required: ({ missingProperty }) => `lacks ${JSON.stringify(missingProperty)}`,
   additionalProperties: ({ additionalProperty }) => `must not have ${JSON.stringify(additionalProperty)}`,
   propertyNames: ({ propertyName }) => `must not have ${JSON.stringify(propertyName)}`,

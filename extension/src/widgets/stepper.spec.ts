@@ -21,7 +21,11 @@ class Counting extends RecordedModel {
   }
 }
 
-function shownIn(trace: ITrace, step = 0, more: Record<string, unknown> = {}): { model: Counting; el: HTMLElement; root: HTMLElement; off: () => void } {
+function shownIn(
+  trace: ITrace,
+  step = 0,
+  more: Record<string, unknown> = {}
+): { model: Counting; el: HTMLElement; root: HTMLElement; off: () => void } {
   const model = new Counting({ trace, step, layer: 0, head: 0, ...more });
   if (more.asks) {
     model.send = message => model.asked.push(message);
@@ -34,7 +38,7 @@ function shownIn(trace: ITrace, step = 0, more: Record<string, unknown> = {}): {
 
 const key = (root: HTMLElement, name: string): boolean =>
   root.dispatchEvent(new KeyboardEvent('keydown', { key: name, bubbles: true, cancelable: true }));
-const said = (root: HTMLElement): string => root.querySelector('[role=status]')!.textContent!;
+const said = (root: HTMLElement): string => root.querySelector('[role=status]')!.textContent;
 
 afterEach(() => document.body.replaceChildren());
 
@@ -55,7 +59,9 @@ describe('the stepper', () => {
     const map = root.querySelector<HTMLElement>('.tfk-map')!;
     await vi.waitFor(() => expect(map.textContent).toContain('looks most at'));
     const [said, note] = [...map.querySelectorAll('p')];
-    expect(note.textContent).toBe('Attention pooled 3 × 3 to keep the notebook small: each square is the largest weight of its block.');
+    expect(note.textContent).toBe(
+      'Attention pooled 3 × 3 to keep the notebook small: each square is the largest weight of its block.'
+    );
     expect([...map.querySelectorAll('td:first-child')].map(cell => cell.textContent)).toEqual(['0–2', '3–5', '6–8']);
     expect(said.textContent).toMatch(/layer 1 head 1: “.+….+” looks most at “.+….+” \(positions \d–\d, weight/);
     model.set('step', 5);
@@ -97,7 +103,10 @@ describe('the stepper', () => {
     expect(button('Step forward').getAttribute('aria-disabled')).toBe('true');
   });
 
-  it.each([['Step forward', 'End', 'Home'], ['Step back', 'Home', 'End']])('keeps the focus on “%s” at the end it leads to, so that keys go on working', (name, there, back) => {
+  it.each([
+    ['Step forward', 'End', 'Home'],
+    ['Step back', 'Home', 'End']
+  ])('keeps the focus on “%s” at the end it leads to, so that keys go on working', (name, there, back) => {
     const { model, root } = shownIn(golden('beam'), 1);
     const button = root.querySelector<HTMLButtonElement>(`button[aria-label="${name}"]`)!;
     button.focus();
@@ -118,11 +127,11 @@ describe('the stepper', () => {
       node.token = node.token === before ? 'שלום\u202e' : node.token;
     }
     const { root } = shownIn(trace, 2);
-    const text = root.textContent!;
+    const text = root.textContent;
     expect(text).toContain('\u2068שלום⟨U+202E⟩\u2069');
     expect(text).not.toContain('\u202e');
     for (const label of root.querySelectorAll('.tfk-tree text')) {
-      const words = label.textContent!;
+      const words = label.textContent;
       expect(words.split('\u2068').length).toBe(words.split('\u2069').length); // what opens is closed, however short
     }
   });
@@ -166,7 +175,7 @@ describe('the stepper', () => {
   });
 
   it('says what is wrong with a broken trace', () => {
-    const { root } = shownIn({ ...golden('greedy'), schema: 'x' });
+    const { root } = shownIn({ ...golden('greedy'), schema: 'x' } as unknown as ITrace);
     expect(root.getAttribute('role')).toBe('alert');
   });
 
@@ -224,8 +233,12 @@ describe('the stepper', () => {
   it('shows a draft with what became of each guess', () => {
     const trace = golden('speculative');
     const { root } = shownIn(trace);
-    const fates = [...root.querySelectorAll('[aria-label=Draft] tbody tr')].map(row => row.lastElementChild!.textContent);
-    expect(fates.map(f => f!.split(' ').pop())).toEqual(trace.steps[0].draft!.guesses.map(g => g.state.replace('unread', 'read')));
+    const fates = [...root.querySelectorAll('[aria-label=Draft] tbody tr')].map(
+      row => row.lastElementChild!.textContent
+    );
+    expect(fates.map(f => f.split(' ').pop())).toEqual(
+      trace.steps[0].draft!.guesses.map(g => g.state.replace('unread', 'read'))
+    );
   });
 
   it('shows groups, and the cache that a reorder copies', () => {
@@ -241,13 +254,13 @@ describe('the stepper', () => {
   it('steps through two runs at once and marks where they part', () => {
     const { model, root } = shownIn(golden('greedy'), 0, { other: golden('sample') });
     expect(said(root)).toMatch(/A chose .*; B chose .*/);
-    const button = [...root.querySelectorAll('button')].find(b => b.textContent!.startsWith('First difference'))!;
+    const button = [...root.querySelectorAll('button')].find(b => b.textContent.startsWith('First difference'))!;
     button.click();
     expect(said(root)).toContain('here they part');
     expect(root.querySelectorAll('.tfk-parting').length).toBe(2);
     const keep = [...root.querySelectorAll('button')].filter(b => b.textContent === 'Keep only this');
     keep[1].click();
-    expect([model.get('other'), model.get('trace').strategy]).toEqual([null, 'sample']);
+    expect([model.get('other'), (model.get('trace') as ITrace).strategy]).toEqual([null, 'sample']);
   });
 
   it('asks the kernel for another token or prompt, and says what it answers', () => {

@@ -21,13 +21,28 @@ export interface IMarks {
 export function strip(values: number[], most: number, marks: IMarks, go: (step: number) => void): HTMLElement {
   const width = Math.max(4, Math.min(18, Math.floor(560 / Math.max(1, values.length))));
   const label = translated('Entropy of each step, in nats: %1', values.map(v => v.toFixed(2)).join(', '));
-  const root = svg('svg', { width: width * values.length, height: HEIGHT + 10, role: 'img', 'aria-label': label, class: 'tfk-strip' });
+  const root = svg('svg', {
+    width: width * values.length,
+    height: HEIGHT + 10,
+    role: 'img',
+    'aria-label': label,
+    class: 'tfk-strip'
+  });
   values.forEach((value, i) => {
     const tall = Math.max(1, (value / (most || 1)) * HEIGHT);
     const kind = i === marks.now ? 'tfk-current' : '';
-    root.append(svg('rect', { x: i * width, y: HEIGHT - tall, width: width - 1, height: tall, class: kind }, svg('title', {}, `step ${i + 1}: ${value.toFixed(2)} nats`)));
+    root.append(
+      svg(
+        'rect',
+        { x: i * width, y: HEIGHT - tall, width: width - 1, height: tall, class: kind },
+        svg('title', {}, `step ${i + 1}: ${value.toFixed(2)} nats`)
+      )
+    );
   });
-  for (const [place, words] of [[marks.pinned, '◆'], [marks.parting, '≠']] as const) {
+  for (const [place, words] of [
+    [marks.pinned, '◆'],
+    [marks.parting, '≠']
+  ] as const) {
     if (place >= 0 && place < values.length) {
       root.append(svg('text', { x: place * width, y: HEIGHT + 10 }, words));
     }

@@ -37,11 +37,21 @@ export function plan(map: IAttention, order?: { rows: number[]; cols: number[] }
     return found;
   };
   const size = (count: number): number => Math.ceil(count / by);
-  return { rows: to(map.rows, order?.rows), cols: to(map.cols, order?.cols), height: size(map.rows), width: size(map.cols) };
+  return {
+    rows: to(map.rows, order?.rows),
+    cols: to(map.cols, order?.cols),
+    height: size(map.rows),
+    width: size(map.cols)
+  };
 }
 
 /** The strongest weight that falls into each square, as bytes, and of what kind it is, where there are kinds. */
-export function thumbnail({ map, bytes, kinds }: IHeads, layer: number, head: number, to: IPlan): [Uint8Array, Uint8Array] {
+export function thumbnail(
+  { map, bytes, kinds }: IHeads,
+  layer: number,
+  head: number,
+  to: IPlan
+): [Uint8Array, Uint8Array] {
   const [levels, groups] = [new Uint8Array(to.width * to.height), new Uint8Array(to.width * to.height)];
   const { rows, cols, triangle } = map;
   const across = to.cols;
@@ -69,14 +79,24 @@ export function thumbnail({ map, bytes, kinds }: IHeads, layer: number, head: nu
 }
 
 /** The heads of one layer, a button each. */
-export function thumbnails(heads: IHeads, layer: number, name: string, planOf: (head: number) => IPlan, pick: (head: number) => void): HTMLElement {
+export function thumbnails(
+  heads: IHeads,
+  layer: number,
+  name: string,
+  planOf: (head: number) => IPlan,
+  pick: (head: number) => void
+): HTMLElement {
   const plans = Array.from({ length: heads.map.heads }, (_, head) => planOf(head));
   const [to] = plans; // all are of one size
   const side = Math.max(1, Math.floor(sizeOf(heads.map.heads) / Math.max(to.height, to.width)));
   const [width, height] = [to.width * side, to.height * side];
   const canvas = h('canvas', { 'aria-hidden': 'true', width: heads.map.heads * (width + STEP), height });
   const buttons = Array.from({ length: heads.map.heads }, (_, head) => {
-    const button = h('button', { type: 'button', 'aria-label': `${name}, head ${head + 1}`, onclick: () => pick(head) });
+    const button = h('button', {
+      type: 'button',
+      'aria-label': `${name}, head ${head + 1}`,
+      onclick: () => pick(head)
+    });
     button.style.cssText = `width:${width + STEP - 2}px;height:${height + STEP - 2}px`;
     return button;
   });
@@ -84,14 +104,29 @@ export function thumbnails(heads: IHeads, layer: number, name: string, planOf: (
   if (pen) {
     const image = pen.createImageData(canvas.width, height);
     const words = new Uint32Array(image.data.buffer);
-    buttons.forEach((_, head) => print(words, canvas.width, head * (width + STEP), thumbnail(heads, layer, head, plans[head]), heads, to, side));
+    buttons.forEach((_, head) =>
+      print(words, canvas.width, head * (width + STEP), thumbnail(heads, layer, head, plans[head]), heads, to, side)
+    );
     pen.putImageData(image, 0, 0);
   }
-  return h('div', { className: 'tfk-heads' }, h('span', {}, name), h('div', { className: 'tfk-all' }, canvas, ...buttons));
+  return h(
+    'div',
+    { className: 'tfk-heads' },
+    h('span', {}, name),
+    h('div', { className: 'tfk-all' }, canvas, ...buttons)
+  );
 }
 
 /** Writes a thumbnail into the words of a picture, each square `side` pixels wide. */
-function print(words: Uint32Array, stride: number, left: number, small: [Uint8Array, Uint8Array], { kinds }: IHeads, { width, height }: IPlan, side: number): void {
+function print(
+  words: Uint32Array,
+  stride: number,
+  left: number,
+  small: [Uint8Array, Uint8Array],
+  { kinds }: IHeads,
+  { width, height }: IPlan,
+  side: number
+): void {
   const [levels, groups] = small;
   for (let r = 0; r < height * side; r++) {
     const row = Math.floor(r / side) * width;

@@ -2,23 +2,40 @@ import Ajv from 'ajv';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { IValidate, schemaProblem } from './schema';
-import { ancestry, candidates, chosenFrom, divergence, focus, headMap, inflate, ITrace, layout, mapBytes, problem, tokensSoFar, visibleNodes } from './trace';
+import {
+  ancestry,
+  candidates,
+  chosenFrom,
+  divergence,
+  focus,
+  headMap,
+  inflate,
+  ITrace,
+  layout,
+  mapBytes,
+  problem,
+  tokensSoFar,
+  visibleNodes
+} from './trace';
 import { paint, rowTable } from './heatmap';
 
 // The same files that the Python side validates.
 const golden = (name: string): ITrace => JSON.parse(readFileSync(`../tests/extension/golden/${name}.json`, 'utf-8'));
 
-describe.each(['greedy', 'beam', 'sample', 'contrastive', 'speculative', 'diverse', 'pooled'])('the golden %s trace', name => {
-  it('is accepted', () => expect(problem(golden(name))).toBeNull());
+describe.each(['greedy', 'beam', 'sample', 'contrastive', 'speculative', 'diverse', 'pooled'])(
+  'the golden %s trace',
+  name => {
+    it('is accepted', () => expect(problem(golden(name))).toBeNull());
 
-  it('has every candidate once', () => {
-    const trace = golden(name);
-    trace.steps.forEach((step, i) => {
-      const ids = candidates(trace, i, step.live[0]).map(c => c.id);
-      expect(new Set(ids).size).toBe(ids.length);
+    it('has every candidate once', () => {
+      const trace = golden(name);
+      trace.steps.forEach((step, i) => {
+        const ids = candidates(trace, i, step.live[0]).map(c => c.id);
+        expect(new Set(ids).size).toBe(ids.length);
+      });
     });
-  });
-});
+  }
+);
 
 describe('two runs', () => {
   it('part where the first token differs', () => {
@@ -36,7 +53,12 @@ describe('two runs', () => {
 
 describe('a schema', () => {
   it('refuses what it does not allow, and says where', () => {
-    const schema = { type: 'object', required: ['a'], additionalProperties: false, properties: { a: { oneOf: [{ type: 'null' }, { const: 1 }] } } };
+    const schema = {
+      type: 'object',
+      required: ['a'],
+      additionalProperties: false,
+      properties: { a: { oneOf: [{ type: 'null' }, { const: 1 }] } }
+    };
     const validate = new Ajv().compile(schema) as IValidate;
     expect(schemaProblem(validate, { a: null })).toBeNull();
     expect(schemaProblem(validate, {})).toBe('$ lacks "a"');

@@ -91,7 +91,12 @@ export function mapBytes(m: IAttention): number {
 }
 
 /** Reads one head's map without copying: `at(row, column)` is a probability. */
-export function headMap(m: IAttention, bytes: Uint8Array, layer: number, head: number): (r: number, c: number) => number {
+export function headMap(
+  m: IAttention,
+  bytes: Uint8Array,
+  layer: number,
+  head: number
+): (r: number, c: number) => number {
   const size = mapBytes(m) / (m.layers * m.heads);
   const start = (layer * m.heads + head) * size;
   if (m.triangle) {
@@ -107,7 +112,9 @@ export function positions(at: number, pooled: IPooling | undefined, side: 'rows'
 
 /** What a reader is to know of a pooled map; nothing of others. */
 export const poolingNote = (pooled?: IPooling): string =>
-  pooled ? `Attention pooled ${pooled.by} × ${pooled.by} to keep the notebook small: each square is the largest weight of its block.` : '';
+  pooled
+    ? `Attention pooled ${pooled.by} × ${pooled.by} to keep the notebook small: each square is the largest weight of its block.`
+    : '';
 
 export interface IPlaced {
   node: INode;
@@ -187,11 +194,24 @@ export function candidates(trace: ITrace, step: number, node: number): ICandidat
   });
   const rest = tried.filter(n => !best.some(([, id]) => id === n.token_id));
   const blank = stages.map(() => null);
-  return [...rows, ...rest.map(n => ({ token: n.token, id: n.token_id, p: null, stages: blank, told: n.told ?? {}, state: stateOf(n) }))];
+  return [
+    ...rows,
+    ...rest.map(n => ({
+      token: n.token,
+      id: n.token_id,
+      p: null,
+      stages: blank,
+      told: n.told ?? {},
+      state: stateOf(n)
+    }))
+  ];
 }
 
 /** Ids of the tokens generated on the way to a node. */
-export const idsTo = (trace: ITrace, node: number): number[] => ancestry(trace, node).slice(1).map(id => trace.nodes[id].token_id);
+export const idsTo = (trace: ITrace, node: number): number[] =>
+  ancestry(trace, node)
+    .slice(1)
+    .map(id => trace.nodes[id].token_id);
 
 /** The log-probability of a hypothesis, and how many of its tokens count. */
 export function summed(trace: ITrace, node: number): [number, number] {

@@ -2,7 +2,7 @@
 import { ITraining } from '../generated/training';
 import { validate } from '../generated/training.valid';
 import { h, svg, tableHead } from './dom';
-import { IModel } from './model';
+import { IRenderProps } from './model';
 import { ICanvas, picture } from './picture';
 
 export type ISeries = ITraining['series'][number];
@@ -12,8 +12,13 @@ const HEIGHT = 130;
 const LEFT = 62;
 
 /** For each column the least and the most of the values in it; null where there is none. */
-export function columns({ steps, values }: ISeries, first: number, last: number, count = WIDTH): ([number, number] | null)[] {
-  const found: ([number, number] | null)[] = new Array(count).fill(null);
+export function columns(
+  { steps, values }: ISeries,
+  first: number,
+  last: number,
+  count = WIDTH
+): ([number, number] | null)[] {
+  const found = new Array<[number, number] | null>(count).fill(null);
   values.forEach((value, i) => {
     if (value !== null) {
       const x = Math.min(count - 1, Math.floor(((steps[i] - first) / (last - first || 1)) * (count - 1)));
@@ -30,7 +35,12 @@ export function valueAt({ steps, values }: ISeries, step: number): number | null
   return values[(after < 0 ? steps.length : after) - 1] ?? null;
 }
 
-const words = (value: number | null): string => (value === null ? '–' : Math.abs(value) >= 1e4 || (value !== 0 && Math.abs(value) < 1e-3) ? value.toExponential(2) : value.toPrecision(4));
+const words = (value: number | null): string =>
+  value === null
+    ? '–'
+    : Math.abs(value) >= 1e4 || (value !== 0 && Math.abs(value) < 1e-3)
+      ? value.toExponential(2)
+      : value.toPrecision(4);
 
 function path(found: ([number, number] | null)[], y: (value: number) => number): string {
   let pen = 'M';
@@ -49,13 +59,25 @@ function path(found: ([number, number] | null)[], y: (value: number) => number):
 
 function chart(series: ISeries, first: number, last: number, at: number): HTMLElement {
   const known = series.values.filter((v): v is number => v !== null);
-  const [low, high] = [known.reduce((a, b) => Math.min(a, b), Infinity), known.reduce((a, b) => Math.max(a, b), -Infinity)];
+  const [low, high] = [
+    known.reduce((a, b) => Math.min(a, b), Infinity),
+    known.reduce((a, b) => Math.max(a, b), -Infinity)
+  ];
   const y = (value: number): number => HEIGHT - 6 - ((value - low) / (high - low || 1)) * (HEIGHT - 12);
   const x = LEFT + ((at - first) / (last - first || 1)) * (WIDTH - 1);
   const label = `${series.name} from step ${first} to ${last}: between ${words(low)} and ${words(high)}, at the end ${words(known[known.length - 1])}`;
-  const root = svg('svg', { width: LEFT + WIDTH + 4, height: HEIGHT, class: 'tfk-curve', role: 'img', 'aria-label': label });
+  const root = svg('svg', {
+    width: LEFT + WIDTH + 4,
+    height: HEIGHT,
+    class: 'tfk-curve',
+    role: 'img',
+    'aria-label': label
+  });
   root.append(svg('text', { x: 0, y: 12 }, words(high)), svg('text', { x: 0, y: HEIGHT - 4 }, words(low)));
-  root.append(svg('line', { x1: x, x2: x, y1: 0, y2: HEIGHT }), svg('path', { d: path(columns(series, first, last), y) }));
+  root.append(
+    svg('line', { x1: x, x2: x, y1: 0, y2: HEIGHT }),
+    svg('path', { d: path(columns(series, first, last), y) })
+  );
   const scroll = h('div', { className: 'tfk-scroll', tabIndex: 0, role: 'group', 'aria-label': series.name }, root);
   return h('section', {}, h('h4', {}, series.name), scroll);
 }
@@ -67,14 +89,21 @@ function build({ trace, root, place, say }: ICanvas<ITraining>): () => void {
   slider.oninput = () => place.set({ step: Number(slider.value) });
   const charts = h('div');
   const body = h('tbody');
-  const table = h('table', { 'aria-label': 'Values at this step' }, tableHead(['curve', 'at this step', 'least', 'most']), body);
+  const table = h(
+    'table',
+    { 'aria-label': 'Values at this step' },
+    tableHead(['curve', 'at this step', 'least', 'most']),
+    body
+  );
   root.append(h('div', { className: 'tfk-bar' }, h('label', {}, 'Step', slider)), charts, table);
   return () => {
     const step = Math.max(first, place.at('step', last));
     slider.value = String(step);
     charts.replaceChildren(...trace.series.map(s => chart(s, first, last, step)));
     const rows = trace.series.map(s => [s.name, words(valueAt(s, step)), ...extremes(s)]);
-    body.replaceChildren(...rows.map(([name, ...cells]) => h('tr', {}, h('th', { scope: 'row' }, name), ...cells.map(c => h('td', {}, c)))));
+    body.replaceChildren(
+      ...rows.map(([name, ...cells]) => h('tr', {}, h('th', { scope: 'row' }, name), ...cells.map(c => h('td', {}, c))))
+    );
     say(`Step ${step}: ${rows.map(([name, value]) => `${name} ${value}`).join(', ')}`);
   };
 }
@@ -93,4 +122,4 @@ export const mount = picture<ITraining>('Training', validate, build, ({ series }
   return odd ? `${odd.name} has ${odd.values.length} values for ${odd.steps.length} steps` : null;
 });
 
-export default { render: ({ model, el }: { model: IModel; el: HTMLElement }) => mount(model, el) };
+export default { render: ({ model, el }: IRenderProps): (() => void) => mount(model, el) };

@@ -18,7 +18,11 @@ function edge(from: IPlaced, to: IPlaced, best: boolean): SVGElement {
 function spot(p: IPlaced, best: boolean): SVGElement {
   const { node } = p;
   const words = `${clipped(node.token, 7)} ${node.score.toFixed(2)}`;
-  const told = svg('title', {}, `${shown(node.token)}: score ${node.score.toFixed(3)}, log p ${node.logp.toFixed(3)}, ${node.state}`);
+  const told = svg(
+    'title',
+    {},
+    `${shown(node.token)}: score ${node.score.toFixed(3)}, log p ${node.logp.toFixed(3)}, ${node.state}`
+  );
   return svg(
     'g',
     { class: `tfk-${node.state}${best ? ' tfk-best' : ''}` },
@@ -61,11 +65,30 @@ export function hypotheses(trace: ITrace, step: number): HTMLElement {
     const node = trace.nodes[id];
     const text = tokensSoFar(trace, id).slice(-12).map(shown).join(' ');
     const [total, length] = summed(trace, id);
-    const cells = [total.toFixed(3), String(length), node.score.toFixed(3), now.finished.includes(id) ? translated('finished') : translated('kept')];
+    const cells = [
+      total.toFixed(3),
+      String(length),
+      node.score.toFixed(3),
+      now.finished.includes(id) ? translated('finished') : translated('kept')
+    ];
     const group = node.told?.group;
-    body.append(h('tr', {}, h('th', { scope: 'row' }, text), ...[...cells, ...(group ? [String(group)] : [])].map(t => h('td', {}, t))));
+    body.append(
+      h(
+        'tr',
+        {},
+        h('th', { scope: 'row' }, text),
+        ...[...cells, ...(group ? [String(group)] : [])].map(t => h('td', {}, t))
+      )
+    );
   }
   const groups = trace.nodes.some(n => n.told?.group) ? [translated('group')] : [];
-  const head = tableHead([translated('hypothesis'), 'Σ log p', translated('tokens'), translated('score'), translated('state'), ...groups]);
+  const head = tableHead([
+    translated('hypothesis'),
+    'Σ log p',
+    translated('tokens'),
+    translated('score'),
+    translated('state'),
+    ...groups
+  ]);
   return h('table', {}, h('caption', {}, translated('Hypotheses after this step') + formula(trace)), head, body);
 }

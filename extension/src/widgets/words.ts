@@ -14,5 +14,7 @@ export function translateBy(translate?: Translate): void {
 /** A text in the reader's language, with `%1`, `%2` … replaced by the values. */
 export function translated(english: string, ...values: (string | number)[]): string {
   const translate = (globalThis as Record<symbol, unknown>)[PLACE] as Translate | undefined;
-  return translate ? translate(english, ...values) : english.replace(/%(\d)/g, (_, place) => String(values[Number(place) - 1]));
+  return translate
+    ? translate(english, ...values)
+    : english.replace(/%(\d)/g, (_, place) => String(values[Number(place) - 1]));
 }

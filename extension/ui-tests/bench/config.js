@@ -5,5 +5,9 @@ module.exports = {
   ...tests,
   testDir: '.',
   timeout: 600000,
-  webServer: { ...tests.webServer, command: 'python bench/data.py .tmp/root && python -m jupyterlab --config jupyter_config.py', cwd: join(__dirname, '..') }
+  webServer: {
+    ...tests.webServer,
+    command: 'python bench/data.py .tmp/root && python -m jupyterlab --config jupyter_config.py',
+    cwd: join(__dirname, '..')
+  }
 };

@@ -13,14 +13,19 @@ const rows = [];
 function told(what, found, unit, asked) {
   const times = [found].flat().sort((a, b) => a - b);
   const digits = times[0] < 20 ? 1 : 0;
-  const words = times.length > 1 ? `${times[0].toFixed(digits)} ${unit} (${times[times.length >> 1].toFixed(digits)})` : `${times[0].toFixed(0)} ${unit}`;
+  const words =
+    times.length > 1
+      ? `${times[0].toFixed(digits)} ${unit} (${times[times.length >> 1].toFixed(digits)})`
+      : `${times[0].toFixed(0)} ${unit}`;
   rows.push([what, words, asked ? `${asked} ${unit}` : '', asked ? (times[0] <= asked ? 'yes' : 'no') : '']);
 }
 
 /** Opens a page from disk; how long until its view stands, in ms. */
 async function open(page, name) {
   await page.goto(`file://${join(ROOT, name)}.html`);
-  await page.waitForFunction(() => document.querySelector('.tfk canvas')?.width > 40 && document.querySelector('[role=status]')?.textContent);
+  await page.waitForFunction(
+    () => document.querySelector('.tfk canvas')?.width > 40 && document.querySelector('[role=status]')?.textContent
+  );
   return page.evaluate(() => performance.now());
 }
 
@@ -32,7 +37,9 @@ const pressed = (page, selector, key, times) =>
       for (let i = 0; i < count; i++) {
         await new Promise(requestAnimationFrame);
         const start = performance.now();
-        document.querySelector(where).dispatchEvent(new KeyboardEvent('keydown', { key: name, bubbles: true, cancelable: true }));
+        document
+          .querySelector(where)
+          .dispatchEvent(new KeyboardEvent('keydown', { key: name, bubbles: true, cancelable: true }));
         document.body.getBoundingClientRect();
         found.push(performance.now() - start);
       }
@@ -42,7 +49,9 @@ const pressed = (page, selector, key, times) =>
   );
 
 test('bytes', () => {
-  const scripts = readdirSync(STATIC).filter(name => name !== 'model.js').map(name => [statSync(join(STATIC, name)).size, name]);
+  const scripts = readdirSync(STATIC)
+    .filter(name => name !== 'model.js')
+    .map(name => [statSync(join(STATIC, name)).size, name]);
   const [size, name] = scripts.sort((a, b) => b[0] - a[0])[0];
   told(`the largest script of a widget, of ${scripts.length} (${name})`, size / 1000, 'kB', 60);
   const sizes = JSON.parse(readFileSync(join(ROOT, 'sizes.json'), 'utf-8'));
@@ -78,14 +87,17 @@ test('from kernel to screen', async ({ page }) => {
   await expect(page.locator('.tfkit-Trace > div:last-child .tfk h3')).toHaveText('first', { timeout: 120000 });
   const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });
-  const busy = async () => 1000 * (await session.send('Performance.getMetrics')).metrics.find(({ name }) => name === 'TaskDuration').value;
+  const busy = async () =>
+    1000 * (await session.send('Performance.getMetrics')).metrics.find(({ name }) => name === 'TaskDuration').value;
   const before = await busy();
   const shown = page.evaluate(async () => {
     const found = [];
     for (let i = 0; i < 12; i++) {
       const stands = () =>
         [...document.querySelectorAll('.tfk')].some(
-          node => node.querySelector('h3')?.textContent === `frame ${i}` && node.querySelector('[role=status]').textContent.includes('query')
+          node =>
+            node.querySelector('h3')?.textContent === `frame ${i}` &&
+            node.querySelector('[role=status]').textContent.includes('query')
         );
       while (!stands()) {
         await new Promise(requestAnimationFrame);

@@ -4,7 +4,9 @@ const { activate, command, keeps, lab, prints, shot } = require('../helpers');
 
 const view = page => page.locator('.tfk:visible').first();
 
-test('another token is taken by the kernel, and both runs are walked together, saved, and seen again without it', async ({ page }) => {
+test('another token is taken by the kernel, and both runs are walked together, saved, and seen again without it', async ({
+  page
+}) => {
   await lab(page, 'branch.ipynb');
   await activate(page, 0);
   await command(page, 'notebook:run-cell');

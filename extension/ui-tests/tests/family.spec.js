@@ -2,7 +2,9 @@ const { default: AxeBuilder } = require('@axe-core/playwright');
 const { expect, test } = require('@playwright/test');
 const { command, lab, shot } = require('../helpers');
 
-test('the family tree shows what a child changes in its parent, and the status bar how far one is', async ({ page }) => {
+test('the family tree shows what a child changes in its parent, and the status bar how far one is', async ({
+  page
+}) => {
   await lab(page);
   const progress = page.locator('.tfkit-Progress button');
   await expect(progress).toHaveText(/^Course \d\/\d$/);

@@ -17,7 +17,9 @@ test('the class panel tells how the class does, and opens a submission', async (
   const axe = await new AxeBuilder({ page }).include('#tfkit-class').analyze();
   expect(axe.violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 90)).join(' | ')}`)).toEqual([]);
   await panel.getByRole('button', { name: 'ben' }).click();
-  await page.waitForFunction(() => window.jupyterapp.shell.currentWidget?.context?.path === 'class/autograded/ben/02-masks/02-masks.ipynb');
+  await page.waitForFunction(
+    () => window.jupyterapp.shell.currentWidget?.context?.path === 'class/autograded/ben/02-masks/02-masks.ipynb'
+  );
   await shot(page, 'class-panel');
 });
 
@@ -28,8 +30,10 @@ test('grading starts in a terminal of the course folder', async ({ page }) => {
   const text = () =>
     page.evaluate(() => {
       const buffer = window.jupyterapp.shell.currentWidget?.content?._term?.buffer.active;
-      return buffer ? Array.from({ length: buffer.length }, (_, i) => buffer.getLine(i).translateToString(true)).join('\n') : '';
+      return buffer
+        ? Array.from({ length: buffer.length }, (_, i) => buffer.getLine(i).translateToString(true)).join('\n')
+        : '';
     });
   await expect.poll(text, { timeout: 60000 }).toContain("-m autograder grade . '02-masks'");
-  await expect.poll(text, { timeout: 90000 }).toContain('has no nbgrader_config.py')
+  await expect.poll(text, { timeout: 90000 }).toContain('has no nbgrader_config.py');
 });

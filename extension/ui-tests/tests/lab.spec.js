@@ -8,7 +8,8 @@ const { activate, command, keeps, lab, prints, setSource, shot } = require('../h
 const UNIT = '02-masks/02-masks.ipynb';
 const EXERCISE = 'masks.causal';
 /** One of our own answers, whole. */
-const collected = (exercise, name) => execFileSync('autograder', ['corpus', 'show', exercise, name], { encoding: 'utf-8' });
+const collected = (exercise, name) =>
+  execFileSync('autograder', ['corpus', 'show', exercise, name], { encoding: 'utf-8' });
 const SUBMISSIONS = join(__dirname, '../../../course/units/02-masks/submissions', EXERCISE);
 
 const stepper = page => page.locator('.tfk:visible').first();
@@ -25,8 +26,12 @@ test('the course panel lists the units and opens an exercise', async ({ page }) 
   await expect(panel.locator('.tfkit-late')).toHaveText(/^was due .*2020/);
   await expect(panel.getByRole('button', { name: /^Next: / })).toBeVisible();
   await entry.click();
-  await page.waitForFunction(() => window.jupyterapp.shell.currentWidget?.content?.activeCell?.model.getMetadata('tfkit')?.role === 'exercise');
-  const at = await page.evaluate(() => window.jupyterapp.shell.currentWidget.content.activeCell.model.getMetadata('tfkit'));
+  await page.waitForFunction(
+    () => window.jupyterapp.shell.currentWidget?.content?.activeCell?.model.getMetadata('tfkit')?.role === 'exercise'
+  );
+  const at = await page.evaluate(() =>
+    window.jupyterapp.shell.currentWidget.content.activeCell.model.getMetadata('tfkit')
+  );
   expect(at).toEqual({ role: 'exercise', exercise: EXERCISE });
   await shot(page, 'course-panel');
 });
@@ -42,7 +47,9 @@ const exerciseHere = page =>
     return meta?.role === 'exercise' && meta.exercise;
   });
 
-test('the lab opens on the home page, which leads to the next exercise and finds others, in every theme and width', async ({ page }) => {
+test('the lab opens on the home page, which leads to the next exercise and finds others, in every theme and width', async ({
+  page
+}) => {
   await lab(page);
   const home = page.locator('#tfkit-home');
   await expect(home.getByRole('heading', { level: 1 })).toHaveText('Course');
@@ -63,7 +70,11 @@ test('the lab opens on the home page, which leads to the next exercise and finds
   await box.fill('the padding');
   await expect(home.getByRole('status')).toHaveText('1 result');
   await page.keyboard.press('Enter');
-  await page.waitForFunction(() => window.jupyterapp.shell.currentWidget?.content?.activeCell?.model.getMetadata('tfkit')?.exercise === 'masks.padding');
+  await page.waitForFunction(
+    () =>
+      window.jupyterapp.shell.currentWidget?.content?.activeCell?.model.getMetadata('tfkit')?.exercise ===
+      'masks.padding'
+  );
 
   await command(page, 'tfkit:home');
   try {
@@ -90,7 +101,9 @@ test('Check says what is wrong with a wrong answer, and that a right one is righ
   await activate(page, 0);
   await expect(page.locator('.jp-cell-toolbar:visible').getByText('Check', { exact: true })).toBeHidden();
   await activate(page, { role: 'exercise', exercise: EXERCISE });
-  const right = await page.evaluate(() => window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.getSource());
+  const right = await page.evaluate(() =>
+    window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.getSource()
+  );
   await setSource(page, collected(EXERCISE, 'own_position_hidden'));
   const button = page.locator('.jp-cell-toolbar:visible').getByText('Check', { exact: true });
   await button.click();
@@ -152,7 +165,10 @@ test('a check that runs in the kernel counts, the first cell after a restart too
   await expect(entry).toContainText('not yet right', { timeout: 90000 }); // it says that nothing is defined, and no NameError
   await expect(page.locator('#tfkit-course .tfkit-Next')).not.toContainText('Not the padding');
   await activate(page, { role: 'exercise', exercise });
-  await setSource(page, `import torch\n\n${readFileSync(join(SUBMISSIONS, '../masks.padding/right/new_axes.py'), 'utf-8')}`);
+  await setSource(
+    page,
+    `import torch\n\n${readFileSync(join(SUBMISSIONS, '../masks.padding/right/new_axes.py'), 'utf-8')}`
+  );
   await command(page, 'notebook:run-cell');
   await activate(page, { role: 'check', exercise });
   await command(page, 'notebook:run-cell');
@@ -162,7 +178,14 @@ test('a check that runs in the kernel counts, the first cell after a restart too
 test('the lab in French has the course and the stepper in French', async ({ page }) => {
   await lab(page);
   const language = locale =>
-    page.evaluate(to => window.jupyterapp.serviceManager.settings.save('@jupyterlab/translation-extension:plugin', JSON.stringify({ locale: to })), locale);
+    page.evaluate(
+      to =>
+        window.jupyterapp.serviceManager.settings.save(
+          '@jupyterlab/translation-extension:plugin',
+          JSON.stringify({ locale: to })
+        ),
+      locale
+    );
   await language('fr_FR');
   try {
     await lab(page, 'stepper.ipynb');
@@ -253,7 +276,11 @@ test('the stepper goes both ways, tells the kernel, and reopens without one wher
   await chosen(page, 6);
   await page.keyboard.press('ArrowLeft'); // the keys still work where the button leads no further
   await chosen(page, 5);
-  const filter = () => stepper(page).locator('canvas').first().evaluate(canvas => getComputedStyle(canvas).filter);
+  const filter = () =>
+    stepper(page)
+      .locator('canvas')
+      .first()
+      .evaluate(canvas => getComputedStyle(canvas).filter);
   expect(await filter()).toBe('none');
   await command(page, 'apputils:change-theme', { theme: 'JupyterLab Dark' });
   await expect(page.locator('#jupyterlab-splash')).toHaveCount(0);

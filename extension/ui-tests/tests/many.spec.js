@@ -5,7 +5,8 @@ const ROUNDS = 3;
 
 /** Counts what is heard on things that outlive every widget: window, document, body, media queries. */
 function countListeners() {
-  const lasting = target => target === window || target === document || target === document.body || target instanceof MediaQueryList;
+  const lasting = target =>
+    target === window || target === document || target === document.body || target instanceof MediaQueryList;
   const heard = new Map();
   const key = (type, options) => `${type} ${typeof options === 'boolean' ? options : !!options?.capture}`;
   const of = target => heard.get(target) ?? heard.set(target, new Map()).get(target);
@@ -25,7 +26,8 @@ function countListeners() {
     heard.get(target)?.get(key(type, options))?.delete(listener);
     return remove.call(target, type, listener, options);
   };
-  window.lastingListeners = () => [...heard.values()].flatMap(all => [...all.values()]).reduce((sum, { size }) => sum + size, 0);
+  window.lastingListeners = () =>
+    [...heard.values()].flatMap(all => [...all.values()]).reduce((sum, { size }) => sum + size, 0);
 }
 
 test('twenty widgets in one notebook all work, and leave no listener and no view behind', async ({ page }) => {

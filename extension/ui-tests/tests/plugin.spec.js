@@ -3,7 +3,9 @@ const { activate, command, lab, shot } = require('../helpers');
 
 const view = page => page.getByRole('group', { name: 'Bag of words' }).locator('visible=true').first();
 
-test('a view from a package of its own is drawn live, and again without a kernel by its own plugin', async ({ page }) => {
+test('a view from a package of its own is drawn live, and again without a kernel by its own plugin', async ({
+  page
+}) => {
   await lab(page, 'plugin.ipynb');
   await activate(page, 0);
   await command(page, 'notebook:run-cell');

@@ -27,7 +27,10 @@ test('a prediction is sealed, opens the cell below, is compared, and is in the c
   await form.getByRole('button', { name: '0', exact: true }).focus();
   await page.keyboard.press('Space');
   await form.getByRole('button', { name: '1', exact: true }).click();
-  for (const [name, look] of [['JupyterLab Dark', 'dark'], ['JupyterLab Light', 'light']]) {
+  for (const [name, look] of [
+    ['JupyterLab Dark', 'dark'],
+    ['JupyterLab Light', 'light']
+  ]) {
     await theme(page, name);
     expect(await violations(page, '.tfkit-predict')).toEqual([]);
     await form.screenshot({ path: `screenshots/prediction-${look}.png` });
@@ -52,7 +55,9 @@ test('a prediction is sealed, opens the cell below, is compared, and is in the c
   await section.getByRole('combobox').selectOption('02.all');
   await expect(section).toContainText('1 of 1');
   await section.getByRole('combobox').selectOption('03.parameters');
-  await expect(section.locator('tbody tr')).toHaveText(['131328 1', '1050624 ✓ 2', '8404992 1'].map(text => new RegExp(text.replace(/ /g, '\\s*'))));
+  await expect(section.locator('tbody tr')).toHaveText(
+    ['131328 1', '1050624 ✓ 2', '8404992 1'].map(text => new RegExp(text.replace(/ /g, '\\s*')))
+  );
   await expect(section).not.toContainText('ada');
   await section.getByLabel('Names').check();
   await expect(section).toContainText('ada, chen');

@@ -5,7 +5,9 @@ const { expect, test } = require('@playwright/test');
 const KINDS = ['Decoding stepper', 'Attention', 'Matrices', 'Corruption', 'Retrieval', 'Training', 'Anatomy'];
 
 for (const colorScheme of ['light', 'dark']) {
-  test(`every view works from disk, by keyboard, with no network, and axe finds nothing (${colorScheme})`, async ({ page }) => {
+  test(`every view works from disk, by keyboard, with no network, and axe finds nothing (${colorScheme})`, async ({
+    page
+  }) => {
     const asked = [];
     page.on('request', request => asked.push(request.url()));
     page.on('pageerror', error => asked.push(String(error)));

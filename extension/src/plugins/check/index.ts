@@ -26,11 +26,11 @@ interface IRunning {
 /** One check at a time per exercise, and one card: asking again cancels the check that runs, and the later verdict wins. */
 class Checker {
   constructor(
-    private _settings: ServerConnection.ISettings,
-    private _course: ICourse,
-    private _trans: TranslationBundle,
-    private _sanitizer: ISanitizer,
-    private _draw: (title: string, maps: IMap[]) => void
+    private readonly _settings: ServerConnection.ISettings,
+    private readonly _course: ICourse,
+    private readonly _trans: TranslationBundle,
+    private readonly _sanitizer: ISanitizer,
+    private readonly _draw: (title: string, maps: IMap[]) => void
   ) {}
 
   async check(panel: NotebookPanel, from: Cell): Promise<IVerdict | null> {
@@ -53,7 +53,11 @@ class Checker {
       return verdict;
     } catch (error) {
       if (this._running.get(cell) === mine) {
-        mine.abort.signal.aborted ? shown.showCancelled() : shown.showError(error instanceof Error ? error.message : String(error));
+        if (mine.abort.signal.aborted) {
+          shown.showCancelled();
+        } else {
+          shown.showError(error instanceof Error ? error.message : String(error));
+        }
       }
       return null;
     }
@@ -80,7 +84,13 @@ class Checker {
       const cell = answerTo(panel, exercise);
       if (cell) {
         this._running.get(cell)?.abort.abort(); // that verdict would be about older code
-        this._show(panel, cell, { html, status: status as State, asked: 'kernel', at: Date.now(), code: this._ran.get(cell) ?? null });
+        this._show(panel, cell, {
+          html,
+          status: status as State,
+          asked: 'kernel',
+          at: Date.now(),
+          code: this._ran.get(cell) ?? null
+        });
       }
     }
   }
@@ -98,7 +108,9 @@ class Checker {
     const exercise = exerciseOf(cell.model);
     for (const other of panel.content.widgets) {
       if (other !== cell && cardsOf(other.model).some(card => card.exercise === exercise)) {
-        void other.ready.then(() => Pointer.under(other, this._trans, () => void panel.content.scrollToCell(cell, 'center')));
+        void other.ready.then(() =>
+          Pointer.under(other, this._trans, () => void panel.content.scrollToCell(cell, 'center'))
+        );
       }
     }
   }
@@ -117,8 +129,14 @@ class Checker {
   /** The failing case in a view: as it was recorded, or of the cell's code as it is now. */
   private _actions(panel: NotebookPanel, cell: Cell, verdict: IVerdict): IAction[] {
     const maps = mapsOf(verdict);
-    const open = { label: this._trans.__('Open in the view of matrices'), run: () => this._draw(verdict.exercise, maps) };
-    const draw = { label: this._trans.__('Draw this case in a new cell'), run: () => void runBelow(panel, cell, verdict.code ?? '') };
+    const open = {
+      label: this._trans.__('Open in the view of matrices'),
+      run: () => this._draw(verdict.exercise, maps)
+    };
+    const draw = {
+      label: this._trans.__('Draw this case in a new cell'),
+      run: () => void runBelow(panel, cell, verdict.code ?? '')
+    };
     return [...(maps.length ? [open] : []), ...(verdict.code ? [draw] : [])];
   }
 
@@ -147,16 +165,18 @@ class Checker {
     return widget;
   }
 
-  private _marked = new WeakMap<Cell, Cell>();
-  private _ran = new WeakMap<Cell, string>();
-  private _running = new WeakMap<Cell, IRunning>();
+  private readonly _marked = new WeakMap<Cell, Cell>();
+  private readonly _ran = new WeakMap<Cell, string>();
+  private readonly _running = new WeakMap<Cell, IRunning>();
 }
 
 /** A recorded trace beside the notebook, in the view that draws its kind; one at a time. */
 function openView(app: JupyterFrontEnd, views: ITraceViews, trace: ITrace): void {
   const id = 'tfkit-example';
   const where = app.name === 'JupyterLab' ? 'main' : 'right'; // Notebook 7 has room for one main widget
-  Array.from(app.shell.widgets(where)).find(widget => widget.id === id)?.dispose();
+  Array.from(app.shell.widgets(where))
+    .find(widget => widget.id === id)
+    ?.dispose();
   const content = new Widget();
   content.addClass('tfkit-ExampleView');
   const cleanup = views.find(trace.kind)?.mount(new RecordedModel({ trace }), content.node);
@@ -196,7 +216,8 @@ export const checkPlugin: JupyterFrontEndPlugin<void> = {
     sanitizer: ISanitizer | null
   ) => {
     const trans = (translator ?? nullTranslator).load('tfkit_lab');
-    const draw = (title: string, maps: IMap[]): void => void traceOf(title, maps).then(trace => openView(app, views, trace));
+    const draw = (title: string, maps: IMap[]): void =>
+      void traceOf(title, maps).then(trace => openView(app, views, trace));
     const checker = new Checker(app.serviceManager.serverSettings, course, trans, sanitizer ?? new Sanitizer(), draw);
     const applies = (): boolean => !!exerciseOf(notebooks.activeCell?.model);
     app.commands.addCommand(CHECK, {
@@ -211,7 +232,9 @@ export const checkPlugin: JupyterFrontEndPlugin<void> = {
       }
     });
     notebooks.activeCellChanged.connect(() => app.commands.notifyCommandChanged(CHECK));
-    notebooks.widgetAdded.connect((_, panel) => void panel.context.ready.then(() => panel.revealed).then(() => checker.restore(panel)));
+    notebooks.widgetAdded.connect(
+      (_, panel) => void panel.context.ready.then(() => panel.revealed).then(() => checker.restore(panel))
+    );
     NotebookActions.executionScheduled.connect((_, { cell }) => checker.ran(cell));
     NotebookActions.executed.connect((_, { notebook, cell }) => {
       const panel = notebooks.find(one => one.content === notebook);

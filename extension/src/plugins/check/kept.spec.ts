@@ -11,7 +11,7 @@ class Model {
   deleteMetadata(key: string): void {
     this._data.delete(key);
   }
-  private _data = new Map<string, unknown>();
+  private readonly _data = new Map<string, unknown>();
 }
 
 const card: IKept = { html: '<p>x</p>', status: 'failed', asked: 'button', at: 5, code: digest('def f(): ...') };
@@ -41,7 +41,17 @@ it('keeps no card that is too long, nor the one before it', () => {
 });
 
 it('reads nothing that is no card', () => {
-  for (const wrong of [3, 'x', [], {}, { ...card, html: 3 }, { ...card, status: 'won' }, { ...card, at: null }, { ...card, code: 3 }, { ...card, asked: 'me' }]) {
+  for (const wrong of [
+    3,
+    'x',
+    [],
+    {},
+    { ...card, html: 3 },
+    { ...card, status: 'won' },
+    { ...card, at: null },
+    { ...card, code: 3 },
+    { ...card, asked: 'me' }
+  ]) {
     const model = new Model();
     model.setMetadata('tfkit_verdict', wrong);
     expect(keptIn(model)).toBeNull();

@@ -39,7 +39,11 @@ export function digest(source: string): string {
 export const isStale = (kept: IKept, source: string): boolean => kept.code !== null && kept.code !== digest(source);
 
 export function keep(model: IMetadata, kept: IKept): void {
-  kept.html.length <= LONGEST ? model.setMetadata(KEY, kept) : model.deleteMetadata(KEY);
+  if (kept.html.length <= LONGEST) {
+    model.setMetadata(KEY, kept);
+  } else {
+    model.deleteMetadata(KEY);
+  }
 }
 
 /** What a cell has kept; null for nothing, and for anything else than a card of ours. */

@@ -9,8 +9,10 @@ const card = (classes: string): Element => {
   return node;
 };
 const place: IPlace = { line: 2, cell: null, text: 'y = 2', said: 'Line 2: y is twice as large.' };
-const editor = (): EditorView => new EditorView({ state: EditorState.create({ doc: 'x = 1\n  y = 2\nz = 3' }), parent: document.body });
-const wrong = (view: EditorView): string[] => Array.from(view.dom.querySelectorAll('.tfkit-WrongLine'), line => line.textContent!);
+const editor = (): EditorView =>
+  new EditorView({ state: EditorState.create({ doc: 'x = 1\n  y = 2\nz = 3' }), parent: document.body });
+const wrong = (view: EditorView): string[] =>
+  Array.from(view.dom.querySelectorAll('.tfkit-WrongLine'), line => line.textContent);
 
 it('finds the place in a card', () => {
   expect(placeIn(card('tfkit-v-line tfkit-line-2 tfkit-in-ab-1'))).toEqual({ ...place, cell: 'ab-1' });

@@ -23,7 +23,9 @@ interface IMark {
 export function placeIn(card: Element): IPlace | null {
   const named = card.querySelector('.tfkit-v-line');
   const after = (prefix: string): string | null =>
-    Array.from(named?.classList ?? []).find(name => name.startsWith(prefix))?.slice(prefix.length) ?? null;
+    Array.from(named?.classList ?? [])
+      .find(name => name.startsWith(prefix))
+      ?.slice(prefix.length) ?? null;
   const line = Number(after('tfkit-line-'));
   if (!named || !Number.isInteger(line) || line < 1) {
     return null;
@@ -33,7 +35,7 @@ export function placeIn(card: Element): IPlace | null {
 }
 
 class Sign extends GutterMarker {
-  constructor(private _said: string) {
+  constructor(private readonly _said: string) {
     super();
   }
 
@@ -64,7 +66,9 @@ export const lineMarks = [
   marked,
   EditorView.decorations.compute([marked], state => {
     const mark = state.field(marked);
-    return mark ? Decoration.set([Decoration.line({ class: 'tfkit-WrongLine' }).range(state.doc.line(mark.line).from)]) : Decoration.none;
+    return mark
+      ? Decoration.set([Decoration.line({ class: 'tfkit-WrongLine' }).range(state.doc.line(mark.line).from)])
+      : Decoration.none;
   }),
   gutter({
     class: 'tfkit-LineGutter',

@@ -16,7 +16,12 @@ export interface ITrace {
 }
 
 const isMatrix = (x: unknown): x is Matrix =>
-  Array.isArray(x) && x.length > 0 && x.every(row => Array.isArray(row) && row.length > 0 && row.length === x[0].length && !row.some(Array.isArray));
+  Array.isArray(x) &&
+  x.length > 0 &&
+  x.every(
+    row =>
+      Array.isArray(row) && row.length > 0 && row.length === (x as unknown[][])[0].length && !row.some(Array.isArray)
+  );
 
 /** The matrices in nested lists, each with its place: [B,H,L,L] has one for each sentence and head. */
 export function matricesIn(name: string, value: unknown): IMap[] {
@@ -30,7 +35,10 @@ export function matricesIn(name: string, value: unknown): IMap[] {
 /** Signs as `drawMap` explains them -> what may be seen, and what is. */
 function flows(name: string, rows: string[]): IMap[] {
   const marked = (signs: string): Matrix => rows.map(row => [...row].map(sign => signs.includes(sign)));
-  return [{ name: `${name}: may be seen`, matrix: marked('●○') }, { name: `${name}: is seen`, matrix: marked('●▲') }];
+  return [
+    { name: `${name}: may be seen`, matrix: marked('●○') },
+    { name: `${name}: is seen`, matrix: marked('●▲') }
+  ];
 }
 
 /** Every map that a verdict has something to show in; often none. */
@@ -43,7 +51,15 @@ export function mapsOf({ checks, counterexample }: Pick<IVerdict, 'checks' | 'co
 /** A trace for the view, as `show.matrices` makes it in Python. */
 export async function traceOf(title: string, maps: IMap[]): Promise<ITrace> {
   const packed = await Promise.all(maps.map(pack));
-  return { schema: 'tfkit.trace/1', kind: 'matrices', title, rows: [], cols: [], axes: ['row', 'column'], maps: packed };
+  return {
+    schema: 'tfkit.trace/1',
+    kind: 'matrices',
+    title,
+    rows: [],
+    cols: [],
+    axes: ['row', 'column'],
+    maps: packed
+  };
 }
 
 async function pack({ name, matrix }: IMap): Promise<Record<string, unknown>> {

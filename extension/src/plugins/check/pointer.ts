@@ -18,6 +18,10 @@ export class Pointer extends Widget {
     super();
     this.addClass('tfkit-Pointer');
     const button = h('button', { type: 'button', onclick: go }, trans.__('Show the verdict'));
-    this.node.append(trans.__('The verdict is under the answer: one card for the button and for check().'), ' ', button);
+    this.node.append(
+      trans.__('The verdict is under the answer: one card for the button and for check().'),
+      ' ',
+      button
+    );
   }
 }

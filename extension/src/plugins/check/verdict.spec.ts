@@ -6,7 +6,7 @@ import { VerdictWidget } from './verdict';
 const trans = nullTranslator.load('tfkit_lab');
 const html = '<div class="tfkit-verdict"><div class="tfkit-v-box">x</div></div>';
 const kept: IKept = { html, status: 'failed', asked: 'button', at: 0, code: digest('a') };
-const of = (widget: VerdictWidget): string => widget.node.querySelector('.tfkit-Of')!.textContent!;
+const of = (widget: VerdictWidget): string => widget.node.querySelector('.tfkit-Of')!.textContent;
 
 it('says which code it is about, and offers another check when that has changed', () => {
   const again = vi.fn();
@@ -34,7 +34,11 @@ it('of the kernel says so, and where nobody knows which code that was', () => {
 });
 
 it('shows nothing of a notebook that was not made harmless', () => {
-  const widget = new VerdictWidget(trans, { sanitize: text => text.replace(/<script>.*<\/script>/, '') }, () => undefined);
+  const widget = new VerdictWidget(
+    trans,
+    { sanitize: text => text.replace(/<script>.*<\/script>/, '') },
+    () => undefined
+  );
   widget.showVerdict({ ...kept, html: `${html}<script>alert(1)</script>` }, false);
   expect(widget.node.querySelector('script')).toBeNull();
   expect(widget.node.querySelector('.tfkit-v-box')!.getAttribute('tabindex')).toBe('0');

@@ -37,9 +37,9 @@ export interface ISanitizer {
 /** What a check is doing or has found, as a live region: a screen reader tells it without losing its place. */
 export class VerdictWidget extends Widget {
   constructor(
-    private _trans: TranslationBundle,
-    private _sanitizer: ISanitizer,
-    private _again: () => void
+    private readonly _trans: TranslationBundle,
+    private readonly _sanitizer: ISanitizer,
+    private readonly _again: () => void
   ) {
     super();
     this.addClass('tfkit-Verdict');
@@ -91,8 +91,16 @@ export class VerdictWidget extends Widget {
       return;
     }
     this.node.dataset.stale = String(stale);
-    const again = h('button', { type: 'button', className: 'tfkit-Again', onclick: this._again }, this._trans.__('Check again'));
-    line.replaceChildren(...(stale ? [h('strong', {}, this._trans.__('Out of date: the code has changed since.')), ' ', this._of(), ' ', again] : [this._of()]));
+    const again = h(
+      'button',
+      { type: 'button', className: 'tfkit-Again', onclick: this._again },
+      this._trans.__('Check again')
+    );
+    line.replaceChildren(
+      ...(stale
+        ? [h('strong', {}, this._trans.__('Out of date: the code has changed since.')), ' ', this._of(), ' ', again]
+        : [this._of()])
+    );
   }
 
   private _of(): string {

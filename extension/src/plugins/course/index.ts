@@ -12,7 +12,7 @@ import { ICourse, IUnit } from '../../shared/tokens';
 const OPEN = 'tfkit:open-exercise';
 
 class Course implements ICourse {
-  constructor(private _settings: ServerConnection.ISettings) {}
+  constructor(private readonly _settings: ServerConnection.ISettings) {}
 
   get units(): readonly IUnit[] {
     return this._units;
@@ -43,7 +43,7 @@ class Course implements ICourse {
 
   private _units: IUnit[] = [];
   private _error: string | null = null;
-  private _changed = new Signal<ICourse, void>(this);
+  private readonly _changed = new Signal<ICourse, void>(this);
 }
 
 export const coursePlugin: JupyterFrontEndPlugin<ICourse> = {
@@ -63,12 +63,13 @@ export const coursePlugin: JupyterFrontEndPlugin<ICourse> = {
     });
     app.commands.addCommand(OPEN, {
       label: (translator ?? nullTranslator).load('tfkit_lab').__('Open an Exercise'),
-      execute: async ({ path, exercise, cell }) => {
-        const opened = await app.commands.execute('docmanager:open', { path: String(path) });
+      execute: async args => {
+        const { path, exercise, cell } = args as { path: string; exercise?: string; cell?: string };
+        const opened: unknown = await app.commands.execute('docmanager:open', { path });
         if (!(opened instanceof NotebookPanel) || !(exercise || cell)) {
           return opened instanceof NotebookPanel;
         }
-        return exercise ? showExercise(opened, String(exercise)) : showCell(opened, model => model.id === cell);
+        return exercise ? showExercise(opened, exercise) : showCell(opened, model => model.id === cell);
       }
     });
     return course;

@@ -28,9 +28,9 @@ type Trace = Record<string, unknown> & { kind: string };
 
 class FamilyWidget extends Widget {
   constructor(
-    private _settings: ServerConnection.ISettings,
-    private _views: ITraceViews,
-    private _trans: TranslationBundle
+    private readonly _settings: ServerConnection.ISettings,
+    private readonly _views: ITraceViews,
+    private readonly _trans: TranslationBundle
   ) {
     super();
     this.addClass('tfkit-Family');
@@ -60,13 +60,21 @@ class FamilyWidget extends Widget {
     const items = childrenOf(this._all, parent).map(kin => {
       const button = h('button', { type: 'button', 'aria-pressed': 'false' }, kin.name);
       button.onclick = () => void this._choose(kin, button);
-      return h('li', {}, button, h('small', {}, ` ${kin.differs}`), ...(childrenOf(this._all, kin.name).length ? [this._branch(kin.name)] : []));
+      return h(
+        'li',
+        {},
+        button,
+        h('small', {}, ` ${kin.differs}`),
+        ...(childrenOf(this._all, kin.name).length ? [this._branch(kin.name)] : [])
+      );
     });
     return h('ul', {}, ...items);
   }
 
   private async _choose(kin: IKin, button: HTMLElement): Promise<void> {
-    this._tree.querySelectorAll('button').forEach(other => other.setAttribute('aria-pressed', String(other === button)));
+    this._tree
+      .querySelectorAll('button')
+      .forEach(other => other.setAttribute('aria-pressed', String(other === button)));
     const known = this._all.some(other => other.name === kin.parent);
     const query = known ? `${kin.parent}/${kin.name}` : kin.name;
     this._cleanup?.();
@@ -83,8 +91,13 @@ class FamilyWidget extends Widget {
   }
 
   private _all: IKin[] = [];
-  private _tree = h('nav', { 'aria-label': 'Family of models' });
-  private _detail = h('div', { className: 'tfkit-Family-detail', role: 'region', 'aria-label': 'What differs', 'aria-live': 'polite' });
+  private readonly _tree = h('nav', { 'aria-label': 'Family of models' });
+  private readonly _detail = h('div', {
+    className: 'tfkit-Family-detail',
+    role: 'region',
+    'aria-label': 'What differs',
+    'aria-live': 'polite'
+  });
   private _cleanup?: () => void;
 }
 
@@ -94,7 +107,12 @@ export const familyPlugin: JupyterFrontEndPlugin<void> = {
   autoStart: true,
   requires: [ITraceViews],
   optional: [ITranslator, ICommandPalette],
-  activate: (app: JupyterFrontEnd, views: ITraceViews, translator: ITranslator | null, palette: ICommandPalette | null) => {
+  activate: (
+    app: JupyterFrontEnd,
+    views: ITraceViews,
+    translator: ITranslator | null,
+    palette: ICommandPalette | null
+  ) => {
     const trans = (translator ?? nullTranslator).load('tfkit_lab');
     let open: MainAreaWidget<FamilyWidget> | null = null;
     app.commands.addCommand(SHOW, {

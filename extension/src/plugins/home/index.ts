@@ -54,7 +54,9 @@ export const homePlugin: JupyterFrontEndPlugin<void> = {
       execute: async () => {
         let area = tracker.find(() => true);
         if (!area) {
-          area = new MainAreaWidget({ content: new HomePage(course, trans, to => void app.commands.execute(OPEN, to)) });
+          area = new MainAreaWidget({
+            content: new HomePage(course, trans, to => void app.commands.execute(OPEN, to))
+          });
           area.id = 'tfkit-home-area';
           area.toolbar.hide(); // it has no buttons
           app.shell.add(area, 'main');
@@ -67,7 +69,8 @@ export const homePlugin: JupyterFrontEndPlugin<void> = {
     palette?.addItem({ command: HOME, category: trans.__('Course') });
     launcher?.add({ command: HOME, category: trans.__('Course'), rank: 0 });
     void restorer?.restore(tracker, { command: HOME, name: () => 'home' });
-    const wanted = registry?.load(homePlugin.id).then(settings => settings.composite.openAtStart !== false) ?? Promise.resolve(true);
+    const wanted =
+      registry?.load(homePlugin.id).then(settings => settings.composite.openAtStart !== false) ?? Promise.resolve(true);
     void Promise.all([wanted, app.restored]).then(([yes]) => {
       if (yes && shell) {
         return openAtStart(shell, course, () => app.commands.execute(HOME));

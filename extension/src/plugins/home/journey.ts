@@ -16,7 +16,12 @@ export function tallyOf(units: readonly IUnit[]): ITally {
   const all = units.flatMap(unit => unit.exercises);
   const earned = all.map(one => (one.max_score > 0 ? Math.min(1, one.score / one.max_score) * worth(one) : 0));
   const sum = (numbers: number[]): number => Math.round(numbers.reduce((a, b) => a + b, 0) * 100) / 100;
-  return { passed: all.filter(({ state }) => state === 'passed').length, exercises: all.length, earned: sum(earned), points: sum(all.map(worth)) };
+  return {
+    passed: all.filter(({ state }) => state === 'passed').length,
+    exercises: all.length,
+    earned: sum(earned),
+    points: sum(all.map(worth))
+  };
 }
 
 export interface IStop extends IPlace {
@@ -28,7 +33,8 @@ export interface IStop extends IPlace {
 export function stopOf(units: readonly IUnit[]): IStop | null {
   const checked = units.flatMap(unit => unit.exercises.filter(({ at }) => at).map(exercise => ({ unit, exercise })));
   const last = checked.sort((a, b) => (a.exercise.at! < b.exercise.at! ? 1 : -1))[0] as IPlace | undefined;
-  const place = last && last.exercise.state !== 'passed' && !last.exercise.lost ? last : nextOf(units, last?.exercise.id);
+  const place =
+    last && last.exercise.state !== 'passed' && !last.exercise.lost ? last : nextOf(units, last?.exercise.id);
   return place && { ...place, started: last !== undefined };
 }
 
@@ -68,14 +74,29 @@ export function search(units: readonly IUnit[], query: string): Found[] {
   }
   const best = <T extends Found>(all: T[], name: (found: T) => string, more: (found: T) => string): T[] => {
     const fits = all.filter(found => asked.every(word => plain(`${name(found)} ${more(found)}`).includes(word)));
-    const rank = (found: T): number => [plain(name(found)).startsWith(asked[0]), plain(name(found)).includes(asked[0]), true].indexOf(true);
+    const rank = (found: T): number =>
+      [plain(name(found)).startsWith(asked[0]), plain(name(found)).includes(asked[0]), true].indexOf(true);
     return fits.sort((a, b) => rank(a) - rank(b)).slice(0, MOST);
   };
-  const exercises = units.flatMap(unit => unit.exercises.map(exercise => ({ kind: 'exercise' as const, unit, exercise })));
+  const exercises = units.flatMap(unit =>
+    unit.exercises.map(exercise => ({ kind: 'exercise' as const, unit, exercise }))
+  );
   const terms = units.flatMap(unit => unit.terms.map(term => ({ kind: 'term' as const, unit, term })));
   return [
-    ...best(units.map(unit => ({ kind: 'unit' as const, unit })), found => splitTitle(found.unit.title)[1], found => found.unit.name),
-    ...best(exercises, found => splitTitle(found.exercise.title)[1], found => found.exercise.id),
-    ...best(terms, found => found.term.word, () => '')
+    ...best(
+      units.map(unit => ({ kind: 'unit' as const, unit })),
+      found => splitTitle(found.unit.title)[1],
+      found => found.unit.name
+    ),
+    ...best(
+      exercises,
+      found => splitTitle(found.exercise.title)[1],
+      found => found.exercise.id
+    ),
+    ...best(
+      terms,
+      found => found.term.word,
+      () => ''
+    )
   ];
 }

@@ -2,7 +2,8 @@ import { readdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { beam, motif, schedule, sinusoid, softmax } from './motifs';
 
-const fills = (name: string): (string | null)[] => [...motif(name).querySelectorAll('rect')].map(rect => rect.getAttribute('fill'));
+const fills = (name: string): (string | null)[] =>
+  [...motif(name).querySelectorAll('rect')].map(rect => rect.getAttribute('fill'));
 
 it('draws every unit of the course, each in its own way, and a unit of another package', () => {
   const names = readdirSync('../course/units').filter(name => /^(0\d|1[0-2])-/.test(name));

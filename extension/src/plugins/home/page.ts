@@ -17,9 +17,9 @@ const RADIUS = 31;
 
 export class HomePage extends Widget {
   constructor(
-    private _course: ICourse,
-    private _trans: TranslationBundle,
-    private _go: Go
+    private readonly _course: ICourse,
+    private readonly _trans: TranslationBundle,
+    private readonly _go: Go
   ) {
     super();
     this.id = 'tfkit-home';
@@ -30,7 +30,10 @@ export class HomePage extends Widget {
     this.node.tabIndex = -1;
     this.node.setAttribute('role', 'region');
     this.node.setAttribute('aria-label', _trans.__('Course: Home'));
-    this.node.append(hatch(), h('div', { className: 'tfkit-Home-page' }, this._top, this._find(), this._found, this._path));
+    this.node.append(
+      hatch(),
+      h('div', { className: 'tfkit-Home-page' }, this._top, this._find(), this._found, this._path)
+    );
     _course.changed.connect(this._draw, this);
     this._draw();
   }
@@ -39,7 +42,10 @@ export class HomePage extends Widget {
   private _draw(): void {
     const focused = (document.activeElement as HTMLElement | null)?.dataset.key;
     const { units, error } = this._course;
-    this._top.replaceChildren(h('h1', {}, this._trans.__('Course')), ...(error ? [h('p', { role: 'alert' }, error)] : this._hero(units)));
+    this._top.replaceChildren(
+      h('h1', {}, this._trans.__('Course')),
+      ...(error ? [h('p', { role: 'alert' }, error)] : this._hero(units))
+    );
     const cards = units.map(unit => h('li', {}, this._card(unit)));
     this._path.replaceChildren(h('h2', {}, this._trans.__('Units')), h('ol', {}, ...cards));
     this._box.hidden = this._path.hidden = !units.length || error !== null;
@@ -54,21 +60,49 @@ export class HomePage extends Widget {
       return [h('p', {}, this._trans.__('No course notebooks were found in the folder this server shows.'))];
     }
     const stop = stopOf(units);
-    const first = stop ? this._resume(stop) : h('section', { className: 'tfkit-Resume' }, h('h2', {}, this._trans.__('Every exercise is passed.')));
+    const first = stop
+      ? this._resume(stop)
+      : h('section', { className: 'tfkit-Resume' }, h('h2', {}, this._trans.__('Every exercise is passed.')));
     return [h('div', { className: 'tfkit-Hero' }, first, this._progress(units))];
   }
 
   /** The exercise to go on with, and the one strong button of the page. */
   private _resume({ unit, exercise, started }: IStop): HTMLElement {
     const words = started ? this._trans.__('Continue where you stopped') : this._trans.__('Start the course');
-    const button = h('button', { type: 'button', className: 'tfkit-Continue' }, words, h('span', { 'aria-hidden': 'true' }, ' →'));
+    const button = h(
+      'button',
+      { type: 'button', className: 'tfkit-Continue' },
+      words,
+      h('span', { 'aria-hidden': 'true' }, ' →')
+    );
     button.dataset.key = 'continue';
     button.onclick = () => this._go({ path: unit.path, exercise: exercise.id });
-    const place = this._trans.__('Exercise %1 of %2 in %3', unit.exercises.indexOf(exercise) + 1, unit.exercises.length, unit.title);
+    const place = this._trans.__(
+      'Exercise %1 of %2 in %3',
+      unit.exercises.indexOf(exercise) + 1,
+      unit.exercises.length,
+      unit.title
+    );
     const left = minutesLeft(unit);
-    const facts = [place, ...(exercise.state === 'not_started' ? [] : [this._state(exercise.state)]), ...(left ? [this._trans.__('about %1 minutes left in this unit', left)] : [])];
-    const text = h('div', {}, h('h2', {}, exercise.title), h('p', { className: 'tfkit-Facts' }, facts.join(' · ')), h('p', {}, unit.about), button);
-    return h('section', { className: 'tfkit-Resume', 'aria-label': words }, text, h('div', { className: 'tfkit-Picture' }, motif(unit.name)));
+    const facts = [
+      place,
+      ...(exercise.state === 'not_started' ? [] : [this._state(exercise.state)]),
+      ...(left ? [this._trans.__('about %1 minutes left in this unit', left)] : [])
+    ];
+    const text = h(
+      'div',
+      {},
+      h('h2', {}, exercise.title),
+      h('p', { className: 'tfkit-Facts' }, facts.join(' · ')),
+      h('p', {}, unit.about),
+      button
+    );
+    return h(
+      'section',
+      { className: 'tfkit-Resume', 'aria-label': words },
+      text,
+      h('div', { className: 'tfkit-Picture' }, motif(unit.name))
+    );
   }
 
   private _progress(units: readonly IUnit[]): HTMLElement {
@@ -76,11 +110,17 @@ export class HomePage extends Widget {
     const ring = h('div', { className: 'tfkit-Ring' }, this._ring(exercises ? passed / exercises : 0));
     const exercisesDone = h('strong', {}, this._trans.__('%1 of %2 exercises passed', passed, exercises));
     const predictions = units.map(unit => unit.predictions);
-    const [asked, made] = [predictions.reduce((sum, one) => sum + one.asked, 0), predictions.reduce((sum, one) => sum + one.made, 0)];
+    const [asked, made] = [
+      predictions.reduce((sum, one) => sum + one.asked, 0),
+      predictions.reduce((sum, one) => sum + one.made, 0)
+    ];
     const predicted = asked ? [h('br'), this._trans.__('%1 of %2 predictions', made, asked)] : [];
     ring.append(h('p', {}, exercisesDone, h('br'), this._trans.__('%1 of %2 points', earned, points), ...predicted));
     const due = comingDue(units).map(unit => {
-      const [name, when] = [h('span', {}, unit.title), h(isLate(unit, new Date()) ? 'strong' : 'span', {}, this._due(unit))];
+      const [name, when] = [
+        h('span', {}, unit.title),
+        h(isLate(unit, new Date()) ? 'strong' : 'span', {}, this._due(unit))
+      ];
       return h('li', {}, name, when);
     });
     const list = due.length ? [h('h3', {}, this._trans.__('To hand in')), h('ul', {}, ...due)] : [];
@@ -91,9 +131,20 @@ export class HomePage extends Widget {
     const round = 2 * Math.PI * RADIUS;
     const circle = { cx: 38, cy: 38, r: RADIUS, fill: 'none', 'stroke-width': 9 };
     const whole = svg('circle', { ...circle, stroke: 'var(--tfk-track)' });
-    const done = svg('circle', { ...circle, stroke: 'var(--tfk-right)', 'stroke-dasharray': `${share * round} ${round}`, transform: 'rotate(-90 38 38)' });
+    const done = svg('circle', {
+      ...circle,
+      stroke: 'var(--tfk-right)',
+      'stroke-dasharray': `${share * round} ${round}`,
+      transform: 'rotate(-90 38 38)'
+    });
     const words = svg('text', { x: 38, y: 43, 'text-anchor': 'middle' }, `${Math.floor(100 * share)} %`);
-    return svg('svg', { viewBox: '0 0 76 76', width: 76, height: 76, 'aria-hidden': 'true', focusable: 'false' }, whole, ...(share ? [done] : []), words);
+    return svg(
+      'svg',
+      { viewBox: '0 0 76 76', width: 76, height: 76, 'aria-hidden': 'true', focusable: 'false' },
+      whole,
+      ...(share ? [done] : []),
+      words
+    );
   }
 
   private _due(unit: IUnit): string {
@@ -108,21 +159,41 @@ export class HomePage extends Widget {
     const done = next === null;
     const here = stopOf(this._course.units)?.unit === unit;
     const mark = done ? this._trans.__('✓ done') : here ? this._trans.__('you are here') : null;
-    const card = h('button', { type: 'button', className: `tfkit-Card${done ? ' tfkit-done' : here ? ' tfkit-here' : ''}` });
+    const card = h('button', {
+      type: 'button',
+      className: `tfkit-Card${done ? ' tfkit-done' : here ? ' tfkit-here' : ''}`
+    });
     card.dataset.key = unit.path;
     const exercise = unit.exercises.some(({ state }) => state !== 'not_started') ? next?.exercise.id : undefined;
     card.onclick = () => this._go({ path: unit.path, exercise });
     const picture = h('span', { className: 'tfkit-Picture' }, motif(unit.name));
-    const title = h('span', { className: 'tfkit-Card-title' }, ...(number ? [h('span', { className: 'tfkit-Number' }, number), ' '] : []), name);
-    card.append(picture, ...(mark ? [h('span', { className: 'tfkit-Chip' }, mark)] : []), title, h('span', { className: 'tfkit-About' }, unit.about), this._meta(unit, done));
+    const title = h(
+      'span',
+      { className: 'tfkit-Card-title' },
+      ...(number ? [h('span', { className: 'tfkit-Number' }, number), ' '] : []),
+      name
+    );
+    card.append(
+      picture,
+      ...(mark ? [h('span', { className: 'tfkit-Chip' }, mark)] : []),
+      title,
+      h('span', { className: 'tfkit-About' }, unit.about),
+      this._meta(unit, done)
+    );
     return card;
   }
 
   private _meta(unit: IUnit, done: boolean): HTMLElement {
-    const states = unit.exercises.map(({ state }) => stateIcons[state].element({ tag: 'span', className: `tfkit-State tfkit-${state}` }));
+    const states = unit.exercises.map(({ state }) =>
+      stateIcons[state].element({ tag: 'span', className: `tfkit-State tfkit-${state}` })
+    );
     const { passed, exercises, earned, points } = tallyOf([unit]);
     const dots = h('span', { className: 'tfkit-Dots', 'aria-hidden': 'true' }, ...states);
-    const said = h('span', { className: 'tfkit-Hidden' }, this._trans.__('%1 of %2 exercises passed', passed, exercises));
+    const said = h(
+      'span',
+      { className: 'tfkit-Hidden' },
+      this._trans.__('%1 of %2 exercises passed', passed, exercises)
+    );
     const minutes = unit.minutes && !done ? [this._trans.__('%1 min', unit.minutes)] : [];
     const due = unit.due && !done ? [this._due(unit)] : [];
     const { asked, made } = unit.predictions;
@@ -168,7 +239,9 @@ export class HomePage extends Widget {
   private _showFound(): void {
     const query = this._input.value.trim();
     const found = search(this._course.units, query);
-    const said = found.length ? this._trans._n('%1 result', '%1 results', found.length) : this._trans.__('Nothing has “%1” in its name.', query);
+    const said = found.length
+      ? this._trans._n('%1 result', '%1 results', found.length)
+      : this._trans.__('Nothing has “%1” in its name.', query);
     this._count.textContent = query ? said : '';
     const list = h('ul', {}, ...found.map((one, i) => h('li', {}, this._result(one, i))));
     this._found.replaceChildren(this._count, ...(found.length ? [list] : []));
@@ -179,21 +252,29 @@ export class HomePage extends Widget {
     const words = {
       unit: () => [this._trans.__('Unit'), title, ''],
       exercise: () => [this._trans.__('Exercise'), found.kind === 'exercise' ? found.exercise.title : '', title],
-      term: () => [this._trans.__('Word'), found.kind === 'term' ? found.term.word : '', found.kind === 'term' ? found.term.means : '']
+      term: () => [
+        this._trans.__('Word'),
+        found.kind === 'term' ? found.term.word : '',
+        found.kind === 'term' ? found.term.means : ''
+      ]
     }[found.kind]();
     const [kind, name, more] = words;
     const button = h('button', { type: 'button', className: 'tfkit-Result' });
     button.dataset.key = `result ${place}`;
     button.append(h('span', { className: 'tfkit-Kind' }, kind), ' ', h('strong', {}, name), ' ', h('span', {}, more));
-    const to = { unit: {}, exercise: { exercise: found.kind === 'exercise' ? found.exercise.id : undefined }, term: { cell: GLOSSARY } };
+    const to = {
+      unit: {},
+      exercise: { exercise: found.kind === 'exercise' ? found.exercise.id : undefined },
+      term: { cell: GLOSSARY }
+    };
     button.onclick = () => this._go({ path, ...to[found.kind] });
     return button;
   }
 
-  private _top = h('div', { className: 'tfkit-Top' });
-  private _box = h('div', { className: 'tfkit-Find', role: 'search' });
-  private _input = h('input', { type: 'search' });
-  private _count = h('p', { role: 'status' });
-  private _found = h('div', { className: 'tfkit-Found' });
-  private _path = h('nav', { className: 'tfkit-Path' });
+  private readonly _top = h('div', { className: 'tfkit-Top' });
+  private readonly _box = h('div', { className: 'tfkit-Find', role: 'search' });
+  private readonly _input = h('input', { type: 'search' });
+  private readonly _count = h('p', { role: 'status' });
+  private readonly _found = h('div', { className: 'tfkit-Found' });
+  private readonly _path = h('nav', { className: 'tfkit-Path' });
 }

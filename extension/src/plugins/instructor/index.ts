@@ -13,6 +13,11 @@ const SHOW = 'tfkit:show-class';
 const GRADE = 'tfkit:grade';
 const LIVE_MS = 3000;
 
+/** What is used of JupyterLab's terminal, whose package is not needed for it. */
+interface ITerminalWidget {
+  readonly content: { readonly session: { send(message: { type: 'stdin'; content: string[] }): void } };
+}
+
 interface IVerdict {
   readonly status: 'passed' | 'failed' | 'not_graded';
   readonly score: number;
@@ -30,18 +35,19 @@ export interface IAssignment {
 }
 
 /** One word for a shell, whatever is in it. */
-const quoted = (word: unknown): string => `'${String(word).replace(/'/g, "'\\''")}'`;
+const quoted = (word: string): string => `'${word.replace(/'/g, "'\\''")}'`;
 
 /** An exercise's id that may break after its dots: a column is no wider than its longest word. */
-const broken = (id: string): (string | Node)[] => id.split('.').flatMap((part, n) => (n ? [h('wbr'), `.${part}`] : [part]));
+const broken = (id: string): (string | Node)[] =>
+  id.split('.').flatMap((part, n) => (n ? [h('wbr'), `.${part}`] : [part]));
 
 const spoken = (name: string): string => name.replace(/_/g, ' ');
 
 class ClassPanel extends Widget {
   constructor(
-    private _settings: ServerConnection.ISettings,
-    private _trans: TranslationBundle,
-    private _run: (command: string, args: Record<string, string>) => void
+    private readonly _settings: ServerConnection.ISettings,
+    private readonly _trans: TranslationBundle,
+    private readonly _run: (command: string, args: Record<string, string>) => void
   ) {
     super();
     this.id = 'tfkit-class';
@@ -82,24 +88,44 @@ class ClassPanel extends Widget {
     const again = h('button', { type: 'button', onclick: () => void this.refresh() }, this._trans.__('Refresh'));
     const header = h('div', { className: 'tfkit-Course-header' }, h('h2', {}, this._trans.__('Class')), again);
     try {
-      const { assignments, python } = await request<{ assignments: IAssignment[]; python: string }>(this._settings, 'class');
-      const none = h('p', {}, this._trans.__('No graded submissions were found: a course folder holds source and autograded.'));
-      this.node.replaceChildren(header, this._predictions.node, ...(assignments.length ? assignments.map(one => this._assignment(one, python)) : [none]));
+      const { assignments, python } = await request<{ assignments: IAssignment[]; python: string }>(
+        this._settings,
+        'class'
+      );
+      const none = h(
+        'p',
+        {},
+        this._trans.__('No graded submissions were found: a course folder holds source and autograded.')
+      );
+      this.node.replaceChildren(
+        header,
+        this._predictions.node,
+        ...(assignments.length ? assignments.map(one => this._assignment(one, python)) : [none])
+      );
       await this._live();
     } catch (error) {
-      this.node.replaceChildren(header, h('p', { role: 'alert' }, error instanceof Error ? error.message : String(error)));
+      this.node.replaceChildren(
+        header,
+        h('p', { role: 'alert' }, error instanceof Error ? error.message : String(error))
+      );
     }
   }
 
   private _timer = 0;
-  private _predictions = new Predictions(this._trans, () => void this._live());
+  private readonly _predictions = new Predictions(this._trans, () => void this._live());
 
   private _assignment(one: IAssignment, python: string): HTMLElement {
     const { course, assignment } = one;
     const grade = h('button', { type: 'button' }, this._trans.__('Grade in a terminal'));
     grade.onclick = () => this._run(GRADE, { course, assignment, python });
     const list = one.commonest.map(({ exercise, misconception, students }) =>
-      h('li', {}, h('strong', {}, spoken(misconception)), ` (${exercise}): `, this._trans._n('%1 student', '%1 students', students))
+      h(
+        'li',
+        {},
+        h('strong', {}, spoken(misconception)),
+        ` (${exercise}): `,
+        this._trans._n('%1 student', '%1 students', students)
+      )
     );
     const wrong = list.length ? [h('h4', {}, this._trans.__('Commonest misconceptions')), h('ol', {}, ...list)] : [];
     return h('section', { 'aria-label': assignment }, h('h3', {}, assignment), grade, this._table(one), ...wrong);
@@ -109,11 +135,24 @@ class ClassPanel extends Widget {
     const names = [this._trans.__('Student'), ...exercises, this._trans.__('Points')];
     const head = h('tr', {}, ...names.map(name => h('th', { scope: 'col', title: name }, ...broken(name))));
     const rows = students.map(({ student, path, verdicts }) => {
-      const open = h('button', { type: 'button', title: path, onclick: () => this._run('docmanager:open', { path }) }, student);
+      const open = h(
+        'button',
+        { type: 'button', title: path, onclick: () => this._run('docmanager:open', { path }) },
+        student
+      );
       const points = Object.values(verdicts).reduce((sum, verdict) => sum + verdict.score, 0);
       const cells = exercises.map(exercise => this._cell(verdicts[exercise]));
-      const row = h('tr', {}, h('th', { scope: 'row' }, open), ...cells, h('td', {}, points.toFixed(1).replace(/\.0$/, '')));
-      row.classList.toggle('tfkit-Class-done', exercises.every(exercise => verdicts[exercise]?.status === 'passed'));
+      const row = h(
+        'tr',
+        {},
+        h('th', { scope: 'row' }, open),
+        ...cells,
+        h('td', {}, points.toFixed(1).replace(/\.0$/, ''))
+      );
+      row.classList.toggle(
+        'tfkit-Class-done',
+        exercises.every(exercise => verdicts[exercise]?.status === 'passed')
+      );
       return row;
     });
     const table = h('table', {}, h('thead', {}, head), h('tbody', {}, ...rows));
@@ -128,10 +167,14 @@ class ClassPanel extends Widget {
     if (!verdict) {
       return h('td', {}, '–');
     }
-    const words = { passed: this._trans.__('passed'), failed: this._trans.__('not yet right'), not_graded: this._trans.__('could not be checked') };
+    const words = {
+      passed: this._trans.__('passed'),
+      failed: this._trans.__('not yet right'),
+      not_graded: this._trans.__('could not be checked')
+    };
     const mark = stateIcons[verdict.status].element({ tag: 'span', className: 'tfkit-State' });
     mark.setAttribute('aria-hidden', 'true');
-    const why = verdict.misconception ? spoken(verdict.misconception) : verdict.reason ?? '';
+    const why = verdict.misconception ? spoken(verdict.misconception) : (verdict.reason ?? '');
     return h('td', { title: why }, mark, h('span', { className: 'tfkit-Hidden' }, `${words[verdict.status]} ${why}`));
   }
 }
@@ -149,7 +192,11 @@ export const instructorPlugin: JupyterFrontEndPlugin<void> = {
   ) => {
     const trans = (translator ?? nullTranslator).load('tfkit_lab');
     const { commands, shell, serviceManager } = app;
-    const panel = new ClassPanel(serviceManager.serverSettings, trans, (command, args) => void commands.execute(command, args));
+    const panel = new ClassPanel(
+      serviceManager.serverSettings,
+      trans,
+      (command, args) => void commands.execute(command, args)
+    );
     commands.addCommand(SHOW, {
       label: trans.__('Show the Class'),
       execute: () => {
@@ -164,8 +211,9 @@ export const instructorPlugin: JupyterFrontEndPlugin<void> = {
       label: trans.__('Grade an Assignment'),
       isVisible: () => commands.hasCommand('terminal:create-new'),
       execute: async args => {
-        const terminal = await commands.execute('terminal:create-new', { cwd: String(args.course) });
-        const line = `${quoted(args.python)} -m autograder grade . ${quoted(args.assignment)}`;
+        const { course, python, assignment } = args as { course: string; python: string; assignment: string };
+        const terminal = (await commands.execute('terminal:create-new', { cwd: course })) as ITerminalWidget;
+        const line = `${quoted(python)} -m autograder grade . ${quoted(assignment)}`;
         terminal.content.session.send({ type: 'stdin', content: [`${line}\r`] });
       }
     });

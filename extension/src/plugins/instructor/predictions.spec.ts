@@ -2,7 +2,11 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { describe, expect, it } from 'vitest';
 import { bars, IPrediction, Predictions } from './predictions';
 
-const said = (student: string, ...answers: unknown[]) => ({ student, at: `2026-01-01T00:00:0${student}`, answers: answers.length ? answers : null });
+const said = (student: string, ...answers: unknown[]) => ({
+  student,
+  at: `2026-01-01T00:00:0${student}`,
+  answers: answers.length ? answers : null
+});
 const PREDICTION: IPrediction = {
   name: '03.parameters',
   questions: [
@@ -22,7 +26,10 @@ describe('the bars of a prediction', () => {
   });
 
   it('have options that nobody chose', () => {
-    expect(bars(PREDICTION, 1, 1).map(({ answer, students }) => [answer, students.length])).toEqual([['the first', 1], ['the second', 0]]);
+    expect(bars(PREDICTION, 1, 1).map(({ answer, students }) => [answer, students.length])).toEqual([
+      ['the first', 1],
+      ['the second', 0]
+    ]);
   });
 
   it('gather the rarest answers of many', () => {

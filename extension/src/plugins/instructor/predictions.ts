@@ -30,7 +30,9 @@ const spelled = ({ kind }: IQuestion, value: unknown): string => {
   if (kind === 'mask') {
     return (value as boolean[][]).map(row => row.map(cell => (cell ? '■' : '□')).join('')).join(' ');
   }
-  const list = (Array.isArray(value) ? value : [value]).map(one => (typeof one === 'number' && !Number.isInteger(one) ? String(+one.toPrecision(3)) : String(one)));
+  const list = (Array.isArray(value) ? value : [value]).map(one =>
+    typeof one === 'number' && !Number.isInteger(one) ? String(+one.toPrecision(3)) : String(one)
+  );
   return kind === 'choice' ? list.join(', ') || '∅' : kind === 'number' ? list[0] : `[${list.join(', ')}]`;
 };
 
@@ -57,16 +59,30 @@ export function bars(prediction: IPrediction, place: number, upto = prediction.b
   const all = [...found].map(([answer, students]) => ({ answer, students, cameOut: answer === right }));
   const kept = all.sort((a, b) => b.students.length - a.students.length).slice(0, MOST);
   const rest = all.slice(MOST).flatMap(({ students }) => students);
-  return [...kept.sort((a, b) => order(question, a, b)), ...(rest.length ? [{ answer: '…', students: rest, cameOut: false }] : [])];
+  return [
+    ...kept.sort((a, b) => order(question, a, b)),
+    ...(rest.length ? [{ answer: '…', students: rest, cameOut: false }] : [])
+  ];
 }
 
 /** One prediction of a class; `names`: whether students are named. */
-export function histogram(prediction: IPrediction, upto: number, names: boolean, trans: TranslationBundle): HTMLElement[] {
+export function histogram(
+  prediction: IPrediction,
+  upto: number,
+  names: boolean,
+  trans: TranslationBundle
+): HTMLElement[] {
   const passed = prediction.by.slice(0, upto).filter(({ answers }) => !answers).length;
-  const most = Math.max(1, ...prediction.questions.flatMap((_, i) => bars(prediction, i).map(({ students }) => students.length)));
+  const most = Math.max(
+    1,
+    ...prediction.questions.flatMap((_, i) => bars(prediction, i).map(({ students }) => students.length))
+  );
   const blocks = prediction.questions.map((question, i) => {
     const rows = bars(prediction, i, upto).map(({ answer, students, cameOut }) => {
-      const bar = h('span', { className: `tfkit-Bar${cameOut ? ' tfkit-came-out' : ''}`, style: `width:${(100 * students.length) / most}%` });
+      const bar = h('span', {
+        className: `tfkit-Bar${cameOut ? ' tfkit-came-out' : ''}`,
+        style: `width:${(100 * students.length) / most}%`
+      });
       bar.setAttribute('aria-hidden', 'true');
       const who = names && students.length ? [h('small', {}, students.join(', '))] : [];
       const said = cameOut ? `${answer} ✓` : answer;
@@ -83,7 +99,7 @@ export class Predictions {
   readonly node = h('section', { className: 'tfkit-Predictions' });
 
   constructor(
-    private _trans: TranslationBundle,
+    private readonly _trans: TranslationBundle,
     changed: () => void
   ) {
     this.node.setAttribute('aria-label', _trans.__('Predictions'));
@@ -98,7 +114,12 @@ export class Predictions {
     this._again.onclick = () => this._replay();
     const names = h('label', {}, this._names, ' ', _trans.__('Names'));
     const bar = h('div', { className: 'tfkit-Predictions-bar' }, this._again, this._upto, this._count, names);
-    this.node.append(h('h3', {}, _trans.__('Predictions')), h('label', {}, h('span', { className: 'tfkit-Hidden' }, _trans.__('Prediction')), this._which), bar, this._body);
+    this.node.append(
+      h('h3', {}, _trans.__('Predictions')),
+      h('label', {}, h('span', { className: 'tfkit-Hidden' }, _trans.__('Prediction')), this._which),
+      bar,
+      this._body
+    );
   }
 
   get names(): boolean {
@@ -107,10 +128,13 @@ export class Predictions {
 
   show(found: readonly IPrediction[]): void {
     this.node.hidden = !found.length;
-    const before = this._which.value || [...found].sort((a, b) => (b.by[b.by.length - 1]?.at ?? '').localeCompare(a.by[a.by.length - 1]?.at ?? ''))[0]?.name;
+    const before =
+      this._which.value ||
+      [...found].sort((a, b) => (b.by[b.by.length - 1]?.at ?? '').localeCompare(a.by[a.by.length - 1]?.at ?? ''))[0]
+        ?.name;
     this._found = found;
     this._which.replaceChildren(...found.map(({ name }) => h('option', { value: name }, name)));
-    this._which.value = found.some(({ name }) => name === before) ? before : found[0]?.name ?? '';
+    this._which.value = found.some(({ name }) => name === before) ? before : (found[0]?.name ?? '');
     this._draw();
   }
 
@@ -156,10 +180,10 @@ export class Predictions {
   private _found: readonly IPrediction[] = [];
   private _live = true; // whether new answers are shown as they come
   private _timer = 0;
-  private _which = h('select');
-  private _names = h('input', { type: 'checkbox' });
-  private _upto = h('input', { type: 'range', min: '0' });
-  private _again = h('button', { type: 'button' });
-  private _count = h('span');
-  private _body = h('div');
+  private readonly _which = h('select');
+  private readonly _names = h('input', { type: 'checkbox' });
+  private readonly _upto = h('input', { type: 'range', min: '0' });
+  private readonly _again = h('button', { type: 'button' });
+  private readonly _count = h('span');
+  private readonly _body = h('div');
 }

@@ -3,8 +3,8 @@ import { JSONObject } from '@lumino/coreutils';
 
 export class Gathered {
   constructor(
-    private _take: (changes: JSONObject) => void,
-    private _ms: number
+    private readonly _take: (changes: JSONObject) => void,
+    private readonly _ms: number
   ) {}
 
   /** What is told later wins, key by key. */

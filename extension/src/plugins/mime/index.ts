@@ -23,8 +23,8 @@ interface IPayload {
 
 class TraceRenderer extends Panel implements IRenderMime.IRenderer {
   constructor(
-    private _views: ITraceViews,
-    private _panel: NotebookPanel
+    private readonly _views: ITraceViews,
+    private readonly _panel: NotebookPanel
   ) {
     super();
     this.addClass('tfkit-Trace');
@@ -32,17 +32,18 @@ class TraceRenderer extends Panel implements IRenderMime.IRenderer {
     this.node.addEventListener('tfkit:state', event => this._changes.add((event as CustomEvent<JSONObject>).detail));
   }
 
-  async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
+  renderModel(model: IRenderMime.IMimeModel): Promise<void> {
     const payload = (model.data[MIME] ?? {}) as IPayload;
     this._model = model;
     if (this._shown && this._shown === payload.model_id) {
-      return; // our own setData came back
+      return Promise.resolve(); // our own setData came back
     }
     this._shown = payload.model_id ?? 'recorded';
     this._showRecorded();
     if (payload.model_id) {
       void this._tryLive(payload.model_id);
     }
+    return Promise.resolve();
   }
 
   dispose(): void {
@@ -75,7 +76,9 @@ class TraceRenderer extends Panel implements IRenderMime.IRenderer {
     this.addWidget(live);
     const data = { [WIDGET_VIEW]: { version_major: 2, version_minor: 0, model_id: modelId } };
     const drawn = appearance(live.node, PATIENCE_MS);
-    void live.renderModel(rendermime.createModel ? rendermime.createModel({ data }) : ({ data, metadata: {}, trusted: true } as never));
+    void live.renderModel(
+      rendermime.createModel ? rendermime.createModel({ data }) : ({ data, metadata: {}, trusted: true } as never)
+    );
     if ((await drawn) && !this.isDisposed) {
       this._cleanup?.();
       this._cleanup = undefined;
@@ -106,12 +109,12 @@ class TraceRenderer extends Panel implements IRenderMime.IRenderer {
     }
   }
 
-  private _recorded = h('div');
+  private readonly _recorded = h('div');
   private _model?: IRenderMime.IMimeModel;
   private _cleanup?: () => void;
   private _watch?: MutationObserver;
   private _shown = '';
-  private _changes = new Gathered(changes => this._keep(changes), PAUSE_MS);
+  private readonly _changes = new Gathered(changes => this._keep(changes), PAUSE_MS);
 }
 
 /** Whether a stepper appears under a node within a time. */

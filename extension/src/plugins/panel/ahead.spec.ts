@@ -10,7 +10,16 @@ const unit = (title: string, due: string | null, ...states: ExerciseState[]): IU
   minutes: null,
   due,
   terms: [],
-  exercises: states.map((state, i) => ({ id: `${title}.${i}`, title: `${title} ${i}`, state, score: 0, max_score: 1, points: 1, at: null }))
+  predictions: { asked: 0, made: 0 },
+  exercises: states.map((state, i) => ({
+    id: `${title}.${i}`,
+    title: `${title} ${i}`,
+    state,
+    score: 0,
+    max_score: 1,
+    points: 1,
+    at: null
+  }))
 });
 
 it('goes on with the first exercise that is not passed', () => {
@@ -20,9 +29,21 @@ it('goes on with the first exercise that is not passed', () => {
 });
 
 it('goes on behind where the reader is, and round to what was left out', () => {
-  const units = [unit('a', null, 'not_started', 'passed'), unit('b', null, 'passed', 'failed', 'not_started'), unit('c', null, 'passed')];
+  const units = [
+    unit('a', null, 'not_started', 'passed'),
+    unit('b', null, 'passed', 'failed', 'not_started'),
+    unit('c', null, 'passed')
+  ];
   const next = (here: string | null): string | undefined => nextOf(units, here)?.exercise.id;
-  expect([next(null), next('a.0'), next('a.1'), next('b.1'), next('b.2'), next('c.0'), next('gone')]).toEqual(['a.0', 'b.1', 'b.1', 'b.2', 'a.0', 'a.0', 'a.0']);
+  expect([next(null), next('a.0'), next('a.1'), next('b.1'), next('b.2'), next('c.0'), next('gone')]).toEqual([
+    'a.0',
+    'b.1',
+    'b.1',
+    'b.2',
+    'a.0',
+    'a.0',
+    'a.0'
+  ]);
   expect(nextOf([unit('a', null, 'passed', 'failed')], 'a.1')?.exercise.id).toBe('a.1');
 });
 

@@ -25,10 +25,10 @@ interface IShown {
 
 class CoursePanel extends Widget {
   constructor(
-    private _course: ICourse,
-    private _trans: TranslationBundle,
-    private _open: Open,
-    private _home: () => void
+    private readonly _course: ICourse,
+    private readonly _trans: TranslationBundle,
+    private readonly _open: Open,
+    private readonly _home: () => void
   ) {
     super();
     this.id = 'tfkit-course';
@@ -67,7 +67,9 @@ class CoursePanel extends Widget {
     home.onclick = () => this._home();
     const buttons = h('span', { className: 'tfkit-Course-buttons' }, home, refresh);
     const header = h('div', { className: 'tfkit-Course-header' }, h('h2', {}, this._trans.__('Course')), buttons);
-    const listed = error ? [h('p', { role: 'alert' }, error)] : [...this._next(), ...units.map(unit => this._unit(unit))];
+    const listed = error
+      ? [h('p', { role: 'alert' }, error)]
+      : [...this._next(), ...units.map(unit => this._unit(unit))];
     this.node.replaceChildren(header, ...listed);
     if (!error && !units.length) {
       this.node.append(h('p', {}, this._trans.__('No course notebooks were found in the folder this server shows.')));
@@ -101,14 +103,24 @@ class CoursePanel extends Widget {
 
   private _unit(unit: IUnit): HTMLElement {
     const done = unit.exercises.filter(exercise => exercise.state === 'passed').length;
-    const heading = h('h3', {}, unit.title, ' ', h('small', {}, this._trans.__('%1 of %2', done, unit.exercises.length)));
+    const heading = h(
+      'h3',
+      {},
+      unit.title,
+      ' ',
+      h('small', {}, this._trans.__('%1 of %2', done, unit.exercises.length))
+    );
     const wanted = unit.exercises.filter(exercise => !this._shown.hidePassed || exercise.state !== 'passed');
     const list = h('ul', {}, ...wanted.map(exercise => h('li', {}, this._exercise(unit, exercise))));
     return h('section', { 'aria-label': unit.title }, heading, ...this._due(unit), list);
   }
 
   private _exercise(unit: IUnit, exercise: IExercise): HTMLElement {
-    const button = h('button', { type: 'button', className: `tfkit-Exercise tfkit-${exercise.state}`, title: exercise.id });
+    const button = h('button', {
+      type: 'button',
+      className: `tfkit-Exercise tfkit-${exercise.state}`,
+      title: exercise.id
+    });
     button.dataset.exercise = exercise.id;
     button.onclick = () => this._open(unit.path, exercise.id);
     const mark = stateIcons[exercise.state].element({ tag: 'span', className: 'tfkit-State' });

@@ -14,8 +14,8 @@ export function tally(course: Pick<ICourse, 'units'>): [number, number] {
 
 class ProgressItem extends Widget {
   constructor(
-    private _course: ICourse,
-    private _trans: TranslationBundle,
+    private readonly _course: ICourse,
+    private readonly _trans: TranslationBundle,
     show: () => void
   ) {
     super();
@@ -32,7 +32,7 @@ class ProgressItem extends Widget {
     this._button.title = this._trans.__('%1 of %2 exercises passed: show the course', passed, all);
   }
 
-  private _button = h('button', { type: 'button' });
+  private readonly _button = h('button', { type: 'button' });
 }
 
 export const progressPlugin: JupyterFrontEndPlugin<void> = {

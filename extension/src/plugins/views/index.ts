@@ -14,7 +14,7 @@ export class TraceViews implements ITraceViews {
     return this._views.find(view => view.accepts(kind)) ?? null;
   }
 
-  private _views: ITraceView[] = [];
+  private readonly _views: ITraceView[] = [];
 }
 
 export const viewsPlugin: JupyterFrontEndPlugin<ITraceViews> = {
