@@ -1,10 +1,17 @@
 /** What the tests of JupyterLab share. */
+const { default: AxeBuilder } = require('@axe-core/playwright');
 const { expect } = require('@playwright/test');
+
+const SERVER = 'http://127.0.0.1:8899';
+const THEMES = `${SERVER}/lab/api/settings/@jupyterlab/apputils-extension:themes?token=tests`;
 
 const shot = (page, name) => page.screenshot({ path: `screenshots/${name}.png` });
 
+/** Opens JupyterLab in its light theme, whatever theme an earlier test left in the settings. */
 async function lab(page, path) {
-  await page.goto(`http://127.0.0.1:8899/lab?token=tests&reset`);
+  const reset = await page.request.put(THEMES, { data: { raw: '{}' }, headers: { Authorization: 'token tests' } });
+  expect(reset.ok(), `${reset.status()} ${await reset.text()}`).toBe(true);
+  await page.goto(`${SERVER}/lab?token=tests&reset`);
   await page.waitForFunction(() => window.jupyterapp);
   await page.evaluate(() => window.jupyterapp.restored);
   if (path) {
@@ -19,6 +26,26 @@ async function lab(page, path) {
 
 const command = (page, id, args = {}) =>
   page.evaluate(([i, a]) => window.jupyterapp.commands.execute(i, a).then(() => null), [id, args]);
+
+/** Changes the theme ("Light", "Dark", "Dark High Contrast") and waits until it is applied and the splash screen has gone. */
+async function theme(page, name) {
+  await command(page, 'apputils:change-theme', { theme: `JupyterLab ${name}` });
+  await expect(page.locator('body')).toHaveAttribute('data-jp-theme-name', `JupyterLab ${name}`);
+  await expect(page.locator('#jupyterlab-splash')).toHaveCount(0);
+}
+
+/** Waits until axe finds nothing in the given parts of the page: colours that are still fading have too little contrast. */
+const accessible = (page, ...where) =>
+  expect
+    .poll(
+      async () => {
+        const builder = where.reduce((axe, selector) => axe.include(selector), new AxeBuilder({ page }));
+        const { violations } = await builder.analyze();
+        return violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 90)).join(' | ')}`);
+      },
+      { timeout: 15000 }
+    )
+    .toEqual([]);
 
 /** Makes a cell the active one, by the role and exercise in its metadata, or by place. */
 const activate = (page, find) =>
@@ -56,4 +83,4 @@ const keeps = (page, state) =>
     )
     .toMatchObject(state);
 
-module.exports = { activate, command, keeps, lab, prints, setSource, shot };
+module.exports = { accessible, activate, command, keeps, lab, prints, setSource, shot, theme };

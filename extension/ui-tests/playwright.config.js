@@ -4,6 +4,7 @@ module.exports = defineConfig({
   testDir: 'tests',
   timeout: 180000,
   expect: { timeout: 30000 }, // a kernel may have to start, on a busy machine
+  retries: 1, // a second failure is a fault; a pass after one is listed as flaky
   workers: 1, // one server, one folder: the tests build on one another's files
   outputDir: '.tmp/results',
   reporter: 'list',

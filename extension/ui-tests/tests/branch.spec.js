@@ -1,6 +1,5 @@
-const { default: AxeBuilder } = require('@axe-core/playwright');
 const { expect, test } = require('@playwright/test');
-const { activate, command, keeps, lab, prints, shot } = require('../helpers');
+const { accessible, activate, command, keeps, lab, prints, shot, theme } = require('../helpers');
 
 const view = page => page.locator('.tfk:visible').first();
 
@@ -22,8 +21,7 @@ test('another token is taken by the kernel, and both runs are walked together, s
   await prints(page, 1, new RegExp(`'${name}'\\]`));
   await view(page).scrollIntoViewIfNeeded();
   await shot(page, 'branch');
-  const axe = await new AxeBuilder({ page }).include('.tfk').analyze();
-  expect(axe.violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 90)).join(' | ')}`)).toEqual([]);
+  await accessible(page, '.tfk');
   await keeps(page, { step: 1, other: { kind: 'decoding' } });
   await command(page, 'docmanager:save');
   await command(page, 'kernelmenu:shutdown');
@@ -31,9 +29,7 @@ test('another token is taken by the kernel, and both runs are walked together, s
   await lab(page, 'branch.ipynb');
   await expect(view(page).getByRole('button', { name: 'First difference: step 2' })).toBeVisible();
   await expect(take).toHaveCount(0); // there is no kernel to ask
-  await command(page, 'apputils:change-theme', { theme: 'JupyterLab Dark' });
-  await expect(page.locator('#jupyterlab-splash')).toHaveCount(0);
-  await page.waitForTimeout(1000); // the splash fades
+  await theme(page, 'Dark');
   await shot(page, 'branch-reopened-dark');
 });
 

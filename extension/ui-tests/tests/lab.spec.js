@@ -1,9 +1,8 @@
 const { execFileSync } = require('node:child_process');
 const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
-const { default: AxeBuilder } = require('@axe-core/playwright');
 const { expect, test } = require('@playwright/test');
-const { activate, command, keeps, lab, prints, setSource, shot } = require('../helpers');
+const { accessible, activate, command, keeps, lab, prints, setSource, shot, theme } = require('../helpers');
 
 const UNIT = '02-masks/02-masks.ipynb';
 const EXERCISE = 'masks.causal';
@@ -35,11 +34,6 @@ test('the course panel lists the units and opens an exercise', async ({ page }) 
   expect(at).toEqual({ role: 'exercise', exercise: EXERCISE });
   await shot(page, 'course-panel');
 });
-
-const violations = async (page, where) => {
-  const axe = await new AxeBuilder({ page }).include(where).analyze();
-  return axe.violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 90)).join(' | ')}`);
-};
 
 const exerciseHere = page =>
   page.waitForFunction(() => {
@@ -77,17 +71,12 @@ test('the lab opens on the home page, which leads to the next exercise and finds
   );
 
   await command(page, 'tfkit:home');
-  try {
-    for (const theme of ['Light', 'Dark', 'Dark High Contrast']) {
-      await command(page, 'apputils:change-theme', { theme: `JupyterLab ${theme}` });
-      await expect(page.locator('body')).toHaveAttribute('data-jp-theme-name', `JupyterLab ${theme}`);
-      await page.waitForTimeout(1000); // the splash fades
-      expect(await violations(page, '#tfkit-home')).toEqual([]);
-      await shot(page, `home-${theme.split(' ').pop().toLowerCase()}`);
-    }
-  } finally {
-    await command(page, 'apputils:change-theme', { theme: 'JupyterLab Light' });
+  for (const name of ['Light', 'Dark', 'Dark High Contrast']) {
+    await theme(page, name);
+    await accessible(page, '#tfkit-home');
+    await shot(page, `home-${name.split(' ').pop().toLowerCase()}`);
   }
+  await theme(page, 'Light');
   await page.setViewportSize({ width: 390, height: 844 });
   await command(page, 'application:toggle-left-area');
   await expect(home).toBeVisible();
@@ -120,8 +109,7 @@ test('Check says what is wrong with a wrong answer, and that a right one is righ
   await expect(page.locator('.tfkit-LineSign')).toHaveAttribute('title', /^Line \d+: /);
   await page.locator('.jp-Cell', { has: marked }).screenshot({ path: 'screenshots/verdict-line.png' });
   await shot(page, 'check-wrong');
-  const axe = await new AxeBuilder({ page }).include('.tfkit-Verdict').include('#tfkit-course').analyze();
-  expect(axe.violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 90)).join(' | ')}`)).toEqual([]);
+  await accessible(page, '.tfkit-Verdict', '#tfkit-course');
 
   await setSource(page, right);
   await expect(verdict).toHaveAttribute('data-stale', 'true');
@@ -212,8 +200,7 @@ test('a failing case opens in the view of matrices, and is drawn anew by the cod
   await expect(beside.locator('h3')).toHaveText('masks.softmax');
   await expect(beside.locator('[role=status]')).toHaveText(/mask: row 0, column 0: (yes|no)/);
   await shot(page, 'example-view');
-  const axe = await new AxeBuilder({ page }).include('#tfkit-example').include('.tfkit-Verdict').analyze();
-  expect(axe.violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 90)).join(' | ')}`)).toEqual([]);
+  await accessible(page, '#tfkit-example', '.tfkit-Verdict');
   await verdict.getByRole('button', { name: 'Draw this case in a new cell' }).click();
   const drawn = page.locator('.jp-NotebookPanel .tfk:visible').last();
   await expect(drawn.locator('[role=status]')).toHaveText(/result: /, { timeout: 60000 });
@@ -258,8 +245,7 @@ test('the stepper goes both ways, tells the kernel, and reopens without one wher
   await stepper(page).scrollIntoViewIfNeeded();
   await stepper(page).screenshot({ path: 'screenshots/stepper.png' });
   await shot(page, 'stepper-live');
-  const axe = await new AxeBuilder({ page }).include('.tfk').analyze();
-  expect(axe.violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 90)).join(' | ')}`)).toEqual([]);
+  await accessible(page, '.tfk');
   await keeps(page, { step: 2 });
   await command(page, 'docmanager:save');
   await command(page, 'kernelmenu:shutdown');
@@ -282,10 +268,8 @@ test('the stepper goes both ways, tells the kernel, and reopens without one wher
       .first()
       .evaluate(canvas => getComputedStyle(canvas).filter);
   expect(await filter()).toBe('none');
-  await command(page, 'apputils:change-theme', { theme: 'JupyterLab Dark' });
-  await expect(page.locator('#jupyterlab-splash')).toHaveCount(0);
+  await theme(page, 'Dark');
   await expect.poll(filter).toContain('invert(1)');
-  await page.waitForTimeout(1000); // the splash fades
   await shot(page, 'stepper-reopened-dark');
 });
 

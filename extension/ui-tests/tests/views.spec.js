@@ -1,6 +1,6 @@
 const { join } = require('node:path');
-const { default: AxeBuilder } = require('@axe-core/playwright');
 const { expect, test } = require('@playwright/test');
+const { accessible } = require('../helpers');
 
 const KINDS = ['Decoding stepper', 'Attention', 'Matrices', 'Corruption', 'Retrieval', 'Training', 'Anatomy'];
 
@@ -27,8 +27,7 @@ for (const colorScheme of ['light', 'dark']) {
     await page.getByRole('button', { name: 'Draw again' }).press('Enter');
     await expect(page.getByText('draw 2 of 6')).toBeVisible();
     await page.screenshot({ path: `screenshots/views-${colorScheme}.png`, fullPage: true });
-    const axe = await new AxeBuilder({ page }).analyze();
-    expect(axe.violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 90)).join(' | ')}`)).toEqual([]);
+    await accessible(page);
     expect(asked.filter(url => !url.startsWith('file:') && !url.startsWith('data:'))).toEqual([]);
   });
 }
