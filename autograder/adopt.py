@@ -26,7 +26,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from nbformat import NotebookNode
 
 from autograder import injected_modules, slips
-from autograder.checks.mutation import Cut, Endless, deadline
+from autograder.checks.mutation import GradientCut, MutantTimeout, deadline
 from autograder.checks.operators import Mutant, mutants
 from autograder.diagnosis.edits import difference, entry
 
@@ -128,7 +128,7 @@ def tried(nb: NotebookNode) -> Report:
     solutions = [index for index, cell in enumerate(cells) if BEGIN in cell.source]
     tests = {i: cell.metadata.nbgrader["grade_id"] for i, cell in enumerate(cells)
              if cell.metadata.get("nbgrader", {}).get("grade")}  # fmt: skip
-    failed, error = _run(sources, tests, Cut())
+    failed, error = _run(sources, tests, GradientCut())
     if error or failed:
         what = error or f"fails its own test {failed[0]}"
         raise AdoptionError(f"the notebook, run from the top, {what}: correct it first")
@@ -145,7 +145,7 @@ def tried(nb: NotebookNode) -> Report:
 
 
 def _judge(report: Report, mutant: Mutant, sources: list[str], tests: dict[int, str], cell: str) -> None:
-    cut = Cut()
+    cut = GradientCut()
     failed, error = _run(sources, tests, cut)
     if error:
         report.stopped += 1
@@ -155,7 +155,7 @@ def _judge(report: Report, mutant: Mutant, sources: list[str], tests: dict[int, 
         report.missed.append(mutant)
 
 
-def _run(sources: list[str], tests: dict[int, str], cut: Cut) -> tuple[list[str], str]:
+def _run(sources: list[str], tests: dict[int, str], cut: GradientCut) -> tuple[list[str], str]:
     """(names of the tests whose assertion failed, what else stopped the notebook) of its cells, run from the top."""
     namespace: dict[str, Any] = {"__name__": "__main__", "cut": cut}
     failed = []
@@ -168,7 +168,7 @@ def _run(sources: list[str], tests: dict[int, str], cut: Cut) -> tuple[list[str]
                     if index not in tests:
                         raise
                     failed.append(tests[index])
-    except (Endless, Exception, SystemExit) as error:
+    except (MutantTimeout, Exception, SystemExit) as error:
         return failed, "" if failed else f"stops with {type(error).__name__}: {str(error)[:80]}"
     return failed, ""
 

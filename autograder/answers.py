@@ -55,7 +55,7 @@ class ArchivedAnswer:
 
 
 @dataclass(frozen=True)
-class Edited:
+class EditedAnswer:
     """A right answer with some of its lines replaced; it reads as the file that it stands for."""
 
     stem: str
@@ -87,7 +87,7 @@ class Edited:
         return self.read_text().encode()
 
 
-Answer = Path | ArchivedAnswer | Edited
+Answer = Path | ArchivedAnswer | EditedAnswer
 
 
 def answers(exercise: Exercise, kind: str) -> list[Answer]:
@@ -121,7 +121,9 @@ def answer(exercise: Exercise, name: str) -> Answer:
     raise LookupError(f"{exercise.id} has no answer called {name}; it has {', '.join(near)} and {len(names)} in all")
 
 
-def _entries(table: Path | ArchivedAnswer, where: str, right: dict[str, Path | ArchivedAnswer]) -> Iterator[Edited]:
+def _entries(
+    table: Path | ArchivedAnswer, where: str, right: dict[str, Path | ArchivedAnswer]
+) -> Iterator[EditedAnswer]:
     try:
         entries = tomllib.loads(table.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -130,7 +132,7 @@ def _entries(table: Path | ArchivedAnswer, where: str, right: dict[str, Path | A
         yield _entry(f"{where}, {name}", name, entry, right)
 
 
-def _entry(where: str, name: str, entry: Any, right: dict[str, Path | ArchivedAnswer]) -> Edited:
+def _entry(where: str, name: str, entry: Any, right: dict[str, Path | ArchivedAnswer]) -> EditedAnswer:
     if not isinstance(entry, dict):
         raise BadCorpus(f"{where} stands outside any table: write [{name}] and below it base, sentence and change")
     for key in ("base", "sentence", "change"):
@@ -140,7 +142,7 @@ def _entry(where: str, name: str, entry: Any, right: dict[str, Path | ArchivedAn
         raise BadCorpus(f"{where} has {min(unknown)}, which means nothing here")
     if entry["base"] not in right:
         raise BadCorpus(f"{where}: its base {entry['base']} is no right answer; there are {', '.join(sorted(right))}")
-    return Edited(name, right[entry["base"]], entry["sentence"].strip("\n"), entry["change"], entry.get("keeps"))
+    return EditedAnswer(name, right[entry["base"]], entry["sentence"].strip("\n"), entry["change"], entry.get("keeps"))
 
 
 def _files(folder: Path, exercise_id: str) -> Iterator[Path | ArchivedAnswer]:

@@ -146,7 +146,7 @@ def _grade(arguments: argparse.Namespace) -> int:
     try:
         # rich repaints its bar wherever FORCE_COLOR is set, as in a notebook's subprocess: dozens of lines there
         return command.grade(options, Console(highlight=False, force_terminal=sys.stdout.isatty()))
-    except (command.BadCourse, command.Busy, command.PoolError) as error:
+    except (command.BadCourse, command.CourseBusy, command.PoolError) as error:
         raise BadInput(str(error)) from error
 
 

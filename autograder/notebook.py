@@ -9,12 +9,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from autograder.warm import Warm, request
+from autograder.warm import WarmProcesses, request
 
 SECONDS = 300.0
 MIME = "application/vnd.tfkit.verdict+json"  # of what the lab's front end reads to keep the progress
 UNDEFINED = "Run the cell with your answer first: a kernel that was restarted knows nothing (Run > Run All Above)."
-_warm = Warm("--trust")
+_warm = WarmProcesses("--trust")
 
 
 class CheckFailed(RuntimeError):

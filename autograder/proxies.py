@@ -278,7 +278,7 @@ def _differentiable(handle: Handle, method: str | None, kept: Any, inputs: list[
     if not outs:
         return value
 
-    class Boxed(torch.autograd.Function):
+    class BoxedFunction(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
             """What the box has answered already: nothing is computed again."""
@@ -291,7 +291,7 @@ def _differentiable(handle: Handle, method: str | None, kept: Any, inputs: list[
                 _, grads, _ = handle.vjp(method, kept[0], kept[1], list(cotangents))
             return tuple([*grads, *[None] * len(inputs)][: len(inputs)])
 
-    made = Boxed.apply(*inputs)
+    made = BoxedFunction.apply(*inputs)
     return _replaced(value, iter(made))
 
 

@@ -48,7 +48,7 @@ class NotGraded(Exception):
     """No verdict, through no fault of the code."""
 
 
-class Failed(Exception):
+class CheckFailure(Exception):
     """The check says no; the message is the check's."""
 
 
@@ -85,21 +85,21 @@ class CheckItem(pytest.Item):
     parent: SubmissionFile
 
     def runtest(self) -> None:
-        """Raises Failed or NotGraded."""
+        """Raises CheckFailure or NotGraded."""
         verdict = self.parent.verdict
         if verdict.status == "not_graded":
             raise NotGraded(verdict.reason)
         result = {check.name: check for check in verdict.checks}.get(self.name)
         if result is None:  # nothing to examine: the name is not defined, the box ended
-            raise Failed(verdict.reason)
+            raise CheckFailure(verdict.reason)
         if result.status == "not_run":
             pytest.skip(result.message)
         if result.status != "passed":
-            raise Failed(_words(result, verdict, self.config.getoption("tfkit_hints")))
+            raise CheckFailure(_words(result, verdict, self.config.getoption("tfkit_hints")))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The sentence, without the plugin's own traceback."""
-        if isinstance(excinfo.value, Failed):
+        if isinstance(excinfo.value, CheckFailure):
             return str(excinfo.value)
         if isinstance(excinfo.value, NotGraded):
             return f"NOT GRADED: {excinfo.value}"

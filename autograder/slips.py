@@ -75,10 +75,10 @@ def likest(slips: Sequence[Slip], test: str, calls: Sequence[Call]) -> str:
 def _alike(source: str, calls: Sequence[Call]) -> bool:
     """Whether the slip, the instructor's own code, answers every call as the student's code did."""
     from autograder.checks.compare import compare
-    from autograder.checks.mutation import Cut, Endless, deadline
+    from autograder.checks.mutation import GradientCut, MutantTimeout, deadline
     from autograder.proxies import copied
 
-    namespace: dict[str, Any] = {"__name__": "__main__", "cut": Cut()}
+    namespace: dict[str, Any] = {"__name__": "__main__", "cut": GradientCut()}
     try:
         with deadline():
             exec(compile(source, "slip", "exec"), namespace)
@@ -86,6 +86,6 @@ def _alike(source: str, calls: Sequence[Call]) -> bool:
                 given = copied(namespace[name](*copied(args), **copied(kwargs)))
                 if compare(given, answer) is not None:
                     return False
-    except (Endless, Exception):  # a slip that stops, or an answer that cannot be compared, is not alike
+    except (MutantTimeout, Exception):  # a slip that stops, or an answer that cannot be compared, is not alike
         return False
     return True

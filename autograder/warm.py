@@ -1,6 +1,6 @@
 """Commands of the autograder in a process that has loaded torch and a box before anyone asks for them.
 
-    warm = Warm("--trust")
+    warm = WarmProcesses("--trust")
     with warm.process() as process:
         out, err = process.communicate(request(["check", "masks.causal", "mine.py", "--json"]), timeout=300)
 
@@ -29,7 +29,7 @@ GROUPS = hasattr(os, "killpg")  # not on Windows
 Process = subprocess.Popen[str]
 
 
-class Warm:
+class WarmProcesses:
     """Processes for one command each, so that a cell which breaks one breaks no other; WAITING of them wait."""
 
     def __init__(self, *options: str, own_group: bool = False) -> None:

@@ -198,12 +198,12 @@ class Bench:
     def split(self, number: int = 8) -> dict[str, Stage]:
         """A submission's seconds by what they went into, in one process that is warm."""
         from autograder.cluster.course import Course
-        from autograder.cluster.gradebook import Writer
+        from autograder.cluster.gradebook import GradebookWriter
         from autograder.cluster.job import GradingRecord, grade
 
         course = Course(self.ours, UNIT)
         submissions = course.submissions()[: number + 1]
-        with Writer(course) as writer, stopwatches() as spent:
+        with GradebookWriter(course) as writer, stopwatches() as spent:
             for place, submission in enumerate(submissions):
                 if place == 1:  # the first one warmed the box's parent, the reference, the database
                     spent.clear()

@@ -58,14 +58,14 @@ CHECK_IMPORT = (
 
 
 @dataclass(frozen=True)
-class Built:
+class BuiltNotebook:
     """One source notebook and whether this build changed it."""
 
     path: Path
     changed: bool
 
 
-def build(course_dir: str | Path, units: list[str] | None = None, language: str | None = None) -> list[Built]:
+def build(course_dir: str | Path, units: list[str] | None = None, language: str | None = None) -> list[BuiltNotebook]:
     """Write `source/<unit>/<unit>.ipynb` under `course_dir` for the named units, or for all of course.toml.
 
     language: as gettext names it, else course.toml's; what has no translation stays in English (course.translate).
@@ -88,7 +88,7 @@ def build(course_dir: str | Path, units: list[str] | None = None, language: str 
         made = in_language(folders[name], notebook(folders[name], settings.get(name)), language)
         text = nbformat.writes(made) + "\n"
         path = Path(course_dir) / "source" / name / f"{name}.ipynb"
-        built.append(Built(path, _write_if_new(path, text)))
+        built.append(BuiltNotebook(path, _write_if_new(path, text)))
     return built
 
 

@@ -30,7 +30,7 @@ from rich.table import Table
 from autograder.api import Exercise
 from autograder.diagnose import known_answers
 from autograder.lint import notebook as reading
-from autograder.lint.notebook import Fault, Found, code, tree
+from autograder.lint.notebook import Fault, Problems, code, tree
 from course import all_exercises, glossary, translate, units
 from course import build as builder
 
@@ -49,7 +49,7 @@ def faults(notebook: NotebookNode) -> list[Fault]:
     return [Fault(unit, cell, what) for rule in RULES for cell, what in rule(notebook)]
 
 
-def undefined_names(notebook: NotebookNode) -> Found:
+def undefined_names(notebook: NotebookNode) -> Problems:
     """Cells that would stop with a NameError: what they use is made by no cell up to them; in functions, by no cell."""
     tables = [(cell, symtable.symtable(_text_of(cell), cell.id, "exec")) for cell in code(notebook)]
     known = {*dir(builtins), "__name__", "get_ipython", "display"}
@@ -77,7 +77,7 @@ def _within(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
         yield from _within(inner)
 
 
-def over_long(notebook: NotebookNode) -> Found:
+def over_long(notebook: NotebookNode) -> Problems:
     """Cells that do not fit a screen; exercises and questions count as students get them."""
     released, _ = ClearSolutions().preprocess(copy.deepcopy(notebook), {})
     released, _ = ClearMarkScheme().preprocess(released, {})
@@ -91,7 +91,7 @@ def over_long(notebook: NotebookNode) -> Found:
                 yield cell.id, f"{rows} rows of text at {TEXT_WIDTH} columns; {TEXT_LINES} are a screen: divide it"
 
 
-def broken_links(notebook: NotebookNode) -> Found:
+def broken_links(notebook: NotebookNode) -> Problems:
     """Links to headings, units and files that are not there, and web addresses that are none."""
     anchors = {_anchor(title) for cell in _text(notebook) for title in re.findall(r"(?m)^#+ (.+)$", cell.source)}
     for cell in _text(notebook):
@@ -115,7 +115,7 @@ def _link_problem(text: str, target: str, anchors: set[str]) -> str:
     return "" if unquote(parts.path) in there else "is no file that is handed out with the notebooks"
 
 
-def untold_figures(notebook: NotebookNode) -> Found:
+def untold_figures(notebook: NotebookNode) -> Problems:
     """Images without alternative text; drawing cells with no `*Figure: …*` below them; such words above their figure.
 
     Above it, the words would tell what the reader is asked to predict.
@@ -160,7 +160,7 @@ def _calls(nodes: list[ast.stmt], names: set[str]) -> bool:
     return any(ast.unparse(call.func) in names for call in calls)
 
 
-def unknown_misconceptions(notebook: NotebookNode) -> Found:
+def unknown_misconceptions(notebook: NotebookNode) -> Problems:
     """Names `exercise.id/misconception` that the collected wrong answers do not have."""
     known = {exercise.id: misconceptions(exercise) for exercise in all_exercises()}
     families = {name.partition(".")[0] for name in known}
@@ -170,7 +170,7 @@ def unknown_misconceptions(notebook: NotebookNode) -> Found:
                 yield cell.id, f"`{exercise}/{name}` is not in the corpus (submissions/{exercise}/wrong.toml)"
 
 
-def unsaid_words(notebook: NotebookNode) -> Found:
+def unsaid_words(notebook: NotebookNode) -> Problems:
     """Words of the unit's glossary that its lesson does not say."""
     text = "\n".join(cell.source for cell in _text(notebook) if cell.id != "glossary")
     for term in glossary.terms():
@@ -178,7 +178,7 @@ def unsaid_words(notebook: NotebookNode) -> Found:
             yield "glossary", f"{term.word!r} is in glossary.toml, and the lesson never says it"
 
 
-RULES: tuple[Callable[[NotebookNode], Found], ...] = (
+RULES: tuple[Callable[[NotebookNode], Problems], ...] = (
     *reading.RULES,
     undefined_names,
     over_long,

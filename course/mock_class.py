@@ -52,18 +52,18 @@ class MockStudent:
     harmless: dict[str, Deed] = field(default_factory=dict)  # the same, but the answer stays right
     corrupt: tuple[str, ...] = ()  # units whose file is no notebook
 
-    def expected(self, exercise: Exercise) -> Expected:
+    def expected(self, exercise: Exercise) -> ExpectedOutcome:
         """What the gradebook must say of this exercise."""
         if exercise.unit in self.corrupt or exercise.id in self.deeds:
-            return Expected(passed=False)
+            return ExpectedOutcome(passed=False)
         if exercise.id in self.edge:
             here = exercise.unit != FIRST  # unit 01 does not ask for what unit 02 teaches
-            return Expected(passed=not here, misconception=self.edge[exercise.id] if here else None, least=0.75)
-        return Expected(passed=exercise.id not in self.wrong, misconception=self.wrong.get(exercise.id))
+            return ExpectedOutcome(passed=not here, misconception=self.edge[exercise.id] if here else None, least=0.75)
+        return ExpectedOutcome(passed=exercise.id not in self.wrong, misconception=self.wrong.get(exercise.id))
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedOutcome:
     """The truth that the demo is held to."""
 
     passed: bool

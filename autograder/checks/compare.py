@@ -16,7 +16,7 @@ FACTOR = 4.0  # spread seen between equivalent ways to write the references, wit
 FLOOR = 1e-9  # relative: torch's own losses have an epsilon of 1e-12, while float32 is off by 6e-8
 
 
-class Spread:
+class LazySpread:
     """A number that is measured when it is first asked for: only an answer that is not right without it needs it."""
 
     def __init__(self, measure: Callable[[], float]) -> None:
@@ -37,7 +37,8 @@ class Tolerance:
     amplify: float = 1.0  # the largest score: exp turns an absolute error of a score into a relative one
     eps: float = 0.0  # where a part is computed in a coarser type than the result has
     scale: float = 0.0  # size of the numbers that were summed, where they may cancel
-    spread: float | Spread = 0.0  # how far one rounding error in each input moves the reference: ill-conditioned inputs
+    # how far one rounding error in each input moves the reference: large where a problem is ill-conditioned
+    spread: float | LazySpread = 0.0
 
     def bound(self, expected: Tensor) -> float:
         """The largest absolute difference allowed, for the whole tensor."""

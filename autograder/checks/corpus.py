@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder import points, registry
-from autograder.answers import Answer, Edited, answers
+from autograder.answers import Answer, EditedAnswer, answers
 from autograder.api import MOST_AT_EDGES, Exercise
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Asked, Finding, answered, questions
@@ -22,7 +22,7 @@ from autograder.diagnose import (
     telling,
     wrong_answers,
 )
-from autograder.diagnosis.compose import Together, agrees
+from autograder.diagnosis.compose import CombinedMistakes, agrees
 from autograder.localize.measure import Lines, measured
 
 KEEPS = re.compile(r"^# keeps (\S+) of the points$", re.MULTILINE)  # a line of each answer in edge/
@@ -140,11 +140,11 @@ def _judge_wrong(exercise: Exercise, path: Answer, findings: list[Finding], scor
 def is_together(exercise: Exercise, found: Misconception, findings: Sequence[Finding]) -> bool:
     """Whether these are several mistakes that, made in one answer, answer every graded question alike."""
     names = found.name.split(" + ")
-    parts = [known for known in known_answers(exercise) if known.stem in names and isinstance(known, Edited)]
+    parts = [known for known in known_answers(exercise) if known.stem in names and isinstance(known, EditedAnswer)]
     if len(parts) != len(names) or len(parts) < 2:
         return False
     replies = [answer for finding in findings if finding.check.graded for answer in telling(finding)]
-    return agrees(Together(tuple(parts)), replies)
+    return agrees(CombinedMistakes(tuple(parts)), replies)
 
 
 def _judge_edge(exercise: Exercise, path: Answer, findings: list[Finding], score: Score) -> None:

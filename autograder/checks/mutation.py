@@ -23,7 +23,7 @@ from autograder.checks.probe import Asked, observe
 SECONDS = 10  # a mutant's loop may never end
 
 
-class Cut:
+class GradientCut:
     """Detaches a tensor, and remembers whether there was a gradient to cut."""
 
     flowed = False
@@ -34,12 +34,12 @@ class Cut:
         return value.detach()
 
 
-class Endless(Exception):
+class MutantTimeout(Exception):
     """A mutant did not finish."""
 
 
 @dataclass
-class Sharpness:
+class MutationScore:
     """What became of one exercise's mutants. A complaint is a survivor, or an entry of the list that does not hold."""
 
     exercise: str
@@ -66,9 +66,9 @@ class Sharpness:
         )
 
 
-def total(scores: Sequence[Sharpness]) -> Sharpness:
+def total(scores: Sequence[MutationScore]) -> MutationScore:
     """All exercises as one."""
-    whole = Sharpness("all exercises")
+    whole = MutationScore("all exercises")
     for score in scores:
         for name in ("killed", "survived", "crashed", "equivalent"):
             setattr(whole, name, getattr(whole, name) + getattr(score, name))
@@ -97,9 +97,9 @@ def equivalents(exercise: Exercise) -> dict[Key, str]:
     return {(entry["definition"], entry["old"], entry["new"]): entry["reason"] for entry in mine}
 
 
-def sharpness(exercise: Exercise, asked: Sequence[Asked], every: int = 1) -> Sharpness:
+def sharpness(exercise: Exercise, asked: Sequence[Asked], every: int = 1) -> MutationScore:
     """Put the exercise's questions to every n-th of its mutants; the list of equivalent ones is held to its word."""
-    score, listed, made = Sharpness(exercise.id), equivalents(exercise), mutants_of(exercise)
+    score, listed, made = MutationScore(exercise.id), equivalents(exercise), mutants_of(exercise)
     gone = listed.keys() - {mutant.key for mutant in made}
     score.complaints += [f"equivalent.toml lists what is no mutant: {old}  =>  {new}" for _, old, new in gone]
     for mutant in made[::every]:
@@ -118,7 +118,7 @@ def sharpness(exercise: Exercise, asked: Sequence[Asked], every: int = 1) -> Sha
 
 def _fate(mutant: Mutant, exercise: Exercise, asked: Sequence[Asked]) -> str:
     """killed or crashed, by the first answer that differs; survived; or idle: it cut where no gradient flows."""
-    cut = Cut()
+    cut = GradientCut()
     namespace: dict[str, Any] = {"__name__": "mutant", "cut": cut}
     try:
         exec(compile(mutant.source, "mutant.py", "exec"), namespace)
@@ -129,7 +129,7 @@ def _fate(mutant: Mutant, exercise: Exercise, asked: Sequence[Asked]) -> str:
         with deadline():
             for actual in _wrong(subject, asked):
                 return "crashed" if isinstance(actual, RaisedError) else "killed"
-    except Endless:
+    except MutantTimeout:
         return "crashed"
     return "idle" if mutant.operator == "cut_gradient" and not cut.flowed else "survived"
 
@@ -145,14 +145,14 @@ def _wrong(subject: LocalSubject, asked: Sequence[Asked]) -> Iterator[Any]:
 
 @contextmanager
 def deadline() -> Iterator[None]:
-    """Raise Endless in what has not ended after SECONDS; where the platform has no such timer, wait for ever."""
+    """Raise MutantTimeout in what has not ended after SECONDS; where the platform has no such timer, wait for ever."""
     if not hasattr(signal, "setitimer"):
         yield
         return
 
     def ring(*_: object) -> None:
-        """Raises Endless in whatever the mutant is doing."""
-        raise Endless(f"not done after {SECONDS} s")
+        """Raises MutantTimeout in whatever the mutant is doing."""
+        raise MutantTimeout(f"not done after {SECONDS} s")
 
     before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, SECONDS)

@@ -15,12 +15,12 @@ from autograder.cluster import pool as pools
 from autograder.cluster.bundle import Key
 from autograder.cluster.changes import Change, changes, standing, table, total_changes
 from autograder.cluster.course import BadCourse, Course, Submission
-from autograder.cluster.gradebook import Writer
+from autograder.cluster.gradebook import GradebookWriter
 from autograder.cluster.interrupt import Interrupt
 from autograder.cluster.job import GradingRecord, left_alone
-from autograder.cluster.pool import JobOutcome, Pool, PoolError, Work
-from autograder.cluster.records import Busy, Records, Round
-from autograder.cluster.screen import Screen
+from autograder.cluster.pool import GradingTask, JobOutcome, Pool, PoolError
+from autograder.cluster.records import CourseBusy, Records, Round
+from autograder.cluster.screen import ProgressScreen
 from autograder.nbgrader.execute import DEADLY
 
 STOPPED = 130
@@ -41,7 +41,7 @@ class Options:
 
 
 def grade(options: Options, console: Console) -> int:
-    """0 when all of it is in the gradebook, 2 when not. Raises BadCourse, Busy, PoolError; 130 is Ctrl-C."""
+    """0 when all of it is in the gradebook, 2 when not. Raises BadCourse, CourseBusy, PoolError; 130 is Ctrl-C."""
     try:
         _no_open_scheduler(options, console)
         course = Course(options.course, options.assignment, options.device)
@@ -85,7 +85,7 @@ class GradingRun:
         else:
             due = list(self.submissions) if round.regrade else [*self._not_graded(), *self.records.keys(round)]
         due = [key for key in dict.fromkeys(due) if key in self.submissions]
-        with Writer(self.course) as writer:
+        with GradebookWriter(self.course) as writer:
             return self._round(round, due, writer)
 
     def _stopped_round(self) -> Round | None:
@@ -119,7 +119,7 @@ class GradingRun:
         old = sum(current[key.student].checks != key.checks for key in self.submissions)
         if old:
             self.console.print(f"{old} of them with other checks: --regrade shows what would change")
-        with Writer(self.course) as writer:
+        with GradebookWriter(self.course) as writer:
             found = total_changes(writer.totals())
             if not found:
                 return 0
@@ -129,10 +129,10 @@ class GradingRun:
             writer.settle(one.student for one in found)
         return 0
 
-    def _round(self, round: Round, due: list[Key], writer: Writer) -> int:
+    def _round(self, round: Round, due: list[Key], writer: GradebookWriter) -> int:
         there = self.records.keys(round)
         left = [key for key in due if key not in there]
-        screen = Screen(self.console, len(due), len(due) - len(left))
+        screen = ProgressScreen(self.console, len(due), len(due) - len(left))
         with screen:
             if not round.regrade:
                 for key in self.records.uncommitted(round) & set(due):
@@ -153,15 +153,17 @@ class GradingRun:
                                "policy: run this again to see them", style="yellow")  # fmt: skip
         return 0
 
-    def _pool(self, screen: Screen, jobs: int) -> AbstractContextManager[Pool]:
+    def _pool(self, screen: ProgressScreen, jobs: int) -> AbstractContextManager[Pool]:
         device = self.course.device
         if self.options.scheduler:
             return pools.remote(self.options.scheduler, device, screen.say, self.interrupt.look)
         workers, device = pools.workers_here(device, self.options.workers)
         return pools.local(min(workers, jobs), device, screen.say, self.interrupt.look)
 
-    def _collect(self, round: Round, left: Iterable[Key], pool: Pool, writer: Writer, screen: Screen) -> None:
-        work = (Work(key, self._sender(self.submissions[key], screen)) for key in left)
+    def _collect(
+        self, round: Round, left: Iterable[Key], pool: Pool, writer: GradebookWriter, screen: ProgressScreen
+    ) -> None:
+        work = (GradingTask(key, self._sender(self.submissions[key], screen)) for key in left)
         for done in pool.grade(work, self.course.secret):
             record = self._given_up(done, screen) if done.deadly else done.record
             if record is None:
@@ -171,12 +173,12 @@ class GradingRun:
                     self._commit(round, record.key, writer)
                 screen.done(record)
 
-    def _given_up(self, done: JobOutcome, screen: Screen) -> GradingRecord:
+    def _given_up(self, done: JobOutcome, screen: ProgressScreen) -> GradingRecord:
         """The record of a submission that kills its workers: it waits for a person, and the class goes on."""
         screen.say(f"{done.key.student}: {done.error} It is left for a person.")
         return left_alone(self.course.bundle(self.submissions[done.key]), DEADLY)
 
-    def _sender(self, submission: Submission, screen: Screen):  # type: ignore[no-untyped-def]
+    def _sender(self, submission: Submission, screen: ProgressScreen):  # type: ignore[no-untyped-def]
         def bundle() -> bytes:
             """Reads the submission again each time it is sent, and says so on the screen."""
             screen.sent(submission.key.student)
@@ -184,7 +186,7 @@ class GradingRun:
 
         return bundle
 
-    def _commit(self, round: Round, key: Key, writer: Writer) -> None:
+    def _commit(self, round: Round, key: Key, writer: GradebookWriter) -> None:
         record = self.records.get(round, key)
         assert record is not None, f"no record of {key} in round {round.number}"
         writer.write(record, self.folders[key.student])
@@ -194,7 +196,7 @@ class GradingRun:
         self.records.end(round, "committed")
         return 0
 
-    def _agree(self, round: Round, due: list[Key], writer: Writer) -> int:
+    def _agree(self, round: Round, due: list[Key], writer: GradebookWriter) -> int:
         """Show the difference, in checks and in totals, ask, and commit."""
         found: list[Change] = []
         for record in (record for key in due if (record := self.records.get(round, key))):
@@ -224,4 +226,4 @@ class GradingRun:
         return agreed
 
 
-__all__ = ["BadCourse", "Busy", "Options", "PoolError", "grade"]
+__all__ = ["BadCourse", "CourseBusy", "Options", "PoolError", "grade"]

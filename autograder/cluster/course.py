@@ -29,7 +29,7 @@ from autograder.cluster.bundle import (
     hash_of_checks,
     hash_of_submission,
 )
-from autograder.cluster.job import Secret
+from autograder.cluster.job import CourseKey
 from autograder.nbgrader import unfinished
 from autograder.nbgrader.rebuild import sources
 from autograder.nbgrader.submission import UnreadableNotebook, text_of
@@ -94,12 +94,12 @@ class Course:
         return str(self.settings["BoxedExecute"].get("device", "auto"))
 
     @cached_property
-    def secret(self) -> Secret:
+    def secret(self) -> CourseKey:
         """The course's key. Raises BadCourse."""
         path = Path(self.app.config.get("BoxedExecute", {}).get("key_file", ""))
         if not path.is_file():
             raise BadCourse(f"no course key at {path}: run `python -m autograder.nbgrader.config {self.root}`")
-        return Secret(path.read_bytes())
+        return CourseKey(path.read_bytes())
 
     def submissions(self) -> list[Submission]:
         """All that was handed in, by student, after the course's `pre_convert_hook`. Raises BadCourse."""

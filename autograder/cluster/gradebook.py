@@ -40,7 +40,7 @@ def _quiet(log: logging.Logger) -> Iterator[None]:
         log.disabled = before
 
 
-class Writer:
+class GradebookWriter:
     """Puts records into the gradebook, one transaction each. Use it in a `with`."""
 
     def __init__(self, course: Course) -> None:
@@ -53,7 +53,7 @@ class Writer:
         self._save = SaveVerdicts(parent=course.app)
         self._ledger = Ledger(course.app)
 
-    def __enter__(self) -> Writer:
+    def __enter__(self) -> GradebookWriter:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -27,7 +27,7 @@ class WrongVersion(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Secret:
+class CourseKey:
     """The course key. Not shown where arguments are printed, as Dask does in its logs."""
 
     value: bytes = field(repr=False)
@@ -65,7 +65,7 @@ class KeyedExecute(BoxedExecute):
         return self._secret
 
 
-def grade(data: bytes, secret: Secret) -> bytes:
+def grade(data: bytes, secret: CourseKey) -> bytes:
     """Grade a bundle. Raises WrongVersion, or SandboxError where this worker has no box: then nothing is recorded."""
     bundle = Bundle.from_bytes(data)
     boxed = bundle.settings.get("BoxedExecute", {})

@@ -40,7 +40,7 @@ class PoolError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Work:
+class GradingTask:
     """A submission to grade; its bundle is made when its turn comes, so that memory does not grow with the class."""
 
     key: Key
@@ -83,11 +83,11 @@ class Pool:
             raise PoolError("no worker offers a graphics card: start some with `dask worker … --resources GPU=1`")
         return cards
 
-    def grade(self, work: Iterable[Work], secret: job.Secret) -> Iterator[JobOutcome]:
+    def grade(self, work: Iterable[GradingTask], secret: job.CourseKey) -> Iterator[JobOutcome]:
         """Outcomes as they come, in any order, one for each piece of work. Raises PoolError."""
-        left, running, finished = iter(work), dict[Future, Work](), SimpleQueue[Future]()
-        again: list[Work] = []
-        accused: dict[Key, Work | None] = {}  # were at a worker that died: each is tried alone before it is blamed
+        left, running, finished = iter(work), dict[Future, GradingTask](), SimpleQueue[Future]()
+        again: list[GradingTask] = []
+        accused: dict[Key, GradingTask | None] = {}  # each was at a worker that died
         self._wait_for_workers()
         try:
             while True:
@@ -124,11 +124,11 @@ class Pool:
             except Empty:
                 continue
 
-    def _submit(self, work: Work, secret: job.Secret) -> Future:
+    def _submit(self, work: GradingTask, secret: job.CourseKey) -> Future:
         name = f"grade-{work.key.assignment}-{work.key.student}-{uuid.uuid4().hex[:8]}"
         return self.client.submit(job.grade, work.bundle(), secret, key=name, pure=False, resources=self._resources)
 
-    def _outcome(self, future: Future, work: Work) -> JobOutcome | None:
+    def _outcome(self, future: Future, work: GradingTask) -> JobOutcome | None:
         """None where the scheduler forgot about it."""
         try:
             return JobOutcome(work.key, job.GradingRecord.from_bytes(future.result()))
@@ -170,7 +170,7 @@ class Pool:
         self._notify("the scheduler is back; what it had lost is sent again")
 
 
-def _first_of(accused: dict[Key, Work | None]) -> list[Work]:
+def _first_of(accused: dict[Key, GradingTask | None]) -> list[GradingTask]:
     """The next that is to be tried alone, if any; from then on it is known as one that was."""
     for key, work in accused.items():
         if work is not None:
@@ -179,7 +179,7 @@ def _first_of(accused: dict[Key, Work | None]) -> list[Work]:
     return []
 
 
-def _next(room: int, again: list[Work], left: Iterator[Work]) -> Iterator[Work]:
+def _next(room: int, again: list[GradingTask], left: Iterator[GradingTask]) -> Iterator[GradingTask]:
     for _ in range(room):
         if again:
             yield again.pop()

@@ -41,7 +41,7 @@ begin select raise(abort, '{table} is append-only'); end;
 ROW = "round = ? and student = ? and assignment = ? and submission = ? and checks = ?"
 
 
-class Busy(RuntimeError):
+class CourseBusy(RuntimeError):
     """Another grader works on this course."""
 
 
@@ -82,7 +82,7 @@ class LedgerConnection(sqlite3.Connection):
 
 
 class Records:
-    """The file `records.db` of a course directory, held by one grader at a time. Use it in a `with`. Raises Busy."""
+    """The file `records.db` of a course directory, held by one grader at a time: use `with`. Raises CourseBusy."""
 
     def __init__(self, course: Path) -> None:
         self._lock = os.open(course / "records.lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -90,7 +90,7 @@ class Records:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # given back by the kernel, however the holder dies
         except OSError:
             os.close(self._lock)
-            raise Busy(f"another `autograder grade` works on {course}: wait for it, or stop it") from None
+            raise CourseBusy(f"another `autograder grade` works on {course}: wait for it, or stop it") from None
         self._db = LedgerConnection(course / FILE, isolation_level=None)
         self._db.executescript(SCHEMA)
         for table in ("rounds", "ends", "records", "commits"):

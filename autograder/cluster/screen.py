@@ -16,7 +16,7 @@ from autograder.report.text import plain
 SHOWN = 4  # students named beside the bar
 
 
-class Screen:
+class ProgressScreen:
     """The progress of one round. Use it in a `with`."""
 
     def __init__(self, console: Console, total: int, done: int) -> None:
@@ -31,7 +31,7 @@ class Screen:
         )  # fmt: skip
         self._task = self._bar.add_task("grading", total=total, completed=done, names="")
 
-    def __enter__(self) -> Screen:
+    def __enter__(self) -> ProgressScreen:
         self._bar.start()
         return self
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from autograder.answers import Answer, Edited
+from autograder.answers import Answer, EditedAnswer
 from autograder.diagnosis.edits import applied, compatible
-from autograder.diagnosis.limit import Late, limited
+from autograder.diagnosis.limit import TimeLimitExceeded, limited
 
 if TYPE_CHECKING:
     from autograder.checks.local import LocalSubject
@@ -24,10 +24,10 @@ OF_THREE = 9  # the likeliest mistakes, of which three are tried together
 
 
 @dataclass(frozen=True)
-class Together:
+class CombinedMistakes:
     """Mistakes in one base, all of them made."""
 
-    parts: tuple[Edited, ...]
+    parts: tuple[EditedAnswer, ...]
 
     @property
     def stem(self) -> str:
@@ -42,12 +42,12 @@ class Together:
 
 def composed(
     known: Sequence[Answer], replies: Sequence[Reply], seconds: float = SECONDS, sizes: Sequence[int] = (2, 3)
-) -> Together | None:
+) -> CombinedMistakes | None:
     """The fewest known mistakes that together give every one of these answers; None where none are found in time.
 
     Those that agree with most failed answers alone are tried first, so the budget is spent on the likely ones.
     """
-    edits = [one for one in known if isinstance(one, Edited)]
+    edits = [one for one in known if isinstance(one, EditedAnswer)]
     ordered = _ordered(replies)
     if len(edits) < 2 or not ordered or ordered[0].difference is None:
         return None
@@ -57,19 +57,19 @@ def composed(
         for parts in _sets(edits, agreed, size):
             if time.thread_time() > end:
                 return None
-            together = Together(parts)
+            together = CombinedMistakes(parts)
             if agrees(together, ordered):
                 return together
     return None
 
 
-def agrees(one: Together | Answer, replies: Sequence[Reply]) -> bool:
+def agrees(one: CombinedMistakes | Answer, replies: Sequence[Reply]) -> bool:
     """Whether this code gives all of these answers; code that does not run or does not end gives none."""
     try:
         with limited(EACH):
             subject = _subject(one)
             return all(_same(subject, reply) for reply in replies)
-    except (Exception, Late):  # lines that cannot stand in one answer: nobody handed that in
+    except (Exception, TimeLimitExceeded):  # lines that cannot stand in one answer: nobody handed that in
         return False
 
 
@@ -82,13 +82,13 @@ def _ordered(replies: Sequence[Reply]) -> list[Reply]:
     return sorted(turns, key=lambda reply: reply.difference is None)
 
 
-def _agreements(one: Edited, replies: Sequence[Reply]) -> int:
+def _agreements(one: EditedAnswer, replies: Sequence[Reply]) -> int:
     failed = [reply for reply in replies if reply.difference is not None]
     subject = _subject(one)
     return sum(_same(subject, reply) for reply in failed)
 
 
-def _sets(edits: Sequence[Edited], agreed: dict[str, int], size: int) -> Iterator[tuple[Edited, ...]]:
+def _sets(edits: Sequence[EditedAnswer], agreed: dict[str, int], size: int) -> Iterator[tuple[EditedAnswer, ...]]:
     """Compatible mistakes of one base, the likeliest first."""
     likely = sorted(edits, key=lambda one: -agreed[one.stem])
     if size > 2:
@@ -97,13 +97,13 @@ def _sets(edits: Sequence[Edited], agreed: dict[str, int], size: int) -> Iterato
     yield from sorted(sets, key=lambda parts: -sum(agreed[part.stem] for part in parts))
 
 
-def fit(parts: Sequence[Edited]) -> bool:
+def fit(parts: Sequence[EditedAnswer]) -> bool:
     """Whether these can be made in one answer: of one base, no two on one line."""
     pairs = itertools.combinations(parts, 2)
     return all(one.base == other.base and compatible(one.replacements, other.replacements) for one, other in pairs)
 
 
-def _subject(one: Together | Answer) -> LocalSubject:
+def _subject(one: CombinedMistakes | Answer) -> LocalSubject:
     from autograder.checks.local import LocalSubject
 
     namespace: dict[str, Any] = {"__name__": "answer"}

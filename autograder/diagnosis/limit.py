@@ -9,27 +9,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class Late(BaseException):
+class TimeLimitExceeded(BaseException):
     """The time is over. No `except Exception` of the code that is stopped holds it up."""
 
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Raise Late in what has not ended after so many seconds of the clock. One call of C code is not interrupted."""
+    """Raise TimeLimitExceeded in a block that runs longer than `seconds`. A call of C code is not interrupted."""
     lock, state, thread = threading.Lock(), {"open": True, "fired": False}, threading.get_ident()
 
     def ring() -> None:
         with lock:
             if state["open"]:
                 state["fired"] = True
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(Late))
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TimeLimitExceeded))
 
     timer = threading.Timer(seconds, ring)
     timer.daemon = True
     timer.start()
     try:
         yield
-    except Late:
+    except TimeLimitExceeded:
         state["fired"] = False  # it has arrived
         raise
     finally:

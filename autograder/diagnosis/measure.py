@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from autograder.answers import Edited
+from autograder.answers import EditedAnswer
 from autograder.api import Exercise
-from autograder.diagnosis.compose import Together, agrees, fit
+from autograder.diagnosis.compose import CombinedMistakes, agrees, fit
 
 if TYPE_CHECKING:
     from autograder.checks.probe import Asked, Finding
@@ -20,7 +20,7 @@ TRIES = 4 * PAIRS
 
 
 @dataclass
-class Diagnosed:
+class DiagnosisReport:
     """What diagnosis said of answers with two mistakes, and of mistakes that it was not allowed to know."""
 
     exercise: str
@@ -48,20 +48,20 @@ def _share(part: int, whole: int) -> str:
     return f"{part}/{whole}" + (f" ({100 * part / whole:.0f}%)" if whole else "")
 
 
-def total(scores: Sequence[Diagnosed]) -> Diagnosed:
+def total(scores: Sequence[DiagnosisReport]) -> DiagnosisReport:
     """All exercises as one."""
-    whole = Diagnosed("all exercises")
+    whole = DiagnosisReport("all exercises")
     for name in ("pairs", "both", "one", "hidden", "unknown", "kinds"):
         setattr(whole, name, sum(getattr(score, name) for score in scores))
     return whole
 
 
-def diagnosed(exercise: Exercise, asked: list[Asked], seed: int, every: int = 3) -> Diagnosed:
+def diagnosed(exercise: Exercise, asked: list[Asked], seed: int, every: int = 3) -> DiagnosisReport:
     """Sampled pairs of compatible mistakes, and each n-th mistake with its own name taken away."""
     from autograder.checks.corpus import examined
     from autograder.diagnose import diagnose, known_answers
 
-    score = Diagnosed(exercise.id)
+    score = DiagnosisReport(exercise.id)
     for pair, findings in _pairs(exercise, asked, seed, score):
         found = diagnose(exercise, findings)
         names = set(found.name.split(" + ")) if found else set()
@@ -75,7 +75,7 @@ def diagnosed(exercise: Exercise, asked: list[Asked], seed: int, every: int = 3)
     return score
 
 
-def _left_out(exercise: Exercise, name: str, findings: list[Finding], known: list, score: Diagnosed) -> None:
+def _left_out(exercise: Exercise, name: str, findings: list[Finding], known: list, score: DiagnosisReport) -> None:
     from autograder.checks.reference import reference_of
     from autograder.diagnose import diagnose
     from autograder.diagnosis.kinds import kind
@@ -88,14 +88,16 @@ def _left_out(exercise: Exercise, name: str, findings: list[Finding], known: lis
     score.notes.append(f"{name}, were it not known: {said or 'nothing is said'}")
 
 
-def _pairs(exercise: Exercise, asked: list, seed: int, score: Diagnosed) -> Iterator[tuple[Together, list[Finding]]]:
+def _pairs(
+    exercise: Exercise, asked: list, seed: int, score: DiagnosisReport
+) -> Iterator[tuple[CombinedMistakes, list[Finding]]]:
     """Two mistakes each, that can be told from either alone; the same ones for the same seed."""
     from autograder.checks.local import LocalSubject
     from autograder.checks.probe import answered
     from autograder.diagnose import known_answers
 
-    edits = [one for one in known_answers(exercise) if isinstance(one, Edited)]
-    pairs = [Together(parts) for parts in itertools.combinations(edits, 2) if fit(parts)]
+    edits = [one for one in known_answers(exercise) if isinstance(one, EditedAnswer)]
+    pairs = [CombinedMistakes(parts) for parts in itertools.combinations(edits, 2) if fit(parts)]
     random.Random(f"{seed}/{exercise.id}").shuffle(pairs)
     given = 0
     for pair in pairs[:TRIES]:

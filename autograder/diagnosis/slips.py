@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from autograder.api import Exercise
-from autograder.checks.mutation import Cut, mutants_of
+from autograder.checks.mutation import GradientCut, mutants_of
 from autograder.checks.operators import Mutant
-from autograder.diagnosis.limit import Late, limited
+from autograder.diagnosis.limit import TimeLimitExceeded, limited
 
 if TYPE_CHECKING:
     from autograder.checks.probe import Answer as Reply
@@ -51,12 +51,12 @@ def _gives(mutant: Mutant, exercise: Exercise, replies: Sequence[Reply]) -> bool
     from autograder.checks.local import LocalSubject
     from autograder.checks.probe import observe
 
-    namespace = {"__name__": "slip", "cut": Cut()}
+    namespace = {"__name__": "slip", "cut": GradientCut()}
     try:
         with limited(EACH):
             exec(compile(mutant.source, "slip.py", "exec"), namespace)
             subject = LocalSubject({symbol: namespace[symbol] for symbol in exercise.symbols})
             return all(compare_values(observe(subject, one.probe), one.actual, one.probe.tolerance) is None
                        for one in replies)  # fmt: skip
-    except (Exception, Late):  # a slip that does not run, or not to an end: no answer was made by it
+    except (Exception, TimeLimitExceeded):  # a slip that does not run, or not to an end: no answer was made by it
         return False

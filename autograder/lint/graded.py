@@ -14,7 +14,7 @@ from traitlets.config import Config
 from autograder.api import Exercise, Limits, Verdict
 from autograder.cluster.bundle import ReleasedNotebook
 from autograder.cluster.job import KeyedExecute, verdicts_in
-from autograder.lint.notebook import Found, marks
+from autograder.lint.notebook import Problems, marks
 from autograder.nbgrader.execute import wanted_exercises
 from autograder.nbgrader.rebuild import RebuildFromGradebook
 from autograder.nbgrader.submission import parse
@@ -79,7 +79,7 @@ class GradedNotebook:
         self.verdicts: dict[str, dict[str, Any]] = {one["exercise"]: one for one in verdicts_in(self.nb)}
         self.seconds = step.seconds
 
-    def errors(self) -> Found:
+    def errors(self) -> Problems:
         """Released cells that raise when they are run."""
         for cell in self.nb.cells:
             for output in cell.get("outputs", []) if marks(cell) and not marks(cell)["grade"] else []:
@@ -87,7 +87,7 @@ class GradedNotebook:
                     yield marks(cell)["grade_id"], f"{output.ename}: {output.evalue}"
 
 
-def stub_faults(stub: GradedNotebook) -> Found:
+def stub_faults(stub: GradedNotebook) -> Problems:
     """A released notebook must run, and be worth nothing."""
     for cell, error in stub.errors():
         yield cell, f"the released cell stops with {error}: students cannot run what they get"
@@ -98,7 +98,7 @@ def stub_faults(stub: GradedNotebook) -> Found:
             yield name, f"the stub earns {verdict['score']:g} of {verdict['max_score']:g} points: ask for more"
 
 
-def solution_faults(solution: GradedNotebook, limits: Limits) -> Found:
+def solution_faults(solution: GradedNotebook, limits: Limits) -> Problems:
     """The solution must run, get all points, and take a small part of the time."""
     for cell, error in solution.errors():
         yield cell, f"in the source notebook this cell stops with {error}"
@@ -111,7 +111,7 @@ def solution_faults(solution: GradedNotebook, limits: Limits) -> Found:
                          "ask for less, or raise c.BoxedExecute.limits")  # fmt: skip
 
 
-def pasted_faults(pasted: GradedNotebook, solution: GradedNotebook) -> Found:
+def pasted_faults(pasted: GradedNotebook, solution: GradedNotebook) -> Problems:
     """Copying cells must change no verdict."""
     for name, verdict in pasted.verdicts.items():
         if verdict["status"] != "passed" and solution.verdicts[name]["status"] == "passed":
@@ -129,7 +129,7 @@ def pasted(nb: NotebookNode) -> NotebookNode:
     return twice
 
 
-def corpus_faults(exercise: Exercise) -> Found:
+def corpus_faults(exercise: Exercise) -> Problems:
     """Every collected wrong answer must fail, every right one pass."""
     from autograder.checks.corpus import asked_of, judge
 

@@ -22,7 +22,7 @@ GRADE_ID = re.compile(r"[a-zA-Z0-9_\-]+")  # what nbgrader takes
 SCHEME_POINTS = re.compile(r"(?m)^[-*] (\d+(?:\.\d+)?) points?\b")
 CHECKED = re.compile(r"""check\(\s*["']([^"']+)["']\s*\)""")
 
-Found = Iterator[tuple[str, str]]  # cell id, what is wrong with it
+Problems = Iterator[tuple[str, str]]  # cell id, what is wrong with it
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def faults(unit: str, notebook: NotebookNode) -> list[Fault]:
     return [Fault(unit, cell, what) for rule in RULES for cell, what in rule(notebook)]
 
 
-def invalid(notebook: NotebookNode) -> Found:
+def invalid(notebook: NotebookNode) -> Problems:
     """What nbformat refuses."""
     try:
         with warnings.catch_warnings():
@@ -52,7 +52,7 @@ def invalid(notebook: NotebookNode) -> Found:
         yield "-", f"is no valid notebook: {str(error).strip().partition(chr(10))[0]}"
 
 
-def repeated_ids(notebook: NotebookNode) -> Found:
+def repeated_ids(notebook: NotebookNode) -> Problems:
     """Ids that two cells share, of nbformat's or of nbgrader's, and ids that nbgrader does not take."""
     for name, count in Counter(cell.get("id") for cell in notebook.cells).items():
         if name is not None and count > 1:
@@ -66,7 +66,7 @@ def repeated_ids(notebook: NotebookNode) -> Found:
             yield cell, f"the grade id {name!r} is none: use letters, digits, - and _"
 
 
-def wrong_points(notebook: NotebookNode) -> Found:
+def wrong_points(notebook: NotebookNode) -> Problems:
     """Points that are no number from 0 up, and mark schemes whose points do not add up to the question's."""
     for cell in notebook.cells:
         if not (marks(cell).get("grade") or marks(cell).get("task")):
@@ -80,7 +80,7 @@ def wrong_points(notebook: NotebookNode) -> Found:
             yield _name(cell), f"is worth {points:g} points, but its mark scheme gives {sum(parts):g}"
 
 
-def lost_exercises(notebook: NotebookNode) -> Found:
+def lost_exercises(notebook: NotebookNode) -> Problems:
     """Checks of exercises that no course has or that no cell answers, and answers that no check looks at."""
     known = {"-".join(exercise.id.split(".")): exercise.id for exercise in registry.exercises()}
     names = {marks(cell)["grade_id"] for cell in notebook.cells if "grade_id" in marks(cell)}
@@ -97,7 +97,7 @@ def lost_exercises(notebook: NotebookNode) -> Found:
             yield _name(cell), f"the answer to {known[tail]} is worth nothing: there is no cell check-{tail}"
 
 
-def unparsable(notebook: NotebookNode) -> Found:
+def unparsable(notebook: NotebookNode) -> Problems:
     """Code that is no Python, magics granted."""
     for cell in code(notebook):
         try:
@@ -106,7 +106,7 @@ def unparsable(notebook: NotebookNode) -> Found:
             yield cell.get("id", "-"), f"line {error.lineno} does not parse: {error.msg}"
 
 
-def leaning_tests(notebook: NotebookNode) -> Found:
+def leaning_tests(notebook: NotebookNode) -> Problems:
     """Names of a test that come from a cell which students can change: they can put in their place what they like."""
     from autograder.proxies import USUAL
 
@@ -163,7 +163,7 @@ def _released(cell: NotebookNode) -> list[ast.stmt]:
     return [node for node in tree(cell) if not any(node.lineno in hidden for hidden in ranges)]
 
 
-RULES: tuple[Callable[[NotebookNode], Found], ...] = (
+RULES: tuple[Callable[[NotebookNode], Problems], ...] = (
     invalid,
     repeated_ids,
     wrong_points,

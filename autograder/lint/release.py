@@ -17,7 +17,7 @@ from nbgrader.preprocessors import ClearHiddenTests, ClearMarkScheme, ClearSolut
 
 from autograder.cluster.bundle import ReleasedNotebook
 from autograder.cluster.course import BadCourse, released_in, settings_of
-from autograder.lint.notebook import Found, marks
+from autograder.lint.notebook import Problems, marks
 
 RUN = 3  # so many lines of a solution in a row, elsewhere in the release, give it away
 SHORT = 40  # characters; less than that stands in many places by chance
@@ -79,7 +79,7 @@ def _generate(root: Path, assignment: str, folder: Path, database: str) -> None:
 
 
 # -- what must not be in it --------------------------------------------------------------------------------------------
-def leaks(release: Release) -> Found:
+def leaks(release: Release) -> Problems:
     """Marks that nbgrader left standing, hidden text that stands elsewhere too, and files that are not for students."""
     hidden = [block for name in release.sources for block in _hidden(release.sources[name], release.released[name])]
     for nb in release.released.values():

@@ -63,7 +63,7 @@ def _kind(value: Value, rules: Rules) -> tuple:
     )
 
 
-class Known:
+class KnownValues:
     """The values that right answers computed, and their slices along one or two axes.
 
     `strict`: only whole values in their own shape count, and however low a number is, it is what it is.
@@ -151,7 +151,7 @@ class Departure:
     met: tuple[int, ...]
 
 
-def departure(trace: Trace, known: Known, root: Sequence[int]) -> Departure | None:
+def departure(trace: Trace, known: KnownValues, root: Sequence[int]) -> Departure | None:
     """The first value that departs among those that made the versions `root`; None where there are none."""
     waiting, met, seen = list(root), [], set(root)
     while waiting:
@@ -228,7 +228,7 @@ def _made(trace: Trace, root: Sequence[int]) -> set[int]:
 
 
 @dataclass(frozen=True)
-class Blamed:
+class FaultyVersion:
     """A version that is not what it should be, and the right answer's value that stands in its place, if one does."""
 
     version: int
@@ -236,24 +236,24 @@ class Blamed:
     event: int | None = None  # where another one than what made the version is to blame: the call that left it out
 
 
-def blamed(trace: Trace, found: Departure, rights: Sequence[Trace]) -> Blamed:
+def blamed(trace: Trace, found: Departure, rights: Sequence[Trace]) -> FaultyVersion:
     """What is wrong about the operation that departs: its operand, where right answers give it another one.
 
     Each operation is laid beside a right answer's of the same name that shares most operands with it; from an operand
     that differs the search goes on to what made it, in both.
     """
     place, pairs = found.event, [(right, at) for right in rights for at in _like(trace, found.event, right)]
-    result = Blamed(found.version, _best(trace, place, pairs))
+    result = FaultyVersion(found.version, _best(trace, place, pairs))
     for _ in range(DEEPEST):
         best = max(pairs, key=lambda pair: _shared(trace, place, *pair)[0], default=None)
         if best is None:
             break
         shared, mine, theirs = _shared(trace, place, *best)
         if shared and mine is None and theirs is not None and _lacks(trace, place):
-            return Blamed(result.version, result.instead, _caller(trace, place))
+            return FaultyVersion(result.version, result.instead, _caller(trace, place))
         if not shared or mine is None or theirs is None or not _goes_back(trace, place, mine, best[0].values[theirs]):
             break
-        result = Blamed(mine, best[0].values[theirs])
+        result = FaultyVersion(mine, best[0].values[theirs])
         place, other = trace.values[mine].event, best[0].values[theirs].event
         if trace.node(place).operation != best[0].node(other).operation:
             break
@@ -261,7 +261,7 @@ def blamed(trace: Trace, found: Departure, rights: Sequence[Trace]) -> Blamed:
     return _first_multiple(trace, result, rights)
 
 
-def same_but_form(trace: Trace, found: Departure, rights: Sequence[Trace]) -> Blamed | None:
+def same_but_form(trace: Trace, found: Departure, rights: Sequence[Trace]) -> FaultyVersion | None:
     """A right answer's equal numbers, where the departing ones have another type or no gradient; else None."""
     value = trace.values[found.version]
     if value.kind != TENSOR or value.data is None:
@@ -269,7 +269,7 @@ def same_but_form(trace: Trace, found: Departure, rights: Sequence[Trace]) -> Bl
     same = [other for right in rights for other in right.values if key(other) == key(value)]
     other = max(same, key=lambda one: (one.grad, one.dtype != value.dtype), default=None)
     differs = other is not None and (other.grad > value.grad or all(one.dtype != value.dtype for one in same))
-    return Blamed(found.version, other) if differs else None
+    return FaultyVersion(found.version, other) if differs else None
 
 
 def _goes_back(trace: Trace, place: int, operand: int, instead: Value) -> bool:
@@ -287,7 +287,7 @@ def _goes_back(trace: Trace, place: int, operand: int, instead: Value) -> bool:
     return not (both and (value.data != instead.data).all())  # a `~` is missed where it is used
 
 
-def _first_multiple(trace: Trace, result: Blamed, rights: Sequence[Trace]) -> Blamed:
+def _first_multiple(trace: Trace, result: FaultyVersion, rights: Sequence[Trace]) -> FaultyVersion:
     """Back to the first value that is as many times too large as this one."""
     value = trace.values[result.version]
     times = None if result.instead is None else factor(value, result.instead)
@@ -304,7 +304,7 @@ def _first_multiple(trace: Trace, result: Blamed, rights: Sequence[Trace]) -> Bl
     return result
 
 
-def _multiple_of(trace: Trace, version: int, rights: Sequence[Trace], times: float | None) -> Blamed | None:
+def _multiple_of(trace: Trace, version: int, rights: Sequence[Trace], times: float | None) -> FaultyVersion | None:
     value = trace.values[version]
     if value.data is None or value.data.size < 3 or _given(trace, version):
         return None
@@ -313,7 +313,7 @@ def _multiple_of(trace: Trace, version: int, rights: Sequence[Trace], times: flo
         for other in islice(same, MOST_ALIKE):
             found = factor(value, other)
             if found is not None and (times is None or abs(found / times - 1) < 1e-3):
-                return Blamed(version, other)
+                return FaultyVersion(version, other)
     return None
 
 

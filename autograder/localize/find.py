@@ -18,8 +18,18 @@ from autograder.checks.compare import RaisedError
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import FATAL, Answer, Case, Finding, Probe
 from autograder.checks.properties.parameters import PARAMETERS
-from autograder.localize.align import Blamed, Departure, Known, Rules, blamed, departure, roots, same_but_form, unlike
-from autograder.localize.instrument import Instrumented, instrumented
+from autograder.localize.align import (
+    Departure,
+    FaultyVersion,
+    KnownValues,
+    Rules,
+    blamed,
+    departure,
+    roots,
+    same_but_form,
+    unlike,
+)
+from autograder.localize.instrument import InstrumentedCode, instrumented
 from autograder.localize.trace import BadTrace, Trace, traced
 from autograder.parse import parse_source
 from autograder.sandbox_client import StudentError
@@ -28,7 +38,7 @@ LARGEST_CASE = 2000  # numbers in the inputs of the question that is asked again
 
 
 @dataclass(frozen=True)
-class Found:
+class FaultLocation:
     """The place, and what was compared there."""
 
     cell: str
@@ -36,7 +46,7 @@ class Found:
     trace: Trace | None = None
     rights: tuple[Trace, ...] = ()
     departure: Departure | None = None
-    blamed: Blamed | None = None
+    blamed: FaultyVersion | None = None
     event: int | None = None
     finding: Finding | None = None
 
@@ -44,7 +54,7 @@ class Found:
 def find(
     exercise: Exercise, findings: Sequence[Finding], subject: Any, cells: Sequence[tuple[str, str]],
     without: Sequence[str] = (),
-) -> Found | None:  # fmt: skip
+) -> FaultLocation | None:  # fmt: skip
     """The first of the lines in `cells` that departs; None where that cannot be told. Asks the subject once more."""
     chosen = _chosen(findings)
     if chosen is None:
@@ -60,27 +70,29 @@ def find(
     return _first(trace, right_traces(exercise, probe), finding)
 
 
-def _first(trace: Trace, rights: Sequence[Trace], finding: Finding) -> Found | None:
+def _first(trace: Trace, rights: Sequence[Trace], finding: Finding) -> FaultLocation | None:
     root = roots(trace)
     if finding.check.property == "purity":
         return _changed(trace, finding)
     rules = Rules(finding.check.property == "dtypes", finding.check.property == "gradients")
     for strict in (False, True):
-        found = departure(trace, Known(rights, rules, strict), root)
+        found = departure(trace, KnownValues(rights, rules, strict), root)
         if found is not None:
             found = _whole(trace, found)
             wrong = same_but_form(trace, found, rights) or blamed(trace, found, rights)
             node = trace.maker(wrong.version) if wrong.event is None else trace.node(wrong.event)
-            return Found(node.cell, node.line, trace, tuple(rights), found, wrong, found.event, finding)
+            return FaultLocation(node.cell, node.line, trace, tuple(rights), found, wrong, found.event, finding)
     place = unlike(trace, rights, root) if root else None
     if trace.error is not None and place is None:
         node = trace.table.nodes[trace.error]
-        return Found(node.cell, node.line, trace, tuple(rights), finding=finding)
+        return FaultLocation(node.cell, node.line, trace, tuple(rights), finding=finding)
     if place is None:
         place = next((at for at in range(len(trace.events) - 1, -1, -1) if trace.node(at).returned), None)
     if place is None:
         return None
-    return Found(trace.node(place).cell, trace.node(place).line, trace, tuple(rights), event=place, finding=finding)
+    return FaultLocation(
+        trace.node(place).cell, trace.node(place).line, trace, tuple(rights), event=place, finding=finding
+    )
 
 
 def _whole(trace: Trace, found: Departure) -> Departure:
@@ -93,18 +105,18 @@ def _whole(trace: Trace, found: Departure) -> Departure:
     return Departure(version, trace.values[version].event, found.met)
 
 
-def _changed(trace: Trace, finding: Finding) -> Found | None:
+def _changed(trace: Trace, finding: Finding) -> FaultLocation | None:
     """Where an object that came from outside becomes another one."""
     first = {value.before for value in trace.values if value.before >= 0}
     for number, value in enumerate(trace.values):
         before = value.before
         if before in first and trace.values[before].before < 0 and trace.maker(before).operation == "load":
             node = trace.maker(number)
-            return Found(node.cell, node.line, trace, event=value.event, finding=finding)
+            return FaultLocation(node.cell, node.line, trace, event=value.event, finding=finding)
     return None
 
 
-def _parameter(exercise: Exercise, answer: Answer, cells: Sequence[tuple[str, str]]) -> Found | None:
+def _parameter(exercise: Exercise, answer: Answer, cells: Sequence[tuple[str, str]]) -> FaultLocation | None:
     """The line that makes the first part with a wrong parameter, or the constructor that lacks it."""
     if not isinstance(answer.actual, dict):
         return None
@@ -124,7 +136,7 @@ def _parameter(exercise: Exercise, answer: Answer, cells: Sequence[tuple[str, st
         )
         made = [node.lineno for node in stored if node.attr in parts]
         inside = (node for node in ast.walk(owner) if isinstance(node, ast.FunctionDef) and node.name == "__init__")
-        return Found(cell, min(made or [node.lineno for node in inside] or [owner.lineno]))
+        return FaultLocation(cell, min(made or [node.lineno for node in inside] or [owner.lineno]))
     return None
 
 
@@ -178,7 +190,7 @@ def right_traces(exercise: Exercise, probe: Probe) -> list[Trace]:
 
 
 @lru_cache(maxsize=128)
-def _tables(exercise: Exercise) -> tuple[Instrumented, ...]:
+def _tables(exercise: Exercise) -> tuple[InstrumentedCode, ...]:
     texts = [path.read_text(encoding="utf-8") for way in ("right", "edge") for path in answers(exercise, way)]
     tables = [instrumented([("right", text)], whole=True) for text in texts]
     return (*tables, instrumented([("right", injected_modules.source([exercise])[0])], whole=True))

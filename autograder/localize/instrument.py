@@ -33,7 +33,7 @@ class Node:
 
 
 @dataclass
-class Instrumented:
+class InstrumentedCode:
     """The rewritten definitions and what their numbers mean."""
 
     source: str
@@ -45,7 +45,9 @@ class Instrumented:
         return [number for number, node in enumerate(self.nodes) if node.operation == operation]
 
 
-def instrumented(cells: Sequence[tuple[str, str]], without: Sequence[str] = (), whole: bool = False) -> Instrumented:
+def instrumented(
+    cells: Sequence[tuple[str, str]], without: Sequence[str] = (), whole: bool = False
+) -> InstrumentedCode:
     """The definitions at the top of these (id, text) cells but those called `without`; what does not parse is left out.
 
     `whole`: all of each cell, its imports too, for answers of our own that run by themselves.
@@ -64,7 +66,7 @@ def instrumented(cells: Sequence[tuple[str, str]], without: Sequence[str] = (), 
                 body += rewritten if isinstance(rewritten, list) else [rewritten]
     module = ast.fix_missing_locations(ast.Module(body, []))
     source = ast.unparse(module)
-    return Instrumented(source, rewriter.nodes, _statements(module, source))
+    return InstrumentedCode(source, rewriter.nodes, _statements(module, source))
 
 
 def _defines(statement: ast.stmt) -> bool:

@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from autograder.answers import Answer, Edited
+from autograder.answers import Answer, EditedAnswer
 from autograder.api import Exercise
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Finding
@@ -34,7 +34,7 @@ class Lines:
 
 def measured(exercise: Exercise, path: Answer, findings: Sequence[Finding], into: Lines) -> None:
     """Adds a wrong answer to `into`, where it is an edit of a right one."""
-    if not isinstance(path, Edited):
+    if not isinstance(path, EditedAnswer):
         return
     text = path.read_text(encoding="utf-8")
     edited = edited_lines(text, path.base.read_text(encoding="utf-8"))

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.localize.align import Known, key, sizes
-from autograder.localize.find import Found
+from autograder.localize.align import KnownValues, key, sizes
+from autograder.localize.find import FaultLocation
 from autograder.localize.recorder import TEXT
 from autograder.localize.trace import Trace
 from autograder.localize.words import steps_of
@@ -20,14 +20,14 @@ MOST = 40  # steps of either side
 GAP = -0.2
 
 
-def steps(found: Found, sources: dict[str, str]) -> list[dict[str, Any]]:
+def steps(found: FaultLocation, sources: dict[str, str]) -> list[dict[str, Any]]:
     """A row a step: the student's line, its text and shape, a right answer's shape, and whether the value is right."""
     if found.trace is None or not found.rights:
         return []
     mine = steps_of(found.trace)[:MOST]
     right = max(found.rights, key=lambda one: _common(found.trace, one))  # type: ignore[arg-type]
     theirs = steps_of(right)[:MOST]
-    known = Known(found.rights)
+    known = KnownValues(found.rights)
     rows: list[dict[str, Any]] = []
     for one, other in _aligned(found.trace, mine, right, theirs):
         shape = None if other is None else _sizes(right, theirs[other][1])

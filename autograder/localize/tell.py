@@ -8,7 +8,7 @@ from typing import Any
 
 from autograder.api import Exercise
 from autograder.checks.probe import Finding
-from autograder.localize.find import Found, find
+from autograder.localize.find import FaultLocation, find
 from autograder.localize.steps import steps
 from autograder.localize.words import picture, sentence
 
@@ -31,7 +31,7 @@ def localized(
         return None
 
 
-def told(found: Found, sources: dict[str, str]) -> dict[str, Any] | None:
+def told(found: FaultLocation, sources: dict[str, str]) -> dict[str, Any] | None:
     """As `localized`, of what was found. None for a line that the sources do not have."""
     lines = sources.get(found.cell, "").splitlines()
     if not 1 <= found.line <= len(lines):

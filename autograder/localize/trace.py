@@ -16,7 +16,7 @@ import torch
 
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Probe, observe
-from autograder.localize.instrument import EACH, ERROR, METHOD, TOUCH, VALUE, Instrumented, Node
+from autograder.localize.instrument import EACH, ERROR, METHOD, TOUCH, VALUE, InstrumentedCode, Node
 from autograder.localize.recorder import DTYPES, EVENTS, LARGEST, NUMBERS, OPAQUE, PLAIN, TENSOR, TEXT
 from autograder.sandbox_client import Cell, SandboxClient
 
@@ -67,7 +67,7 @@ class Event:
 class Trace:
     """What one subject computed on the way to an answer."""
 
-    table: Instrumented
+    table: InstrumentedCode
     events: list[Event]
     values: list[Value]
     error: int | None = None  # the statement that raised, where it did
@@ -87,7 +87,7 @@ def _recorder() -> str:
     return (Path(__file__).parent / "recorder.py").read_text(encoding="utf-8")
 
 
-def traced(subject: Any, table: Instrumented, probe: Probe) -> tuple[Trace, Any]:
+def traced(subject: Any, table: InstrumentedCode, probe: Probe) -> tuple[Trace, Any]:
     """The trace of the subject's answer to a question, and the answer. Raises BadTrace, StudentError."""
     inner = getattr(subject, "subject", subject)
     before = getattr(inner, "limits", None)
@@ -116,7 +116,7 @@ def _define(subject: Any, source: str) -> None:
         raise BadTrace(f"the rewritten definitions do not run: {outcome.error}")
 
 
-def read(table: Instrumented, told: Any) -> Trace:
+def read(table: InstrumentedCode, told: Any) -> Trace:
     """The trace in what a recorder said. Raises BadTrace for what it cannot have said."""
     if type(told) is not list or len(told) != 4 or type(told[3]) is not list:
         raise BadTrace("not a trace")

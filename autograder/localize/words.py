@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograder.localize.align import TOLERANCE, factor
-from autograder.localize.find import Found
+from autograder.localize.find import FaultLocation
 from autograder.localize.instrument import Node
 from autograder.localize.recorder import TENSOR, TEXT
 from autograder.localize.trace import Trace, Value
@@ -20,7 +20,7 @@ LARGEST = 8  # rows and columns of the matrix that is shown
 CLOSE = 1e-4
 
 
-def sentence(found: Found) -> str:
+def sentence(found: FaultLocation) -> str:
     """What is wrong at the line, without the line's number; "" for nothing to say."""
     trace = found.trace
     if trace is None:
@@ -147,7 +147,7 @@ def rows(a: np.ndarray, b: np.ndarray, like: Value) -> str:
     return f"; {int(wrong.sum())} of {len(wrong)} rows differ" if wrong.any() else ""
 
 
-def picture(found: Found) -> dict[str, Any] | None:
+def picture(found: FaultLocation) -> dict[str, Any] | None:
     """The first matrix of the student's value there, and which of its entries are wrong; nothing of a right one's."""
     if found.trace is None or found.blamed is None or found.blamed.event is not None:
         return None

@@ -10,7 +10,7 @@ from autograder.cluster.history import AttemptRecord
 
 
 @dataclass(frozen=True)
-class Green:
+class FullMarks:
     """An exercise's way to full marks: attempts, and hours from the first graded one, of those who got there."""
 
     exercise: str
@@ -35,8 +35,8 @@ class Green:
         return median(later) if later else None
 
 
-def greens(attempts: Sequence[AttemptRecord]) -> list[Green]:
-    """A Green for each exercise; none where nobody handed in twice, since there is nothing to be seen then."""
+def greens(attempts: Sequence[AttemptRecord]) -> list[FullMarks]:
+    """A FullMarks for each exercise; none where nobody handed in twice, since there is nothing to be seen then."""
     attempts = [one for one in attempts if not one.state]
     if not any(one.number > 1 for one in attempts):
         return []
@@ -44,7 +44,7 @@ def greens(attempts: Sequence[AttemptRecord]) -> list[Green]:
     return [_green(name, attempts) for name in names]
 
 
-def _green(name: str, attempts: Sequence[AttemptRecord]) -> Green:
+def _green(name: str, attempts: Sequence[AttemptRecord]) -> FullMarks:
     started: dict[str, AttemptRecord] = {}
     reached: dict[str, AttemptRecord] = {}
     for one in attempts:
@@ -55,4 +55,4 @@ def _green(name: str, attempts: Sequence[AttemptRecord]) -> Green:
         if verdict["status"] == "passed":
             reached.setdefault(one.student, one)
     hours = [(one.at - started[student].at).total_seconds() / 3600 for student, one in reached.items()]
-    return Green(name, len(started), [one.number for one in reached.values()], hours)
+    return FullMarks(name, len(started), [one.number for one in reached.values()], hours)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from statistics import mean, median
 
-from autograder.report.attempts import Green
+from autograder.report.attempts import FullMarks
 from autograder.report.group import PASSED_BY, SHARED_BY, ExerciseSummary, Verdicts, exercises, share
 from autograder.report.scores import Scores
 
@@ -26,7 +26,7 @@ KINDS = {"full": "full marks", "part": "part", "none": "none", "open": "not grad
 
 
 def page(
-    assignment: str, students: Sequence[Verdicts], ways: Sequence[Green] = (), scores: Scores | None = None
+    assignment: str, students: Sequence[Verdicts], ways: Sequence[FullMarks] = (), scores: Scores | None = None
 ) -> str:
     """The whole page. `ways`: the attempts it took, where they were kept; `scores`: what the gradebook has."""
     found = exercises(students)
@@ -126,7 +126,7 @@ def histogram(title: str, note: str, what: str, counts: Sequence[int]) -> str:
     return table(title, note, head, rows)
 
 
-def _ways(ways: Sequence[Green]) -> str:
+def _ways(ways: Sequence[FullMarks]) -> str:
     if not ways:
         return ""
     rows = []

@@ -62,7 +62,7 @@ class SimilarPair:
 
 
 @dataclass(frozen=True)
-class Similar:
+class SimilarityReport:
     """What was found in a class."""
 
     pairs: list[SimilarPair]  # the strongest evidence first
@@ -112,7 +112,7 @@ def _overlap(a: set[int], b: set[int]) -> float:
     return len(a & b) / max(len(a), len(b), 1)
 
 
-def compare(answers: Answers, stubs: Mapping[str, str]) -> Similar:
+def compare(answers: Answers, stubs: Mapping[str, str]) -> SimilarityReport:
     """The pairs of students whose answers are alike. `stubs`: cell → what was handed out."""
     cells = dict.fromkeys(cell for own in answers.values() for cell in own)
     found: dict[tuple[str, str], list[Match]] = defaultdict(list)
@@ -131,7 +131,7 @@ def compare(answers: Answers, stubs: Mapping[str, str]) -> Similar:
             if match.share >= ALIKE and match.evidence >= LEAST:
                 found[pair].append(match)
     pairs = [SimilarPair(who, tuple(sorted(some, key=lambda one: -one.evidence))) for who, some in found.items()]
-    return Similar(sorted(pairs, key=lambda pair: -pair.evidence), nearest, unreadable)
+    return SimilarityReport(sorted(pairs, key=lambda pair: -pair.evidence), nearest, unreadable)
 
 
 def _matches(cell: str, prints: dict[str, dict[int, set[int]]], stub: set[int]) -> Iterator[tuple]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from autograder.report.page import document, histogram, row_head, table
-from autograder.report.similar import ALIKE, KnownAnswerMatch, Match, Similar, SimilarPair
+from autograder.report.similar import ALIKE, KnownAnswerMatch, Match, SimilarityReport, SimilarPair
 
 SHOWN = 50  # pairs whose code is on the page
 STYLE = """
@@ -36,7 +36,7 @@ the same. Where they are many it is simply how one writes it. No mark depends on
 def page(
     assignment: str,
     answers: Mapping[str, Mapping[str, str]],
-    found: Similar,
+    found: SimilarityReport,
     same: list[SimilarPair] | None = None,
     known: Sequence[KnownAnswerMatch] = (),
 ) -> str:
@@ -78,7 +78,7 @@ def _known(known: Sequence[KnownAnswerMatch]) -> str:
     return table("Like a known answer", LIKE, head, rows)
 
 
-def _nearest(found: Similar) -> str:
+def _nearest(found: SimilarityReport) -> str:
     counts = [0] * 5
     for share in found.nearest.values():
         counts[min(int(share * 5), 4)] += 1
@@ -86,7 +86,7 @@ def _nearest(found: Similar) -> str:
     return histogram("Nearest", note, "Shared with the nearest", counts)
 
 
-def _unreadable(found: Similar) -> str:
+def _unreadable(found: SimilarityReport) -> str:
     if not found.unreadable:
         return ""
     rows = [f"<tr>{row_head(student)}<td class=\"text\"><code>{escape(cell)}</code></td></tr>"

@@ -13,7 +13,7 @@ SET_QUOTA, TERMINATE = 0x0100, 0x0001  # rights to the process
 BASE_MB = 2048  # that Python and torch commit before a line of the student's runs
 
 
-class Basic(ctypes.Structure):
+class BasicLimits(ctypes.Structure):
     """JOBOBJECT_BASIC_LIMIT_INFORMATION."""
 
     _fields_ = [
@@ -23,11 +23,11 @@ class Basic(ctypes.Structure):
     ]  # fmt: skip
 
 
-class Extended(ctypes.Structure):
+class ExtendedLimits(ctypes.Structure):
     """JOBOBJECT_EXTENDED_LIMIT_INFORMATION; `counters` is IO_COUNTERS."""
 
     _fields_ = [
-        ("basic", Basic), ("counters", ctypes.c_uint64 * 6), ("process_memory", ctypes.c_size_t),
+        ("basic", BasicLimits), ("counters", ctypes.c_uint64 * 6), ("process_memory", ctypes.c_size_t),
         ("job_memory", ctypes.c_size_t), ("peak_process", ctypes.c_size_t), ("peak_job", ctypes.c_size_t),
     ]  # fmt: skip
 
@@ -40,7 +40,7 @@ class Job:
         for name in ("CreateJobObjectW", "OpenProcess"):
             getattr(self.kernel32, name).restype = ctypes.c_void_p
         self.handle = self._made(self.kernel32.CreateJobObjectW(None, None), "CreateJobObject")
-        wanted = Extended()
+        wanted = ExtendedLimits()
         wanted.basic.flags = ACTIVE_PROCESS | JOB_MEMORY | KILL_ON_CLOSE
         wanted.basic.processes = limits.processes
         wanted.job_memory = (BASE_MB + limits.memory_mb) << 20

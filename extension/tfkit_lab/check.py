@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from autograder.report import verdict_html
-from autograder.warm import Warm, request
+from autograder.warm import WarmProcesses, request
 from tfkit_lab.course import STATES
 
 SECONDS = 300.0  # the autograder has limits of its own; this one is for when it hangs
 MAX_CELLS = 500
 MAX_SOURCE = 2 << 20  # characters in all
 MAX_CODE = 4000  # characters of a cell that is written for somebody
-_warm = Warm(own_group=True)
+_warm = WarmProcesses(own_group=True)
 _CALL = re.compile(r"[A-Za-z_]\w*(\([\w\s.,=]*\))?")
 _EXERCISE = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
 _META = ("role", "exercise")

@@ -10,7 +10,7 @@ from typing import Any
 SECONDS = 120.0
 
 
-class Unknown(ValueError):
+class UnknownArchitecture(ValueError):
     """There is no such architecture, or it cannot be built; the words say why."""
 
 
@@ -31,7 +31,7 @@ async def anatomy(names: list[str]) -> dict[str, Any]:
     known = [model["name"] for model in await asyncio.to_thread(models)]
     for name in names:
         if name not in known:
-            raise Unknown(f"there is no architecture {name!r}")
+            raise UnknownArchitecture(f"there is no architecture {name!r}")
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-P", "-m", "tfkit_lab.show", *names,
         stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
@@ -44,5 +44,5 @@ async def anatomy(names: list[str]) -> dict[str, Any]:
             await process.wait()
     if process.returncode:
         said = err.decode(errors="replace").strip().splitlines()
-        raise Unknown(f"{' and '.join(names)}: {said[-1][:300] if said else 'cannot be built'}")
+        raise UnknownArchitecture(f"{' and '.join(names)}: {said[-1][:300] if said else 'cannot be built'}")
     return json.loads(out)

@@ -175,7 +175,7 @@ class AnatomyHandler(_Handler):
         try:
             async with self.settings["tfkit_building"]:
                 self.finish(json.dumps(await family.anatomy(names.split("/"))))
-        except family.Unknown as error:
+        except family.UnknownArchitecture as error:
             self.say(400, str(error))
         except TimeoutError:
             self.say(500, f"{names} was not built within {family.SECONDS:.0f} s")

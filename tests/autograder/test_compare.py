@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from autograder.checks.compare import RaisedError, Spread, Tolerance, compare, compare_form, compare_values
+from autograder.checks.compare import LazySpread, RaisedError, Tolerance, compare, compare_form, compare_values
 from autograder.sandbox.inside import wire
 
 
@@ -111,7 +111,7 @@ def test_ill_conditioned_gradients_get_room():
 
 def test_room_for_an_ill_conditioned_input_is_measured_only_where_it_is_needed():
     calls = []
-    spread = Spread(lambda: calls.append(1) or 0.5)
+    spread = LazySpread(lambda: calls.append(1) or 0.5)
     expected = torch.tensor([1.0, 2.0])
     assert compare(expected, expected + 1e-7, Tolerance(spread=spread)) is None and not calls
     assert compare(expected, expected + 1.0, Tolerance(spread=spread)) is None and calls == [1]

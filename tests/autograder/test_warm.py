@@ -20,7 +20,7 @@ ECHO = "import json, os; print(json.dumps([os.getpid(), json.loads(input())]))"
 @pytest.fixture
 def processes(monkeypatch):
     monkeypatch.setattr(warm, "COMMAND", (sys.executable, "-c", ECHO))
-    made = warm.Warm()
+    made = warm.WarmProcesses()
     yield made
     made.close()
 
@@ -87,7 +87,7 @@ def test_nobody_waits_for_ever(processes, monkeypatch):
 
 def test_one_that_waits_goes_with_whoever_started_it():
     code = (
-        "import os, sys; from autograder import warm; w = warm.Warm()\n"
+        "import os, sys; from autograder import warm; w = warm.WarmProcesses()\n"
         "with w.process() as p: p.communicate(warm.request(['list']))\n"
         "print(w._waiting[0].pid, flush=True); os._exit(0)"
     )
@@ -98,7 +98,7 @@ def test_one_that_waits_goes_with_whoever_started_it():
 def test_a_file_beside_the_notebook_takes_no_modules_place(tmp_path, monkeypatch):
     (tmp_path / "random.py").write_text("raise RuntimeError('the wrong one')")
     monkeypatch.chdir(tmp_path)
-    processes = warm.Warm()
+    processes = warm.WarmProcesses()
     with processes.process() as process:
         out, err = process.communicate(warm.request(["list"]), timeout=120)
     processes.close()
@@ -108,7 +108,7 @@ def test_a_file_beside_the_notebook_takes_no_modules_place(tmp_path, monkeypatch
 def test_an_interrupt_is_not_meant_for_the_one_that_waits():
     """It loads torch and a box, is interrupted as all processes of a notebook are, and checks all the same."""
     right = answers(CAUSAL, "right")[0]
-    processes = warm.Warm("--trust", own_group=True)
+    processes = warm.WarmProcesses("--trust", own_group=True)
     with processes.process() as process:
         while not psutil.Process(process.pid).children():  # the box's, once all else is loaded
             assert process.poll() is None, process.stderr.read()

@@ -28,14 +28,14 @@ CELLS = [{"source": "def causal_mask(): ...", "role": "exercise", "exercise": EX
 def prepared(monkeypatch):
     """How often a lab with a course made ready for a check; no process is started for it."""
     calls = []
-    monkeypatch.setattr(warm.Warm, "prepare", lambda self: calls.append(self))
+    monkeypatch.setattr(warm.WarmProcesses, "prepare", lambda self: calls.append(self))
     return calls
 
 
 @pytest.fixture
 def grader(monkeypatch, tmp_path):
     """Puts a script in the autograder's place: what is tested here is the way there and back."""
-    processes = warm.Warm(own_group=True)
+    processes = warm.WarmProcesses(own_group=True)
     monkeypatch.setattr(engine, "_warm", processes)
 
     def install(body: str) -> None:

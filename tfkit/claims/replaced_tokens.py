@@ -57,7 +57,7 @@ def made(head: str, size: Size, width: int = 0, labels: int = 2):
     return tfkit.from_config("electra", head, vocab_size=size.vocab_size, **shape, **quiet)
 
 
-class Both(nn.Module):
+class GeneratorAndDiscriminator(nn.Module):
     """Generator and discriminator, and their loss: the discriminator's counts 50 times, as in the paper."""
 
     def __init__(self, size: Size) -> None:
@@ -85,7 +85,7 @@ def arithmetic(loss, batch) -> int:
 def pretrained(arm: str, seed: int, size: Size) -> nn.Module:
     """An encoder after one of the objectives, or of fresh weights; all for the arithmetic of ELECTRA's steps."""
     torch.manual_seed(seed)
-    both, alone = Both(size), made("masked_lm", size)
+    both, alone = GeneratorAndDiscriminator(size), made("masked_lm", size)
     learned = batches(rows(size.vocab_size, size.length)[0], MaskedLM(4, size.vocab_size), size.batch)
     batch = next(iter(learned(torch.Generator().manual_seed(seed))))
     if arm == "masked":

@@ -92,7 +92,7 @@ class Sinusoids(FairseqNameMap):
         return super().load(theirs)
 
 
-class TwoTables(Sinusoids):
+class SeparateTablesNameMap(Sinusoids):
     """Where nothing is shared, each side has embeddings under its own name, and the output matrix is the decoder's."""
 
     def load(self, theirs):
@@ -106,7 +106,7 @@ class TwoTables(Sinusoids):
         return super().load(theirs) | own
 
 
-class OnlyTwoTables(TwoTables):
+class UntiedNameMap(SeparateTablesNameMap):
     """Where nothing is shared, their models have no shared table either, tied or not."""
 
     KEEPS_SHARED = False

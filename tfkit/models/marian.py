@@ -70,7 +70,7 @@ class Marian(BART):
 
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)
-        self.names = HF if config.share_embeddings else _fairseq.OnlyTwoTables()
+        self.names = HF if config.share_embeddings else _fairseq.UntiedNameMap()
         if not config.share_embeddings and (head == "causal_lm" or self.decoder_embed is None):
             own = self.second_table()
             normal_init(own)
@@ -87,7 +87,7 @@ class Marian(BART):
 
 MODEL = Marian
 
-HF = _fairseq.TwoTables()
+HF = _fairseq.SeparateTablesNameMap()
 HF_HEADS = {"MarianModel": None, "MarianMTModel": "seq2seq_lm", "MarianForCausalLM": "causal_lm"}
 HF_FIELDS = {
     **HF_FIELDS, "share_encoder_decoder_embeddings": "share_embeddings", "decoder_vocab_size": "decoder_vocab_size",

@@ -122,7 +122,7 @@ class ProphetNet(Model):
         """An encoder alone is published under other names, and so are tables that are not shared."""
         if self.head == "encoder":
             return HF_ENCODER
-        return HF if self.config.tie_word_embeddings else Apart(alone=self.head == "causal_lm")
+        return HF if self.config.tie_word_embeddings else UntiedProphetNetNameMap(alone=self.head == "causal_lm")
 
     @property
     def last_position(self):
@@ -271,7 +271,7 @@ class ProphetNetNameMap(NameMap):
         return super().load({**theirs, self.words: found[0]} if found else theirs)
 
 
-class Apart(NameMap):
+class UntiedProphetNetNameMap(NameMap):
     """Where nothing is shared. alone: of a decoder without its encoder. Their models also have a table of words that
     nobody reads: it is left out, and written as a copy."""
 

@@ -10,14 +10,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.checks.compare import Spread, Tolerance
+from autograder.checks.compare import LazySpread, Tolerance
 from autograder.checks.probe import Case, Draw, Probe, float_leaves, on_floats
 
 Cases = Callable[[Draw], Iterable[Case]]
 
 
 def value_probe(case: Case, reference: Any) -> Probe:
-    far = Spread(lambda: spread(case, lambda c, _: c.value(reference)))
+    far = LazySpread(lambda: spread(case, lambda c, _: c.value(reference)))
     return Probe(case.value, case, replace(case.tolerance, spread=far), partial(value_probe, reference=reference))
 
 
@@ -32,7 +32,7 @@ def gradient_probe(case: Case, draw: Draw, reference: Any) -> Probe:
     sizes = [*float_leaves(case.gradients(reference, vectors)), *vectors]
     scale = max((t.abs().max().item() for t in sizes if t.numel()), default=0.0)
     doubles = [seed.double() for seed in vectors]
-    far = Spread(lambda: spread(case, lambda c, nudge: c.gradients(reference, list(map(nudge, doubles)))))
+    far = LazySpread(lambda: spread(case, lambda c, nudge: c.gradients(reference, list(map(nudge, doubles)))))
     tolerance = Tolerance(16 * case.length, case.amplify, case.eps, scale, far)
 
     def again(other: Case) -> Probe:  # the same vector for cases of one shape, however many were tried before

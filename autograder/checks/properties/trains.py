@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from autograder.checks.compare import Spread, Tolerance
+from autograder.checks.compare import LazySpread, Tolerance
 from autograder.checks.probe import Case, Check, Draw, Probe, on_floats
 from autograder.checks.properties._probes import spread
 
@@ -71,7 +71,7 @@ def _followed(case: Case, loss: Loss, reference: Any) -> Probe:
         start = on_floats(case.state, lambda value: value.to(case.dtype or value.dtype))
         return _losses(case.built(subject), case, start, loss, shape, partial(torch.optim.SGD, lr=RATE), STEPS)
 
-    far = Spread(lambda: spread(case, lambda moved, _: losses(moved, reference)))
+    far = LazySpread(lambda: spread(case, lambda moved, _: losses(moved, reference)))
     return Probe(partial(losses, case), case, Tolerance(STEPS * case.length, case.amplify, spread=far))
 
 

@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook
 from sqlalchemy import text
 
 from autograder.cluster.course import BadCourse, Course, working_in
-from autograder.cluster.gradebook import Writer
+from autograder.cluster.gradebook import GradebookWriter
 from autograder.cluster.job import GradingRecord, WrongVersion, grade
 from autograder.sandbox import SandboxError
 
@@ -80,7 +80,7 @@ def grade_here(root, url=None):
     course = Course(root, UNIT)
     if url:
         course.coursedir.db_url = url
-    with Writer(course) as writer:
+    with GradebookWriter(course) as writer:
         for submission in course.submissions():
             record = GradingRecord.from_bytes(grade(course.bundle(submission), course.secret))
             writer.write(record, submission.folder)
@@ -118,7 +118,7 @@ def test_an_error_takes_the_whole_submission_back(course, monkeypatch):
     submission = opened.submissions()[0]
     record = GradingRecord.from_bytes(grade(opened.bundle(submission), opened.secret))
     url = f"sqlite:///{course.root / 'gradebook.db'}"
-    with Writer(opened) as writer:
+    with GradebookWriter(opened) as writer:
         monkeypatch.setattr(writer, "_penalty", lambda notebook: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             writer.write(record, submission.folder)

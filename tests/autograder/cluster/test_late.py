@@ -11,7 +11,7 @@ from traitlets.config import Config
 
 from autograder.cluster import command
 from autograder.cluster.course import Course
-from autograder.cluster.gradebook import Writer
+from autograder.cluster.gradebook import GradebookWriter
 from autograder.cluster.job import GradingRecord, grade
 from autograder.cluster.records import Records
 from autograder.nbgrader.late import LatePolicy
@@ -82,7 +82,7 @@ def late_course(course):
     opened = Course(course.root, UNIT)
     (submission,) = opened.submissions()
     record = GradingRecord.from_bytes(grade(opened.bundle(submission), opened.secret))
-    with Writer(opened) as writer, Records(course.root) as records:
+    with GradebookWriter(opened) as writer, Records(course.root) as records:
         round = records.begin(UNIT, regrade=False)
         records.add(round, record)
         writer.write(record, submission.folder)
@@ -134,7 +134,7 @@ def test_a_regrade_is_foretold_in_totals_and_nothing_of_the_telling_stays(course
     record, folder = late_course(course)
     before = (course.root / "gradebook.db").read_bytes()
     policy(course, 0.5)
-    with Writer(Course(course.root, UNIT)) as writer:
+    with GradebookWriter(Course(course.root, UNIT)) as writer:
         assert writer.preview(record, folder) == (Total(FULL, pytest.approx(FULL / 10)), Total(FULL, FULL / 2))
     assert (course.root / "gradebook.db").read_bytes() == before
 

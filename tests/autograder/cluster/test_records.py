@@ -10,7 +10,7 @@ import pytest
 
 from autograder.cluster.bundle import Key
 from autograder.cluster.job import GradingRecord
-from autograder.cluster.records import Busy, Records
+from autograder.cluster.records import CourseBusy, Records
 
 KEY = Key("ada", "unit", "s" * 64, "c" * 64)
 
@@ -69,7 +69,7 @@ def test_nothing_is_ever_changed_or_deleted(tmp_path, table):
 
 
 def test_a_second_grader_is_told(tmp_path):
-    with Records(tmp_path), pytest.raises(Busy, match="another"):
+    with Records(tmp_path), pytest.raises(CourseBusy, match="another"):
         Records(tmp_path)
     Records(tmp_path).__exit__()  # the lock went with the first
 

@@ -12,7 +12,7 @@ from autograder import trouble
 from autograder.cli import main
 from autograder.cluster import command, pool
 from autograder.cluster.course import BadCourse, Course
-from autograder.cluster.gradebook import Writer
+from autograder.cluster.gradebook import GradebookWriter
 from autograder.cluster.job import GradingRecord, grade
 
 from .conftest import UNIT
@@ -39,7 +39,7 @@ def graded(course):
     opened = Course(course.root, UNIT)
     (submission,) = opened.submissions()
     record = GradingRecord.from_bytes(grade(opened.bundle(submission), opened.secret))
-    with Writer(opened) as writer:
+    with GradebookWriter(opened) as writer:
         writer.write(record, submission.folder)
     return course, record, submission.folder
 
@@ -71,7 +71,7 @@ def test_a_disk_that_is_full_leaves_the_graded_folder_and_the_rows_that_were_the
     kept = lambda: {path: path.read_bytes() for path in (course.root / "autograded").rglob("*") if path.is_file()}
     before = kept()
     path = course.root / "autograded" / "ada" / UNIT / f"{UNIT}.ipynb"
-    with Writer(Course(course.root, UNIT)) as writer:
+    with GradebookWriter(Course(course.root, UNIT)) as writer:
         for broken in ("_given_files", "_rows"):
             with monkeypatch.context() as patched:
                 patched.setattr(writer, broken, lambda *_: exec("raise OSError(28, 'No space left on device')"))

@@ -14,8 +14,8 @@ from autograder.checks.corpus import asked_of
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import answered
 from autograder.diagnose import BESIDES, diagnose, known_answers
-from autograder.diagnosis.compose import Together, fit
-from autograder.diagnosis.limit import Late, limited
+from autograder.diagnosis.compose import CombinedMistakes, fit
+from autograder.diagnosis.limit import TimeLimitExceeded, limited
 
 ATTENTION = registry.find("attention.scaled_dot_product")
 
@@ -64,7 +64,7 @@ def test_only_mistakes_on_different_lines_of_one_base_fit():
     third = answer(ATTENTION, "mask_inverted")
     assert not fit((one, other)) and fit((one, third)) and not fit((one, other, third))
     edits = [known for known in known_answers(ATTENTION) if hasattr(known, "replacements")]
-    pairs = [Together(pair) for pair in itertools.combinations(edits, 2) if fit(pair)]
+    pairs = [CombinedMistakes(pair) for pair in itertools.combinations(edits, 2) if fit(pair)]
     assert len(pairs) > 80
     for pair in pairs:
         compile(pair.read_text(), "pair.py", "exec")
@@ -78,7 +78,7 @@ def test_what_never_ends_is_stopped_in_any_thread():
             with limited(0.05):
                 while True:
                     pass
-        except Late:
+        except TimeLimitExceeded:
             ended.append(True)
         with limited(5.0):
             ended.append(True)

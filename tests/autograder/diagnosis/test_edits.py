@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from autograder import registry
-from autograder.answers import BadCorpus, Edited, answer, answers
+from autograder.answers import BadCorpus, EditedAnswer, answer, answers
 from autograder.cli import main
 from autograder.diagnosis.edits import BadChange, applied, compatible, difference, entry, parsed
 
@@ -61,7 +61,7 @@ def test_every_entry_of_the_course_fits_its_base():
     for exercise in registry.exercises():
         for kind in ("wrong", "edge"):
             for one in answers(exercise, kind):
-                count += isinstance(one, Edited) and bool(one.replacements)
+                count += isinstance(one, EditedAnswer) and bool(one.replacements)
                 compile(one.read_text(), one.name, "exec")
     assert count >= 890
 

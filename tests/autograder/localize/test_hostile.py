@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from autograder import registry, run
-from autograder.localize.align import Known, departure, roots, unlike
+from autograder.localize.align import KnownValues, departure, roots, unlike
 from autograder.localize.instrument import instrumented
 from autograder.localize.recorder import EVENTS, NUMBERS
 from autograder.localize.trace import BadTrace, read
@@ -78,7 +78,7 @@ def test_random_traces_are_read_or_refused():
             continue
         read_well += 1
         root = roots(trace)
-        departure(trace, Known([trace]), root)
+        departure(trace, KnownValues([trace]), root)
         unlike(trace, [trace], root)
     assert read_well > 20
 
@@ -93,7 +93,7 @@ def test_the_largest_trace_costs_little():
     started = time.process_time()
     trace = read(TABLE, said)
     root = roots(trace)
-    departure(trace, Known([]), root)
+    departure(trace, KnownValues([]), root)
     unlike(trace, [], root)
     assert time.process_time() - started < 20
 

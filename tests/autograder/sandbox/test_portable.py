@@ -158,12 +158,12 @@ class Kernel:
 
 
 def test_a_job_bounds_memory_and_processes_and_ends_with_its_handle():
-    assert ctypes.sizeof(job.Extended) == 144  # as 64-bit Windows has it
+    assert ctypes.sizeof(job.ExtendedLimits) == 144  # as 64-bit Windows has it
     kernel = Kernel()
     made = job.Job(123, Limits(memory_mb=512, processes=9), kernel)
     assert kernel.calls == ["CreateJobObjectW", "SetInformationJobObject", "OpenProcess", "AssignProcessToJobObject",
                             "CloseHandle"]  # fmt: skip
-    given = job.Extended.from_buffer_copy(kernel.limits)
+    given = job.ExtendedLimits.from_buffer_copy(kernel.limits)
     assert given.basic.flags == 0x2208 and given.basic.processes == 9
     assert given.job_memory == (job.BASE_MB + 512) << 20
     made.close()
