@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from autograder import registry, trouble
+from autograder import misconceptions, registry, trouble
 from autograder.api import Exercise, Verdict, with_hints
 from autograder.report.text import plain, verdict_text
 from tfkit_course import install
@@ -70,6 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     history.add_argument("assignment")
     history.add_argument("students", nargs="*", metavar="STUDENT", help="these alone; all where none is named")
     history.set_defaults(run=_history)
+    _misconceptions_parser(commands.add_parser("misconceptions", help="wrong answers of a class that nothing explains"))
     lint = commands.add_parser("lint", help="what is wrong with an assignment, before it is released")
     lint.add_argument("course", type=Path, metavar="COURSE_DIR")
     lint.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help="all that have a source where none is given")
@@ -89,6 +90,19 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _misconceptions_parser(command: argparse.ArgumentParser) -> None:
+    command.add_argument("course", type=Path, metavar="COURSE_DIR")
+    command.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help="all that are graded where none is given")
+    command.add_argument("--kinds", action="store_true",
+                         help="those too of which the kind of mistake is said, though no mistake is named")  # fmt: skip
+    command.add_argument("--name", nargs=2, metavar=("GROUP", "SENTENCE"),
+                         help="keep a group's behaviour with the sentence that verdicts are to say of it")  # fmt: skip
+    command.add_argument("--called", metavar="NAME", help="with --name: what it is called; else by the sentence")
+    command.add_argument("--export", metavar="EXERCISE/NAME", help="print one that is kept as a table of wrong.toml")
+    command.add_argument("-o", "--output", type=Path, metavar="FILE.html", help="the groups as a page, a new file")
+    command.set_defaults(run=_misconceptions)
+
+
 def _check_parser(check: argparse.ArgumentParser) -> None:
     check.add_argument("exercise", help="an id, as `autograder list` shows them")
     check.add_argument("files", nargs="+", type=Path, metavar="FILE.{py,ipynb}")
@@ -97,6 +111,8 @@ def _check_parser(check: argparse.ArgumentParser) -> None:
     check.add_argument("--json", action="store_true", help="one object a line per file")
     check.add_argument("--hints", type=int, choices=range(4), default=3, metavar="N",
                        help="steps of help: 1 the concept, 2 what was seen, 3 the counter-example")  # fmt: skip
+    check.add_argument("--known", type=Path, metavar="DIR",
+                       help="a folder with a course's own misconceptions.toml, such as a released unit's")  # fmt: skip
     check.add_argument("--trust", action="store_true", help="where there is no sandbox, run the code NOT ISOLATED")
     check.set_defaults(run=_check)
 
@@ -271,6 +287,20 @@ def _totals(arguments: argparse.Namespace) -> dict[str, str]:
         return {}
 
 
+def _misconceptions(arguments: argparse.Namespace) -> int:
+    try:
+        from autograder.report import unexplained, unexplained_command
+    except ImportError as error:
+        raise BadInput(f"`autograder misconceptions` needs {error.name}: {install('grading')}") from error
+    from autograder.misconceptions import BadMisconceptions
+    from autograder.sandbox import SandboxError
+
+    try:
+        return unexplained_command.run(arguments)
+    except (unexplained.BadCourse, unexplained.NoBehaviour, BadMisconceptions, SandboxError) as error:
+        raise BadInput(str(error)) from error
+
+
 def _lint(arguments: argparse.Namespace) -> int:
     try:
         from autograder.lint import command
@@ -325,11 +355,14 @@ def _check(arguments: argparse.Namespace) -> int:
 
     try:
         backend = choose(trust=arguments.trust)
+        known = misconceptions.read(arguments.known / misconceptions.FILE) if arguments.known else {}
     except SandboxError as error:
         raise BadInput(f"{error} (--trust)") from error
+    except misconceptions.BadMisconceptions as error:
+        raise BadInput(str(error)) from error
     verdicts = []
     for file, content in submissions:
-        how = {"device": arguments.device, "seed": arguments.seed}
+        how = {"device": arguments.device, "seed": arguments.seed, "known": known}
         verdict = graded(exercise, file, content, backend, **how)
         verdicts.append(verdict)
         shown = with_hints(verdict.as_json(), arguments.hints)
@@ -340,7 +373,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def graded(exercise: Exercise, file: Path, content: Any, backend: Any, **how: Any) -> Verdict:
-    """The verdict on what `read` gave; keywords device and seed."""
+    """The verdict on what `read` gave; keywords device, seed and known."""
     from autograder import run
 
     if isinstance(content, str):

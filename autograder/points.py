@@ -69,13 +69,13 @@ def check_weights(given: Any, where: str) -> dict[str, float]:
 
 def shares(parts: Sequence[Part], points: float, weights: Mapping[str, float] | None = None) -> list[float]:
     """How many of the exercise's points each part is worth; together they are `points`, edges at most a quarter."""
-    attend_with_logsumexp = [weight * (weights or {}).get(name, 1.0) for name, weight in parts]
-    edges = math.fsum(w for (name, _), w in zip(parts, attend_with_logsumexp, strict=True) if name == "edges")
-    rest = math.fsum(attend_with_logsumexp) - edges
+    weighted = [weight * (weights or {}).get(name, 1.0) for name, weight in parts]
+    edges = math.fsum(w for (name, _), w in zip(parts, weighted, strict=True) if name == "edges")
+    rest = math.fsum(weighted) - edges
     if rest <= 0:  # nothing but edges: as they are
-        return [points * w / edges if edges else 0.0 for w in attend_with_logsumexp]
+        return [points * w / edges if edges else 0.0 for w in weighted]
     most = rest * MOST_AT_EDGES / (1 - MOST_AT_EDGES)
     room = min(1.0, most / edges) if edges else 1.0
-    fitted = [w * room if name == "edges" else w for (name, _), w in zip(parts, attend_with_logsumexp, strict=True)]
+    fitted = [w * room if name == "edges" else w for (name, _), w in zip(parts, weighted, strict=True)]
     total = math.fsum(fitted)
     return [points * w / total for w in fitted]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from autograder import injected_modules, points, registry
+from autograder import injected_modules, misconceptions, points, registry
 from autograder.answers import answers
 from autograder.api import CheckResult, Exercise, Limits, Status, Verdict
 from autograder.checks import device as devices
@@ -19,7 +19,7 @@ from autograder.checks.properties.parameters import PARAMETERS
 from autograder.checks.reference import reference_of
 from autograder.checks.shrink import shrunk
 from autograder.checks.steps import first_wrong_step
-from autograder.diagnose import counterexample, diagnose, diagnose_edge, subject_of
+from autograder.diagnose import Misconception, counterexample, diagnose, diagnose_edge, subject_of
 from autograder.diagnosis.kinds import kind
 from autograder.localize.tell import localized
 from autograder.parse import parse_source
@@ -50,6 +50,7 @@ class Attempt:
     missing: str = ""  # why there was nothing to examine
     step: str | None = None  # which of several layers was the first to go wrong
     departure: dict[str, Any] | None = None  # the first of the student's lines that departs from right answers
+    recognised: Misconception | None = None  # of the course's own, which one it behaves like
 
     @property
     def passed(self) -> bool:
@@ -74,6 +75,7 @@ class Grader:
     device: str = "auto"
     limits: Limits = Limits()
     weights: Mapping[str, float] = field(default_factory=dict)  # of properties, as the course has them
+    known: misconceptions.Entries = field(default_factory=dict)  # the course's own misconceptions
     deadly: set[str] = field(default_factory=set)
     _drawn: tuple[Any, list[Asked]] = (None, [])  # the last exercise's questions: a second attempt is asked the same
 
@@ -98,19 +100,27 @@ class Grader:
 
     def _grade(self, exercise: Exercise, verdict: Verdict, lack: str) -> Verdict:
         """`lack`: why nothing is asked on a card."""
+        return _judged(exercise, verdict, self._decisive(exercise, verdict), lack, self.weights)
+
+    def examined(self, exercise: Exercise, seed: int) -> tuple[Verdict, Attempt]:
+        """The verdict with these inputs on the CPU, and all that the box showed; raises whatever fails."""
+        verdict = Verdict(exercise=exercise.id, status="not_graded", score=0.0, max_score=exercise.points, seed=seed,
+                          sandbox=self.backend.name, device="cpu")  # fmt: skip
+        attempt = self._decisive(exercise, verdict)
+        return _judged(exercise, verdict, attempt, CPU_ALONE, self.weights), attempt
+
+    def _decisive(self, exercise: Exercise, verdict: Verdict) -> Attempt:
+        """The attempt that is judged: with the earlier answers, or with right ones in their place."""
         checks = registry.check_function(exercise)()
         attempt = self._attempt(exercise, checks, verdict, [])
         before = self._earlier_answers(exercise)
         if attempt.passed or attempt.missing or not before:
-            return self._judged(exercise, verdict, attempt, lack)
+            return attempt
         second = self._attempt(exercise, checks, verdict, before)
         if second.passed:  # what is wrong belongs to an earlier exercise, and is paid for there
-            return self._judged(exercise, verdict, replace(second, cells=attempt.cells), lack)
+            return replace(second, cells=attempt.cells)
         # its own mistake shows best without the earlier ones
-        return self._judged(exercise, verdict, attempt if second.missing else second, lack)
-
-    def _judged(self, exercise: Exercise, verdict: Verdict, attempt: Attempt, lack: str) -> Verdict:
-        return _judged(exercise, verdict, attempt, lack, self.weights)
+        return attempt if second.missing else second
 
     def _earlier_answers(self, exercise: Exercise) -> list[Exercise]:
         answered = {source.exercise for source in self._cells(exercise)} | {None}
@@ -146,6 +156,7 @@ class Grader:
                 self._examine(attempt, student, exercise, checks, verdict)
                 replaced = [name for name in names if name not in exercise.symbols] if override else []
                 self._localize(attempt, student, exercise, replaced)
+                self._recognise(attempt, student, exercise)
             return attempt
 
     def _examine(self, attempt: Attempt, student: Any, exercise: Exercise, checks: Sequence, verdict: Verdict) -> None:
@@ -168,6 +179,14 @@ class Grader:
             return
         cells = [(source.id, source.text) for source in self._cells(exercise) if not source.setup]
         attempt.departure = localized(exercise, attempt.findings, student, cells, replaced)
+
+    def _recognise(self, attempt: Attempt, student: SandboxClient, exercise: Exercise) -> None:
+        """The course's own misconception that a failed answer behaves like; asked last, so it can cost no mark."""
+        entries = self.known.get(exercise.id, ())
+        if attempt.passed or not student.alive or not entries:
+            return
+        if entry := misconceptions.recognise(exercise, entries, student):
+            attempt.recognised = Misconception(entry["name"], entry["sentence"])
 
     def _without(
         self, cell: str, exercise: Exercise, checks: Sequence, verdict: Verdict, override: list, was: Attempt
@@ -231,7 +250,7 @@ def _judged(exercise: Exercise, verdict: Verdict, attempt: Attempt, lack: str, w
     blind = next((f.check for f in attempt.findings if f.check.not_run and f.check.core), None)
     if blind is not None:  # what decides was not seen
         return replace(verdict, checks=checks, reason=f"{blind.name} {blind.not_run}")
-    found, stopped = diagnose(exercise, attempt.findings), _stopped(attempt.findings)
+    found, stopped = diagnose(exercise, attempt.findings) or attempt.recognised, _stopped(attempt.findings)
     unknown = None if attempt.passed or stopped or found else unexplained(exercise, attempt.findings)
     if unwritten:
         unknown = f"{_listed(unwritten)}: {NOT_WRITTEN}."
@@ -334,7 +353,7 @@ def attempt_of(student: str, sources: Sequence[CellSource]) -> str:
 
 
 def grade_source(exercise: Exercise, source: str, *, backend: Any, file: str = "", **how: Any) -> Verdict:
-    """Grade a plain Python source. Keywords as Grader's: key, submission, seed, device, limits."""
+    """Grade a plain Python source. Keywords as Grader's: key, submission, seed, device, limits, known."""
     how.setdefault("submission", hashlib.sha256(source.encode()).hexdigest())
     return replace(Grader([CellSource("source", source)], backend, **how).grade(exercise), file=file)
 
@@ -351,14 +370,16 @@ def grade_notebook(
     seed: int | None = None,
     limits: Limits | None = None,
     weights: Mapping[str, float] | None = None,
+    known: misconceptions.Entries | None = None,
 ) -> list[Verdict]:
     """Grade these exercises of a notebook (a dict in nbformat 4). `progress` gets each verdict as it is there.
 
-    `weights`: of properties, as `autograder.points.read` gives them.
+    `weights`: of properties, as `autograder.points.read` gives them; `known`: the course's own misconceptions, as
+    `autograder.misconceptions.read` does.
     """
     sources = sources_of(nb)
     attempt = attempt_of(student, sources)
-    grader = Grader(sources, backend, key, attempt, seed, device, limits or Limits(), weights or {})
+    grader = Grader(sources, backend, key, attempt, seed, device, limits or Limits(), weights or {}, known or {})
     verdicts = []
     for exercise in exercises:
         verdicts.append(grader.grade(exercise))

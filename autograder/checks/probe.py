@@ -31,6 +31,7 @@ from autograder.sandbox.inside import wire
 from autograder.sandbox.inside.agent import leaves
 from autograder.sandbox_client import StudentError
 
+FORM_CHECK = "shapes and types"  # a check of its own, of the answers to others
 FATAL = ("timeout", "memory", "crash")  # after these the box is gone
 
 
@@ -388,12 +389,23 @@ def _of_form(check: Check, answers: Sequence[Answer], forms: Sequence[Difference
     """Shapes and types of the same answers; nothing is asked again."""
     pairs = [(answer, form) for answer, form in zip(answers, forms, strict=True) if not _raised(answer)]
     why = check.not_run or ("" if pairs else "your code gave no answer to look at")
-    form = Check("shapes and types", check.probes, check.shapes, not_run=why, property="shapes")
+    form = Check(FORM_CHECK, check.probes, check.shapes, not_run=why, property="shapes")
     return Finding(form, tuple(replace(answer, difference=difference) for answer, difference in pairs))
 
 
 def _raised(answer: Answer) -> bool:
     return isinstance(answer.actual, RaisedError) and not isinstance(answer.expected, RaisedError)
+
+
+def telling_answers(findings: Sequence[Finding]) -> Iterator[tuple[Check, int, Answer]]:
+    """The answers by which two mistakes are told apart, each with its check and its place among the check's questions.
+
+    Not those to what a call leaves behind or costs, nor in a coarse type: right answers differ in them.
+    """
+    for finding in findings:
+        check = finding.check
+        if check.graded and check.property not in ("purity", "cost", "dtypes") and check.name != FORM_CHECK:
+            yield from ((check, place, answer) for place, answer in enumerate(finding.answers))
 
 
 def examine(checks: Sequence[Check], subject: Any, reference: Any, seed: Any) -> list[Finding]:

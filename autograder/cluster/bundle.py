@@ -21,10 +21,12 @@ PACKAGE = Path(__file__).parents[1]
 ENGINE = (
     "run.py",
     "points.py",
-    "student.py",
-    "given.py",
+    "sandbox_client.py",
+    "injected_modules.py",
     "diagnose.py",
     "diagnosis",
+    "localize",
+    "misconceptions.py",
     "answers.py",
     "checks",
     "sandbox",
@@ -105,16 +107,20 @@ def hash_of_submission(handed: dict[str, SubmittedNotebook]) -> str:
     return _digest(json.dumps([[name, one.text, one.unreadable] for name, one in sorted(handed.items())]).encode())
 
 
-def hash_of_checks(released: dict[str, ReleasedNotebook], weights: Mapping[str, float] | None = None) -> str:
-    """Changes with what a verdict depends on besides the submission: released cells, points, the weights of properties,
-    checks, reference, engine.
+def hash_of_checks(released: dict[str, ReleasedNotebook], settings: Mapping[str, Any] | None = None) -> str:
+    """Changes with what a verdict depends on besides the submission: released cells, points, checks, reference, engine.
+
+    `settings`: BoxedExecute's, of which count the weights of properties and the course's own misconceptions here.
 
     A worker computes it again from its own files, so that one with another version refuses to grade.
     """
     plain = json.dumps({name: asdict(one) for name, one in released.items()}, sort_keys=True)
     exercises = {cell.name for one in released.values() for cell in one.cells if cell.grade}
-    attend_with_logsumexp = json.dumps(sorted(weights.items())) if weights else ""
-    return _digest(plain.encode(), _code_hash(frozenset(exercises)).encode(), attend_with_logsumexp.encode())
+    weights, known = ((settings or {}).get(name) or {} for name in ("weights", "misconceptions"))
+    worth = json.dumps(sorted(weights.items())) if weights else ""
+    here = {name: entries for name, entries in known.items() if "check-" + name.replace(".", "-") in exercises}
+    own = [json.dumps(here, sort_keys=True).encode()] if here else []
+    return _digest(plain.encode(), _code_hash(frozenset(exercises)).encode(), worth.encode(), *own)
 
 
 @lru_cache(maxsize=8)

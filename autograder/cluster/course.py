@@ -81,7 +81,7 @@ class Course:
     @cached_property
     def checks(self) -> str:
         """The hash of all that a verdict depends on besides the submission."""
-        return hash_of_checks(self.released, self.settings["BoxedExecute"].get("weights"))
+        return hash_of_checks(self.released, self.settings["BoxedExecute"])
 
     @property
     def settings(self) -> dict[str, dict[str, Any]]:

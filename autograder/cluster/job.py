@@ -69,7 +69,7 @@ def grade(data: bytes, secret: CourseKey) -> bytes:
     """Grade a bundle. Raises WrongVersion, or SandboxError where this worker has no box: then nothing is recorded."""
     bundle = Bundle.from_bytes(data)
     boxed = bundle.settings.get("BoxedExecute", {})
-    if hash_of_checks(bundle.released, boxed.get("weights")) != bundle.key.checks:
+    if hash_of_checks(bundle.released, boxed) != bundle.key.checks:
         raise WrongVersion(f"{worker_name()} has another version of the checks: install there what the grader has")
     from autograder.sandbox import choose
 

@@ -113,11 +113,14 @@ def difference(base: str, text: str) -> str:
 
 def entry(name: str, base: str, sentence: str, change: str) -> str:
     """A table of wrong.toml, readable by a person: the lines of the change stand as they are."""
-    plain = "'''" not in change
-    text = f"'''\n{change}\n'''" if plain else f'"""\n{_escaped(change)}\n"""'
     one_line = "\n" not in sentence and not {'"', "\\"} & set(sentence)
     said = f'"{sentence}"' if one_line else f'"""\n{_escaped(sentence)}\n"""'
-    return f'[{name}]\nbase = "{base}"\nsentence = {said}\nchange = {text}\n'
+    return f'[{name}]\nbase = "{base}"\nsentence = {said}\nchange = {quoted(change)}\n'
+
+
+def quoted(text: str) -> str:
+    """Some lines as a text in TOML, which begins and ends on lines of its own."""
+    return f"'''\n{text}\n'''" if "'''" not in text else f'"""\n{_escaped(text)}\n"""'
 
 
 def _escaped(text: str) -> str:

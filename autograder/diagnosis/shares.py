@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from autograder.checks.compare import compare_values
+
 if TYPE_CHECKING:
     from autograder.checks.probe import Answer as Reply
 
@@ -100,17 +102,22 @@ def of_sequence(core: Sequence[Reply]) -> str | None:
     return f"Your list is not the right one: {said}." if said else None
 
 
+def _same(one: Any, other: Any) -> bool:
+    """Entries may be tensors, whose `==` is a tensor."""
+    return compare_values(one, other) is None
+
+
 def _starts(whole: list, part: list) -> bool:
-    return len(part) < len(whole) and whole[: len(part)] == part
+    return len(part) < len(whole) and _same(whole[: len(part)], part)
 
 
 def _ends(whole: list, part: list) -> bool:
-    return 0 < len(part) < len(whole) and whole[-len(part) :] == part
+    return 0 < len(part) < len(whole) and _same(whole[-len(part) :], part)
 
 
 SEQUENCES: tuple[tuple[str, Callable[[list, list], bool]], ...] = (
     ("it is empty", lambda right, theirs: not theirs),
-    ("it has the right entries in reverse order", lambda right, theirs: theirs == right[::-1]),
+    ("it has the right entries in reverse order", lambda right, theirs: _same(right[::-1], theirs)),
     ("it lacks the last entries", _starts),
     ("it goes on after it should have ended", lambda right, theirs: _starts(theirs, right)),
     ("it lacks the first entries", _ends),
@@ -119,7 +126,8 @@ SEQUENCES: tuple[tuple[str, Callable[[list, list], bool]], ...] = (
      lambda right, theirs: sorted(map(repr, right)) == sorted(map(repr, theirs))),
     ("it is shorter than it should be", lambda right, theirs: len(theirs) < len(right)),
     ("it is longer than it should be", lambda right, theirs: len(theirs) > len(right)),
-    ("it starts with the right entry and differs later", lambda right, theirs: right[:1] == theirs[:1] != []),
+    ("it starts with the right entry and differs later",
+     lambda right, theirs: bool(right and theirs) and _same(right[:1], theirs[:1])),
     ("it has as many entries as it should, and differs from the first on",
-     lambda right, theirs: len(theirs) == len(right) and right[:1] != theirs[:1]),
+     lambda right, theirs: len(theirs) == len(right) and not _same(right[:1], theirs[:1])),
 )  # fmt: skip

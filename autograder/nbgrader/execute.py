@@ -14,7 +14,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Dict, Float, Int, List, Unicode
 from traitlets.utils.importstring import import_item
 
-from autograder import points, registry
+from autograder import misconceptions, points, registry
 from autograder.api import Exercise, Limits, Verdict
 from autograder.nbgrader import unfinished
 from autograder.report import verdict_html, verdict_line
@@ -46,6 +46,7 @@ class BoxedExecute(NbGraderPreprocessor):
     weights = Dict(
         help="how many times its usual points each property earns, {'gradients': 2.0}: [weights] of the course.toml",
     ).tag(config=True)
+    misconceptions = Dict(help="the course's own, by exercise: misconceptions.toml, less the code").tag(config=True)
     slips = Dict(help="slips in the solutions of own tests, by assignment, as `autograder adopt` collects them").tag(
         config=True
     )
@@ -92,6 +93,7 @@ class BoxedExecute(NbGraderPreprocessor):
                 progress=lambda *what: self._progress(name, what),
                 limits=Limits(**self.limits),
                 **({"weights": points.check_weights(self.weights, "c.BoxedExecute")} if self.weights else {}),
+                **({"known": misconceptions.checked(self.misconceptions)} if self.misconceptions else {}),
             )
         except Exception as error:  # the student must not pay for it, nor the rest of the class
             self.log.exception("%s could not be graded", name)

@@ -82,7 +82,11 @@ def test_the_weights_of_a_course_reach_the_engine_and_change_what_is_graded_agai
     where = {"student": "ada", "assignment": "02-masks"}
     execute._grade(new_notebook(), [CAUSAL], where)
     assert given["weights"] == {"shapes": 4.0}
-    assert bundle.hash_of_checks({}, given["weights"]) != bundle.hash_of_checks({}) == bundle.hash_of_checks({}, {})
+    assert (
+        bundle.hash_of_checks({}, {"weights": given["weights"]})
+        != bundle.hash_of_checks({})
+        == bundle.hash_of_checks({}, {})
+    )
     (tmp_path / points.FILE).write_text("[weights]\nspeed = 4\n")  # a configuration that raises would be left out
     loaded = PyFileConfigLoader("nbgrader_config.py", path=str(tmp_path)).load_config()
     execute = BoxedExecute(config=loaded, trust=True)

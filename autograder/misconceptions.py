@@ -1,0 +1,235 @@
+"""A course's own misconceptions: behaviours of its class that nothing collected explains, and an instructor's sentence.
+
+`misconceptions.toml` in the course directory has a table for each, written by `autograder misconceptions`:
+
+    ["masks.softmax".mask_as_factor]
+    sentence = "A hidden score has to be minus infinity: a factor of 0 makes it 0, and softmax gives 0 its share."
+    seed = 0            # with which the questions are drawn
+    answers = '''…'''   # what the answer says to some of them, as JSON; "right" where it is
+    code = '''…'''      # one student's answer, which is never run from here
+
+A failed answer that no collected mistake explains is asked those questions in its box. Where it says the same, that
+behaviour is its misconception. A copy without the code travels with the released notebook, for checks of students.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from autograder.diagnosis.edits import quoted
+
+if TYPE_CHECKING:
+    from autograder.api import Exercise
+    from autograder.checks.probe import Check, Finding, Probe
+
+FILE = "misconceptions.toml"
+WRONG = "wrong"  # in place of entries: the sentence that says why there are none
+SEED = 0
+MAX_BYTES = 4 << 20
+MAX_WRONG, MAX_RIGHT = 12, 12  # answers that are kept of a behaviour
+MAX_NUMBERS = 512  # of one answer
+HEAD = """\
+# This course's own misconceptions, written by `autograder misconceptions`. A sentence may be changed; a table that is
+# deleted is forgotten. The code in here is a student's: it does not belong in what is released.
+"""
+
+Entry = dict[str, Any]  # {"name", "sentence", "seed", "answers": [{"check", "probe", "says"}], and maybe "code"}
+Entries = Mapping[str, Sequence[Entry]]  # by exercise
+
+
+class BadMisconceptions(ValueError):
+    """A misconceptions.toml that cannot be read; the message says which entry is wrong, and what to do."""
+
+
+def read(path: Path) -> dict[str, list[Entry]]:
+    """The entries of the file by exercise; none where there is no file. Raises BadMisconceptions, with one line."""
+    if not path.is_file():
+        return {}
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise BadMisconceptions(f"{path} has more than {MAX_BYTES >> 20} MiB: delete tables in it")
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise BadMisconceptions(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
+    for exercise, named in tables.items():
+        if not isinstance(named, dict) or not all(isinstance(entry, dict) for entry in named.values()):
+            raise BadMisconceptions(f'{path}: {exercise} stands outside any table: write ["{exercise}".its_name]')
+    return {
+        exercise: [_entry(f"{path}: {exercise}, {name}", name, entry) for name, entry in named.items()]
+        for exercise, named in tables.items()
+    }
+
+
+def _entry(where: str, name: str, entry: Mapping[str, Any]) -> Entry:
+    sentence, seed, code = entry.get("sentence"), entry.get("seed"), entry.get("code", "")
+    if not isinstance(sentence, str) or not sentence.strip():
+        raise BadMisconceptions(f"{where}: sentence must be a text, what the student reads")
+    if not isinstance(seed, int) or isinstance(seed, bool) or not isinstance(code, str):
+        raise BadMisconceptions(f"{where}: seed must be a whole number, and code a text")
+    try:
+        answers = json.loads(entry.get("answers", ""))
+    except (TypeError, ValueError, RecursionError):
+        answers = None
+    if not isinstance(answers, list) or not answers or not all(map(_is_answer, answers)):
+        raise BadMisconceptions(f"{where}: answers were changed: name this behaviour again")
+    kept = {"name": name, "sentence": sentence.strip(), "seed": seed, "answers": answers}
+    return {**kept, "code": code.strip("\n")} if code else kept
+
+
+def _is_answer(one: Any) -> bool:
+    if not isinstance(one, dict) or set(one) != {"check", "probe", "says"}:
+        return False
+    return isinstance(one["check"], str) and isinstance(one["probe"], int) and not isinstance(one["probe"], bool)
+
+
+def setting(path: Path) -> dict[str, Any]:
+    """As `read`, less the code, for a configuration file, which must not raise: nbgrader would go on without all that
+    it says. What is wrong is kept, and `checked` raises it before anything is graded."""
+    try:
+        return {exercise: [_public(entry) for entry in entries] for exercise, entries in read(path).items()}
+    except BadMisconceptions as error:
+        return {WRONG: str(error)}
+
+
+def checked(given: Mapping[str, Any]) -> Entries:
+    """What `setting` gave, as entries. Raises BadMisconceptions."""
+    if WRONG in given:
+        raise BadMisconceptions(str(given[WRONG]))
+    return given
+
+
+def _public(entry: Entry) -> Entry:
+    """Without the code."""
+    return {key: value for key, value in entry.items() if key != "code"}
+
+
+def write(path: Path, entries: Entries, *, code: bool = True) -> None:
+    """Write the whole file anew. `code`: with the students' code; without it for what is released."""
+    tables = [_table(exercise, one, code) for exercise, named in sorted(entries.items()) for one in named]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(f".{path.name}.new")
+    new.write_text("\n".join([HEAD if code else "# What answers of this class are told.\n", *tables]), encoding="utf-8")
+    new.replace(path)
+
+
+def _table(exercise: str, entry: Entry, code: bool) -> str:
+    lines = ",\n".join(json.dumps(one, ensure_ascii=True).replace("'", "\\u0027") for one in entry["answers"])
+    parts = [
+        f'["{exercise}".{entry["name"]}]',
+        f"sentence = {json.dumps(entry['sentence'], ensure_ascii=False)}",
+        f"seed = {entry['seed']}",
+        f"answers = '''\n[{lines}]'''",
+    ]
+    parts += [f"code = {quoted(entry['code'])}"] if code and entry.get("code") else []
+    return "\n".join(parts) + "\n"
+
+
+def described(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """A behaviour as it is kept: what was said to the smallest questions, failed ones first, "right" where it was.
+
+    [] where no wrong answer of it can be kept: a module, say, or thousands of numbers.
+    """
+    from autograder.checks.probe import telling_answers
+
+    said = [
+        (case_size, {"check": check.name, "probe": place, "says": "right" if reply.actual is reply.expected else tree})
+        for check, place, reply in telling_answers(findings)
+        if (tree := _encoded(reply.actual)) is not None
+        for case_size in [reply.probe.case.size()]
+    ]
+    ordered = [one for _, one in sorted(said, key=lambda pair: pair[0])]
+    wrong = [one for one in ordered if one["says"] != "right"][:MAX_WRONG]
+    return wrong + [one for one in ordered if one["says"] == "right"][:MAX_RIGHT] if wrong else []
+
+
+def recognise(exercise: Exercise, entries: Sequence[Entry], student: Any) -> Entry | None:
+    """The first of these behaviours that is the student's: each kept answer is given once more to its question."""
+    from autograder import registry
+
+    checks = {check.name: check for check in registry.check_function(exercise)()} if entries else {}
+    return next((entry for entry in entries if _behaves(exercise, entry, checks, student)), None)
+
+
+def _behaves(exercise: Exercise, entry: Entry, checks: Mapping[str, Check], student: Any) -> bool:
+    from autograder.checks.probe import Draw
+    from autograder.checks.reference import reference_of
+
+    reference, drawn = reference_of(exercise), dict[str, Sequence[Any]]()
+    for told in entry["answers"]:
+        check = checks.get(told["check"])
+        if check is None:  # the exercise's checks have changed since
+            return False
+        if check.name not in drawn:
+            draw = Draw(f"{entry['seed']}/{exercise.id}", check.name, reference=reference)
+            drawn[check.name] = check.probes(draw, reference)
+        probes = drawn[check.name]
+        if not 0 <= told["probe"] < len(probes) or not _says(probes[told["probe"]], check, told, student, reference):
+            return False
+    return True
+
+
+def _says(probe: Probe, check: Check, told: Mapping[str, Any], student: Any, reference: Any) -> bool:
+    from autograder.checks.compare import compare, compare_form, compare_values
+    from autograder.checks.probe import NotRun, observe
+
+    try:
+        actual = observe(student, probe)
+        if told["says"] != "right":
+            return compare(_decoded(told["says"]), actual, probe.tolerance) is None
+        expected = probe.ask(reference)
+    except (NotRun, LookupError, TypeError, ValueError):  # what is kept was changed by hand
+        return False
+    if not check.shapes:
+        return compare(expected, actual, probe.tolerance) is None
+    return compare_values(expected, actual, probe.tolerance) is None and compare_form(expected, actual) is None
+
+
+def _encoded(value: Any) -> Any:
+    """A tree of tensors and plain values as JSON; None for what has no place there."""
+    from torch import Tensor
+
+    from autograder.checks.compare import RaisedError
+
+    if isinstance(value, RaisedError):
+        return {"raised": [value.kind, value.message[:200]]}
+    if isinstance(value, Tensor):
+        if value.numel() > MAX_NUMBERS or value.is_complex():
+            return None
+        numbers = value.detach().flatten().tolist()
+        return {"tensor": str(value.dtype).removeprefix("torch."), "shape": list(value.shape), "values": numbers}
+    if isinstance(value, bool | int | float | str):
+        return {"plain": value}
+    if value is None:
+        return {"none": True}
+    if type(value) in (list, tuple):
+        parts = [_encoded(one) for one in value]
+        return None if None in parts else {type(value).__name__: parts}
+    if type(value) is dict:
+        pairs = [[_encoded(key), _encoded(one)] for key, one in value.items()]
+        return None if any(None in pair for pair in pairs) else {"dict": pairs}
+    return None
+
+
+def _decoded(tree: Any) -> Any:
+    """What `_encoded` made; raises KeyError, TypeError or ValueError for anything else."""
+    import torch
+
+    from autograder.checks.compare import RaisedError
+
+    ((kind, held), *_) = tree.items()
+    if kind == "tensor":
+        dtype = getattr(torch, held, None)
+        if not isinstance(dtype, torch.dtype) or len(tree["values"]) > MAX_NUMBERS:
+            raise ValueError(f"{held} is no dtype of an answer")
+        return torch.tensor(tree["values"], dtype=dtype).reshape(tree["shape"])
+    if kind == "raised":
+        return RaisedError(str(held[0]), str(held[1]))
+    if kind == "dict":
+        return {_decoded(key): _decoded(one) for key, one in held}
+    if kind in ("list", "tuple"):
+        return {"list": list, "tuple": tuple}[kind](_decoded(one) for one in held)
+    return {"plain": held, "none": None}[kind]

@@ -1,0 +1,83 @@
+"""`autograder misconceptions`: the groups on the terminal or as a page, and an instructor's sentences about them."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+
+from rich.console import Console
+from rich.prompt import Prompt
+
+from autograder import registry
+from autograder.report.files import write_new
+from autograder.report.unexplained import (
+    ClassOfCourse,
+    Cluster,
+    NoBehaviour,
+    clusters,
+    exported,
+    name,
+    open_course,
+    read,
+)
+from autograder.report.unexplained_page import page, terminal
+
+WORDS = 6  # of a sentence that make a name
+ASK = "One sentence to the student (nothing: leave it)"
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """What the command does; 0. Raises BadCourse, NoBehaviour, BadMisconceptions or SandboxError."""
+    if arguments.output and arguments.output.exists():  # before some minutes of work
+        raise NoBehaviour(f"{arguments.output} exists: name a new file, or delete it")
+    course = open_course(arguments.course, arguments.assignments)
+    if arguments.export:
+        exercise, _, called = arguments.export.rpartition("/")
+        print(exported(course, registry.find(exercise), called), end="")
+        return 0
+    found = clusters(read(course, arguments.kinds))
+    if arguments.name:
+        _keep(course, _wanted(found, arguments.name[0]), arguments.name[1], arguments.called)
+        return 0
+    if arguments.output:
+        write_new(arguments.output, page(sorted(course.folders), found, str(arguments.course)))
+        print(f"wrote {arguments.output}")
+        return 0
+    _show(course, found)
+    return 0
+
+
+def _show(course: ClassOfCourse, found: list[Cluster]) -> None:
+    """The groups, each with a prompt where a person sits at the terminal."""
+    console = Console(highlight=False)
+    if not found:
+        console.print("every wrong answer has a name, or its kind of mistake is said")
+    asks = sys.stdin.isatty() and sys.stdout.isatty()
+    for one in found:
+        console.print(terminal(one))
+        if asks and (sentence := Prompt.ask(ASK, default="", show_default=False, console=console)):
+            _keep(course, one, sentence, None)
+            course = open_course(course.root, sorted(course.folders))  # what was written counts for the next
+    if found and not asks:
+        console.print("to name one: autograder misconceptions COURSE_DIR --name GROUP 'One sentence.'")
+
+
+def _wanted(found: list[Cluster], group: str) -> Cluster:
+    for one in found:
+        if one.id == group:
+            return one
+    there = ", ".join(one.id for one in found) or "none"
+    raise NoBehaviour(f"no group is called {group}; there are {there}")
+
+
+def _keep(course: ClassOfCourse, one: Cluster, sentence: str, called: str | None) -> None:
+    sentence = " ".join(sentence.split())
+    words = re.findall(r"[a-z0-9]+", (called or sentence).lower().replace("'", ""))
+    called = "_".join(words if called else words[:WORDS])
+    if not called:
+        raise NoBehaviour("the sentence has no words: say what is wrong, or what is right")
+    for path in name(course, one, called, sentence):
+        print(f"wrote {path}")
+    print(f"{one.exercise.id}/{called} is named from the next grading on; for what is graded already: "
+          "nbgrader autograde --force, or autograder grade --regrade")  # fmt: skip
