@@ -86,6 +86,11 @@ def _is_answer(one: Any) -> bool:
     return isinstance(one["check"], str) and isinstance(one["probe"], int) and not isinstance(one["probe"], bool)
 
 
+def known_in(folder: Path | None) -> list[str]:
+    """The options by which `autograder check` is told of the misconceptions beside a notebook; none where none are."""
+    return ["--known", str(folder)] if folder is not None and (folder / FILE).is_file() else []
+
+
 def setting(path: Path) -> dict[str, Any]:
     """As `read`, less the code, for a configuration file, which must not raise: nbgrader would go on without all that
     it says. What is wrong is kept, and `checked` raises it before anything is graded."""

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import contextvars
 import html
 import json
 import subprocess
 import tempfile
+import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from autograder.warm import WarmProcesses, request
+from autograder.misconceptions import known_in
+from autograder.report.html import style
+from autograder.warm import Process, WarmProcesses, request
 
 SECONDS = 300.0
+TICK = 1.0  # seconds from one sign of life to the next
 MIME = "application/vnd.tfkit.verdict+json"  # of what the lab's front end reads to keep the progress
+PENDING = "application/vnd.tfkit.pending+json"  # of a check that goes on: the same output becomes its verdict
 UNDEFINED = "Run the cell with your answer first: a kernel that was restarted knows nothing (Run > Run All Above)."
+GO_ON = "Go on working: the verdict will appear here."
 _warm = WarmProcesses("--trust")
+_turn = threading.Lock()  # after "Run All" many ask at once; one after the other each is soonest there
+Tell = Callable[[float], object]  # told the seconds, every now and then
 
 
 class CheckFailed(RuntimeError):
@@ -22,14 +33,56 @@ class CheckFailed(RuntimeError):
 
 
 def check(exercise: str) -> None:
-    """Grade what this notebook has run so far and show the verdict; raises CheckFailed where that cannot be done."""
+    """Grade what this notebook has run so far and show the verdict; raises CheckFailed where that cannot be done.
+
+    Where a person sits before the notebook the kernel is free at once: the check goes on beside it, and its output says
+    so until the verdict takes its place. A program that runs the notebook waits for the verdict.
+    """
     from IPython import get_ipython
     from IPython.display import display
 
     shell = get_ipython()
     if shell is None:
         raise CheckFailed("check() works in a notebook; for a file use `autograder check EXERCISE FILE`")
-    display(bundle(verdict(exercise, list(shell.user_ns.get("In", [])))), raw=True)
+    history = list(shell.user_ns.get("In", []))
+    if not getattr(getattr(shell, "kernel", None), "_allow_stdin", False):  # front ends say so with each cell
+        display(bundle(verdict(exercise, history)), raw=True)
+        return
+    shown = display(pending(exercise, 0.0), raw=True, display_id=True)
+    context = contextvars.copy_context()  # in which the kernel knows whose output this is
+    arguments = (_replaced, shown, exercise, history)
+    threading.Thread(target=context.run, args=arguments, name=f"check {exercise}", daemon=True).start()
+
+
+def _replaced(shown: Any, exercise: str, history: list[str]) -> None:
+    """The output of a check that goes on becomes its verdict, or the reason why there is none."""
+    started = time.monotonic()
+
+    def tell(_: float) -> None:
+        """How long it has taken."""
+        shown.update(pending(exercise, time.monotonic() - started), raw=True)
+
+    try:
+        while not _turn.acquire(timeout=TICK):
+            tell(0.0)
+        try:
+            found = bundle(verdict(exercise, history, tell))
+        finally:
+            _turn.release()
+    except Exception as error:  # nobody waits for this thread: what went wrong has to stand where the verdict would
+        said = str(error) if isinstance(error, CheckFailed) else f"{type(error).__name__}: {error}"
+        found = {"text/html": f"<p>{html.escape(said)}</p>", "text/plain": f"{exercise}: {said}"}
+    shown.update(found, raw=True)
+
+
+def pending(exercise: str, seconds: float) -> dict[str, Any]:
+    """The output of a check that goes on."""
+    since = f"Checking, {seconds:.0f} s" if seconds >= TICK else "Checking"
+    page = (
+        f'{style()}<div class="tfkit-verdict tfkit-is-pending"><div class="tfkit-v-head"><span class="tfkit-v-badge">'
+        f"… {since}</span> <code>{html.escape(exercise)}</code></div><p>{GO_ON}</p></div>"
+    )
+    return {"text/html": page, "text/plain": f"{exercise}: {since} …", PENDING: {"exercise": exercise}}
 
 
 def bundle(found: dict[str, Any]) -> dict[str, Any]:
@@ -39,21 +92,35 @@ def bundle(found: dict[str, Any]) -> dict[str, Any]:
     return {"text/html": as_html(found), "text/plain": line, MIME: outcome}
 
 
-def verdict(exercise: str, history: list[str]) -> dict[str, Any]:
-    """The verdict on the cells of `history`, as the object that `autograder check --json` prints."""
+def verdict(exercise: str, history: list[str], tell: Tell = lambda _: None) -> dict[str, Any]:
+    """The verdict on the cells of `history`, as the object that `autograder check --json` prints.
+
+    Raises CheckFailed where there is none.
+    """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "notebook.ipynb"
         file.write_text(json.dumps(_notebook(history)), encoding="utf-8")
-        try:
-            with _warm.process() as process:
-                out, err = process.communicate(request(["check", exercise, str(file), "--json", "--trust"]), SECONDS)
-        except subprocess.TimeoutExpired:
-            raise CheckFailed(f"the check of {exercise} took longer than {SECONDS:g} s and was stopped") from None
+        asked = ["check", exercise, str(file), "--json", "--trust", *known_in(Path.cwd())]
+        with _warm.process() as process:
+            out, err = _answer(process, request(asked), exercise, tell)
     lines = out.splitlines()
     if not lines:
         said = err.strip().splitlines()
         raise CheckFailed(said[-1] if said else "the autograder gave no verdict and no reason")
     return json.loads(lines[-1])
+
+
+def _answer(process: Process, asked: str | None, exercise: str, tell: Tell) -> tuple[str, str]:
+    """What the process says, standard output and error, in the time that there is."""
+    end = time.monotonic() + SECONDS
+    while True:
+        try:
+            return process.communicate(asked, min(TICK, SECONDS))
+        except subprocess.TimeoutExpired:
+            if time.monotonic() > end:
+                raise CheckFailed(f"the check of {exercise} took longer than {SECONDS:g} s and was stopped") from None
+            asked = None  # it was told already
+            tell(SECONDS - (end - time.monotonic()))
 
 
 def _notebook(history: list[str]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from autograder import trouble
 CONFIG, KEY, IGNORE = "nbgrader_config.py", "course.key", ".gitignore"
 PRIVATE = (  # what no repository may get: secrets, students' work, marks
     KEY, "lti.pem", "passback.jsonl", "gradebook.db*", "records.db*", "records.lock", ".grading/",
-    "submitted/", "autograded/", "feedback/", "exchange/",
+    "submitted/", "autograded/", "feedback/", "exchange/", "/misconceptions.toml",
 )  # fmt: skip
 
 

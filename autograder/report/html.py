@@ -32,7 +32,8 @@ def as_dict(verdict: object) -> dict[str, Any]:
 
 
 @cache
-def _style() -> str:
+def style() -> str:
+    """The style sheet of cards, as an element."""
     lines = (Path(__file__).parent / "card.css").read_text(encoding="utf-8").splitlines()
     return f"<style>{' '.join(line.strip() for line in lines)}</style>"
 
@@ -46,7 +47,7 @@ def verdict_html(verdict: object, hints: int = HINTS, styled: bool = True) -> st
     state = data["status"] if data["status"] in STATES else "not_graded"
     parts = (_head, _right, _lesson, _line, _chips, _seen, _example, _steps, _foot)
     body = "".join(part(data) for part in parts)
-    return f'{_style() if styled else ""}<div class="tfkit-verdict tfkit-is-{state}">{body}</div>'
+    return f'{style() if styled else ""}<div class="tfkit-verdict tfkit-is-{state}">{body}</div>'
 
 
 def _head(data: Mapping[str, Any]) -> str:

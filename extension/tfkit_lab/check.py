@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from autograder.misconceptions import known_in
 from autograder.report import verdict_html
 from autograder.warm import WarmProcesses, request
 from tfkit_lab.course import STATES
@@ -33,8 +34,8 @@ class CheckError(RuntimeError):
     """The check itself could not be run; the words say why."""
 
 
-def parse(body: bytes) -> tuple[str, list[dict[str, Any]]]:
-    """The exercise and the code cells in a request's body; BadRequest for anything else."""
+def parse(body: bytes) -> tuple[str, list[dict[str, Any]], str]:
+    """The exercise, the code cells and the notebook's path in a request's body; BadRequest for anything else."""
     try:
         asked = json.loads(body)
     except ValueError as error:
@@ -48,7 +49,10 @@ def parse(body: bytes) -> tuple[str, list[dict[str, Any]]]:
         raise BadRequest("`exercise` must be an exercise's id, as in attention.multi_head")
     if not isinstance(cells, list) or len(cells) > MAX_CELLS:
         raise BadRequest(f"`cells` must be a list of at most {MAX_CELLS} cells")
-    return exercise, [_cell(place, cell) for place, cell in enumerate(_small(cells))]
+    path = asked.get("path", "")
+    if not isinstance(path, str):
+        raise BadRequest("`path` must be the notebook's path below the server's folder")
+    return exercise, [_cell(place, cell) for place, cell in enumerate(_small(cells))], path
 
 
 def parse_outcome(body: bytes) -> dict[str, Any]:
@@ -102,14 +106,17 @@ async def prepare() -> None:
     await asyncio.to_thread(_warm.prepare)
 
 
-async def check(exercise: str, cells: list[dict[str, Any]]) -> dict[str, Any]:
-    """The verdict's JSON. Cancelling the task ends the whole process group; CheckFailed when there is no verdict."""
-    with tempfile.TemporaryDirectory(prefix="tfkit-check-") as folder:
-        notebook = Path(folder) / "notebook.ipynb"
+async def check(exercise: str, cells: list[dict[str, Any]], folder: Path | None = None) -> dict[str, Any]:
+    """The verdict's JSON. Cancelling the task ends the whole process group; CheckFailed when there is no verdict.
+
+    `folder`: the notebook's, which may hold its course's own misconceptions.
+    """
+    with tempfile.TemporaryDirectory(prefix="tfkit-check-") as temporary:
+        notebook = Path(temporary) / "notebook.ipynb"
         document = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
         notebook.write_text(json.dumps(document), encoding="utf-8")
         with _warm.process() as process:
-            told = request(["check", exercise, str(notebook), "--json"])
+            told = request(["check", exercise, str(notebook), "--json", *known_in(folder)])
             try:
                 out, err = await asyncio.to_thread(process.communicate, told, SECONDS)
             except subprocess.TimeoutExpired as error:

@@ -39,13 +39,15 @@ class Queue:
             return f"{self._of[user]} checks of yours are running or waiting already: try again in a moment"
         return ""
 
-    async def check(self, user: str, exercise: str, cells: list[dict[str, Any]]) -> dict[str, Any]:
+    async def check(
+        self, user: str, exercise: str, cells: list[dict[str, Any]], folder: Path | None = None
+    ) -> dict[str, Any]:
         """The verdict's JSON, when it is this one's turn; CheckFailed as `check` raises it."""
         self.asked += 1
         self._of[user] += 1
         try:
             async with self._free:
-                return await check(exercise, cells)
+                return await check(exercise, cells, folder)
         finally:
             self.asked -= 1
             self._of -= Counter({user: 1})  # and forgets who has none left
@@ -56,6 +58,15 @@ class _Handler(APIHandler):
     def root(self) -> Path:
         """The folder whose notebooks this server shows."""
         return Path(self.settings["server_root_dir"]).expanduser()
+
+    def folder_of(self, path: str) -> Path | None:
+        """The folder of the notebook at `path` below the root; None for what is not there, or not below it."""
+        root = self.root.resolve()
+        try:
+            folder = (root / path).resolve().parent
+        except (OSError, ValueError):  # no file can be called so
+            return None
+        return folder if path and folder.is_relative_to(root) and folder.is_dir() else None
 
     def say(self, status: int, message: str) -> None:
         """Ends the request; the body is JSON, `{"message": …}`."""
@@ -91,14 +102,14 @@ class CheckHandler(_Handler):
     async def post(self) -> None:
         """A check of the body's cells: 200 with the verdict; 400 for what cannot be read, 429 where too many wait."""
         try:
-            exercise, cells = parse(self.request.body)
+            exercise, cells, path = parse(self.request.body)
         except BadRequest as error:
             return self.say(400, str(error))
         queue: Queue = self.settings["tfkit_checks"]
         user = str(getattr(self.current_user, "username", self.current_user))
         if refused := queue.refusal(user):
             return self.say(429, refused)
-        self._task = asyncio.create_task(queue.check(user, exercise, cells))
+        self._task = asyncio.create_task(queue.check(user, exercise, cells, self.folder_of(path)))
         await self._answer(self._task)
 
     async def _answer(self, task: asyncio.Task[dict[str, Any]]) -> None:

@@ -40,7 +40,7 @@ def grader(monkeypatch, tmp_path):
 
     def install(body: str) -> None:
         script = tmp_path / "grader.py"
-        heading = "import json, os, sys, time, pathlib\n_, exercise, file, _ = json.loads(input())\n"
+        heading = "import json, os, sys, time, pathlib\n_, exercise, file, _, *known = json.loads(input())\n"
         script.write_text(heading + textwrap.dedent(body))
         monkeypatch.setattr(warm, "COMMAND", (sys.executable, str(script)))
 
@@ -52,7 +52,7 @@ VERDICT = """
 cells = json.loads(pathlib.Path(file).read_text())["cells"]
 print("a library's warning")
 print(json.dumps({"exercise": exercise, "status": "failed", "score": 0, "max_score": 1, "file": file,
-                  "checks": [], "misconception": "no_diagonal", "seen": cells}))
+                  "checks": [], "misconception": "no_diagonal", "seen": cells, "known": known}))
 sys.exit(1)
 """
 
@@ -67,6 +67,16 @@ async def test_a_check_answers_with_the_verdict_and_keeps_it(jp_fetch, jp_root_d
     assert answer["status"] == "failed" and answer["file"] == ""
     assert answer["seen"][0]["metadata"]["tfkit"] == {"role": "exercise", "exercise": EXERCISE}
     assert course.read_progress(jp_root_dir)[EXERCISE]["misconception"] == "no_diagonal"
+
+
+@pytest.mark.parametrize(("path", "finds"), [("unit/n.ipynb", True), ("n.ipynb", False), ("../unit/n.ipynb", False)])
+async def test_a_check_is_told_of_the_misconceptions_beside_the_notebook(jp_fetch, jp_root_dir, grader, path, finds):
+    for folder in (jp_root_dir / "unit", jp_root_dir.parent / "unit"):  # the second is not below the root
+        folder.mkdir()
+        (folder / "misconceptions.toml").touch()
+    grader(VERDICT)
+    answer = json.loads((await post(jp_fetch, {"exercise": EXERCISE, "path": path, "cells": CELLS})).body)
+    assert answer["known"] == (["--known", str(jp_root_dir / "unit")] if finds else [])
 
 
 @pytest.mark.parametrize(
@@ -332,7 +342,7 @@ def test_checks_are_bounded_for_each_user(monkeypatch):
     async def some():
         over = asyncio.Event()
 
-        async def slow(exercise, cells):
+        async def slow(exercise, cells, folder):
             await over.wait()
             return {}
 

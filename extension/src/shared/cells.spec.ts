@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cardsOf, outcomesOf } from './cells';
+import { cardsOf, outcomesOf, PendingChecks } from './cells';
 
 it('finds what a check in the kernel has found, and nothing else', () => {
   const outcome = { exercise: 'masks.causal', status: 'passed', score: 1, max_score: 1 };
@@ -26,4 +26,23 @@ it('finds the cards of a check cell, without their style sheet', () => {
   });
   expect(cardsOf(cell('check'))).toEqual([{ exercise: 'masks.causal', status: 'passed', html: '<p>x</p>' }]);
   expect(cardsOf(cell('exercise'))).toEqual([]);
+});
+
+it('waits for a check that goes on, once for each run of its cell', () => {
+  const heard = new Set<() => void>();
+  const changed = { connect: (slot: () => void) => heard.add(slot), disconnect: (slot: () => void) => heard.delete(slot) };
+  let kind = 'pending';
+  const toJSON = (): unknown => ({ outputs: [{ data: { [`application/vnd.tfkit.${kind}+json`]: { exercise: 'masks.causal' } } }] });
+  const model = { outputs: { changed }, toJSON } as unknown as Parameters<PendingChecks['ended']>[0];
+  const pending = new PendingChecks();
+  let ended = 0;
+  pending.ended(model, () => ended++);
+  pending.ended(model, () => ended++); // run again
+  expect([heard.size, ended]).toEqual([1, 0]);
+  heard.forEach(slot => slot()); // another second
+  kind = 'verdict';
+  heard.forEach(slot => slot());
+  expect([heard.size, ended]).toEqual([0, 1]);
+  pending.ended(model, () => ended++);
+  expect(ended).toBe(2);
 });

@@ -1,5 +1,5 @@
 /** What the course build wrote into a cell's metadata. */
-import type { Cell, ICellModel } from '@jupyterlab/cells';
+import type { Cell, ICellModel, ICodeCellModel } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
 interface IMeta {
@@ -48,6 +48,47 @@ export function cardsOf(model: IHasMetadata & { toJSON(): unknown }): ICard[] {
       .replace(/<style>[^<]*<\/style>/g, '');
     return exercise && status && html ? [{ exercise, status, html }] : [];
   });
+}
+
+const PENDING = 'application/vnd.tfkit.pending+json';
+
+type Outputs = Pick<ICodeCellModel['outputs'], 'changed'>;
+interface IAsks {
+  outputs?: Outputs;
+  toJSON(): unknown;
+}
+
+/** Waits for checks that go on after their cell has been run: what `check("…")` puts out becomes its verdict then. */
+export class PendingChecks {
+  /** Call `then` when no check among the cell's outputs goes on: at once, or as soon as the last has ended. */
+  ended(model: IAsks, then: () => void): void {
+    const { outputs } = model;
+    const before = outputs && this._waiting.get(outputs);
+    if (outputs && before) {
+      outputs.changed.disconnect(before); // the cell was run again
+      this._waiting.delete(outputs);
+    }
+    if (!outputs || !isPending(model)) {
+      then();
+      return;
+    }
+    const look = (): void => {
+      if (!isPending(model)) {
+        outputs.changed.disconnect(look);
+        this._waiting.delete(outputs);
+        then();
+      }
+    };
+    this._waiting.set(outputs, look);
+    outputs.changed.connect(look);
+  }
+
+  private _waiting = new WeakMap<Outputs, () => void>();
+}
+
+function isPending(model: { toJSON(): unknown }): boolean {
+  const { outputs } = model.toJSON() as { outputs?: { data?: Record<string, unknown> }[] };
+  return (outputs ?? []).some(({ data }) => data && PENDING in data);
 }
 
 function checksIn(model: { toJSON(): unknown }): Record<string, unknown>[] {

@@ -6,7 +6,7 @@ import { INotebookTracker, NotebookActions, NotebookPanel } from '@jupyterlab/no
 import { ServerConnection } from '@jupyterlab/services';
 import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
 import { PanelLayout, Widget } from '@lumino/widgets';
-import { answerTo, cardsOf, exerciseOf, meta } from '../../shared/cells';
+import { answerTo, cardsOf, exerciseOf, meta, PendingChecks } from '../../shared/cells';
 import { checkIcon } from '../../shared/icons';
 import { request } from '../../shared/server';
 import { ICourse, ITraceViews } from '../../shared/tokens';
@@ -236,10 +236,11 @@ export const checkPlugin: JupyterFrontEndPlugin<void> = {
       (_, panel) => void panel.context.ready.then(() => panel.revealed).then(() => checker.restore(panel))
     );
     NotebookActions.executionScheduled.connect((_, { cell }) => checker.ran(cell));
+    const pending = new PendingChecks();
     NotebookActions.executed.connect((_, { notebook, cell }) => {
       const panel = notebooks.find(one => one.content === notebook);
       if (panel && cell.model.sharedModel.getSource().includes('check(')) {
-        checker.told(panel, cell);
+        pending.ended(cell.model, () => panel.isDisposed || cell.isDisposed || checker.told(panel, cell));
       }
     });
     palette?.addItem({ command: CHECK, category: trans.__('Course') });

@@ -4,7 +4,7 @@ import { NotebookActions, NotebookPanel } from '@jupyterlab/notebook';
 import { ServerConnection } from '@jupyterlab/services';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { ISignal, Signal } from '@lumino/signaling';
-import { outcomesOf, showCell, showExercise } from '../../shared/cells';
+import { outcomesOf, PendingChecks, showCell, showExercise } from '../../shared/cells';
 import { request } from '../../shared/server';
 import { ICourse, IUnit } from '../../shared/tokens';
 
@@ -55,11 +55,17 @@ export const coursePlugin: JupyterFrontEndPlugin<ICourse> = {
   activate: (app: JupyterFrontEnd, translator: ITranslator | null): ICourse => {
     const course = new Course(app.serviceManager.serverSettings);
     void app.restored.then(() => course.refresh());
+    const pending = new PendingChecks();
     NotebookActions.executed.connect((_, { cell }) => {
-      const asks = cell.model.sharedModel.getSource().includes('check('); // outputs are large: only these are read
-      for (const outcome of asks ? outcomesOf(cell.model) : []) {
-        void course.record(outcome).catch((error: unknown) => console.warn('tfkit: a result was not kept', error));
+      const { model } = cell; // the cell itself may be gone when its check has ended
+      if (!model.sharedModel.getSource().includes('check(')) {
+        return; // outputs are large: only these are read
       }
+      pending.ended(model, () => {
+        for (const outcome of outcomesOf(model)) {
+          void course.record(outcome).catch((error: unknown) => console.warn('tfkit: a result was not kept', error));
+        }
+      });
     });
     app.commands.addCommand(OPEN, {
       label: (translator ?? nullTranslator).load('tfkit_lab').__('Open an Exercise'),
