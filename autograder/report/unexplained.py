@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import track
 
 from autograder import misconceptions, registry
-from autograder.answers import Edited, answers
+from autograder.answers import EditedAnswer, answers
 from autograder.api import Exercise, Limits, Verdict
 from autograder.checks.compare import compare
 from autograder.checks.probe import Finding, telling_answers
@@ -226,7 +226,7 @@ def exported(course: ClassOfCourse, exercise: Exercise, called: str) -> str:
     return entry(called, nearest.base.stem, nearest.sentence, nearest.change)
 
 
-def _edited(base: Any, one: misconceptions.Entry) -> Edited | None:
+def _edited(base: Any, one: misconceptions.Entry) -> EditedAnswer | None:
     """The student's definitions below the imports of a right answer; None where that is the right answer."""
     text = base.read_text(encoding="utf-8")
     lines, body = text.splitlines(), ast.parse(text).body
@@ -236,5 +236,7 @@ def _edited(base: Any, one: misconceptions.Entry) -> Edited | None:
     start = min([first.lineno, *(mark.lineno for mark in getattr(first, "decorator_list", ()))]) - 1
     whole = "\n".join([*lines[:start], *one["code"].splitlines()])
     return (
-        Edited(one["name"], base, one["sentence"], difference(text, whole)) if whole.strip() != text.strip() else None
+        EditedAnswer(one["name"], base, one["sentence"], difference(text, whole))
+        if whole.strip() != text.strip()
+        else None
     )
