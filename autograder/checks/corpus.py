@@ -103,8 +103,12 @@ def lines_of(scores: Sequence[Lines]) -> Lines:
     return Lines(*(sum(getattr(score, name) for score in scores) for name in ("edits", "near", "exact")))
 
 
-def judge(exercise: Exercise, asked: list[Asked]) -> Score:
-    """Every answer of the exercise's corpus; what was misjudged stands in `complaints`."""
+def judge(exercise: Exercise, asked: list[Asked], *, leave_out: bool = True) -> Score:
+    """Every answer of the exercise's corpus; what was misjudged stands in `complaints`.
+
+    With `leave_out` each wrong answer is also diagnosed as if it were not known (`silent`, `composed`): pairs of all
+    the others are tried for it, which takes several times as long as everything else.
+    """
     score = Score(exercise.id)
     for path in answers(exercise, "right"):
         score.right += 1
@@ -112,7 +116,10 @@ def judge(exercise: Exercise, asked: list[Asked]) -> Score:
             if finding.failed:
                 score.complaints.append(f"right/{path.stem} fails {finding.check.name}: {finding.message}")
     for path in wrong_answers(exercise):
-        _judge_wrong(exercise, path, examined(path, asked), score)
+        findings = examined(path, asked)
+        _judge_wrong(exercise, path, findings, score)
+        if leave_out:
+            _leave_out(exercise, path, findings, score)
     for path in edge_answers(exercise):
         _judge_edge(exercise, path, examined(path, asked), score)
     for path in answers(exercise, "rewritten"):
@@ -131,6 +138,10 @@ def _judge_wrong(exercise: Exercise, path: Answer, findings: list[Finding], scor
         score.complaints.append(f"wrong/{path.stem} passes")
     elif not named:
         score.complaints.append(f"wrong/{path.stem} is taken for {_called(found)}")
+
+
+def _leave_out(exercise: Exercise, path: Answer, findings: list[Finding], score: Score) -> None:
+    """What the answer would be taken for if it were not known."""
     other = diagnose(exercise, findings, [known for known in known_answers(exercise) if known != path])
     score.silent += other is None
     score.composed += other is not None and is_together(exercise, other, findings)

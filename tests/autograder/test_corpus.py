@@ -16,14 +16,22 @@ asked = lru_cache(maxsize=1)(asked_of)  # the tests of one exercise follow one a
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
 def test_every_answer_is_judged_rightly(exercise):
-    score = judge(exercise, asked(exercise, 3))
+    score = judge(exercise, asked(exercise, 3), leave_out=False)
     assert score.complaints == []
     assert score.right >= 2 and score.wrong >= 2
     assert score.caught == score.named == score.wrong
     assert score.rewritten - score.recognised <= 1, score.notes
+
+
+@pytest.mark.slow
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
+def test_a_wrong_answer_that_is_not_known_seldom_gets_the_name_of_another(exercise):
+    score = judge(exercise, asked(exercise, 3))
     assert score.wrong - score.silent - score.composed <= 2, score.notes
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
 def test_a_sample_of_slips_in_the_reference_is_caught(exercise):
     assert sharpness(exercise, asked(exercise, 3), every=6).complaints == []
@@ -46,6 +54,7 @@ REWRITTEN = [exercise for exercise in EXERCISES if answers(exercise, "rewritten"
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_misconceptions_in_other_words_are_recognised_and_unknown_ones_get_no_name():
     scores = [judge(exercise, asked(exercise, 5)) for exercise in REWRITTEN]
     whole = together(scores)
@@ -55,6 +64,7 @@ def test_misconceptions_in_other_words_are_recognised_and_unknown_ones_get_no_na
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_nearly_every_slip_is_caught_and_the_list_of_equivalent_ones_holds(every):
     scores = [sharpness(exercise, asked(exercise, 3), every(8)) for exercise in EXERCISES]
     complaints = [complaint for score in scores for complaint in score.complaints]
@@ -68,7 +78,7 @@ def test_nearly_every_slip_is_caught_and_the_list_of_equivalent_ones_holds(every
 @pytest.mark.parametrize("seed", range(10, 12))
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
 def test_whatever_is_drawn(exercise, seed):
-    assert judge(exercise, asked(exercise, seed)).complaints == []
+    assert judge(exercise, asked(exercise, seed), leave_out=False).complaints == []
 
 
 def test_wrong_answers_have_a_sentence_for_the_student():

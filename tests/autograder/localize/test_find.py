@@ -135,6 +135,7 @@ def test_the_line_is_near_the_edit(name):
 
 
 @pytest.mark.slow
-def test_the_line_is_near_the_edit_in_nine_of_ten():
-    scores = [lines(exercise, asked_of(exercise, 3)) for exercise in registry.exercises()]
-    assert sum(score.near for score in scores) >= 0.9 * sum(score.edits for score in scores) > 200
+@pytest.mark.timeout(1800)
+def test_the_line_is_near_the_edit_in_nine_of_ten(every):
+    scores = [lines(exercise, asked_of(exercise, 3)) for exercise in registry.exercises()[:: every(3)]]
+    assert sum(score.near for score in scores) >= 0.9 * sum(score.edits for score in scores) > 300 / every(3)
