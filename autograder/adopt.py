@@ -74,8 +74,8 @@ def adopt(file: Path, course: Path) -> tuple[Path, Report]:
     name = file.stem
     if not re.fullmatch(r"[a-zA-Z0-9_\-]+", name):
         raise AdoptionError(f"{file.name}: an assignment's name is made of letters, digits, - and _: rename the file")
-    nb = marked(_read(file))
-    report = tried(nb)
+    nb = add_marks(_read(file))
+    report = try_slips(nb)
     source = course / "source" / name / f"{name}.ipynb"
     source.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(nb, source)
@@ -92,7 +92,7 @@ def _read(file: Path) -> NotebookNode:
         raise AdoptionError(f"{file} is no notebook: {str(error).partition(chr(10))[0][:80]}") from None
 
 
-def marked(nb: NotebookNode) -> NotebookNode:
+def add_marks(nb: NotebookNode) -> NotebookNode:
     """nbgrader's marks on the cells that are solutions and tests; marks that are there already are kept."""
     counts = {"solution": 0, "tests": 0}
     for cell in (cell for cell in nb.cells if cell.cell_type == "code"):
@@ -121,7 +121,7 @@ def _marks(grade_id: str, source: str, kind: str) -> dict[str, Any]:
     return marks | {"grade": True, "locked": True, "points": float(points[1]) if points else 1.0}
 
 
-def tried(nb: NotebookNode) -> Report:
+def try_slips(nb: NotebookNode) -> Report:
     """The tests of a marked notebook put to every slip in its solutions. Raises NotAdopted where all is not well."""
     cells = [cell for cell in nb.cells if cell.cell_type == "code"]
     sources = [_plain(cell) for cell in cells]

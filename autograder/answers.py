@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from autograder.api import Exercise
-from autograder.diagnosis.edits import BadChange, Replacement, applied, parsed
+from autograder.diagnosis.edits import BadChange, Replacement, apply_replacements, parse_replacements
 
 FOLDER, ARCHIVE = "submissions", "submissions.zip"
 KINDS = ("right", "wrong", "edge", "rewritten")
@@ -73,14 +73,14 @@ class EditedAnswer:
     def replacements(self) -> tuple[Replacement, ...]:
         """What it replaces in the base. Raises BadCorpus."""
         try:
-            return parsed(self.change, _text(self.base))
+            return parse_replacements(self.change, _text(self.base))
         except BadChange as error:
             raise BadCorpus(f"{self.stem}: {error}") from None
 
     def read_text(self, encoding: str = "utf-8") -> str:
         """The whole answer: its sentence as a docstring, then the code."""
         keeps = "" if self.keeps is None else f"# keeps {self.keeps:.2f} of the points\n"
-        return f"{_docstring(self.sentence)}\n{keeps}\n{applied(_text(self.base), self.replacements)}"
+        return f"{_docstring(self.sentence)}\n{keeps}\n{apply_replacements(_text(self.base), self.replacements)}"
 
     def read_bytes(self) -> bytes:
         """The same in UTF-8."""

@@ -226,8 +226,8 @@ def _similarity(course: Path, assignment: str, operations: bool) -> str:
     if operations:
         from autograder.report import operations as performed  # it imports torch
 
-        same = performed.same(performed.read(course, assignment))
-    known = similar.like_known(written, answers.known(stubs), stubs)
+        same = performed.matching_pairs(performed.read(course, assignment))
+    known = similar.like_known(written, answers.known_answers(stubs), stubs)
     return similar_page.page(assignment, written, similar.compare(written, stubs), same, known)
 
 
@@ -363,7 +363,7 @@ def _check(arguments: argparse.Namespace) -> int:
     verdicts = []
     for file, content in submissions:
         how = {"device": arguments.device, "seed": arguments.seed, "known": known}
-        verdict = graded(exercise, file, content, backend, **how)
+        verdict = grade_answer(exercise, file, content, backend, **how)
         verdicts.append(verdict)
         shown = with_hints(verdict.as_json(), arguments.hints)
         print(json.dumps(shown) if arguments.json else verdict_text(shown), flush=True)
@@ -372,7 +372,7 @@ def _check(arguments: argparse.Namespace) -> int:
     return 0 if all(verdict.status == "passed" for verdict in verdicts) else 1
 
 
-def graded(exercise: Exercise, file: Path, content: Any, backend: Any, **how: Any) -> Verdict:
+def grade_answer(exercise: Exercise, file: Path, content: Any, backend: Any, **how: Any) -> Verdict:
     """The verdict on what `read` gave; keywords device, seed and known."""
     from autograder import run
 
@@ -419,7 +419,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
 def _corpus(arguments: argparse.Namespace) -> int:
     if arguments.exercises[:1] == ["show"]:
         return _show(arguments.exercises[1:])
-    from autograder.checks.corpus import asked_of, judge, lines, lines_of, together
+    from autograder.checks.corpus import ask_reference, combine_scores, judge, lines, lines_of
     from autograder.checks.mutation import sharpness, total
     from autograder.diagnosis import measure
 
@@ -427,18 +427,18 @@ def _corpus(arguments: argparse.Namespace) -> int:
     scores: list[Any] = []
     mutants, named, diagnoses = [], [], []
     for exercise in exercises:
-        asked = asked_of(exercise, arguments.seed)
+        asked = ask_reference(exercise, arguments.seed)
         scores.append(judge(exercise, asked))
         _tell(scores[-1], arguments.report)
         if arguments.report:
             named.append(lines(exercise, asked))
             _tell(named[-1], True)
-            diagnoses.append(measure.diagnosed(exercise, asked, arguments.seed))
+            diagnoses.append(measure.measure_diagnosis(exercise, asked, arguments.seed))
             _tell(diagnoses[-1], True)
         if arguments.mutants:
             mutants.append(sharpness(exercise, asked))
             _tell(mutants[-1], arguments.report)
-    print(together(scores).line)
+    print(combine_scores(scores).line)
     if named:
         print(lines_of(named).line)
         print(measure.total(diagnoses).line)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.answers import Answer, answers
 from autograder.api import Exercise
-from autograder.diagnosis.compose import composed
-from autograder.translate import translated
+from autograder.diagnosis.compose import find_combination
+from autograder.translate import translate_text
 
 if TYPE_CHECKING:
     from autograder.checks.local import LocalSubject
@@ -91,15 +91,15 @@ def diagnose_edge(exercise: Exercise, finding: Finding, known: list[Answer] | No
 def _named(exercise: Exercise, replies: Sequence[Reply], known: list[Answer]) -> Misconception | None:
     for path in known if replies else ():
         if _agrees(path, replies):
-            return Misconception(path.stem, translated(said(path), exercise.folder))
+            return Misconception(path.stem, translate_text(student_sentence(path), exercise.folder))
     return None
 
 
 def _together(exercise: Exercise, replies: Sequence[Reply], known: list[Answer]) -> Misconception | None:
-    found = composed(known, replies)
+    found = find_combination(known, replies)
     if found is None:
         return None
-    hints = [translated(said(part), exercise.folder) for part in found.parts]
+    hints = [translate_text(student_sentence(part), exercise.folder) for part in found.parts]
     return Misconception(found.stem, BESIDES.join(hints))
 
 
@@ -123,7 +123,7 @@ def subject_of(path: Answer) -> LocalSubject:
     return LocalSubject(namespace)
 
 
-def said(path: Answer) -> str:
+def student_sentence(path: Answer) -> str:
     """What a wrong answer's student reads: its docstring, in English."""
     return ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or path.stem.replace("_", " ")
 

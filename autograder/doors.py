@@ -7,7 +7,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 
-def installed(group: str, what: str, ours: Mapping[str, str] | None = None) -> dict[str, str]:
+def list_entries(group: str, what: str, ours: Mapping[str, str] | None = None) -> dict[str, str]:
     """Name -> "module:attribute" of ours and of all entry points of a group, sorted by name, none imported.
 
     An environment may hold the metadata of one package twice, from before and after a renaming: the same value twice is

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autograder.diagnosis.edits import quoted
+from autograder.diagnosis.edits import toml_text
 
 if TYPE_CHECKING:
     from autograder.api import Exercise
@@ -93,14 +93,14 @@ def known_in(folder: Path | None) -> list[str]:
 
 def setting(path: Path) -> dict[str, Any]:
     """As `read`, less the code, for a configuration file, which must not raise: nbgrader would go on without all that
-    it says. What is wrong is kept, and `checked` raises it before anything is graded."""
+    it says. What is wrong is kept, and `check_entries` raises it before anything is graded."""
     try:
         return {exercise: [_public(entry) for entry in entries] for exercise, entries in read(path).items()}
     except BadMisconceptions as error:
         return {WRONG: str(error)}
 
 
-def checked(given: Mapping[str, Any]) -> Entries:
+def check_entries(given: Mapping[str, Any]) -> Entries:
     """What `setting` gave, as entries. Raises BadMisconceptions."""
     if WRONG in given:
         raise BadMisconceptions(str(given[WRONG]))
@@ -129,11 +129,11 @@ def _table(exercise: str, entry: Entry, code: bool) -> str:
         f"seed = {entry['seed']}",
         f"answers = '''\n[{lines}]'''",
     ]
-    parts += [f"code = {quoted(entry['code'])}"] if code and entry.get("code") else []
+    parts += [f"code = {toml_text(entry['code'])}"] if code and entry.get("code") else []
     return "\n".join(parts) + "\n"
 
 
-def described(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+def describe_findings(findings: Sequence[Finding]) -> list[dict[str, Any]]:
     """A behaviour as it is kept: what was said to the smallest questions, failed ones first, "right" where it was.
 
     [] where no wrong answer of it can be kept: a module, say, or thousands of numbers.

@@ -124,23 +124,23 @@ class Proxy:
         self._handle = handle
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the object in the box. Raises what the student's code raised, see `raised`."""
+        """Call the object in the box. Raises what the student's code raised, see `student_exception`."""
         return _ask(self._handle, None, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name not in VISIBLE_DUNDERS:
             raise AttributeError(name)
-        with raised():
+        with student_exception():
             return wrap(self._handle.student, self._handle.attribute(name))
 
     def __iter__(self) -> Iterator[Any]:
-        with raised():
+        with student_exception():
             return iter([wrap(self._handle.student, item) for item in self._handle.items()])
 
     def __instancecheck__(self, thing: Any) -> bool:
         if not isinstance(thing, Proxy):
             return False
-        with raised():
+        with student_exception():
             return self._handle.is_class_of(thing._handle)
 
     @property  # type: ignore[misc]
@@ -209,7 +209,7 @@ def _unwrap(value: Any) -> Any:
 
 
 @contextmanager
-def raised() -> Iterator[None]:
+def student_exception() -> Iterator[None]:
     """What the student's code raised, as that exception too, so that a test can expect it."""
     try:
         yield
@@ -227,24 +227,26 @@ def _ask(handle: Handle, method: str | None, args: tuple, kwargs: dict[str, Any]
     sent, named = list(_unwrap(args)), _unwrap(kwargs)
     inputs = list(leaves([sent, named]))
     wanted = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in inputs)
-    kept = copied([sent, named]) if wanted else None
-    with raised():
+    kept = copy_without_history([sent, named]) if wanted else None
+    with student_exception():
         watched = handle.watch(method, *sent, **named)
     if WRITES_BACK.get(handle.student):
         _write_back([sent, named], [watched.args_after, watched.kwargs_after])
     if handle.name and method is None and handle.student in CALLS:
-        CALLS[handle.student].append((handle.name, copied(sent), copied(named), copied(watched.value)))
+        CALLS[handle.student].append(
+            (handle.name, copy_without_history(sent), copy_without_history(named), copy_without_history(watched.value))
+        )
     value = _differentiable(handle, method, kept, inputs, watched.value) if wanted else watched.value
     return wrap(handle.student, value)
 
 
-def copied(value: Any) -> Any:
+def copy_without_history(value: Any) -> Any:
     """The value with copies of its tensors, which have no history."""
     if isinstance(value, torch.Tensor):
         return value.detach().clone()
     if type(value) in (list, tuple):
-        return type(value)(copied(item) for item in value)
-    return {key: copied(item) for key, item in value.items()} if type(value) is dict else value
+        return type(value)(copy_without_history(item) for item in value)
+    return {key: copy_without_history(item) for key, item in value.items()} if type(value) is dict else value
 
 
 def _write_back(ours: Any, theirs: Any) -> None:
@@ -287,7 +289,7 @@ def _differentiable(handle: Handle, method: str | None, kept: Any, inputs: list[
         @staticmethod
         def backward(ctx: Any, *cotangents: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
             """One call into the box; None for inputs it gives no gradient of."""
-            with raised():
+            with student_exception():
                 _, grads, _ = handle.vjp(method, kept[0], kept[1], list(cotangents))
             return tuple([*grads, *[None] * len(inputs)][: len(inputs)])
 
@@ -304,5 +306,5 @@ def _replaced(value: Any, new: Iterator[torch.Tensor]) -> Any:
         return type(value)(_replaced(item, new) for item in value)
     if not isinstance(value, dict):
         return value
-    made = {key: _replaced(value[key], new) for key in wire.ordered(value)}  # in the order of `leaves`
+    made = {key: _replaced(value[key], new) for key in wire.sort_keys(value)}  # in the order of `leaves`
     return {key: made[key] for key in value}

@@ -72,7 +72,7 @@ class SubmissionFile(pytest.File):
 
         try:
             backend = choose(trust=self.config.getoption("tfkit_trust"))
-            return cli.graded(self.exercise, self.path, cli.read(self.path), backend)
+            return cli.grade_answer(self.exercise, self.path, cli.read(self.path), backend)
         except SandboxError as error:
             raise NotGraded(f"{error} (--tfkit-trust)") from error
         except cli.BadInput as error:

@@ -53,14 +53,14 @@ def find(exercise_id: str) -> Exercise:
     raise UnknownExercise(f"no exercise is called {exercise_id!r}{suggestion}; `autograder list` shows all")
 
 
-def earlier(exercise: Exercise) -> list[Exercise]:
+def earlier_exercises(exercise: Exercise) -> list[Exercise]:
     """The exercises of all units before this one's."""
     return [other for other in exercises() if other.unit < exercise.unit]
 
 
 def given_references(exercise: Exercise) -> list[str]:
     """What the box of this exercise may import: the references of earlier units."""
-    return list(dict.fromkeys(reference for other in earlier(exercise) for reference in other.references))
+    return list(dict.fromkeys(reference for other in earlier_exercises(exercise) for reference in other.references))
 
 
 def check_function(exercise: Exercise) -> Callable:

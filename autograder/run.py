@@ -14,14 +14,14 @@ from autograder.answers import answers
 from autograder.api import CheckResult, Exercise, Limits, Status, Verdict
 from autograder.checks import device as devices
 from autograder.checks.compare import RaisedError
-from autograder.checks.probe import Asked, Finding, answered, questions
+from autograder.checks.probe import Asked, Finding, collect_answers, questions
 from autograder.checks.properties.parameters import PARAMETERS
 from autograder.checks.reference import reference_of
 from autograder.checks.shrink import shrunk
 from autograder.checks.steps import first_wrong_step
 from autograder.diagnose import Misconception, counterexample, diagnose, diagnose_edge, subject_of
 from autograder.diagnosis.kinds import kind
-from autograder.localize.tell import localized
+from autograder.localize.tell import localize_fault
 from autograder.parse import parse_source
 from autograder.sandbox_client import Cell, CellOutcome, SandboxClient, StudentError
 
@@ -166,7 +166,7 @@ class Grader:
         key = (exercise.id, verdict.seed, verdict.device)
         if self._drawn[0] != key:
             self._drawn = key, list(questions(checks, reference, f"{verdict.seed}/{exercise.id}"))
-        attempt.findings = answered(self._drawn[1], student)
+        attempt.findings = collect_answers(self._drawn[1], student)
         attempt.step = first_wrong_step(attempt.findings, student, reference)
         # what is right but at an edge agrees as well: so no case is made so small that it becomes an edge
         ways = ["right"] + ["edge"] * any(f.failed and f.check.property != "edges" for f in attempt.findings)
@@ -178,7 +178,7 @@ class Grader:
         if attempt.passed or not student.alive or len(_unwritten(exercise, attempt.findings)) == len(exercise.symbols):
             return
         cells = [(source.id, source.text) for source in self._cells(exercise) if not source.setup]
-        attempt.departure = localized(exercise, attempt.findings, student, cells, replaced)
+        attempt.departure = localize_fault(exercise, attempt.findings, student, cells, replaced)
 
     def _recognise(self, attempt: Attempt, student: SandboxClient, exercise: Exercise) -> None:
         """The course's own misconception that a failed answer behaves like; asked last, so it can cost no mark."""
@@ -251,7 +251,7 @@ def _judged(exercise: Exercise, verdict: Verdict, attempt: Attempt, lack: str, w
     if blind is not None:  # what decides was not seen
         return replace(verdict, checks=checks, reason=f"{blind.name} {blind.not_run}")
     found, stopped = diagnose(exercise, attempt.findings) or attempt.recognised, _stopped(attempt.findings)
-    unknown = None if attempt.passed or stopped or found else unexplained(exercise, attempt.findings)
+    unknown = None if attempt.passed or stopped or found else explain_unknown_mistake(exercise, attempt.findings)
     if unwritten:
         unknown = f"{_listed(unwritten)}: {NOT_WRITTEN}."
     return replace(
@@ -268,7 +268,7 @@ def _judged(exercise: Exercise, verdict: Verdict, attempt: Attempt, lack: str, w
     )
 
 
-def unexplained(exercise: Exercise, findings: Sequence[Finding]) -> str:
+def explain_unknown_mistake(exercise: Exercise, findings: Sequence[Finding]) -> str:
     """What to say where no collected mistake fits: the kind of thing that is wrong, or that we know of none."""
     said = kind(exercise, findings, reference_of(exercise))
     return f"{said} Which mistake leads there is not one of those that we know." if said else NOTHING_FITS

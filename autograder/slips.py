@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.diagnosis.edits import applied, parsed
+from autograder.diagnosis.edits import apply_replacements, parse_replacements
 
 Slip = dict[str, Any]  # {"words": …, "source": …, "caught by": [grade ids]}
 Call = tuple[str, list[Any], dict[str, Any], Any]  # a function's name, what it was given, what it answered
@@ -44,7 +44,7 @@ def _read(file: Path) -> list[Slip]:
 def _program(cells: list[dict[str, str]], right: dict[str, str], slip: dict[str, str]) -> str:
     """The notebook less its tests, with the slip in one of its solutions."""
     base = right[slip["base"]]
-    texts = right | {slip["base"]: applied(base, parsed(slip["change"], base))}
+    texts = right | {slip["base"]: apply_replacements(base, parse_replacements(slip["change"], base))}
     return "\n\n".join(texts[cell["solution"]] if "solution" in cell else cell["source"] for cell in cells)
 
 
@@ -76,14 +76,16 @@ def _alike(source: str, calls: Sequence[Call]) -> bool:
     """Whether the slip, the instructor's own code, answers every call as the student's code did."""
     from autograder.checks.compare import compare
     from autograder.checks.mutation import GradientCut, MutantTimeout, deadline
-    from autograder.proxies import copied
+    from autograder.proxies import copy_without_history
 
     namespace: dict[str, Any] = {"__name__": "__main__", "cut": GradientCut()}
     try:
         with deadline():
             exec(compile(source, "slip", "exec"), namespace)
             for name, args, kwargs, answer in calls:
-                given = copied(namespace[name](*copied(args), **copied(kwargs)))
+                given = copy_without_history(
+                    namespace[name](*copy_without_history(args), **copy_without_history(kwargs))
+                )
                 if compare(given, answer) is not None:
                     return False
     except (MutantTimeout, Exception):  # a slip that stops, or an answer that cannot be compared, is not alike

@@ -29,7 +29,7 @@ def _read(path: Path, _changed: int) -> polib.POFile:
     return polib.pofile(str(path), encoding="utf-8")
 
 
-def translated(text: str, unit: Path | None) -> str:
+def translate_text(text: str, unit: Path | None) -> str:
     """`text` in the first of the reader's languages that the unit has it in; as it is where it has none."""
     for language in languages() if unit is not None else ():
         if language == "en":

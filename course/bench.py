@@ -277,10 +277,10 @@ BOXES, REST = "inside the boxes", "the rest: notebook, verdict"
 OPERATIONS = {"cell": "the student's cells", "give": "modules of earlier units"}
 STAGES = {
     "questions": "drawing, and the reference's answers",
-    "answered": "comparison",
+    "collect_answers": "comparison",
     "diagnose": "naming the mistake",
     "shrunk": "smallest examples",
-    "localized": "the line where it departs",
+    "localize_fault": "the line where it departs",
 }
 
 
@@ -364,7 +364,7 @@ def _turns(processes: int, seconds: float) -> int:
     return sum(int(process.communicate("go\n")[0]) for process in running)
 
 
-def measured(bench: Bench, share: int, file: Path) -> list[BenchTiming]:
+def measure_rows(bench: Bench, share: int, file: Path) -> list[BenchTiming]:
     """Every row; those that `file` has of a run that was cut short are taken from there, the others written to it."""
     kept = {timing.name: timing for timing in read(file)}
     contestants: dict[str, Callable[[str], BenchTiming]] = {
@@ -473,7 +473,7 @@ def main(arguments: list[str] | None = None) -> None:
     with tempfile.TemporaryDirectory(prefix="bench") as folder:
         bench = Bench(Path(folder), options.submissions, Console(highlight=False))
         bench.prepare()
-        text = page(measured(bench, options.share, options.kept), bench.split(), floor(), ceiling())
+        text = page(measure_rows(bench, options.share, options.kept), bench.split(), floor(), ceiling())
     bench.console.print(text, markup=False)
     if options.write:
         options.write.write_text(text, encoding="utf-8")

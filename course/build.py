@@ -216,7 +216,7 @@ class _Cells:
         exercise = self.own[exercise_id]
         self.done.append(exercise_id)
         if not self.settings.asks(exercise):
-            self._add_code(given(exercise), "setup", None)
+            self._add_code(library_source(exercise), "setup", None)
             return
         self.asked.append(exercise_id)
         tail = exercise_id.replace(".", "-")
@@ -242,7 +242,7 @@ def solution(exercise: Exercise) -> str:
     return "\n\n\n".join(parts)
 
 
-def given(exercise: Exercise) -> str:
+def library_source(exercise: Exercise) -> str:
     """What stands in place of an exercise that this course leaves out: the library's own, to be read and used."""
     lines = [line for line in solution(exercise).splitlines() if line.strip() not in (BEGIN, END)]
     return "\n".join(["# given in this course: read it, run it, use it below", *lines])

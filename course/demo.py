@@ -59,7 +59,7 @@ class Demo:
         units: Sequence[str] = ALL,
         others: Sequence[str] = (),
     ) -> None:
-        """`units`: those that the class takes; `others`: further ones that the lab shows."""
+        """`units`: those that the class takes; `other_units`: further ones that the lab shows."""
         self.root = root.resolve()
         self.students = students
         self.units = units
@@ -262,7 +262,7 @@ def generate(root: Path, unit: str) -> None:
     converter.start()
 
 
-def others(units: Sequence[str] = ALL) -> list[str]:
+def other_units(units: Sequence[str] = ALL) -> list[str]:
     """The course's units that are none of `units`, in its order."""
     return [unit for unit in unit_names() if unit not in units]
 
@@ -357,7 +357,7 @@ def _older(made: Path, source: Path) -> bool:
 
 def lab(root: Path, arguments: Sequence[str]) -> None:
     """Replace this process by JupyterLab on the released notebooks. Does not return."""
-    demo = Demo(root, others=others())
+    demo = Demo(root, others=other_units())
     demo.release()
     home = demo.root / "student"
     call = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={home}"]
@@ -378,7 +378,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if more:
         parser.error(f"unknown: {' '.join(more)}")
     try:
-        return Demo(options.dir, others=others()).run()
+        return Demo(options.dir, others=other_units()).run()
     except DemoError as error:
         print(f"course.demo: {error}", file=sys.stderr)
         return 2

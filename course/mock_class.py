@@ -110,7 +110,7 @@ def out_of_memory(nb: NotebookNode, exercise: Exercise) -> None:
     _body(nb, exercise, "kept = [torch.ones(1 << 25) for _ in range(10_000)]")
 
 
-def dies(nb: NotebookNode, exercise: Exercise) -> None:
+def exit_with_success(nb: NotebookNode, exercise: Exercise) -> None:
     """The function ends the process with success."""
     _body(nb, exercise, "os._exit(0)")
 
@@ -127,7 +127,7 @@ def patched_torch(nb: NotebookNode, exercise: Exercise) -> None:
     )
 
 
-def forged_score(nb: NotebookNode, exercise: Exercise) -> None:
+def forge_score(nb: NotebookNode, exercise: Exercise) -> None:
     """Prints a score, displays a score, and hands the check cell in with its outputs, points and tags rewritten."""
     cell, check = answer(nb, exercise), check_cell(nb, exercise)
     points = check.metadata.nbgrader["points"]
@@ -141,7 +141,7 @@ def forged_score(nb: NotebookNode, exercise: Exercise) -> None:
     check.metadata["tfkit"] = {"role": "check", "exercise": exercise.id, "verdict": {"status": "passed", "score": 100}}
 
 
-def duplicated(nb: NotebookNode, exercise: Exercise) -> None:
+def duplicate_check_cell(nb: NotebookNode, exercise: Exercise) -> None:
     """The check cell is there three times, as happens by copy and paste; the answer is right."""
     check = check_cell(nb, exercise)
     place = nb.cells.index(check)
@@ -158,7 +158,7 @@ def warns(nb: NotebookNode, exercise: Exercise) -> None:
     cell.source = f"import sys\nimport warnings\n\n{cell.source}\n\n{noise}\n"
 
 
-def scripted(nb: NotebookNode, exercise: Exercise) -> None:
+def add_script(nb: NotebookNode, exercise: Exercise) -> None:
     """Right, with a script in the notebook that would run in the instructor's browser."""
     script = "<script>document.title = 'taken over'</script><img src=x onerror=\"document.title='taken over'\">"
     nb.cells.insert(0, nbformat.v4.new_markdown_cell(f"I wonder {script}", id="mine-1"))
@@ -206,15 +206,15 @@ STUDENTS: tuple[MockStudent, ...] = (
     MockStudent("jana", "deletes a cell", deeds={"attention.split_heads": delete}),
     MockStudent("kofi", "endless loop", style=2, deeds={"attention.attend": endless_loop}),
     MockStudent("lena", "out of memory", deeds={"attention.scaled_dot_product": out_of_memory}),
-    MockStudent("marek", "os._exit", style=1, deeds={"rnn.encode": dies}),
+    MockStudent("marek", "os._exit", style=1, deeds={"rnn.encode": exit_with_success}),
     MockStudent("nora", "patches torch.allclose", deeds={"attention.scaled_dot_product": patched_torch}),
-    MockStudent(
-        "otto", "forges scores", deeds={"attention.attend": forged_score, "attention.split_heads": forged_score}
-    ),
+    MockStudent("otto", "forges scores", deeds={"attention.attend": forge_score, "attention.split_heads": forge_score}),
     MockStudent(
         "petra", "right, warns on stderr", style=1, harmless={"rnn.cell": warns, "attention.multi_head": warns}
     ),
-    MockStudent("quinn", "right, copies cells, scripts", harmless={"rnn.encode": duplicated, "rnn.cell": scripted}),
+    MockStudent(
+        "quinn", "right, copies cells, scripts", harmless={"rnn.encode": duplicate_check_cell, "rnn.cell": add_script}
+    ),
     MockStudent("rosa", "hands in a broken file", corrupt=(HEADS,)),
 )
 

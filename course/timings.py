@@ -94,7 +94,7 @@ def run(notebook: NotebookNode, timeout: int = 1800) -> Timing:
         checks=sum(time for role, time in spent if role == "check"),
         slowest=max((time for role, time in spent if role != "check"), default=0.0),
         cpu=0.0 if stopped else float(code[-1].outputs[0].text),
-        marks=(sum(full(cell) for cell in checks), len(checks)),
+        marks=(sum(has_full_marks(cell) for cell in checks), len(checks)),
         machine=machine(),
         stopped=stopped,
     )
@@ -113,14 +113,14 @@ def seconds(cell: NotebookNode) -> float:
     return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
 
 
-def full(cell: NotebookNode) -> bool:
+def has_full_marks(cell: NotebookNode) -> bool:
     """Whether the verdict under a check cell gives all its points."""
     pages = [out.get("data", {}).get("text/html", "") for out in cell.outputs]
     found = re.search(r">([\d.]+) of ([\d.]+)</b> points?", " ".join(pages))
     return found is not None and found[1] == found[2]
 
 
-def merged(page: str, new: Sequence[Timing]) -> str:
+def merge_rows(page: str, new: Sequence[Timing]) -> str:
     """The page with these rows in place of those of the same units, in the order of the course."""
     rows = {line.split("|")[1].strip(): line for line in page.splitlines() if re.match(r"\| \d\d-", line)}
     rows |= {timing.unit: timing.row() for timing in new}
@@ -143,7 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(timing.stopped or timing.row(), flush=True)
         if options.write and not timing.stopped:  # after each, so that nothing is lost
             before = options.write.read_text(encoding="utf-8") if options.write.exists() else ""
-            options.write.write_text(merged(before, [timing]), encoding="utf-8")
+            options.write.write_text(merge_rows(before, [timing]), encoding="utf-8")
     print("\n".join(f"✗ {fault}" for fault in faults) or "no unit takes longer than ten minutes")
     return 1 if faults else 0
 

@@ -22,7 +22,7 @@ from pathlib import Path
 import polib
 from nbformat import NotebookNode
 
-from autograder.diagnose import known_answers, said
+from autograder.diagnose import known_answers, student_sentence
 from autograder.translate import catalogue
 from course import all_exercises, units
 from course import build as builder
@@ -55,10 +55,10 @@ def hints(unit: str) -> Iterator[tuple[str, str]]:
     for exercise in all_exercises():
         if exercise.unit == unit:
             for path in known_answers(exercise):
-                yield f"{exercise.id}/{path.stem}", said(path)
+                yield f"{exercise.id}/{path.stem}", student_sentence(path)
 
 
-def translated(notebook: NotebookNode, found: polib.POFile, language: str) -> NotebookNode:
+def translate_notebook(notebook: NotebookNode, found: polib.POFile, language: str) -> NotebookNode:
     """The notebook with the catalogue's texts in place of its own."""
     words: dict[str, str] = {entry.msgid: entry.msgstr for entry in found if entry.translated()}
     new = copy.deepcopy(notebook)
@@ -87,10 +87,10 @@ def _replaced(source: str, texts: list[str], words: dict[str, str]) -> str:
 def in_language(folder: Path, notebook: NotebookNode, language: str | None) -> NotebookNode:
     """The unit's notebook in `language` as far as its catalogue goes; unchanged where there is none."""
     found = catalogue(folder, language) if language else None
-    return notebook if found is None or language is None else translated(notebook, found, language)
+    return notebook if found is None or language is None else translate_notebook(notebook, found, language)
 
 
-def wanted(folder: Path) -> dict[str, list[str]]:
+def texts_to_translate(folder: Path) -> dict[str, list[str]]:
     """Text -> where it stands, of the whole unit."""
     found: dict[str, list[str]] = {}
     for where, text in [*texts(builder.notebook(folder)), *hints(folder.name)]:
@@ -100,7 +100,7 @@ def wanted(folder: Path) -> dict[str, list[str]]:
 
 def faults(folder: Path, language: str) -> Iterator[tuple[str, str]]:
     """Where and what: texts that the catalogue lacks, or should have no more, or in which code or formulas got lost."""
-    found, texts = catalogue(folder, language), wanted(folder)
+    found, texts = catalogue(folder, language), texts_to_translate(folder)
     have = {entry.msgid: entry for entry in found or ()}
     for text, (where, *_) in texts.items():
         if text not in have or not have[text].translated():
@@ -121,7 +121,7 @@ def update(folder: Path, language: str) -> polib.POFile:
     new = polib.POFile(wrapwidth=110)
     new.metadata = {"Language": language, "MIME-Version": "1.0", "Content-Type": "text/plain; charset=UTF-8",
                     "Content-Transfer-Encoding": "8bit"}  # fmt: skip
-    for text, places in wanted(folder).items():
+    for text, places in texts_to_translate(folder).items():
         new.append(polib.POEntry(msgid=text, msgstr=before.get(text, ""), comment=", ".join(places)))
     path = folder / "locale" / f"{language}.po"
     path.parent.mkdir(exist_ok=True)

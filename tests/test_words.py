@@ -1,4 +1,5 @@
-"""Names are the field's: no refused word, one public class of a name, no participle as the name of a class."""
+"""Names are the field's: no refused word, one public class of a name, no participle as the name of a class
+or of a function."""
 
 from __future__ import annotations
 
@@ -56,6 +57,14 @@ PARTICIPLES = re.compile(
     r"^(?:[A-Z][a-z]+ed|Seen|Known|Given|Told|Taken|Sent|Drawn"
     r"|Overheard|Held|Kept|Made|Lost|Found|Done|Spent|Shown|Written)$"
 )
+PARTICIPLE_FUNCTIONS = re.compile(
+    r"^(?:(?!embed$|reseed$)[a-z]{3,}ed|seen|known|given|told|taken|sent|drawn|heard|held|kept|made|lost|found|spent|shown|written|said)$"
+)
+# functions whose names are fixed elsewhere, and by what
+FIXED_FUNCTIONS = {
+    "built": "a property of checks is called as its file, and units call it so",
+    "predicted": "a notebook's cells call it",
+}
 
 
 def files() -> Iterator[tuple[str, Path]]:
@@ -123,6 +132,23 @@ def test_a_class_name_means_one_thing() -> None:
 def test_no_class_is_named_by_a_participle() -> None:
     wrong = {name: where for name, where in public_classes().items() if PARTICIPLES.match(name)}
     assert not wrong, "\n".join(f"{where[0]}: {name} is a participle: name the thing" for name, where in wrong.items())
+
+
+def test_no_function_is_named_by_a_participle() -> None:
+    wrong = [
+        f"{file.relative_to(ROOT)}:{node.lineno}: {node.name} is a participle: say what it does or gives"
+        for _, file in files()
+        for node in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and PARTICIPLE_FUNCTIONS.match(node.name)
+        and node.name not in FIXED_FUNCTIONS
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("name", ["told", "localized", "said"])
+def test_a_participle_is_recognised_as_a_functions_name(name: str) -> None:
+    assert PARTICIPLE_FUNCTIONS.match(name) and not PARTICIPLE_FUNCTIONS.match(f"{name}_value")
 
 
 @pytest.mark.parametrize("name", ["Watched", "Released", "Seen", "Known"])

@@ -19,7 +19,7 @@ import torch
 from torch import nn
 
 from .nn import Attention, MultiHeadAttention, attend_by_hand, attention_kernel
-from .tracing import Recorder, followed
+from .tracing import Recorder, follow_modules
 
 SLACK = 64  # rounding steps that two right ways of summing may be apart, for each unit of the largest score
 
@@ -86,7 +86,9 @@ def _in_kernel(model: nn.Module, yours: Callable[..., Any], seen: Substitution) 
 
     def instead(q, k, v, *, mask, bias, causal, scale, dropout):
         if not inside.path:  # another model, called inside the block
-            return attention_kernel.fused(q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, dropout=dropout)
+            return attention_kernel.fused_attention(
+                q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, dropout=dropout
+            )
         seen.calls += 1
         where = inside.path[-1] or type(model).__name__
         output, weights = _pair(yours(*plain_terms(q, k, v, mask, bias, causal, scale)), where, seen.name)
@@ -97,7 +99,7 @@ def _in_kernel(model: nn.Module, yours: Callable[..., Any], seen: Substitution) 
             seen.hold(where, "the output", output, right, allowed * (1 + _largest(v)))
         return output
 
-    with followed(model, inside):
+    with follow_modules(model, inside):
         attention_kernel.attention_override = instead
         try:
             yield

@@ -82,7 +82,7 @@ def note(what: str, value: torch.Tensor) -> None:
         _recorder.put(what, value)
 
 
-def observed() -> bool:
+def is_observed() -> bool:
     """Whether a trace or an edit is under way."""
     return _recorder is not None or _editor is not None
 
@@ -104,7 +104,7 @@ def offer(what: str, value: torch.Tensor) -> torch.Tensor:
 
 
 @contextmanager
-def edited(editor: Editor) -> Iterator[None]:
+def use_editor(editor: Editor) -> Iterator[None]:
     """While it lasts, `editor` is offered the inner values. Raises RuntimeError when another edit is under way."""
     global _editor
     if _editor is not None:
@@ -139,7 +139,7 @@ def _watch(rec: Recorder, path: str, module: nn.Module) -> list:
 
 
 @contextmanager
-def followed(model: nn.Module, rec: Recorder) -> Iterator[None]:
+def follow_modules(model: nn.Module, rec: Recorder) -> Iterator[None]:
     """While it lasts, `rec.path` ends in the name of the module that runs, and `rec` is offered what modules return."""
     handles = [handle for path, module in model.named_modules() for handle in _watch(rec, path, module)]
     try:
@@ -169,7 +169,7 @@ def recording(model: nn.Module, rec: Recorder) -> Iterator[None]:
     global _recorder
     if _recorder is not None:
         raise RuntimeError("a trace is already under way: leave the first `with trace(...)` before starting another")
-    with followed(model, rec):
+    with follow_modules(model, rec):
         _recorder = rec
         try:
             yield

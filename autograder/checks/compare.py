@@ -120,19 +120,19 @@ def compare_form(expected: Any, actual: Any) -> Difference | None:
 
 def compare_values(expected: Any, actual: Any, tolerance: Tolerance = PLAIN) -> Difference | None:
     """The first difference in values, whatever shape or type the same numbers come in."""
-    return compare(expected, loosened(expected, actual), tolerance)
+    return compare(expected, loosen_form(expected, actual), tolerance)
 
 
-def loosened(expected: Any, actual: Any) -> Any:
+def loosen_form(expected: Any, actual: Any) -> Any:
     """`actual` in the form of `expected` where that changes no number: axes of size 1, types, tuples for lists."""
     if isinstance(actual, (RaisedError, WrongDevice)):
         return actual
     if isinstance(expected, Tensor):
         return _loosened_tensor(expected, actual)
     if isinstance(expected, Mapping) and isinstance(actual, Mapping) and set(expected) == set(actual):
-        return {key: loosened(value, actual[key]) for key, value in expected.items()}
+        return {key: loosen_form(value, actual[key]) for key, value in expected.items()}
     if isinstance(expected, (list, tuple)) and isinstance(actual, (list, tuple)) and len(expected) == len(actual):
-        return type(expected)(loosened(one, other) for one, other in zip(expected, actual, strict=True))
+        return type(expected)(loosen_form(one, other) for one, other in zip(expected, actual, strict=True))
     if isinstance(expected, (bool, int, float)):
         number = actual.item() if isinstance(actual, Tensor) and actual.numel() == 1 else actual
         same = isinstance(number, (bool, int, float)) and (isinstance(expected, float) or number == expected)
@@ -241,7 +241,7 @@ def wrong_entries(expected: Any, actual: Any, tolerance: Tolerance = PLAIN) -> T
     """Which entries of one tensor differ, [...] as it is; None where the two are not compared entry by entry."""
     if not isinstance(expected, Tensor) or not isinstance(actual, Tensor) or expected.shape != actual.shape:
         return None
-    actual = loosened(expected, actual)
+    actual = loosen_form(expected, actual)
     return None if actual.dtype != expected.dtype else _wrong(expected.detach(), actual.detach(), tolerance)[0]
 
 

@@ -11,7 +11,7 @@ from autograder import points, registry
 from autograder.answers import Answer, EditedAnswer, answers
 from autograder.api import MOST_AT_EDGES, Exercise
 from autograder.checks.local import LocalSubject
-from autograder.checks.probe import Asked, Finding, answered, questions
+from autograder.checks.probe import Asked, Finding, collect_answers, questions
 from autograder.checks.reference import reference_of
 from autograder.diagnose import (
     Misconception,
@@ -23,7 +23,7 @@ from autograder.diagnose import (
     wrong_answers,
 )
 from autograder.diagnosis.compose import CombinedMistakes, agrees
-from autograder.localize.measure import Lines, measured
+from autograder.localize.measure import Lines, measure_answer
 
 KEEPS = re.compile(r"^# keeps (\S+) of the points$", re.MULTILINE)  # a line of each answer in edge/
 LEAST = 1 - MOST_AT_EDGES
@@ -69,7 +69,7 @@ class Score:
         )
 
 
-def together(scores: Sequence[Score]) -> Score:
+def combine_scores(scores: Sequence[Score]) -> Score:
     """All exercises as one."""
     whole = Score("all exercises")
     for name in ("right", "wrong", "caught", "named", "rewritten", "recognised", "silent", "composed", "edge"):
@@ -77,24 +77,24 @@ def together(scores: Sequence[Score]) -> Score:
     return whole
 
 
-def asked_of(exercise: Exercise, seed: int) -> list[Asked]:
+def ask_reference(exercise: Exercise, seed: int) -> list[Asked]:
     """The exercise's questions with the reference's answers: put to many subjects, drawn and answered once."""
     checks = registry.check_function(exercise)()
     return list(questions(checks, reference_of(exercise), f"{seed}/{exercise.id}"))
 
 
-def examined(path: Answer, asked: list[Asked]) -> list[Finding]:
+def examine_answer(path: Answer, asked: list[Asked]) -> list[Finding]:
     """All checks of one of our own answers, in this process."""
     namespace: dict[str, Any] = {"__name__": "answer"}
     exec(compile(path.read_text(encoding="utf-8"), path.name, "exec", dont_inherit=True), namespace)
-    return answered(asked, LocalSubject(namespace))
+    return collect_answers(asked, LocalSubject(namespace))
 
 
 def lines(exercise: Exercise, asked: list[Asked]) -> Lines:
     """Which line is named of each wrong answer that is an edit of a right one."""
     found = Lines()
     for path in wrong_answers(exercise):
-        measured(exercise, path, examined(path, asked), found)
+        measure_answer(exercise, path, examine_answer(path, asked), found)
     return found
 
 
@@ -112,18 +112,18 @@ def judge(exercise: Exercise, asked: list[Asked], *, leave_out: bool = True) -> 
     score = Score(exercise.id)
     for path in answers(exercise, "right"):
         score.right += 1
-        for finding in examined(path, asked):
+        for finding in examine_answer(path, asked):
             if finding.failed:
                 score.complaints.append(f"right/{path.stem} fails {finding.check.name}: {finding.message}")
     for path in wrong_answers(exercise):
-        findings = examined(path, asked)
+        findings = examine_answer(path, asked)
         _judge_wrong(exercise, path, findings, score)
         if leave_out:
             _leave_out(exercise, path, findings, score)
     for path in edge_answers(exercise):
-        _judge_edge(exercise, path, examined(path, asked), score)
+        _judge_edge(exercise, path, examine_answer(path, asked), score)
     for path in answers(exercise, "rewritten"):
-        found = diagnose(exercise, examined(path, asked))
+        found = diagnose(exercise, examine_answer(path, asked))
         recognised = found is not None and found.name == path.stem
         score.rewritten, score.recognised = score.rewritten + 1, score.recognised + recognised
         score.notes += [f"rewritten/{path.stem} is taken for {_called(found)}"] * (not recognised)

@@ -357,7 +357,7 @@ def _asked(check: Check, reference: Any, seed: Any) -> list[tuple[Probe, Any]]:
     return asked
 
 
-def answered(asked: Iterable[Asked], subject: Any) -> list[Finding]:
+def collect_answers(asked: Iterable[Asked], subject: Any) -> list[Finding]:
     """What the subject says to every question; what kills its box fails the checks that were still to come."""
     findings, dead = [], None
     for check, pairs in asked:
@@ -410,4 +410,4 @@ def telling_answers(findings: Sequence[Finding]) -> Iterator[tuple[Check, int, A
 
 def examine(checks: Sequence[Check], subject: Any, reference: Any, seed: Any) -> list[Finding]:
     """Put every probe of every check to both."""
-    return answered(questions(checks, reference, seed), subject)
+    return collect_answers(questions(checks, reference, seed), subject)

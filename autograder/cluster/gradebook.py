@@ -21,7 +21,7 @@ from sqlalchemy.orm import scoped_session, sessionmaker
 from autograder.cluster.course import Course, working_in
 from autograder.cluster.job import GradingRecord
 from autograder.nbgrader.late import extension
-from autograder.nbgrader.ledger import Ledger, Total, stored
+from autograder.nbgrader.ledger import Ledger, Total, stored_total
 from autograder.nbgrader.save import SaveVerdicts
 
 BUSY_MS = 60_000  # how long to wait for someone else's write to an SQLite gradebook: the formgrader's, say
@@ -80,18 +80,18 @@ class GradebookWriter:
         quiet = working_in(self.course.root), _quiet(self._save.log), suppress(_TakenBack)
         with quiet[0], quiet[1], quiet[2], self.transaction() as gradebook:
             with suppress(MissingEntry):
-                before = stored(gradebook.find_submission(assignment, student))
+                before = stored_total(gradebook.find_submission(assignment, student))
             self._rows(gradebook, record, folder)
             gradebook.db.flush()
             gradebook.db.expire_all()  # scores are sums that the database makes
-            after = stored(gradebook.find_submission(assignment, student))
+            after = stored_total(gradebook.find_submission(assignment, student))
             raise _TakenBack
         return before, after
 
     def totals(self) -> dict[str, tuple[Total, Total]]:
         """Student → the total that the formgrader shows, and the one by today's policy and all marks by hand."""
         with self.transaction():
-            return {one.student.id: (stored(one), self._ledger.total(one)) for one in self._submissions()}
+            return {one.student.id: (stored_total(one), self._ledger.total(one)) for one in self._submissions()}
 
     def settle(self, students: Iterable[str]) -> None:
         """Store the penalties by today's policy, of all marks that were given."""

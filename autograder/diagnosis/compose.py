@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from autograder.answers import Answer, EditedAnswer
-from autograder.diagnosis.edits import applied, compatible
-from autograder.diagnosis.limit import TimeLimitExceeded, limited
+from autograder.diagnosis.edits import apply_replacements, compatible
+from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
 
 if TYPE_CHECKING:
     from autograder.checks.local import LocalSubject
@@ -37,10 +37,10 @@ class CombinedMistakes:
     def read_text(self) -> str:
         """The code; it has no sentence of its own."""
         every = [one for part in self.parts for one in part.replacements]
-        return applied(self.parts[0].base.read_text(encoding="utf-8"), every)
+        return apply_replacements(self.parts[0].base.read_text(encoding="utf-8"), every)
 
 
-def composed(
+def find_combination(
     known: Sequence[Answer], replies: Sequence[Reply], seconds: float = SECONDS, sizes: Sequence[int] = (2, 3)
 ) -> CombinedMistakes | None:
     """The fewest known mistakes that together give every one of these answers; None where none are found in time.
@@ -66,7 +66,7 @@ def composed(
 def agrees(one: CombinedMistakes | Answer, replies: Sequence[Reply]) -> bool:
     """Whether this code gives all of these answers; code that does not run or does not end gives none."""
     try:
-        with limited(EACH):
+        with time_limit(EACH):
             subject = _subject(one)
             return all(_same(subject, reply) for reply in replies)
     except (Exception, TimeLimitExceeded):  # lines that cannot stand in one answer: nobody handed that in

@@ -33,7 +33,7 @@ class Replacement:
         return self.start < other.end and other.start < self.end
 
 
-def parsed(change: str, base: str) -> tuple[Replacement, ...]:
+def parse_replacements(change: str, base: str) -> tuple[Replacement, ...]:
     """The replacements that a written change makes in `base`, in order. Raises BadChange."""
     lines = base.splitlines()
     found: list[Replacement] = []
@@ -47,7 +47,7 @@ def parsed(change: str, base: str) -> tuple[Replacement, ...]:
     return tuple(found)
 
 
-def applied(base: str, replacements: Iterable[Replacement]) -> str:
+def apply_replacements(base: str, replacements: Iterable[Replacement]) -> str:
     """The text of `base` with all these replacements made."""
     lines = base.splitlines()
     for one in sorted(set(replacements), reverse=True):
@@ -99,7 +99,7 @@ def _replacements(hunk: list[str], at: int) -> list[Replacement]:
 
 
 def difference(base: str, text: str) -> str:
-    """The change that makes `text` of `base`, as it is written: `applied(base, parsed(difference(base, text), base))`.
+    """The change that makes `text` of `base`, as it is written; `parse_replacements` and `apply_replacements` make it.
 
     Raises BadChange where the two are the same.
     """
@@ -115,10 +115,10 @@ def entry(name: str, base: str, sentence: str, change: str) -> str:
     """A table of wrong.toml, readable by a person: the lines of the change stand as they are."""
     one_line = "\n" not in sentence and not {'"', "\\"} & set(sentence)
     said = f'"{sentence}"' if one_line else f'"""\n{_escaped(sentence)}\n"""'
-    return f'[{name}]\nbase = "{base}"\nsentence = {said}\nchange = {quoted(change)}\n'
+    return f'[{name}]\nbase = "{base}"\nsentence = {said}\nchange = {toml_text(change)}\n'
 
 
-def quoted(text: str) -> str:
+def toml_text(text: str) -> str:
     """Some lines as a text in TOML, which begins and ends on lines of its own."""
     return f"'''\n{text}\n'''" if "'''" not in text else f'"""\n{_escaped(text)}\n"""'
 

@@ -14,7 +14,7 @@ class TimeLimitExceeded(BaseException):
 
 
 @contextmanager
-def limited(seconds: float) -> Iterator[None]:
+def time_limit(seconds: float) -> Iterator[None]:
     """Raise TimeLimitExceeded in a block that runs longer than `seconds`. A call of C code is not interrupted."""
     lock, state, thread = threading.Lock(), {"open": True, "fired": False}, threading.get_ident()
 

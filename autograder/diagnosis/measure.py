@@ -56,9 +56,9 @@ def total(scores: Sequence[DiagnosisReport]) -> DiagnosisReport:
     return whole
 
 
-def diagnosed(exercise: Exercise, asked: list[Asked], seed: int, every: int = 3) -> DiagnosisReport:
+def measure_diagnosis(exercise: Exercise, asked: list[Asked], seed: int, every: int = 3) -> DiagnosisReport:
     """Sampled pairs of compatible mistakes, and each n-th mistake with its own name taken away."""
-    from autograder.checks.corpus import examined
+    from autograder.checks.corpus import examine_answer
     from autograder.diagnose import diagnose, known_answers
 
     score = DiagnosisReport(exercise.id)
@@ -71,7 +71,7 @@ def diagnosed(exercise: Exercise, asked: list[Asked], seed: int, every: int = 3)
         score.notes += [f"{pair.stem} is taken for {found.name if found else 'none we know'}"] * (names != wanted)
     known = known_answers(exercise)
     for one in known[seed % every :: every]:
-        _left_out(exercise, one.stem, examined(one, asked), [other for other in known if other != one], score)
+        _left_out(exercise, one.stem, examine_answer(one, asked), [other for other in known if other != one], score)
     return score
 
 
@@ -93,7 +93,7 @@ def _pairs(
 ) -> Iterator[tuple[CombinedMistakes, list[Finding]]]:
     """Two mistakes each, that can be told from either alone; the same ones for the same seed."""
     from autograder.checks.local import LocalSubject
-    from autograder.checks.probe import answered
+    from autograder.checks.probe import collect_answers
     from autograder.diagnose import known_answers
 
     edits = [one for one in known_answers(exercise) if isinstance(one, EditedAnswer)]
@@ -106,7 +106,7 @@ def _pairs(
             exec(compile(pair.read_text(), f"{pair.stem}.py", "exec", dont_inherit=True), namespace)
         except Exception:  # the lines of the two cannot stand in one answer
             continue
-        findings = answered(asked, LocalSubject(namespace))
+        findings = collect_answers(asked, LocalSubject(namespace))
         replies = [reply for finding in findings if finding.failed for reply in finding.answers]
         if not replies or any(agrees(part, replies) for part in pair.parts):
             score.hidden += 1

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from autograder.api import Exercise
 from autograder.checks.mutation import GradientCut, mutants_of
 from autograder.checks.operators import Mutant
-from autograder.diagnosis.limit import TimeLimitExceeded, limited
+from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
 
 if TYPE_CHECKING:
     from autograder.checks.probe import Answer as Reply
@@ -53,7 +53,7 @@ def _gives(mutant: Mutant, exercise: Exercise, replies: Sequence[Reply]) -> bool
 
     namespace = {"__name__": "slip", "cut": GradientCut()}
     try:
-        with limited(EACH):
+        with time_limit(EACH):
             exec(compile(mutant.source, "slip.py", "exec"), namespace)
             subject = LocalSubject({symbol: namespace[symbol] for symbol in exercise.symbols})
             return all(compare_values(observe(subject, one.probe), one.actual, one.probe.tolerance) is None

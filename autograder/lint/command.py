@@ -43,7 +43,7 @@ def _run(root: Path, assignment: str, made: release.Release) -> Iterator[Fault |
         unit, nb = _place(assignment, name), made.sources[name]
         stub = graded.GradedNotebook(made.released[name], known, settings, assignment)  # first: it warms the box
         solution = graded.GradedNotebook(nb, known, settings, assignment)
-        again = graded.GradedNotebook(graded.pasted(nb), known, settings, assignment)
+        again = graded.GradedNotebook(graded.paste_cells(nb), known, settings, assignment)
         limits = Limits(**settings["BoxedExecute"].get("limits", {}))
         for faults in (graded.stub_faults(stub), graded.solution_faults(solution, limits),
                        graded.pasted_faults(again, solution)):  # fmt: skip

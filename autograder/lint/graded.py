@@ -105,7 +105,10 @@ def solution_faults(solution: GradedNotebook, limits: Limits) -> Problems:
     for name, verdict in solution.verdicts.items():
         seconds = solution.seconds.get(name, 0.0)
         if verdict["status"] != "passed":
-            yield name, f"the solution gets {verdict['score']:g} of {verdict['max_score']:g} points: {why(verdict)}"
+            yield (
+                name,
+                f"the solution gets {verdict['score']:g} of {verdict['max_score']:g} points: {failure_reason(verdict)}",
+            )
         elif seconds > SHARE * limits.wall_s:
             yield name, (f"the solution takes {seconds:.1f} s of the {limits.wall_s:g} s that a student's code gets: "
                          "ask for less, or raise c.BoxedExecute.limits")  # fmt: skip
@@ -115,10 +118,13 @@ def pasted_faults(pasted: GradedNotebook, solution: GradedNotebook) -> Problems:
     """Copying cells must change no verdict."""
     for name, verdict in pasted.verdicts.items():
         if verdict["status"] != "passed" and solution.verdicts[name]["status"] == "passed":
-            yield name, f"passes, but not after every cell was copied and pasted below itself: {why(verdict)}"
+            yield (
+                name,
+                f"passes, but not after every cell was copied and pasted below itself: {failure_reason(verdict)}",
+            )
 
 
-def pasted(nb: NotebookNode) -> NotebookNode:
+def paste_cells(nb: NotebookNode) -> NotebookNode:
     """Each cell twice, as JupyterLab pastes them: a new id, the same metadata."""
     twice = copy.deepcopy(nb)
     twice.cells = []
@@ -131,9 +137,9 @@ def pasted(nb: NotebookNode) -> NotebookNode:
 
 def corpus_faults(exercise: Exercise) -> Problems:
     """Every collected wrong answer must fail, every right one pass."""
-    from autograder.checks.corpus import asked_of, judge
+    from autograder.checks.corpus import ask_reference, judge
 
-    score = judge(exercise, asked_of(exercise, 0))
+    score = judge(exercise, ask_reference(exercise, 0))
     if not score.wrong:
         yield exercise.id, "has no wrong answer in its wrong.toml, so nothing shows that its checks catch one"
     yield from ((exercise.id, what) for what in score.complaints)
@@ -144,7 +150,7 @@ def exercises_of(nb: NotebookNode) -> Iterator[Exercise]:
     yield from (exercise for exercise in wanted_exercises(nb).values() if exercise)
 
 
-def why(verdict: dict[str, Any]) -> str:
+def failure_reason(verdict: dict[str, Any]) -> str:
     """The first thing that a failed verdict says, in one line."""
     failed = [f"{check['name']}: {check['message']}" for check in verdict["checks"] if check["status"] == "failed"]
     return " ".join((failed or [verdict["reason"] or verdict["status"]])[0].split())

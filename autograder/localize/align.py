@@ -236,7 +236,7 @@ class FaultyVersion:
     event: int | None = None  # where another one than what made the version is to blame: the call that left it out
 
 
-def blamed(trace: Trace, found: Departure, rights: Sequence[Trace]) -> FaultyVersion:
+def find_faulty_operand(trace: Trace, found: Departure, rights: Sequence[Trace]) -> FaultyVersion:
     """What is wrong about the operation that departs: its operand, where right answers give it another one.
 
     Each operation is laid beside a right answer's of the same name that shares most operands with it; from an operand

@@ -23,14 +23,14 @@ from autograder.localize.align import (
     FaultyVersion,
     KnownValues,
     Rules,
-    blamed,
     departure,
+    find_faulty_operand,
     roots,
     same_but_form,
     unlike,
 )
-from autograder.localize.instrument import InstrumentedCode, instrumented
-from autograder.localize.trace import BadTrace, Trace, traced
+from autograder.localize.instrument import InstrumentedCode, instrument
+from autograder.localize.trace import BadTrace, Trace, trace_answer
 from autograder.parse import parse_source
 from autograder.sandbox_client import StudentError
 
@@ -64,7 +64,7 @@ def find(
         return _parameter(exercise, answer, cells)
     probe = answer.probe if finding.check.draw is None else Probe(answer.probe.case.value, answer.probe.case)
     try:
-        trace, _ = traced(subject, instrumented(cells, without), probe)
+        trace, _ = trace_answer(subject, instrument(cells, without), probe)
     except (BadTrace, StudentError, ValueError, RecursionError):
         return None
     return _first(trace, right_traces(exercise, probe), finding)
@@ -79,7 +79,7 @@ def _first(trace: Trace, rights: Sequence[Trace], finding: Finding) -> FaultLoca
         found = departure(trace, KnownValues(rights, rules, strict), root)
         if found is not None:
             found = _whole(trace, found)
-            wrong = same_but_form(trace, found, rights) or blamed(trace, found, rights)
+            wrong = same_but_form(trace, found, rights) or find_faulty_operand(trace, found, rights)
             node = trace.maker(wrong.version) if wrong.event is None else trace.node(wrong.event)
             return FaultLocation(node.cell, node.line, trace, tuple(rights), found, wrong, found.event, finding)
     place = unlike(trace, rights, root) if root else None
@@ -181,7 +181,7 @@ def right_traces(exercise: Exercise, probe: Probe) -> list[Trace]:
     found = []
     for table in _tables(exercise):
         try:
-            trace, _ = traced(LocalSubject({"__name__": "answer"}), table, probe)
+            trace, _ = trace_answer(LocalSubject({"__name__": "answer"}), table, probe)
         except (BadTrace, StudentError):
             continue
         if trace.error is None:
@@ -192,5 +192,5 @@ def right_traces(exercise: Exercise, probe: Probe) -> list[Trace]:
 @lru_cache(maxsize=128)
 def _tables(exercise: Exercise) -> tuple[InstrumentedCode, ...]:
     texts = [path.read_text(encoding="utf-8") for way in ("right", "edge") for path in answers(exercise, way)]
-    tables = [instrumented([("right", text)], whole=True) for text in texts]
-    return (*tables, instrumented([("right", injected_modules.source([exercise])[0])], whole=True))
+    tables = [instrument([("right", text)], whole=True) for text in texts]
+    return (*tables, instrument([("right", injected_modules.source([exercise])[0])], whole=True))

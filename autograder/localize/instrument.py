@@ -45,9 +45,7 @@ class InstrumentedCode:
         return [number for number, node in enumerate(self.nodes) if node.operation == operation]
 
 
-def instrumented(
-    cells: Sequence[tuple[str, str]], without: Sequence[str] = (), whole: bool = False
-) -> InstrumentedCode:
+def instrument(cells: Sequence[tuple[str, str]], without: Sequence[str] = (), whole: bool = False) -> InstrumentedCode:
     """The definitions at the top of these (id, text) cells but those called `without`; what does not parse is left out.
 
     `whole`: all of each cell, its imports too, for answers of our own that run by themselves.

@@ -32,7 +32,7 @@ class Lines:
         return f"first wrong line within {NEAR} lines of the edit {self.near}/{self.edits}{share}, on it {self.exact}"
 
 
-def measured(exercise: Exercise, path: Answer, findings: Sequence[Finding], into: Lines) -> None:
+def measure_answer(exercise: Exercise, path: Answer, findings: Sequence[Finding], into: Lines) -> None:
     """Adds a wrong answer to `into`, where it is an edit of a right one."""
     if not isinstance(path, EditedAnswer):
         return

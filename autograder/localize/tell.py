@@ -15,7 +15,7 @@ from autograder.localize.words import picture, sentence
 LONGEST = 200  # characters of a line that is shown
 
 
-def localized(
+def localize_fault(
     exercise: Exercise, findings: Sequence[Finding], subject: Any, cells: Sequence[tuple[str, str]],
     without: Sequence[str] = (),
 ) -> dict[str, Any] | None:  # fmt: skip
@@ -25,14 +25,14 @@ def localized(
     """
     try:
         found = find(exercise, findings, subject, cells, without)
-        return None if found is None else told(found, dict(cells))
+        return None if found is None else describe_location(found, dict(cells))
     except Exception:  # whatever a value that nobody foresaw makes of the comparison
         logging.getLogger(__name__).warning("no line could be named for %s", exercise.id, exc_info=True)
         return None
 
 
-def told(found: FaultLocation, sources: dict[str, str]) -> dict[str, Any] | None:
-    """As `localized`, of what was found. None for a line that the sources do not have."""
+def describe_location(found: FaultLocation, sources: dict[str, str]) -> dict[str, Any] | None:
+    """As `localize_fault`, of what was found. None for a line that the sources do not have."""
     lines = sources.get(found.cell, "").splitlines()
     if not 1 <= found.line <= len(lines):
         return None

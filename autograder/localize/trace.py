@@ -87,7 +87,7 @@ def _recorder() -> str:
     return (Path(__file__).parent / "recorder.py").read_text(encoding="utf-8")
 
 
-def traced(subject: Any, table: InstrumentedCode, probe: Probe) -> tuple[Trace, Any]:
+def trace_answer(subject: Any, table: InstrumentedCode, probe: Probe) -> tuple[Trace, Any]:
     """The trace of the subject's answer to a question, and the answer. Raises BadTrace, StudentError."""
     inner = getattr(subject, "subject", subject)
     before = getattr(inner, "limits", None)

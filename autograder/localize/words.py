@@ -37,7 +37,7 @@ def sentence(found: FaultLocation) -> str:
     mine, theirs = trace.values[found.blamed.version], found.blamed.instead
     if theirs is None or theirs.data is None or mine.data is None:
         return f"{it} is the first value that no right answer computes; what it is made of is right"
-    return f"{it} {related(mine, theirs)}"
+    return f"{it} {describe_relation(mine, theirs)}"
 
 
 def _called(node: Node) -> str:
@@ -54,7 +54,7 @@ def _called(node: Node) -> str:
     return f"`{node.text}`" if node.text else "what is computed here"
 
 
-def related(mine: Value, theirs: Value) -> str:
+def describe_relation(mine: Value, theirs: Value) -> str:
     """`is 2.83 times what it should be; each row differs`: how one value is related to another."""
     a, b = mine.data, theirs.data
     assert a is not None and b is not None

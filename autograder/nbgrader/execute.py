@@ -74,7 +74,7 @@ class BoxedExecute(NbGraderPreprocessor):
         own = self._grade_own_tests(nb, wanted, where)
         for cell in check_cells(nb):
             exercise = wanted[cell.id]
-            verdict = (found.get(exercise.id) if exercise else own.get(cell.id)) or ungraded(cell, exercise)
+            verdict = (found.get(exercise.id) if exercise else own.get(cell.id)) or ungraded_verdict(cell, exercise)
             write_verdict(cell, scale_points(verdict, float(cell.metadata.nbgrader["points"])))
         return nb, resources
 
@@ -93,7 +93,7 @@ class BoxedExecute(NbGraderPreprocessor):
                 progress=lambda *what: self._progress(name, what),
                 limits=Limits(**self.limits),
                 **({"weights": points.check_weights(self.weights, "c.BoxedExecute")} if self.weights else {}),
-                **({"known": misconceptions.checked(self.misconceptions)} if self.misconceptions else {}),
+                **({"known": misconceptions.check_entries(self.misconceptions)} if self.misconceptions else {}),
             )
         except Exception as error:  # the student must not pay for it, nor the rest of the class
             self.log.exception("%s could not be graded", name)
@@ -115,7 +115,7 @@ class BoxedExecute(NbGraderPreprocessor):
         except Exception as error:  # as above
             self.log.exception("%s could not be graded", name)
             reason = f"the grader failed: {error}"
-            return {cell.id: replace(ungraded(cell, None), reason=reason) for cell in cells}
+            return {cell.id: replace(ungraded_verdict(cell, None), reason=reason) for cell in cells}
         self._progress(name, tuple(found.values()))
         return found
 
@@ -147,7 +147,7 @@ def leave_alone(nb: NotebookNode, reason: str) -> None:
     """Writes into every check cell of a rebuilt notebook that it was not graded, and why; nothing is run."""
     wanted = wanted_exercises(nb)
     for cell in check_cells(nb):
-        verdict = replace(ungraded(cell, wanted[cell.id]), reason=reason)
+        verdict = replace(ungraded_verdict(cell, wanted[cell.id]), reason=reason)
         write_verdict(cell, scale_points(verdict, float(cell.metadata.nbgrader["points"])))
 
 
@@ -193,7 +193,7 @@ def missing_answers(nb: NotebookNode, wanted: dict[str, Exercise | None]) -> lis
     ]
 
 
-def ungraded(cell: NotebookNode, exercise: Exercise | None) -> Verdict:
+def ungraded_verdict(cell: NotebookNode, exercise: Exercise | None) -> Verdict:
     """The verdict for a check cell that no verdict came back for."""
     if exercise:
         return ungraded_exercise(exercise, "the grader returned no verdict")

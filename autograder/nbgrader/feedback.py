@@ -127,7 +127,7 @@ def _allowed(tag: str, name: str, value: str) -> bool:
     return name in COMMON or (tag == "img" and name == "alt")
 
 
-def boxed(html: str) -> str:
+def wrap_in_box(html: str) -> str:
     """What a student wrote, cleaned, in a box that nothing of it leaves."""
     return f"{BOX.format(TALL)}{clean(html)}</div>"
 
@@ -192,7 +192,7 @@ class SafePage(NbGraderPreprocessor):
             if mime in data and not self._short(data[mime]):
                 data = {"text/plain": data[mime]}
         if "text/html" in data:
-            data["text/html"] = boxed(data["text/html"])
+            data["text/html"] = wrap_in_box(data["text/html"])
         return new_output("display_data", data=data) if data else None
 
 

@@ -64,7 +64,7 @@ class Ledger:
         return Total(sum(float(notebook.score) for notebook in submission.notebooks), sum(penalties))
 
 
-def stored(submission: SubmittedAssignment) -> Total:
+def stored_total(submission: SubmittedAssignment) -> Total:
     """The total that the formgrader shows: with the penalty of the time at which it was graded."""
     penalties = (float(notebook.late_submission_penalty or 0) for notebook in submission.notebooks)
     return Total(sum(float(notebook.score) for notebook in submission.notebooks), sum(penalties))

@@ -140,7 +140,7 @@ class SubmissionExporter(NotebookExporter):
         if isinstance(self.parent, Autograde):
             unfinished.writable(self.parent)
             unfinished.clear(self.parent)
-            unfinished.renamed(self.parent)
+            unfinished.report_renamed_files(self.parent)
 
     def from_filename(self, filename: str, resources: Any = None, **kw: Any) -> tuple[Any, dict[str, Any]]:
         """As the parent's, but an unreadable file is exported as the empty notebook that says so."""

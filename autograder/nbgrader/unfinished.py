@@ -151,7 +151,7 @@ def writable(converter: Any) -> None:
         engine.dispose()
 
 
-def renamed(converter: Any) -> None:
+def report_renamed_files(converter: Any) -> None:
     """Say which students handed in a file under a name that the assignment does not have."""
     with Gradebook(converter.coursedir.db_url, converter.coursedir.course_id) as gradebook:
         for folder, files in sorted(converter.assignments.items()):

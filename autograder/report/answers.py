@@ -31,7 +31,7 @@ def read(root: Path, assignment: str) -> tuple[dict[str, dict[str, str]], dict[s
     return {student: dict(_answers(folder)) for student, folder in folders.items()}, stubs
 
 
-def known(cells: Iterable[str]) -> dict[str, dict[str, str]]:
+def known_answers(cells: Iterable[str]) -> dict[str, dict[str, str]]:
     """Cell → name → source of the answers that we have: the library's own, and those collected as right."""
     found = {}
     for exercise in registry.exercises():

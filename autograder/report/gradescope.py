@@ -26,7 +26,7 @@ def results(
         return {"score": 0.0, "output": f"Not graded: {error}"}
     tests = []
     for name, most in points.items():
-        verdict = cli.graded(registry.find(name), file, content, backend, device="auto", seed=None)
+        verdict = cli.grade_answer(registry.find(name), file, content, backend, device="auto", seed=None)
         tests.append(_test(name, most, replace(verdict, file=file.name), hints))
     ungraded = [test["name"] for test in tests if test["output"].startswith("Not graded")]
     said = f"Not graded, through no fault of yours: {', '.join(ungraded)}" if ungraded else assignment

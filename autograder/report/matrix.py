@@ -98,7 +98,7 @@ def _is_entry(value: Any) -> bool:
     return isinstance(value, int | float) or value in ("nan", "inf", "-inf", UNKNOWN)
 
 
-def shown(value: Any) -> str:
+def entry_text(value: Any) -> str:
     """An entry as a text."""
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
@@ -126,7 +126,7 @@ def _cell(matrix: Matrix, row: int, column: int, value: Any) -> str:
     wrong = bool(matrix.wrong and matrix.wrong[row][column])
     classes = [name for name in (_heat(value, matrix.largest), "tfkit-wrong" if wrong else "") if name]
     style = f' class="{" ".join(classes)}"' if classes else ""
-    return f"<td{style}>{'✗ ' if wrong else ''}{escape(shown(value))}</td>"
+    return f"<td{style}>{'✗ ' if wrong else ''}{escape(entry_text(value))}</td>"
 
 
 def _heat(value: Any, largest: float) -> str:
@@ -185,7 +185,9 @@ def example(given: Mapping[str, Any]) -> str:
     known = ("call", "inputs", "expected_shape", "entry", "off_by", "message", "first_wrong_entry", "first_wrong_step")
     asked = {**asked, **{name: value for name, value in given.items() if name not in (*known, "yours", "wrong")}}
     tables = [table for name, value in asked.items() for table in matrices(str(name), value)[:MOST]]
-    plain = ", ".join(f"{name} = {shown(value)[:LONGEST]}" for name, value in asked.items() if not matrices("", value))
+    plain = ", ".join(
+        f"{name} = {entry_text(value)[:LONGEST]}" for name, value in asked.items() if not matrices("", value)
+    )
     call = f": <code>{escape(str(given['call'])[:LONGEST])}</code>" if given.get("call") else ""
     title = f"<p><b>The smallest example found</b>{call}{' with ' * bool(plain)}{escape(plain)}</p>"
     boxes = "".join(map(render_matrix, [*tables, *answers(given)]))
@@ -213,7 +215,7 @@ def sentences(given: Mapping[str, Any], told: Sequence[str] = ()) -> list[str]:
     message, shape = str(given.get("message") or ""), given.get("expected_shape")
     said = [sentence(places(message))[: 10 * LONGEST]] if message and message not in told else []
     if isinstance(given.get("yours"), bool | int | float | str):
-        said.append(f"Your answer is {shown(given['yours'])[:LONGEST]}.")
+        said.append(f"Your answer is {entry_text(given['yours'])[:LONGEST]}.")
     if shape is not None and given.get("wrong") is None and str(list(shape)) not in message:
         said.append(f"A right answer has shape {list(shape)}.")
     first, most = given.get("first_wrong_entry"), given.get("entry")

@@ -142,7 +142,7 @@ def _known(name: str) -> bool:
     return parts is not None and parts[2] in getattr(getattr(torch.ops.aten, parts[1], None), "overloads", list)()
 
 
-def same(traces: Mapping[str, Mapping[str, Trace]]) -> list[SimilarPair]:
+def matching_pairs(traces: Mapping[str, Mapping[str, Trace]]) -> list[SimilarPair]:
     """Pairs that agree in ANSWERS answers or more, the strongest first; evidence in nats, as of similar text."""
     found: dict[tuple[str, str], list[Match]] = defaultdict(list)
     for cell in dict.fromkeys(cell for own in traces.values() for cell in own):

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import Any
 
 from autograder.report.html import as_dict
-from autograder.report.matrix import WIDEST, Matrix, answers, inputs_of, matrices, sentences, shown
+from autograder.report.matrix import WIDEST, Matrix, answers, entry_text, inputs_of, matrices, sentences
 from autograder.report.words import SIGNS, chips, line_of, number, places, still_to_be_had, what_is_right
 
 # What a terminal obeys instead of showing it, and what turns the direction of the text around it
@@ -57,7 +57,9 @@ def verdict_text(data: Mapping[str, Any]) -> str:
 
 def _example(given: Mapping[str, Any], told: list[str]) -> Iterator[str]:
     asked = inputs_of(given)
-    plain_ones = ", ".join(f"{name}={shown(value)[:100]}" for name, value in asked.items() if not matrices("", value))
+    plain_ones = ", ".join(
+        f"{name}={entry_text(value)[:100]}" for name, value in asked.items() if not matrices("", value)
+    )
     yield f"The smallest example found: {given.get('call')}({plain_ones})"
     drawn = [one for name, value in asked.items() for one in matrices(str(name), value)[:2]]
     yield from _beside([_lines(matrix) for matrix in [*drawn, *answers(given)][:6]])
@@ -68,7 +70,7 @@ def _lines(matrix: Matrix) -> list[str]:
     """A matrix as lines of one width; a wrong entry has its sign."""
     wrong = matrix.wrong or [[False] * len(row) for row in matrix.rows]
     entries = [
-        [("✗" if bad else "") + shown(x) for x, bad in zip(row[:WIDEST], marks[:WIDEST], strict=True)]
+        [("✗" if bad else "") + entry_text(x) for x, bad in zip(row[:WIDEST], marks[:WIDEST], strict=True)]
         for row, marks in zip(matrix.rows[:WIDEST], wrong[:WIDEST], strict=True)
     ]
     width = max(len(entry) for row in entries for entry in row)

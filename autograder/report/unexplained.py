@@ -179,7 +179,7 @@ def name(course: ClassOfCourse, cluster: Cluster, called: str, sentence: str) ->
     taken = {one["name"] for one in course.known.get(exercise.id, ())}
     if called in taken or any(called == one.stem for kind in ("wrong", "edge") for one in answers(exercise, kind)):
         raise NoBehaviour(f"{exercise.id} has a misconception {called} already: take another name (--called)")
-    kept = misconceptions.described(shortest.findings)
+    kept = misconceptions.describe_findings(shortest.findings)
     if not kept:
         raise NoBehaviour(f"{cluster.id} cannot be kept: its answers are too large, or no numbers")
     one = {"name": called, "sentence": sentence, "seed": misconceptions.SEED, "answers": kept, "code": shortest.code}
@@ -203,7 +203,7 @@ def _for_students(
             yield file
 
 
-def exported(course: ClassOfCourse, exercise: Exercise, called: str) -> str:
+def export_group(course: ClassOfCourse, exercise: Exercise, called: str) -> str:
     """A kept behaviour as a table of wrong.toml: the lines of a right answer that its code replaces.
 
     Raises NoBehaviour where there is none, or where the code does not stand alone.

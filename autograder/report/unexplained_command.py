@@ -16,7 +16,7 @@ from autograder.report.unexplained import (
     Cluster,
     NoBehaviour,
     clusters,
-    exported,
+    export_group,
     name,
     open_course,
     read,
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     course = open_course(arguments.course, arguments.assignments)
     if arguments.export:
         exercise, _, called = arguments.export.rpartition("/")
-        print(exported(course, registry.find(exercise), called), end="")
+        print(export_group(course, registry.find(exercise), called), end="")
         return 0
     found = clusters(read(course, arguments.kinds))
     if arguments.name:

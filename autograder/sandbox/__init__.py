@@ -22,7 +22,7 @@ def backends() -> list[type[Backend]]:
     folder; other packages add a class by an entry point of the group `autograder.sandboxes`."""
     ours = [kind for module in _modules() for kind in getattr(module, "BACKENDS", ()) if kind.runs_on(SYSTEM)]
     found: dict[str, type[Backend]] = {kind.name: kind for kind in ours}
-    for place in doors.installed("autograder.sandboxes", "sandboxes").values():
+    for place in doors.list_entries("autograder.sandboxes", "sandboxes").values():
         kind = doors.load(place)
         if kind.runs_on(SYSTEM) and found.setdefault(kind.name, kind) is not kind:
             raise SandboxError(f"two sandboxes are called {kind.name!r}: uninstall one ({place})")

@@ -33,7 +33,7 @@ def cards() -> list[Card]:
     return found or ([Card("0", int(alone[0]))] if len(alone) == 1 else [])
 
 
-def assigned(shown: str | None) -> Card | None:
+def assigned_card(shown: str | None) -> Card | None:
     """The first card that CUDA_VISIBLE_DEVICES names: a number, a UUID or how one begins, or MIG-…; the first of all
     where it is not set. None where there is none, or none of that name."""
     first = "0" if shown is None else shown.split(",")[0].strip()
@@ -79,7 +79,7 @@ def nodes(card: Card) -> list[str]:
 
 def binds(shown: str | None) -> list[str]:
     """bwrap's words for the one card of CUDA_VISIBLE_DEVICES, which is named anew: alone in the box, it is number 0."""
-    card = assigned(shown)
+    card = assigned_card(shown)
     if card is None:
         return []
     words = [word for name in nodes(card) for word in ("--dev-bind", str(DEV / name), f"/dev/{name}")]

@@ -48,10 +48,10 @@ def parts_of(cell: Any) -> Iterator[Part]:
         yield render_formulas(markdown2html(cell.source)), None
     elif cell.cell_type == "code":
         yield f"<pre><code>{html.escape(cell.source)}</code></pre>", None
-        yield from (part for output in cell.outputs for part in shown(output))
+        yield from (part for output in cell.outputs for part in render_output(output))
 
 
-def shown(output: Any) -> Iterator[Part]:
+def render_output(output: Any) -> Iterator[Part]:
     """One output of a cell; an error is one too."""
     data = output.get("data", {})
     if MIME in data:

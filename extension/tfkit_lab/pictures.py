@@ -36,7 +36,7 @@ class Picture(View):
 
 def table(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     """Words and numbers, escaped; nothing where there are no rows."""
-    cell = lambda tag, value: f'<{tag} style="{_CELL}">{html.escape(said(value))}</{tag}>'
+    cell = lambda tag, value: f'<{tag} style="{_CELL}">{html.escape(format_number(value))}</{tag}>'
     lines = ["".join(cell("td", value) for value in row) for row in rows]
     if not lines:
         return ""
@@ -44,6 +44,6 @@ def table(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     return f'<table style="border-collapse:collapse"><tr>{top}</tr><tr>{"</tr><tr>".join(lines)}</tr></table>'
 
 
-def said(value: Any) -> str:
+def format_number(value: Any) -> str:
     """Four digits of a float, thousands parted by commas in an int; else str."""
     return f"{value:.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)

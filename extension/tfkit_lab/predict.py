@@ -136,7 +136,7 @@ class Guess:
         display(prediction_card.bundle(self.name, {**entry, "observed": came_out}), raw=True)
 
 
-def checked(questions: Sequence[Question], answers: Any) -> list[Any]:
+def check_answers(questions: Sequence[Question], answers: Any) -> list[Any]:
     """The answers as they are kept; ValueError, in words for whoever answered, where one does not fit its question."""
     if not isinstance(answers, list) or len(answers) != len(questions):
         raise ValueError("answer each question, or pass the prediction over")

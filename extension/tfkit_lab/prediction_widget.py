@@ -10,7 +10,7 @@ import traitlets
 
 from tfkit_lab import prediction_card, sealed
 from tfkit_lab.page import STATIC
-from tfkit_lab.predict import Question, checked
+from tfkit_lab.predict import Question, check_answers
 
 
 class Prediction(anywidget.AnyWidget):
@@ -44,7 +44,7 @@ class Prediction(anywidget.AnyWidget):
         sealed, OSError where the folder cannot be written."""
         self.problem = ""
         name, questions = self.asked["name"], self.asked["questions"]
-        answers = checked(questions, said.get("answers")) if said.get("do") == "seal" else None
+        answers = check_answers(questions, said.get("answers")) if said.get("do") == "seal" else None
         entry = sealed.seal(self.folder, name, questions, answers)
         self.sealed = entry
         if self.place is not None:  # a saved notebook shows the card with no kernel

@@ -73,7 +73,7 @@ def weights(maps: Mapping[str, Any], layer: int, head: int, name: str = "attenti
     lengths: Sequence[int] = range(1, rows + 1) if maps["triangle"] else [columns] * rows
     size = sum(lengths)
     expected = size * maps["layers"] * maps["heads"]
-    packed = inflated(maps["data"], expected, f"attention.{name}")
+    packed = inflate(maps["data"], expected, f"attention.{name}")
     at = (layer * maps["heads"] + head) * size
     found = []
     for length in lengths:
@@ -87,7 +87,7 @@ def pooling(maps: Mapping[str, Any]) -> str:
     return ", each square the largest of {by} × {by} weights".format(**maps["pooled"]) if "pooled" in maps else ""
 
 
-def inflated(data: str, expected: int, name: str) -> bytes:
+def inflate(data: str, expected: int, name: str) -> bytes:
     """Base64 of deflated bytes, of which there must be `expected`. ValueError if there are not."""
     try:
         packed = zlib.decompressobj().decompress(base64.b64decode(data, validate=True), expected + 1)

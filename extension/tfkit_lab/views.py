@@ -18,7 +18,7 @@ def views() -> dict[str, str]:
     """Kind of trace -> where the class of its view is, "module:attribute"; imports none. Raises ValueError for two of
     one kind."""
     ours = {file.stem: f"tfkit_lab.show.{file.stem}:VIEW" for file in SCHEMAS.glob("*.json")}
-    return doors.installed(GROUP, "views", ours)
+    return doors.list_entries(GROUP, "views", ours)
 
 
 def view_of(kind: str) -> type[View]:

@@ -12,7 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from autograder import adopt, slips
 from autograder.api import Limits
 from autograder.cli import main
-from autograder.diagnosis.edits import applied, parsed
+from autograder.diagnosis.edits import apply_replacements, parse_replacements
 from autograder.nbgrader import own_tests
 from autograder.sandbox import choose
 
@@ -47,7 +47,7 @@ def test_what_the_tests_miss_is_named_until_they_see_it(tmp_path):
     slip = entries[whole["name"]]
     assert slip["base"] == "solution-1" and slip["change"] == "-    return sum(x) / len(x)\n+    return sum(x)\n"
     made: dict = {}
-    exec(applied(base, parsed(slip["change"], base)), made)
+    exec(apply_replacements(base, parse_replacements(slip["change"], base)), made)
     assert made["mean"]([1.0, 3.0]) == 4.0
     marks = [cell.metadata.get("nbgrader") for cell in nbformat.read(source, as_version=4).cells]
     assert [mark["grade_id"] for mark in marks if mark] == ["solution-1", "tests-1", "tests-2"]

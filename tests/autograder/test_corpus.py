@@ -6,12 +6,12 @@ import pytest
 
 from autograder import registry
 from autograder.answers import answers
-from autograder.checks.corpus import asked_of, examined, is_together, judge, together
+from autograder.checks.corpus import ask_reference, combine_scores, examine_answer, is_together, judge
 from autograder.checks.mutation import sharpness, total
 from autograder.diagnose import Misconception, known_answers
 
 EXERCISES = registry.exercises()
-asked = lru_cache(maxsize=1)(asked_of)  # the tests of one exercise follow one another
+asked = lru_cache(maxsize=1)(ask_reference)  # the tests of one exercise follow one another
 
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
@@ -40,7 +40,7 @@ def test_a_sample_of_slips_in_the_reference_is_caught(exercise):
 def test_two_mistakes_are_a_third_only_where_they_answer_every_question_alike():
     exercise = next(one for one in EXERCISES if one.id == "xlnet.permutation_masks")
     inverted = next(path for path in known_answers(exercise) if path.stem == "marks_what_is_hidden")
-    findings = examined(inverted, asked(exercise, 3))
+    findings = examine_answer(inverted, asked(exercise, 3))
 
     def same(name: str) -> bool:
         return is_together(exercise, Misconception(name, ""), findings)
@@ -57,7 +57,7 @@ REWRITTEN = [exercise for exercise in EXERCISES if answers(exercise, "rewritten"
 @pytest.mark.timeout(1800)
 def test_misconceptions_in_other_words_are_recognised_and_unknown_ones_get_no_name():
     scores = [judge(exercise, asked(exercise, 5)) for exercise in REWRITTEN]
-    whole = together(scores)
+    whole = combine_scores(scores)
     notes = [f"{score.exercise}: {note}" for score in scores for note in score.notes]
     assert whole.rewritten >= 50 and whole.recognised >= 0.9 * whole.rewritten, notes
     assert whole.silent >= 0.95 * whole.wrong, notes
@@ -82,8 +82,8 @@ def test_whatever_is_drawn(exercise, seed):
 
 
 def test_wrong_answers_have_a_sentence_for_the_student():
-    from autograder.diagnose import said
+    from autograder.diagnose import student_sentence
 
     for exercise in EXERCISES:
         for path in [*answers(exercise, "wrong"), *answers(exercise, "edge")]:
-            assert len(said(path)) > 20, path.name
+            assert len(student_sentence(path)) > 20, path.name

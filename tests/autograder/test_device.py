@@ -14,7 +14,7 @@ from autograder.api import with_hints
 from autograder.checks import Case, device, gradients, precision, values
 from autograder.checks.device import DeviceSubject
 from autograder.checks.local import LocalSubject
-from autograder.checks.probe import answered, examine, questions
+from autograder.checks.probe import collect_answers, examine, questions
 from autograder.checks.reference import reference_of
 from autograder.report.html import verdict_html
 from autograder.sandbox import SandboxError, choose
@@ -70,7 +70,7 @@ def test_a_dtype_that_the_device_lacks_is_not_run():
     checks = [values(cases), precision(cases, torch.bfloat16)]
     with pretended():
         there = DeviceSubject(defined(picky), DEVICE)
-        seen, _, lacking = answered(questions(checks, there, 1), there)
+        seen, _, lacking = collect_answers(questions(checks, there, 1), there)
     assert not seen.check.not_run and seen.answers and not lacking.answers and not lacking.failed
     assert lacking.check.not_run == f"cannot be asked on {DEVICE}: RuntimeError: not for BFloat16"
     with pytest.raises(RuntimeError, match="the reference fails check"):  # here it is our own mistake
@@ -89,7 +89,7 @@ def test_right_answers_keep_to_the_device(exercise):
         asked = list(questions(core, DeviceSubject(reference_of(exercise), DEVICE), 3))
         assert [check.not_run for check, _ in asked if check.not_run] == []
         for path in answers(exercise, "right"):
-            for finding in answered(asked, DeviceSubject(defined(path.read_text()), DEVICE)):
+            for finding in collect_answers(asked, DeviceSubject(defined(path.read_text()), DEVICE)):
                 assert finding.failed == [], (path.name, finding.message)
 
 

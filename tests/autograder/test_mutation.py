@@ -6,7 +6,7 @@ import pytest
 
 from autograder import registry
 from autograder.checks import mutation
-from autograder.checks.corpus import asked_of
+from autograder.checks.corpus import ask_reference
 from autograder.checks.operators import Mutant, mutants
 
 PAIRS = [
@@ -61,7 +61,7 @@ RETURN = "return torch.ones(length, length, dtype=torch.bool).tril()"
 )
 def test_a_listed_mutant_must_exist_and_survive(tmp_path, new, said):
     exercise = registry.find("masks.causal")
-    asked = asked_of(exercise, 1)
+    asked = ask_reference(exercise, 1)
     assert mutation.sharpness(exercise, asked).complaints == []
     _list(tmp_path, (exercise.id, "causal_mask", RETURN, new, "as an experiment"))
     found = mutation.sharpness(replace(exercise, folder=tmp_path), asked)
@@ -77,4 +77,4 @@ def test_a_loop_without_end_counts_for_nothing(monkeypatch):
     monkeypatch.setattr(mutation, "SECONDS", 0.5)
     exercise = registry.find("masks.causal")
     endless = Mutant("causal_mask", "", "", "", "def causal_mask(length):\n    while True: pass")
-    assert mutation._fate(endless, exercise, asked_of(exercise, 1)) == "crashed"
+    assert mutation._fate(endless, exercise, ask_reference(exercise, 1)) == "crashed"

@@ -8,7 +8,7 @@ import torch
 from autograder import registry, run
 from autograder.answers import answers
 from autograder.checks import Case, values
-from autograder.checks.corpus import asked_of, examined
+from autograder.checks.corpus import ask_reference, examine_answer
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import examine
 from autograder.checks.reference import reference_of
@@ -30,7 +30,7 @@ def path(exercise, kind, name):
 
 
 def made_smaller(exercise, name, seed):
-    findings = examined(path(exercise, "wrong", name), asked_of(exercise, seed))
+    findings = examine_answer(path(exercise, "wrong", name), ask_reference(exercise, seed))
     right = [subject_of(path) for path in answers(exercise, "right")]
     return findings, shrunk(findings, subject_of(path(exercise, "wrong", name)), reference_of(exercise), right)
 

@@ -5,9 +5,9 @@ import pytest
 from autograder import registry
 from autograder.answers import answers
 from autograder.checks import Case, flow
-from autograder.checks.corpus import asked_of
+from autograder.checks.corpus import ask_reference
 from autograder.checks.local import LocalSubject
-from autograder.checks.probe import answered, examine
+from autograder.checks.probe import collect_answers, examine
 from autograder.checks.reference import reference_of
 from autograder.checks.steps import first_wrong_step
 
@@ -16,14 +16,14 @@ LAYER = registry.find("transformer.encoder_layer")
 
 @pytest.fixture(scope="module")
 def asked():
-    return [(check, pairs) for check, pairs in asked_of(LAYER, 2) if check.core]
+    return [(check, pairs) for check, pairs in ask_reference(LAYER, 2) if check.core]
 
 
 def told(asked, source):
     namespace: dict = {"__name__": "answer"}
     exec(source, namespace)
     subject = LocalSubject(namespace)
-    return first_wrong_step(answered(asked, subject), subject, reference_of(LAYER))
+    return first_wrong_step(collect_answers(asked, subject), subject, reference_of(LAYER))
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from torch import nn
 from autograder import registry, run
 from autograder.answers import answers
 from autograder.checks import squares, trains
-from autograder.checks.corpus import asked_of, examined
+from autograder.checks.corpus import ask_reference, examine_answer
 from autograder.checks.local import LocalSubject
-from autograder.checks.probe import answered, examine, questions
+from autograder.checks.probe import collect_answers, examine, questions
 from autograder.checks.reference import reference_of
 from autograder.sandbox import choose
 
@@ -29,10 +29,10 @@ def lesson(exercise, seed):
 @pytest.mark.parametrize("name", ONLY_HERE)
 def test_nothing_else_shows_it(name):
     exercise = registry.find(name)
-    asked = asked_of(exercise, 7)
+    asked = ask_reference(exercise, 7)
     for path in answers(exercise, "wrong"):
         if path.stem in ONLY_HERE[name]:
-            assert [f.check.name for f in examined(path, asked) if f.failed] == [LEARNS], path.stem
+            assert [f.check.name for f in examine_answer(path, asked) if f.failed] == [LEARNS], path.stem
 
 
 @pytest.mark.slow
@@ -42,10 +42,10 @@ def test_whatever_is_drawn(name):
     for seed in range(20):
         asked = lesson(exercise, seed)
         for path in answers(exercise, "right"):
-            assert [f.message for f in examined(path, asked) if f.failed] == [], (path.stem, seed)
+            assert [f.message for f in examine_answer(path, asked) if f.failed] == [], (path.stem, seed)
         for path in answers(exercise, "wrong"):
             if path.stem in ONLY_HERE[name]:
-                assert any(f.failed for f in examined(path, asked)), (path.stem, seed)
+                assert any(f.failed for f in examine_answer(path, asked)), (path.stem, seed)
 
 
 def _matrices(module, fill):
@@ -77,7 +77,7 @@ def test_any_sensible_start_will_do(name, how):
             super().__init__(*sizes)
             fill(self)
 
-    (found,) = answered(lesson(exercise, 11), LocalSubject({model.__name__: Started}))
+    (found,) = collect_answers(lesson(exercise, 11), LocalSubject({model.__name__: Started}))
     assert (not found.failed) == learns, found.message
     assert learns or "hardly falls" in found.message
 

@@ -9,7 +9,7 @@ import torch
 from autograder.checks import Case, built, cost
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import examine
-from autograder.checks.properties._spy import ATTENTION, SPY, seen
+from autograder.checks.properties._spy import ATTENTION, SPY, spy_on
 from autograder.checks.properties.cost import _grows
 from autograder.sandbox import SandboxError, choose
 from autograder.sandbox.bubblewrap_alone import BubblewrapAlone
@@ -166,9 +166,9 @@ def test_what_is_growth(seconds, grows):
 
 
 def test_products_count_their_inner_length_and_views_hold_nothing():
-    counted = seen(LocalSubject({}), lambda: torch.ones(2, 3) @ torch.ones(3, 5))
+    counted = spy_on(LocalSubject({}), lambda: torch.ones(2, 3) @ torch.ones(3, 5))
     assert counted["work"] == 2 * 3 + 3 * 5 + 2 * 3 * 5
-    assert seen(LocalSubject({}), lambda: torch.ones(2).expand(1000, 2))["largest"] == 8
+    assert spy_on(LocalSubject({}), lambda: torch.ones(2).expand(1000, 2))["largest"] == 8
 
 
 def test_the_spy_leaves_when_the_code_stops():
@@ -176,7 +176,7 @@ def test_the_spy_leaves_when_the_code_stops():
         raise ValueError
 
     with pytest.raises(ValueError):
-        seen(LocalSubject({}), fails)
+        spy_on(LocalSubject({}), fails)
     assert torch.ones(1).sum() == 1 and torch.overrides._get_current_function_mode() is None
 
 

@@ -7,7 +7,7 @@ import pytest
 from autograder import run
 from autograder.sandbox_client import SandboxClient
 from course import bench, exercises
-from course.bench import PLAIN, UNIT, BenchTiming, GradingCost, Stage, ceiling, measured, page
+from course.bench import PLAIN, UNIT, BenchTiming, GradingCost, Stage, ceiling, measure_rows, page
 
 
 def test_every_exercise_of_the_unit_has_plain_asserts():
@@ -55,10 +55,10 @@ class Counted:
 def test_a_run_that_was_cut_short_goes_on(tmp_path):
     bench, file = Counted(), tmp_path / "build" / "kept.jsonl"
     with pytest.raises(Stopped):
-        measured(bench, 6, file)
-    first = measured(bench, 6, file)
+        measure_rows(bench, 6, file)
+    first = measure_rows(bench, 6, file)
     assert bench.ran == ["stock", "otter", "ours", 1, 1, 2]
-    assert measured(bench, 6, file) == first and len(bench.ran) == 6 and len(first) == 5
+    assert measure_rows(bench, 6, file) == first and len(bench.ran) == 6 and len(first) == 5
     assert first[3].memory == (90.5, 91.0)
 
 

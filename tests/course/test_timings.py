@@ -37,8 +37,8 @@ def timing(unit, cpu=12.0):
 
 
 def test_rows_are_replaced_one_by_one_and_stand_in_order():
-    first = timings.merged("", [timing("03-heads"), timing("01-recurrence")])
-    again = timings.merged(first, [timing("03-heads", cpu=77)])
+    first = timings.merge_rows("", [timing("03-heads"), timing("01-recurrence")])
+    again = timings.merge_rows(first, [timing("03-heads", cpu=77)])
     rows = [line for line in again.splitlines() if line.startswith("| 0")]
     assert [row.split(" | ")[0] for row in rows] == ["| 01-recurrence", "| 03-heads"]
     assert "| 12 | 4 of 4 |" in rows[0] and "| 77 | 4 of 4 |" in rows[1]

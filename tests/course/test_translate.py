@@ -10,8 +10,8 @@ import pytest
 import autograder.translate as reader
 import course
 from autograder import registry
-from autograder.checks.corpus import asked_of, examined
-from autograder.diagnose import diagnose, said, wrong_answers
+from autograder.checks.corpus import ask_reference, examine_answer
+from autograder.diagnose import diagnose, student_sentence, wrong_answers
 from course import build as builder
 from course import lint, translate
 
@@ -102,17 +102,17 @@ def test_hints_are_in_the_readers_language(wish, language, monkeypatch):
         monkeypatch.setenv(name, value)
     exercise = registry.find("masks.causal")
     (path,) = [path for path in wrong_answers(exercise) if path.stem == "sees_one_ahead"]
-    hint = reader.translated(said(path), exercise.folder)
+    hint = reader.translate_text(student_sentence(path), exercise.folder)
     assert hint.startswith({"en": "Every position sees one word", "fr": "Chaque position voit un mot"}[language])
-    assert reader.translated("never said", exercise.folder) == "never said"
-    assert reader.translated(said(path), None) == said(path)
+    assert reader.translate_text("never said", exercise.folder) == "never said"
+    assert reader.translate_text(student_sentence(path), None) == student_sentence(path)
 
 
 def test_a_diagnosis_is_told_in_french(monkeypatch):
     monkeypatch.setenv("LANGUAGE", "fr")
     exercise = registry.find("masks.causal")
     (path,) = [path for path in wrong_answers(exercise) if path.stem == "looks_into_the_future"]
-    found = diagnose(exercise, examined(path, asked_of(exercise, 0)))
+    found = diagnose(exercise, examine_answer(path, ask_reference(exercise, 0)))
     assert found is not None and found.hint.startswith("Votre triangle est le mauvais")
 
 

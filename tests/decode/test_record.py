@@ -29,7 +29,7 @@ from tfkit.decode import (
     generate,
     record,
 )  # fmt: skip
-from tfkit.decode.attention_maps import as_bytes, fit_budget, pack
+from tfkit.decode.attention_maps import fit_budget, pack, quantize_weights
 
 HERE = Path(__file__).parent
 SCHEMA = json.loads((HERE.parents[1] / "extension/tfkit_lab/schemas/decoding.json").read_text(encoding="utf-8"))
@@ -271,7 +271,9 @@ def noise(layers, heads, rows, cols, seed):
     """Bytes as attention leaves them: most small, a spike here and there."""
     generator = torch.Generator().manual_seed(seed)
     logits = 3 * torch.randn(layers, heads, rows, cols, generator=generator)
-    return as_bytes(logits.masked_fill(torch.ones(rows, cols).triu(1 + cols - rows).bool(), -math.inf).softmax(-1))
+    return quantize_weights(
+        logits.masked_fill(torch.ones(rows, cols).triu(1 + cols - rows).bool(), -math.inf).softmax(-1)
+    )
 
 
 @pytest.mark.parametrize("rows, cols, by", [(7, 7, 1), (7, 7, 3), (40, 40, 7), (5, 31, 4), (31, 31, 31)])

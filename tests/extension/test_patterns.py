@@ -19,7 +19,7 @@ from tfkit.objectives.permutation_lm import permutation_masks
 from tfkit_lab import show
 from tfkit_lab.show.attention import shares
 from tfkit_lab.show.patterns import KEEP, layers
-from tfkit_lab.trace import inflated, validate, weights
+from tfkit_lab.trace import inflate, validate, weights
 
 GOLDEN = Path(__file__).parent / "golden" / "patterns"
 
@@ -79,7 +79,7 @@ def test_the_weights_of_a_sparse_attention_give_its_output(name, fields, length,
 
 def kinds_of(maps):
     shape = [maps[key] for key in ("layers", "heads", "rows", "cols")]
-    flat = inflated(maps["kinds"]["data"], torch.Size(shape).numel(), "kinds")
+    flat = inflate(maps["kinds"]["data"], torch.Size(shape).numel(), "kinds")
     return torch.tensor(list(flat)).view(shape), maps["kinds"]["names"]
 
 

@@ -12,7 +12,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from tfkit_lab import predict as module
 from tfkit_lab import prediction_card, sealed
-from tfkit_lab.predict import NotPredicted, checked, is_right, predict, predicted
+from tfkit_lab.predict import NotPredicted, check_answers, is_right, predict, predicted
 from tfkit_lab.prediction_widget import Prediction
 
 QUESTIONS = [
@@ -38,7 +38,7 @@ def somebody(tmp_path, monkeypatch):
 
 
 def test_answers_of_every_kind_are_kept_as_they_are():
-    assert checked(QUESTIONS, ANSWERS) == ANSWERS
+    assert check_answers(QUESTIONS, ANSWERS) == ANSWERS
 
 
 @pytest.mark.parametrize(
@@ -58,14 +58,14 @@ def test_answers_of_every_kind_are_kept_as_they_are():
 def test_an_answer_that_does_not_fit_is_refused_in_words(place, wrong):
     answers = [wrong if n == place else answer for n, answer in enumerate(ANSWERS)]
     with pytest.raises(ValueError, match=QUESTIONS[place]["label"][:-1]):
-        checked(QUESTIONS, answers)
+        check_answers(QUESTIONS, answers)
 
 
 def test_what_comes_out_may_be_a_tensor():
     came_out = [torch.tensor([4.0]), torch.tensor([1, 2.5, 3]), torch.zeros(2, 3).shape, "the first", ["c", "a"],
                 torch.tensor([[True, False], [False, False]])]  # fmt: skip
-    assert checked(QUESTIONS, came_out) == ANSWERS
-    assert checked([predict.mask("Which?", 1, 3)], [torch.tensor([1, 0, 1])]) == [[[True, False, True]]]
+    assert check_answers(QUESTIONS, came_out) == ANSWERS
+    assert check_answers([predict.mask("Which?", 1, 3)], [torch.tensor([1, 0, 1])]) == [[[True, False, True]]]
 
 
 def test_a_number_may_be_off_by_what_the_question_allows():

@@ -24,7 +24,7 @@ from tfkit.objectives.span_corruption import SpanCorruption
 from tfkit_lab import show
 from tfkit_lab.page import STATIC
 from tfkit_lab.pictures import Picture
-from tfkit_lab.trace import inflated, validate, weights
+from tfkit_lab.trace import inflate, validate, weights
 
 GOLDEN = Path(__file__).parent / "golden" / "pictures"
 WORDS = ["the", "black", "cat", "sat", "on", "the", "small", "mat", "."]
@@ -135,7 +135,7 @@ def test_a_student_s_model_is_listened_to_with_every_shape_apart():
 
 
 def values(m):
-    flat = torch.tensor(list(inflated(m["data"], m["rows"] * m["cols"], m["name"])))
+    flat = torch.tensor(list(inflate(m["data"], m["rows"] * m["cols"], m["name"])))
     return (m["low"] + flat * (m["high"] - m["low"]) / 255).view(m["rows"], m["cols"])
 
 

@@ -219,7 +219,7 @@ def test_the_hubs_own_links_are_followed(saved, tmp_path):
 
 
 def test_parameters_are_counted_in_one_thread_only():
-    with loading.at_most(2):
+    with loading.limit_parameters(2):
         torch.nn.Linear(1, 1)
         with pytest.raises(ValueError, match="more than 2 parameter tensors"):
             torch.nn.Linear(1, 1)

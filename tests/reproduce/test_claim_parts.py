@@ -9,8 +9,8 @@ import torch
 
 from tfkit.claims import dense_retrieval, future_streams, permutation_order, pretraining_helps, replaced_tokens
 from tfkit.claims._emoji import emoji
-from tfkit.claims._english import docstrings, parted
-from tfkit.claims.translation_lm import found
+from tfkit.claims._english import docstrings, split_documents
+from tfkit.claims.translation_lm import retrieval_accuracy
 from tfkit.objectives.permutation_lm import PermutationLM
 
 
@@ -28,12 +28,12 @@ def test_summing_over_what_may_come_between():
     model = lambda input_ids: SimpleNamespace(logits=chain.log()[input_ids])
     rows = torch.tensor([[0, 1, 2, 1], [2, 0, 0, 2]])
     want = -(chain @ chain)[rows[:, 1], rows[:, 3]].log().mean()
-    assert math.isclose(future_streams.by_summing(model, rows, [2], 3), want.item(), rel_tol=1e-5)
+    assert math.isclose(future_streams.sum_over_next(model, rows, [2], 3), want.item(), rel_tol=1e-5)
 
 
 def test_neighbours_change_places_where_the_label_says():
     ids = torch.arange(5, 17).repeat(200, 1)
-    spoilt, labels = replaced_tokens.swapped(ids, torch.Generator().manual_seed(0))
+    spoilt, labels = replaced_tokens.swap_neighbours(ids, torch.Generator().manual_seed(0))
     assert torch.equal((spoilt != ids).sum(1), 2 * labels) and 60 < labels.sum() < 140
     assert torch.equal(spoilt.sort(1).values, ids) and ((spoilt - ids).abs() <= 1).all()
 
@@ -47,7 +47,7 @@ def test_all_at_once_hides_every_blank_from_every_place():
 
 
 def test_pretraining_reads_no_first_line_and_nothing_held_out():
-    _, held = parted(docstrings(), seed=1)
+    _, held = split_documents(docstrings(), seed=1)
     texts = set(pretraining_helps.plain(held[:50]))
     assert not any(d.body in texts or f"{d.summary} {d.body}" in texts for d in held[:50])
     assert any(d.body in texts for d in docstrings()) and not any(d.summary in texts for d in docstrings())
@@ -55,8 +55,8 @@ def test_pretraining_reads_no_first_line_and_nothing_held_out():
 
 def test_translations_found_there_and_back():
     english = torch.eye(3)
-    assert found(english, english) == 1.0
-    assert math.isclose(found(english, english[[1, 0, 2]]), 1 / 3, rel_tol=1e-6)
+    assert retrieval_accuracy(english, english) == 1.0
+    assert math.isclose(retrieval_accuracy(english, english[[1, 0, 2]]), 1 / 3, rel_tol=1e-6)
 
 
 def test_emoji_are_pictures_with_names_and_groups():

@@ -9,7 +9,7 @@ import pytest
 
 from tfkit import registry
 from tfkit.reproduce import Measurement
-from tfkit.reproduce.page import described
+from tfkit.reproduce.page import claim_text
 from tfkit.reproduce.runs import claims, load
 
 OURS = [name for name, source in claims().items() if source.startswith(registry.CLAIMS)]
@@ -30,6 +30,6 @@ def test_a_claim_runs(name):
 def test_a_claim_says_what_it_is(name):
     module = load(name)
     assert module.CLAIM.title and module.CLAIM.paper and len(module.CLAIM.alt) > 20
-    assert "measured" in described(module).lower(), "the docstring says what is measured"
+    assert "measured" in claim_text(module).lower(), "the docstring says what is measured"
     assert {"tiny", "small", "full"} <= module.SCALES.keys()
     assert all(is_dataclass(size) and json.dumps(asdict(size)) for size in module.SCALES.values())

@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tfkit.text.vocabulary import KINDS, Tokenizer, bert, gpt2, packed, pad, train
+from tfkit.text.vocabulary import KINDS, Tokenizer, bert, gpt2, pack_documents, pad, train
 
 TEXTS = ["the cat sat on the mat", "the dog sat on the log", "a cat and a dog sat", "on the mat, on the log!"] * 5
 
@@ -128,10 +128,10 @@ def test_bad_input_is_an_error_of_one_line(learned, call, message):
 def test_padded_and_packed():
     assert pad([[1, 2, 3], [], [4]], 9).tolist() == [[1, 2, 3], [9, 9, 9], [4, 9, 9]]
     assert pad([], 0).shape == (0, 0)
-    rows = packed([[1, 2, 3], [4], [5, 6]], 4, 0)
+    rows = pack_documents([[1, 2, 3], [4], [5, 6]], 4, 0)
     assert rows.tolist() == [[1, 2, 3, 0], [4, 0, 5, 6]]
     with pytest.raises(ValueError, match="2 tokens do not fill one row of 3"):
-        packed([[1]], 3, 0)
+        pack_documents([[1]], 3, 0)
 
 
 @given(st.lists(st.lists(st.integers(1, 99), max_size=9), min_size=1, max_size=9), st.integers(1, 7))
@@ -139,7 +139,7 @@ def test_packing_loses_only_the_last_row(documents, length):
     stream = [i for ids in documents for i in (*ids, 0)]
     if len(stream) < length:
         return
-    assert packed(documents, length, 0).flatten().tolist() == stream[: len(stream) // length * length]
+    assert pack_documents(documents, length, 0).flatten().tolist() == stream[: len(stream) // length * length]
 
 
 def test_errors_say_what_to_do(tmp_path):
@@ -151,7 +151,7 @@ def test_errors_say_what_to_do(tmp_path):
     with pytest.raises(ValueError, match=r"bad\.json is not a tokenizer\.json"):
         Tokenizer.load(tmp_path / "bad.json")
     with pytest.raises(ValueError, match="length=0: a row holds at least one token"):
-        packed([[1, 2]], 0, 1)
+        pack_documents([[1, 2]], 0, 1)
 
 
 def package(name: str) -> Path:

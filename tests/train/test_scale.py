@@ -252,10 +252,10 @@ def test_a_vocabulary_without_the_objectives_symbols_is_refused(text, tmp_path, 
 def test_long_rows_get_as_many_sentinels_as_they_need(tmp_path):
     from tfkit.text.vocabulary import Tokenizer, train
     from tfkit.train.__main__ import options
-    from tfkit.train.prepare import learned, objective
+    from tfkit.train.prepare import make_tokenizer, objective
 
     given = options([*command("x", tmp_path), "--objective", "span_corruption", "--length", "2048"])
-    words = learned(given, ["a b c d"])
+    words = make_tokenizer(given, ["a b c d"])
     assert words.inner.token_to_id("<extra_102>") is not None and objective(given, words).n_sentinels == 103
     published = train("unigram", ["a b c d"], 120, [f"<extra_id_{i}>" for i in reversed(range(100))])
     with pytest.raises(ValueError, match="rows of 2048 tokens need 103 sentinels; the vocabulary has 100"):

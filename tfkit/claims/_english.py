@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from tfkit.text.vocabulary import Tokenizer, packed, train
+from tfkit.text.vocabulary import Tokenizer, pack_documents, train
 
 Batch = dict[str, Tensor]
 NOT_READ = {"site-packages", "dist-packages", "test", "tests", "idlelib", "lib2to3", "ensurepip"}
@@ -39,13 +39,13 @@ def docstrings() -> list[Docstring]:
         if NOT_READ.isdisjoint(path.parts):
             for text in DOCSTRING.findall(file.read_text(encoding="utf-8", errors="replace")):
                 summary, _, body = cleandoc(text).partition("\n\n")
-                summary, body = tidied(summary), tidied(body.partition(">>>")[0])
+                summary, body = normalize_spaces(summary), normalize_spaces(body.partition(">>>")[0])
                 if 4 <= len(summary.split()) <= 20 and len(body.split()) >= 10:
                     found.setdefault(summary.lower(), Docstring(path.as_posix(), summary, body))
     return list(found.values())
 
 
-def tidied(text: str) -> str:
+def normalize_spaces(text: str) -> str:
     """On one line, without rules of four *, =, ~, ^ or - and more: runs of white space become a space."""
     return re.sub(r"\s+", " ", re.sub(r"[*=~^-]{4,}", " ", text)).strip()
 
@@ -53,11 +53,11 @@ def tidied(text: str) -> str:
 @lru_cache
 def documents() -> list[str]:
     """All of it as plain text: a topic's paragraphs of ten words and more, and docstrings whole."""
-    paragraphs = [tidied(p) for topic in topics.topics.values() for p in topic.split("\n\n")]
+    paragraphs = [normalize_spaces(p) for topic in topics.topics.values() for p in topic.split("\n\n")]
     return [p for p in paragraphs if len(p.split()) >= 10] + [f"{d.summary} {d.body}" for d in docstrings()]
 
 
-def parted(items: Sequence[Any], share: float = 0.1, seed: int = 0) -> tuple[list, list]:
+def split_documents(items: Sequence[Any], share: float = 0.1, seed: int = 0) -> tuple[list, list]:
     """-> to learn from, to be asked about: the same parting for the same seed"""
     order = random.Random(seed).sample(list(items), len(items))
     held = int(share * len(items))
@@ -74,7 +74,9 @@ def vocabulary(size: int) -> Tokenizer:
 def rows(vocab_size: int, length: int) -> tuple[Tensor, Tensor]:
     """int64 [N,length] to learn from and [M,length] held out: documents one after the other, none in both"""
     tokenizer = vocabulary(vocab_size)
-    learned, held = (packed(tokenizer.encode(part, specials=False), length, 2) for part in parted(documents()))
+    learned, held = (
+        pack_documents(tokenizer.encode(part, specials=False), length, 2) for part in split_documents(documents())
+    )
     return learned, held
 
 

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 import tfkit
 from tfkit.claims._drawing import dots
-from tfkit.claims._english import docstrings, parted, vocabulary
+from tfkit.claims._english import docstrings, split_documents, vocabulary
 from tfkit.objectives.in_batch_contrastive import in_batch_loss
 from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
 from tfkit.retrieve import DenseIndex
@@ -110,7 +110,7 @@ def batches(pairs: Sequence, tokenizer: Tokenizer, size: Size):
     return one_pass
 
 
-def trained(learned: Sequence, seed: int, size: Size):
+def train_encoders(learned: Sequence, seed: int, size: Size):
     """-> a function from texts to vectors for questions, and one for passages"""
     tokenizer, towers = vocabulary(size.vocab_size), Towers(size)
     own_loss = lambda model, batch: model.loss(batch)
@@ -129,7 +129,7 @@ def trained(learned: Sequence, seed: int, size: Size):
     return reader(towers.asks, size.question), reader(towers.tells, size.passage)
 
 
-def published(folder: Path, length: int):
+def published_encoder(folder: Path, length: int):
     """A sentence encoder: the mean of its states, of length 1."""
     model, tokenizer = tfkit.from_pretrained(folder), Tokenizer.load(folder / "tokenizer.json")
 
@@ -143,7 +143,7 @@ def published(folder: Path, length: int):
 
 
 @torch.no_grad()
-def first(asks, tells, held: Sequence) -> float:
+def top1_accuracy(asks, tells, held: Sequence) -> float:
     """How often the right passage is the first."""
     index = DenseIndex(tells([d.body for d in held]))
     _, rows = index.search(asks([d.summary for d in held]), 1)
@@ -152,17 +152,17 @@ def first(asks, tells, held: Sequence) -> float:
 
 def run(seed: int, size: Size) -> Numbers:
     """Shares of questions whose passage comes first; "published" is null where that encoder is not."""
-    learned, held = parted(docstrings(), size.asked / len(docstrings()), seed)
+    learned, held = split_documents(docstrings(), size.asked / len(docstrings()), seed)
     scores = bm25([d.summary for d in held], [d.body for d in held])
     right = torch.arange(len(held))
     found: Numbers = {"bm25": (scores.argmax(1) == right).float().mean().item(), "chance": 1 / len(held)}
-    asks, tells = trained(learned, seed, size)
-    found["dpr"] = first(asks, tells, held)
+    asks, tells = train_encoders(learned, seed, size)
+    found["dpr"] = top1_accuracy(asks, tells, held)
     spec = importlib.util.find_spec(PUBLISHED)
     if not size.published or spec is None or spec.origin is None:
         return {**found, "published": None}
-    reader = published(Path(spec.origin).parent / "model", 2 * size.passage)
-    return {**found, "published": first(reader, reader, held)}
+    reader = published_encoder(Path(spec.origin).parent / "model", 2 * size.passage)
+    return {**found, "published": top1_accuracy(reader, reader, held)}
 
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:

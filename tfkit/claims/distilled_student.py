@@ -45,7 +45,7 @@ SCALES = {
 }
 
 
-def made(name: str, layers: int, size: Size):
+def make_model(name: str, layers: int, size: Size):
     """Teacher and students are of one shape but for the number of layers; no dropout."""
     width = dict(d_model=size.width, n_layers=layers, n_heads=4, d_ff=4 * size.width, max_length=size.length)
     quiet = dict(dropout=0.0, attn_dropout=0.0)
@@ -86,12 +86,12 @@ def run(seed: int, size: Size) -> Numbers:
     masked, text = MaskedLM(4, size.vocab_size), rows(size.vocab_size, size.length)
     learned, held = (batches(part, masked, size.batch) for part in text)
     own_loss = lambda model, batch: model(**batch).loss
-    teacher = made("bert", 4, size)
+    teacher = make_model("bert", 4, size)
     train(teacher, learned, size.teacher_steps, 2e-3, seed)
     found = {"teacher": mean_loss(teacher, held, own_loss)}
     for arm in ARMS:
         torch.manual_seed(seed)
-        student = made("distilbert", 2, size)
+        student = make_model("distilbert", 2, size)
         if arm == ARMS[2]:
             start_from(student, teacher)
         teacher.eval()

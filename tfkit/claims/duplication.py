@@ -58,7 +58,7 @@ def reformer(size: Size, chunk: int, rounds: int = 1, length: int = 0, layers: i
     return tfkit.from_config("reformer", **fields)
 
 
-def duplicated(count: int, size: Size, generator: torch.Generator) -> dict[str, Tensor]:
+def duplicate_words(count: int, size: Size, generator: torch.Generator) -> dict[str, Tensor]:
     """0w0w, and labels for the second w alone."""
     half = size.length // 2
     word = torch.randint(1, size.symbols + 1, (count, half - 1), generator=generator)
@@ -72,7 +72,7 @@ def run(seed: int, size: Size) -> Numbers:
     def batches(generator):
         """Endless, of fresh words."""
         while True:
-            yield duplicated(size.batch, size, generator)
+            yield duplicate_words(size.batch, size, generator)
 
     trained = {"full": reformer(size, size.length), "hashed": reformer(size, size.chunk, rounds=2)}
     for model in trained.values():
@@ -91,7 +91,7 @@ def run(seed: int, size: Size) -> Numbers:
 @torch.no_grad()
 def right(model: nn.Module, size: Size) -> float:
     """The share of the second w's symbols that are right in 100 new texts."""
-    batch = duplicated(100, size, torch.Generator().manual_seed(10_000))
+    batch = duplicate_words(100, size, torch.Generator().manual_seed(10_000))
     said = model.eval()(input_ids=batch["input_ids"]).logits[:, :-1].argmax(-1)
     asked = batch["labels"][:, 1:]
     return (said == asked)[asked != -100].float().mean().item()

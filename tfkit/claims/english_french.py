@@ -70,7 +70,7 @@ def run(seed: int, size: Size) -> Numbers:
     for name, model in models(size, task).items():
         loss = lambda model, batch: translation_loss(model, batch, task.tokenizer.pad_id)
         train(model, task.train_batches, size.steps, size.peak, seed, loss=loss)
-        numbers[name] = scores(translated(model, [pair.source for pair in asked], task), asked)
+        numbers[name] = scores(translate_greedily(model, [pair.source for pair in asked], task), asked)
     return numbers
 
 
@@ -80,7 +80,7 @@ def translation_loss(model: nn.Module, batch: Batch, pad_id: int) -> torch.Tenso
     return model(input_ids=batch.src, attention_mask=batch.src != pad_id, labels=labels).loss
 
 
-def translated(model: nn.Module, sentences: Sequence[str], task: TranslationTask) -> list[str]:
+def translate_greedily(model: nn.Module, sentences: Sequence[str], task: TranslationTask) -> list[str]:
     """Greedily, in batches of like length."""
     rows = task.encode(sentences)
     order = sorted(range(len(rows)), key=lambda i: len(rows[i]))

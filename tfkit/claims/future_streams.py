@@ -16,7 +16,7 @@ import torch.nn.functional as F
 
 import tfkit
 from tfkit.claims._drawing import dots
-from tfkit.claims._english import documents, parted
+from tfkit.claims._english import documents, split_documents
 from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
 
 CLAIM = Claim(
@@ -47,13 +47,13 @@ SCALES = {
 
 def characters(size: Size) -> tuple[torch.Tensor, torch.Tensor]:
     """int64 [N,length+1] to learn from and held out: 1 for a rare character, from 2 on the frequent ones"""
-    parts = [" ".join(part).lower() for part in parted(documents())]
+    parts = [" ".join(part).lower() for part in split_documents(documents())]
     known = {c: i for i, (c, _) in enumerate(Counter(parts[0]).most_common(size.symbols - 2), 2)}
     rows = [torch.tensor([known.get(c, 1) for c in part]) for part in parts]
     return tuple(ids[: len(ids) // (size.length + 1) * (size.length + 1)].view(-1, size.length + 1) for ids in rows)  # type: ignore[return-value]
 
 
-def made(streams: int, size: Size):
+def make_model(streams: int, size: Size):
     """ProphetNet's decoder alone, with as many predicting streams and no dropout."""
     shape = dict(vocab_size=size.symbols, d_model=size.width, n_decoder_layers=2, n_decoder_heads=4, ngram=streams)
     quiet = dict(dropout=0.0, attn_dropout=0.0, ff_dropout=0.0, cross_attention=False, max_length=size.length + 8)
@@ -78,7 +78,7 @@ def nats(logits: torch.Tensor, labels: torch.Tensor) -> float:
 
 
 @torch.no_grad()
-def by_summing(model, rows: torch.Tensor, places: Sequence[int], symbols: int) -> float:
+def sum_over_next(model, rows: torch.Tensor, places: Sequence[int], symbols: int) -> float:
     """The character after next, from one that knows the next: a pass for each character that may come between."""
     found = []
     for place in places:
@@ -97,7 +97,7 @@ def run(seed: int, size: Size) -> Numbers:
     models = {}
     for streams in (1, 2):
         torch.manual_seed(seed)
-        models[streams] = made(streams, size)
+        models[streams] = make_model(streams, size)
         train(models[streams], batches(learned, size.batch), size.steps, 4e-3, seed)
         models[streams].eval()
     few = held[torch.randperm(len(held), generator=torch.Generator().manual_seed(seed))[: size.rows]]
@@ -112,7 +112,7 @@ def run(seed: int, size: Size) -> Numbers:
         "next, one stream": nats(one, held[:400, 1:]),
         "next, two streams": nats(two, held[:400, 1:]),
         "after next, second stream": nats(ahead[:, at], few[:, at + 1]),
-        "after next, summing": by_summing(models[1], few, places, size.symbols),
+        "after next, summing": sum_over_next(models[1], few, places, size.symbols),
         "after next, frequency": nats(frequency.expand(*few[:, at].shape, -1), few[:, at + 1]),
     }
 

@@ -46,7 +46,7 @@ SCALES = {
 }
 
 
-def made(name: str, size: Size):
+def make_model(name: str, size: Size):
     """No dropout; max_length is BERT's alone, as XLNet's positions are relative."""
     width = dict(d_model=size.width, n_layers=2, n_heads=4, d_ff=4 * size.width, vocab_size=size.vocab_size)
     extra = dict(max_length=size.length, attn_dropout=0.0) if name == "bert" else {}
@@ -88,7 +88,7 @@ def run(seed: int, size: Size) -> Numbers:
         ("bert", "bert", MaskedLM(4, size.vocab_size, size.share), AllMasked(order)),
     ):
         torch.manual_seed(seed)
-        model = made(name, size)
+        model = make_model(name, size)
         train(model, batches(learned, learns, size.batch), size.steps, 6e-3, seed)
         found[way] = mean_loss(model, batches(held, fills, size.batch), own_loss)
     return found

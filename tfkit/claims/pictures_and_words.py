@@ -44,7 +44,7 @@ SCALES = {
 }
 
 
-def made(size: Size, groups: int):
+def make_model(size: Size, groups: int):
     """MMBT without a picture encoder: an emoji's patches [4,256] are read as they are."""
     quiet = dict(dropout=size.dropout, attn_dropout=0.0, max_length=32)
     text = dict(
@@ -54,7 +54,7 @@ def made(size: Size, groups: int):
     return tfkit.from_config("mmbt", "sequence_classification", num_labels=groups, **config)
 
 
-def given(size: Size, picture: float, name: int) -> dict[str, torch.Tensor]:
+def model_inputs(size: Size, picture: float, name: int) -> dict[str, torch.Tensor]:
     """What the model reads of all emoji, one modality blank where its share is 0."""
     found = emoji()
     words = learn_vocabulary("wordpiece", found.names, size.vocab_size).batch(found.names, length=size.words)
@@ -88,9 +88,9 @@ def run(seed: int, size: Size) -> Numbers:
     commonest = groups[learned].bincount().argmax()
     found = {"commonest": (groups[held] == commonest).float().mean().item()}
     for arm, parts in ARMS.items():
-        rows = given(size, *parts)
+        rows = model_inputs(size, *parts)
         torch.manual_seed(seed)
-        model = made(size, len(groups.unique()))
+        model = make_model(size, len(groups.unique()))
         train(model, batches(rows, learned, size.batch), size.steps, 3e-3, seed)
         with torch.no_grad():
             logits = model.eval()(**{name: value[held] for name, value in rows.items() if name != "labels"}).logits

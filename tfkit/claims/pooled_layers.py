@@ -55,7 +55,7 @@ def languages() -> list[Tensor]:
     return [torch.tensor(list(text.encode("ascii", "ignore"))) for text in texts]
 
 
-def drawn_from(parts: Sequence[Tensor], size: Size, count: int, generator: torch.Generator) -> dict[str, Tensor]:
+def draw_pieces(parts: Sequence[Tensor], size: Size, count: int, generator: torch.Generator) -> dict[str, Tensor]:
     """`count` pieces, as many from each text, and which it was."""
     labels = torch.arange(count) % len(parts)
     places = torch.rand(count, generator=generator).tolist()
@@ -79,19 +79,19 @@ def run(seed: int, size: Size) -> Numbers:
     """Right answers and seconds, with and without pooling."""
     texts = languages()
     learned, held = [text[: len(text) * 2 // 3] for text in texts], [text[len(text) * 2 // 3 :] for text in texts]
-    question = drawn_from(held, size, size.asked, torch.Generator().manual_seed(10_000))
+    question = draw_pieces(held, size, size.asked, torch.Generator().manual_seed(10_000))
 
     def batches(generator):
         """Endless, from the two thirds of each text that are read in training."""
         while True:
-            yield drawn_from(learned, size, size.batch, generator)
+            yield draw_pieces(learned, size, size.batch, generator)
 
     numbers: Numbers = {}
     for name, blocks in BLOCKS.items():
         torch.manual_seed(seed)
         one = model(size, blocks)
         train(one, batches, size.steps, size.peak, seed)
-        batch = drawn_from(learned, size, size.batch, torch.Generator())
+        batch = draw_pieces(learned, size, size.batch, torch.Generator())
         step = lambda one=one, batch=batch: one(**batch).loss.backward()
         numbers[name] = {"seconds": cpu_seconds(step, 5), "right": right(one, question)}
     return numbers

@@ -15,12 +15,12 @@ from torch import Tensor, nn
 
 import tfkit
 from tfkit.claims._drawing import dots
-from tfkit.claims._english import Docstring, batches, docstrings, documents, parted, vocabulary
+from tfkit.claims._english import Docstring, batches, docstrings, documents, split_documents, vocabulary
 from tfkit.objectives.denoising import Denoising
 from tfkit.objectives.gap_sentences import gap_sentences, principal_sentences
 from tfkit.objectives.span_corruption import SpanCorruption
 from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
-from tfkit.text.vocabulary import packed, pad
+from tfkit.text.vocabulary import pack_documents, pad
 from tfkit.train import mean_loss
 
 CLAIM = Claim(
@@ -54,7 +54,7 @@ SCALES = {
 }
 
 
-def made(name: str, size: Size):
+def make_model(name: str, size: Size):
     """T5 has d_kv, the other two positions to learn; all leave room for the sentinels, used or not."""
     shape = dict(d_model=size.width, n_layers=2, n_decoder_layers=1, n_heads=4, d_ff=4 * size.width, dropout=0.0)
     shape |= dict(d_kv=size.width // 4) if name == "t5" else dict(
@@ -84,7 +84,7 @@ def pair_batches(pairs: Sequence[Pair], size: int) -> Callable[[torch.Generator]
     return one_pass
 
 
-def gaps(texts: Sequence[str], size: Size) -> list[Pair]:
+def gap_sentence_pairs(texts: Sequence[str], size: Size) -> list[Pair]:
     """Of texts of three sentences and more, a third left out."""
     encode, pairs = lambda sentences: vocabulary(size.vocab_size).encode(sentences, specials=False), []
     for text in texts:
@@ -99,9 +99,9 @@ def gaps(texts: Sequence[str], size: Size) -> list[Pair]:
 def lessons(name: str, texts: Sequence[str], size: Size):
     """Batches of a model's objective."""
     if name == "pegasus":
-        return pair_batches(gaps(texts, size), size.batch)
+        return pair_batches(gap_sentence_pairs(texts, size), size.batch)
     tokenizer = vocabulary(size.vocab_size)
-    rows = packed(tokenizer.encode(texts, specials=False), size.length, 2)
+    rows = pack_documents(tokenizer.encode(texts, specials=False), size.length, 2)
     stops = tuple(i for i in (tokenizer.inner.token_to_id("."),) if i is not None)
     last = size.vocab_size + SENTINELS - 1
     objective = (
@@ -123,7 +123,7 @@ def task(docstrings: Sequence[Docstring], size: Size) -> list[Pair]:
 
 def run(seed: int, size: Size) -> Numbers:
     """Held-out nats per token after the task, from fresh weights and after each objective."""
-    others, held = parted(docstrings(), seed=seed)
+    others, held = split_documents(docstrings(), seed=seed)
     held, few = held[: size.asked], others[: size.examples]
     texts, found = plain(held), {}
     learned, asked = (pair_batches(task(part, size), size.batch) for part in (few, held))
@@ -131,7 +131,7 @@ def run(seed: int, size: Size) -> Numbers:
     for name in ("t5", "bart", "pegasus"):
         for start in ("fresh", "pretrained"):
             torch.manual_seed(seed)
-            model: nn.Module = made(name, size)
+            model: nn.Module = make_model(name, size)
             if start == "pretrained":
                 train(model, lessons(name, texts, size), size.steps, RATES[name], seed)
             train(model, learned, size.task_steps, RATES[name] / 2, seed)

@@ -49,7 +49,7 @@ SCALES = {
 }
 
 
-def made(head: str, size: Size, width: int = 0, labels: int = 2):
+def make_model(head: str, size: Size, width: int = 0, labels: int = 2):
     """`width` 0: that of the size; embeddings keep the size's in any case, so that both models can share them."""
     width = width or size.width
     shape = dict(d_model=width, n_layers=2, n_heads=4, d_ff=4 * width, d_embed=size.width, max_length=size.length)
@@ -62,7 +62,10 @@ class GeneratorAndDiscriminator(nn.Module):
 
     def __init__(self, size: Size) -> None:
         super().__init__()
-        self.generator, self.encoder = made("masked_lm", size, size.width // 2), made("replaced_token", size)
+        self.generator, self.encoder = (
+            make_model("masked_lm", size, size.width // 2),
+            make_model("replaced_token", size),
+        )
         share_embeddings(self.generator, self.encoder)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, labels: Tensor) -> Tensor:
@@ -82,10 +85,10 @@ def arithmetic(loss, batch) -> int:
     return counter.get_total_flops()
 
 
-def pretrained(arm: str, seed: int, size: Size) -> nn.Module:
+def pretrain(arm: str, seed: int, size: Size) -> nn.Module:
     """An encoder after one of the objectives, or of fresh weights; all for the arithmetic of ELECTRA's steps."""
     torch.manual_seed(seed)
-    both, alone = GeneratorAndDiscriminator(size), made("masked_lm", size)
+    both, alone = GeneratorAndDiscriminator(size), make_model("masked_lm", size)
     learned = batches(rows(size.vocab_size, size.length)[0], MaskedLM(4, size.vocab_size), size.batch)
     batch = next(iter(learned(torch.Generator().manual_seed(seed))))
     if arm == "masked":
@@ -97,7 +100,7 @@ def pretrained(arm: str, seed: int, size: Size) -> nn.Module:
     return both.encoder
 
 
-def swapped(ids: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+def swap_neighbours(ids: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Two neighbours change places in half of the texts: ids [N,L] -> ids [N,L], labels [N]"""
     labels = torch.randint(2, (len(ids),), generator=generator)
     place = torch.randint(ids.size(1) - 1, (len(ids), 1), generator=generator)
@@ -106,7 +109,7 @@ def swapped(ids: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     return torch.where(labels[:, None] == 1, ids.gather(1, order), ids), labels
 
 
-def about(size: Size, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+def docstring_topics(size: Size, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """The summary and text of docstrings of the eight parts of the library that have most -> ids [N,L], labels [N]"""
     parts = [d.file.partition("/")[0] for d in docstrings()]
     most = sorted(set(parts), key=parts.count, reverse=True)[:8]
@@ -121,9 +124,9 @@ def examples(task: str, seed: int, size: Size) -> list[tuple[Tensor, Tensor]]:
     """To learn from, and held out."""
     generator = torch.Generator().manual_seed(seed)
     if task == "order":
-        return [swapped(part[torch.randperm(len(part), generator=generator)[:n]], generator)
+        return [swap_neighbours(part[torch.randperm(len(part), generator=generator)[:n]], generator)
                 for part, n in zip(rows(size.vocab_size, size.length), (2000, 500), strict=True)]  # fmt: skip
-    ids, labels = about(size, generator)
+    ids, labels = docstring_topics(size, generator)
     return [(ids[len(ids) // 3 :], labels[len(ids) // 3 :]), (ids[: len(ids) // 3], labels[: len(ids) // 3])]
 
 
@@ -131,7 +134,7 @@ def accuracy(encoder: nn.Module, task: str, seed: int, size: Size) -> float:
     """Taught the task, all weights, and asked."""
     (ids, labels), (asked, answers) = examples(task, seed, size)
     torch.manual_seed(seed)
-    model = made("sequence_classification", size, labels=int(labels.max()) + 1)
+    model = make_model("sequence_classification", size, labels=int(labels.max()) + 1)
     body = {name: value for name, value in encoder.state_dict().items() if not name.startswith("task_head.")}
     model.load_state_dict(body, strict=False)
 
@@ -150,7 +153,7 @@ def run(seed: int, size: Size) -> Numbers:
     """Accuracy of each encoder on each task."""
     found: Numbers = {}
     for arm in ARMS:
-        encoder = pretrained(arm, seed, size)
+        encoder = pretrain(arm, seed, size)
         found |= {f"{task}, {arm}": accuracy(encoder, task, seed, size) for task in TASKS}
     return found
 

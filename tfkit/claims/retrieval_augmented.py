@@ -147,11 +147,11 @@ def run(seed: int, size: Size) -> Numbers:
     alone = tfkit.from_config("t5", "seq2seq_lm", **fields)
     told = {"input_ids": asked["input_ids"], "labels": asked["labels"][:, 1:]}
     train(alone, batches(told, size.batch), size.steps, 4e-3, seed)
-    return {**answered(rag, made, held, "retrieving"), **by_heart(alone, made, train_rows, held)}
+    return {**answer_accuracy(rag, made, held, "retrieving"), **closed_book_accuracy(alone, made, train_rows, held)}
 
 
 @torch.no_grad()
-def answered(rag, made: ToyWorld, held: slice, name: str) -> Numbers:
+def answer_accuracy(rag, made: ToyWorld, held: slice, name: str) -> Numbers:
     """Shares of the held-out questions: answered by RAG, as `name`, and "found", the passage among those retrieved."""
     questions, labels = made.questions[held], made.labels[held]
     found = rag.eval()(input_ids=questions, labels=labels, do_marginalize=True, output_retrieved=True)
@@ -161,7 +161,7 @@ def answered(rag, made: ToyWorld, held: slice, name: str) -> Numbers:
 
 
 @torch.no_grad()
-def by_heart(alone, made: ToyWorld, trained: slice, held: slice) -> Numbers:
+def closed_book_accuracy(alone, made: ToyWorld, trained: slice, held: slice) -> Numbers:
     """The generator's shares of right answers without any passage, held out and trained on."""
     shares = {}
     for name, part in (("alone", held), ("alone, trained on", trained)):

@@ -50,7 +50,7 @@ def count(model: nn.Module) -> int:
     return sum(weight.numel() for weight in model.parameters())
 
 
-def published(name: str) -> int:
+def published_parameters(name: str) -> int:
     """Parameters of a published model without heads; no memory is taken for them."""
     with torch.device("meta"):
         return count(tfkit.from_config(name))
@@ -80,7 +80,9 @@ def run(seed: int, size: Size) -> Numbers:
 
     asked = torch.Generator().manual_seed(10_000)  # the same questions for all
     question = objective({"input_ids": next(pieces(held, size.length, 16 * size.batch)(asked))}, asked)
-    numbers: Numbers = {"published": {at: [published(name) for name in names] for at, names in PUBLISHED.items()}}
+    numbers: Numbers = {
+        "published": {at: [published_parameters(name) for name in names] for at, names in PUBLISHED.items()}
+    }
     for name, model in models(size).items():
         train(model, batches, size.steps, size.peak, seed)
         batch = next(batches(asked))

@@ -88,7 +88,7 @@ def run(seed: int, size: Size) -> Numbers:
         torch.manual_seed(seed)
         one = model(size, size.layers, smoothing)
         train(one, batches(size), size.steps, size.peak, seed)
-        numbers[name] = asked(one, size)
+        numbers[name] = evaluate_noisy_words(one, size)
     for name, warmup in (("warmed", size.deep_steps // 3), ("cold", 0)):
         torch.manual_seed(seed)
         rate = lambda step, warmup=warmup: linear_rate(step, size.deep_peak, warmup, size.deep_steps + 1)
@@ -98,7 +98,7 @@ def run(seed: int, size: Size) -> Numbers:
 
 
 @torch.no_grad()
-def asked(model: nn.Module, size: Size) -> dict[str, float]:
+def evaluate_noisy_words(model: nn.Module, size: Size) -> dict[str, float]:
     """Nats per noisy word, and the share of words whose likeliest translation is the right one."""
     source, target, right = examples(size, 500, torch.Generator().manual_seed(10_000))
     logits = model.eval()(input_ids=source, labels=target).logits

@@ -49,7 +49,7 @@ SCALES = {
 }
 
 
-def alone(tokenizer: Tokenizer, texts: Sequence[str], lang: int) -> dict[str, torch.Tensor]:
+def monolingual_batches(tokenizer: Tokenizer, texts: Sequence[str], lang: int) -> dict[str, torch.Tensor]:
     """Sentences of one language: what XLM reads."""
     batch = tokenizer.batch(texts, length=16, return_special_tokens_mask=True)
     return {**batch, "langs": torch.full_like(batch["input_ids"], lang)}
@@ -78,20 +78,20 @@ class Sentences:
             half = len(pairs) // 2 or 1  # as many words as of one language
             return parallel_texts(self.tokenizer, english[:half], french[:half], 0, 1)
         lang = number // 2 % 2 if self.beside else number % 2
-        return alone(self.tokenizer, (english, french)[lang], lang)
+        return monolingual_batches(self.tokenizer, (english, french)[lang], lang)
 
 
 @torch.no_grad()
 def vectors(model, tokenizer: Tokenizer, texts: Sequence[str], lang: int) -> torch.Tensor:
     """The mean state of each text, of length 1, after the mean of its language is taken away: [N,E]"""
-    batch = alone(tokenizer, texts, lang)
+    batch = monolingual_batches(tokenizer, texts, lang)
     real = (1 - batch.pop("special_tokens_mask"))[..., None]
     states = model.eval()(**batch).last_hidden_state * real
     means = states.sum(1) / real.sum(1).clamp(min=1)
     return F.normalize(means - means.mean(0), dim=-1)
 
 
-def found(english: torch.Tensor, french: torch.Tensor) -> float:
+def retrieval_accuracy(english: torch.Tensor, french: torch.Tensor) -> float:
     """How often the nearest is the translation, there and back."""
     scores, own = english @ french.T, torch.arange(len(english))
     there, back = (scores.argmax(1) == own).float().mean(), (scores.argmax(0) == own).float().mean()
@@ -112,15 +112,17 @@ def run(seed: int, size: Size) -> Numbers:
     tokenizer = learn_vocabulary("bpe", texts, size.vocab_size)
     asked = corpus.test[: size.asked]
     english, french = [pair.source for pair in asked], [pair.target for pair in asked]
-    shares = {"shared": found(shared_words(tokenizer, english), shared_words(tokenizer, french))}
+    shares = {"shared": retrieval_accuracy(shared_words(tokenizer, english), shared_words(tokenizer, french))}
     shape = dict(d_model=size.width, n_layers=2, n_heads=4, max_length=64, n_langs=2, vocab_size=len(tokenizer))
     special = dict(bos_token_id=1, eos_token_id=2, pad_token_id=0)
     for arm in ("alone", "beside"):
         torch.manual_seed(seed)
         model = tfkit.from_config("xlm", "masked_lm", dropout=0.0, attn_dropout=0.0, **shape, **special)
-        shares[f"{arm}, untrained"] = found(vectors(model, tokenizer, english, 0), vectors(model, tokenizer, french, 1))
+        shares[f"{arm}, untrained"] = retrieval_accuracy(
+            vectors(model, tokenizer, english, 0), vectors(model, tokenizer, french, 1)
+        )
         train(model, Sentences(corpus.train, tokenizer, size.batch, arm == "beside"), size.steps, 6e-3, seed)
-        shares[arm] = found(vectors(model, tokenizer, english, 0), vectors(model, tokenizer, french, 1))
+        shares[arm] = retrieval_accuracy(vectors(model, tokenizer, english, 0), vectors(model, tokenizer, french, 1))
     return shares
 
 

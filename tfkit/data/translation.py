@@ -113,13 +113,13 @@ def clean(pairs: Sequence[SentencePair]) -> list[SentencePair]:
     """The pairs that are prose: 1-30 words, no placeholders, tags or paths, lengths alike, each English side once."""
     kept: dict[str, SentencePair] = {}
     for pair in pairs:
-        tidy = SentencePair(tidied(pair.source), tidied(pair.target))
+        tidy = SentencePair(normalize_line(pair.source), normalize_line(pair.target))
         if usable(tidy):
             kept.setdefault(tidy.source.lower(), tidy)
     return list(kept.values())
 
 
-def tidied(text: str) -> str:
+def normalize_line(text: str) -> str:
     """One line, plain quotes and spaces, no menu ellipsis."""
     text = html.unescape(text).replace("’", "'").replace("…", "...")
     return re.sub(r"\s+", " ", text).strip().removesuffix("...").strip()

@@ -30,7 +30,7 @@ def attention(model: nn.Module, source: Tensor | None, ids: Tensor, budget: int)
     for name, maps in seen.items():
         crossing = source is not None and ("self" not in name if is_tfkit_model(model) else "cross" in name)
         kinds["cross" if crossing else "self"].append(maps)
-    found = {kind: as_bytes(torch.cat(maps)) for kind, maps in kinds.items() if maps}
+    found = {kind: quantize_weights(torch.cat(maps)) for kind, maps in kinds.items() if maps}
     side = max((max(maps.shape[-2:]) for maps in found.values()), default=1)
     return fit_budget(lambda by: {kind: pack(maps, kind == "self", by) for kind, maps in found.items()}, side, budget)
 
@@ -66,7 +66,7 @@ def _heard(model: Any, source: Tensor | None, ids: Tensor) -> dict[str, Tensor]:
     return seen
 
 
-def as_bytes(weights: Tensor) -> Tensor:
+def quantize_weights(weights: Tensor) -> Tensor:
     """Weights of any shape -> round(255 p) as uint8, on the CPU."""
     return weights.float().mul(255).round_().clamp_(0, 255).to(torch.uint8).cpu()
 

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from tfkit.decode import settings as defaults
 from tfkit.decode.compiled import Backend, backend_of
 from tfkit.decode.decoders import cross_attention_inputs, is_tfkit_model, require_lm_head
-from tfkit.decode.prompts import Ids, Rows, as_rows, prompts, require_known_ids, special_ids
+from tfkit.decode.prompts import Ids, Rows, prompts, require_known_ids, special_ids, to_padded_rows
 from tfkit.decode.search import GenerationRequest, SingleSequence, Step, Strategy
 
 
@@ -125,7 +125,7 @@ def request_for(
     if not 1 <= returns <= strategy.width:
         raise ValueError(f"returns={returns}: {type(strategy).__name__} has {strategy.width} to give")
     start, eos, pad = special_ids(model, settings, start_id, end_id, pad_id)
-    source, mask = as_rows(input_ids, attention_mask, pad, model)
+    source, mask = to_padded_rows(input_ids, attention_mask, pad, model)
     prompt, mask = prompts(model, source, mask, start, (pad, eos), prefix)
     limit = new_tokens(prompt, max_new_tokens, given.get("max_length"), settings)
     processors = defaults.processors_of(model, settings, given)

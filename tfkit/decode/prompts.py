@@ -17,7 +17,7 @@ Ids = int | Sequence[int] | None
 Rows = Tensor | Sequence[Sequence[int]] | None
 
 
-def as_rows(rows: Rows, mask: Rows, pad: int, model: Any) -> tuple[Tensor | None, Tensor | None]:
+def to_padded_rows(rows: Rows, mask: Rows, pad: int, model: Any) -> tuple[Tensor | None, Tensor | None]:
     """Ids [B,L], as a tensor or an array, or lists of unequal length -> int64 [B,L] and the mask, bool [B,L], where one
     is known. Raises TypeError for text, ValueError for an empty sentence or a mask of another shape."""
     if rows is None:
@@ -61,7 +61,7 @@ def prompts(
     """
     if is_causal(model) and ids is not None:
         ids, mask = left_padded(ids, mask, *special)
-        before = beginning(prefix, ids)
+        before = start_ids(prefix, ids)
         if mask is not None and before.size(1):  # codes come before the padding: all rows have them
             mask = torch.cat([torch.ones_like(before, dtype=torch.bool), mask], 1)
         return torch.cat([before, ids], 1), mask
@@ -69,7 +69,7 @@ def prompts(
         raise ValueError(f"{type(model).__name__} has no start symbol: give input_ids, the prompts [B,t]")
     device = next(model.parameters()).device if is_causal(model) else None
     first = torch.tensor([[start]], device=device) if ids is None else torch.full_like(ids[:, :1], start)
-    return torch.cat([first, beginning(prefix, first)], 1), mask
+    return torch.cat([first, start_ids(prefix, first)], 1), mask
 
 
 def left_padded(ids: Tensor, mask: Tensor | None, pad: int, ends: Sequence[int]) -> tuple[Tensor, Tensor | None]:
@@ -89,7 +89,7 @@ def left_padded(ids: Tensor, mask: Tensor | None, pad: int, ends: Sequence[int])
     return ids, mask
 
 
-def beginning(prefix: Ids | Tensor, like: Tensor) -> Tensor:
+def start_ids(prefix: Ids | Tensor, like: Tensor) -> Tensor:
     """-> int64 [B,n]"""
     prefix = [] if prefix is None else [prefix] if isinstance(prefix, int) else prefix
     rows = torch.as_tensor(prefix, dtype=torch.int64, device=like.device)
@@ -111,11 +111,11 @@ def special_ids(
         return getattr(config, name, default) if found is None else found
 
     for name, ids in (("start_id", start), ("end_id", end), ("pad_id", pad)):
-        if (high := max(as_list(ids), default=0)) >= size:
+        if (high := max(to_list(ids), default=0)) >= size:
             raise ValueError(f"{name} names {high}, outside the vocabulary: ids go from 0 to {size - 1}")
     start = own("bos_token_id" if is_causal(model) else "decoder_start_token_id") if start is None else start
-    end = [i for i in as_list(own("eos_token_id")) if i < size] if end is None else end
-    ends = tuple(i for i in as_list(end) if i >= 0)
+    end = [i for i in to_list(own("eos_token_id")) if i < size] if end is None else end
+    ends = tuple(i for i in to_list(end) if i >= 0)
     if pad is None:
         pad = own("pad_token_id", getattr(model, "pad_id", None))
         pad = (ends[0] if ends and is_causal(model) else 0) if pad is None or pad >= size else pad
@@ -126,7 +126,7 @@ def special_ids(
     return start, ends, pad
 
 
-def as_list(ids: Ids) -> list[int]:
+def to_list(ids: Ids) -> list[int]:
     """One id, several or none as a list."""
     return [] if ids is None else [ids] if isinstance(ids, int) else list(ids)
 
@@ -134,7 +134,7 @@ def as_list(ids: Ids) -> list[int]:
 def require_known_ids(model: Any, given: Mapping[str, Any]) -> None:
     """Raises ValueError for an id outside the vocabulary among the settings of `LogitsProcessors` that a call gives."""
     size = vocabulary(model.config if is_tfkit_model(model) else None)
-    asked = {name: as_list(given.get(name)) for name in NAMED_IDS}
+    asked = {name: to_list(given.get(name)) for name in NAMED_IDS}
     asked["bad_words_ids"] = [token for word in given.get("bad_words_ids") or () for token in word]
     for name, ids in asked.items():
         if (high := max(ids, default=0)) >= size:

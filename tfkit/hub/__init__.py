@@ -111,7 +111,9 @@ def _understood(
     else:
         settings, head = _own(described, head)
     config = _config(module, {**settings, **_overridden(module, settings, overrides or {})}, kind)
-    config.published = published.beside(module, described)  # no field: what is to be written again, and means nothing
+    config.published = published.extra_settings(
+        module, described
+    )  # no field: what is to be written again, and means nothing
     return module, config, head
 
 

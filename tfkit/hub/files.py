@@ -28,7 +28,7 @@ Tensors = dict[str, torch.Tensor]
 def read_json(file: Path) -> dict[str, Any]:
     """The object in a JSON file. Raises ValueError for anything else."""
     try:
-        found = json.loads(own(file).read_text(encoding="utf-8"), parse_constant=_no_number)
+        found = json.loads(require_inside(file).read_text(encoding="utf-8"), parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{file}: not JSON ({error})") from None
     if not isinstance(found, dict):
@@ -44,7 +44,7 @@ def _no_number(text: str) -> dict[str, str]:
     raise ValueError(f"{text} is no number")
 
 
-def own(file: Path) -> Path:
+def require_inside(file: Path) -> Path:
     """The file, if it lies where its directory is. Raises ValueError for a link to elsewhere."""
     home = file.parent.resolve()
     allowed = [home, home.parent.parent / "blobs"] if home.parent.name == "snapshots" else [home]  # the hub's cache
@@ -62,14 +62,14 @@ def read(directory: Path) -> tuple[Path, Tensors]:
     for name, reader in readers.items():
         file, index = directory / name, directory / f"{name}.index.json"
         if file.is_file():
-            return file, reader(own(file))
+            return file, reader(require_inside(file))
         if index.is_file():
             return index, _read_shards(index, reader)
     raise FileNotFoundError(f"{directory / WEIGHTS}: not found, nor its index, nor {OLD_WEIGHTS}")
 
 
 def _read_shards(index: Path, reader: Callable[[Path], Tensors]) -> Tensors:
-    places = read_json(own(index)).get("weight_map")
+    places = read_json(require_inside(index)).get("weight_map")
     if not isinstance(places, dict) or not places:
         raise ValueError(f"{index}: has no weight_map")
     if odd := next((tensor for tensor, place in places.items() if not isinstance(place, str)), None):
@@ -81,7 +81,7 @@ def _read_shards(index: Path, reader: Callable[[Path], Tensors]) -> Tensors:
         file = index.parent / name
         if not file.is_file():
             raise FileNotFoundError(f"{index}: {name}, which it names, is not there")
-        tensors = reader(own(file))
+        tensors = reader(require_inside(file))
         promised = {tensor for tensor, place in places.items() if place == name}
         if differs := sorted(promised ^ tensors.keys()):
             where = "the index only" if differs[0] in promised else f"{name} only"

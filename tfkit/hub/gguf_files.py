@@ -36,7 +36,7 @@ def convert(file: Path, directory: Path, dtype: torch.dtype = torch.float16) -> 
     kind, vocabulary = said.get("general.architecture"), said.get("tokenizer.ggml.pre")
     if kind != "llama" or vocabulary != "smollm":
         raise ValueError(f"{file}: a {kind} with the vocabulary of {vocabulary}; llama with smollm's is understood")
-    config = described(said, tied=all(tensor.name != "output.weight" for tensor in reader.tensors))
+    config = read_config(said, tied=all(tensor.name != "output.weight" for tensor in reader.tensors))
     heads = {"attn_q": config["num_attention_heads"], "attn_k": config["num_key_value_heads"]}
     weights = {}
     for tensor in reader.tensors:
@@ -46,7 +46,7 @@ def convert(file: Path, directory: Path, dtype: torch.dtype = torch.float16) -> 
         weights[name] = torch.from_numpy(np.array(values, dtype=np.float32)).to(dtype)
     save_file(weights, directory / "model.safetensors", metadata={"format": "pt"})
     tokenizer(said).save(str(directory / "tokenizer.json"))
-    for name, content in (("config.json", config), *around(said).items()):
+    for name, content in (("config.json", config), *read_side_files(said).items()):
         (directory / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
@@ -64,7 +64,7 @@ def halves(rows: np.ndarray, heads: int) -> np.ndarray:
     return rows.reshape(heads, -1, 2, *rows.shape[1:]).swapaxes(1, 2).reshape(rows.shape)
 
 
-def described(said: dict[str, Any], tied: bool) -> dict[str, Any]:
+def read_config(said: dict[str, Any], tied: bool) -> dict[str, Any]:
     """config.json"""
     get = lambda name: said[f"llama.{name}"]
     return {
@@ -89,7 +89,7 @@ def described(said: dict[str, Any], tied: bool) -> dict[str, Any]:
     }
 
 
-def around(said: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def read_side_files(said: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """The other files: what generation ends with, and the names of special symbols with the chat template."""
     jobs = {"bos": "bos_token", "eos": "eos_token", "padding": "pad_token", "unknown": "unk_token"}
     ids = {name: said[f"tokenizer.ggml.{job}_token_id"] for job, name in jobs.items()}

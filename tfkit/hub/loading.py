@@ -66,7 +66,7 @@ def empty_model(module: ModuleType, config: Any, head: str | None, file: Path, s
     Raises ValueError where the configuration cannot be, or has far more parameters than the files have tensors.
     """
     try:
-        with torch.device("meta"), SkipInit(), at_most(20 * stored + 1000):
+        with torch.device("meta"), SkipInit(), limit_parameters(20 * stored + 1000):
             model = module.MODEL(config, head)
     except WRONG as error:  # nothing but the config can be
         raise ValueError(f"{file}: {str(error).partition(chr(10))[0]}") from None
@@ -77,7 +77,7 @@ def empty_model(module: ModuleType, config: Any, head: str | None, file: Path, s
 
 
 @contextmanager
-def at_most(count: int) -> Iterator[None]:
+def limit_parameters(count: int) -> Iterator[None]:
     """While it lasts, this thread may make so many parameters: ten million layers are refused at once."""
     made, thread = 0, threading.get_ident()
 

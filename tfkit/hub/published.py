@@ -98,7 +98,7 @@ def _report(unknown: list[str], strict: str) -> None:
         warnings.warn(f"config.json has {field!r}, which is not read here and {effect}", stacklevel=6)
 
 
-def beside(module: ModuleType, described: dict[str, Any]) -> dict[str, Any]:
+def extra_settings(module: ModuleType, described: dict[str, Any]) -> dict[str, Any]:
     """What a published configuration says beside our fields: it is written again where the model is saved. Settings of
     generation are not among it, as they go into a file of their own."""
     if not hasattr(module, "HF_FIELDS"):

@@ -176,7 +176,7 @@ def edit(model: nn.Module) -> Iterator[Edits]:
     RuntimeError when another edit is under way, or at the end of the block when an edit was never reached.
     """
     edits = Edits(model)
-    with tracing.edited(edits), ExitStack() as hooks:
+    with tracing.use_editor(edits), ExitStack() as hooks:
         for path, module in model.named_modules():
             hooks.callback(module.register_forward_pre_hook(edits.enter(path)).remove)
             hooks.callback(module.register_forward_hook(edits.leave, always_call=True).remove)

@@ -127,7 +127,7 @@ UNUSED = {"num_hidden_layers", "init_std", "classif_dropout", "output_past", "is
           "force_bos_token_to_be_generated"}  # fmt: skip
 
 
-def fixed(*, before, last, early, sinusoids):
+def fixed_options(*, before, last, early, sinusoids):
     """What a configuration may say of the form, as fairseq called it: the norm before each sub-layer, after the last
     layer, right after the embeddings; positions that are computed"""
     return {

@@ -137,17 +137,17 @@ def attentions(model: nn.Module, seen: Weights) -> dict[str, tuple[torch.Tensor,
         parts = name.split(".")
         side = next((side for side in ("decoder", "encoder") if side in parts and side in sides), "")
         found.setdefault("cross" if any("cross" in part for part in parts) else side, []).append(weights)
-    return by_side(found, "attentions")
+    return prefix_by_side(found, "attentions")
 
 
-def by_side(found: dict[str, list[torch.Tensor]], what: str) -> dict[str, tuple[torch.Tensor, ...]]:
+def prefix_by_side(found: dict[str, list[torch.Tensor]], what: str) -> dict[str, tuple[torch.Tensor, ...]]:
     """{"encoder": …} -> {"encoder_hidden_states": …}"""
     return {f"{side}_{what}".lstrip("_"): tuple(tensors) for side, tensors in found.items() if tensors}
 
 
 def default_names(states: dict[str, list[torch.Tensor]]) -> dict[str, tuple[torch.Tensor, ...]]:
     """Names of hidden states where the model has no `name_states`, which would say otherwise."""
-    return by_side(states, "hidden_states")
+    return prefix_by_side(states, "hidden_states")
 
 
 def token_table(model: nn.Module) -> nn.Module:

@@ -206,4 +206,4 @@ HF_HEADS = {
     "BartModel": None, "BartForConditionalGeneration": "seq2seq_lm", "BartForCausalLM": "causal_lm",
     "BartForSequenceClassification": "sequence_classification", "BartForQuestionAnswering": "question_answering",
 }  # fmt: skip
-HF_FIXED = _fairseq.fixed(before=False, last=False, early=True, sinusoids=False)
+HF_FIXED = _fairseq.fixed_options(before=False, last=False, early=True, sinusoids=False)

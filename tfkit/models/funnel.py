@@ -103,14 +103,14 @@ class Blocks(nn.ModuleList):
         super().__init__(nn.ModuleList(Layer(c) for _ in range(size)) for size in c.block_sizes)
 
 
-def classified(head, inputs):
+def classification_logits(head, inputs):
     """Off the first position, through a layer of the head's own, with dropout after it alone -> [B,N]"""
     return head.score(head.drop(torch.tanh(head.pre_classifier(inputs.states[:, 0]))))
 
 
 class SequenceClassificationHead(heads.ClsTokenClassificationHead):
     def scores(self, inputs):
-        return classified(self, inputs)
+        return classification_logits(self, inputs)
 
 
 class MultipleChoiceHead(heads.ChoiceHead):
@@ -119,7 +119,7 @@ class MultipleChoiceHead(heads.ChoiceHead):
         self.pre_classifier, self.score = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, 1)
 
     def scores(self, inputs):
-        return classified(self, inputs)
+        return classification_logits(self, inputs)
 
 
 class Funnel(Model):

@@ -73,12 +73,12 @@ class Layer(llama.Layer):
         return x + self.after_ff(self.ff(self.norm2(x)))
 
 
-def scaled(x: Tensor) -> Tensor:
+def scale_embeddings(x: Tensor) -> Tensor:
     """Embeddings [B,L,E] times sqrt(E), which is rounded to the weights' dtype, as it was trained -> [B,L,E]"""
     return x * x.new_tensor(x.size(-1) ** 0.5)
 
 
-def capped(logits: Tensor, cap: float | None) -> Tensor:
+def soft_cap(logits: Tensor, cap: float | None) -> Tensor:
     """Held between -cap and cap by a tanh, unless there is none."""
     return logits if cap is None else cap * (logits / cap).tanh()
 
@@ -94,10 +94,10 @@ class Gemma2(llama.Llama):
         return [SLIDING if (index + 1) % self.PERIOD else FULL for index in range(c.n_layers)]
 
     def embed_inputs(self, ids: Tensor) -> Tensor:
-        return scaled(super().embed_inputs(ids))
+        return scale_embeddings(super().embed_inputs(ids))
 
     def score(self, x: Tensor) -> Tensor:
-        return capped(super().score(x), self.config.logit_cap)
+        return soft_cap(super().score(x), self.config.logit_cap)
 
 
 MODEL = Gemma2

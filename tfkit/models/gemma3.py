@@ -60,10 +60,10 @@ class Gemma3(llama.Llama):
         return [SLIDING if (index + 1) % c.period else FULL for index in range(c.n_layers)]
 
     def embed_inputs(self, ids: Tensor) -> Tensor:
-        return gemma2.scaled(super().embed_inputs(ids))
+        return gemma2.scale_embeddings(super().embed_inputs(ids))
 
     def score(self, x: Tensor) -> Tensor:
-        return gemma2.capped(super().score(x), self.config.logit_cap)
+        return gemma2.soft_cap(super().score(x), self.config.logit_cap)
 
     def rotation(self, kind: str, positions: Tensor, length: int, dtype: torch.dtype) -> Rotation:
         if kind == FULL:

@@ -83,4 +83,4 @@ class M2M100(BART):
 MODEL = M2M100
 HF = _fairseq.FairseqNameMap()
 HF_HEADS = {"M2M100Model": None, "M2M100ForConditionalGeneration": "seq2seq_lm"}
-HF_FIXED = _fairseq.fixed(before=True, last=True, early=False, sinusoids=True)
+HF_FIXED = _fairseq.fixed_options(before=True, last=True, early=False, sinusoids=True)

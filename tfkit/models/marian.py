@@ -92,7 +92,7 @@ HF_HEADS = {"MarianModel": None, "MarianMTModel": "seq2seq_lm", "MarianForCausal
 HF_FIELDS = {
     **HF_FIELDS, "share_encoder_decoder_embeddings": "share_embeddings", "decoder_vocab_size": "decoder_vocab_size",
 }  # fmt: skip
-HF_FIXED = _fairseq.fixed(before=False, last=False, early=False, sinusoids=True)
+HF_FIXED = _fairseq.fixed_options(before=False, last=False, early=False, sinusoids=True)
 HF_UNSAID = {
     "d_model": 1024,
     "n_layers": 12,

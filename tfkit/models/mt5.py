@@ -20,7 +20,7 @@ class Config(t5.Config):
     n_layers: int = 8
     n_heads: int = 6
     activation: str = "gated-gelu"
-    tie_word_embeddings: bool = False  # of a file, as it has an output matrix or not: see `stored`
+    tie_word_embeddings: bool = False  # of a file, as it has an output matrix or not: see `config_from_tensors`
     scale_decoder_outputs: bool | None = False
 
 
@@ -48,7 +48,7 @@ class MT5NameMap(t5.T5NameMap):
         return super().load({name: tensor for name, tensor in theirs.items() if name not in own}) | own
 
 
-def stored(config, names):
+def config_from_tensors(config, names):
     """The configuration of a file with tensors of these names: what published ones say of ties is not read, as
     transformers 5 calls every mT5 tied, and then leaves the output matrix out where it equals the embeddings."""
     return replace(config, tie_word_embeddings="lm_head.weight" not in names)

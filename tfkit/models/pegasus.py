@@ -47,7 +47,7 @@ HF = _fairseq.Sinusoids()
 HF_HEADS = {
     "PegasusModel": None, "PegasusForConditionalGeneration": "seq2seq_lm", "PegasusForCausalLM": "causal_lm",
 }  # fmt: skip
-HF_FIXED = _fairseq.fixed(before=True, last=True, early=False, sinusoids=True)
+HF_FIXED = _fairseq.fixed_options(before=True, last=True, early=False, sinusoids=True)
 HF_UNSAID = {
     "vocab_size": 50265,
     "n_layers": 12,

@@ -85,7 +85,7 @@ class AdditiveAttention(DotAttention):
         hidden = torch.tanh(self.query(states)[:, :, None] + keys[:, None])  # [B,T,S,H]
         scores = self.score(hidden).squeeze(-1)  # [B,T,S]
         weights = scores.softmax(-1) if mask is None else masked_softmax(scores, mask[:, None])
-        if tracing.observed():
+        if tracing.is_observed():
             weights = tracing.offer("weights", weights[:, None])[:, 0]  # as one head
         return weights @ memory
 

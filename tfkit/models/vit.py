@@ -50,7 +50,7 @@ PRESETS: dict[str, dict] = {
 }
 
 
-def as_pair(size: int | list[int] | tuple[int, int]) -> tuple[int, int]:
+def to_pair(size: int | list[int] | tuple[int, int]) -> tuple[int, int]:
     """Height and width of what may be one number for the two."""
     return (size, size) if isinstance(size, int) else (size[0], size[1])
 
@@ -64,7 +64,7 @@ class Embeddings(nn.Module):
 
     def __init__(self, c: Config, hiding: bool) -> None:
         super().__init__()
-        self.size, self.patch = as_pair(c.image_size), as_pair(c.patch_size)
+        self.size, self.patch = to_pair(c.image_size), to_pair(c.patch_size)
         self.grid = (self.size[0] // self.patch[0], self.size[1] // self.patch[1])
         if not all(self.grid):
             raise ValueError(f"image_size={c.image_size!r}: must be patch_size={c.patch_size!r} at least")
@@ -161,7 +161,7 @@ class MaskedImageHead(nn.Module):
     def __init__(self, c: Config) -> None:
         super().__init__()
         self.draw = nn.Conv2d(c.d_model, c.stride**2 * c.n_channels, 1)
-        self.stride, self.patch = c.stride, as_pair(c.patch_size)
+        self.stride, self.patch = c.stride, to_pair(c.patch_size)
 
     def forward(self, inputs: HeadInputs, bool_masked_pos: Tensor | None = None) -> dict[str, Any]:
         patches = inputs.states[:, 1:].transpose(1, 2).unflatten(2, inputs.grid)  # [B,E,rows,columns]

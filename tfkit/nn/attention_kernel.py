@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from .. import tracing
 from .dropout import keep_mask
 
-attention_override: Callable | None = None  # called as `fused` is, in its place: see `tfkit.substitute`
+attention_override: Callable | None = None  # called as `fused_attention` is, in its place: see `tfkit.substitute`
 
 
 def causal_rows(q_len, k_len, device=None):
@@ -81,7 +81,7 @@ def attend(q, k, v, *, mask=None, bias=None, causal=False, scale=None, dropout=0
         raise TypeError(
             f"attend: mask has dtype {mask.dtype}, must be torch.bool (True = may attend); scores go in bias"
         )
-    if tracing.observed():
+    if tracing.is_observed():
         attended = partial(_attend, q, k, v, dropout=dropout)
         return _in_the_open(
             attended, q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, softcap=softcap, sinks=sinks
@@ -97,7 +97,7 @@ def _attend(q, k, v, *, mask, bias, causal, scale, dropout, softcap, sinks):
         k, v, mask, bias, causal = append_sink_key(q, k, v, mask, bias, causal, sinks)
     if softcap is not None:
         q, bias = softcap_as_bias(q, k, bias, scale, softcap)
-    kernel = fused if attention_override is None else attention_override
+    kernel = fused_attention if attention_override is None else attention_override
     return kernel(q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, dropout=dropout)
 
 
@@ -129,7 +129,7 @@ def softcap_as_bias(q, k, bias, scale, softcap):
     return torch.zeros_like(q), capped if bias is None else capped + bias
 
 
-def fused(q, k, v, *, mask, bias, causal, scale, dropout):
+def fused_attention(q, k, v, *, mask, bias, causal, scale, dropout):
     """The fused computation behind `attend`: it notes nothing for a trace and calls no override. Shapes as there."""
     if causal and q.size(-2) == 1:
         causal = False  # one query, the last: it sees every key

@@ -34,7 +34,7 @@ def request(
             known = known_codes(tokenizer)
             raise ValueError(f"no language {name!r}: the vocabulary names {', '.join(known) if known else 'none'}")
     begins = getattr(config, "decoder_start_token_id", None) == tokenizer.end_id
-    return rows(tokenizer, texts, said, begins), told(wanted, begins)
+    return rows(tokenizer, texts, said, begins), language_token(wanted, begins)
 
 
 def rows(tokenizer: Tokenizer, texts: Sequence[str], said: int | None, begins: bool) -> list[list[int]]:
@@ -46,7 +46,7 @@ def rows(tokenizer: Tokenizer, texts: Sequence[str], said: int | None, begins: b
     return [[said, *row, *end] if begins else [*row, *end, said] for row in plain]
 
 
-def told(wanted: int | None, begins: bool) -> dict[str, Any]:
+def language_token(wanted: int | None, begins: bool) -> dict[str, Any]:
     """The translation's language: the first word that mBART-50 and M2M-100 must say, or what mBART starts from."""
     if wanted is None:
         return {}

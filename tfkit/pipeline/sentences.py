@@ -32,19 +32,20 @@ def highest(states: Tensor, real: Tensor) -> Tensor:
     return states.masked_fill(~real[..., None], -1e9).amax(1)  # -1e9, as they write it
 
 
-def first(states: Tensor, real: Tensor) -> Tensor:
+def first_state(states: Tensor, real: Tensor) -> Tensor:
     """The first real state, which is [CLS]'s."""
     return states[range(len(states)), real.int().argmax(1)]
 
 
-def last(states: Tensor, real: Tensor) -> Tensor:
+def last_state(states: Tensor, real: Tensor) -> Tensor:
     """The last real state."""
     return states[range(len(states)), real.size(1) - 1 - real.flip(1).int().argmax(1)]
 
 
 POOLS: dict[str, Pool] = {
-    "cls": first, "cls_token": first, "max": highest, "max_tokens": highest, "mean": mean, "mean_tokens": mean,
-    "mean_sqrt_len_tokens": mean_sqrt, "lasttoken": last,
+    "cls": first_state, "cls_token": first_state, "max": highest, "max_tokens": highest,
+    "mean": mean, "mean_tokens": mean,
+    "mean_sqrt_len_tokens": mean_sqrt, "lasttoken": last_state,
 }  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from ..hub import from_pretrained
 from ..hub.files import CONFIG, read_json
 from ..hub.packages import locate
 from ..text import Tokenizer
-from ..text.vocabulary import listed, pad
+from ..text.vocabulary import pad, require_texts
 from . import languages, templates
 from .pieces import HALF, continuation, text_pieces, until_end
 from .sentences import Pooling, pooling
@@ -112,7 +112,7 @@ class Text:
         where `returns` asks for more than one each.
         """
         self.need("generate")
-        rows = [self.prompt(one) for one in ([text] if isinstance(text, str) else listed(text))]
+        rows = [self.prompt(one) for one in ([text] if isinstance(text, str) else require_texts(text))]
         return self.written(rows, strategy, isinstance(text, str), stream, how)
 
     def translate(
@@ -122,7 +122,7 @@ class Text:
         "en_XX" or "en" (mBART, M2M-100, Marian), words for T5. how: as `generate` takes it. -> str, or a list of them.
         Raises ValueError for a language that it does not know."""
         self.need("translate")
-        texts = [text] if isinstance(text, str) else listed(text)
+        texts = [text] if isinstance(text, str) else require_texts(text)
         tasks = self.described.get("task_specific_params")
         rows, told = languages.request(self.tokenizer, texts, (source, target), self.model.config, tasks)
         strategy, streamed = how.pop("strategy", None), how.pop("stream", False)
@@ -172,7 +172,7 @@ class Text:
         """One vector for each text, float32 [B,E], as the directory's sentence-transformers files say; without them,
         the mean of the last states, of length one (of a DPR encoder, its own). Longer texts are cut."""
         self.need("embed")
-        texts = [text.lower() if self.pooling.lowercase else text for text in listed(texts)]
+        texts = [text.lower() if self.pooling.lowercase else text for text in require_texts(texts)]
         found = [self.vectors(batch) for batch in self.batches(texts, self.pooling.length, batch_size)]
         return torch.cat(found) if found else torch.empty(0, self.model.config.d_model)
 
@@ -183,7 +183,7 @@ class Text:
         c = self.model.config
         names = {int(i): str(name) for i, name in (c.id2label or {}).items()}
         found = []
-        for batch in self.batches(listed(texts), None, batch_size):
+        for batch in self.batches(require_texts(texts), None, batch_size):
             logits = self.run(batch)["logits"].float()
             if c.problem_type == "multi_label_classification":
                 logits = logits.sigmoid()

@@ -79,7 +79,7 @@ def table(results: Sequence[ClaimReport]) -> str:
     rows = ["| claim | finding | measured | band | holds |", "|---|---|---|---|---|"]
     for one in results:
         for i, finding in enumerate(one.findings):
-            link = f"[{one.name}](#{one.name}): **{one.verdict}**, {counted(one.runs)}" if i == 0 else ""
+            link = f"[{one.name}](#{one.name}): **{one.verdict}**, {seeds_in_words(one.runs)}" if i == 0 else ""
             rows.append(f"| {link} {cells(finding)}")
     return "\n".join(rows) + "\n"
 
@@ -98,26 +98,27 @@ def section(one: ClaimReport) -> str:
             f"## {one.name}",
             f"{claim.title}. *{claim.paper}.* **{one.verdict.capitalize()}.**\n",
             f"![{claim.alt}]({FOLDER.as_posix()}/{one.name}.svg)\n",
-            *([described(one.module) + "\n"] if described(one.module) else []),
+            *([claim_text(one.module) + "\n"] if claim_text(one.module) else []),
             *([f"{claim.remark}\n"] if claim.remark else []),
-            f"{made(one.runs)}\n",
+            f"{run_summary(one.runs)}\n",
         ]
     )
 
 
-def counted(runs: Sequence[ClaimRun]) -> str:
+def seeds_in_words(runs: Sequence[ClaimRun]) -> str:
     """How many seeds, in words."""
     return f"{len(runs)} seeds" if len(runs) > 1 else "a single seed"
 
 
-def made(runs: Sequence[ClaimRun]) -> str:
+def run_summary(runs: Sequence[ClaimRun]) -> str:
     """How long it took, when, on what kind of machine."""
     minutes = sum(run.seconds for run in runs) / 60
     days, machines = (sorted({getattr(run, what) for run in runs}) for what in ("date", "machine"))
-    return f"Scale {runs[0].scale}, {counted(runs)}, {minutes:.1f} minutes; {', '.join(days)}; {'; '.join(machines)}."
+    took = f"{seeds_in_words(runs)}, {minutes:.1f} minutes"
+    return f"Scale {runs[0].scale}, {took}; {', '.join(days)}; {'; '.join(machines)}."
 
 
-def described(module: ModuleType) -> str:
+def claim_text(module: ModuleType) -> str:
     """A claim's docstring without its first line, which is the title again."""
     source = Path(str(module.__file__)).read_text(encoding="utf-8")
     return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[2].strip()

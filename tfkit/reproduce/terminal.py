@@ -35,15 +35,15 @@ def reproduce(
         load(name)  # a slip in the last name is told before the first is run
     run_missing(out, list(missing(names, scale, seeds, folder)), scale, folder)
     for name in names:
-        show(out, page.result(name, first(name, scale, seeds, folder)))
+        show(out, page.result(name, kept_runs(name, scale, seeds, folder)))
     if write is not None:
-        there = {name: first(name, scale, seeds, folder) for name in known}
+        there = {name: kept_runs(name, scale, seeds, folder) for name in known}
         results = [page.result(name, runs) for name, runs in there.items() if runs]
         unrun = [name for name, runs in there.items() if not runs]
         out.print(f"{page.write(results, write, unrun)}: {len(results)} of {len(known)} claims")
 
 
-def first(name: str, scale: str, seeds: int, folder: Path) -> list[ClaimRun]:
+def kept_runs(name: str, scale: str, seeds: int, folder: Path) -> list[ClaimRun]:
     """The kept runs of a claim whose seeds lie below `seeds`."""
     return [run for run in saved_runs(name, scale, folder) if run.seed < seeds]
 

@@ -104,7 +104,7 @@ class Tokenizer:
     def encode(self, texts: Sequence[str], specials: bool = True) -> list[list[int]]:
         """Ids per text; with the symbols that its kind puts around a text, or without. Raises TypeError for what is
         not a list of texts."""
-        return [row.ids for row in self.inner.encode_batch(listed(texts), add_special_tokens=specials)]
+        return [row.ids for row in self.inner.encode_batch(require_texts(texts), add_special_tokens=specials)]
 
     def decode(self, rows: Iterable[Sequence[int]]) -> list[str]:
         """Text per row of ids, special symbols left out. Raises ValueError for an id outside the vocabulary."""
@@ -135,10 +135,10 @@ class Tokenizer:
         """What a model reads, padded to the longest and cut to `length`: input_ids, attention_mask and, of pairs,
         token_type_ids, all int64 [B,L]; on request special_tokens_mask too, which objectives read and models do not.
         Raises ValueError where `pairs` are not as many as `texts`, or length leaves no room for a word."""
-        texts = listed(texts)
+        texts = require_texts(texts)
         if pairs is not None and len(pairs) != len(texts):
             raise ValueError(f"{len(texts)} texts and {len(pairs)} pairs: there must be a pair for each")
-        rows = self.cut(texts if pairs is None else list(zip(texts, listed(pairs), strict=True)), length)
+        rows = self.cut(texts if pairs is None else list(zip(texts, require_texts(pairs), strict=True)), length)
         batch = {
             "input_ids": pad([row.ids for row in rows], self.pad_id or 0),
             "attention_mask": pad([row.attention_mask for row in rows], 0),
@@ -163,7 +163,7 @@ class Tokenizer:
             self.inner.no_truncation()
 
 
-def listed(texts: Any) -> list[str]:
+def require_texts(texts: Any) -> list[str]:
     """The texts as a list. Raises TypeError for one text alone, and for what is not text."""
     if isinstance(texts, (str, bytes)):
         raise TypeError(f"a list of texts is wanted; got one {type(texts).__name__}: write [text]")
@@ -200,7 +200,7 @@ def pad(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
     return out
 
 
-def packed(documents: Iterable[Sequence[int]], length: int, end_id: int) -> Tensor:
+def pack_documents(documents: Iterable[Sequence[int]], length: int, end_id: int) -> Tensor:
     """Documents, `end_id` behind each, one after the other in full rows: RoBERTa's FULL-SENTENCES (Liu et al. 2019,
     4.2), nothing padded and nothing lost but the last, unfilled row. -> int64 [N,length]. Raises ValueError when there
     is less than one row of text."""
@@ -272,10 +272,10 @@ KINDS: dict[str, Callable[[Iterable[str], int], Inner]] = {
 def _learned(inner: Inner, texts: Iterable[str], trainer: Callable, size: int, specials: Sequence[str], **how) -> Inner:
     how |= {"vocab_size": size, "special_tokens": list(specials), "show_progress": False}
     inner.train_from_iterator(texts, trainer(**how))
-    return around(inner, specials[1], specials[2])
+    return special_tokens_template(inner, specials[1], specials[2])
 
 
-def around(inner: Inner, start: str, end: str) -> Inner:
+def special_tokens_template(inner: Inner, start: str, end: str) -> Inner:
     """Puts `start` before and `end` behind a text; a second text is of type 1 and ends in `end` too."""
     ids = [(name, inner.token_to_id(name)) for name in (start, end)]
     pair = f"{start} $A {end} $B:1 {end}:1"
@@ -302,7 +302,7 @@ def bert(vocabulary: str | Path, lowercase: bool = True) -> Tokenizer:
     inner.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     inner.decoder = decoders.WordPiece()
     inner.add_special_tokens(list(BERT))
-    return Tokenizer(around(inner, "[CLS]", "[SEP]"))
+    return Tokenizer(special_tokens_template(inner, "[CLS]", "[SEP]"))
 
 
 def _lines(file: str | Path) -> list[str]:

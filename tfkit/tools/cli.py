@@ -64,12 +64,12 @@ def label(name: str, doc: str) -> Text:
 
 def parent(doc: str) -> str:
     """The first word after a docstring's `Parent`; "none" where it says nothing."""
-    return (stated(doc, "Parent").split() or ["none"])[0].rstrip(":,")
+    return (docstring_field(doc, "Parent").split() or ["none"])[0].rstrip(":,")
 
 
 def differs(doc: str) -> str:
     """The first of what a docstring's `Differs` names."""
-    said = "none" if stated(doc, "Differs") == "none" else section(doc, "Differs")
+    said = "none" if docstring_field(doc, "Differs") == "none" else section(doc, "Differs")
     return re.split(r"(?<!et al)\. ", said.partition(";")[0])[0].rstrip(".")
 
 
@@ -177,7 +177,7 @@ def diff(
     except (LookupError, ValueError) as error:
         raise refuse("diff", error) from None
     out.print(Text(f"{one} → {other}", style="bold"))
-    if stated(docs.get(other, ""), "Parent").startswith(one):
+    if docstring_field(docs.get(other, ""), "Parent").startswith(one):
         out.print(Text(section(docs[other], "Differs")))
     pages = None if brief else page_changes(one, other)
     if pages is not None:
@@ -243,7 +243,7 @@ def docstrings() -> dict[str, str]:
     return found
 
 
-def stated(doc: str, what: str) -> str:
+def docstring_field(doc: str, what: str) -> str:
     """The line after a docstring's `Parent`, `Differs` or `Trained`; "none" where it says nothing."""
     lines = [row.removeprefix(what).strip() for row in doc.splitlines() if row.startswith(what + " ")]
     return lines[0] if lines else "none"

@@ -136,7 +136,7 @@ class Uses(ast.NodeVisitor):
 
     def visit(self, node: ast.AST) -> None:
         """One node, by its kind: put aside, cut, in a scope of its own, or looked into."""
-        if isinstance(node, ast.Compare) and watched(node):
+        if isinstance(node, ast.Compare) and is_tracing(node):
             self.off.append(node)
         elif isinstance(node, ast.stmt) and self.left_out(node):
             self.cut.append(node)
@@ -157,7 +157,9 @@ class Uses(ast.NodeVisitor):
             return True
         if self.head and isinstance(node, ast.If) and FASTER in ast.unparse(node.body[0]):
             return True
-        return (isinstance(node, ast.If) and watched(node.test)) or (isinstance(node, ast.Expr) and watched(node.value))
+        return (isinstance(node, ast.If) and is_tracing(node.test)) or (
+            isinstance(node, ast.Expr) and is_tracing(node.value)
+        )
 
     def heads_left(self, name: str) -> dict[str | None, Symbol]:
         """Of a table of heads, in the file or in the class that is looked into: the one that is wanted."""
@@ -212,7 +214,7 @@ class Uses(ast.NodeVisitor):
             raise LookupError(f"{self.module.name}: {node.id} is not found")
 
 
-def watched(node: ast.expr) -> bool:
+def is_tracing(node: ast.expr) -> bool:
     """Whether an expression is tracing's own: `tracing.note(…)`, or `tracing.recorder() is not None`."""
     return ast.unparse(node).startswith("tracing.")
 
@@ -343,7 +345,7 @@ def deletion(node: ast.stmt, lines: list[int], instead: str) -> Edit:
     return Edit(lines[first - 1], lines[node.end_lineno or 0], text)
 
 
-def uncalled(symbols: dict[Symbol, Uses]) -> list[tuple[Uses, ast.FunctionDef]]:
+def uncalled_methods(symbols: dict[Symbol, Uses]) -> list[tuple[Uses, ast.FunctionDef]]:
     """The methods whose names stand nowhere but in their own definitions; and those that only such ones call."""
     methods: list[tuple[Uses, ast.FunctionDef]] = []
     others: list[ast.AST] = []
@@ -355,14 +357,14 @@ def uncalled(symbols: dict[Symbol, Uses]) -> list[tuple[Uses, ast.FunctionDef]]:
             others += [n for n in ([*inside] if inside else [statement]) if n not in own and n not in used.cut]
     kept = [(u, m) for u, m in methods if m.name == "forward" or m.name.startswith("__")]
     while True:
-        called = {name for node in [*others, *(m for _, m in kept)] for name in mentioned(node)}
+        called = {name for node in [*others, *(m for _, m in kept)] for name in mentioned_names(node)}
         more = [pair for pair in methods if pair not in kept and pair[1].name in called]
         if not more:
             return [pair for pair in methods if pair not in kept]
         kept += more
 
 
-def mentioned(node: ast.AST) -> set[str]:
+def mentioned_names(node: ast.AST) -> set[str]:
     """The attributes and texts of a piece of code: what may name a method."""
     found = {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
     return found | {n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
@@ -370,7 +372,7 @@ def mentioned(node: ast.AST) -> set[str]:
 
 def cut_down(symbols: dict[Symbol, Uses], roots: list[Symbol]) -> dict[Symbol, Uses]:
     """Without the methods that nothing calls, and without what only those needed."""
-    for used, method in uncalled(symbols):
+    for used, method in uncalled_methods(symbols):
         used.cut.append(method)
         span = range(method.lineno, (method.end_lineno or 0) + 1)
         used.inner = [(node, symbol) for node, symbol in used.inner if node.lineno not in span]

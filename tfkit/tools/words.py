@@ -33,9 +33,9 @@ def generate(
     seed: Annotated[int | None, SEED] = None,
 ) -> None:
     """What a model writes after a text, word by word."""
-    with said("generate"):
+    with report_errors("generate"):
         model = open_model(path)
-        said_so_far(model.generate(text, stream=True, **settings(max_new_tokens, temperature, top_p, seed)))
+        print_stream(model.generate(text, stream=True, **settings(max_new_tokens, temperature, top_p, seed)))
 
 
 @app.command()
@@ -49,12 +49,12 @@ def chat(
     system: Annotated[str | None, typer.Option(help="what the model is told first")] = None,
 ) -> None:
     """A conversation, with the model's own chat template. Ctrl-D ends it."""
-    with said("chat"):
+    with report_errors("chat"):
         model, how = open_model(path), settings(max_new_tokens, temperature, top_p, seed)
         messages = [] if system is None else [{"role": "system", "content": system}]
         for line in prompt_text(text):
             messages.append({"role": "user", "content": line})
-            answer = said_so_far(model.chat(messages, stream=True, **how))
+            answer = print_stream(model.chat(messages, stream=True, **how))
             messages.append({"role": "assistant", "content": answer})
 
 
@@ -65,7 +65,7 @@ def fill(
     top: Annotated[int, typer.Option(min=1, help="how many words for each blank")] = 5,
 ) -> None:
     """The likeliest words for each blank, with their probabilities."""
-    with said("fill"):
+    with report_errors("fill"):
         for number, guesses in enumerate(open_model(path).fill(text, top), 1):
             table = Table(f"blank {number}", "probability", box=None, padding=(0, 2, 0, 0))
             for guess in guesses:
@@ -76,7 +76,7 @@ def fill(
 @app.command()
 def embed(path: Annotated[str, PATH], texts: Annotated[list[str], typer.Argument(help="one or more")]) -> None:
     """A vector for each text, as a line of JSON."""
-    with said("embed"):
+    with report_errors("embed"):
         for row in open_model(path).embed(texts).tolist():
             typer.echo(json.dumps([round(number, 7) for number in row]))
 
@@ -88,7 +88,7 @@ def verify(path: Annotated[str, PATH]) -> None:
     from . import verify as checks
 
     table, wrong = Table("", "what", "found", box=None, padding=(0, 2, 0, 0)), 0
-    with said("verify"):
+    with report_errors("verify"):
         for row in checks.verify(locate(path)):
             table.add_row("✓" if row.right else "✗", Line(row.what), Line(row.found))
             wrong += not row.right
@@ -108,7 +108,7 @@ def get(
     if name is None:
         show_packages()
         return
-    with said("get"):
+    with report_errors("get"):
         package = packages.find(name)
         target = packages.cache() / package.name
         if not target.is_dir():
@@ -165,7 +165,7 @@ def prompt_text(text: str | None) -> Iterator[str]:
             yield line.strip()
 
 
-def said_so_far(pieces: Iterator[str]) -> str:
+def print_stream(pieces: Iterator[str]) -> str:
     """Prints the pieces as they come, and gives them back in one."""
     whole = ""
     for piece in pieces:
@@ -177,7 +177,7 @@ def said_so_far(pieces: Iterator[str]) -> str:
 
 
 @contextmanager
-def said(command: str) -> Iterator[None]:
+def report_errors(command: str) -> Iterator[None]:
     """What cannot be done is said in a line."""
     try:
         yield

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from tfkit.objectives import Objective
-from tfkit.text.vocabulary import packed
+from tfkit.text.vocabulary import pack_documents
 from tfkit.train.process_group import ALONE, ProcessGroup
 
 
@@ -21,7 +21,7 @@ def write_rows(file: str | Path, documents: Iterable[Sequence[int]], length: int
     file.parent.mkdir(parents=True, exist_ok=True)
     partial = file.with_name(file.name + ".part")
     with partial.open("wb") as stream:
-        np.save(stream, packed(documents, length, end_id).numpy().astype(np.int32))
+        np.save(stream, pack_documents(documents, length, end_id).numpy().astype(np.int32))
     os.replace(partial, file)
 
 

@@ -57,9 +57,9 @@ def prepare(given: argparse.Namespace, world: ProcessGroup) -> Tokenizer:
     if world.rank == 0:
         made = origin(given)
         if rows.exists():
-            same(given.out, note, made)
+            require_same_sources(given.out, note, made)
         else:
-            words, texts = learned(given, read_texts(given.text)), read_texts(given.text)
+            words, texts = make_tokenizer(given, read_texts(given.text)), read_texts(given.text)
             objective(given, words)
             given.out.mkdir(parents=True, exist_ok=True)
             partial = note.with_name(note.name + ".part")
@@ -71,7 +71,7 @@ def prepare(given: argparse.Namespace, world: ProcessGroup) -> Tokenizer:
     return Tokenizer.load(tokenizer)
 
 
-def learned(given: argparse.Namespace, texts: list[str]) -> Tokenizer:
+def make_tokenizer(given: argparse.Namespace, texts: list[str]) -> Tokenizer:
     """The tokenizer that was given, or one learned from the texts, with sentinels where the objective needs them."""
     if given.tokenizer:
         return Tokenizer.load(given.tokenizer)
@@ -80,7 +80,7 @@ def learned(given: argparse.Namespace, texts: list[str]) -> Tokenizer:
     return vocabulary.train(given.kind, lines, given.vocabulary, extra)
 
 
-def same(out: Path, note: Path, made: dict[str, Any]) -> None:
+def require_same_sources(out: Path, note: Path, made: dict[str, Any]) -> None:
     """Raises ValueError unless the note says that what is in `out` was made from the same."""
     if not note.is_file():
         raise ValueError(f"{out} holds rows.npy, but no {note.name} that says what from: choose another --out")

@@ -20,7 +20,7 @@ GROUP = "autograder.checks"
 def places() -> dict[str, str]:
     """Name of each property -> where its function is, "module:function"; imports none of them."""
     ours = {file.stem: f"{__name__}.{file.stem}:{file.stem}" for file in Path(__file__).parent.glob("[!_]*.py")}
-    return doors.installed(GROUP, "properties", ours)
+    return doors.list_entries(GROUP, "properties", ours)
 
 
 def find(name: str) -> Callable[..., Any]:

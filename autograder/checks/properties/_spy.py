@@ -68,7 +68,7 @@ def spy_end():
 '''
 
 
-def seen(subject: Any, action: Callable[[], object]) -> dict[str, Any]:
+def spy_on(subject: Any, action: Callable[[], object]) -> dict[str, Any]:
     """`names` of torch's functions that the action calls, its `work` and the bytes of its `largest` block.
 
     The counting is done where the subject is: of a box it is the student's word, and costs no mark unless a check says

@@ -8,7 +8,7 @@ from typing import Any
 
 from autograder.checks.probe import Case, Check, Draw, Probe
 from autograder.checks.properties._probes import Cases
-from autograder.checks.properties._spy import seen
+from autograder.checks.properties._spy import spy_on
 
 
 def built(cases: Cases, names: tuple[str, ...], graded: bool = False) -> Check:
@@ -16,7 +16,7 @@ def built(cases: Cases, names: tuple[str, ...], graded: bool = False) -> Check:
 
     def borrowed(case: Case, subject: Any) -> list[str]:
         """Which of `names` one call reached, as the spy in the box saw it."""
-        called = seen(subject, lambda: case.value(subject)).get("names")
+        called = spy_on(subject, lambda: case.value(subject)).get("names")
         return [name for name in names if isinstance(called, list) and name in called]
 
     def probes(draw: Draw, reference: Any) -> list[Probe]:

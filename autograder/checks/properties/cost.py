@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_flatten
 from autograder.checks.compare import compare
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Case, Check, Draw, NotRun, Probe
-from autograder.checks.properties._spy import seen
+from autograder.checks.properties._spy import spy_on
 from autograder.sandbox.cgroup import ResourceUsage
 from autograder.sandbox_client import SandboxClient
 
@@ -61,7 +61,7 @@ VALUES = "on a long input the values are not those that they should be, so its c
 
 
 def _counts(case: Case, subject: Any) -> dict[str, int]:
-    report = seen(subject, lambda: case.value(subject))
+    report = spy_on(subject, lambda: case.value(subject))
     return {name: value for name in ("work", "largest") if isinstance(value := report.get(name), int)}
 
 

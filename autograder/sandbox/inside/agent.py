@@ -86,7 +86,7 @@ def with_grad(value: Any, made: list[torch.Tensor]) -> Any:
     if type(value) in (list, tuple):  # an object of the student's own type stays as it is
         return type(value)(with_grad(item, made) for item in value)
     if type(value) is dict:
-        new = {key: with_grad(value[key], made) for key in wire.ordered(value)}
+        new = {key: with_grad(value[key], made) for key in wire.sort_keys(value)}
         return {key: new[key] for key in value}
     return value
 

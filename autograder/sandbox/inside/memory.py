@@ -28,7 +28,7 @@ def descendants(proc: int, pid: int) -> list[int]:
     return found
 
 
-def held(proc: int, pids: list[int]) -> int:
+def memory_bytes(proc: int, pids: list[int]) -> int:
     """Bytes of memory, their own and shared, that these processes hold together."""
     lines = (line for pid in pids for line in _lines(proc, f"{pid}/smaps_rollup"))
     return sum(int(line.split()[1]) << 10 for line in lines if line.startswith(FIELDS))

@@ -56,7 +56,7 @@ class NamedContainer:
     names: tuple[str, ...] = ()
 
     def again(self, change: Callable[[Any], Any]) -> Any:
-        """The same structure with each of its parts changed, mappings in the order of `ordered`."""
+        """The same structure with each of its parts changed, mappings in the order of `sort_keys`."""
         raise NotImplementedError
 
 
@@ -88,7 +88,7 @@ class DictCopy(dict, NamedContainer):  # type: ignore[type-arg]
 
     def again(self, change: Callable[[Any], Any]) -> DictCopy:
         """As NamedContainer.again."""
-        made = {key: change(self[key]) for key in ordered(self)}
+        made = {key: change(self[key]) for key in sort_keys(self)}
         return DictCopy({key: made[key] for key in self}, self.ref)
 
 
@@ -114,21 +114,21 @@ class MappingCopy(Mapping, NamedContainer):  # type: ignore[type-arg]
 
     def again(self, change: Callable[[Any], Any]) -> MappingCopy:
         """As NamedContainer.again."""
-        made = {key: change(self[key]) for key in ordered(self)}
+        made = {key: change(self[key]) for key in sort_keys(self)}
         return MappingCopy({key: made[key] for key in self}, self.ref)
 
 
-def ordered(mapping: Mapping[Any, Any]) -> list[Any]:
+def sort_keys(mapping: Mapping[Any, Any]) -> list[Any]:
     """The keys in an order of their own, so that two mappings of the same keys are paired by key."""
     return sorted(mapping, key=lambda key: (type(key).__name__, str(key)))
 
 
 def parts(value: Any) -> list[Any] | None:
-    """What lies directly in a structure (a list, a tuple, a mapping, a dataclass), by `ordered`; None for a leaf."""
+    """What lies directly in a structure (a list, a tuple, a mapping, a dataclass), by `sort_keys`; None for a leaf."""
     if isinstance(value, (list, tuple)):
         return list(value)
     if isinstance(value, Mapping):
-        return [value[key] for key in ordered(value)]
+        return [value[key] for key in sort_keys(value)]
     if is_dataclass(value) and not isinstance(value, type):
         return [getattr(value, name) for name in sorted(field.name for field in fields(value))]
     return None

@@ -38,7 +38,7 @@ LATE = (  # what torch and IPython import at first use: once here, and not again
 CHANNEL = 200  # where the frame channel lives, out of the way of what student code opens and closes
 
 
-def checked(result: int, what: str) -> None:
+def check_result(result: int, what: str) -> None:
     """Raises OSError with `what` where a C function's result is not 0."""
     if result:
         number = ctypes.get_errno()
@@ -48,7 +48,9 @@ def checked(result: int, what: str) -> None:
 def mount(kind: str | None, target: str, flags: int, data: str | None = None) -> None:
     """mount(2), of a file system that needs no device; `kind` None changes a mount that is there. Raises OSError."""
     name = kind and kind.encode()
-    checked(LIBC.mount(name, target.encode(), name, ctypes.c_ulong(flags), data and data.encode()), f"mount {target}")
+    check_result(
+        LIBC.mount(name, target.encode(), name, ctypes.c_ulong(flags), data and data.encode()), f"mount {target}"
+    )
 
 
 def write(path: str, text: str) -> None:
@@ -60,7 +62,7 @@ def write(path: str, text: str) -> None:
 def own_namespaces() -> None:
     """New namespaces of every kind, this user mapped to itself and to no other. Raises OSError."""
     uid, gid = os.getuid(), os.getgid()
-    checked(LIBC.unshare(NAMESPACES), "unshare")
+    check_result(LIBC.unshare(NAMESPACES), "unshare")
     write("/proc/self/setgroups", "deny")
     write("/proc/self/uid_map", f"{uid} {uid} 1")
     write("/proc/self/gid_map", f"{gid} {gid} 1")
@@ -86,8 +88,8 @@ def drop_privileges() -> None:
             break
     LIBC.prctl(PR_CAP_AMBIENT, 4, 0, 0, 0)
     header, data = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
-    checked(LIBC.capset(header, data), "capset")
-    checked(LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+    check_result(LIBC.capset(header, data), "capset")
+    check_result(LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
     LIBC.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)  # the witness may read how much memory this process holds
 
 

@@ -14,14 +14,14 @@ from tfkit_lab.widgets import STATIC
 def anatomy(model: nn.Module | str, other: nn.Module | str | None = None, *, title: str = "") -> Anatomy:
     """model, other: modules, yours or ours, or the names of architectures or published sizes (no memory is taken for
     their weights). Neighbours that are alike are shown once. Raises LookupError for a name that nobody has."""
-    found = [(one, built(one)) for one in (model, other) if one is not None]
+    found = [(one, build_module(one)) for one in (model, other) if one is not None]
     names = [one if isinstance(one, str) else type(one).__name__ for one, _ in found]
     trees = [tree(name, module) for name, (_, module) in zip(names, found, strict=True)]
     head = {"schema": "tfkit.trace/1", "kind": "anatomy", "title": title or " → ".join(names)}
     return Anatomy({**head, "trees": trees})
 
 
-def built(model: nn.Module | str) -> nn.Module:
+def build_module(model: nn.Module | str) -> nn.Module:
     """A module as it is; by name an architecture or a published size, without its weights. Raises LookupError."""
     if isinstance(model, nn.Module):
         return model
@@ -47,11 +47,11 @@ def tree(name: str, module: nn.Module, alike: int = 1) -> dict[str, Any]:
         "parameters": sum(p.numel() for p in module.parameters()),
         "shapes": {n: list(p.shape) for n, p in module.named_parameters(recurse=False)},
         "alike": alike,
-        "children": [one(group) for group in groups],
+        "children": [merge_alike(group) for group in groups],
     }
 
 
-def one(group: Any) -> dict[str, Any]:
+def merge_alike(group: Any) -> dict[str, Any]:
     """Neighbours that are alike, as one: `parameters` are those of each."""
     (first, module), *more = group
     return tree(first if not more else f"{first} … {more[-1][0]}", module, 1 + len(more))
@@ -65,16 +65,16 @@ class Anatomy(Picture):
     def body(self) -> str:
         """A table for each tree, modules five levels deep."""
         return "".join(
-            table(("module", "parameters", "class", "weights"), listed(tree, "")) for tree in self.trace["trees"]
+            table(("module", "parameters", "class", "weights"), list_modules(tree, "")) for tree in self.trace["trees"]
         )
 
 
-def listed(part: dict[str, Any], indent: str, depth: int = 4) -> list[tuple[str, int, str, str]]:
+def list_modules(part: dict[str, Any], indent: str, depth: int = 4) -> list[tuple[str, int, str, str]]:
     """A row for each module down to `depth` below this one: name, parameters, class, shapes of its weights."""
     shapes = "  ".join(f"{name}{shape}" for name, shape in part["shapes"].items())
     many = f" × {part['alike']}" if part["alike"] > 1 else ""
     line = (indent + part["name"] + many, part["parameters"], part["class"], shapes)
-    below = [row for child in part["children"] for row in listed(child, indent + " ", depth - 1)] if depth else []
+    below = [row for child in part["children"] for row in list_modules(child, indent + " ", depth - 1)] if depth else []
     return [line, *below]
 
 

@@ -11,14 +11,14 @@ import torch
 from torch import Tensor, nn
 
 from tfkit import tracing
-from tfkit.decode.attention_maps import as_bytes, compress, fit_budget, max_pool, pack
+from tfkit.decode.attention_maps import compress, fit_budget, max_pool, pack, quantize_weights
 from tfkit.decode.decoders import is_tfkit_model
 from tfkit.decode.generate import evaluating
 from tfkit.objectives.permutation_lm import permutation_masks
 from tfkit_lab.figure import picture
 from tfkit_lab.pictures import Picture, table
 from tfkit_lab.show.patterns import KEEP, Layer, layers
-from tfkit_lab.trace import inflated, pooling, weights
+from tfkit_lab.trace import inflate, pooling, weights
 from tfkit_lab.widgets import STATIC
 
 BUDGET = 1_500_000  # bytes of all maps as JSON: 12 × 12 heads over 128 positions, both ways, and not pooled
@@ -33,7 +33,7 @@ def attention(
     memory, window, global, random, bucket; training: as it is then (BigBird draws blocks only then). Of another model,
     submodules that return `(output, weights [1,H,Q,K])` are listened to. budget: bytes; larger maps are max-pooled
     until they fit, and no longer sorted. Raises ValueError where nothing is seen."""
-    return recorded(model, inputs, None, training, tokens=tokens, keys=keys, title=title, budget=budget)
+    return record_attention(model, inputs, None, training, tokens=tokens, keys=keys, title=title, budget=budget)
 
 
 def two_streams(
@@ -48,22 +48,22 @@ def two_streams(
         raise ValueError(f"order must name each position from 0 to {input_ids.size(1) - 1} once; got {turn.tolist()}")
     _, query = permutation_masks(turn)
     given = {"input_ids": input_ids, "perm_mask": (~query).float()[None], "target_mapping": torch.eye(len(turn))[None]}
-    return recorded(model, {**inputs, **given}, turn.argsort(), tokens=tokens, keys=keys, title=title)
+    return record_attention(model, {**inputs, **given}, turn.argsort(), tokens=tokens, keys=keys, title=title)
 
 
-def recorded(
+def record_attention(
     model: nn.Module, inputs: dict[str, Any], steps: Tensor | None, training: bool = False, *, tokens: Sequence[str],
     keys: Sequence[str], title: str, budget: int = BUDGET,
 ) -> Attention:  # fmt: skip
     """The picture of one forward, of `budget` bytes at most."""
-    with as_in_training(model) if training else evaluating(model):
-        found = traced(model, inputs, steps) if is_tfkit_model(model) else heard(model, inputs)
+    with training_mode(model) if training else evaluating(model):
+        found = trace_layers(model, inputs, steps) if is_tfkit_model(model) else hook_layers(model, inputs)
     if not found:
         raise ValueError(f"{type(model).__name__} showed no attention: its modules must return (output, [1,H,Q,K])")
     groups: dict[tuple[int, ...], list[Layer]] = {}
     for layer in found:
         groups.setdefault(tuple(layer.weights.shape), []).append(layer)
-    stacks = [stacked(group) for group in groups.values()]
+    stacks = [stack_maps(group) for group in groups.values()]
     maps = fit_budget(lambda by: [stack.packed(by) for stack in stacks], max(max(shape) for shape in groups), budget)
     past = {cols - rows for stack in stacks if "memory" in stack.present for rows, cols in [stack.maps.shape[-2:]]}
     if past and not keys and tokens:
@@ -73,7 +73,7 @@ def recorded(
 
 
 @contextmanager
-def as_in_training(model: nn.Module) -> Iterator[None]:
+def training_mode(model: nn.Module) -> Iterator[None]:
     """Dropout on, gradients off; afterwards the model is in the mode in which it was."""
     was = model.training
     model.train()
@@ -109,17 +109,17 @@ class Stack:
         return told
 
 
-def stacked(group: list[Layer]) -> Stack:
+def stack_maps(group: list[Layer]) -> Stack:
     kinds = torch.stack([layer.kinds for layer in group]).cpu()
     present = sorted({0, *kinds.flatten().bincount().nonzero()[:, 0].tolist()})
     places = torch.zeros(len(tracing.KINDS), dtype=torch.uint8)
     places[present] = torch.arange(len(present), dtype=torch.uint8)
-    maps = torch.stack([as_bytes(layer.weights) for layer in group])
+    maps = torch.stack([quantize_weights(layer.weights) for layer in group])
     names = [tracing.KINDS[at] for at in present]
     return Stack([layer.name for layer in group], maps, places[kinds.int()], names, [layer.order for layer in group])
 
 
-def traced(model: Any, inputs: dict[str, Any], steps: Tensor | None) -> list[Layer]:
+def trace_layers(model: Any, inputs: dict[str, Any], steps: Tensor | None) -> list[Layer]:
     """The layers of one forward of a model of ours. Raises ValueError for more than one sentence."""
     ids, mapping = inputs.get("input_ids"), inputs.get("target_mapping")
     if isinstance(ids, Tensor) and len(ids) != 1:
@@ -130,7 +130,7 @@ def traced(model: Any, inputs: dict[str, Any], steps: Tensor | None) -> list[Lay
     return list(layers(model, seen, length, None if mapping is None else mapping[0].any(0), steps))
 
 
-def heard(model: nn.Module, inputs: dict[str, Any]) -> list[Layer]:
+def hook_layers(model: nn.Module, inputs: dict[str, Any]) -> list[Layer]:
     """Attentions of a model that is not ours, through forward hooks, as they ran; all keys "text"."""
     seen: dict[str, Tensor] = {}
 
@@ -172,7 +172,7 @@ def shares(maps: dict[str, Any], layer: int, head: int, drawn: list[bytes]) -> l
     if "kinds" not in maps or "pooled" in maps:
         return []
     size = maps["rows"] * maps["cols"]
-    kinds = inflated(maps["kinds"]["data"], maps["layers"] * maps["heads"] * size, "kinds")
+    kinds = inflate(maps["kinds"]["data"], maps["layers"] * maps["heads"] * size, "kinds")
     start = (layer * maps["heads"] + head) * size
     sums = dict.fromkeys(range(1, len(maps["kinds"]["names"])), 0)
     for kind, weight in zip(kinds[start : start + size], b"".join(drawn), strict=True):

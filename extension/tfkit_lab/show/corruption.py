@@ -35,7 +35,7 @@ def corruption(
     if special is not None:
         batch["special_tokens_mask"] = special[None].long()
     drawn = [
-        {"name": title, "draws": [told(objective(batch, generator), ids, name) for _ in range(draws)]}
+        {"name": title, "draws": [describe_corruption(objective(batch, generator), ids, name) for _ in range(draws)]}
         for title, objective in objectives.items()
     ]
     words = [name(i) for i in ids.tolist()]
@@ -43,7 +43,7 @@ def corruption(
     return Corruption({**head, "tokens": words, "objectives": drawn})
 
 
-def told(made: Mapping[str, Tensor], ids: Tensor, name: Name) -> dict[str, Any]:
+def describe_corruption(made: Mapping[str, Tensor], ids: Tensor, name: Name) -> dict[str, Any]:
     """What goes in and what is to come out, token by token; null: not scored. `changed`: not as it was."""
     inputs, labels = made["input_ids"][0], made["labels"][0]
     if "target_mapping" in made:  # targets in an order of their own: put where they belong

@@ -14,7 +14,7 @@ from tfkit.decode.generate import evaluating
 from tfkit.nn.positions import apply_rotary, relative_bucket, sinusoidal_positions
 from tfkit_lab.figure import picture
 from tfkit_lab.pictures import Picture
-from tfkit_lab.trace import inflated
+from tfkit_lab.trace import inflate
 from tfkit_lab.widgets import STATIC
 
 Maps = Mapping[str, Tensor]
@@ -93,11 +93,11 @@ def flow(module: Callable[[Tensor], Any], x: Tensor) -> Tensor:
     place = torch.arange(length)
     changed[place, place] = x + 1 if x.is_floating_point() else (x + 1) % int(x.max() + 2)
     with evaluating(module):  # dropout would move everything
-        before, after = first(module(x.repeat(length, *[1] * x.dim()))), first(module(changed))
+        before, after = first_tensor(module(x.repeat(length, *[1] * x.dim()))), first_tensor(module(changed))
     return (before != after).flatten(2).any(-1).T
 
 
-def first(output: Any) -> Tensor:
+def first_tensor(output: Any) -> Tensor:
     """The tensor in what a module returns."""
     if isinstance(output, Tensor):
         return output
@@ -140,7 +140,7 @@ class Matrices(Picture):
         """Every matrix as a picture, with its range of values."""
         return "".join(
             picture(
-                [bytes(row) for row in rows(inflated(m["data"], m["rows"] * m["cols"], m["name"]), m["cols"])],
+                [bytes(row) for row in rows(inflate(m["data"], m["rows"] * m["cols"], m["name"]), m["cols"])],
                 m["cols"],
                 f"{m['name']}, {m['low']:.4g} (white) to {m['high']:.4g}",
             )

@@ -37,19 +37,19 @@ def layers(
         name = path.rstrip(".")
         if f"{path}rows" in seen:
             weights, kinds = (t[:, :length, :length] for t in spread(seen, path))
-            yield Layer(name, weights, kinds, hashed(seen, path, length))
+            yield Layer(name, weights, kinds, hashed_pattern(seen, path, length))
             continue
         calls = seen.all(f"{path}weights")
         masks = seen.all(f"{path}seen") if f"{path}seen" in seen else [weights > 0 for weights in calls]
         for stream in STREAMS[-len(calls) :] if asked is not None else ("",):
             at = -1 if stream != STREAMS[0] else 0
-            weights, kinds = whole(calls[at], masks[at], model.get_submodule(name))
+            weights, kinds = full_pattern(calls[at], masks[at], model.get_submodule(name))
             if stream == STREAMS[1] and asked is not None:  # the others have no query there
                 weights, kinds = weights * asked[:, None], kinds * asked[:, None]
             yield Layer(name + stream, weights, kinds, None if steps is None else turns(steps, weights.size(-1)))
 
 
-def whole(weights: Tensor, mask: Tensor, module: nn.Module) -> tuple[Tensor, Tensor]:
+def full_pattern(weights: Tensor, mask: Tensor, module: nn.Module) -> tuple[Tensor, Tensor]:
     """Of an attention that meets all its keys in their places: weights and mask [1,H,Q,K] -> weights, kinds."""
     mask, keys, past = mask.expand_as(weights), weights.size(-1), 0
     if isinstance(module, RelativeScores):  # the queries may be in blocks, as if they were heads
@@ -65,7 +65,7 @@ def turns(steps: Tensor, keys: int) -> tuple[str, Tensor]:
     return "turn", torch.cat([steps.new_zeros(keys - len(steps)), steps + 1])[None]
 
 
-def hashed(seen: tracing.Recorder, path: str, length: int) -> tuple[str, Tensor] | None:
+def hashed_pattern(seen: tracing.Recorder, path: str, length: int) -> tuple[str, Tensor] | None:
     """The buckets of the first round, where there are any."""
     return ("bucket", seen[f"{path}buckets"][0, :, 0, :length].long()) if f"{path}buckets" in seen else None
 

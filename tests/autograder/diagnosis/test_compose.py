@@ -10,25 +10,25 @@ import pytest
 
 from autograder import registry
 from autograder.answers import answer
-from autograder.checks.corpus import asked_of
+from autograder.checks.corpus import ask_reference
 from autograder.checks.local import LocalSubject
-from autograder.checks.probe import answered
+from autograder.checks.probe import collect_answers
 from autograder.diagnose import BESIDES, diagnose, known_answers
 from autograder.diagnosis.compose import CombinedMistakes, fit
-from autograder.diagnosis.limit import TimeLimitExceeded, limited
+from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
 
 ATTENTION = registry.find("attention.scaled_dot_product")
 
 
 @pytest.fixture(scope="module")
 def asked():
-    return asked_of(ATTENTION, 11)
+    return ask_reference(ATTENTION, 11)
 
 
 def findings(asked, source):
     namespace: dict = {}
     exec(source, namespace)
-    return answered(asked, LocalSubject(namespace))
+    return collect_answers(asked, LocalSubject(namespace))
 
 
 OTHER_STYLE = """
@@ -75,12 +75,12 @@ def test_what_never_ends_is_stopped_in_any_thread():
 
     def work():
         try:
-            with limited(0.05):
+            with time_limit(0.05):
                 while True:
                     pass
         except TimeLimitExceeded:
             ended.append(True)
-        with limited(5.0):
+        with time_limit(5.0):
             ended.append(True)
 
     thread = threading.Thread(target=work)

@@ -10,13 +10,13 @@ import pytest
 from autograder import registry
 from autograder.answers import BadCorpus, EditedAnswer, answer, answers
 from autograder.cli import main
-from autograder.diagnosis.edits import BadChange, applied, compatible, difference, entry, parsed
+from autograder.diagnosis.edits import BadChange, apply_replacements, compatible, difference, entry, parse_replacements
 
 BASE = "def f(x):\n    y = x + 1\n    z = y * 2\n    return z\n"
 
 
 def made(change: str) -> str:
-    return applied(BASE, parsed(change, BASE))
+    return apply_replacements(BASE, parse_replacements(change, BASE))
 
 
 def test_a_line_is_replaced_added_or_removed():
@@ -35,25 +35,29 @@ def test_a_line_is_replaced_added_or_removed():
 )  # fmt: skip
 def test_a_change_that_does_not_fit_says_why(change, said):
     with pytest.raises(BadChange, match=said):
-        parsed(change, BASE)
+        parse_replacements(change, BASE)
 
 
 def test_what_is_written_reads_back():
     twice = "a = 1\nb = 2\na = 1\nb = 2\n"
     for base, text in ((BASE, made("-    y = x + 1\n+    y = x")), (twice, "a = 1\nb = 2\na = 1\nb = 3\n")):
         change = difference(base, text)
-        assert applied(base, parsed(change, base)) == text
+        assert apply_replacements(base, parse_replacements(change, base)) == text
         table = tomllib.loads(entry("name", "base", 'It says "no".', change))["name"]
-        assert applied(base, parsed(table["change"], base)) == text and table["sentence"].strip() == 'It says "no".'
+        assert (
+            apply_replacements(base, parse_replacements(table["change"], base)) == text
+            and table["sentence"].strip() == 'It says "no".'
+        )
 
 
 def test_changes_of_different_lines_can_be_made_together():
     first, second = (
-        parsed(f"-    {old}\n+    {new}", BASE) for old, new in (("y = x + 1", "y = x"), ("return z", "return -z"))
+        parse_replacements(f"-    {old}\n+    {new}", BASE)
+        for old, new in (("y = x + 1", "y = x"), ("return z", "return -z"))
     )
-    other = parsed("-    y = x + 1\n+    y = x + 3", BASE)
+    other = parse_replacements("-    y = x + 1\n+    y = x + 3", BASE)
     assert compatible(first, second) and not compatible(first, other) and not compatible(first, first)
-    assert applied(BASE, [*first, *second]) == "def f(x):\n    y = x\n    z = y * 2\n    return -z\n"
+    assert apply_replacements(BASE, [*first, *second]) == "def f(x):\n    y = x\n    z = y * 2\n    return -z\n"
 
 
 def test_every_entry_of_the_course_fits_its_base():

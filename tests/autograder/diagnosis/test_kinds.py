@@ -7,14 +7,14 @@ from functools import lru_cache
 import pytest
 
 from autograder import registry
-from autograder.checks.corpus import asked_of
+from autograder.checks.corpus import ask_reference
 from autograder.checks.local import LocalSubject
-from autograder.checks.probe import answered
+from autograder.checks.probe import collect_answers
 from autograder.checks.reference import reference_of
 from autograder.diagnosis.kinds import kind
-from autograder.diagnosis.measure import diagnosed
+from autograder.diagnosis.measure import measure_diagnosis
 
-asked = lru_cache(maxsize=4)(asked_of)
+asked = lru_cache(maxsize=4)(ask_reference)
 CAUSAL, ATTENTION, RAG = "masks.causal", "attention.scaled_dot_product", "rag.token"
 ATTEND = """
 import torch
@@ -47,7 +47,7 @@ CASES = [
 def said(exercise_id: str, source: str) -> str | None:
     exercise, namespace = registry.find(exercise_id), {}
     exec(source, namespace)
-    findings = answered(asked(exercise, 5), LocalSubject(namespace))
+    findings = collect_answers(asked(exercise, 5), LocalSubject(namespace))
     return kind(exercise, findings, reference_of(exercise))
 
 
@@ -63,6 +63,6 @@ def test_of_a_right_answer_nothing_is_said():
 
 def test_the_report_counts_two_mistakes_and_what_is_not_collected():
     exercise = registry.find(RAG)
-    score = diagnosed(exercise, asked(exercise, 5), seed=5)
+    score = measure_diagnosis(exercise, asked(exercise, 5), seed=5)
     assert score.pairs == 6 and score.both >= 4 and score.one == 6, score.notes
     assert score.unknown >= 5 and "both named" in score.line

@@ -157,11 +157,11 @@ def run(nb, stub=False):
 
 
 def test_a_unit_in_order_runs():
-    stub, solution, twice = run(unit(), stub=True), run(unit()), run(graded.pasted(unit()))
+    stub, solution, twice = run(unit(), stub=True), run(unit()), run(graded.paste_cells(unit()))
     assert list(graded.stub_faults(stub)) == []
     assert list(graded.solution_faults(solution, Limits())) == []
     assert list(graded.pasted_faults(twice, solution)) == []
-    assert nbformat.validate(graded.pasted(unit())) is None
+    assert nbformat.validate(graded.paste_cells(unit())) is None
     ((name, what),) = graded.solution_faults(solution, Limits(wall_s=0.01))
     assert name == "masks.causal" and "s of the 0.01 s" in what
 
@@ -190,7 +190,7 @@ def test_a_solution_that_is_wrong():
 
 def test_a_cell_that_cannot_be_pasted():
     counts = "try:\n    count += 1\nexcept NameError:\n    count = 0\n\n\n" + RIGHT.replace("rows\n", "rows + count\n")
-    ((cell, what),) = graded.pasted_faults(run(graded.pasted(unit(counts))), run(unit(counts)))
+    ((cell, what),) = graded.pasted_faults(run(graded.paste_cells(unit(counts))), run(unit(counts)))
     assert cell == "masks.causal" and what.startswith("passes, but not after every cell was copied and pasted")
 
 

@@ -4,12 +4,12 @@ import pytest
 
 from autograder import registry, run
 from autograder.answers import answers
-from autograder.checks.corpus import asked_of, lines
+from autograder.checks.corpus import ask_reference, lines
 from autograder.checks.local import LocalSubject
-from autograder.checks.probe import answered
+from autograder.checks.probe import collect_answers
 from autograder.localize.find import find
 from autograder.localize.measure import edited_lines
-from autograder.localize.tell import localized, told
+from autograder.localize.tell import describe_location, localize_fault
 from autograder.localize.words import sentence
 from autograder.sandbox import choose
 
@@ -48,14 +48,14 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 
 @pytest.fixture(scope="module")
 def asked():
-    return {exercise.id: asked_of(exercise, 3) for exercise in (ATTENTION, HEADS)}
+    return {exercise.id: ask_reference(exercise, 3) for exercise in (ATTENTION, HEADS)}
 
 
 def found(exercise, source, asked):
     namespace: dict = {"__name__": "answer"}
     exec(source, namespace)
     subject = LocalSubject(namespace)
-    return find(exercise, answered(asked[exercise.id], subject), subject, [("cell", source)])
+    return find(exercise, collect_answers(asked[exercise.id], subject), subject, [("cell", source)])
 
 
 def test_a_missing_scale_is_found_in_another_style(asked):
@@ -74,7 +74,7 @@ def test_a_forgotten_scale_is_found_where_the_scores_are_made_and_not_in_the_hel
 
 
 def test_right_answers_are_never_asked(monkeypatch):
-    monkeypatch.setattr(run, "localized", lambda *_: pytest.fail("a right answer was traced"))
+    monkeypatch.setattr(run, "localize_fault", lambda *_: pytest.fail("a right answer was traced"))
     for path in answers(ATTENTION, "right"):
         verdict = run.grade_source(ATTENTION, path.read_text(encoding="utf-8"), backend=choose(), device="cpu")
         assert verdict.status == "passed" and verdict.line is None
@@ -100,7 +100,7 @@ def test_parameters_that_do_not_fit_are_found_where_they_are_made(asked):
 
 def test_a_line_that_the_source_does_not_have_is_not_told(asked):
     place = found(ATTENTION, UNSCALED, asked)
-    assert told(place, {"cell": "x = 1"}) is None and told(place, {}) is None
+    assert describe_location(place, {"cell": "x = 1"}) is None and describe_location(place, {}) is None
 
 
 def test_a_failure_of_ours_costs_the_help_alone(asked, monkeypatch):
@@ -108,7 +108,7 @@ def test_a_failure_of_ours_costs_the_help_alone(asked, monkeypatch):
         raise ZeroDivisionError
 
     monkeypatch.setattr("autograder.localize.tell.find", fails)
-    assert localized(ATTENTION, [], None, []) is None
+    assert localize_fault(ATTENTION, [], None, []) is None
 
 
 def test_edited_lines():
@@ -130,12 +130,12 @@ SAMPLE = [
 @pytest.mark.parametrize("name", SAMPLE)
 def test_the_line_is_near_the_edit(name):
     exercise = registry.find(name)
-    score = lines(exercise, asked_of(exercise, 3))
+    score = lines(exercise, ask_reference(exercise, 3))
     assert score.near >= 0.9 * score.edits > 0, score.notes
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_the_line_is_near_the_edit_in_nine_of_ten(every):
-    scores = [lines(exercise, asked_of(exercise, 3)) for exercise in registry.exercises()[:: every(3)]]
+    scores = [lines(exercise, ask_reference(exercise, 3)) for exercise in registry.exercises()[:: every(3)]]
     assert sum(score.near for score in scores) >= 0.9 * sum(score.edits for score in scores) > 300 / every(3)

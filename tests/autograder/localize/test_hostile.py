@@ -7,12 +7,12 @@ import torch
 
 from autograder import registry, run
 from autograder.localize.align import KnownValues, departure, roots, unlike
-from autograder.localize.instrument import instrumented
+from autograder.localize.instrument import instrument
 from autograder.localize.recorder import EVENTS, NUMBERS
 from autograder.localize.trace import BadTrace, read
 from autograder.sandbox import choose
 
-TABLE = instrumented(
+TABLE = instrument(
     [("cell", "def f(x):\n    if x > 1:\n        y = x + 1\n        return [y for z in x]\n    return x")]
 )
 WHOLE = torch.zeros(1, 3, dtype=torch.int64)

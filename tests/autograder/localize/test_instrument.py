@@ -7,11 +7,11 @@ from autograder import injected_modules, registry
 from autograder.answers import answers
 from autograder.checks import Case
 from autograder.checks.compare import compare
-from autograder.checks.corpus import asked_of
+from autograder.checks.corpus import ask_reference
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Probe
-from autograder.localize.instrument import MOST_NODES, instrumented
-from autograder.localize.trace import traced
+from autograder.localize.instrument import MOST_NODES, instrument
+from autograder.localize.trace import trace_answer
 
 EVERY_KIND = '''
 import torch
@@ -78,7 +78,7 @@ def asked(symbol, *args):
 def test_it_computes_the_same():
     plain, question = {}, asked("everything", torch.arange(12.0).reshape(3, 4), ["ab", "c", "def", "c"])
     exec(EVERY_KIND, plain)
-    trace, answer = traced(LocalSubject({}), instrumented([("cell", EVERY_KIND)], whole=True), question)
+    trace, answer = trace_answer(LocalSubject({}), instrument([("cell", EVERY_KIND)], whole=True), question)
     assert compare(question.ask(LocalSubject(plain)), answer) is None
     assert trace.error is None and len(trace.events) > 100
 
@@ -86,29 +86,29 @@ def test_it_computes_the_same():
 @pytest.mark.parametrize("exercise", registry.exercises()[::7], ids=lambda exercise: exercise.id)
 def test_right_answers_stay_right(exercise):
     check, pairs = next(
-        (check, pairs) for check, pairs in asked_of(exercise, 4) if pairs and check.property == "values"
+        (check, pairs) for check, pairs in ask_reference(exercise, 4) if pairs and check.property == "values"
     )
     for path in answers(exercise, "right"):
-        table = instrumented([("cell", path.read_text(encoding="utf-8"))], whole=True)
-        _, answer = traced(LocalSubject({"__name__": "answer"}), table, pairs[0][0])
+        table = instrument([("cell", path.read_text(encoding="utf-8"))], whole=True)
+        _, answer = trace_answer(LocalSubject({"__name__": "answer"}), table, pairs[0][0])
         assert compare(pairs[0][1], answer, pairs[0][0].tolerance) is None, path
 
 
 def test_lines_are_those_of_the_source():
     source = "def f(x):\n    y = x + 1\n\n    return (y *\n            2)\n"
-    trace, answer = traced(LocalSubject({}), instrumented([("cell", source)]), asked("f", torch.ones(2)))
+    trace, answer = trace_answer(LocalSubject({}), instrument([("cell", source)]), asked("f", torch.ones(2)))
     lines = {trace.node(at).operation: trace.node(at).line for at in range(len(trace.events))}
     assert lines["Add"] == 2 and lines["Mult"] == 4 and answer.tolist() == [4.0, 4.0]
 
 
 def test_an_error_has_the_line_of_its_innermost_statement():
     source = "def f(x):\n    return g(x)\n\ndef g(x):\n    y = x * 2\n    return y @ torch.ones(9)\n"
-    trace, _ = traced(LocalSubject({"torch": torch}), instrumented([("cell", source)]), asked("f", torch.ones(2)))
+    trace, _ = trace_answer(LocalSubject({"torch": torch}), instrument([("cell", source)]), asked("f", torch.ones(2)))
     assert trace.table.nodes[trace.error].line == 6
 
 
 def test_cells_that_do_not_parse_and_what_is_replaced_are_left_out():
-    table = instrumented(
+    table = instrument(
         [("a", "%timeit 1"), ("b", "def f(x):\n    return x"), ("c", "y = 1\ndef g(x):\n    return x")], ["f"]
     )
     assert "def g" in table.source and "def f" not in table.source and "y = 1" not in table.source
@@ -117,9 +117,9 @@ def test_cells_that_do_not_parse_and_what_is_replaced_are_left_out():
 
 def test_a_source_without_end_is_refused():
     with pytest.raises(ValueError, match="too long"):
-        instrumented([("a", "def f():\n    x = [" + "a," * MOST_NODES + "]")])
+        instrument([("a", "def f():\n    x = [" + "a," * MOST_NODES + "]")])
 
 
 def test_the_reference_is_a_right_answer_too():
     source, _ = injected_modules.source([registry.find("attention.multi_head")])
-    assert "class MultiHeadAttention" in instrumented([("cell", source)], whole=True).source
+    assert "class MultiHeadAttention" in instrument([("cell", source)], whole=True).source

@@ -92,7 +92,7 @@ def test_who_computes_alike_is_found_where_no_text_shows_it(course):
     assert {name for trace in traces.pop("fox").values() for name in trace} == {"aten.add.Tensor"}
     assert traces.pop("gil") == {}
     assert "aten._softmax.default" in traces["eve"]["solution-masks-softmax"]
-    (pair,) = operations.same(traces)
+    (pair,) = operations.matching_pairs(traces)
     assert pair.students == ("ada", "eve")
     assert {match.cell for match in pair.matches} == {"solution-masks-padding", "solution-masks-softmax"}
     assert compare(written, {}).pairs == []
@@ -106,11 +106,11 @@ def test_who_computes_alike_is_found_where_no_text_shows_it(course):
 def test_one_answer_a_short_one_or_what_many_have_is_no_finding():
     odd, other, short = ("aten.add.Tensor",) * 5, ("aten.mul.Tensor",) * 5, ("aten.add.Tensor",) * 4
     rest = {name: {"one": other, "two": other} for name in "cdef"}
-    found = operations.same({"a": {"one": odd, "two": odd}, "b": {"one": odd, "two": odd}, **rest})
+    found = operations.matching_pairs({"a": {"one": odd, "two": odd}, "b": {"one": odd, "two": odd}, **rest})
     assert [pair.students for pair in found] == [("a", "b")]
     assert found[0].evidence == pytest.approx(2 * 1.0986, abs=1e-3)  # ln 3 each: two of six have it
-    assert operations.same({"a": {"one": odd, "two": odd}, "b": {"one": odd, "two": short}, **rest}) == []
-    assert operations.same({"a": {"one": odd, "two": short}, "b": {"one": odd, "two": short}, **rest}) == []
+    assert operations.matching_pairs({"a": {"one": odd, "two": odd}, "b": {"one": odd, "two": short}, **rest}) == []
+    assert operations.matching_pairs({"a": {"one": odd, "two": short}, "b": {"one": odd, "two": short}, **rest}) == []
 
 
 def test_a_check_that_stumbles_over_an_answer_has_none():

@@ -9,7 +9,7 @@ import nbformat
 import pytest
 
 from autograder.cli import main
-from autograder.report.answers import known as known_answers
+from autograder.report.answers import known_answers as known_answers
 from autograder.report.similar import compare, fingerprints, like_known
 from autograder.report.similar_page import page as page_of
 from course import exercises

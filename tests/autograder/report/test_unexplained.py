@@ -122,10 +122,12 @@ def subject(source):
 
 
 def described(exercise: Exercise, source: str):
-    from autograder.checks.corpus import asked_of
-    from autograder.checks.probe import answered
+    from autograder.checks.corpus import ask_reference
+    from autograder.checks.probe import collect_answers
 
-    return misconceptions.described(answered(asked_of(exercise, misconceptions.SEED), subject(source)))
+    return misconceptions.describe_findings(
+        collect_answers(ask_reference(exercise, misconceptions.SEED), subject(source))
+    )
 
 
 def test_a_file_is_read_as_it_was_written_and_names_who_behaves_so(tmp_path):
@@ -155,7 +157,7 @@ def test_a_damaged_file_is_said_in_a_line(tmp_path, text, words):
         misconceptions.read(tmp_path / misconceptions.FILE)
     kept = misconceptions.setting(tmp_path / misconceptions.FILE)
     with pytest.raises(misconceptions.BadMisconceptions, match=words):
-        misconceptions.checked(kept)
+        misconceptions.check_entries(kept)
 
 
 def test_every_part_of_the_engine_is_there():
