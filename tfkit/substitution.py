@@ -161,7 +161,8 @@ def _in_modules(model: nn.Module, yours: Callable[..., Any], seen: Substitution)
 
 def _fits(module: Attention) -> bool:
     square = module.q_proj.in_features == module.q_proj.out_features
-    return square and module.scale is None and module.q_proj.bias is not None
+    biased = module.q_proj.bias is not None and module.k_proj.bias is not None
+    return square and module.scale is None and biased
 
 
 def _with_weights_of(module: Attention, yours: Callable[..., Any], name: str) -> nn.Module:

@@ -10,7 +10,7 @@ from tests.models.test_laws import make
 from tfkit.text.vocabulary import train
 
 OTHER = {"mmbt": "it wants a picture beside the text", "rag": "it wants passages beside the question"}
-OTHER |= {"vit": "it reads pictures"}
+OTHER |= {"vit": "it reads pictures", "whisper": "it hears sound"}
 TEXTS = ["the cat sat", "a dog", "the dog sat here"]
 
 

@@ -114,6 +114,7 @@ def inputs(name: str, real: Any) -> dict[str, Any]:
         "input_ids": drawn(3, length).masked_fill(~mask, pad),
         "attention_mask": mask.long(),
         "pixel_values": torch.randn(3, 3, 6, 6, generator=torch.Generator().manual_seed(7), dtype=torch.float64),
+        "input_features": torch.randn(3, 5, 48, generator=torch.Generator().manual_seed(7), dtype=torch.float64),
         "token_type_ids": (torch.arange(length) > 2).long().expand(3, -1),
         "decoder_input_ids": drawn(3, 4, seed=5).index_fill(1, torch.tensor([3]), pad),
         "langs": (torch.arange(length) % 2).expand(3, -1),
@@ -231,6 +232,7 @@ def test_a_page_writes_the_same(name: str) -> None:
     real, page = built(name)
     given = inputs(name, real) | {"max_new_tokens": NEW, "language_id": LANGUAGE}
     reads = inspect.signature(page.generate).parameters
+    source = "input_features" if "input_features" in reads else "input_ids"
     if "attention_mask" not in reads:  # prompts without padding
         given["input_ids"] = drawn(3, 4)
     asked = {"max_new_tokens": NEW, **RULES}
@@ -238,7 +240,7 @@ def test_a_page_writes_the_same(name: str) -> None:
         start = getattr(real.config, "decoder_start_token_id", None)
         asked |= {"start_id": LANGUAGE} if start is None else {"prefix": LANGUAGE}
     mask = given["attention_mask"] if "attention_mask" in reads else None
-    expected = tfkit.generate(real, given["input_ids"], attention_mask=mask, **asked)
+    expected = tfkit.generate(real, given[source], attention_mask=mask, **asked)
     assert page.generate(**{key: given[key] for key in reads}).tolist() == expected.tolist()
 
 

@@ -55,6 +55,16 @@ def predicts_next_from_full_text(model: Any) -> bool:
     return hasattr(model, "next_token_logits") and model.head == "masked_lm"
 
 
+def reads_features(model: Any) -> bool:
+    """Whether its source is no ids but, say, sound, which it checks itself: see `tfkit.models._base`."""
+    return hasattr(model, "check_source") and not is_causal(model)
+
+
+def source_of(model: Any) -> str:
+    """What an encoder reads, in words."""
+    return "input_features" if reads_features(model) else "ids [B,S]"
+
+
 def require_lm_head(model: Any) -> None:
     """Raises TypeError for a model of ours that predicts no tokens."""
     if (
@@ -77,15 +87,15 @@ def cross_attention_inputs(model: Any, given: dict[str, Any]) -> dict[str, Tenso
 
 def decoder_for(
     model: Any,
-    input_ids: Tensor | None,
+    source: Tensor | None,
     mask: Tensor | None = None,
     room: int = 0,
     static: bool = False,
     backend: Backend | None = None,
     across: Mapping[str, Tensor] | None = None,
 ) -> Decoder:
-    """The way to drive `model`; input_ids and mask: of the source; of a decoder alone, mask: of the prompts; room,
-    static, backend: as of `ModelDecoder`; across: what `cross_attention_inputs` found.
+    """The way to drive `model`; source: ids with their mask, or features; of a decoder alone, mask: of the prompts;
+    room, static, backend: as of `ModelDecoder`; across: what `cross_attention_inputs` found.
 
     Raises TypeError for what is neither a model nor a function, or lacks its input or its head; ValueError where its
     steps cannot be compiled and a backend is given.
@@ -98,12 +108,12 @@ def decoder_for(
     if is_causal(model):
         return CausalDecoder(model, mask, room, static, backend, across)
     if hasattr(model, "encode"):
-        if input_ids is None:
-            raise TypeError(f"{type(model).__name__} reads a source: give its ids [B,S]")
+        if source is None:
+            raise TypeError(f"{type(model).__name__} reads a source: give its {source_of(model)}")
         ours = is_tfkit_model(model)
         if ours:
-            return Seq2SeqDecoder(model, input_ids, mask, room, static, backend)
-        return PlainDecoder(model, input_ids)
+            return Seq2SeqDecoder(model, source, mask, room, static, backend)
+        return PlainDecoder(model, source)
     if callable(model) and not isinstance(model, torch.nn.Module):
         return StepDecoder(model)
     raise TypeError(
@@ -265,17 +275,19 @@ class CausalDecoder(ModelDecoder):
 
 
 class Seq2SeqDecoder(ModelDecoder):
-    """An encoder-decoder: the source is read once. mask bool [B,S], of the source; None: padding looks like it."""
+    """An encoder-decoder: the source is read once. mask bool [B,S], of ids; None: padding looks like it. Features have
+    none."""
 
     def __init__(
-        self, model: Any, input_ids: Tensor, mask: Tensor | None, room: int, static: bool,
-        backend: Backend | None = None,
-    ) -> None:  # fmt: skip
+        self, model: Any, source: Tensor, mask: Tensor | None, room: int, static: bool, backend: Backend | None = None
+    ) -> None:
         super().__init__(model, room, static, backend)
-        if mask is None:
-            mask = input_ids != model.config.pad_token_id
-        mask = None if bool(mask.all()) else mask  # without one, attention is faster
-        self.mask, self.encoded = mask, model.encode(input_ids, mask)
+        if reads_features(model):
+            mask = None
+        else:
+            mask = source != model.config.pad_token_id if mask is None else mask
+            mask = None if bool(mask.all()) else mask  # without one, attention is faster
+        self.mask, self.encoded = mask, model.encode(source, mask)
         # otherwise the model makes its own kind: states, where it has no keys
         self.cache = StaticCache(self.room) if static or backend is not None else None
 

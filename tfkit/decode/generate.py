@@ -18,13 +18,13 @@ from torch import Tensor, nn
 from tfkit.decode import settings as defaults
 from tfkit.decode.compiled import Backend, backend_of
 from tfkit.decode.decoders import cross_attention_inputs, is_tfkit_model, require_lm_head
-from tfkit.decode.prompts import Ids, Rows, prompts, require_known_ids, special_ids, to_padded_rows
+from tfkit.decode.prompts import Ids, Rows, prompts, read_source, require_known_ids, special_ids
 from tfkit.decode.search import GenerationRequest, SingleSequence, Step, Strategy
 
 
 def generate(
     model: Any,
-    input_ids: Rows,
+    input_ids: Rows = None,
     strategy: Strategy | None = None,
     *,
     max_new_tokens: int | None = None,
@@ -45,7 +45,8 @@ def generate(
     `model`: of tfkit, an encoder-decoder or a decoder alone (ids come from its config; it decodes with a cache), or one
     with `encode(src)` and `decode(tgt_in, memory, src)`, or `step(prefix [N,t]) -> logits [N,V]` (give start_id and
     end_id). input_ids: the sources or, for a decoder alone, the prompts: [B,S] with attention_mask, or lists of unequal
-    length; prompts come back padded on the left.
+    length; prompts come back padded on the left. Of a model that reads sound they are its features [B,M,F], which may
+    also be given as input_features.
     end_id: one or several; -1: none. prefix: tokens that come first, after the start or before the prompt (a language
     code, a control code), for all rows or [B,n]. returns: how many of a beam's hypotheses, best first.
     static_cache: of fixed size, for compilers. compile: steps after the prompt are one compiled graph, on such a cache,
@@ -71,7 +72,7 @@ def generate(
     return (ids, steps) if trace else ids
 
 
-def stream(model: Any, input_ids: Rows, strategy: Strategy | None = None, **how: Any) -> Iterator[Tensor]:
+def stream(model: Any, input_ids: Rows = None, strategy: Strategy | None = None, **how: Any) -> Iterator[Tensor]:
     """What `generate` would put behind the prompts, as it is found: int64 [B,n] each time, and the pieces side by side
     are the whole. Token by token where each is final (greedily, by sampling); of a beam and of what else looks back,
     one piece at the end. how: as `generate` takes it, and raised alike, when the first piece is asked for."""
@@ -96,7 +97,7 @@ def is_final(strategy: Any) -> TypeGuard[SingleSequence]:
 
 def request_for(
     model: Any,
-    input_ids: Rows,
+    input_ids: Rows = None,
     strategy: Strategy | None = None,
     *,
     max_new_tokens: int | None = None,
@@ -109,6 +110,7 @@ def request_for(
     generator: torch.Generator | None = None,
     static_cache: bool = False,
     compile: bool | Backend = False,
+    input_features: Tensor | None = None,
     **given: Any,
 ) -> tuple[Strategy, GenerationRequest]:
     """The strategy and the request that a call of `generate` describes; to be called, and run, while `evaluating`."""
@@ -125,13 +127,13 @@ def request_for(
     if not 1 <= returns <= strategy.width:
         raise ValueError(f"returns={returns}: {type(strategy).__name__} has {strategy.width} to give")
     start, eos, pad = special_ids(model, settings, start_id, end_id, pad_id)
-    source, mask = to_padded_rows(input_ids, attention_mask, pad, model)
+    source, mask = read_source(model, input_ids, input_features, attention_mask, pad)
     prompt, mask = prompts(model, source, mask, start, (pad, eos), prefix)
     limit = new_tokens(prompt, max_new_tokens, given.get("max_length"), settings)
     processors = defaults.processors_of(model, settings, given)
     require_known_ids(model, given)
     return strategy, GenerationRequest(
-        model=model, prompt=prompt, max_new_tokens=limit, source_ids=source, attention_mask=mask, eos_token_ids=eos,
+        model=model, prompt=prompt, max_new_tokens=limit, source=source, attention_mask=mask, eos_token_ids=eos,
         pad_token_id=pad, processors=None if processors is None else processors.bind(prompt, limit, eos),
         num_return_sequences=returns, generator=generator, static_cache=static_cache, compile_backend=backend,
         cross_attention_inputs=across,

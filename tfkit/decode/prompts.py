@@ -9,12 +9,25 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tfkit.decode.decoders import is_causal, is_tfkit_model
+from tfkit.decode.decoders import is_causal, is_tfkit_model, reads_features, source_of
 
 NAMED_IDS = ("forced_bos_token_id", "forced_eos_token_id", "suppress_tokens", "begin_suppress_tokens")
 
 Ids = int | Sequence[int] | None
 Rows = Tensor | Sequence[Sequence[int]] | None
+
+
+def read_source(model: Any, ids: Any, features: Any, mask: Rows, pad: int) -> tuple[Tensor | None, Tensor | None]:
+    """What a call of `generate` was given to read: ids and their mask, as `to_padded_rows`; or features, under
+    either name, as the model wants them, which have no mask. Raises ValueError, TypeError for what the model does not read."""
+    if not reads_features(model):
+        if features is not None:
+            raise TypeError(f"input_features: {type(model).__name__} reads {source_of(model)}")
+        return to_padded_rows(ids, mask, pad, model)
+    if ids is not None and features is not None:
+        raise ValueError("input_ids and input_features are two names of one source: give one of them")
+    given: Tensor = model.check_source(ids if features is None else features)
+    return given, None
 
 
 def to_padded_rows(rows: Rows, mask: Rows, pad: int, model: Any) -> tuple[Tensor | None, Tensor | None]:
@@ -52,15 +65,16 @@ def stack_rows(rows: Any, pad: int) -> tuple[Tensor, Tensor]:
 
 
 def prompts(
-    model: Any, ids: Tensor | None, mask: Tensor | None, start: int | None, special: tuple[int, Sequence[int]],
+    model: Any, source: Tensor | None, mask: Tensor | None, start: int | None, special: tuple[int, Sequence[int]],
     prefix: Ids | Tensor,
 ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
     """What the decoder reads first, int64 [B,t], and the mask: of the source or, for a decoder alone, of the prompt.
 
-    special: padding and ends. Raises ValueError where there is nothing to start from.
+    source: its rows are counted, or they are the prompts; special: padding and ends. Raises ValueError where there is
+    nothing to start from.
     """
-    if is_causal(model) and ids is not None:
-        ids, mask = left_padded(ids, mask, *special)
+    if is_causal(model) and source is not None:
+        ids, mask = left_padded(source, mask, *special)
         before = start_ids(prefix, ids)
         if mask is not None and before.size(1):  # codes come before the padding: all rows have them
             mask = torch.cat([torch.ones_like(before, dtype=torch.bool), mask], 1)
@@ -68,7 +82,8 @@ def prompts(
     if start is None:
         raise ValueError(f"{type(model).__name__} has no start symbol: give input_ids, the prompts [B,t]")
     device = next(model.parameters()).device if is_causal(model) else None
-    first = torch.tensor([[start]], device=device) if ids is None else torch.full_like(ids[:, :1], start)
+    device, rows = (device, 1) if source is None else (source.device, len(source))
+    first = torch.full((rows, 1), start, device=device)
     return torch.cat([first, start_ids(prefix, first)], 1), mask
 
 

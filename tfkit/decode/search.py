@@ -62,8 +62,8 @@ class GenerationRequest:
     model: Any
     prompt: Tensor  # int64 [B,T]: what the decoder reads first
     max_new_tokens: int
-    source_ids: Tensor | None = None  # int64 [B,S]: what an encoder reads
-    attention_mask: Tensor | None = None  # bool [B,S] of source_ids, or [B,T] of the prompt
+    source: Tensor | None = None  # what an encoder reads: ids int64 [B,S], or features [B,M,F]
+    attention_mask: Tensor | None = None  # bool [B,S] of a source of ids, or [B,T] of the prompt
     cross_attention_inputs: Mapping[str, Tensor] = field(
         default_factory=dict
     )  # of a decoder alone, as forward has them
@@ -87,7 +87,7 @@ class GenerationRequest:
         """A decoder that has read nothing yet, of the request's model or of another one, such as a draft model."""
         across = self.cross_attention_inputs if model is self.model else {}
         return decoder_for(
-            model, self.source_ids, self.attention_mask, self.capacity, self.static_cache, self.compile_backend, across
+            model, self.source, self.attention_mask, self.capacity, self.static_cache, self.compile_backend, across
         )
 
     @property
@@ -103,12 +103,10 @@ class GenerationRequest:
     def for_row(self, row: int) -> GenerationRequest:
         """The same request for one of its sentences."""
         one = slice(row, row + 1)
-        source = None if self.source_ids is None else self.source_ids[one]
+        source = None if self.source is None else self.source[one]
         mask = None if self.attention_mask is None else self.attention_mask[one]
         across = {name: tensor[one] for name, tensor in self.cross_attention_inputs.items()}
-        return replace(
-            self, prompt=self.prompt[one], source_ids=source, attention_mask=mask, cross_attention_inputs=across
-        )
+        return replace(self, prompt=self.prompt[one], source=source, attention_mask=mask, cross_attention_inputs=across)
 
     def is_end(self, token: Tensor) -> Tensor:
         """token [...] -> bool [...]: which of them end a row"""

@@ -4,6 +4,7 @@
 `encode(input_ids, attention_mask)` -> `Output`, whose `rows(index)` repeats or picks sentences;
 `model(attention_mask=…, decoder_input_ids=the new ones, encoder_outputs=…, cache=…, use_cache=True)` -> `Output` with
 `logits` [B,T,V] and `cache`, which has `length` and `reorder(index)`. A cache is advanced in place.
+A model whose source is no ids but sound has `check_source(features)` -> what `encode` takes, [B,…]; it has no mask.
 A decoder alone has no `encode`, or the head "causal_lm", and reads `input_ids`; `attention_mask` and, where it takes
 them, `position_ids` are given for prompts padded on the left. A model without `cache` reads all of it at every step.
 Used where there: of a cache `shuffle(index, prefix_length)`, as reorder, for rows equal up to `prefix_length`, and
@@ -50,7 +51,10 @@ def configuration(cls: type) -> type:
 
 
 COUNTS = {"n_layers": 0, "n_decoder_layers": 0, "n_types": 0, "n_random": 0}  # field -> the least there may be
-COUNTS |= dict.fromkeys(("vocab_size", "max_length", "n_heads", "n_decoder_heads", "n_groups", "num_labels"), 1)
+COUNTS |= dict.fromkeys(
+    ("vocab_size", "max_length", "max_source_length", "n_mels", "n_heads", "n_decoder_heads", "n_groups", "num_labels"),
+    1,
+)
 
 
 def check_sizes(config: Any) -> None:
