@@ -19,7 +19,7 @@ Rows = Tensor | Sequence[Sequence[int]] | None
 
 def read_source(model: Any, ids: Any, features: Any, mask: Rows, pad: int) -> tuple[Tensor | None, Tensor | None]:
     """What a call of `generate` was given to read: ids and their mask, as `to_padded_rows`; or features, under
-    either name, as the model wants them, which have no mask. Raises ValueError, TypeError for what the model does not read."""
+    either name, as the model wants them, which have no mask. Raises ValueError, TypeError for what it does not read."""
     if not reads_features(model):
         if features is not None:
             raise TypeError(f"input_features: {type(model).__name__} reads {source_of(model)}")
