@@ -1,5 +1,6 @@
 """Real data, read out of packages that carry it."""
 
+from tfkit.data.corpora import corpora, parallel_corpus
 from tfkit.data.task import Recipe, TranslationTask, translation_task
 from tfkit.data.translation import Corpus, SentencePair, TranslationMemory, TranslationScores, english_french, score
 
@@ -10,7 +11,9 @@ __all__ = [
     "TranslationMemory",
     "TranslationScores",
     "TranslationTask",
+    "corpora",
     "english_french",
+    "parallel_corpus",
     "score",
     "translation_task",
 ]

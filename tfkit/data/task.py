@@ -121,9 +121,9 @@ class TranslationTask:
         return self.evaluate(TranslationMemory(self.corpus.train))
 
 
-def translation_task(recipe: Recipe | None = None, seed: int = 0) -> TranslationTask:
-    """The task of units 05 and 07; the same seed gives the same split and the same tokenizer."""
+def translation_task(recipe: Recipe | None = None, seed: int = 0, corpus: Corpus | None = None) -> TranslationTask:
+    """A corpus (the small one, unless another is given) to train on; a seed gives the same split and tokenizer."""
     recipe = recipe or Recipe()
-    corpus = english_french(seed)
+    corpus = english_french(seed) if corpus is None else corpus
     texts = [text for pair in corpus.train for text in (pair.source, pair.target)]
     return TranslationTask(corpus, BPETokenizer.train(texts, recipe.vocab_size), recipe)

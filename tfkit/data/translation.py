@@ -23,6 +23,7 @@ from pathlib import Path
 PACKAGE = "jupyterlab_language_pack_fr_FR"
 INSTALL = "pip install jupyterlab-language-pack-fr-FR rapidfuzz sacrebleu"
 SAME_CLUSTER = 75.0  # rapidfuzz ratio, 0-100, of the English sides: at least this alike is a near-duplicate
+ROWS = 500  # are compared at a time with all others: the whole table of 30,000 sentences would take 4 GB
 FAR = 65.0  # a test pair is far when no training pair is this alike
 
 NOT_PROSE = re.compile(r"%\d|%[sd]|%\(|[][{}<>`|\\=]|https?:|www\.|\w+/\w+/|\w\.\w+\.\w|\w_\w|\$\w|#\w")
@@ -49,6 +50,7 @@ class Corpus:
     train: list[SentencePair]
     valid: list[SentencePair]
     test: list[SentencePair]
+    name: str = "jupyterlab-fr"
 
 
 @dataclass(frozen=True)
@@ -70,12 +72,23 @@ class TranslationScores:
 
 
 def english_french(seed: int = 0, valid: float = 0.05, test: float = 0.10) -> Corpus:
-    """The corpus, split by clusters of near-duplicates. `valid`, `test`: the shares to hold out, nearly met.
+    """The small corpus, split by clusters of near-duplicates. `valid`, `test`: the shares to hold out, nearly met.
 
     Raises ModuleNotFoundError naming the pip command when the language pack or rapidfuzz is not installed.
     """
     pairs = clean(read_catalogues())
-    groups = clusters([pair.source for pair in pairs])
+    return split(pairs, clusters([pair.source for pair in pairs]), seed, valid, test)
+
+
+def split(
+    pairs: Sequence[SentencePair],
+    groups: Sequence[int],
+    seed: int = 0,
+    valid: float = 0.05,
+    test: float = 0.10,
+    name: str = "jupyterlab-fr",
+) -> Corpus:
+    """Whole clusters (groups: the number of each pair's) to learn from and to hold out."""
     order = sorted(set(groups))
     random.Random(seed).shuffle(order)
     members: dict[int, list[SentencePair]] = {group: [] for group in order}
@@ -88,10 +101,10 @@ def english_french(seed: int = 0, valid: float = 0.05, test: float = 0.10) -> Co
         # and single words ("Save") help to learn but say nothing about translating sentences
         words = any(len(pair.source.split()) < 2 or len(pair.target.split()) < 2 for pair in members[group])
         fits = [n for n in ("test", "valid") if len(members[group]) <= min(room[n] - len(held[n]), room[n] / 10)]
-        name = fits[0] if fits and not words else "train"
-        held[name] += members[group]
+        to = fits[0] if fits and not words else "train"
+        held[to] += members[group]
     train = held["train"]
-    return Corpus(train, with_nearest(held["valid"], train), with_nearest(held["test"], train))
+    return Corpus(train, with_nearest(held["valid"], train), with_nearest(held["test"], train), name)
 
 
 def read_catalogues() -> list[SentencePair]:
@@ -144,17 +157,23 @@ def clusters(texts: Sequence[str], threshold: float = SAME_CLUSTER) -> list[int]
             i = parent[i]
         return i
 
-    similar = _similarity(texts, texts, threshold)
-    for i, j in zip(*similar.nonzero(), strict=True):
-        if i < j:
-            parent[root(int(j))] = root(int(i))
+    for start in range(0, len(texts), ROWS):
+        similar = _similarity(texts[start : start + ROWS], texts[start:], threshold)
+        for i, j in zip(*similar.nonzero(), strict=True):
+            if i < j:
+                parent[root(start + int(j))] = root(start + int(i))
     return [root(i) for i in range(len(texts))]
 
 
 def with_nearest(pairs: Sequence[SentencePair], train: Sequence[SentencePair]) -> list[SentencePair]:
     """The pairs, each knowing how alike the nearest training pair is."""
-    similar = _similarity([pair.source for pair in pairs], [pair.source for pair in train])
-    return [replace(pair, nearest=float(row.max())) for pair, row in zip(pairs, similar, strict=True)]
+    known = [pair.source for pair in train]
+    found = []
+    for start in range(0, len(pairs), ROWS):
+        part = pairs[start : start + ROWS]
+        best = _similarity([pair.source for pair in part], known).max(axis=1)
+        found += [replace(pair, nearest=float(alike)) for pair, alike in zip(part, best, strict=True)]
+    return found
 
 
 def _similarity(left: Sequence[str], right: Sequence[str], cutoff: float = 0.0):
@@ -177,8 +196,11 @@ class TranslationMemory:
 
     def __call__(self, sentences: Sequence[str]) -> list[str]:
         """A translation of each sentence. Raises ModuleNotFoundError without rapidfuzz."""
-        similar = _similarity(sentences, [pair.source for pair in self.train])
-        return [self.train[int(best)].target for best in similar.argmax(axis=1)]
+        known, found = [pair.source for pair in self.train], []
+        for start in range(0, len(sentences), ROWS):
+            best = _similarity(sentences[start : start + ROWS], known).argmax(axis=1)
+            found += [self.train[int(one)].target for one in best]
+        return found
 
 
 def score(translations: Sequence[str], pairs: Sequence[SentencePair]) -> TranslationScores:

@@ -85,11 +85,11 @@ def download(package: Package, folder: Path) -> Path:
     return found[0]
 
 
-def cache() -> Path:
-    """Where models are kept: $TFKIT_CACHE or, as XDG has it, tfkit in $XDG_CACHE_HOME or ~/.cache."""
+def cache(kind: str = "models") -> Path:
+    """Where models (or data) are kept: $TFKIT_CACHE or, as XDG has it, tfkit in $XDG_CACHE_HOME or ~/.cache."""
     if own := os.environ.get("TFKIT_CACHE"):
         return Path(own)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tfkit" / "models"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tfkit" / kind
 
 
 def locate(path: str | Path) -> Path:

