@@ -117,8 +117,8 @@ def test_without_a_larger_text_the_small_one_is_taken(monkeypatch, tmp_path):
         parallel_corpus("de")
     with pytest.raises(LookupError, match="there are fr, de, es"):
         parallel_corpus("it")
-    with pytest.raises(LookupError, match="no text in de is called 'vscode-fr'"):
-        parallel_corpus("de", "vscode-fr")
+    with pytest.raises(LookupError, match="no package is known to carry 'vscode-it'"):
+        parallel_corpus(name="vscode-it")
 
 
 def test_the_command_line_says_what_it_fetches_and_asks(npm):

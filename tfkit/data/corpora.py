@@ -16,14 +16,12 @@ def corpora(language: str = "fr") -> list[str]:
 def parallel_corpus(language: str = "fr", name: str | None = None, seed: int = 0) -> Corpus:
     """A corpus of English and `language` (fr, de, es), split by clusters of near-duplicates.
 
-    name: one of `corpora`; without it the best that `tfkit get` has fetched, or the small French one, which is always
-    here. Raises LookupError for another name or language, FileNotFoundError where it was not fetched.
+    name: one of `corpora`, of any language; without it the best that `tfkit get` has fetched, or the small French one,
+    which is always here. Raises LookupError for another name or language, FileNotFoundError where it was not fetched.
     """
     known = corpora(language)
-    if not known:
+    if not known and name is None:
         raise LookupError(f"no text beside English in {language!r}; there are {', '.join(packages.LANGUAGES)}")
-    if name is not None and name not in known:
-        raise LookupError(f"no text in {language} is called {name!r}; there are {', '.join(known)}")
     name = name or packages.best_here(language) or known[-1 if SMALL in known else 0]
     if name == SMALL:
         return english_french(seed)

@@ -172,7 +172,7 @@ def member(pack: tarfile.TarFile, name: str) -> str:
     """A file of an archive. Raises ValueError where it is none."""
     file = pack.extractfile(name)
     if file is None:
-        raise ValueError(f"{name} is no file in {pack.name}")
+        raise ValueError(f"{name} is no file in the pack")
     return file.read().decode()
 
 

@@ -144,8 +144,9 @@ def show_packages() -> None:
     from ..hub import packages
 
     table = Table("name", "to fetch", "licence", "what it is", "here", box=None, padding=(0, 2, 0, 0))
-    offers = [(one, packages.cache()) for one in packages.PACKAGES]
-    for offer, folder in [*offers, *((one, packages.cache("data")) for one in texts.TEXTS)]:
+    offers: list[tuple[Any, Path]] = [(one, packages.cache()) for one in packages.PACKAGES]
+    offers += [(one, packages.cache("data")) for one in texts.TEXTS]
+    for offer, folder in offers:
         here = "yes" if (folder / offer.name).is_dir() else "no"
         table.add_row(*map(Line, (offer.name, f"{offer.megabytes[0]} MB", offer.licence, offer.about, here)))
     console().print(table)

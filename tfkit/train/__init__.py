@@ -6,6 +6,7 @@ from tfkit.train.checkpoint import Checkpoint, load_weights, save_weights
 from tfkit.train.loop import DivergedError, History, fit, mean_loss
 from tfkit.train.losses import Seq2SeqLoss, initialise
 from tfkit.train.packed_dataset import PackedDataset, write_rows
+from tfkit.train.precision import quick_bfloat16
 from tfkit.train.process_group import ProcessGroup
 from tfkit.train.schedules import linear_rate, noam_rate
 
@@ -25,6 +26,7 @@ __all__ = [
     "load_weights",
     "mean_loss",
     "noam_rate",
+    "quick_bfloat16",
     "save_weights",
     "write_rows",
 ]

@@ -409,18 +409,19 @@ from pathlib import Path
 from safetensors.torch import load_file
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from tfkit.data.translation import english_french
+from tfkit.data import parallel_corpus
 from tfkit.nn import Seq2SeqTransformer, shift_right
 
 PAD, START, END = 0, 1, 2
-corpus = english_french()
 folder = Path("..") / "my-translator"
 
 
 def load_translator(folder):
-    model = Seq2SeqTransformer(**json.loads((folder / "config.json").read_text()))
+    config = json.loads((folder / "config.json").read_text())
+    corpus = parallel_corpus(name=config.pop("corpus", "jupyterlab-fr"))  # what it was held out from
+    model = Seq2SeqTransformer(**config)
     model.load_state_dict(load_file(folder / "model.safetensors"))
-    return model.eval(), Tokenizer.from_file(str(folder / "tokenizer.json"))
+    return model.eval(), Tokenizer.from_file(str(folder / "tokenizer.json")), corpus
 
 
 # %% role="experiment"
@@ -457,10 +458,11 @@ def train_small(pairs, steps=400):
 
 # %% role="experiment"
 if (folder / "model.safetensors").exists():
-    translator, tokenizer = load_translator(folder)
-    print("this is the translator that you trained in unit 05")
+    translator, tokenizer, corpus = load_translator(folder)
+    print(f"this is the translator that you trained in unit 05, on {len(corpus.train)} pairs")
 else:
     print("no translator from unit 05 here: training a small one with the library's parts")
+    corpus = parallel_corpus(name="jupyterlab-fr")
     translator, tokenizer = train_small(corpus.train)
 
 # %% [markdown]

@@ -310,7 +310,7 @@ def my_layer(layer, x, config):
 
 try:
     text = tfkit.Text("SmolLM2-135M-Instruct")
-    llama, ids = text.model, torch.tensor([text.tokenizer.encode("The capital of France is").ids])
+    llama, ids = text.model, torch.tensor(text.tokenizer.encode(["The capital of France is"]))
 except (FileNotFoundError, ModuleNotFoundError) as missing:
     print(f"A small random Llama, as the weights are not here: {missing}")
     sizes = {"d_model": 48, "n_heads": 6, "n_kv_heads": 2, "d_ff": 96, "n_layers": 3, "vocab_size": 50}
@@ -325,7 +325,7 @@ try:
         mine = F.linear(rms_norm(x, llama.norm.weight, llama.config.eps), llama.lm_head.weight if hasattr(llama, "lm_head") else llama.embed.weight)
         print(f"{len(llama.layers)} layers by your functions; largest difference of the logits {(mine - llama(ids).logits).abs().max().item():.0e}")
     if text is not None:
-        print("it goes on:", text.tokenizer.decode([int(mine[0, -1].argmax())]))
+        print("it goes on:", text.tokenizer.decode([[int(mine[0, -1].argmax())]])[0])
 except NotImplementedError:
     print("Build rms_norm, SwiGLU, apply_rotary_halves and sink_mask first.")
 
