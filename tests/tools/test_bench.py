@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tfkit.tools import bench, bench_collators
+from tfkit.tools import bench, bench_collators, bench_loading
 from tfkit.tools.memory import peak_bytes
 
 pytest.importorskip("transformers")
@@ -93,3 +93,25 @@ def test_an_interrupted_run_goes_on(tmp_path, monkeypatch, capsys):
 
 def test_each_row_comes_once():
     assert len({row.name for row in bench.ROWS}) == len(bench.ROWS)
+
+
+SMALL = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 40}
+
+
+def test_a_saved_model_is_loaded_in_a_process_of_its_own(tmp_path):
+    row = bench_loading.LoadingRow("tiny", "BertConfig", "BertForMaskedLM", SMALL, "bfloat16", "float32", "10KB")
+    bench_loading.save(row, str(tmp_path))
+    assert len(list(tmp_path.glob("*.safetensors"))) > 1, "it is saved in shards"
+    seconds, kilobytes = bench_loading.load("ours", row, str(tmp_path))
+    assert 0 < seconds < 120 and 50_000 < kilobytes < 10_000_000
+    (tmp_path / "config.json").unlink()
+    with pytest.raises(ValueError, match="tiny: ours did not load: .*config.json"):
+        bench_loading.load("ours", row, str(tmp_path))
+
+
+def test_the_table_takes_each_side_at_its_best(monkeypatch):
+    found = {"ours": [(2.0, 2048), (1.0, 4096)], "theirs": [(3.0, 8192), (4.0, 4096)]}
+    monkeypatch.setattr(bench_loading, "save", lambda *_: None)
+    monkeypatch.setattr(bench_loading, "load", lambda side, *_: found[side].pop())
+    line = bench_loading.table([bench_loading.LoadingRow("tiny", "", "")], turns=2).splitlines()[-1]
+    assert line == "| tiny | 1.0 | 3.0 | 3.00 | 2 | 4 | 2.00 |"

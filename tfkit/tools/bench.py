@@ -27,7 +27,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import tfkit
 from tfkit.decode import Beam, Greedy
-from tfkit.tools import bench_collators
+from tfkit.tools import bench_collators, bench_loading
 from tfkit.tools.bench_rows import HEADS, LAYERS, ROWS, VOCAB, BenchmarkRow, D
 from tfkit.tools.memory import peak_bytes
 
@@ -270,6 +270,13 @@ Ids into batches, {bench_collators.ROWS} rows of {bench_collators.LENGTH}. trans
 noise are example scripts outside its package: there its masked LM is the yardstick.
 
 {bench_collators.table(best_times, 20)}
+
+## Loading
+
+`from_pretrained` of a checkpoint with random weights, and a forward pass over eight tokens: the whole process, imports
+included, each side in processes of its own, at its best of three. Above 1: ours is quicker, or needs less.
+
+{bench_loading.table(bench_loading.ROWS)}
 """
 
 

@@ -1,0 +1,88 @@
+"""What loading costs: our from_pretrained against transformers', each in a process of its own.
+
+Weights are random, as transformers saves them. Measured are the CPU seconds and the peak memory of the whole process,
+imports and a forward pass over eight tokens included: that is what somebody waits for.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from typing import Any
+
+CHILD = """
+import resource, sys
+import torch
+torch.set_num_threads(1)
+side, directory, kind, dtype = sys.argv[1:]
+if side == "ours":
+    import tfkit
+    model = tfkit.from_pretrained(directory, dtype=dtype)
+else:
+    import transformers
+    model = getattr(transformers, kind).from_pretrained(directory, dtype=dtype)
+with torch.no_grad():
+    model.eval()(input_ids=torch.arange(3, 11)[None])
+used = resource.getrusage(resource.RUSAGE_SELF)
+print(used.ru_utime + used.ru_stime, used.ru_maxrss)
+"""
+LARGE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
+XL = {"n_embd": 1600, "n_layer": 48, "n_head": 25}
+
+
+@dataclass(frozen=True)
+class LoadingRow:
+    """A published size: how it is saved (dtype, shards of at most so much) and what dtype is asked for."""
+
+    name: str
+    config: str
+    model: str
+    fields: dict[str, Any] = field(default_factory=dict)
+    saved: str = "float32"
+    asked: str = "auto"
+    shards: str = "50GB"
+
+
+ROWS = [
+    LoadingRow("bert-large", "BertConfig", "BertForMaskedLM", LARGE),
+    LoadingRow("bert-large, in shards", "BertConfig", "BertForMaskedLM", LARGE, shards="200MB"),
+    LoadingRow("bert-large, bfloat16", "BertConfig", "BertForMaskedLM", LARGE, saved="bfloat16"),
+    LoadingRow("bert-large, bfloat16 to float32", "BertConfig", "BertForMaskedLM", LARGE, "bfloat16", "float32"),
+    LoadingRow("gpt2-xl", "GPT2Config", "GPT2LMHeadModel", XL),
+]
+
+
+def save(row: LoadingRow, directory: str) -> None:
+    """Writes the row's model with random weights, as transformers does."""
+    import torch
+    import transformers
+
+    torch.manual_seed(0)
+    model = getattr(transformers, row.model)(getattr(transformers, row.config)(**row.fields))
+    model.to(getattr(torch, row.saved)).save_pretrained(directory, max_shard_size=row.shards)
+
+
+def load(side: str, row: LoadingRow, directory: str) -> tuple[float, int]:
+    """CPU seconds and peak memory (KB) of a process that loads. Raises ValueError with its last line where it fails."""
+    command = [sys.executable, "-c", CHILD, side, directory, row.model, row.asked]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise ValueError(f"{row.name}: {side} did not load: {done.stderr.strip().splitlines()[-1]}")
+    seconds, peak = done.stdout.split()
+    return float(seconds), int(peak)
+
+
+def table(rows: list[LoadingRow], turns: int = 3) -> str:
+    """Markdown: seconds and megabytes of both sides, taking turns, each at its best, and theirs over ours."""
+    lines = ["| checkpoint | CPU seconds, ours | theirs | over ours | peak MB, ours | theirs | over ours |"]
+    lines.append("|---|---:|---:|---:|---:|---:|---:|")
+    for row in rows:
+        with tempfile.TemporaryDirectory() as directory:
+            save(row, directory)
+            runs = [[load(side, row, directory) for side in ("ours", "theirs")] for _ in range(turns)]
+        (our_time, our_peak), (time, peak) = (map(min, zip(*side, strict=True)) for side in zip(*runs, strict=True))
+        memory = f"{our_peak / 1024:,.0f} | {peak / 1024:,.0f} | {peak / our_peak:.2f}"
+        lines.append(f"| {row.name} | {our_time:.1f} | {time:.1f} | {time / our_time:.2f} | {memory} |")
+    return "\n".join(lines)
