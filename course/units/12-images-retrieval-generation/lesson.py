@@ -460,6 +460,44 @@ for theirs, mine in MINE.items():
     print(f"{theirs:40} {mine:24} {'right' if f'{mine}.weight' == ours else 'not yet'}")
 
 # %% [markdown]
+# ## Meet a real model
+#
+# Retrieval with a trained finder: all-MiniLM-L6-v2 (`tfkit get all-MiniLM-L6-v2` in a terminal, 83 MB) looks through a small FAQ, against counting common words. The same vectors tell what a batch teaches: your `in_batch_loss` over questions and answers.
+#
+# **Before you run it:** which questions will counting words find?
+
+# %% role="experiment"
+FAQ = {
+    "How do I undo my last commit?": "Run git reset HEAD~1: the history goes back by one, the files stay as they are.",
+    "Why is my loop so slow?": "Every pass goes through the interpreter. Use array operations, which do the work in compiled code.",
+    "Can I hand in late?": "Until two days after the deadline, for ten percent less a day.",
+    "My notebook does not start.": "The kernel has probably died for lack of memory. Restart it, and close other notebooks.",
+    "What do I do when I am ill?": "Write to the teaching office before the exam; a doctor's note moves it to a later date.",
+    "How are marks computed?": "Each exercise has points; the sum over all units, divided by the maximum, is the mark.",
+    "May we work in pairs?": "Yes, but everyone writes their own code, and names the partner in the first cell.",
+    "Where are the recordings?": "The lectures appear on the course page a day later, with subtitles.",
+}
+ASKED = ["I committed something by mistake, how do I get rid of it?", "my for takes forever", "Is it a problem if I submit tomorrow instead of today?", "jupyter crashed",
+         "I have the flu and there is a test", "How is my grade calculated?", "Is teamwork allowed?", "I missed the lesson, can I watch it?"]  # fmt: skip
+words = lambda text: set(text.lower().replace("?", "").replace(",", "").split())
+try:
+    real = tfkit.Text("all-MiniLM-L6-v2")
+    found = real.embed(ASKED) @ real.embed(list(FAQ.values())).T
+    common = torch.tensor([[len(words(question) & words(answer)) for answer in FAQ.values()] for question in ASKED])
+    right = torch.arange(len(ASKED))
+    print(f"right answer first: MiniLM {(found.argmax(-1) == right).sum()} of {len(ASKED)}, common words {(common.argmax(-1) == right).sum()}")
+    for question, row in zip(ASKED, found):
+        print(f"{question:60} {list(FAQ.values())[row.argmax()][:60]}")
+    print(f"in_batch_loss: {in_batch_loss(20 * real.embed(ASKED), real.embed(list(FAQ.values())), right).item():.2f}; by chance {math.log(len(FAQ)):.2f}")
+except (FileNotFoundError, ModuleNotFoundError) as missing:
+    print(f"The weights are not here: {missing}")
+except NotImplementedError:
+    print("Build in_batch_loss first.")
+
+# %% [markdown]
+# Seven of eight, where counting common words finds one: hardly a word of these questions stands in its answer. Look at the one that it missed, and ask it in other words. DPR's two encoders were trained by the loss that you built, on such pairs.
+#
+#
 # ## Pitfalls
 #
 # - **Positions that run on** into the text make a sentence mean something else behind a bigger picture, and run out of the table.

@@ -330,6 +330,30 @@ except NotImplementedError:
     print("Build rms_norm, SwiGLU, apply_rotary_halves and sink_mask first.")
 
 # %% [markdown]
+# ## Meet a real model
+#
+# With its weights here (`tfkit get SmolLM2-135M-Instruct` in a terminal, 93 MB), SmolLM2 goes on in your words: each of its thirty layers is computed by your four functions, and the next piece is drawn as in unit 07. There is no cache, so every step reads the text anew.
+
+# %% role="experiment"
+from tfkit.decode import sample_token, top_p_filter
+
+try:
+    if text is not None:
+        with torch.no_grad():
+            written, chance = ids, torch.rand(16, 1, generator=torch.Generator().manual_seed(0))
+            for u in chance:
+                x = llama.embed(written)
+                for layer in llama.layers:
+                    x = my_layer(layer, x, llama.config)
+                logits = F.linear(rms_norm(x[:, -1], llama.norm.weight, llama.config.eps), llama.embed.weight)
+                written = torch.cat([written, sample_token(top_p_filter(logits.float(), 0.9), u, 0.8)[:, None]], dim=1)
+        print(text.tokenizer.decode(written.tolist())[0])
+    else:
+        print("The weights are not here: tfkit get SmolLM2-135M-Instruct")
+except NotImplementedError:
+    print("Build rms_norm, SwiGLU, apply_rotary_halves and sink_mask first.")
+
+# %% [markdown]
 # ## Pitfalls
 #
 # - **The right rotation in the wrong order of columns.** No shape tells; only the text that comes out does.

@@ -382,6 +382,40 @@ except NotImplementedError:
 #
 # Nothing new was learned: all four ways were in the pretrained model, and one of them was made likelier. Had it *never* sorted, all rewards in all groups would have been zero, all advantages too, and nothing would have happened.
 #
+# ## Meet a real model
+#
+# SmolLM2-135M-Instruct (`tfkit get SmolLM2-135M-Instruct` in a terminal, 93 MB) has been through what you built: demonstrations in a chat's form, then preferences (DPO). Two of your functions look at the result: `chat_labels` says which of a
+# conversation's tokens it learned from, `sequence_log_probs` which of two answers it would rather give. **Before you run it:** which of each pair?
+
+# %% role="experiment"
+PAIRS = {
+    "What is the capital of France?": ("The capital of France is Paris.", "The capital of France is London."),
+    "How do I boil an egg?": ("Put it into boiling water for ten minutes.", "I do not know and do not care at all."),
+    "Say something nice about rain.": ("It makes the garden green and the air fresh.", "Rain rain rain rain rain rain rain rain rain."),
+}
+try:
+    real = tfkit.Text("SmolLM2-135M-Instruct")
+    piece = lambda words: real.tokenizer.encode([words])[0]
+    end, before = piece("<|im_end|>")[0], lambda role: piece(f"<|im_start|>{role}\n")
+    with torch.no_grad():
+        for question, answers in PAIRS.items():
+            sums = []
+            for answer in answers:
+                turns = [("user", before("user") + piece(question)), ("assistant", before("assistant") + piece(answer))]
+                ids, labels = chat_labels(turns, end)
+                ids, labels = torch.tensor([ids]), torch.tensor([labels])
+                sums.append(sequence_log_probs(real.model(ids).logits.float(), labels).item())
+            print(f"{question:34} {sums[0]:7.1f} {answers[0]}\n{'':34} {sums[1]:7.1f} {answers[1]}")
+except (FileNotFoundError, ModuleNotFoundError) as missing:
+    print(f"The weights are not here: {missing}")
+except NotImplementedError:
+    print("Build chat_labels and sequence_log_probs first.")
+
+# %% [markdown]
+# It knows Paris, and hardly prefers an egg to rudeness; and what repeats itself is likely, however dull. These are sums of logarithms under *one* model. DPO never looks at them alone, but at how far they have moved from the reference's: that is what the four terms of its formula are for.
+# (The assistant's header counts in both answers alike.)
+#
+#
 # ## Pitfalls
 #
 # - **The end without a label.** The loss looks fine, and the model never stops.
