@@ -14,7 +14,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 FRONT := $(shell find extension/src extension/schema extension/tfkit_lab/schemas extension/style extension/package.json extension/yarn.lock \
            extension/tsconfig.json extension/schemas.mjs extension/widgets.mjs -type f -not -path '*/generated/*' 2>/dev/null)
 
-.PHONY: help setup demo lab course course-run test test-slow nightly test-wheel release fuzz test-ui check bench bench-models bench-grading bench-widgets corpus clean
+.PHONY: help setup demo lab course course-run test test-slow nightly test-wheel release fuzz test-ui check bench bench-models bench-grading bench-widgets gpu corpus clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -118,6 +118,9 @@ bench-grading: setup $(STAMP)/otter
 bench-widgets: setup
 	@cd extension/ui-tests && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 jlpm install --immutable \
 	  && TABLE=$(CURDIR)/docs/benchmarks-widgets.md jlpm bench
+
+gpu: setup  ## what a graphics card shows, in four parts (PARTS=contact training decoding grading); TINY=1: tries it on the CPU
+	@$(BIN)/python -m tfkit.tools.gpu $(PARTS) $(if $(TINY),--tiny)
 
 corpus: setup  ## what the checks catch of the collected misconceptions
 	@$(BIN)/autograder corpus --report

@@ -1,7 +1,8 @@
 """A device that is not there: tensors that say they lie on `meta`, and hold their numbers on the CPU all the same.
 
 As on a card, tensors of two devices do not mix, and what is made without a device lies on the CPU. So whatever runs on
-it would run on a card as well, but for what cards lack and how they round.
+it would run on a card as well, but for what cards lack and how they round. `waiting` tells what would make the host
+wait for the card: a value that is read, a shape that depends on values, a copy from one side to the other.
 """
 
 from contextlib import contextmanager
@@ -13,6 +14,9 @@ from torch.utils._pytree import tree_map
 
 DEVICE = "meta"
 MIXING = ("copy_", "_to_copy", "index", "index_put_", "index_put", "_index_put_impl_")  # these take both, as on a card
+
+VALUES = ("_local_scalar_dense", "nonzero", "masked_select", "_unique2", "unique_dim", "unique_consecutive", "bincount")
+waits = None  # while `waiting` lasts, a list
 
 
 class There(torch.Tensor):
@@ -28,6 +32,7 @@ class There(torch.Tensor):
         self.near = near
 
     def tolist(self):
+        note_wait("tolist")
         return self.near.tolist()
 
     def __getitem__(self, index):
@@ -72,6 +77,30 @@ def pretended():
         torch.__future__.set_overwrite_module_params_on_conversion(False)
 
 
+@contextmanager
+def waiting():
+    """While it lasts, a list grows by the name of each operation for which a host would wait."""
+    global waits
+    waits = []
+    try:
+        yield waits
+    finally:
+        waits = None
+
+
+def note_wait(name):
+    if waits is not None:
+        waits.append(name)
+
+
+def must_wait(name, there, tensors, far):
+    if name in VALUES or (name.startswith("repeat_interleave") and len(tensors) > 1):
+        return bool(there)
+    if name in ("index", "index_put", "index_put_", "_index_put_impl_"):
+        return len(there) != len(tensors) or any(tensor.dtype == torch.bool for tensor in tensors[1:])
+    return name in ("_to_copy", "copy_") and len(there) != len(tensors) if far else name == "_to_copy" and bool(there)
+
+
 def run(function, args, kwargs):
     tensors = list(_tensors((args, kwargs.values())))
     there = [tensor for tensor in tensors if isinstance(tensor, There)]
@@ -84,6 +113,8 @@ def run(function, args, kwargs):
     known = {id(tensor.near): tensor for tensor in there}  # what is written in place stays the object that it was
     args, kwargs = tree_map(lambda leaf: leaf.near if isinstance(leaf, There) else leaf, (args, kwargs))
     far = bool(there) if target is None else torch.device(target).type == DEVICE
+    if must_wait(name, there, tensors, far):
+        note_wait(name)
     out = function(*args, **(kwargs if target is None else {**kwargs, "device": "cpu"}))
     far = far and (name != "copy_" or id(out) in known)
     return tree_map(lambda leaf: _far(leaf, known) if far and isinstance(leaf, torch.Tensor) else leaf, out)

@@ -81,6 +81,7 @@ class SparseAttention(Attention):
         how = {"dropout": c.attn_dropout, "causal": c.is_decoder}
         super().__init__(c.d_model, c.n_heads, bias=c.qkv_bias, out_bias=True, **how)
         self.config, self.seed = c, seed
+        self.kept_blocks: dict[tuple, torch.Tensor] = {}
 
     def forward(self, x, memory=None, *, mask=None, bias=None, cache=None, context=None):
         """As the parent's; context: `SparseContext`, of x alone [B,L,E], L a multiple of the block -> [B,L,E]"""
@@ -94,11 +95,19 @@ class SparseAttention(Attention):
         return self.o_proj(merge_heads(out) * real.view(*x.shape[:2], 1))
 
     def drawn(self, real):
-        """real [B,N,W] -> the random blocks of this layer, the same at each step: its number is the seed"""
+        """real [B,N,W] -> the random blocks of this layer, the same at each step: its number is the seed. They are kept
+        where they are needed, so that no step waits for a copy of them."""
         c, (blocks, block) = self.config, real.shape[1:]
+        key = (blocks, block, real.device)
+        if key in self.kept_blocks:
+            return self.kept_blocks[key]
         last = 1024 // block if block < 512 else c.max_length // block
         most = (c.max_length // block, last - 1) if blocks * block in OLD_PLAN else None
-        return draw_random_blocks(self.seed, self.n_heads, blocks, c.n_random, most)
+        with torch.inference_mode(False):  # what is kept will be trained with
+            found = draw_random_blocks(self.seed, self.n_heads, blocks, c.n_random, most).to(real.device)
+        if not torch.compiler.is_compiling():
+            self.kept_blocks[key] = found
+        return found
 
 
 class Layer(bert.PostNorm):

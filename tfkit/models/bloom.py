@@ -43,19 +43,19 @@ PRESETS: dict[str, dict] = {
 }
 
 
-def alibi_slopes(n_heads: int) -> Tensor:
+def alibi_slopes(n_heads: int, device: torch.device | None = None) -> Tensor:
     """Of each head: 2^(-8i/n) for i = 1 … n; where n is no power of 2, those of the power below, and then every second
     one of the power above -> [H], float32"""
     power = 2 ** (n_heads.bit_length() - 1)
-    exponents = [8 * i / power for i in range(1, power + 1)]
-    exponents += [4 * i / power for i in range(1, 2 * (n_heads - power), 2)]
-    return 2.0 ** -torch.tensor(exponents)
+    exponents = torch.arange(1, power + 1, device=device) * (8 / power)  # both made where they are needed, not copied
+    between = torch.arange(1, 1 + 2 * (n_heads - power), 2, device=device) * (4 / power)
+    return 2.0 ** -torch.cat([exponents, between])
 
 
 def alibi_bias(real: Tensor, n_heads: int) -> Tensor:
     """real bool [B,K] -> [B,H,1,K]: slope · position, which is slope · distance but for what a whole row shares."""
     positions = (real.cumsum(-1) - 1).clamp(min=0) * real  # [B,K]
-    return alibi_slopes(n_heads).to(real.device)[:, None, None] * positions[:, None, None]
+    return alibi_slopes(n_heads, real.device)[:, None, None] * positions[:, None, None]
 
 
 class Layer(llama.Parts):

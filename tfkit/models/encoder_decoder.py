@@ -10,13 +10,12 @@ Trained  on pairs of sequences, from the weights of its parts: `from_parts`
 from dataclasses import asdict, field
 from typing import Any
 
-import torch
 from torch import nn
 
 from .. import registry
 from ..namemap import NameMap, map_of
 from ..objectives.cross_entropy import cross_entropy
-from ._base import Model, Output, configuration
+from ._base import Model, Output, can_read_values, configuration
 from ._decoders import decoder
 from ._seq2seq import seq2seq_forward, shifted_labels
 from ._tied_parts import TiedParts, tie
@@ -97,7 +96,7 @@ class EncoderDecoder(Model):
     def read_mask(self, ids):
         """What of the labels is padding is not looked at, wherever it stands; without any, the fused kernel's way."""
         real = ids != self.config.pad_token_id
-        return real if torch.compiler.is_compiling() or not real.all() else None
+        return None if can_read_values(real) and bool(real.all()) else real
 
 
 MODEL = EncoderDecoder

@@ -75,7 +75,7 @@ class Layer(llama.Layer):
 
 def scale_embeddings(x: Tensor) -> Tensor:
     """Embeddings [B,L,E] times sqrt(E), which is rounded to the weights' dtype, as it was trained -> [B,L,E]"""
-    return x * x.new_tensor(x.size(-1) ** 0.5)
+    return x * x.new_full((), x.size(-1) ** 0.5)
 
 
 def soft_cap(logits: Tensor, cap: float | None) -> Tensor:

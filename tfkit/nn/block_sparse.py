@@ -1,5 +1,6 @@
 """Attention in blocks: each to its neighbours, to the ends, and to a few drawn at random (Zaheer et al. 2020)."""
 
+import math
 import random
 from functools import lru_cache
 
@@ -93,7 +94,6 @@ def block_table(blocks, drawn=None, device=None):
     first_mention[0, 1] = first_mention[-1, 3] = False  # the ends are their neighbours
     if drawn is None:
         return table, first_mention
-    drawn = drawn.to(middle.device)
     table = torch.cat([table.expand(len(drawn), -1, -1), drawn], -1)
     return table, F.pad(first_mention, (0, drawn.size(-1)), value=True)
 
@@ -107,14 +107,14 @@ def block_sparse_attention(q, k, v, real, table, first_mention, *, first_block_r
     batch, heads, length, width = q.shape
     blocks, block = real.shape[1:]
     q = q.unflatten(2, (blocks, block))  # [B,H,N,W,D]
-    ends = q[:, :, [0, -1]].flatten(2, 3)
+    ends = torch.cat([q[:, :, :1], q[:, :, -1:]], 2).flatten(2, 3)
     ends = attend(ends, k, v, mask=real.view(batch, 1, 1, length)).unflatten(2, (2, block))
     at = table + blocks * torch.arange(heads, device=q.device)[:, None, None]  # [H,N-2,M]
     k, v = (_gather_blocks(x, at, block) for x in (k, v))  # [B,H·(N-2),M·W,D]
     mask = (real[:, table] & first_mention[..., None]).flatten(-2).expand(-1, heads, -1, -1).flatten(1, 2)[:, :, None]
     bias = q.new_zeros(mask.size(-1)) if first_block_repeats else None
     if bias is not None:
-        bias[:block] = torch.log1p(torch.tensor(float(first_block_repeats)))
+        bias[:block] = math.log1p(first_block_repeats)
     middle = attend(q[:, :, 1:-1].flatten(1, 2), k, v, mask=mask, bias=bias).unflatten(1, (heads, -1))
     if tracing.recorder() is not None:
         trace_blocks(table.cpu(), heads, block)

@@ -68,7 +68,7 @@ def log_bucket(distance, buckets, furthest):
     """
     middle = buckets // 2
     far = distance.abs().clamp(min=middle) / middle
-    far = torch.log(far) / torch.log(torch.tensor((furthest - 1) / middle, device=distance.device)) * (middle - 1)
+    far = torch.log(far) / torch.log(far.new_full((), (furthest - 1) / middle)) * (middle - 1)
     return torch.where(distance.abs() <= middle, distance, (far.ceil().long() + middle) * distance.sign())
 
 

@@ -120,7 +120,7 @@ def shared_bias(at, near, real, causal, dtype):
     at [...,Q] and near [...,K]: where queries and keys stand; real bool [...,K] or None -> [...,Q,K]
     """
     itself = at[..., None] == near[..., None, :]
-    last = torch.tensor(max(SELF_SCORE, torch.finfo(dtype).min / 2), dtype=dtype, device=at.device)
+    last = at.new_full((), max(SELF_SCORE, torch.finfo(dtype).min / 2), dtype=dtype)
     bias = torch.where(itself, last, 0.0)
     if causal:
         bias = bias.masked_fill_(at[..., None] < near[..., None, :], float("-inf"))

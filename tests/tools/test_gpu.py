@@ -1,0 +1,117 @@
+"""`make gpu` as it can be tried without a card: tiny models on the CPU, and how results are kept."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from tfkit.tools import gpu, gpu_cases
+from tfkit.tools.gpu_cases import Case, Setup
+
+ROOT = Path(__file__).parents[2]
+TINY = Setup("cpu", tiny=True)
+
+
+def run(tmp_path, *arguments):
+    return gpu.main([*arguments, "--tiny", "--out", str(tmp_path)])
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="a card is here")
+def test_without_a_card_it_says_so_and_writes_nothing(tmp_path, capsys):
+    assert gpu.main(["--out", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert "no CUDA device is here" in said and said.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ceilings_are_measured(tmp_path, capsys):
+    assert run(tmp_path, "contact", "--only", "product of") == 0
+    rows = gpu.Record(tmp_path / "tiny" / "contact.jsonl", gpu.environment(TINY)).rows
+    assert len(rows) == 3 and all(row["measured"] > 0 and row["unit"] == "TFLOP/s" for row in rows.values())
+    assert "product of 8,192 x 8,192, bf16" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("size", ["gpt2-medium", "longformer-base-4096, 4,096"])
+def test_a_size_is_trained_on_both_sides(tmp_path, size):
+    pytest.importorskip("transformers")
+    assert run(tmp_path, "training", "--only", size) == 0
+    (row,) = gpu.Record(tmp_path / "tiny" / "training.jsonl", gpu.environment(TINY)).rows.values()
+    assert all(isinstance(row[column], float) for column in gpu_cases.TRAINING_COLUMNS if column != "rows x tokens")
+
+
+@pytest.mark.parametrize("size", ["gpt2-xl, 8", "t5-3b, 8"])
+def test_a_size_decodes_on_both_sides(tmp_path, size):
+    pytest.importorskip("transformers")
+    assert run(tmp_path, "decoding", "--only", size) == 0
+    (row,) = gpu.Record(tmp_path / "tiny" / "decoding.jsonl", gpu.environment(TINY)).rows.values()
+    assert isinstance(row["compiled ms"], float) and isinstance(row["theirs: static, compiled ms"], float)
+
+
+def test_what_a_step_reads_is_the_decoder_s_weights_and_its_cache():
+    size = gpu_cases.DECODED[0]
+    model = size.ours(TINY)
+    ids = torch.zeros(2, 4, dtype=torch.int64)
+    weights = sum(p.numel() for p in model.parameters()) - model.position.weight.numel()
+    cache = model.config.n_layers * 2 * ids.size(0) * (4 + 3) * model.config.d_model
+    assert gpu_cases.bytes_read(model, ids, 6) == 4 * (weights + cache)
+
+
+def counted(monkeypatch, *outcomes):
+    """A part whose cases give these outcomes, and the names of those that ran."""
+    ran = []
+
+    def case(name, outcome):
+        def measured(setup):
+            ran.append(name)
+            if isinstance(outcome, BaseException):
+                raise outcome
+            return {"measured": outcome}
+
+        return Case(name, measured)
+
+    part = gpu.Part("Part", lambda setup: [case(f"case {i}", x) for i, x in enumerate(outcomes)], ("measured",))
+    monkeypatch.setitem(gpu.PARTS, "contact", part)
+    return ran
+
+
+def test_a_failure_is_kept_and_the_others_are_measured(tmp_path, monkeypatch, capsys):
+    ran = counted(monkeypatch, 1.0, RuntimeError("CUDA error\nand a page"), 2.0)
+    assert run(tmp_path, "contact") == 1 and ran == ["case 0", "case 1", "case 2"]
+    assert "| case 1 | failed: RuntimeError: CUDA error |" in capsys.readouterr().out
+    assert run(tmp_path, "contact") == 1 and len(ran) == 3  # nothing again
+    ran = counted(monkeypatch, 1.0, 3.0, 2.0)
+    assert run(tmp_path, "contact", "--retry") == 0 and ran == ["case 1"]
+
+
+def test_a_run_that_was_killed_goes_on_after_the_case_that_it_was_in(tmp_path, monkeypatch, capsys):
+    ran = counted(monkeypatch, 1.0, KeyboardInterrupt(), 2.0)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, "contact")
+    ran = counted(monkeypatch, 1.0, 5.0, 2.0)
+    assert run(tmp_path, "contact") == 1 and ran == ["case 2"]
+    assert "| case 1 | failed: cut off |" in capsys.readouterr().out
+
+
+def test_no_case_begins_when_the_time_is_over(tmp_path, monkeypatch, capsys):
+    ran = counted(monkeypatch, 1.0, 2.0)
+    assert run(tmp_path, "contact", "--minutes", "-1") == 1 and ran == []
+    assert "no time was left for 2 cases" in capsys.readouterr().err
+
+
+def test_figures_of_another_machine_are_not_mixed_in(tmp_path, monkeypatch, capsys):
+    counted(monkeypatch, 1.0)
+    file = tmp_path / "tiny" / "contact.jsonl"
+    file.parent.mkdir()
+    file.write_text(json.dumps(gpu.environment(TINY) | {"device": "another"}) + "\n")
+    assert run(tmp_path, "contact") == 2
+    assert "figures of another device: choose another --out" in capsys.readouterr().err
+
+
+def test_the_page_lists_every_case_and_says_what_was_not_measured(tmp_path):
+    text = (ROOT / "docs" / "benchmarks-gpu.md").read_text(encoding="utf-8")
+    assert text == gpu.page(tmp_path) or "Measured on" in text, (
+        "python -m tfkit.tools.gpu --page docs/benchmarks-gpu.md"
+    )
+    for part in gpu.PARTS.values():
+        assert all(f"| {case.name} |" in text for case in part.cases(Setup("cuda", tiny=False)))

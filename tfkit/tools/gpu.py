@@ -1,0 +1,222 @@
+"""`python -m tfkit.tools.gpu`: what one graphics card shows, in four parts of under ten minutes each; no network.
+
+    make gpu                 all parts, one after the other; without a card it says so and measures nothing
+    make gpu PARTS=decoding  one of them
+    make gpu TINY=1          the same script with tiny models on the CPU, in seconds: a test of the script itself
+
+Each part is a list of cases. A case's figures are written to OUT/<part>.jsonl when it is done, and what is there is not
+measured again: a run that was cut short goes on where it was. A case that fails, or in which the process was killed, is
+kept as failed with its reason, and is tried again with `--retry`. Each part also writes a table, OUT/<part>.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from tfkit.tools import gpu_cases
+from tfkit.tools.gpu_cases import Case, Setup, first_line
+
+NO_CARD = "no CUDA device is here, so nothing was measured; `make gpu TINY=1` tries the script itself, on the CPU"
+
+
+@dataclass(frozen=True)
+class Part:
+    """Cases that are measured in one go, and the columns of their table."""
+
+    title: str
+    cases: Callable[[Setup], list[Case]]
+    columns: tuple[str, ...]
+
+
+PARTS = {
+    "contact": Part("Contact", gpu_cases.contact, ("measured", "unit", "seconds")),
+    "training": Part("Forward pass and training step", gpu_cases.training, gpu_cases.TRAINING_COLUMNS),
+    "decoding": Part("Decoding", gpu_cases.decoding, gpu_cases.DECODING_COLUMNS),
+    "grading": Part("Grading, and `tfkit.train`", gpu_cases.grading, ("measured", "unit", "seconds")),
+}
+Row = dict[str, Any]
+
+
+def environment(setup: Setup) -> Row:
+    """What figures depend on; those of two environments are not mixed."""
+    found: Row = {"tiny": setup.tiny, "torch": torch.__version__}
+    for package in ("transformers", "triton"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = None
+    if setup.device != "cuda":
+        return found | {"device": f"{platform.machine()} CPU"}
+    card = torch.cuda.get_device_properties(0)
+    return found | {"device": card.name, "memory": card.total_memory, "cuda": torch.version.cuda}
+
+
+class Record:
+    """What one part has measured, a JSON object a line: first the environment, then what began and what it gave.
+
+    Raises ValueError where the file holds figures of another environment."""
+
+    def __init__(self, file: Path, here: Row) -> None:
+        self.file = file
+        lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
+        if lines and lines[0] != here:
+            differ = sorted(key for key in {*lines[0], *here} if lines[0].get(key) != here.get(key))
+            raise ValueError(f"{file} holds figures of another {', '.join(differ)}: choose another --out, or delete it")
+        self.rows: dict[str, Row] = {}
+        for line in lines[1:]:
+            self.rows[line["case"]] = {"error": "cut off"} if "began" in line else line
+        if not lines:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            self.append(here)
+
+    def append(self, line: Row) -> None:
+        """A line at the end, on disk at once."""
+        with self.file.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(line) + "\n")
+
+    def begin(self, name: str) -> None:
+        """If this is the last that is heard of a case, the process ended in it."""
+        self.append({"case": name, "began": time.strftime("%Y-%m-%d %H:%M:%S")})
+
+    def end(self, name: str, values: Row) -> None:
+        """What a case gave, or {"error": why not}."""
+        self.rows[name] = values
+        self.append({"case": name, **values})
+
+    def is_done(self, name: str, retry: bool) -> bool:
+        """Whether a case is to be passed over."""
+        return name in self.rows and not (retry and "error" in self.rows[name])
+
+
+def measure(cases: Iterable[Case], record: Record, setup: Setup, seconds: float, retry: bool) -> list[str]:
+    """Runs what is not recorded yet, until the time is over -> names of the cases that were left."""
+    end, left = time.monotonic() + seconds, []
+    for case in cases:
+        if record.is_done(case.name, retry):
+            continue
+        if time.monotonic() > end:
+            left.append(case.name)
+            continue
+        record.begin(case.name)
+        began = time.monotonic()
+        try:
+            values = case.run(setup)
+        except Exception as error:  # whatever a card does to one case, the others are to be measured
+            values = {"error": first_line(error)}
+        record.end(case.name, {**values, "seconds": round(time.monotonic() - began, 1)})
+        print(f"  {case.name}: {record.rows[case.name].get('error') or 'measured'}", file=sys.stderr, flush=True)
+    return left
+
+
+def cell(value: Any) -> str:
+    """A figure as a table shows it; empty for what was not measured."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return str(value).replace("|", "\\|")
+
+
+def table(names: Iterable[str], rows: dict[str, Row], columns: tuple[str, ...]) -> str:
+    """Markdown; a case that was not measured has empty cells, one that failed says why in the first."""
+    lines = [f"| case | {' | '.join(columns)} |", "|---" * (1 + len(columns)) + "|"]
+    for name in names:
+        row = rows.get(name, {})
+        cells = [cell(row.get(column)) for column in columns]
+        if "error" in row:
+            cells[0] = f"failed: {cell(row['error'])}"
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def page(directory: Path) -> str:
+    """docs/benchmarks-gpu.md, from what is recorded in a directory; the columns of what is not are empty."""
+    setup, parts, seen = Setup("cuda", tiny=False), [], {}
+    for name, part in PARTS.items():
+        file = directory / f"{name}.jsonl"
+        rows: dict[str, Row] = {}
+        if file.exists():
+            seen = json.loads(file.read_text(encoding="utf-8").partition("\n")[0])
+            rows = Record(file, seen).rows
+        parts.append(f"## {part.title}\n\n{table([c.name for c in part.cases(setup)], rows, part.columns)}")
+    measured = "Measured on {device}, torch {torch}, transformers {transformers}.".format(**seen) if seen else NOTHING
+    return f"{HEADER}\n{measured}\n\n{GOALS}\n" + "\n\n".join(parts) + "\n"
+
+
+HEADER = """# Benchmarks on a graphics card
+
+`make gpu` measures all of it on one card without a network, in four parts of under ten minutes each; a run that was cut
+short goes on where it was. `python -m tfkit.tools.gpu --page docs/benchmarks-gpu.md` writes this page from what is in
+`build/gpu`.
+"""
+NOTHING = """**No card has been at hand: nothing on this page has been measured, and every figure is missing.** What is
+tested without one: that the script runs (`make gpu TINY=1`, also in CI) and, by a device that is pretended on the CPU,
+that models mix no devices and do not wait for one in a forward pass (`tests/models/test_devices.py`)."""
+GOALS = """Goals: a decoding step takes at most 1.15 times as long as reading weights and cache once, at the measured
+copy rate; training reaches 45 % of the measured rate of bf16 products; dense attention 500 TFLOP/s at 8,192 tokens on an
+H100; compiled, nothing is slower than transformers compiled, and relative and sparse models are 1.5 times as fast.
+
+How to read the tables: times are the best of several runs, by the host's clock round a synchronisation. "Theirs" is
+transformers with the same configuration, freshly initialised, with PyTorch's attention kernels; "compiled" compiles
+each layer (training) or the decoding step. Training is bfloat16 autocast with AdamW, weights and moments float32;
+"padded" has an attention mask that hides an eighth of half of the rows. "Of products" is the share of the rate that
+bf16 products of 8,192 x 8,192 reach. Decoding is bfloat16 from 128 tokens on.
+"""
+
+
+def run_part(name: str, setup: Setup, options: argparse.Namespace) -> bool:
+    """Measures a part and writes its table -> whether all of it is there now, without a failure."""
+    part, record = PARTS[name], Record(options.out / f"{name}.jsonl", environment(setup))
+    cases = [case for case in part.cases(setup) if options.only in case.name]
+    print(f"{part.title}: {len(cases)} cases", file=sys.stderr, flush=True)
+    left = measure(cases, record, setup, 60 * options.minutes, options.retry)
+    text = table([case.name for case in cases], record.rows, part.columns)
+    (options.out / f"{name}.md").write_text(text + "\n", encoding="utf-8")
+    print(f"\n{part.title}\n\n{text}\n", flush=True)
+    if left:
+        print(f"no time was left for {len(left)} cases: run it again to go on", file=sys.stderr)
+    return not left and not any("error" in record.rows[case.name] for case in cases)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command: 0 if all is measured, 1 if something failed or is left, 2 where it cannot be measured at all."""
+    parser = argparse.ArgumentParser(prog="python -m tfkit.tools.gpu", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all unless given")
+    parser.add_argument("--tiny", action="store_true", help="tiny models on the CPU: tries the script")
+    parser.add_argument("--out", type=Path, default=Path("build/gpu"))
+    parser.add_argument("--only", default="", metavar="TEXT", help="cases alone whose name has this in it")
+    parser.add_argument("--minutes", type=float, default=9.0, help="after which no further case of a part is begun")
+    parser.add_argument("--retry", action="store_true", help="try again what failed")
+    parser.add_argument("--page", type=Path, help="measure nothing: write the page from what is in --out")
+    options = parser.parse_args(arguments)
+    if unknown := [name for name in options.parts if name not in PARTS]:
+        parser.error(f"no part {unknown[0]!r}: there is {', '.join(PARTS)}")
+    if options.page:
+        options.page.write_text(page(options.out), encoding="utf-8")
+        return 0
+    if not options.tiny and not torch.cuda.is_available():
+        print(f"tfkit.tools.gpu: {NO_CARD}", file=sys.stderr)
+        return 2
+    options.out = options.out / "tiny" if options.tiny else options.out
+    setup = Setup("cpu" if options.tiny else "cuda", options.tiny)
+    try:
+        whole = [run_part(name, setup, options) for name in options.parts or PARTS]
+    except ValueError as error:
+        print(f"tfkit.tools.gpu: {error}", file=sys.stderr)
+        return 2
+    return 0 if all(whole) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

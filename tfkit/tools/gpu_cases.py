@@ -1,0 +1,596 @@
+"""What `tfkit.tools.gpu` measures on a card: ceilings and laws, training, decoding, grading. A case returns figures."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, fields
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import flop_registry
+
+import tfkit
+from tfkit import registry
+from tfkit.hub import published
+from tfkit.tools.memory import peak_bytes
+
+Values = dict[str, Any]
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass
+class Setup:
+    """Where it is measured, and at which sizes; what several cases share is kept here."""
+
+    device: str
+    tiny: bool
+    shared: dict[str, Any] = field(default_factory=dict)
+    large: tuple[str, Any] = ("", None)
+
+    def once(self, name: str, make: Callable[[], Any]) -> Any:
+        """What `make` gives, made when it is first asked for."""
+        if name not in self.shared:
+            self.shared[name] = make()
+        return self.shared[name]
+
+    def only(self, name: str, make: Callable[[], Any]) -> Any:
+        """As `once`, for something so large that the one before it has to go first."""
+        if self.large[0] != name:
+            self.free()
+            self.large = (name, make())
+        return self.large[1]
+
+    def free(self) -> None:
+        """Gives memory back: what `only` keeps, and what nobody holds any more."""
+        self.large = ("", None)
+        gc.collect()
+        torch.compiler.reset()
+        if self.device == "cuda":
+            torch.cuda.empty_cache()
+
+
+@dataclass(frozen=True)
+class Case:
+    """One line of a table."""
+
+    name: str
+    run: Callable[[Setup], Values]
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, in one line."""
+    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:160]}"
+
+
+def attempt(measured: Callable[[], float]) -> float | str:
+    """A figure, or why there is none: where one side fails, the other is measured all the same."""
+    try:
+        return measured()
+    except Exception as error:  # a figure that is missing says why in its cell
+        return f"failed: {first_line(error)}"
+
+
+def ratio(one: Any, other: Any) -> float | None:
+    """One over the other, where both are figures."""
+    return one / other if isinstance(one, float) and isinstance(other, float) and other else None
+
+
+def synchronize(device: str) -> None:
+    """Until the card has done what it was told."""
+    if device == "cuda":
+        torch.cuda.synchronize()
+
+
+def seconds(do: Callable[[], Any], device: str, turns: int = 5, least: float = 0.2) -> float:
+    """At its best of `turns` and more, until `least` seconds are spent, after two that warm up."""
+    for _ in range(2):
+        do()
+    synchronize(device)
+    best, spent, done = float("inf"), 0.0, 0
+    while done < turns or (spent < least and done < 50 * turns):
+        began = time.perf_counter()
+        do()
+        synchronize(device)
+        took = time.perf_counter() - began
+        best, spent, done = min(best, took), spent + took, done + 1
+    return best
+
+
+# -- contact: what the card can do, and whether the laws hold on it ---------------------------------------------------
+def copy_rate(setup: Setup) -> float:
+    """Bytes read and written a second by a copy, the rate that decoding is held against."""
+
+    def measured() -> float:
+        source = torch.empty(2**20 if setup.tiny else 2**32, dtype=torch.uint8, device=setup.device)
+        target = torch.empty_like(source)
+        return 2 * source.numel() / seconds(lambda: target.copy_(source), setup.device)
+
+    return setup.once("copy", measured)
+
+
+def matmul_rate(setup: Setup, dtype: torch.dtype = torch.bfloat16, tf32: bool = False) -> float:
+    """Operations a second of a square product of 8,192, the rate that training is held against."""
+
+    def measured() -> float:
+        size = 64 if setup.tiny else 8192
+        a, b = (torch.randn(size, size, device=setup.device, dtype=dtype) for _ in range(2))
+        before = torch.backends.cuda.matmul.allow_tf32
+        torch.backends.cuda.matmul.allow_tf32 = tf32
+        try:
+            return 2 * size**3 / seconds(lambda: a @ b, setup.device)
+        finally:
+            torch.backends.cuda.matmul.allow_tf32 = before
+
+    return setup.once(f"matmul {dtype} {tf32}", measured)
+
+
+def attention_rate(setup: Setup, backend: SDPBackend) -> float:
+    """Operations a second of causal attention over 8,192 tokens, heads 128 wide; half of the square counts."""
+    length, heads, width = (64, 2, 16) if setup.tiny else (8192, 16, 128)
+    q, k, v = (torch.randn(1, heads, length, width, device=setup.device, dtype=torch.bfloat16) for _ in range(3))
+    with sdpa_kernel(backend):
+        took = seconds(lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True), setup.device)
+    return 2 * heads * length * length * width / took
+
+
+def in_tera(rate: Callable[[Setup], float], setup: Setup) -> Values:
+    """A rate as a line of the table."""
+    return {"measured": rate(setup) / 1e12, "unit": "TFLOP/s"}
+
+
+def described_card(setup: Setup) -> Values:
+    """The card's name and memory."""
+    if setup.device != "cuda":
+        return {"measured": "no card: the CPU stands in", "unit": ""}
+    card = torch.cuda.get_device_properties(0)
+    return {"measured": f"{card.name}, {card.total_memory / 2**30:.0f} GiB, {card.major}.{card.minor}", "unit": ""}
+
+
+def run_tests(paths: tuple[str, ...], chosen: tuple[str, str], setup: Setup) -> Values:
+    """pytest on the card -> its closing line; an error where tests fail. Tiny: they are only collected.
+
+    chosen: an option of pytest's and its value, ("-m", "gpu")"""
+    if not (ROOT / paths[0]).exists():
+        raise FileNotFoundError(f"{paths[0]} is not here: run this from a clone of the repository")
+    options = ["--collect-only"] if setup.tiny else []
+    command = [sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider", *chosen, *options]
+    done = subprocess.run([*command, *paths], cwd=ROOT, capture_output=True, text=True)
+    lines = [line for line in done.stdout.splitlines() if line.strip()]
+    closing = lines[-1] if lines else done.stderr.strip()[-160:]
+    if done.returncode != 0:
+        broken = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
+        raise RuntimeError(f"{closing}: {'; '.join(broken[:3])}")
+    return {"measured": closing.strip("= "), "unit": "tests"}
+
+
+def run_doctor(setup: Setup) -> Values:
+    """What `autograder doctor` says of devices."""
+    done = subprocess.run([sys.executable, "-m", "autograder", "doctor"], capture_output=True, text=True)
+    found = re.search(r"^devices +(.+)$", done.stdout, re.MULTILINE)
+    if not found:
+        raise RuntimeError(f"autograder doctor: {(done.stderr or done.stdout).strip()[-160:]}")
+    return {"measured": found[1], "unit": ""}
+
+
+LAWS = ("tests/models/test_devices.py", "tests/train/test_loop.py")
+
+
+def contact(setup: Setup) -> list[Case]:
+    """Ceilings, then the laws on the card."""
+    backends = {
+        "cuDNN": SDPBackend.CUDNN_ATTENTION,
+        "flash": SDPBackend.FLASH_ATTENTION,
+        "memory-efficient": SDPBackend.EFFICIENT_ATTENTION,
+        "math": SDPBackend.MATH,
+    }
+    if setup.device == "cpu":  # which has no more
+        backends = {"math": SDPBackend.MATH}
+    products = {"bf16": (torch.bfloat16, False), "TF32": (torch.float32, True), "float32": (torch.float32, False)}
+    return [
+        Case("the card", described_card),
+        Case("copy", lambda s: {"measured": copy_rate(s) / 1e9, "unit": "GB/s, read and written"}),
+        *(
+            Case(f"product of 8,192 x 8,192, {name}", partial(in_tera, partial(_product, *kind)))
+            for name, kind in products.items()
+        ),
+        *(
+            Case(f"causal attention over 8,192, {name}", partial(in_tera, partial(_attention, backend)))
+            for name, backend in backends.items()
+        ),
+        Case("devices that boxes reach", run_doctor),
+        Case(
+            "laws of models on the card",
+            partial(run_tests, LAWS, ("-m", "gpu")),
+        ),
+    ]
+
+
+def _product(dtype: torch.dtype, tf32: bool, setup: Setup) -> float:
+    return matmul_rate(setup, dtype, tf32)
+
+
+def _attention(backend: SDPBackend, setup: Setup) -> float:
+    return attention_rate(setup, backend)
+
+
+# -- models of both sides ---------------------------------------------------------------------------------------------
+SMALL = {  # for `--tiny`, where a Config has the field
+    "d_model": 32, "n_layers": 2, "n_decoder_layers": 2, "n_heads": 4, "n_decoder_heads": 4, "n_kv_heads": 2,
+    "d_ff": 48, "d_decoder_ff": 48, "d_head": 8, "d_kv": 8, "d_embed": 32, "vocab_size": 120, "window": 8, "block": 4,
+    "rotary_dim": 4, "cutoffs": (20, 60), "mem_len": 8, "clamp_len": 8, "rope_scaling": None, "max_length": 256,
+    "axial_shape": (8, 8), "axial_dims": (16, 16), "local_chunk": 8, "lsh_chunk": 8, "n_buckets": 8,
+    "layers": ("local", "lsh"), "dropout": 0.0, "local_dropout": 0.0, "lsh_dropout": 0.0, "attn_dropout": 0.0,
+    "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0, "decoder_start_token_id": 1, "sep_token_id": 2,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Published:
+    """A published size, and how it is measured: rows x length tokens."""
+
+    size: str
+    head: str
+    rows: int = 16
+    length: int = 512
+    changes: dict[str, Any] = field(default_factory=dict)
+
+    def settings(self, setup: Setup) -> dict[str, Any]:
+        """Fields that are not the preset's."""
+        module = registry.resolve(self.size)[0]
+        known = {f.name for f in fields(module.Config)}
+        small = {name: value for name, value in SMALL.items() if name in known} if setup.tiny else {}
+        if setup.tiny and "axial" in known:
+            small["max_length"] = 64
+        return {**self.changes, **small}
+
+    def shape(self, setup: Setup) -> tuple[int, int]:
+        """-> rows, length"""
+        return (2, 64) if setup.tiny else (self.rows, self.length)
+
+    def ours(self, setup: Setup) -> nn.Module:
+        """Freshly initialised, on the device."""
+        with torch.device(setup.device):
+            return tfkit.from_config(self.size, self.head, **self.settings(setup))
+
+    def theirs(self, setup: Setup) -> Any:
+        """transformers' model of the same configuration. Raises LookupError where it has none."""
+        import transformers
+
+        transformers.logging.set_verbosity_error()
+        module, preset = registry.resolve(self.size)
+        kind = module.__name__.rpartition(".")[2]
+        kind = {ours: name for name, ours in published.NAMES.items()}.get(kind, kind)
+        described = published.write(module, asdict(module.Config(**{**preset, **self.settings(setup)})), self.head)
+        described = json.loads(json.dumps(described))  # as a file would have it: lists, no tuples
+        name = described.pop("architectures")[0]
+        if not hasattr(transformers, name):
+            raise LookupError(f"transformers {transformers.__version__} has no {name}")
+        with torch.device(setup.device):
+            return getattr(transformers, name)(transformers.AutoConfig.for_model(kind, **described))
+
+
+TRAINED = [
+    Published("bert-large-uncased", "masked_lm", rows=32),
+    Published("gpt2-medium", "causal_lm", rows=16, length=1024),
+    Published("t5-large", "seq2seq_lm", rows=16),
+    Published("bart-large", "seq2seq_lm", rows=16, length=1024),
+    Published("xlnet-large-cased", "masked_lm", rows=16),
+    Published("deberta-large", "masked_lm", rows=16),
+    Published("longformer-base-4096", "masked_lm", rows=4, length=4096),
+    Published("longformer-base-4096", "masked_lm", rows=1, length=16384, changes={"max_length": 16386}),
+    Published("bigbird-roberta-base", "masked_lm", rows=4, length=4096),
+    Published("bigbird-roberta-base", "masked_lm", rows=1, length=16384, changes={"max_length": 16384}),
+    Published("reformer-enwik8", "causal_lm", rows=1, length=65536),
+    Published("prophetnet-large-uncased", "seq2seq_lm", rows=8),
+    Published("transfo-xl-wt103", "causal_lm", rows=16),
+    Published("llama-3.2-1b", "causal_lm", rows=4, length=2048),
+]
+TRAINING_COLUMNS = (
+    "rows x tokens", "forward ms", "step ms", "padded step ms", "compiled step ms", "TFLOP/s", "of products", "peak GB",
+    "theirs: step ms", "theirs: compiled step ms", "theirs / ours", "compiled: theirs / ours", "seconds",
+)  # fmt: skip
+
+
+# -- forward pass and training step -----------------------------------------------------------------------------------
+def training(setup: Setup) -> list[Case]:
+    """A line for each published size."""
+    return [Case(f"{size.size}, {size.length:,} tokens", partial(train_size, size)) for size in TRAINED]
+
+
+def batch_of(size: Published, setup: Setup, vocabulary: int) -> dict[str, Tensor]:
+    """ids, and the same as labels [B,L]"""
+    ids = torch.randint(3, vocabulary, size.shape(setup), device=setup.device)
+    return {"input_ids": ids, "labels": ids.clone()}
+
+
+def padded(batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The same batch, of which half of the rows end in padding."""
+    mask = torch.ones_like(batch["input_ids"])
+    mask[::2, -(mask.size(1) // 8) :] = 0
+    return {**batch, "attention_mask": mask}
+
+
+def training_step(model: Any, setup: Setup) -> Callable[[dict[str, Tensor]], None]:
+    """Forward in autocast, backward, AdamW; nothing waits for the card."""
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-6, fused=True)
+
+    def step(batch: dict[str, Tensor]) -> None:
+        optimizer.zero_grad(set_to_none=True)
+        with torch.autocast(setup.device, torch.bfloat16):
+            loss = model(**batch).loss
+        loss.backward()
+        optimizer.step()
+
+    return step
+
+
+class CountedOperations(TorchDispatchMode):
+    """Adds up the operations of products and attention in `total`, as torch counts them. Its own counter watches
+    modules as well, which a backward pass within a backward pass, Reformer's, does not allow."""
+
+    total = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        out = func(*args, **(kwargs or {}))
+        if count := flop_registry.get(func.overloadpacket):
+            self.total += count(*args, **(kwargs or {}), out_val=out)
+        return out
+
+
+def compile_layers(model: nn.Module, setup: Setup) -> None:
+    """Each repeated layer as one graph, which all share: whole models of 24 layers take minutes to compile."""
+    from tfkit.train.process_group import layers
+
+    for layer in layers(model):
+        layer.compile(backend="aot_eager" if setup.tiny else "inductor")
+
+
+def peak_of_step(step: Callable[[], None], setup: Setup) -> float:
+    """GB, weights and moments too."""
+    if setup.device != "cuda":
+        return peak_bytes(step) / 1e9
+    torch.cuda.reset_peak_memory_stats()
+    step()
+    torch.cuda.synchronize()
+    return torch.cuda.max_memory_allocated() / 1e9
+
+
+def train_size(size: Published, setup: Setup) -> Values:
+    """Forward, step, with padding, compiled; theirs and theirs compiled; what the products alone would allow."""
+    values: Values = {"rows x tokens": " x ".join(f"{n:,}" for n in size.shape(setup))}
+    for side in (train_ours, train_theirs):
+        setup.free()
+        values |= side(size, setup)
+    values["theirs / ours"] = ratio(values["theirs: step ms"], values["step ms"])
+    values["compiled: theirs / ours"] = ratio(values["theirs: compiled step ms"], values["compiled step ms"])
+    return values
+
+
+def train_ours(size: Published, setup: Setup) -> Values:
+    """Our columns."""
+    model = size.ours(setup).train()
+    batch = batch_of(size, setup, model.config.vocab_size)  # type: ignore[union-attr, arg-type]
+    step = training_step(model, setup)
+    with CountedOperations() as counted:
+        step(batch)
+    values: Values = {
+        "step ms": (took := timed(step, batch, setup)),
+        "peak GB": peak_of_step(lambda: step(batch), setup),
+    }
+    values["forward ms"] = attempt(partial(timed, forward(model, setup), batch, setup))
+    values["padded step ms"] = attempt(partial(timed, step, padded(batch), setup))
+    compile_layers(model, setup)
+    values["compiled step ms"] = attempt(partial(timed, step, batch, setup))
+    best = min(t for t in (took, values["compiled step ms"]) if isinstance(t, float))
+    values["TFLOP/s"] = counted.total / best / 1e9
+    values["of products"] = counted.total / (best / 1e3) / matmul_rate(setup)
+    return values
+
+
+def forward(model: nn.Module, setup: Setup) -> Callable[[dict[str, Tensor]], None]:
+    """Without gradients, without dropout."""
+
+    def run(batch: dict[str, Tensor]) -> None:
+        model.eval()
+        with torch.inference_mode(), torch.autocast(setup.device, torch.bfloat16):
+            model(**{name: tensor for name, tensor in batch.items() if name != "labels"} | decoder_inputs(model, batch))
+        model.train()
+
+    return run
+
+
+def decoder_inputs(model: nn.Module, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """What an encoder-decoder reads beside its source."""
+    return {"decoder_input_ids": batch["labels"]} if hasattr(model, "encode") and hasattr(model, "decoder") else {}
+
+
+def train_theirs(size: Published, setup: Setup) -> Values:
+    """Their columns; a text where they fail, nothing where they have no such model."""
+    names = ("theirs: step ms", "theirs: compiled step ms")
+    try:
+        model = size.theirs(setup).train()
+    except (LookupError, ImportError) as error:
+        return dict.fromkeys(names, str(error))
+    model.config.use_cache = False
+    step, batch = training_step(model, setup), batch_of(size, setup, model.config.vocab_size)
+    first = attempt(partial(timed, step, batch, setup))
+    compile_layers(model, setup)
+    return dict(zip(names, (first, attempt(partial(timed, step, batch, setup))), strict=True))
+
+
+def timed(step: Callable[[dict[str, Tensor]], None], batch: dict[str, Tensor], setup: Setup) -> float:
+    """Milliseconds of a step."""
+    turns, least = (1, 0.0) if setup.tiny else (5, 1.0)
+    return 1e3 * seconds(lambda: step(batch), setup.device, turns, least)
+
+
+# -- decoding ---------------------------------------------------------------------------------------------------------
+DECODED = [
+    Published("gpt2-xl", "causal_lm"),
+    Published("gpt-j-6b", "causal_lm"),
+    Published("t5-3b", "seq2seq_lm"),
+    Published("bart-large", "seq2seq_lm"),
+]
+BATCHES = (1, 8, 64)
+DECODING_COLUMNS = (
+    "eager ms", "compiled ms", "theirs: eager ms", "theirs: static, compiled ms", "reading once ms",
+    "compiled / reading once", "theirs compiled / ours compiled", "tokens/s", "seconds",
+)  # fmt: skip
+
+
+def decoding(setup: Setup) -> list[Case]:
+    """A line for each model and batch; times are of a step."""
+    return [
+        Case(f"{size.size}, {batch} row{'s' * (batch > 1)}", partial(decode_size, size, batch))
+        for size in DECODED
+        for batch in BATCHES
+    ]
+
+
+def decode_size(size: Published, rows: int, setup: Setup) -> Values:
+    """A decoding step of both sides, and how long reading weights and cache once would take."""
+    ours, theirs = setup.only(size.size, lambda: both_for_decoding(size, setup))
+    prompt, new = (4, 4) if setup.tiny else (128, 128)
+    ids = torch.randint(3, ours.config.vocab_size, (rows, prompt), device=setup.device)
+    backend = "eager" if setup.tiny else "inductor"
+    values: Values = {
+        "eager ms": attempt(partial(token_time, partial(generate_ours, ours, ids, False), new, setup)),
+        "compiled ms": attempt(partial(token_time, partial(generate_ours, ours, ids, backend), new, setup)),
+        "theirs: eager ms": attempt(partial(token_time, partial(generate_theirs, theirs, ids, None), new, setup)),
+        "theirs: static, compiled ms": attempt(
+            partial(token_time, partial(generate_theirs, theirs, ids, "static"), new, setup)
+        ),
+        "reading once ms": 1e3 * bytes_read(ours, ids, new) / copy_rate(setup),
+    }
+    compiled = values["compiled ms"]
+    values["compiled / reading once"] = ratio(compiled, values["reading once ms"])
+    values["theirs compiled / ours compiled"] = ratio(values["theirs: static, compiled ms"], compiled)
+    values["tokens/s"] = ratio(1e3 * rows, compiled)
+    return values
+
+
+def both_for_decoding(size: Published, setup: Setup) -> tuple[Any, Any]:
+    """Ours and theirs, bfloat16; a LookupError in their place where they have none."""
+    with default_dtype(torch.bfloat16):
+        ours = size.ours(setup).eval()
+        try:
+            return ours, size.theirs(setup).eval()
+        except (LookupError, ImportError) as error:
+            return ours, error
+
+
+@contextlib.contextmanager
+def default_dtype(dtype: torch.dtype):
+    """Models are made in it: 6 billion weights in float32 first would be twice the memory."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+def generate_ours(model: Any, ids: Tensor, compiled: Any, new: int) -> None:
+    """`new` tokens, greedily."""
+    tfkit.generate(model, ids, attention_mask=torch.ones_like(ids), end_id=-1, max_new_tokens=new, compile=compiled)
+
+
+def generate_theirs(model: Any, ids: Tensor, cache: str | None, new: int) -> None:
+    """`new` tokens, greedily. Raises what there is in the place of a model."""
+    if isinstance(model, Exception):
+        raise model
+    how: dict[str, Any] = {"max_new_tokens": new, "min_new_tokens": new, "do_sample": False, "use_cache": True}
+    how |= {"pad_token_id": 0, "eos_token_id": None} | ({"cache_implementation": cache} if cache else {})
+    model.generate(ids, attention_mask=torch.ones_like(ids), **how)
+
+
+def token_time(generate: Callable[[int], None], new: int, setup: Setup) -> float:
+    """Milliseconds of a token after the first: what the prompt takes is in both runs, and falls out."""
+    turns, least = (1, 0.0) if setup.tiny else (3, 0.5)
+    long, short = (seconds(lambda n=n: generate(n), setup.device, turns, least) for n in (new, 1))  # type: ignore[misc]
+    return 1e3 * max(long - short, 0.0) / (new - 1)
+
+
+@torch.inference_mode()
+def bytes_read(model: Any, ids: Tensor, new: int) -> int:
+    """What one step has to read: the decoder's weights and, half-way, its cache."""
+    weights = sum(p.numel() * p.element_size() for name, p in model.named_parameters() if is_read(model, name, p))
+    if hasattr(model, "encode") and hasattr(model, "decoder"):
+        start = torch.ones(len(ids), new // 2, dtype=torch.int64, device=ids.device)
+        cache = model(input_ids=ids, decoder_input_ids=start, use_cache=True).cache
+    else:
+        cache = model(input_ids=torch.cat([ids, ids[:, : new // 2]], 1), use_cache=True, logits_to_keep=1).cache
+    held = [buffer for pair in cache.cross_attention.values() for buffer in pair]
+    held += [t[..., : cache.length, :] for buffer in cache.self_attention.values() for t in (buffer.k, buffer.v)]
+    return weights + sum(tensor.numel() * tensor.element_size() for tensor in held)
+
+
+def is_read(model: Any, name: str, parameter: Tensor) -> bool:
+    """Whether a decoding step reads this parameter: the encoder's, and the projections that its states went through,
+    are read for the prompt; of a table of embeddings a step reads a few rows, unless it is the output matrix too."""
+    if name.startswith(("encoder.", "encode.")) or re.search(r"cross_attn\.[kv]_proj\.", name):
+        return False
+    table = isinstance(model.get_submodule(name.rpartition(".")[0]), nn.Embedding)
+    return not table or (parameter.size(0) == model.config.vocab_size and getattr(model, "output", None) is None)
+
+
+# -- grading ----------------------------------------------------------------------------------------------------------
+QUICK = ("attention.scaled_dot_product", "masks.decoder", "attention.multi_head", "decoding.greedy", "sparse.bigbird")
+
+
+def grading(setup: Setup) -> list[Case]:
+    """Right and wrong answers in boxes on the card, attacks, seconds a submission, a run of `tfkit.train`."""
+    chosen = QUICK[:1] if setup.tiny else QUICK
+    return [
+        Case("answers in boxes", partial(run_tests, ("tests/autograder/test_device.py",), ("-m", "gpu and not slow"))),
+        Case("attacks on a card", partial(run_tests, ("tests/autograder/attacks",), ("-k", "gpu"))),
+        *(Case(f"a submission to {name}", partial(grade_exercise, name)) for name in chosen),
+        Case("tfkit.train, gpt2", train_text),
+    ]
+
+
+def grade_exercise(name: str, setup: Setup) -> Values:
+    """Seconds that one more right answer takes on the device, in a process that has graded others."""
+    files = sorted(map(str, (ROOT / "course" / "units").glob(f"*/submissions/{name}/right/*.py")))
+    if not files:
+        raise FileNotFoundError(f"no right answers to {name} are here: run this from a clone of the repository")
+
+    def took(count: int) -> float:
+        command = [sys.executable, "-m", "autograder", "check", name, *(files * count)[:count]]
+        began = time.perf_counter()
+        done = subprocess.run([*command, "--device", setup.device, "--json"], capture_output=True, text=True)
+        if done.returncode != 0 or done.stdout.count('"passed"') < count:
+            raise RuntimeError(f"not passed on {setup.device}: {(done.stderr or done.stdout)[-160:]}")
+        return time.perf_counter() - began
+
+    many = 3 if setup.tiny else 11
+    return {"measured": (took(many) - took(1)) / (many - 1), "unit": "s a submission, warm"}
+
+
+def train_text(setup: Setup) -> Values:
+    """`python -m tfkit.train` on the documentation's own text -> its closing lines."""
+    steps, sizes = (3, ("d_model=32", "n_layers=2", "n_heads=2")) if setup.tiny else (200, ())
+    text = sorted(map(str, (ROOT / "docs").rglob("*.md")))
+    with tempfile.TemporaryDirectory() as out:
+        command = [sys.executable, "-m", "tfkit.train", "gpt2", "--text", *text, "--out", out, "--steps", str(steps)]
+        command += ["--precision", "bfloat16", "--vocabulary", "500", "--length", "64" if setup.tiny else "512"]
+        command += ["--set", *sizes] if sizes else []
+        done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError((done.stderr or done.stdout).strip()[-160:])
+    said = [line for line in done.stdout.splitlines() if "tokens/s" in line]
+    return {"measured": said[-1].strip() if said else done.stdout.strip()[-160:], "unit": ""}
