@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tfkit.tools import gpu, gpu_cases
-from tfkit.tools.gpu_cases import Case, Setup
+from tfkit.tools.gpu_cases import BenchmarkCase, Setup
 
 ROOT = Path(__file__).parents[2]
 TINY = Setup("cpu", tiny=True)
@@ -68,9 +68,11 @@ def counted(monkeypatch, *outcomes):
                 raise outcome
             return {"measured": outcome}
 
-        return Case(name, measured)
+        return BenchmarkCase(name, measured)
 
-    part = gpu.Part("Part", lambda setup: [case(f"case {i}", x) for i, x in enumerate(outcomes)], ("measured",))
+    part = gpu.BenchmarkPart(
+        "Part", lambda setup: [case(f"case {i}", x) for i, x in enumerate(outcomes)], ("measured",)
+    )
     monkeypatch.setitem(gpu.PARTS, "contact", part)
     return ran
 

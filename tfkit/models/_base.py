@@ -25,6 +25,7 @@ from torch.utils._pytree import MappingKey, register_pytree_node
 from typing_extensions import dataclass_transform
 
 from ..nn.activations import ACTIVATIONS
+from ..objectives.chunked_cross_entropy import DeferredLogits
 
 FIELDS = ("loss", "logits", "last_hidden_state", "encoder_last_hidden_state", "cache", "state")
 ALIASES = {"past_key_values": "cache", "prediction_scores": "logits"}  # transformers' names of ours
@@ -80,7 +81,8 @@ class Output(dict):
     """
 
     def __init__(self, *args: Any, **fields: Any) -> None:
-        super().__init__({name: value for name, value in dict(*args, **fields).items() if value is not None})
+        given = dict(*args, **fields)
+        super().__init__({n: x for n, x in given.items() if not (x is None or isinstance(x, DeferredLogits))})
 
     def __getattr__(self, name: str) -> Any:
         name = ALIASES.get(name, name)

@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from ..nn import Dropout
+from ..objectives.chunked_cross_entropy import word_scores
 from ..objectives.cross_entropy import cross_entropy, next_labels
 from ._base import check_probabilities, check_target, configuration, get_activation, require_tensor
 
@@ -135,7 +136,7 @@ class MaskedLMHead(WordHead):
         self.activation = get_activation(activation_name or c.activation)
 
     def scores(self, inputs):
-        return F.linear(self.norm(self.activation(self.dense(inputs.states))), inputs.table, self.bias)  # [B,L,V]
+        return word_scores(self.norm(self.activation(self.dense(inputs.states))), inputs.table, self.bias)  # [B,L,V]
 
 
 class TiedLM(WordHead):
@@ -146,7 +147,7 @@ class TiedLM(WordHead):
         self.bias = nn.Parameter(torch.zeros(c.vocab_size))
 
     def scores(self, inputs):
-        return F.linear(inputs.states, inputs.table, self.bias)
+        return word_scores(inputs.states, inputs.table, self.bias)
 
 
 class ShiftedLabels(WordHead):

@@ -9,11 +9,11 @@ Trained  objectives.denoising: text infilling and shuffled sentences
 from typing import Any, ClassVar
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 from ..nn import Attention, Dropout, FeedForward, LayerDrop
 from ..nn.positions import table_slice
+from ..objectives.chunked_cross_entropy import word_scores
 from ..objectives.cross_entropy import cross_entropy
 from . import _fairseq
 from ._base import (
@@ -196,7 +196,7 @@ class BART(Model):
     def score(self, x):
         """x [B,T,E] -> logits [B,T,V]"""
         bias = self.final_logits_bias[0].to(x.dtype) if self.LOGITS_BIAS and self.head == "seq2seq_lm" else None
-        return F.linear(x, self.words(self.table("decoder")), bias)
+        return word_scores(x, self.words(self.table("decoder")), bias)
 
 
 MODEL = BART

@@ -8,11 +8,11 @@ Trained  objectives.causal_lm; the first token of each text is a control code th
 """
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 from ..namemap import NameMap
 from ..nn import sinusoidal_positions
+from ..objectives.chunked_cross_entropy import word_scores
 from . import gpt2
 from ._base import configuration, embed_ids
 from ._heads import LABEL_FIELDS
@@ -67,7 +67,7 @@ class CTRL(gpt2.GPT2):
         return self.norm(x)
 
     def score(self, x):
-        return F.linear(x, self.words(self.embed), self.score_bias)
+        return word_scores(x, self.words(self.embed), self.score_bias)
 
 
 MODEL = CTRL

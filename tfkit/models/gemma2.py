@@ -9,6 +9,7 @@ Trained  objectives.causal_lm, the small ones by distillation from a larger mode
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from torch import Tensor, nn
@@ -16,6 +17,7 @@ from torch import Tensor, nn
 from ..nn import Cache
 from ..nn.grouped_query import GroupedQueryAttention, Rotation
 from ..nn.rms_norm import UnitOffsetRMSNorm
+from ..objectives.chunked_cross_entropy import DeferredLogits
 from . import llama
 from ._base import configuration
 from ._rope import read_rope, write_rope
@@ -80,6 +82,8 @@ def scale_embeddings(x: Tensor) -> Tensor:
 
 def soft_cap(logits: Tensor, cap: float | None) -> Tensor:
     """Held between -cap and cap by a tanh, unless there is none."""
+    if isinstance(logits, DeferredLogits):
+        return replace(logits, cap=cap)
     return logits if cap is None else cap * (logits / cap).tanh()
 
 

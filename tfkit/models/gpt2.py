@@ -9,12 +9,12 @@ Trained  objectives.causal_lm
 
 from typing import Any, ClassVar
 
-import torch.nn.functional as F
 from torch import nn
 
 from ..namemap import FusedTensors, NameMap
 from ..nn import Attention, Cache, Dropout, FeedForward
 from ..nn.positions import position_range
+from ..objectives.chunked_cross_entropy import word_scores
 from ..objectives.cross_entropy import cross_entropy, next_labels
 from . import _heads as heads
 from ._base import (
@@ -171,7 +171,7 @@ class GPT2(Model):
 
     def score(self, x):
         """x [B,L,E] -> logits [B,L,V]"""
-        return F.linear(x, self.words(self.embed))
+        return word_scores(x, self.words(self.embed))
 
     def forward(
         self,

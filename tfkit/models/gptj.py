@@ -12,6 +12,7 @@ from torch import nn
 from ..namemap import NameMap
 from ..nn import Dropout, FeedForward
 from ..nn.rotary import RotaryAttention, rotary_angles
+from ..objectives.chunked_cross_entropy import word_scores
 from . import gpt2
 from ._base import configuration, embed_ids, get_activation
 
@@ -74,7 +75,7 @@ class GPTJ(gpt2.GPT2):
         return self.norm(x)
 
     def score(self, x):
-        return self.lm_head(x)
+        return word_scores(x, self.lm_head.weight, self.lm_head.bias)
 
 
 MODEL = GPTJ

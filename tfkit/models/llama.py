@@ -25,6 +25,7 @@ from ..nn.grouped_query import GroupedQueryAttention, Rotation
 from ..nn.positions import position_range
 from ..nn.rms_norm import RMSNorm
 from ..nn.rope import rope_frequencies, rope_rotation
+from ..objectives.chunked_cross_entropy import word_scores
 from ..objectives.cross_entropy import cross_entropy, next_labels
 from . import _heads as heads
 from ._base import Model, Output, check_ids, configuration, embed_ids, get_activation, to_bool_mask
@@ -224,7 +225,7 @@ class Llama(Model):
 
     def score(self, x: Tensor) -> Tensor:
         """x [B,L,E] -> logits [B,L,V]"""
-        return F.linear(x, self.embed.weight if self.config.tie_word_embeddings else self.lm_head.weight)
+        return word_scores(x, self.embed.weight if self.config.tie_word_embeddings else self.lm_head.weight)
 
     def forward(
         self,

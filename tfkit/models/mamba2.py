@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from ..namemap import NameMap
 from ..nn.rms_norm import RMSNorm
 from ..nn.state_space import StateCache, state_space_scan
+from ..objectives.chunked_cross_entropy import word_scores
 from ..objectives.cross_entropy import cross_entropy, next_labels
 from ._base import Model, Output, check_ids, configuration, embed_ids, get_activation, to_bool_mask
 
@@ -212,7 +213,7 @@ class Mamba2(Model):
         logits = loss = None
         if self.head:
             table = self.embed.weight if self.config.tie_word_embeddings else self.lm_head.weight
-            logits = F.linear(x[:, -logits_to_keep:], table)
+            logits = word_scores(x[:, -logits_to_keep:], table)
             loss = None if labels is None else cross_entropy(logits, next_labels(labels))
         return Output(loss=loss, logits=logits, last_hidden_state=x, cache=cache)
 

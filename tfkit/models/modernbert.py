@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..namemap import FusedTensors, NameMap
@@ -19,6 +18,7 @@ from ..nn import Dropout
 from ..nn.feed_forward import GatedFeedForward
 from ..nn.grouped_query import GroupedQueryAttention, Rotation
 from ..nn.rope import rope_frequencies, rope_rotation
+from ..objectives.chunked_cross_entropy import word_scores
 from ..objectives.cross_entropy import cross_entropy
 from . import _heads as heads
 from . import bert
@@ -139,7 +139,7 @@ class MaskedLMHead(Head):
         states = inputs.states
         if self.sparse and labels is not None:
             states, labels = states[labels != -100], labels[labels != -100]  # [N,E], [N]
-        logits = F.linear(self.mixed(states), inputs.table, self.bias)
+        logits = word_scores(self.mixed(states), inputs.table, self.bias)
         loss = None if labels is None else cross_entropy(logits, labels)
         return {"loss": loss, "logits": logits, "last_hidden_state": inputs.states}
 

@@ -9,11 +9,11 @@ Trained  objectives.span_corruption, then many tasks as text to text
 """
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 from ..namemap import NameMap
 from ..nn import Attention, Dropout, relative_bucket
+from ..objectives.chunked_cross_entropy import word_scores
 from ..objectives.cross_entropy import cross_entropy
 from . import _heads as heads
 from ._base import Model, Output, check_ids, configuration, embed_ids, get_activation, to_bool_mask
@@ -215,7 +215,7 @@ class T5(Model):
     def score(self, x):
         """x [B,T,E] -> logits [B,T,V]"""
         x = x * self.config.d_model**-0.5 if self.config.scale_decoder_outputs else x
-        return F.linear(x, self.embed.weight) if self.config.tie_word_embeddings else self.lm_head(x)
+        return word_scores(x, (self.embed if self.config.tie_word_embeddings else self.lm_head).weight)
 
 
 MODEL = T5

@@ -12,11 +12,11 @@ Trained  masked language modelling, or next-token prediction (causal, labels shi
 from typing import Any, ClassVar
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 from ..namemap import NameMap
 from ..nn import sinusoidal_positions
+from ..objectives.chunked_cross_entropy import word_scores
 from . import _heads as heads
 from . import bert
 from ._base import Model, configuration, embed_ids, normal_init
@@ -119,7 +119,7 @@ class MaskedLMHead(heads.WordHead):
     def scores(self, inputs):
         """-> [B,L,V], of an adaptive softmax log-probabilities: whose cross-entropy is its loss"""
         if self.words is None:
-            return F.linear(inputs.states, inputs.table, self.bias)
+            return word_scores(inputs.states, inputs.table, self.bias)
         return self.words.log_prob(inputs.states.flatten(0, 1)).unflatten(0, inputs.states.shape[:2])
 
 

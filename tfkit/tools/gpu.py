@@ -25,25 +25,25 @@ from typing import Any
 import torch
 
 from tfkit.tools import gpu_cases
-from tfkit.tools.gpu_cases import Case, Setup, first_line
+from tfkit.tools.gpu_cases import BenchmarkCase, Setup, first_line
 
 NO_CARD = "no CUDA device is here, so nothing was measured; `make gpu TINY=1` tries the script itself, on the CPU"
 
 
 @dataclass(frozen=True)
-class Part:
+class BenchmarkPart:
     """Cases that are measured in one go, and the columns of their table."""
 
     title: str
-    cases: Callable[[Setup], list[Case]]
+    cases: Callable[[Setup], list[BenchmarkCase]]
     columns: tuple[str, ...]
 
 
 PARTS = {
-    "contact": Part("Contact", gpu_cases.contact, ("measured", "unit", "seconds")),
-    "training": Part("Forward pass and training step", gpu_cases.training, gpu_cases.TRAINING_COLUMNS),
-    "decoding": Part("Decoding", gpu_cases.decoding, gpu_cases.DECODING_COLUMNS),
-    "grading": Part("Grading, and `tfkit.train`", gpu_cases.grading, ("measured", "unit", "seconds")),
+    "contact": BenchmarkPart("Contact", gpu_cases.contact, ("measured", "unit", "seconds")),
+    "training": BenchmarkPart("Forward pass and training step", gpu_cases.training, gpu_cases.TRAINING_COLUMNS),
+    "decoding": BenchmarkPart("Decoding", gpu_cases.decoding, gpu_cases.DECODING_COLUMNS),
+    "grading": BenchmarkPart("Grading, and `tfkit.train`", gpu_cases.grading, ("measured", "unit", "seconds")),
 }
 Row = dict[str, Any]
 
@@ -99,7 +99,7 @@ class Record:
         return name in self.rows and not (retry and "error" in self.rows[name])
 
 
-def measure(cases: Iterable[Case], record: Record, setup: Setup, seconds: float, retry: bool) -> list[str]:
+def measure(cases: Iterable[BenchmarkCase], record: Record, setup: Setup, seconds: float, retry: bool) -> list[str]:
     """Runs what is not recorded yet, until the time is over -> names of the cases that were left."""
     end, left = time.monotonic() + seconds, []
     for case in cases:
@@ -164,8 +164,8 @@ NOTHING = """**No card has been at hand: nothing on this page has been measured,
 tested without one: that the script runs (`make gpu TINY=1`, also in CI) and, by a device that is pretended on the CPU,
 that models mix no devices and do not wait for one in a forward pass (`tests/models/test_devices.py`)."""
 GOALS = """Goals: a decoding step takes at most 1.15 times as long as reading weights and cache once, at the measured
-copy rate; training reaches 45 % of the measured rate of bf16 products; dense attention 500 TFLOP/s at 8,192 tokens on an
-H100; compiled, nothing is slower than transformers compiled, and relative and sparse models are 1.5 times as fast.
+copy rate; training reaches 45 % of the measured rate of bf16 products; dense attention 500 TFLOP/s at 8,192 tokens on
+an H100; compiled, nothing is slower than transformers compiled, and relative and sparse models are 1.5 times as fast.
 
 How to read the tables: times are the best of several runs, by the host's clock round a synchronisation. "Theirs" is
 transformers with the same configuration, freshly initialised, with PyTorch's attention kernels; "compiled" compiles

@@ -20,13 +20,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils.flop_counter import flop_registry
 
 import tfkit
 from tfkit import registry
 from tfkit.hub import published
+from tfkit.objectives.chunked_cross_entropy import chunked_logits
 from tfkit.tools.memory import peak_bytes
+from tfkit.train.process_group import layers
+from tfkit.train.throughput import CountedOperations
 
 Values = dict[str, Any]
 ROOT = Path(__file__).parents[2]
@@ -64,7 +65,7 @@ class Setup:
 
 
 @dataclass(frozen=True)
-class Case:
+class BenchmarkCase:
     """One line of a table."""
 
     name: str
@@ -186,10 +187,10 @@ def run_doctor(setup: Setup) -> Values:
     return {"measured": found[1], "unit": ""}
 
 
-LAWS = ("tests/models/test_devices.py", "tests/train/test_loop.py")
+LAWS = ("tests/models/test_devices.py", "tests/train/test_throughput.py")
 
 
-def contact(setup: Setup) -> list[Case]:
+def contact(setup: Setup) -> list[BenchmarkCase]:
     """Ceilings, then the laws on the card."""
     backends = {
         "cuDNN": SDPBackend.CUDNN_ATTENTION,
@@ -201,18 +202,18 @@ def contact(setup: Setup) -> list[Case]:
         backends = {"math": SDPBackend.MATH}
     products = {"bf16": (torch.bfloat16, False), "TF32": (torch.float32, True), "float32": (torch.float32, False)}
     return [
-        Case("the card", described_card),
-        Case("copy", lambda s: {"measured": copy_rate(s) / 1e9, "unit": "GB/s, read and written"}),
+        BenchmarkCase("the card", described_card),
+        BenchmarkCase("copy", lambda s: {"measured": copy_rate(s) / 1e9, "unit": "GB/s, read and written"}),
         *(
-            Case(f"product of 8,192 x 8,192, {name}", partial(in_tera, partial(_product, *kind)))
+            BenchmarkCase(f"product of 8,192 x 8,192, {name}", partial(in_tera, partial(_product, *kind)))
             for name, kind in products.items()
         ),
         *(
-            Case(f"causal attention over 8,192, {name}", partial(in_tera, partial(_attention, backend)))
+            BenchmarkCase(f"causal attention over 8,192, {name}", partial(in_tera, partial(_attention, backend)))
             for name, backend in backends.items()
         ),
-        Case("devices that boxes reach", run_doctor),
-        Case(
+        BenchmarkCase("devices that boxes reach", run_doctor),
+        BenchmarkCase(
             "laws of models on the card",
             partial(run_tests, LAWS, ("-m", "gpu")),
         ),
@@ -239,7 +240,7 @@ SMALL = {  # for `--tiny`, where a Config has the field
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedSize:
     """A published size, and how it is measured: rows x length tokens."""
 
     size: str
@@ -284,20 +285,20 @@ class Published:
 
 
 TRAINED = [
-    Published("bert-large-uncased", "masked_lm", rows=32),
-    Published("gpt2-medium", "causal_lm", rows=16, length=1024),
-    Published("t5-large", "seq2seq_lm", rows=16),
-    Published("bart-large", "seq2seq_lm", rows=16, length=1024),
-    Published("xlnet-large-cased", "masked_lm", rows=16),
-    Published("deberta-large", "masked_lm", rows=16),
-    Published("longformer-base-4096", "masked_lm", rows=4, length=4096),
-    Published("longformer-base-4096", "masked_lm", rows=1, length=16384, changes={"max_length": 16386}),
-    Published("bigbird-roberta-base", "masked_lm", rows=4, length=4096),
-    Published("bigbird-roberta-base", "masked_lm", rows=1, length=16384, changes={"max_length": 16384}),
-    Published("reformer-enwik8", "causal_lm", rows=1, length=65536),
-    Published("prophetnet-large-uncased", "seq2seq_lm", rows=8),
-    Published("transfo-xl-wt103", "causal_lm", rows=16),
-    Published("llama-3.2-1b", "causal_lm", rows=4, length=2048),
+    PublishedSize("bert-large-uncased", "masked_lm", rows=32),
+    PublishedSize("gpt2-medium", "causal_lm", rows=16, length=1024),
+    PublishedSize("t5-large", "seq2seq_lm", rows=16),
+    PublishedSize("bart-large", "seq2seq_lm", rows=16, length=1024),
+    PublishedSize("xlnet-large-cased", "masked_lm", rows=16),
+    PublishedSize("deberta-large", "masked_lm", rows=16),
+    PublishedSize("longformer-base-4096", "masked_lm", rows=4, length=4096),
+    PublishedSize("longformer-base-4096", "masked_lm", rows=1, length=16384, changes={"max_length": 16386}),
+    PublishedSize("bigbird-roberta-base", "masked_lm", rows=4, length=4096),
+    PublishedSize("bigbird-roberta-base", "masked_lm", rows=1, length=16384, changes={"max_length": 16384}),
+    PublishedSize("reformer-enwik8", "causal_lm", rows=1, length=65536),
+    PublishedSize("prophetnet-large-uncased", "seq2seq_lm", rows=8),
+    PublishedSize("transfo-xl-wt103", "causal_lm", rows=16),
+    PublishedSize("llama-3.2-1b", "causal_lm", rows=4, length=2048),
 ]
 TRAINING_COLUMNS = (
     "rows x tokens", "forward ms", "step ms", "padded step ms", "compiled step ms", "TFLOP/s", "of products", "peak GB",
@@ -306,12 +307,12 @@ TRAINING_COLUMNS = (
 
 
 # -- forward pass and training step -----------------------------------------------------------------------------------
-def training(setup: Setup) -> list[Case]:
+def training(setup: Setup) -> list[BenchmarkCase]:
     """A line for each published size."""
-    return [Case(f"{size.size}, {size.length:,} tokens", partial(train_size, size)) for size in TRAINED]
+    return [BenchmarkCase(f"{size.size}, {size.length:,} tokens", partial(train_size, size)) for size in TRAINED]
 
 
-def batch_of(size: Published, setup: Setup, vocabulary: int) -> dict[str, Tensor]:
+def batch_of(size: PublishedSize, setup: Setup, vocabulary: int) -> dict[str, Tensor]:
     """ids, and the same as labels [B,L]"""
     ids = torch.randint(3, vocabulary, size.shape(setup), device=setup.device)
     return {"input_ids": ids, "labels": ids.clone()}
@@ -325,12 +326,12 @@ def padded(batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def training_step(model: Any, setup: Setup) -> Callable[[dict[str, Tensor]], None]:
-    """Forward in autocast, backward, AdamW; nothing waits for the card."""
+    """Forward in autocast, backward, AdamW, as `tfkit.train` has it; nothing waits for the card."""
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-6, fused=True)
 
     def step(batch: dict[str, Tensor]) -> None:
         optimizer.zero_grad(set_to_none=True)
-        with torch.autocast(setup.device, torch.bfloat16):
+        with torch.autocast(setup.device, torch.bfloat16), chunked_logits():  # which theirs know nothing of
             loss = model(**batch).loss
         loss.backward()
         optimizer.step()
@@ -338,23 +339,8 @@ def training_step(model: Any, setup: Setup) -> Callable[[dict[str, Tensor]], Non
     return step
 
 
-class CountedOperations(TorchDispatchMode):
-    """Adds up the operations of products and attention in `total`, as torch counts them. Its own counter watches
-    modules as well, which a backward pass within a backward pass, Reformer's, does not allow."""
-
-    total = 0
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        out = func(*args, **(kwargs or {}))
-        if count := flop_registry.get(func.overloadpacket):
-            self.total += count(*args, **(kwargs or {}), out_val=out)
-        return out
-
-
 def compile_layers(model: nn.Module, setup: Setup) -> None:
     """Each repeated layer as one graph, which all share: whole models of 24 layers take minutes to compile."""
-    from tfkit.train.process_group import layers
-
     for layer in layers(model):
         layer.compile(backend="aot_eager" if setup.tiny else "inductor")
 
@@ -369,7 +355,7 @@ def peak_of_step(step: Callable[[], None], setup: Setup) -> float:
     return torch.cuda.max_memory_allocated() / 1e9
 
 
-def train_size(size: Published, setup: Setup) -> Values:
+def train_size(size: PublishedSize, setup: Setup) -> Values:
     """Forward, step, with padding, compiled; theirs and theirs compiled; what the products alone would allow."""
     values: Values = {"rows x tokens": " x ".join(f"{n:,}" for n in size.shape(setup))}
     for side in (train_ours, train_theirs):
@@ -380,7 +366,7 @@ def train_size(size: Published, setup: Setup) -> Values:
     return values
 
 
-def train_ours(size: Published, setup: Setup) -> Values:
+def train_ours(size: PublishedSize, setup: Setup) -> Values:
     """Our columns."""
     model = size.ours(setup).train()
     batch = batch_of(size, setup, model.config.vocab_size)  # type: ignore[union-attr, arg-type]
@@ -418,7 +404,7 @@ def decoder_inputs(model: nn.Module, batch: dict[str, Tensor]) -> dict[str, Tens
     return {"decoder_input_ids": batch["labels"]} if hasattr(model, "encode") and hasattr(model, "decoder") else {}
 
 
-def train_theirs(size: Published, setup: Setup) -> Values:
+def train_theirs(size: PublishedSize, setup: Setup) -> Values:
     """Their columns; a text where they fail, nothing where they have no such model."""
     names = ("theirs: step ms", "theirs: compiled step ms")
     try:
@@ -440,10 +426,10 @@ def timed(step: Callable[[dict[str, Tensor]], None], batch: dict[str, Tensor], s
 
 # -- decoding ---------------------------------------------------------------------------------------------------------
 DECODED = [
-    Published("gpt2-xl", "causal_lm"),
-    Published("gpt-j-6b", "causal_lm"),
-    Published("t5-3b", "seq2seq_lm"),
-    Published("bart-large", "seq2seq_lm"),
+    PublishedSize("gpt2-xl", "causal_lm"),
+    PublishedSize("gpt-j-6b", "causal_lm"),
+    PublishedSize("t5-3b", "seq2seq_lm"),
+    PublishedSize("bart-large", "seq2seq_lm"),
 ]
 BATCHES = (1, 8, 64)
 DECODING_COLUMNS = (
@@ -452,16 +438,16 @@ DECODING_COLUMNS = (
 )  # fmt: skip
 
 
-def decoding(setup: Setup) -> list[Case]:
+def decoding(setup: Setup) -> list[BenchmarkCase]:
     """A line for each model and batch; times are of a step."""
     return [
-        Case(f"{size.size}, {batch} row{'s' * (batch > 1)}", partial(decode_size, size, batch))
+        BenchmarkCase(f"{size.size}, {batch} row{'s' * (batch > 1)}", partial(decode_size, size, batch))
         for size in DECODED
         for batch in BATCHES
     ]
 
 
-def decode_size(size: Published, rows: int, setup: Setup) -> Values:
+def decode_size(size: PublishedSize, rows: int, setup: Setup) -> Values:
     """A decoding step of both sides, and how long reading weights and cache once would take."""
     ours, theirs = setup.only(size.size, lambda: both_for_decoding(size, setup))
     prompt, new = (4, 4) if setup.tiny else (128, 128)
@@ -483,7 +469,7 @@ def decode_size(size: Published, rows: int, setup: Setup) -> Values:
     return values
 
 
-def both_for_decoding(size: Published, setup: Setup) -> tuple[Any, Any]:
+def both_for_decoding(size: PublishedSize, setup: Setup) -> tuple[Any, Any]:
     """Ours and theirs, bfloat16; a LookupError in their place where they have none."""
     with default_dtype(torch.bfloat16):
         ours = size.ours(setup).eval()
@@ -552,14 +538,16 @@ def is_read(model: Any, name: str, parameter: Tensor) -> bool:
 QUICK = ("attention.scaled_dot_product", "masks.decoder", "attention.multi_head", "decoding.greedy", "sparse.bigbird")
 
 
-def grading(setup: Setup) -> list[Case]:
+def grading(setup: Setup) -> list[BenchmarkCase]:
     """Right and wrong answers in boxes on the card, attacks, seconds a submission, a run of `tfkit.train`."""
     chosen = QUICK[:1] if setup.tiny else QUICK
     return [
-        Case("answers in boxes", partial(run_tests, ("tests/autograder/test_device.py",), ("-m", "gpu and not slow"))),
-        Case("attacks on a card", partial(run_tests, ("tests/autograder/attacks",), ("-k", "gpu"))),
-        *(Case(f"a submission to {name}", partial(grade_exercise, name)) for name in chosen),
-        Case("tfkit.train, gpt2", train_text),
+        BenchmarkCase(
+            "answers in boxes", partial(run_tests, ("tests/autograder/test_device.py",), ("-m", "gpu and not slow"))
+        ),
+        BenchmarkCase("attacks on a card", partial(run_tests, ("tests/autograder/attacks",), ("-k", "gpu"))),
+        *(BenchmarkCase(f"a submission to {name}", partial(grade_exercise, name)) for name in chosen),
+        BenchmarkCase("tfkit.train, gpt2", train_text),
     ]
 
 
@@ -592,5 +580,5 @@ def train_text(setup: Setup) -> Values:
         done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError((done.stderr or done.stdout).strip()[-160:])
-    said = [line for line in done.stdout.splitlines() if "tokens/s" in line]
+    said = [line for line in done.stdout.splitlines() if "MFU" in line]
     return {"measured": said[-1].strip() if said else done.stdout.strip()[-160:], "unit": ""}

@@ -14,26 +14,29 @@ import ast
 import math
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 import tfkit
 from tfkit.objectives import trainable
+from tfkit.objectives.chunked_cross_entropy import chunked_logits
 from tfkit.text import vocabulary
 from tfkit.text.vocabulary import Tokenizer
 from tfkit.train.activation_checkpointing import checkpoint_activations
 from tfkit.train.loop import DivergedError, fit
 from tfkit.train.packed_dataset import PackedDataset
 from tfkit.train.prepare import objective, prepare
-from tfkit.train.process_group import ProcessGroup
+from tfkit.train.process_group import ProcessGroup, layers
 from tfkit.train.schedules import linear_rate
+from tfkit.train.throughput import operations_per_token, peak_memory, product_rate
 
-PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+PRECISIONS = {"float32": torch.float32, "tf32": torch.float32, "bfloat16": torch.bfloat16}
 
 
 def number(kind: Callable[[str], Any], least: float, below: float = math.inf) -> Callable[[str], Any]:
@@ -73,7 +76,19 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--steps", type=COUNT, default=500)
     parser.add_argument("--peak", type=number(float, 0.0), default=1e-3, help="the highest learning rate")
     parser.add_argument("--warmup", type=AMOUNT, default=50)
-    parser.add_argument("--precision", choices=PRECISIONS, default="float32")
+    parser.add_argument(
+        "--precision",
+        choices=PRECISIONS,
+        default="float32",
+        help="of products; tf32: rounded, on a card",
+    )
+    parser.add_argument("--compile", action="store_true", help="each layer as one graph, by torch.compile")
+    parser.add_argument(
+        "--logits",
+        type=AMOUNT,
+        metavar="ROWS",
+        help="of the loss that are held at once; 0: all; unless given, those that fit into 128 MiB",
+    )
     parser.add_argument("--recompute", action="store_true", help="keep one layer's activations at a time")
     parser.add_argument(
         "--average", type=number(float, 0.0, 1.0), metavar="DECAY", help="keep a moving average of the weights as well"
@@ -130,6 +145,8 @@ def run(given: argparse.Namespace, world: ProcessGroup) -> None:
     check(given, world)
     words = prepare(given, world)
     goal, model = objective(given, words), make(given, symbols(words))
+    if given.precision == "tf32":
+        torch.set_float32_matmul_precision("high")
     if given.recompute:
         checkpoint_activations(model)
     average = None
@@ -140,8 +157,12 @@ def run(given: argparse.Namespace, world: ProcessGroup) -> None:
     spread = world.spread(model, given.parallel)
     special = [i for i in (words.pad_id, words.start_id, words.end_id) if i is not None]
     batches = PackedDataset(given.out / "rows.npy", goal, given.batch, special, world)
+    speed = Speed(model, next(iter(batches(torch.Generator()))), given, world)
+    if given.compile:
+        for layer in layers(model):
+            layer.compile()
     history = fit(
-        spread, batches, lambda net, batch: net(**batch).loss, steps=given.steps, accumulate=given.accumulate,
+        spread, batches, model_loss(given.logits), steps=given.steps, accumulate=given.accumulate,
         rate=lambda step: linear_rate(step, given.peak, given.warmup, given.steps + 1), seed=given.seed, world=world,
         precision=PRECISIONS[given.precision], average=average, log=given.out, save_every=given.save_every,
         checkpoint=given.out / ("state.safetensors" if world.size == 1 else "state"),
@@ -151,6 +172,39 @@ def run(given: argparse.Namespace, world: ProcessGroup) -> None:
         words.save_pretrained(given.out / "model")
     if world.rank == 0 and history.losses:
         print(f"step {history.steps}: loss {history.losses[-1]:.4f}; everything is in {given.out}")
+        print(speed.line(history.tokens_per_second))
+
+
+def model_loss(rows: int | None) -> Callable[[nn.Module, Any], Tensor]:
+    """The loss that the model itself computes. rows: of logits that are held at once; 0: all; None: as many as fit."""
+
+    def loss(model: nn.Module, batch: Any) -> Tensor:
+        with nullcontext() if rows == 0 else chunked_logits(rows or 0):
+            found: Tensor = model(**batch).loss
+        return found
+
+    return loss
+
+
+class Speed:
+    """What a run tells of its speed: tokens a second, the share of what products alone would reach, the memory."""
+
+    def __init__(self, model: nn.Module, batch: dict[str, Tensor], given: argparse.Namespace, world: ProcessGroup):
+        self.device, self.operations = world.device, 0.0
+        if given.parallel == "ddp" or world.size == 1:  # under FSDP no process holds the whole model
+            self.operations = operations_per_token(model, batch)
+            dtype = PRECISIONS[given.precision]
+            self.most = world.size * product_rate(self.device, dtype)
+
+    def line(self, tokens_per_second: float) -> str:
+        """One line of it."""
+        parts = [f"{tokens_per_second:,.0f} tokens/s"]
+        if self.operations:
+            share = tokens_per_second * self.operations / self.most
+            parts.append(f"MFU {share:.1%} of {self.most / 1e12:,.3g} TFLOP/s, the rate of products")
+        if memory := peak_memory(self.device):
+            parts.append(f"{memory / 1e9:.2f} GB at most")
+        return " · ".join(parts)
 
 
 def leave(

@@ -86,7 +86,8 @@ class Checkpoint:
             found = {part: tensors[key] for part in MOMENTS if (key := f"optimizer.{name}.{part}") in tensors}
             if found:
                 where = parameter.device
-                self.optimizer.state[parameter] = {k: v if k == "step" else v.to(where) for k, v in found.items()}
+                counted = where if self.optimizer.defaults.get("fused") else torch.device("cpu")
+                self.optimizer.state[parameter] = {k: v.to(counted if k == "step" else where) for k, v in found.items()}
         set_random_states(tensors)
         return int(tensors["step"])
 

@@ -4,9 +4,11 @@ process or, with the same call, on many."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field, is_dataclass
+import queue
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -75,7 +77,7 @@ def fit(
     """
     check_numbers(steps=steps, accumulate=accumulate, save_every=save_every)
     check_rates(rate, clip, weight_decay)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, weight_decay=weight_decay)
+    optimizer = adamw(model, weight_decay, world)
     state = Checkpoint(checkpoint, model, optimizer, average, world)
     done = state.load()
     if not done:
@@ -83,14 +85,19 @@ def fit(
     step = TrainingStep(model, loss, optimizer, clip, precision, world)
     model.train()
     with TrainingLog(steps, done, log, progress, world) as record:
-        for group in _stream(batches, seed, done, steps, accumulate):
-            number = record.history.steps + 1
-            values = step(group, rate(number), number, checkpoint)
-            if average is not None:
-                average.update_parameters(model)
-            record.add(values, group)
-            if number % save_every == 0:
-                state.save(number)
+        stream = prefetched(_stream(batches, seed, done, steps, accumulate), step.device)
+        try:
+            for number, group in enumerate(stream, done + 1):
+                taken = step(group, rate(number), number, checkpoint)
+                if average is not None:
+                    average.update_parameters(model)
+                record.add(taken)
+                if number % save_every == 0:
+                    record.read()
+                    state.save(number)
+        finally:
+            stream.close()
+            record.read()
     state.save(record.history.steps)
     return record.history
 
@@ -112,13 +119,14 @@ def check_numbers(**numbers: int) -> None:
 
 class TrainingLog:
     """What a run tells of itself while it goes: its History, the line on the screen, the metrics. Ctrl-C ends the block
-    and no more."""
+    and no more. On a card a step is read when the next one is under way: reading waits until the card is done."""
 
     def __init__(self, steps: int, done: int, log: str | Path | None, progress: bool, world: ProcessGroup) -> None:
         self.history = History(steps=done)
         self.metrics = Metrics(log, done) if log and world.rank == 0 else None
         self.line = Progress(steps, done, show=progress and world.rank == 0)
         self.world = world
+        self.unread: TakenStep | None = None
 
     def __enter__(self) -> TrainingLog:
         self.line.__enter__()
@@ -134,8 +142,19 @@ class TrainingLog:
         self.history.interrupted = isinstance(error, KeyboardInterrupt)
         return self.history.interrupted
 
-    def add(self, values: dict[str, float], group: Sequence[Any]) -> None:
-        """One step is done, of which `TrainingStep` gave the values."""
+    def add(self, taken: TakenStep) -> None:
+        """One more step. Raises DivergedError if the one before it, or on a CPU it itself, had no finite loss."""
+        self.read()
+        self.unread = taken
+        if taken.loss.device.type == "cpu":
+            self.read()
+
+    def read(self) -> None:
+        """What the last step gave goes into history and metrics."""
+        taken, self.unread = self.unread, None
+        if taken is None:
+            return
+        values, group = taken.values(), taken.batches
         self.history.steps += 1
         self.history.losses.append(values["loss"])
         self.line.advance(values["loss"], int(self.world.sum(sum(map(count_tokens, group)))))
@@ -163,9 +182,75 @@ def _passes(batches: Batches, seed: int) -> Iterator[Any]:
         epoch += 1
 
 
+def prefetched(stream: Iterator[list[Any]], device: torch.device) -> Generator[list[Any]]:
+    """The same groups of batches; for a card they are made ahead in a thread, in memory that it copies from while it
+    works. A CPU has no time to spare: there they are made when they are wanted."""
+    if device.type != "cuda":
+        yield from stream
+        return
+    waiting: queue.Queue[Any] = queue.Queue(maxsize=2)
+    stop = threading.Event()
+
+    def offer(item: Any) -> None:
+        while not stop.is_set():
+            with suppress(queue.Full):
+                return waiting.put(item, timeout=0.1)
+
+    def make() -> None:
+        try:
+            for group in stream:
+                offer([pinned(batch) for batch in group])
+                if stop.is_set():
+                    return
+            offer(None)
+        except BaseException as error:  # whatever it is, it is raised where the batches are used
+            offer(error)
+
+    threading.Thread(target=make, daemon=True).start()
+    try:
+        while (item := waiting.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        stop.set()
+
+
+def pinned(batch: Any) -> Any:
+    """The batch in memory that a card can copy from by itself; other batches than dictionaries as they are."""
+    return {name: value.pin_memory() for name, value in batch.items()} if isinstance(batch, dict) else batch
+
+
+def adamw(model: nn.Module, weight_decay: float, world: ProcessGroup) -> torch.optim.AdamW:
+    """The optimizer; on one card in a single kernel, which leaves a step out by itself where the loss is not finite."""
+    fused = world.size == 1 and next(model.parameters()).device.type == "cuda"
+    how: dict[str, Any] = {"fused": True} if fused else {}
+    return torch.optim.AdamW(model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, weight_decay=weight_decay, **how)
+
+
+@dataclass
+class TakenStep:
+    """A step that was taken: loss and gradient_norm are scalars that may still be on their way from the card."""
+
+    loss: Tensor
+    gradient_norm: Tensor
+    rate: float
+    number: int
+    batches: Sequence[Any]
+    keep: str | Path | None
+
+    def values(self) -> dict[str, float]:
+        """The mean loss over all targets of all processes, the rate, the gradient's norm before it was clipped. Waits
+        for the card. Raises DivergedError where the loss is not finite."""
+        loss = self.loss.item()
+        if not math.isfinite(loss):
+            raise divergence_error(loss, self.rate, self.number, self.batches, self.keep)
+        return {"loss": loss, "rate": self.rate, "gradient_norm": self.gradient_norm.item()}
+
+
 @dataclass
 class TrainingStep:
-    """One update of the weights."""
+    """One update of the weights, in which nothing waits for a card: a loss that is not finite changes no weight."""
 
     model: nn.Module
     loss: Loss
@@ -174,37 +259,46 @@ class TrainingStep:
     precision: torch.dtype
     world: ProcessGroup
 
-    def __call__(self, batches: Sequence[Any], rate: float, number: int, keep: str | Path | None) -> dict[str, float]:
-        """-> the mean loss over all targets of all processes, the rate, the gradient's norm before it was clipped"""
+    @property
+    def device(self) -> torch.device:
+        """Where it runs."""
+        return self.world.device if self.world.size > 1 else next(self.model.parameters()).device
+
+    def __call__(self, batches: Sequence[Any], rate: float, number: int, keep: str | Path | None) -> TakenStep:
+        """Batches, over all of which the loss is a mean. Raises DivergedError where the optimizer cannot leave a step
+        out by itself, and the loss is not finite."""
         self.optimizer.zero_grad(set_to_none=True)
         targets = [count_targets(batch) for batch in batches]
         total = self.world.sum(sum(targets))
-        found = 0.0
+        found = torch.zeros((), device=self.device)
         for i, batch in enumerate(batches):
             # processes' gradients are averaged, so each counts `size` times its share
             share = targets[i] * self.world.size / total if total else 1.0 / len(batches)
-            found += self.backward(batch, share, last=i == len(batches) - 1)
-        mean = self.world.sum(found) / self.world.size
-        if not math.isfinite(mean):
-            raise divergence_error(mean, rate, number, batches, keep)
+            found = found + self.backward(batch, share, last=i == len(batches) - 1)
+        if self.world.size > 1:
+            found = torch.tensor(self.world.sum(found.item()) / self.world.size)
+        taken = TakenStep(found, found, rate, number, batches, keep)
+        if self.optimizer.defaults.get("fused"):
+            self.optimizer.found_inf = (~found.isfinite()).float()  # type: ignore[attr-defined]
+        else:
+            taken.values()
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.clip)
         norm = getattr(norm, "full_tensor", lambda: norm)()  # of sharded gradients it comes in parts
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.step()
-        return {"loss": mean, "rate": rate, "gradient_norm": norm.item()}
+        return replace(taken, gradient_norm=norm.detach())
 
-    def backward(self, batch: Any, share: float, last: bool) -> float:
-        """Adds the gradient of one batch, its loss times `share`, which is returned."""
-        batch = to_device(batch, self.world.device if self.world.size > 1 else next(self.model.parameters()).device)
-        device = next(self.model.parameters()).device.type
-        mixed = torch.autocast(device, self.precision, enabled=self.precision != torch.float32)
+    def backward(self, batch: Any, share: float, last: bool) -> Tensor:
+        """Adds the gradient of one batch, its loss times `share`, which is returned [] without a history."""
+        batch = to_device(batch, self.device)
+        mixed = torch.autocast(self.device.type, self.precision, enabled=self.precision != torch.float32)
         quiet = nullcontext() if last else getattr(self.model, "no_sync", nullcontext)()
         with quiet:
             with mixed:
                 value = self.loss(self.model, batch) * share
             value.backward()
-        return value.item()
+        return value.detach()
 
 
 def divergence_error(
@@ -233,7 +327,7 @@ def fields(batch: Any) -> dict[str, Any]:
 def to_device(batch: Any, device: torch.device) -> Any:
     """The batch on a device."""
     if isinstance(batch, dict):
-        return {name: value.to(device) for name, value in batch.items()}
+        return {name: value.to(device, non_blocking=True) for name, value in batch.items()}
     return batch.to(device) if hasattr(batch, "to") else batch
 
 

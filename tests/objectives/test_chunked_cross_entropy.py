@@ -1,0 +1,118 @@
+"""The loss over words without holding logits: the same number, the same gradients, a fraction of the memory."""
+
+import pytest
+import torch
+
+import tfkit
+from tests.models.table import ROWS, kind
+from tests.models.test_laws import lesson, make
+from tfkit import registry
+from tfkit.objectives.chunked_cross_entropy import DeferredLogits, chunked_logits, word_scores
+from tfkit.objectives.cross_entropy import cross_entropy
+from tfkit.tools.memory import peak_bytes
+
+WORDS = ("masked_lm", "causal_lm", "seq2seq_lm", "pretraining")
+OTHERS = {  # their loss is no plain cross-entropy over words, or is smoothed
+    "electra-pretraining", "mmbt", "prophetnet", "rag", "reformer", "rnn_seq2seq", "transformer", "transformer_xl",
+    "vit", "xlm_prophetnet",
+}  # fmt: skip
+
+
+HEADS = [
+    pytest.param(name, head, id=f"{name}-{head}")
+    for name, row in ROWS.items()
+    for head in row.heads or registry.load(kind(name)).MODEL.HEADS
+    if head in WORDS
+]
+
+
+@pytest.mark.parametrize(("name", "head"), HEADS)
+def test_every_head_over_words_has_the_same_loss_and_gradients(name, head):
+    row, model = make(name, head)
+    given = lesson(row, model)
+    expected = model(**given)
+    expected.loss.backward()
+    wanted = {n: p.grad for n, p in model.named_parameters()}
+    model.zero_grad()
+    with chunked_logits(5):
+        found = model(**given)
+    assert (found.logits is None) == (kind(name) not in OTHERS) or expected.logits is None
+    torch.testing.assert_close(found.loss, expected.loss)
+    found.loss.backward()
+    for n, p in model.named_parameters():
+        torch.testing.assert_close(p.grad, wanted[n], msg=lambda text, n=n: f"{n}: {text}")
+
+
+def drawn(rows=7, width=4, words=11, dtype=torch.float64):
+    torch.manual_seed(0)
+    x, weight, bias = torch.randn(rows, width), torch.randn(words, width), torch.randn(words)
+    labels = torch.randint(words, (rows,)).index_fill(0, torch.tensor([2]), -100)
+    return [t.to(dtype).requires_grad_() for t in (x, weight, bias)], labels
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3, 7, 100])
+@pytest.mark.parametrize("cap", [None, 2.0])
+def test_the_number_of_rows_changes_nothing(rows, cap):
+    parts, labels = drawn()
+    logits = torch.nn.functional.linear(*parts)
+    expected = cross_entropy(logits if cap is None else cap * (logits / cap).tanh(), labels)
+    with chunked_logits(rows):
+        found = cross_entropy(DeferredLogits(*parts, cap=cap), labels)
+        torch.testing.assert_close(found, expected)
+        one, other = (torch.autograd.grad(3 * loss, parts) for loss in (found, expected))
+    for a, b in zip(one, other, strict=True):
+        torch.testing.assert_close(a, b)
+
+
+def test_what_is_frozen_gets_no_gradient():
+    (x, weight, bias), labels = drawn()
+    weight.requires_grad_(False)
+    with chunked_logits(2):
+        cross_entropy(word_scores(x, weight, bias), labels).backward()
+    assert weight.grad is None and x.grad.any() and bias.grad.any()
+
+
+def test_no_label_is_a_loss_of_zero():
+    parts, labels = drawn()
+    with chunked_logits():
+        loss = cross_entropy(word_scores(*parts), torch.full_like(labels, -100))
+    loss.backward()
+    assert loss == 0 and not parts[1].grad.any()
+
+
+def test_bfloat16_is_as_near_as_with_all_logits():
+    parts, labels = drawn(64, 32, 100, torch.bfloat16)
+    exact = cross_entropy(torch.nn.functional.linear(*(t.double() for t in parts)), labels.clone())
+    with chunked_logits(8):
+        found = cross_entropy(word_scores(*parts), labels)
+    assert found.dtype == torch.float32 and abs(found - exact) < 0.02 * exact
+
+
+def test_a_label_outside_of_the_vocabulary_is_named():
+    parts, labels = drawn()
+    with chunked_logits(), pytest.raises(ValueError, match="labels hold 11: classes go from 0 to 10"):
+        cross_entropy(word_scores(*parts), labels.index_fill(0, torch.tensor([0]), 11))
+    with pytest.raises(ValueError, match="rows=-1"), chunked_logits(-1):
+        pass
+
+
+def test_logits_are_never_held():
+    model = tfkit.from_config("gpt2", "causal_lm", vocab_size=4000, d_model=16, n_layers=1, n_heads=2)
+    ids = torch.randint(4000, (4, 64))
+    step = lambda: model(ids, labels=ids).loss.backward()
+    whole = peak_bytes(step)
+    with chunked_logits(16):
+        chunked = peak_bytes(step)
+    logits = 4 * ids.numel() * 4000
+    assert whole > 2 * logits and chunked < logits / 2
+
+
+def test_compiles_as_one_graph():
+    parts, labels = drawn()
+    torch.compiler.reset()
+    loss = torch.compile(lambda: cross_entropy(word_scores(*parts), labels), fullgraph=True, backend="aot_eager")
+    with chunked_logits(4):
+        found = loss()
+    torch.testing.assert_close(found, cross_entropy(torch.nn.functional.linear(*parts), labels))
+    found.backward()
+    assert all(part.grad.any() for part in parts)

@@ -1,0 +1,131 @@
+"""What `tfkit.train` says of its speed: operations by shape, and no wait in a step."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import tfkit
+from tfkit.train import throughput
+from tfkit.train.__main__ import main, model_loss
+from tfkit.train.loop import prefetched
+
+
+def tiny(**changes):
+    sizes = {"vocab_size": 50, "d_model": 16, "n_layers": 2, "n_heads": 2, "max_length": 32}
+    return tfkit.from_config("gpt2", "causal_lm", **{**sizes, **changes})
+
+
+def test_operations_are_six_a_weight_and_those_of_attention():
+    model, length = tiny(), 8
+    ids = torch.zeros(3, length, dtype=torch.int64)
+    model.train()
+    state = torch.get_rng_state()
+    found = throughput.operations_per_token(model, {"input_ids": ids, "labels": ids})
+    assert torch.equal(torch.get_rng_state(), state) and model.training
+    c = model.config
+    weights = sum(p.numel() for name, p in model.named_parameters() if p.dim() == 2 and name != "position.weight")
+    attention = 6 * 2 * length * c.d_model * c.n_layers  # scores and their values, all of the square
+    assert found in (6 * weights, 6 * weights + attention)  # some kernels of attention are not in torch's table
+
+
+def test_products_and_memory_are_measured():
+    cpu = torch.device("cpu")
+    assert throughput.product_rate(cpu, torch.float32) > 1e8
+    assert throughput.peak_memory(cpu) > 10**7
+
+
+def test_logits_are_held_where_all_are_asked_for():
+    model, ids = tiny(), torch.arange(16).view(2, 8)
+    losses = [model_loss(rows)(model.eval(), {"input_ids": ids, "labels": ids}) for rows in (None, 0, 3)]
+    torch.testing.assert_close(losses[1:], losses[:-1])
+
+
+def test_batches_are_made_ahead_in_order_and_what_fails_there_is_raised_here(monkeypatch):
+    monkeypatch.setattr("tfkit.train.loop.pinned", lambda batch: batch)
+
+    def stream():
+        for i in range(5):
+            yield [i]
+        raise ValueError("no more text")
+
+    ahead = prefetched(stream(), torch.device("cuda"))
+    assert [next(ahead) for _ in range(5)] == [[0], [1], [2], [3], [4]]
+    with pytest.raises(ValueError, match="no more text"):
+        next(ahead)
+    once = prefetched(iter([[1], [2]]), torch.device("cuda"))
+    assert next(once) == [1]
+    once.close()
+    assert list(prefetched(iter([[1], [2]]), torch.device("cpu"))) == [[1], [2]]
+
+
+def test_the_last_line_tells_of_speed(tmp_path, capsys):
+    text = tmp_path / "text.txt"
+    text.write_text("the cat sat on the mat and the dog did not\n" * 60)
+    sizes = ["d_model=16", "n_layers=1", "n_heads=2", "max_length=32"]
+    fixed = ["--vocabulary", "270", "--length", "16", "--batch", "4", "--steps", "2", "--precision", "tf32"]
+    before = torch.get_float32_matmul_precision()
+    try:
+        assert main(["gpt2", "--text", str(text), "--out", str(tmp_path / "out"), "--set", *sizes, *fixed]) == 0
+    finally:
+        torch.set_float32_matmul_precision(before)
+    last = capsys.readouterr().out.strip().splitlines()[-1]
+    assert "tokens/s · MFU" in last and "GB at most" in last
+
+
+def test_a_loss_that_is_not_finite_changes_no_weight_where_nobody_has_read_it_yet():
+    """As on a card, whose optimizer leaves the step out by itself; the CPU's can do it too."""
+    from tfkit.train.loop import ALONE, DivergedError, TrainingStep
+
+    model, ids = tiny(), torch.arange(16).view(2, 8)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.0, fused=True)
+    loss = model_loss(None)
+    step = TrainingStep(model, loss, optimizer, 1.0, torch.float32, ALONE)
+    batch = {"input_ids": ids, "labels": ids}
+    assert step([batch], 1e-3, 1, None).values()["loss"] > 0
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    step.loss = lambda net, batch: loss(net, batch) * float("nan")
+    taken = step([batch], 1e-3, 2, None)
+    assert all(torch.equal(value, model.state_dict()[name]) for name, value in before.items())
+    with pytest.raises(DivergedError, match="nan at step 2"):
+        taken.values()
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device is here")
+def test_no_step_waits_for_the_card_and_training_goes_on_as_if_it_had_never_stopped(tmp_path):
+    from tfkit.train import DivergedError, fit
+    from tfkit.train.loop import TrainingStep, adamw
+    from tfkit.train.process_group import ALONE
+
+    def batches(generator):
+        for _ in range(4):
+            ids = torch.randint(50, (4, 16), generator=generator)
+            yield {"input_ids": ids, "labels": ids}
+
+    how = {"rate": lambda step: 1e-3, "progress": False}
+    torch.manual_seed(0)
+    whole = tiny().cuda()
+    torch.manual_seed(0)
+    parts = tiny().cuda()
+    loss = model_loss(None)
+    fit(whole, batches, loss, steps=6, **how)
+    fit(parts, batches, loss, steps=3, checkpoint=tmp_path / "state.safetensors", **how)
+    torch.manual_seed(7)
+    fit(parts, batches, loss, steps=6, checkpoint=tmp_path / "state.safetensors", **how)
+    for name, value in whole.state_dict().items():
+        torch.testing.assert_close(value, parts.state_dict()[name], msg=name)
+
+    step = TrainingStep(whole, loss, adamw(whole, 0.01, ALONE), 1.0, torch.float32, ALONE)
+    group = [{name: tensor.pin_memory() for name, tensor in next(batches(torch.Generator())).items()}]
+    step(group, 1e-3, 1, None)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        taken = step(group, 1e-3, 2, None)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    assert taken.values()["loss"] > 0
+    before = {name: value.clone() for name, value in whole.state_dict().items()}
+    with pytest.raises(DivergedError):
+        fit(whole, batches, lambda net, batch: loss(net, batch) * float("nan"), steps=3, **how)
+    assert all(torch.equal(value, whole.state_dict()[name]) for name, value in before.items())

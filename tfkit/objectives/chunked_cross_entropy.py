@@ -1,0 +1,130 @@
+"""Cross-entropy over a large vocabulary, some rows at a time: neither the logits [B,L,V] nor their gradient are held.
+
+For 16 rows of 1,024 tokens and 50,257 words, logits are 3.3 GB in float32, and as much again on the way back. Here a
+chunk's gradient is taken as soon as its logits are there, and both are dropped; so nothing is computed twice, as it
+would be with recomputation (Hsu et al. 2024, arXiv:2410.10989; Wijmans et al. 2024, arXiv:2411.09009).
+
+    with chunked_logits():
+        loss = model(**batch).loss  # the same loss and gradients; the output has no logits
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+NUMBERS = 2**25  # logits that are held at once, unless a number of rows is given: 128 MiB in float32
+
+rows_at_once: int | None = None  # within `chunked_logits`; 0: as many as NUMBERS allow
+
+
+@contextmanager
+def chunked_logits(rows: int = 0) -> Iterator[None]:
+    """While it lasts, models compute their loss from so many rows of logits at a time, and return none. 0: so many that
+    `NUMBERS` logits are held. Models whose loss is another than cross-entropy over words go on as ever. Raises
+    ValueError for a negative number."""
+    if rows < 0:
+        raise ValueError(f"rows={rows}: must be 0, for a number that fits, or more")
+    global rows_at_once
+    before, rows_at_once = rows_at_once, rows
+    try:
+        yield
+    finally:
+        rows_at_once = before
+
+
+@dataclass(frozen=True)
+class DeferredLogits:
+    """What logits are made of: states [...,E], weight [V,E], bias [V] or None; cap: logits x become cap·tanh(x/cap)."""
+
+    states: Tensor
+    weight: Tensor
+    bias: Tensor | None = None
+    cap: float | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """That of the logits."""
+        return (*self.states.shape[:-1], self.weight.size(0))
+
+    def total_loss(self, labels: Tensor, ignored: int) -> Tensor:
+        """labels int64 [...] -> the sum of the losses at labels that are not `ignored`, in float32 at least"""
+        rows = rows_at_once or max(1, NUMBERS // self.weight.size(0))
+        x, at = self.states.flatten(0, -2), labels.flatten()
+        total: Tensor = _TotalLoss.apply(x, self.weight, self.bias, at, rows, ignored, self.cap)  # type: ignore[no-untyped-call]
+        return total
+
+
+def word_scores(states: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
+    """states [...,E], weight [V,E], bias [V] -> logits [...,V], or, within `chunked_logits`, `DeferredLogits`"""
+    if rows_at_once is None:
+        return F.linear(states, weight, bias)
+    return DeferredLogits(states, weight, bias)
+
+
+class _TotalLoss(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, labels: Tensor, rows: int, ignored: int,
+        cap: float | None,
+    ) -> Tensor:  # fmt: skip
+        """x [N,E], labels [N] -> scalar. Keeps the gradients of x, weight and bias, which are smaller than logits."""
+        wide = torch.promote_types(x.dtype, torch.float32)
+        total = torch.zeros((), dtype=wide, device=x.device)
+        wanted = ctx.needs_input_grad[:3]
+        grads: list[Tensor | None] = [
+            torch.zeros_like(t) if need and t is not None else None
+            for t, need in zip((x, weight, bias), wanted, strict=True)
+        ]
+        for start in range(0, len(x), rows):
+            here = slice(start, start + rows)
+            logits = F.linear(x[here], weight, bias)
+            loss, slope = _loss_and_slope(logits.to(wide), labels[here], ignored, cap, any(wanted))
+            total += loss
+            if slope is not None:
+                _add_gradients(grads, here, x, weight, slope.to(logits.dtype))
+        ctx.save_for_backward(*grads)
+        return total
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        """grad scalar"""
+        found = [None if kept is None else kept * grad.to(kept.dtype) for kept in ctx.saved_tensors]
+        return *found, None, None, None, None
+
+
+def _loss_and_slope(
+    logits: Tensor, labels: Tensor, ignored: int, cap: float | None, wanted: bool
+) -> tuple[Tensor, Tensor | None]:
+    """logits [R,V], which are overwritten, labels [R] -> the summed loss, and its derivative by the logits [R,V]."""
+    if cap is not None:
+        logits = logits.div_(cap).tanh_().mul_(cap)
+    counted = labels != ignored
+    at = labels.masked_fill(~counted, 0)[:, None]
+    whole = logits.logsumexp(-1, keepdim=True)
+    loss = ((whole - logits.gather(-1, at)).squeeze(-1) * counted).sum()
+    if not wanted:
+        return loss, None
+    outer = None if cap is None else 1 - (logits / cap) ** 2
+    slope = logits.sub_(whole).exp_()
+    slope.scatter_add_(-1, at, torch.full_like(at, -1, dtype=slope.dtype)).mul_(counted[:, None])
+    return loss, slope if outer is None else slope.mul_(outer)
+
+
+def _add_gradients(grads: list[Tensor | None], here: slice, x: Tensor, weight: Tensor, slope: Tensor) -> None:
+    """Adds what rows `here` bring, slope [R,V], to the gradients of x [N,E], weight [V,E] and bias [V]."""
+    of_x, of_weight, of_bias = grads
+    if of_x is not None:
+        of_x[here] = slope @ weight
+    if of_weight is not None:
+        of_weight += slope.t() @ x[here]
+    if of_bias is not None:
+        of_bias += slope.sum(0)
