@@ -535,6 +535,7 @@ def is_read(model: Any, name: str, parameter: Tensor) -> bool:
 
 
 # -- grading ----------------------------------------------------------------------------------------------------------
+ANSWERS = ("tests/autograder/test_device.py",)
 QUICK = ("attention.scaled_dot_product", "masks.decoder", "attention.multi_head", "decoding.greedy", "sparse.bigbird")
 
 
@@ -542,9 +543,7 @@ def grading(setup: Setup) -> list[BenchmarkCase]:
     """Right and wrong answers in boxes on the card, attacks, seconds a submission, a run of `tfkit.train`."""
     chosen = QUICK[:1] if setup.tiny else QUICK
     return [
-        BenchmarkCase(
-            "answers in boxes", partial(run_tests, ("tests/autograder/test_device.py",), ("-m", "gpu and not slow"))
-        ),
+        BenchmarkCase("answers in boxes", partial(run_tests, ANSWERS, ("-m", "gpu and not slow"))),
         BenchmarkCase("attacks on a card", partial(run_tests, ("tests/autograder/attacks",), ("-k", "gpu"))),
         *(BenchmarkCase(f"a submission to {name}", partial(grade_exercise, name)) for name in chosen),
         BenchmarkCase("tfkit.train, gpt2", train_text),

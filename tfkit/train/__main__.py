@@ -157,7 +157,7 @@ def run(given: argparse.Namespace, world: ProcessGroup) -> None:
     spread = world.spread(model, given.parallel)
     special = [i for i in (words.pad_id, words.start_id, words.end_id) if i is not None]
     batches = PackedDataset(given.out / "rows.npy", goal, given.batch, special, world)
-    speed = Speed(model, next(iter(batches(torch.Generator()))), given, world)
+    throughput = Throughput(model, next(iter(batches(torch.Generator()))), given, world)
     if given.compile:
         for layer in layers(model):
             layer.compile()
@@ -172,7 +172,7 @@ def run(given: argparse.Namespace, world: ProcessGroup) -> None:
         words.save_pretrained(given.out / "model")
     if world.rank == 0 and history.losses:
         print(f"step {history.steps}: loss {history.losses[-1]:.4f}; everything is in {given.out}")
-        print(speed.line(history.tokens_per_second))
+        print(throughput.line(history.tokens_per_second))
 
 
 def model_loss(rows: int | None) -> Callable[[nn.Module, Any], Tensor]:
@@ -186,7 +186,7 @@ def model_loss(rows: int | None) -> Callable[[nn.Module, Any], Tensor]:
     return loss
 
 
-class Speed:
+class Throughput:
     """What a run tells of its speed: tokens a second, the share of what products alone would reach, the memory."""
 
     def __init__(self, model: nn.Module, batch: dict[str, Tensor], given: argparse.Namespace, world: ProcessGroup):
