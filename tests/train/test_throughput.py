@@ -8,7 +8,7 @@ import torch
 import tfkit
 from tfkit.train import throughput
 from tfkit.train.__main__ import main, model_loss
-from tfkit.train.loop import prefetched
+from tfkit.train.loop import prefetch
 
 
 def tiny(**changes):
@@ -42,21 +42,21 @@ def test_logits_are_held_where_all_are_asked_for():
 
 
 def test_batches_are_made_ahead_in_order_and_what_fails_there_is_raised_here(monkeypatch):
-    monkeypatch.setattr("tfkit.train.loop.pinned", lambda batch: batch)
+    monkeypatch.setattr("tfkit.train.loop.pin", lambda batch: batch)
 
     def stream():
         for i in range(5):
             yield [i]
         raise ValueError("no more text")
 
-    ahead = prefetched(stream(), torch.device("cuda"))
+    ahead = prefetch(stream(), torch.device("cuda"))
     assert [next(ahead) for _ in range(5)] == [[0], [1], [2], [3], [4]]
     with pytest.raises(ValueError, match="no more text"):
         next(ahead)
-    once = prefetched(iter([[1], [2]]), torch.device("cuda"))
+    once = prefetch(iter([[1], [2]]), torch.device("cuda"))
     assert next(once) == [1]
     once.close()
-    assert list(prefetched(iter([[1], [2]]), torch.device("cpu"))) == [[1], [2]]
+    assert list(prefetch(iter([[1], [2]]), torch.device("cpu"))) == [[1], [2]]
 
 
 def test_the_last_line_tells_of_speed(tmp_path, capsys):

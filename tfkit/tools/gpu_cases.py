@@ -318,7 +318,7 @@ def batch_of(size: PublishedSize, setup: Setup, vocabulary: int) -> dict[str, Te
     return {"input_ids": ids, "labels": ids.clone()}
 
 
-def padded(batch: dict[str, Tensor]) -> dict[str, Tensor]:
+def pad_batch(batch: dict[str, Tensor]) -> dict[str, Tensor]:
     """The same batch, of which half of the rows end in padding."""
     mask = torch.ones_like(batch["input_ids"])
     mask[::2, -(mask.size(1) // 8) :] = 0
@@ -374,13 +374,13 @@ def train_ours(size: PublishedSize, setup: Setup) -> Values:
     with CountedOperations() as counted:
         step(batch)
     values: Values = {
-        "step ms": (took := timed(step, batch, setup)),
+        "step ms": (took := step_time(step, batch, setup)),
         "peak GB": peak_of_step(lambda: step(batch), setup),
     }
-    values["forward ms"] = attempt(partial(timed, forward(model, setup), batch, setup))
-    values["padded step ms"] = attempt(partial(timed, step, padded(batch), setup))
+    values["forward ms"] = attempt(partial(step_time, forward(model, setup), batch, setup))
+    values["padded step ms"] = attempt(partial(step_time, step, pad_batch(batch), setup))
     compile_layers(model, setup)
-    values["compiled step ms"] = attempt(partial(timed, step, batch, setup))
+    values["compiled step ms"] = attempt(partial(step_time, step, batch, setup))
     best = min(t for t in (took, values["compiled step ms"]) if isinstance(t, float))
     values["TFLOP/s"] = counted.total / best / 1e9
     values["of products"] = counted.total / (best / 1e3) / matmul_rate(setup)
@@ -413,12 +413,12 @@ def train_theirs(size: PublishedSize, setup: Setup) -> Values:
         return dict.fromkeys(names, str(error))
     model.config.use_cache = False
     step, batch = training_step(model, setup), batch_of(size, setup, model.config.vocab_size)
-    first = attempt(partial(timed, step, batch, setup))
+    first = attempt(partial(step_time, step, batch, setup))
     compile_layers(model, setup)
-    return dict(zip(names, (first, attempt(partial(timed, step, batch, setup))), strict=True))
+    return dict(zip(names, (first, attempt(partial(step_time, step, batch, setup))), strict=True))
 
 
-def timed(step: Callable[[dict[str, Tensor]], None], batch: dict[str, Tensor], setup: Setup) -> float:
+def step_time(step: Callable[[dict[str, Tensor]], None], batch: dict[str, Tensor], setup: Setup) -> float:
     """Milliseconds of a step."""
     turns, least = (1, 0.0) if setup.tiny else (5, 1.0)
     return 1e3 * seconds(lambda: step(batch), setup.device, turns, least)

@@ -85,7 +85,7 @@ def fit(
     step = TrainingStep(model, loss, optimizer, clip, precision, world)
     model.train()
     with TrainingLog(steps, done, log, progress, world) as record:
-        stream = prefetched(_stream(batches, seed, done, steps, accumulate), step.device)
+        stream = prefetch(_stream(batches, seed, done, steps, accumulate), step.device)
         try:
             for number, group in enumerate(stream, done + 1):
                 taken = step(group, rate(number), number, checkpoint)
@@ -182,7 +182,7 @@ def _passes(batches: Batches, seed: int) -> Iterator[Any]:
         epoch += 1
 
 
-def prefetched(stream: Iterator[list[Any]], device: torch.device) -> Generator[list[Any]]:
+def prefetch(stream: Iterator[list[Any]], device: torch.device) -> Generator[list[Any]]:
     """The same groups of batches; for a card they are made ahead in a thread, in memory that it copies from while it
     works. A CPU has no time to spare: there they are made when they are wanted."""
     if device.type != "cuda":
@@ -199,7 +199,7 @@ def prefetched(stream: Iterator[list[Any]], device: torch.device) -> Generator[l
     def make() -> None:
         try:
             for group in stream:
-                offer([pinned(batch) for batch in group])
+                offer([pin(batch) for batch in group])
                 if stop.is_set():
                     return
             offer(None)
@@ -216,7 +216,7 @@ def prefetched(stream: Iterator[list[Any]], device: torch.device) -> Generator[l
         stop.set()
 
 
-def pinned(batch: Any) -> Any:
+def pin(batch: Any) -> Any:
     """The batch in memory that a card can copy from by itself; other batches than dictionaries as they are."""
     return {name: value.pin_memory() for name, value in batch.items()} if isinstance(batch, dict) else batch
 
