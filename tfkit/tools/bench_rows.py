@@ -27,6 +27,7 @@ class BenchmarkRow:
     model: str
     fields: dict[str, Any]
     generates: bool = False
+    reads: str = "ids"  # or "pixels", or "sound" beside the ids that it writes
     lengths: tuple[int, ...] = (256, 1024)
     sequences: int = 4  # of up to 1,024 tokens; of longer ones there is 1
 
@@ -40,6 +41,14 @@ XLM = {
     "pad_index": 2, "n_langs": 1,
 }  # fmt: skip
 LONG = {**BERT, "max_position_embeddings": 4098}
+PLAIN_DECODER = {**BERT, "pad_token_id": 0}
+VIT = {name: value for name, value in BERT.items() if name not in ("vocab_size", "max_position_embeddings")}
+SIDES = {name: value for name, value in BART.items() if name != "max_position_embeddings"}
+OPT = {name: value for name, value in PLAIN_DECODER.items() if name != "intermediate_size"}
+OPT |= {"ffn_dim": 4 * D, "word_embed_proj_dim": D}
+LLAMA = {**PLAIN_DECODER, "num_key_value_heads": 2}  # heads share keys and values by four
+GEMMA = {**LLAMA, "head_dim": D // HEADS, "query_pre_attn_scalar": D // HEADS, "sliding_window": 128}
+EXPERTS = {**LLAMA, "num_local_experts": 8, "num_experts_per_tok": 2, "intermediate_size": D}
 
 ROWS = [
     BenchmarkRow("bert", "BertConfig", "BertForMaskedLM", BERT),
@@ -99,4 +108,36 @@ ROWS = [
         {"encoder": {**BERT, "model_type": "bert"},
          "decoder": {**BERT, "model_type": "bert", "is_decoder": True, "add_cross_attention": True},
          "decoder_start_token_id": 1, "pad_token_id": 0}, generates=True),
+    BenchmarkRow("gpt_neox", "GPTNeoXConfig", "GPTNeoXForCausalLM", PLAIN_DECODER, generates=True),
+    BenchmarkRow("opt", "OPTConfig", "OPTForCausalLM", OPT,
+        generates=True),
+    BenchmarkRow("bloom", "BloomConfig", "BloomForCausalLM",
+        {"hidden_size": D, "n_layer": LAYERS, "n_head": HEADS, "vocab_size": VOCAB, "pad_token_id": 0}, generates=True),
+    BenchmarkRow("llama", "LlamaConfig", "LlamaForCausalLM", LLAMA, generates=True),
+    BenchmarkRow("mistral", "MistralConfig", "MistralForCausalLM", {**LLAMA, "sliding_window": 128}, generates=True),
+    BenchmarkRow("mixtral", "MixtralConfig", "MixtralForCausalLM", EXPERTS, generates=True),
+    BenchmarkRow("qwen2", "Qwen2Config", "Qwen2ForCausalLM", LLAMA, generates=True),
+    BenchmarkRow("qwen3", "Qwen3Config", "Qwen3ForCausalLM", {**LLAMA, "head_dim": D // HEADS}, generates=True),
+    BenchmarkRow("gemma2", "Gemma2Config", "Gemma2ForCausalLM", GEMMA, generates=True),
+    BenchmarkRow("gemma3", "Gemma3TextConfig", "Gemma3ForCausalLM", GEMMA, generates=True),
+    BenchmarkRow("phi3", "Phi3Config", "Phi3ForCausalLM", {**LLAMA, "eos_token_id": 1, "bos_token_id": 2},
+        generates=True),
+    BenchmarkRow("olmo2", "Olmo2Config", "Olmo2ForCausalLM", LLAMA, generates=True),
+    BenchmarkRow("deepseek_v3", "DeepseekV3Config", "DeepseekV3ForCausalLM",
+        {**PLAIN_DECODER, "num_key_value_heads": HEADS, "q_lora_rank": 96, "kv_lora_rank": 64, "qk_nope_head_dim": 32,
+         "qk_rope_head_dim": 16, "v_head_dim": 32, "moe_intermediate_size": D // 2, "n_routed_experts": 8, "n_group": 2,
+         "topk_group": 1, "num_experts_per_tok": 2, "first_k_dense_replace": 1}, generates=True),
+    BenchmarkRow("gpt_oss", "GptOssConfig", "GptOssForCausalLM", {**EXPERTS, "head_dim": D // HEADS}, generates=True),
+    BenchmarkRow("mamba2", "Mamba2Config", "Mamba2ForCausalLM",
+        {"hidden_size": D, "num_hidden_layers": LAYERS, "num_heads": HEADS, "head_dim": 2 * D // HEADS,
+         "state_size": 64,
+         "n_groups": 1, "chunk_size": 64, "vocab_size": VOCAB, "pad_token_id": 0}, generates=True),
+    BenchmarkRow("modernbert", "ModernBertConfig", "ModernBertForMaskedLM", {**PLAIN_DECODER, "cls_token_id": 1,
+         "sep_token_id": 2, "bos_token_id": 1, "eos_token_id": 2}),
+    BenchmarkRow("vit", "ViTConfig", "ViTForImageClassification",
+        {**VIT, "image_size": 256, "patch_size": 16, "num_labels": 10}, reads="pixels", lengths=(256,)),
+    BenchmarkRow("whisper", "WhisperConfig", "WhisperForConditionalGeneration",
+        {**SIDES, "num_mel_bins": 80, "max_source_positions": 256, "max_target_positions": 1024, "pad_token_id": 1,
+         "bos_token_id": 0, "eos_token_id": 2, "decoder_start_token_id": 2, "begin_suppress_tokens": None},
+        generates=True, reads="sound", lengths=(256,)),
 ]  # fmt: skip
