@@ -19,7 +19,7 @@ import torch
 from torch import nn
 
 from .nn import Attention, MultiHeadAttention, attend_by_hand, attention_kernel
-from .tracing import Recorder, follow_modules
+from .tracing import Recorder, follow_modules, require_model
 
 SLACK = 64  # rounding steps that two right ways of summing may be apart, for each unit of the largest score
 
@@ -65,8 +65,12 @@ def substitute(model: nn.Module, yours: Callable[..., Any]) -> Iterator[Substitu
     yours: a function (q [B,H,Q,D], k [B,H,K,D], v [B,H,K,Dv], mask=None) -> (output [B,H,Q,Dv], weights [B,H,Q,K]), or
     a class as the course's MultiHeadAttention. Scales, biases (T5, XLNet) and causality are said in its terms: q, k and
     a mask. Raises AttentionDiffers at the first result that is not the library's, ValueError for a model in training
-    mode or one that the class does not fit, RuntimeError where `yours` was not used at all.
+    mode or one that the class does not fit, TypeError for what is no model or no function, RuntimeError where `yours`
+    was not used at all.
     """
+    require_model(model)
+    if not callable(yours):
+        raise TypeError(f"yours is of type {type(yours).__name__}: give a function (q, k, v, mask=None), or a class")
     name, kind = getattr(yours, "__name__", type(yours).__name__), type(model).__name__
     if model.training:
         raise ValueError("substitute compares numbers, and dropout draws anew at each call: model.eval() first")

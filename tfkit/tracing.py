@@ -14,7 +14,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import nn
@@ -33,6 +33,12 @@ class Editor(Protocol):
     def change(self, what: str, value: torch.Tensor) -> torch.Tensor:
         """The value to use in the place of `value`, the inner value `what` of the module that is running."""
         ...
+
+
+def require_model(model: Any, name: str = "model") -> None:
+    """Raises TypeError for what is no model."""
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"{name} is of type {type(model).__name__}: give a model, a torch.nn.Module")
 
 
 class Recorder:
@@ -156,8 +162,9 @@ def trace(model: nn.Module, keep: Sequence[str] = ("*",)) -> Iterator[Recorder]:
     keep: glob patterns over names, such as ("*.weights",). Names are the module's path and what it is: "scores",
     "weights" and "seen" (bool: may look), each [B,H,Q,K], of an attention, and `PLACES` of a sparse one, whose blocks
     stand where they please; "out" of any module that returns a tensor. Outputs are bit for bit those of an
-    untraced call. Raises RuntimeError when another trace is under way.
+    untraced call. Raises RuntimeError when another trace is under way, TypeError for what is no model.
     """
+    require_model(model)
     rec = Recorder(keep)
     with recording(model, rec):
         yield rec

@@ -26,6 +26,7 @@ from nbgrader.converters import NbGraderException
 from traitlets import log as traitlets_log
 
 from autograder.report.text import plain
+from autograder.trouble import AWAY
 
 LOCKS = ".grading"
 DEATHS = "deaths"  # the folder in LOCKS of files in which each grader that was killed is a line
@@ -143,8 +144,12 @@ def writable(converter: Any) -> None:
                 connection.exec_driver_sql(f"PRAGMA user_version = {number}")  # BEGIN alone does not ask for the right
                 connection.exec_driver_sql("ROLLBACK")
     except sqlalchemy.exc.DBAPIError as error:
-        what = f"the gradebook {engine.url.render_as_string()} takes no grades: {error.orig}"
-        what += ". Close what holds it, or give yourself the right to write; then run again. Nothing was changed."
+        said = " ".join(str(error.orig).split())  # a server that is away is told of in several lines
+        cure = "Close what holds it, or give yourself the right to write"
+        if engine.dialect.name != "sqlite":
+            cure = AWAY[0].upper() + AWAY[1:]
+        what = f"the gradebook {engine.url.render_as_string()} takes no grades: {said.rstrip('.')}. {cure}; then run "
+        what += "again. Nothing was changed."
         converter.log.error(what)  # nbgrader ends without a word on this exception
         raise NbGraderException(what) from None
     finally:

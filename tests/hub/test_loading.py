@@ -7,9 +7,11 @@ import zipfile
 
 import pytest
 import torch
+import transformers
 from safetensors.torch import load_file, save_file
 
 import tfkit
+from tests.models.table import ROWS, drawn
 from tfkit.hub import loading
 
 BERT = {"vocab_size": 30, "d_model": 8, "n_layers": 2, "n_heads": 2, "d_ff": 16, "max_length": 8}
@@ -224,3 +226,25 @@ def test_parameters_are_counted_in_one_thread_only():
         with pytest.raises(ValueError, match="more than 2 parameter tensors"):
             torch.nn.Linear(1, 1)
     torch.nn.Linear(1, 1)
+
+
+@pytest.mark.parametrize("name", ["olmo2", "gpt_oss", "phi3"])
+def test_a_padding_id_outside_a_small_vocabulary_is_not_written(name, tmp_path):
+    """The default of the published size: transformers would make a table with that row, and refuse."""
+    row = ROWS[name]
+    fields = {field: value for field, value in row.fields.items() if field != "pad_token_id"}
+    model = tfkit.from_config(name, head=row.head, **fields).eval()
+    assert model.config.pad_token_id >= model.config.vocab_size
+    model.save_pretrained(tmp_path)
+    theirs = transformers.AutoModelForCausalLM.from_pretrained(tmp_path).eval()
+    ids = drawn(2, 7)
+    with torch.no_grad():
+        torch.testing.assert_close(theirs(ids).logits, model(ids).logits, rtol=1e-4, atol=1e-5)
+    assert tfkit.from_pretrained(tmp_path).config.pad_token_id is None
+
+
+@pytest.mark.parametrize("name", ["bigbird", "reformer"])
+def test_a_new_head_where_the_configuration_allows_not_every_head(name, tmp_path):
+    row = ROWS[name]
+    tfkit.from_config(name, **row.fields).save_pretrained(tmp_path)
+    assert tfkit.from_pretrained(tmp_path, "sequence_classification", new_head=True).head == "sequence_classification"

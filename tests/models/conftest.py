@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 
 import tfkit
+from tfkit.namemap import map_of
 from tfkit.tools.memory import peak_bytes
 
 CLOSE = {torch.float32: {"rtol": 1e-4, "atol": 1e-5}, torch.float64: {"rtol": 1e-9, "atol": 1e-9}}
@@ -61,8 +62,8 @@ def ragged(rows=3, length=11, vocab=99, seed=1):
 
 
 def names_of(name, model):
-    """The map of tensor names: the model's own, if it is made of others."""
-    return getattr(model, "names", None) or tfkit.registry.load(name).HF
+    """The map of tensor names: the model's own, if it is made of others, and apart where it is untied."""
+    return map_of(model, tfkit.registry.load(name).HF)
 
 
 def experts_together(grads):

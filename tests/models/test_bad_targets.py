@@ -100,7 +100,7 @@ def test_inputs_that_cannot_be_are_an_error_of_one_line(name, message):
 
 @torch.no_grad()
 def test_a_legacy_cache_and_half_a_span_are_named():
-    with pytest.raises(TypeError, match=r"past_key_values is a tuple: give a tfkit\.nn\.Cache"):
+    with pytest.raises(TypeError, match=r"past_key_values is of type tuple: give a tfkit\.nn\.Cache"):
         tfkit.from_config("gpt2", **BERT)(IDS, past_key_values=((IDS, IDS),))
     with pytest.raises(ValueError, match="only one of them was given"):
         tfkit.from_config("bert", head="question_answering", **BERT)(IDS, start_positions=IDS[:, 0])

@@ -53,6 +53,13 @@ ROWS = {
         MARIAN_SIZES | {"share_encoder_decoder_embeddings": False, "decoder_vocab_size": 105},
         (None, "seq2seq_lm"),
     ),
+    "marian-untied": Row(
+        "marian",
+        "MarianConfig",
+        MARIAN_SIZES
+        | {"share_encoder_decoder_embeddings": False, "decoder_vocab_size": 105, "tie_word_embeddings": False},
+        ("seq2seq_lm", "causal_lm"),
+    ),
     "pegasus": Row("pegasus", "PegasusConfig", BART_SIZES),
     "pegasus-scaled": Row("pegasus", "PegasusConfig", BART_SIZES | RELU, LM),
     "m2m_100": Row("m2m_100", "M2M100Config", BART_SIZES),

@@ -105,3 +105,25 @@ def test_as_the_table_says(name):
 
 def test_every_architecture_is_held_to_something():
     assert {kind(name) for name, _ in published()} | TABLE.keys() | OF_PARTS == {kind(name) for name in ROWS}
+
+
+def new_heads():
+    """The last head of each architecture that has other heads than the one in the file."""
+    for name, row in ROWS.items():
+        heads = [head for head in row.heads or registry.load(kind(name)).MODEL.HEADS if head not in NOT_OF_A_BODY]
+        if heads and kind(name) == name:
+            yield name, heads[-1]
+
+
+NOT_OF_A_BODY = (None, "encoder", "question_encoder", "context_encoder", "reader", "rag_token", "rag_sequence")
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize(("name", "head"), list(new_heads()), ids=lambda value: str(value))
+def test_a_new_head_starts_as_that_of_a_new_model(name, head, tmp_path):
+    made(name, None).save_pretrained(tmp_path)
+    expected = made(name, head).state_dict()
+    torch.manual_seed(2)
+    for key, tensor in tfkit.from_pretrained(tmp_path, head=head, new_head=True).state_dict().items():
+        if tensor.numel() > 1:
+            alike(key, tensor.double(), expected[key].double())

@@ -31,7 +31,7 @@ ENDLESS = {
 STILL = re.compile(
     r"k_proj\.bias|choice/task_head\.(classifier|score|logits_proj)\.bias"
     r"|answering/task_head\.(classifier|qa_outputs|start_logits|end_logits)\.bias|double_heads/task_head\.mc_classifier\.bias"
-    r"|choice/(task_head\.summary|layers\.1\.norm2)\.bias"
+    r"|choice/layers\.1\.norm2\.bias"
 )
 
 

@@ -115,7 +115,7 @@ def test_a_tokenizer_is_found_in_a_models_directory(learned, tmp_path):
         (lambda t: t.decode(torch.tensor([3, 4])), r"decode\(\[ids\]\)"),
         (lambda t: t.decode([[3, 9999]]), "id 9999 is not in the vocabulary, which has"),
         (lambda t: t.decode([[-100]]), "id -100 is not in the vocabulary"),
-        (lambda t: train("bpe", "hello", 60), "got one string"),
+        (lambda t: train("bpe", "hello", 60), "got one str"),
         (lambda t: train("bpe", TEXTS, 0), "size=0: must be at least 5"),
     ],
 )

@@ -66,7 +66,9 @@ def source_of(model: Any) -> str:
 
 
 def require_lm_head(model: Any) -> None:
-    """Raises TypeError for a model of ours that predicts no tokens."""
+    """Raises TypeError for what is no model, and for a model of ours that predicts no tokens."""
+    if not (callable(model) or hasattr(model, "step") or hasattr(model, "decode")):
+        raise TypeError(f"model is of type {type(model).__name__}: give a model of tfkit, or one with step or decode")
     if (
         is_tfkit_model(model)
         and model.head not in ("causal_lm", "seq2seq_lm", "rag_token")

@@ -115,6 +115,8 @@ def request_for(
 ) -> tuple[Strategy, GenerationRequest]:
     """The strategy and the request that a call of `generate` describes; to be called, and run, while `evaluating`."""
     require_lm_head(model)
+    if generator is not None and not isinstance(generator, torch.Generator):
+        raise TypeError(f"generator={generator!r}: give a torch.Generator, such as torch.Generator().manual_seed(0)")
     across = cross_attention_inputs(model, given)
     check_names(strategy, given)
     backend = None if compile is False else backend_of(compile)
@@ -158,6 +160,9 @@ def new_tokens(prompt: Tensor, most: int | None, longest: int | None, settings: 
     if longest is None and most is None:
         most, longest = settings.get("max_new_tokens"), settings.get("max_length")
         longest = longest if most is None else None
+    for name, value in (("max_new_tokens", most), ("max_length", longest)):
+        if value is not None and not isinstance(value, int):
+            raise TypeError(f"{name}={value!r}: must be a whole number of tokens")
     limit = (64 if most is None else most) if longest is None else longest - prompt.size(1)
     if limit < 0:
         raise ValueError(f"{limit} new tokens are asked for: the prompt has {prompt.size(1)}, max_length is {longest}")

@@ -50,6 +50,8 @@ def to_padded_rows(rows: Rows, mask: Rows, pad: int, model: Any) -> tuple[Tensor
 
 def stack_rows(rows: Any, pad: int) -> tuple[Tensor, Tensor]:
     """Rows of ids of unequal length -> int64 [B,L], padded on the right, and what is real, bool [B,L]."""
+    if not isinstance(rows, Sequence) and not hasattr(rows, "__array__"):
+        raise TypeError(f"input_ids is of type {type(rows).__name__}: give ids, a tensor [B,L] or lists of them")
     if isinstance(rows, str) or any(isinstance(row, str) for row in rows):
         raise TypeError("input_ids holds text, and a model reads ids: encode it first, tokenizer.encode([text])")
     if len(rows) and not hasattr(rows[0], "__len__"):
@@ -128,7 +130,12 @@ def special_ids(
     for name, ids in (("start_id", start), ("end_id", end), ("pad_id", pad)):
         if (high := max(to_list(ids), default=0)) >= size:
             raise ValueError(f"{name} names {high}, outside the vocabulary: ids go from 0 to {size - 1}")
-    start = own("bos_token_id" if is_causal(model) else "decoder_start_token_id") if start is None else start
+        least = -1 if name == "end_id" else 0
+        if (low := min(to_list(ids), default=0)) < least:
+            raise ValueError(f"{name}={low}: must be an id, 0 at least" + (", or -1 for no end" if least else ""))
+    if start is None:
+        start = own("bos_token_id" if is_causal(model) else "decoder_start_token_id")
+        start = None if start is not None and start >= size else start
     end = [i for i in to_list(own("eos_token_id")) if i < size] if end is None else end
     ends = tuple(i for i in to_list(end) if i >= 0)
     if pad is None:

@@ -8,6 +8,7 @@ pretraining; who wants its states, or another head, has no use for them.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 from types import ModuleType
@@ -57,12 +58,12 @@ def from_pretrained(
     new_head: whether weights that only this head has may be missing, or of another size, and start afresh, as
     fine-tuning wants it. strict: "error" or "warn", for configuration fields and tensors that nobody here knows; what
     is known to change the result always raises. overrides: fields of the configuration, by our names or
-    transformers': num_labels=5. Raises FileNotFoundError; TypeError for an override that is no field; ValueError for a
-    damaged file, an unknown field, missing, extra or misshapen tensors.
+    transformers': num_labels=5. Raises FileNotFoundError; TypeError for what is no path, or an override that is no
+    field; ValueError for a damaged file, an unknown field, missing, extra or misshapen tensors.
     """
     if strict not in ("error", "warn"):
         raise ValueError(f"strict={strict!r} is neither 'error' nor 'warn'")
-    directory = Path(directory)
+    directory = _existing(directory)
     described = _described(directory / files.CONFIG, head, strict, overrides)
     model = loading.load(directory, *described, dtype=dtype, new_head=new_head, strict=strict)
     model.generation_config = settings.read(directory, files.read_json(directory / files.CONFIG))
@@ -73,10 +74,9 @@ def save_pretrained(model: Any, directory: str | Path, max_shard_size: int | str
     """Write the model's config.json and its weights; the directory is made where it is missing.
 
     max_shard_size: bytes, or "5GB"; a larger model goes into several files and an index. Raises ValueError for what is
-    no size, before anything is written.
+    no size, TypeError for what is no path, NotADirectoryError for a file, each before anything is written.
     """
-    directory, room = Path(directory), files.size_in_bytes(max_shard_size)
-    directory.mkdir(parents=True, exist_ok=True)
+    directory, room = _new(directory), files.size_in_bytes(max_shard_size)
     kind, weights = registry.name_of(model), model.state_dict()
     module = registry.load(kind)
     if hasattr(module, "HF"):
@@ -87,9 +87,30 @@ def save_pretrained(model: Any, directory: str | Path, max_shard_size: int | str
     else:
         own = {"architectures": [type(model).__name__], "head": model.head}
         described = {"model_type": kind, **own, **asdict(model.config)}
+    directory.mkdir(parents=True, exist_ok=True)
     files.write(weights, directory, room)
     settings.write(model, directory)
     (directory / files.CONFIG).write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
+
+
+def _existing(directory: Any) -> Path:
+    """A folder to read. Raises FileNotFoundError, which tells how to get a published one; NotADirectoryError."""
+    path = files.require_path("directory", directory)
+    if path.is_file():
+        raise NotADirectoryError(f"directory={str(path)!r} is a file: give the folder that holds it")
+    if not path.is_dir():
+        get = f"; nothing is downloaded: get it with `hf download {path} --local-dir {path}`, or see `tfkit get`"
+        published = len(path.parts) <= 2 and not path.is_absolute() and path.parts[:1] not in ((), ("..",))
+        raise FileNotFoundError(f"directory={str(path)!r}: there is no such folder{get if published else ''}")
+    return path
+
+
+def _new(directory: Any) -> Path:
+    """A folder to write. Raises NotADirectoryError where a file is in the way."""
+    path = files.require_path("directory", directory)
+    if (file := next((part for part in (path, *path.parents) if part.is_file()), None)) is not None:
+        raise NotADirectoryError(f"directory={str(path)!r}: {file} is a file; give another folder")
+    return path
 
 
 def _config(module: ModuleType, settings: dict, name: str) -> Any:
@@ -103,6 +124,8 @@ def _understood(
     described: dict[str, Any], head: str | None, strict: str = "error", overrides: dict[str, Any] | None = None
 ) -> tuple[ModuleType, Any, str | None]:
     """-> the architecture's module, its Config, and the head: the one asked for, or else the one described"""
+    if not isinstance(described, Mapping):
+        raise TypeError(f"config is of type {type(described).__name__}: give the fields of a config.json, a dict")
     described = dict(described)
     kind = published.architecture(described.pop("model_type", None))
     module = registry.load(kind)

@@ -25,6 +25,13 @@ SHARD_BYTES = 5 * 10**9
 Tensors = dict[str, torch.Tensor]
 
 
+def require_path(name: str, given: Any) -> Path:
+    """The argument `name` as a path. Raises TypeError for what is none."""
+    if not isinstance(given, str | os.PathLike):
+        raise TypeError(f"{name}={given!r}: give the path of a model's folder")
+    return Path(given)
+
+
 def read_json(file: Path) -> dict[str, Any]:
     """The object in a JSON file. Raises ValueError for anything else."""
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import reduce
 from pathlib import Path
 from types import ModuleType
@@ -153,8 +153,11 @@ def _check(module: ModuleType, name: str, tensor: torch.Tensor, ours: torch.Tens
 
 def _parts(module: ModuleType, config: Any) -> tuple[set[str], set[str]]:
     """-> the tensors that this model has under any head, and those that it has under some head"""
+    names = []
     with torch.device("meta"), SkipInit():
-        names = [set(module.MODEL(config, head).state_dict()) for head in module.MODEL.HEADS]
+        for head in module.MODEL.HEADS:
+            with suppress(ValueError):  # a head that this configuration cannot have: an encoder's, of a decoder
+                names.append(set(module.MODEL(config, head).state_dict()))
     return set.intersection(*names), set.union(*names)
 
 
@@ -195,11 +198,15 @@ def complete(model: Any, dtype: torch.dtype) -> None:
         return
     with SkipInit():
         donor = type(model)(model.config, model.head)  # its large tensors are never written, so they take no memory
-    fresh = {name.rpartition(".")[0] for name, p in model.named_parameters() if p.is_meta}
-    for owner in map(donor.get_submodule, sorted(fresh)):
-        for draw in (getattr(owner, "reset_parameters", None), getattr(donor, "init_weights", None)):
-            if draw is not None:
-                draw(owner) if draw == getattr(donor, "init_weights", None) else draw()
+    fresh = {name for name, p in model.named_parameters() if p.is_meta}
+    for owner in map(donor.get_submodule, sorted({name.rpartition(".")[0] for name in fresh})):
+        if hasattr(owner, "reset_parameters"):
+            owner.reset_parameters()
+    if hasattr(donor, "init_weights"):
+        for path, module in reversed(list(donor.named_modules())):  # inner ones first, as `apply` does
+            parts = {f"{path}.{name}" for name, _ in module.named_parameters()}
+            if parts and parts <= fresh:
+                donor.init_weights(module)
     for name in sorted(empty):
         _move(donor, model, name, dtype)
 

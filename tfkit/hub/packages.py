@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tfkit_course import install
 
-from . import gguf_files
+from . import files, gguf_files
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ def cache(kind: str = "models") -> Path:
 
 def locate(path: str | Path) -> Path:
     """A directory as it is given, or the cache's where it is the name of a package's model. Raises FileNotFoundError
-    where that is not here yet."""
-    if Path(path).is_dir() or str(path).lower() not in NAMES:
+    where that is not here yet, TypeError for what is no path."""
+    if files.require_path("directory", path).is_dir() or str(path).lower() not in NAMES:
         return Path(path)
     package = find(str(path))
     if not (cache() / package.name).is_dir():

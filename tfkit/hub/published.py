@@ -116,6 +116,9 @@ def write(module: ModuleType, settings: dict[str, Any], head: str | None) -> dic
         raise ValueError(f"head {head!r} has no published class: it could not be saved in their layout")
     parts = {field: write_part(settings[field], wanted) for field, wanted in getattr(module, "HF_PARTS", {}).items()}
     written = {theirs: settings[ours] for theirs, ours in module.HF_FIELDS.items()}
+    pad, size = settings.get("pad_token_id"), settings.get("vocab_size")
+    if pad is not None and size is not None and pad >= size:  # a default of the published size: no token pads here
+        written |= {theirs: None for theirs, ours in module.HF_FIELDS.items() if ours == "pad_token_id"}
     if written.get("is_decoder", False) is None:  # as the head has it
         del written["is_decoder"]
     if written.get("id2label") and not written.get("label2id"):

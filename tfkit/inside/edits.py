@@ -36,6 +36,7 @@ class Edits:
     call of the module (None leaves a call as it is)."""
 
     def __init__(self, model: nn.Module) -> None:
+        tracing.require_model(model)
         self._paths = [path for path, _ in model.named_modules()]
         self._kind = type(model).__name__
         self._running: list[str] = []

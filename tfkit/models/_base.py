@@ -15,7 +15,7 @@ instead of a forward.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -29,6 +29,7 @@ from ..objectives.chunked_cross_entropy import DeferredLogits
 
 FIELDS = ("loss", "logits", "last_hidden_state", "encoder_last_hidden_state", "cache", "state")
 ALIASES = {"past_key_values": "cache", "prediction_scores": "logits"}  # transformers' names of ours
+CACHES = ("cache", "past_key_values")
 TRANSFORMERS_ARGUMENTS = frozenset(
     ("output_hidden_states", "output_attentions", "return_dict", "past_key_values", "inputs_embeds",
      "decoder_inputs_embeds")
@@ -58,10 +59,29 @@ COUNTS |= dict.fromkeys(
 )
 
 
+KINDS: dict[str, tuple[tuple[type, ...], str]] = {
+    "int": ((int,), "a whole number"), "float": ((int, float), "a number"), "bool": ((bool,), "True or False"),
+    "str": ((str,), "a name"),
+}  # fmt: skip
+
+
+def check_kind(field: Field, value: Any) -> None:
+    """Raises ValueError for None, or for what is no number, no name …, in a field that must be one."""
+    kinds, *empty = getattr(field.type, "__name__", str(field.type)).split(" | ")
+    if value is None:
+        if kinds != "None" and not empty:
+            raise ValueError(f"{field.name}=None: the field has no empty value; leave it out for {field.default!r}")
+    elif kinds in KINDS and empty in ([], ["None"]):
+        wanted, words = KINDS[kinds]
+        if not isinstance(value, wanted):
+            raise ValueError(f"{field.name}={value!r}: must be {words}")
+
+
 def check_sizes(config: Any) -> None:
     """Raises ValueError for a field of a Config that no model can have: a width below 1, a share that is none."""
     for field in fields(config):
         name, value = field.name, getattr(config, field.name)
+        check_kind(field, value)
         if value is None:
             continue
         least = COUNTS.get(name, 1 if name.startswith("d_") else None)
@@ -71,6 +91,8 @@ def check_sizes(config: Any) -> None:
             raise ValueError(f"{name}={value!r}: must be between 0 and 1")
         if name == "eps" and not value >= 0:
             raise ValueError(f"eps={value!r}: must not be below 0")
+        if name == "pad_token_id" and value < -1:
+            raise ValueError(f"pad_token_id={value}: must be an id, 0 at least; None where no token pads")
 
 
 class Output(dict):
@@ -114,6 +136,7 @@ class Model(nn.Module):
     HEADS: ClassVar[tuple[str | None, ...]] = (None,)
     STATIC_CACHE: ClassVar[bool] = True  # whether its decoder, where it has one, takes a cache of fixed size
     NOT_COMPILABLE: ClassVar[str | None] = None  # why a step of decoding cannot be one graph
+    PADDING_ROW: ClassVar[bool] = False  # whether the padding token has a row of its own in the table of tokens
     task_head: Any  # the head's own layers, where it has any
     pooler: Any  # what the head reads the first position through, of an encoder
     accepts_loss_kwargs = False  # transformers' Trainer asks: losses here are means, and are not told over how many
@@ -123,6 +146,9 @@ class Model(nn.Module):
         if head not in self.HEADS:
             raise ValueError(f"{type(self).__name__} has no head {head!r}; there is {', '.join(map(repr, self.HEADS))}")
         check_sizes(config)
+        pad, size = getattr(config, "pad_token_id", None), getattr(config, "vocab_size", None)
+        if self.PADDING_ROW and pad is not None and size is not None and pad >= size:
+            raise ValueError(f"pad_token_id={pad}: outside the vocabulary, give an id from 0 to {size - 1}")
         self.config, self.head = config, head
         self.generation_config: dict[str, Any] = {}  # what `generate` does unless told otherwise: `decode.settings`
 
@@ -130,6 +156,12 @@ class Model(nn.Module):
         """The forward pass, with what transformers' calls may ask for: `output_hidden_states`, `output_attentions`
         (without gradient), `return_dict=False` for a tuple, `past_key_values` for `cache`, `inputs_embeds` and
         `decoder_inputs_embeds` [B,L,E] for ids."""
+        for name in CACHES:
+            if (cache := given.get(name)) is not None and not hasattr(cache, "reorder"):
+                raise TypeError(
+                    f"{name} is of type {type(cache).__name__}: give a tfkit.nn.Cache, as a call with use_cache=True "
+                    "returns it"
+                )
         if TRANSFORMERS_ARGUMENTS.isdisjoint(given):
             return super().__call__(*args, **given)
         from ._transformers_arguments import call_with_transformers_arguments
@@ -187,11 +219,23 @@ def normal_init(module: nn.Module, std: float = 0.02) -> None:
         module.weight[module.padding_idx].zero_()
 
 
-def get_activation(name: str) -> Callable[[torch.Tensor], torch.Tensor]:
+def get_activation(name: Any) -> Callable[[torch.Tensor], torch.Tensor]:
     """The function that a published configuration names. Raises ValueError with the known names."""
-    if name not in ACTIVATIONS:
+    if not isinstance(name, str) or name not in ACTIVATIONS:
         raise ValueError(f"activation {name!r} is none of {', '.join(ACTIVATIONS)}")
     return ACTIVATIONS[name]
+
+
+def check_memory(name: str, ids: torch.Tensor, memory: Any, width: int | None = None) -> torch.Tensor:
+    """memory [N,S,E], the argument `name`, if it is states as wide as `width`, and as many rows as ids [N,T]. Raises
+    TypeError, ValueError in one line that names what it is."""
+    require_tensor(name, memory)
+    if memory.dim() != 3 or not memory.is_floating_point():
+        raise ValueError(f"{name} must be states [B,S,E]; got {memory.dtype} {list(memory.shape)}")
+    if width is not None and memory.size(-1) != width:
+        raise ValueError(f"{name} has shape {list(memory.shape)}: states are {width} wide here")
+    check_rows(ids, memory)
+    return memory
 
 
 def check_rows(ids: torch.Tensor, memory: torch.Tensor) -> None:
@@ -247,7 +291,7 @@ def to_bool_mask(name: str, mask: torch.Tensor | None, shape: Sequence[int]) -> 
 def require_tensor(name: str, given: Any) -> None:
     """Raises TypeError for a list or an array."""
     if not isinstance(given, torch.Tensor):
-        raise TypeError(f"{name} is a {type(given).__name__}: give a tensor, torch.as_tensor({name})")
+        raise TypeError(f"{name} is of type {type(given).__name__}: give a tensor, torch.as_tensor({name})")
 
 
 def can_read_values(given: torch.Tensor) -> bool:

@@ -10,6 +10,7 @@ read_mask(ids) -> which of the shifted labels are attended to, bool [B,T], or No
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -18,7 +19,7 @@ from torch import Tensor
 from ..nn import Cache
 from ..objectives.cross_entropy import cross_entropy
 from . import _heads as heads
-from ._base import Output, check_ids, check_rows, configuration, decoder_ids, to_bool_mask
+from ._base import Output, check_ids, check_memory, configuration, decoder_ids, to_bool_mask
 
 
 def shifted_labels(self: Any, given: Tensor | None, labels: Tensor | None) -> Tensor:
@@ -29,6 +30,22 @@ def shifted_labels(self: Any, given: Tensor | None, labels: Tensor | None) -> Te
 def all_labels(self: Any, ids: Tensor) -> Tensor | None:
     """A model's `read_mask` where nothing but causality hides a label: None."""
     return None
+
+
+def states_of(encoder_outputs: Any) -> Any:
+    """The states [B,S,E] in what an encoder returned: by name, first in a tuple, or alone. Raises TypeError for what
+    holds none."""
+    found = encoder_outputs
+    if isinstance(found, Mapping):
+        found = found.get("last_hidden_state")
+    elif isinstance(found, tuple | list) and found:
+        found = found[0]
+    else:
+        found = getattr(found, "last_hidden_state", found)
+    if not isinstance(found, Tensor):
+        kind = type(encoder_outputs).__name__
+        raise TypeError(f"encoder_outputs of type {kind} holds no states: give what model.encode(input_ids) returned")
+    return found
 
 
 def decoder_states(
@@ -42,8 +59,7 @@ def decoder_states(
 ) -> tuple[Tensor, Tensor]:
     """Everything below the head -> what the decoder makes of ids [B,T]: [B,T,E], and its memory [B,S,E]"""
     memory = model.encode(input_ids, attention_mask) if encoder_outputs is None else encoder_outputs
-    memory = memory.last_hidden_state if isinstance(memory, Output) else memory
-    check_rows(ids, memory)
+    memory = check_memory("encoder_outputs", ids, states_of(memory), getattr(model.config, "d_model", None))
     past = 0 if cache is None else cache.past
     mask = to_bool_mask("decoder_attention_mask", decoder_attention_mask, (ids.size(0), past + ids.size(1)))
     memory_mask = to_bool_mask("attention_mask", attention_mask, memory.shape[:2])
@@ -179,7 +195,7 @@ def decoder_alone(
     mask = to_bool_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
     memory, memory_mask = encoder_hidden_states, None
     if memory is not None:
-        check_rows(ids, memory)
+        check_memory("encoder_hidden_states", ids, memory, getattr(model.config, "d_model", None))
         memory_mask = to_bool_mask("encoder_attention_mask", encoder_attention_mask, memory.shape[:2])
     x = model.decode(ids, memory, mask, memory_mask, cache)
     logits = model.score(x)

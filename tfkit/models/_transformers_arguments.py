@@ -27,8 +27,6 @@ def call_with_transformers_arguments(
     if (past := given.pop("past_key_values", None)) is not None:
         if given.get("cache") is not None:
             raise ValueError("past_key_values and cache are two names of one thing: give one of them")
-        if isinstance(past, tuple | list):
-            raise TypeError(f"past_key_values is a {type(past).__name__}: give a tfkit.nn.Cache, as a call returns it")
         given["cache"] = past
     if args and any(given.get(name) is not None for name in EMBEDS):
         raise ValueError("input_ids and inputs_embeds say the same: give one of them, by name")

@@ -116,6 +116,7 @@ class Positions(nn.Embedding):
 
 
 class BART(Model):
+    PADDING_ROW = True
     HEADS: ClassVar[tuple[str | None, ...]] = (
         None, "seq2seq_lm", "sequence_classification", "question_answering", "causal_lm",
     )  # fmt: skip

@@ -19,7 +19,7 @@ from . import _heads as heads
 from ._base import (
     Model,
     check_max_length,
-    check_rows,
+    check_memory,
     configuration,
     embed_ids,
     get_activation,
@@ -175,6 +175,7 @@ class BERT(Model):
         "pretraining": heads.PretrainingHead,
         "next_sentence": heads.NextSentenceHead, **TASK_HEADS,
     }  # fmt: skip
+    PADDING_ROW = True
     HEADS = tuple(HEAD_CLASSES)
     EMBEDDINGS: type[Embeddings] = Embeddings
     LAYERS: Any = Layers
@@ -225,7 +226,7 @@ class BERT(Model):
         inputs = encoder_inputs(self, *given, targets, past=0 if cache is None else cache.past)
         memory_mask = None
         if memory is not None:
-            check_rows(inputs.ids, memory)
+            check_memory("encoder_hidden_states", inputs.ids, memory, self.config.d_model)
             memory_mask = to_bool_mask("encoder_attention_mask", encoder_attention_mask, memory.shape[:2])
         across = (memory, memory_mask, cache)
         x = self.encode(inputs.ids, inputs.mask, inputs.types, inputs.position_ids, *across)

@@ -140,6 +140,7 @@ class DeBERTa(Model):
         None: heads.NoHead, "masked_lm": MaskedLMHead, "sequence_classification": SequenceClassificationHead,
         "token_classification": TokenClassificationHead, "question_answering": heads.QuestionAnsweringHead,
     }  # fmt: skip
+    PADDING_ROW = True
     HEADS = tuple(HEAD_CLASSES)
     LAYERS: Any = Layers
     PUBLISHED: dict = {}  # their names: set below

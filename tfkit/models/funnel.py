@@ -127,6 +127,7 @@ class Funnel(Model):
         None: heads.NoHead, "base": heads.NoHead, "masked_lm": heads.TiedLM, "replaced_token": heads.ReplacedTokenHead,
         **bert.TASK_HEADS, "sequence_classification": SequenceClassificationHead, "multiple_choice": MultipleChoiceHead,
     }  # fmt: skip
+    PADDING_ROW = True
     HEADS = tuple(HEAD_CLASSES)
     ENCODER_ONLY_HEADS = ("base", "sequence_classification", "multiple_choice")
 

@@ -22,7 +22,7 @@ from ._base import (
     Output,
     check_ids,
     check_max_length,
-    check_rows,
+    check_memory,
     configuration,
     embed_ids,
     get_activation,
@@ -165,7 +165,7 @@ class GPT2(Model):
             raise ValueError("encoder_hidden_states: this decoder has no cross-attention: add_cross_attention=True")
         if memory is None:
             raise ValueError("encoder_attention_mask was given without encoder_hidden_states")
-        check_rows(ids, memory)
+        check_memory("encoder_hidden_states", ids, memory, self.config.d_model)
         real = to_bool_mask("encoder_attention_mask", memory_mask, memory.shape[:2])
         return memory, None if real is None else real[:, None, None]
 

@@ -54,6 +54,7 @@ class Longformer(Model):
     HEAD_CLASSES = {
         head: top for head, top in RoBERTa.HEAD_CLASSES.items() if head != "causal_lm"
     }  # its windows are on both sides
+    PADDING_ROW = True
     HEADS = tuple(HEAD_CLASSES)
 
     init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it too

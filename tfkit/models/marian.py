@@ -75,8 +75,8 @@ class Marian(BART):
             own = self.second_table()
             normal_init(own)
             setattr(self, "embed" if head == "causal_lm" else "decoder_embed", own)
-            if head == "causal_lm" and not config.tie_word_embeddings:
-                self.untie(own)
+            if head == "causal_lm" and not config.tie_word_embeddings:  # as many rows as the source's words, as theirs
+                self.output = nn.Linear(config.d_model, config.vocab_size, bias=False)
                 normal_init(self.output)
         if head == "seq2seq_lm":
             self.final_logits_bias = torch.zeros(1, config.decoder_words())

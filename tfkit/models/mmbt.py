@@ -17,7 +17,7 @@ from .. import registry
 from ..namemap import IdentityMap, NameMap, SubmodelMaps
 from ..nn.resnet import ResNet
 from . import _heads as heads
-from ._base import Model, Output, check_ids, configuration, embed_ids, to_bool_mask
+from ._base import Model, Output, check_ids, configuration, embed_ids, normal_init, to_bool_mask
 from .bert import BERT
 
 
@@ -38,6 +38,8 @@ PRESETS: dict[str, dict] = {"mmbt-base-uncased": {}}
 class MMBT(Model):
     HEADS = (None, "sequence_classification")
 
+    init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it too
+
     def __init__(self, config: Config, head=None, images: nn.Module | None = None):
         """images: an encoder of pictures, or of what you like, to [B,N,modal_hidden_size]; not in the config."""
         super().__init__(config, head)
@@ -45,9 +47,9 @@ class MMBT(Model):
         self.text = module.MODEL(c)
         self.images: Any = images or (ResNet(**config.image_config) if config.image_config else nn.Identity())
         self.project = nn.Linear(config.modal_hidden_size, c.d_model)
-        nn.init.normal_(self.project.weight, std=0.02), nn.init.zeros_(self.project.bias)
         c = replace(c, num_labels=config.num_labels, id2label=None, problem_type=config.problem_type, head_dropout=None)
         self.task_head = heads.SequenceClassificationHead(c) if head else heads.NoHeadWithPooler(c)
+        self.project.apply(self.init_weights), self.task_head.apply(self.init_weights)
         self.check()
         names = {"transformer": ("text", module.HF, False), "modal_encoder.encoder": ("images", IdentityMap, False)}
         self.names = SubmodelMaps(names, HF, prefix="mmbt.", twice=True)  # their modules have the embeddings twice

@@ -192,6 +192,7 @@ class ModernBERT(Model):
         "token_classification": TokenClassificationHead, "question_answering": QuestionAnsweringHead,
         "multiple_choice": MultipleChoiceHead,
     }  # fmt: skip
+    PADDING_ROW = True
     HEADS = tuple(HEAD_CLASSES)
 
     def __init__(self, config: Config, head: str | None = None) -> None:

@@ -27,6 +27,7 @@ from ._base import (
     Model,
     Output,
     check_ids,
+    check_memory,
     configuration,
     decoder_ids,
     embed_ids,
@@ -34,7 +35,7 @@ from ._base import (
     normal_init,
     to_bool_mask,
 )  # fmt: skip
-from ._seq2seq import decoder_states
+from ._seq2seq import decoder_states, states_of
 
 
 @configuration
@@ -89,6 +90,7 @@ class DecoderLayer(nn.Module):
 
 
 class ProphetNet(Model):
+    PADDING_ROW = True
     HEADS: ClassVar = (None, "seq2seq_lm", "causal_lm", "encoder")
 
     init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it too
@@ -206,7 +208,9 @@ class ProphetNet(Model):
         self.require_head(labels)
         cache = Cache() if use_cache and cache is None else cache
         if self.head == "causal_lm":
-            ids, memory = check_ids("input_ids", input_ids), encoder_outputs
+            ids, memory = check_ids("input_ids", input_ids), None
+            if encoder_outputs is not None:
+                memory = check_memory("encoder_outputs", ids, states_of(encoder_outputs), self.config.d_model)
             past = 0 if cache is None else cache.past
             mask = to_bool_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
             x = self.decode(ids, memory, mask, None, cache)

@@ -181,6 +181,9 @@ class RAG(Model):
             retrieves = context_input_ids is None
             found = self.find(input_ids, attention_mask, n_docs) if retrieves else {**given, "doc_scores": doc_scores}
             encoder_outputs = self.read(**found)
+        if not isinstance(encoder_outputs, Output) or "doc_scores" not in encoder_outputs:
+            kind = type(encoder_outputs).__name__
+            raise TypeError(f"encoder_outputs of type {kind} holds no doc_scores: give what model.encode() returned")
         scores, loss = encoder_outputs["doc_scores"], None
         if labels is not None:
             labels = check_ids("labels", labels).masked_fill(labels == -100, self.config.pad_token_id)

@@ -17,7 +17,7 @@ from ..namemap import FusedTensors, NameMap
 from ..nn import Cache, Dropout, FeedForward, StaticCache
 from ..nn.adaptive_softmax import AdaptiveEmbedding, AdaptiveSoftmax
 from ..nn.relative_attention import DistanceContext, RelativeAttention, causal_relative_bias, sinusoidal_distances
-from ._base import Model, Output, check_ids, check_target, configuration, embed_ids, to_bool_mask
+from ._base import Model, Output, check_ids, check_target, configuration, embed_ids, normal_init, to_bool_mask
 from ._heads import label_loss
 
 
@@ -80,6 +80,8 @@ class Layer(nn.Module):
 class TransformerXL(Model):
     HEADS = (None, "causal_lm", "sequence_classification")
     STATIC_CACHE = False
+
+    init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it
 
     def __init__(self, config: Config, head=None):
         super().__init__(config, head)

@@ -129,6 +129,7 @@ class XLM(Model):
         "token_classification": heads.TokenClassificationHead, "question_answering": heads.QuestionAnsweringHead,
         "beam_question_answering": BeamQuestionAnsweringHead, "multiple_choice": MultipleChoiceHead,
     }  # fmt: skip
+    PADDING_ROW = True
     HEADS = tuple(HEAD_CLASSES)
 
     def __init__(self, config: Config, head=None):

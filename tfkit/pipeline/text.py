@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from .. import tracing
 from ..decode import Strategy, stream
 from ..decode import settings as defaults
 from ..decode.decoders import is_causal, require_lm_head
@@ -77,6 +78,7 @@ class Text:
             self.directory = locate(model)
             model, own = load(self.directory, head, dtype=dtype)
             tokenizer = tokenizer or own
+        tracing.require_model(model)
         if tokenizer is None:
             raise ValueError(f"{self.directory or type(model).__name__}: there is no tokenizer: give one, tokenizer=…")
         self.model, self.tokenizer = model, tokenizer

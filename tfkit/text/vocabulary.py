@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -216,17 +216,31 @@ def train(kind: str, texts: Iterable[str], size: int, extra: Sequence[str] = ())
     """Learns a vocabulary of `size` symbols, specials (ids 0-4) and `extra` (the last ids) among them.
 
     kind: "bpe" (Sennrich et al. 2016), "byte_bpe" (Radford et al. 2019), "wordpiece" (Schuster & Nakajima 2012; with
-    BERT's own specials) or "unigram" (Kudo 2018). Raises ValueError for another kind.
+    BERT's own specials) or "unigram" (Kudo 2018). Raises ValueError for another kind, a size with no room for the
+    special symbols, or no text at all; TypeError for texts that are no strings.
     """
     if kind not in KINDS:
         raise ValueError(f"no kind of tokenizer is called {kind!r}; there are {', '.join(KINDS)}")
-    if isinstance(texts, str):
-        raise TypeError("texts must be an iterable of strings; got one string: write [text]")
+    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+        raise TypeError(f"texts must be an iterable of strings; got one {type(texts).__name__}: write [text]")
+    if type(size) is not int:
+        raise TypeError(f"size={size!r}: must be a whole number of symbols")
     if size - len(extra) < len(SPECIALS):
         raise ValueError(f"size={size}: must be at least {len(SPECIALS) + len(extra)}, for the special symbols alone")
-    inner = KINDS[kind](texts, size - len(extra))
+    first = next(words := iter(texts), None)
+    if first is None:
+        raise ValueError("texts is empty: there is nothing to learn from, give some text")
+    inner = KINDS[kind](strings(chain([first], words)), size - len(extra))
     inner.add_special_tokens(list(extra))
     return Tokenizer(inner)
+
+
+def strings(texts: Iterable[Any]) -> Iterator[str]:
+    """The texts, one by one. Raises TypeError at one that is no string."""
+    for text in texts:
+        if not isinstance(text, str):
+            raise TypeError(f"texts must be strings; got {type(text).__name__}")
+        yield text
 
 
 def _bpe(texts: Iterable[str], size: int) -> Inner:

@@ -12,6 +12,7 @@ from collections import Counter
 from types import SimpleNamespace
 
 import pytest
+from nbgrader.converters import NbGraderException
 
 from autograder.nbgrader import config, unfinished
 
@@ -157,3 +158,14 @@ def test_who_waits_for_another_grader_is_told_for_whom(tmp_path, monkeypatch):
     waiter.join(30)
     assert lock.exists() and unfinished._is_held(lock)  # not the file that the first one removed
     os.close(got[0])
+
+
+def test_a_database_server_that_is_away_is_told_of_in_one_line():
+    pytest.importorskip("psycopg", reason="no driver for PostgreSQL here: pip install 'psycopg[binary]'")
+    said = []
+    where = SimpleNamespace(db_url="postgresql+psycopg://ada:secret@127.0.0.1:9/grades")
+    with pytest.raises(NbGraderException) as error:
+        unfinished.writable(SimpleNamespace(coursedir=where, log=SimpleNamespace(error=said.append)))
+    assert said == [str(error.value)] and "\n" not in said[0]
+    assert "refused" in said[0] and "Start the database server, or correct c.CourseDirectory.db_url" in said[0]
+    assert "secret" not in said[0]
