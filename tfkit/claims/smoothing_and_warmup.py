@@ -5,8 +5,9 @@ times in five, and any other word otherwise) and turned round. (1) The transform
 with none; on new sequences: nats per word of the noisy targets, and the share of words that are the right translation.
 The paper: smoothing "hurts perplexity, as the model learns to be more unsure, but improves accuracy". (2) A deeper
 transformer (norms after the additions, as in 2017) is trained at a high peak rate, with and without the warm-up that
-leads to it: the mean loss of the last tenth of training. Bands: smoothing costs nats, however few, and at most 0.02 of
-the words; without warm-up the loss ends 0.1 nats above at least.
+leads to it: the mean loss of the last tenth of training. Bands: smoothing costs nats, however few, and at most 0.005 of
+the words (0.02 at first, which could hardly fail: the seeds lie within 0.002); without warm-up the loss ends 0.1 nats
+above at least.
 """
 
 from collections.abc import Sequence
@@ -112,7 +113,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     last = lambda losses: sum(losses[-len(losses) // 10 :]) / len(losses[-len(losses) // 10 :])
     return [
         Measurement("nats per word, with smoothing less without", more("nats"), at_least=0),
-        Measurement("words right, with smoothing less without", more("right"), at_least=-0.02),
+        Measurement("words right, with smoothing less without", more("right"), at_least=-0.005),
         Measurement(
             "last loss, without warm-up less with", [last(r["cold"]) - last(r["warmed"]) for r in runs], at_least=0.1
         ),
