@@ -1,9 +1,11 @@
 /**
  * Makes src/generated from the schemas in tfkit_lab/schemas, which Python reads too: for each kind of trace the types of what
- * it holds and a validator, and in views.ts the list of all views. `jlpm build` runs it first.
+ * it holds and a validator, in views.ts the list of all views, and in tokens.ts the style sheet of tokens, which views bring along
+ * to where there is no lab. `jlpm build` runs it first.
  */
 import Ajv from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
+import { transform } from 'esbuild';
 import { compile } from 'json-schema-to-typescript';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -22,8 +24,7 @@ export const kinds = readdirSync(SCHEMAS)
 
 const named = name => `I${name[0].toUpperCase()}${name.slice(1)}`;
 
-const mapped = (object, change) =>
-  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]));
+const mapped = (object, change) => Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]));
 
 /** The schema in draft 7's words, in which tuples are `items`: types are made from those alone, and shorter validators. */
 function draft7(schema) {
@@ -59,27 +60,13 @@ function withoutLengths(value) {
 }
 
 // what custom keywords and other readers of errors would want to know: nobody here does, and it is a fifth of the code
-const UNREAD = [
-  /schemaPath:"[^"]*",/g,
-  /, ?parentData(, ?|: ?[^,]+, ?)parentDataProperty(, ?|: ?[^,]+, ?)rootData(?=\})/g
-];
+const UNREAD = [/schemaPath:"[^"]*",/g, /, ?parentData(, ?|: ?[^,]+, ?)parentDataProperty(, ?|: ?[^,]+, ?)rootData(?=\})/g];
 
 /** The validator as code of its own: pages forbid `eval`, by which ajv compiles schemas otherwise. */
 function validator(schema) {
   const code = { source: true, esm: true, optimize: 2 };
-  const ajv = new Ajv({
-    code,
-    allowUnionTypes: true,
-    strictTuples: false,
-    unicode: false,
-    inlineRefs: false,
-    messages: false,
-    strictNumbers: false,
-    logger: false
-  });
-  const bare = JSON.parse(
-    JSON.stringify(schema, (key, value) => (key === 'description' && typeof value === 'string' ? undefined : value))
-  );
+  const ajv = new Ajv({ code, allowUnionTypes: true, strictTuples: false, unicode: false, inlineRefs: false, messages: false, strictNumbers: false, logger: false });
+  const bare = JSON.parse(JSON.stringify(schema, (key, value) => (key === 'description' && typeof value === 'string' ? undefined : value)));
   const text = UNREAD.reduce((code, part) => code.replace(part, ''), standalone(ajv, ajv.compile(bare)));
   if (text.includes('require(')) {
     throw new Error('the validator needs code of ajv that is not in the bundle: see the options in schemas.mjs');
@@ -94,12 +81,12 @@ export async function generated() {
     const schema = draft7(JSON.parse(readFileSync(join(SCHEMAS, `${kind}.json`), 'utf-8')));
     files[`${kind}.ts`] = await types(kind, schema);
     files[`${kind}.valid.js`] = validator(schema);
-    files[`${kind}.valid.d.ts`] =
-      `${BANNER}\nimport { IValidate } from '../widgets/schema';\n\nexport const validate: IValidate;\n`;
+    files[`${kind}.valid.d.ts`] = `${BANNER}\nimport { IValidate } from '../widgets/schema';\n\nexport const validate: IValidate;\n`;
   }
   const imports = kinds.map(kind => `import { mount as ${kind} } from '../widgets/${kind}';`).join('\n');
-  files['views.ts'] =
-    `${BANNER}\nimport { Mount } from '../widgets/picture';\n${imports}\n\nexport const VIEWS: Record<string, Mount> = { ${kinds.join(', ')} };\n`;
+  const tokens = (await transform(readFileSync(join(HERE, 'style/tokens.css'), 'utf-8'), { loader: 'css', minify: true })).code;
+  files['tokens.ts'] = `${BANNER.replace('the schema', 'style/tokens.css')}\nexport const TOKENS = ${JSON.stringify(tokens.trim())};\n`;
+  files['views.ts'] = `${BANNER}\nimport { Mount } from '../widgets/picture';\n${imports}\n\nexport const VIEWS: Record<string, Mount> = { ${kinds.join(', ')} };\n`;
   return files;
 }
 
@@ -107,10 +94,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const files = Object.entries(await generated());
   const scripts = files.filter(([name]) => name.endsWith('.js')); // which the compiler does not carry from src to lib
   rmSync(TARGET, { recursive: true, force: true });
-  for (const [folder, inside] of [
-    [TARGET, files],
-    [COMPILED, scripts]
-  ]) {
+  for (const [folder, inside] of [[TARGET, files], [COMPILED, scripts]]) {
     mkdirSync(folder, { recursive: true });
     inside.forEach(([name, text]) => writeFileSync(join(folder, name), text));
   }

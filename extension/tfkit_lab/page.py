@@ -17,26 +17,34 @@ _PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width">
 <meta http-equiv="Content-Security-Policy"
 content="default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; img-src data:">
-<style>body {{ font: 15px/1.5 system-ui, sans-serif; margin: 1em auto; max-width: 1200px; padding: 0 1em;
-color: #1b1b1b; background: #fff }}
-pre {{ overflow: auto; font-size: 13px; border-left: 3px solid #999; padding-left: 10px }}
+<style>body {{ font: 15px/1.55 system-ui, sans-serif; margin: 1em auto; max-width: 1200px; padding: 0 1em;
+color: var(--tfk-ink, #1b1b1b); background: var(--tfk-page, #fff) }}
+body > main > * {{ margin-bottom: 1em }}
+pre {{ overflow: auto; font-size: 13px; border-left: 3px solid var(--tfk-line-strong, #999); padding-left: 10px }}
+summary {{ cursor: pointer; color: var(--tfk-ink-soft, #565656); font-size: 13px }}
 .anchor-link {{ display: none }}
-@media (prefers-color-scheme: dark) {{ :root {{ color-scheme: dark;
---jp-ui-font-color1: #eee; --jp-ui-font-color2: #bbb;
---jp-layout-color0: #161616; --jp-layout-color2: #333; --jp-border-color1: #777; --jp-brand-color1: #64b5f6 }}
-body {{ color: #eee; background: #161616 }}
-.tfk canvas, .tfk .tfk-swatch {{ filter: invert(1) hue-rotate(180deg) }} }}</style></head>
+.tfk {{ border: 1px solid var(--tfk-line); border-radius: 14px; padding: 16px !important; box-sizing: border-box }}
+@media (prefers-color-scheme: dark) {{ :root {{ color-scheme: dark; background: #0e1318;
+--jp-ui-font-color1: #e6edf3; --jp-layout-color0: #0e1318; --jp-layout-color1: #161d24; --jp-layout-color2: #222b34;
+--jp-border-color2: #35414d; --jp-brand-color1: #6cb6ff }} }}</style></head>
 <body><main>{body}</main>
 <script type="application/json" id="state">{states}</script>
 <script type="module">
 const states = JSON.parse(document.getElementById("state").textContent);
 const scripts = {scripts};
 const load = kind => import("data:text/javascript;base64," + scripts[kind]);
-const {{ RecordedModel }} = await load("");
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const theme = () => document.body.setAttribute("data-jp-theme-light", String(!dark.matches));
+theme();
+dark.addEventListener("change", theme);
+const {{ RecordedModel, shownPlace, linkTo }} = await load("");
+globalThis[Symbol.for("@tfkit/lab:share")] = {{ link: linkTo }};
 for (const [place, state] of states.entries()) {{
   const {{ default: view }} = await load(state.trace.kind);
-  view.render({{ model: new RecordedModel(state), el: document.getElementById("view-" + place) }});
+  const el = document.getElementById("view-" + place);
+  view.render({{ model: new RecordedModel({{ ...state, ...shownPlace(el.id) }}), el }});
 }}
+if (location.hash) document.getElementById(location.hash.slice(1).split("=")[0])?.scrollIntoView();
 </script></body></html>
 """
 

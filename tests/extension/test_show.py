@@ -63,6 +63,9 @@ PICTURES = {
     "retrieval": lambda: retrieved()[0],
     "training": lambda: show.training({"loss": [3.0, 2.5, float("nan"), 9.0, 2.0], "rate": [0.1, 0.2, 0.2, 0.1, 0.05]}),
     "anatomy": lambda: show.anatomy("bert-base-uncased", "roberta-base"),
+    "walk": lambda: show.walk(
+        small(), input_ids=IDS[None, :9], tokens=WORDS, token=[*VOCABULARY, *"....."].__getitem__, title="One step"
+    ),
 }
 
 

@@ -43,3 +43,23 @@ export class RecordedModel implements IModel {
 
   private readonly _callbacks = new Map<string, Set<() => void>>();
 }
+
+/** What the address of a page says of one of its views, `#view-0={…}`: what it is to show at first. */
+export function shownPlace(id: string, hash = location.hash): Record<string, unknown> {
+  const [whose, ...rest] = hash.slice(1).split('=');
+  if (whose !== id || !rest.length) {
+    return {};
+  }
+  try {
+    return JSON.parse(decodeURIComponent(rest.join('=')));
+  } catch {
+    return {}; // an address that somebody shortened: the view shows what it shows to all
+  }
+}
+
+/** The address at which a page shows what one of its views shows now. */
+export function linkTo(root: HTMLElement, state: Record<string, unknown>): string | null {
+  const id = root.closest('[id^=view-]')?.id;
+  const { trace: _, other: __, ...place } = state;
+  return id ? `${location.href.split('#')[0]}#${id}=${encodeURIComponent(JSON.stringify(place))}` : null;
+}

@@ -2,11 +2,12 @@
 import { h } from './dom';
 import { IModel } from './model';
 import { IValidate, schemaProblem } from './schema';
-import { CSS } from './style';
+import { shareBar } from './share';
+import { CSS, PICTURE_CSS } from './style';
 
 export interface IPlace {
-  /** What was chosen, or a number between 0 and `most`, 0 unless chosen. */
-  at(key: string, most: number): number;
+  /** What was chosen, a number between 0 and `most`; `otherwise` where nothing was. */
+  at(key: string, most: number, otherwise?: number): number;
   set(changes: Record<string, number>): void;
 }
 
@@ -66,7 +67,8 @@ function drawn<T extends ITitled>(label: string, model: IModel, trace: T, build:
   const live = h('div', { className: 'tfk-sr', role: 'status', 'aria-live': 'polite' });
   const root = h('div', { className: 'tfk', role: 'group', 'aria-label': label });
   const title = h('h3', {}, trace.title || label);
-  root.append(h('style', {}, CSS), title);
+  const state = (): Record<string, unknown> => ({ trace, place: model.get('place') ?? {} });
+  root.append(h('style', {}, CSS + PICTURE_CSS), shareBar(root, trace.title || label, state), title);
   const draw = build({ trace, root, place: placeOf(model, root), say: words => (live.textContent = words) });
   root.append(live);
   return [root, draw];
@@ -75,7 +77,7 @@ function drawn<T extends ITitled>(label: string, model: IModel, trace: T, build:
 function placeOf(model: IModel, root: HTMLElement): IPlace {
   const known = (): Record<string, number> => (model.get('place') ?? {}) as Record<string, number>;
   return {
-    at: (key, most) => Math.max(0, Math.min(most, Math.trunc(Number(known()[key]) || 0))),
+    at: (key, most, otherwise = 0) => Math.max(0, Math.min(most, Math.trunc(Number(known()[key] ?? otherwise) || 0))),
     set: changes => {
       const place = { ...known(), ...changes };
       model.set('place', place);

@@ -1,7 +1,10 @@
-/** One style sheet for lab, exported page and static host; colours follow the lab's theme where there is one. */
+/** One style sheet for lab, exported page and static host, on the tokens of style/tokens.css, which come along. */
+import { TOKENS } from '../generated/tokens';
+
 export const CSS = `
-.tfk{--ink:var(--jp-ui-font-color1,#1b1b1b);--soft:var(--jp-ui-font-color2,#565656);--paper:var(--jp-layout-color0,#fff);
---box:var(--jp-layout-color2,#eee);--line:var(--jp-border-color1,#999);--hot:var(--jp-brand-color1,#1565c0);
+${TOKENS}
+.tfk{--ink:var(--tfk-ink);--soft:var(--tfk-ink-soft);--paper:var(--tfk-card);
+--box:var(--tfk-sunk);--line:var(--tfk-line-strong);--hot:var(--tfk-accent);container-type:inline-size;
 color:var(--ink);background:var(--paper);font:13px/1.4 var(--jp-ui-font-family,system-ui,sans-serif);padding:8px;max-width:1200px}
 .tfk h3{font-size:14px;margin:0 0 6px}.tfk h4{font-size:13px;margin:0 0 4px}
 .tfk button,.tfk select{color:inherit;background:var(--box);border:1px solid var(--line);border-radius:3px;padding:3px 8px;
@@ -50,6 +53,16 @@ padding:0;list-style:none}
 .tfk .tfk-cache text{fill:var(--ink);font:10px var(--jp-code-font-family,monospace)}
 .tfk .tfk-cache rect{fill:var(--box);stroke:var(--line)}.tfk .tfk-cache .tfk-moved{fill:var(--line);stroke:var(--ink)}
 .tfk .tfk-cache .tfk-new{fill:var(--hot);stroke:var(--hot)}.tfk [hidden]{display:none}
+.tfk .tfk-lit{background:var(--tfk-lit)!important;color:var(--tfk-on-lit)!important;outline:2px solid var(--tfk-on-lit);outline-offset:-1px}
+.tfk .tfk-share{display:inline-flex;gap:4px;float:right;margin:-2px 0 0 8px}
+.tfk .tfk-share button{background:none;border-color:transparent;color:var(--soft);padding:2px 6px;min-height:24px;font-size:12px}
+.tfk .tfk-share button:hover,.tfk .tfk-share button:focus-visible{border-color:var(--line);color:var(--ink)}
+.tfk details{margin-top:4px}.tfk .tfk-sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+.tfk-error{border-left:3px solid var(--jp-error-color1,#b71c1c);padding:4px 8px}
+`;
+
+/** Of pictures beside the stepper: maps with a cursor, many heads, curves, lists and outlines. */
+export const PICTURE_CSS = `
 .tfk .tfk-grid{display:inline-block;max-width:100%;overflow:auto}.tfk .tfk-heads{display:flex;gap:4px;align-items:center;margin-bottom:4px}
 .tfk .tfk-overview{max-height:min(60vh,420px)}
 .tfk .tfk-heads span{flex:0 0 9em;font-size:11px;overflow-wrap:anywhere}
@@ -62,6 +75,4 @@ padding:0;list-style:none}
 .tfk .tfk-anatomy details,.tfk .tfk-part{margin:1px 0 1px 18px}.tfk .tfk-part{padding-left:14px}.tfk .tfk-anatomy summary{cursor:pointer}
 .tfk .tfk-size{font-variant-numeric:tabular-nums;margin-left:10px}.tfk .tfk-gone strong{text-decoration:line-through}
 .tfk .tfk-new-part strong{text-decoration:underline}
-.tfk details{margin-top:4px}.tfk .tfk-sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
-.tfk-error{border-left:3px solid var(--jp-error-color1,#b71c1c);padding:4px 8px}
 `;

@@ -3,6 +3,7 @@
     from tfkit_lab import show
     show.attention(model, input_ids=ids, tokens=words)
     show.masks({"causal": causal_mask(8)})
+    show.walk(my_attention, q, k, v, mask, tokens=words)
 
 A picture is live in the notebook, stays in the saved file, and `picture.to_html()` is a page of its own.
 """
@@ -13,8 +14,9 @@ from tfkit_lab.show.corruption import corruption
 from tfkit_lab.show.matrices import case, flow, masks, matrices, positions
 from tfkit_lab.show.retrieval import retrieval
 from tfkit_lab.show.training import training
+from tfkit_lab.show.walk import walk
 
 __all__ = [
     "anatomy", "attention", "case", "corruption", "flow", "masks", "matrices", "positions", "retrieval", "training",
-    "two_streams",
+    "two_streams", "walk",
 ]  # fmt: skip

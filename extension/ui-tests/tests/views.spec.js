@@ -1,8 +1,9 @@
+const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { expect, test } = require('@playwright/test');
 const { accessible } = require('../helpers');
 
-const KINDS = ['Decoding stepper', 'Attention', 'Matrices', 'Corruption', 'Retrieval', 'Training', 'Anatomy'];
+const KINDS = ['Decoding stepper', 'Attention', 'Matrices', 'Corruption', 'Retrieval', 'Training', 'Anatomy', 'Walk through one step'];
 
 for (const colorScheme of ['light', 'dark']) {
   test(`every view works from disk, by keyboard, with no network, and axe finds nothing (${colorScheme})`, async ({
@@ -26,6 +27,14 @@ for (const colorScheme of ['light', 'dark']) {
     await expect(page.getByRole('button', { name: 'layers.1.attn, head 2' })).toHaveAttribute('aria-pressed', 'true');
     await page.getByRole('button', { name: 'Draw again' }).press('Enter');
     await expect(page.getByText('draw 2 of 6')).toBeVisible();
+    const walk = page.getByRole('group', { name: 'Walk through one step', exact: true });
+    await walk.getByRole('button', { name: 'layer 1: scores' }).press('Enter');
+    await page.keyboard.press('ArrowLeft');
+    await expect(walk.locator('[aria-current]')).toHaveText('layer 1: Q, K, V');
+    await walk.getByRole('rowheader', { name: 'cat' }).first().hover();
+    expect(await page.locator('.tfk-lit').count()).toBeGreaterThan(3);
+    const [drawing] = await Promise.all([page.waitForEvent('download'), walk.getByRole('button', { name: 'SVG' }).click()]);
+    expect(readFileSync(await drawing.path(), 'utf-8')).toMatch(/^<svg .*>black<\/text>/s);
     await page.screenshot({ path: `screenshots/views-${colorScheme}.png`, fullPage: true });
     await accessible(page);
     expect(asked.filter(url => !url.startsWith('file:') && !url.startsWith('data:'))).toEqual([]);

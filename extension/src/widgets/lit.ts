@@ -1,0 +1,35 @@
+/**
+ * A token is one thing on a page: what is marked with `data-tok` lights up in every view when one of its like is pointed at or has
+ * the focus. One listener serves all scripts of the page.
+ */
+const PLACE = Symbol.for('@tfkit/lab:lit');
+const MARK = 'tfk-lit';
+
+const key = (event: Event): string | undefined => ((event.target as Element).closest?.('[data-tok]') as HTMLElement | null)?.dataset.tok;
+
+/** Marks an element as a token's. */
+export function tok<T extends Element>(node: T, token: string): T {
+  node.setAttribute('data-tok', token.trim());
+  return node;
+}
+
+/** Lights every element of a token on the page, and no other. */
+export function light(token: string | undefined, page: ParentNode = document): void {
+  page.querySelectorAll<HTMLElement>('[data-tok]').forEach(node => node.classList.toggle(MARK, !!token && node.dataset.tok === token));
+}
+
+/** Listens, once a page. */
+export function listen(page: Document = document): void {
+  const known = page as unknown as Record<symbol, boolean>;
+  if (!known[PLACE]) {
+    known[PLACE] = true;
+    let lit: string | undefined;
+    const change = (token: string | undefined): void => {
+      if (token !== lit) {
+        light((lit = token), page);
+      }
+    };
+    page.addEventListener('pointerover', event => change(key(event)));
+    page.addEventListener('focusin', event => change(key(event)));
+  }
+}

@@ -1,0 +1,26 @@
+/** Colours of numbers, mixed by the browser from the tokens of the page, and the ink that can be read on each in every theme. */
+
+export interface ICellColour {
+  colour: string;
+  /** Which of the inks `--tfk-on-1` to `--tfk-on-4` can be read on it. */
+  ink: number;
+  share: number;
+}
+
+const STEP = 5; // shares are rounded to these, so that no colour falls between two inks
+
+/** The colour of a value: of shares from little to much, else from orange over the page's colour to blue; the root spreads what is small. */
+export function cellColour(value: number, top: number, shares: boolean): ICellColour {
+  const share = STEP * Math.round((100 / STEP) * Math.min(1, Math.sqrt(Math.abs(value) / top)));
+  return shares ? sequential(share) : diverging(share, value < 0);
+}
+
+function sequential(share: number): ICellColour {
+  const [from, to, part] = share > 50 ? ['mid', 'hi', 2 * share - 100] : ['lo', 'mid', 2 * share];
+  return { colour: `color-mix(in oklab, var(--tfk-seq-${to}) ${part}%, var(--tfk-seq-${from}))`, ink: share < 50 ? 1 : share < 70 ? 3 : 4, share };
+}
+
+function diverging(share: number, negative: boolean): ICellColour {
+  const deep = negative ? 80 : 85;
+  return { colour: `color-mix(in oklab, var(--tfk-${negative ? 'neg' : 'pos'}) ${share}%, var(--tfk-zero))`, ink: share < 60 ? 1 : share < 70 ? 2 : share < deep ? 3 : 4, share };
+}

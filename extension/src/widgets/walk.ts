@@ -1,0 +1,323 @@
+/** One step of a model, or of a function of one's own, as a row of stages; the chosen one is open, with every number. */
+import { IWalk } from '../generated/walk';
+import { validate } from '../generated/walk.valid';
+import { h, shown } from './dom';
+import { listen, tok } from './lit';
+import { IModel } from './model';
+import { ICanvas, picture } from './picture';
+import { inflate } from './trace';
+import { matrixTable, thumbnail } from './walkmatrix';
+import { INumbers, product, read, sources } from './walknumbers';
+import { told } from './walkwords';
+import { WALK_CSS } from './walkstyle';
+import { translated } from './words';
+
+type IStage = IWalk['stages'][number];
+
+/** A place of the row: a stage of the trace, or the text before them and the drawn token behind. */
+export interface IStop {
+  label: string;
+  part: string;
+  stage: IStage | null;
+  name: string;
+}
+
+/** All places, the text first and the drawn token last where there are any. */
+export function stops(trace: IWalk): IStop[] {
+  const text = trace.axes.some(axis => axis.kind !== 'numbers' && axis.names.length);
+  const stages = trace.stages.map(stage => ({ label: told(stage).label, part: stage.part, stage, name: stage.name }));
+  const before = text ? [{ label: translated('text'), part: 'input', stage: null, name: 'text' }] : [];
+  const behind = trace.candidates.length ? [{ label: translated('drawn token'), part: 'output', stage: null, name: 'drawn' }] : [];
+  return [...before, ...stages, ...behind];
+}
+
+/** What stands in the row when a place is open: the ends, and the one layer that it belongs to. */
+export function row(all: IStop[], at: number): number[] {
+  const near = nearest(all, at);
+  return all.map((_, i) => i).filter(i => !inner(all[i]) || all[i].part === all[near].part);
+}
+
+const inner = (stop: IStop): boolean => stop.part !== 'input' && stop.part !== 'output';
+
+/** The place itself, or where it belongs to no layer, one of the layer beside it. */
+function nearest(all: IStop[], at: number): number {
+  const layers = all.map((_, i) => i).filter(i => inner(all[i]));
+  return inner(all[at]) ? at : all[at].part === 'input' ? layers[0] : layers[layers.length - 1];
+}
+
+const END = 1e6; // the last row: what the next token is made from
+
+class View {
+  readonly draw = (): void => this._draw();
+
+  constructor(private _canvas: ICanvas<IWalk>) {
+    const { trace, root } = _canvas;
+    this._stops = stops(trace);
+    this._parts = [...new Set(this._stops.map(stop => stop.part))].filter(part => this._stops.some(stop => stop.part === part && inner(stop)));
+    listen(root.ownerDocument);
+    root.append(h('style', {}, WALK_CSS), this._bar, this._row, this._open);
+    this._row.addEventListener('keydown', event => this._key(event));
+    this._open.addEventListener('pointerover', event => this._point(event));
+    inflate(trace.data).then(
+      bytes => {
+        this._numbers = read(bytes, trace);
+        this._draw();
+      }
+    ).catch((error: unknown) => {
+      this._open.replaceChildren(h('p', { role: 'alert' }, `${translated('The numbers cannot be read')}: ${error instanceof Error ? error.message : error}.`));
+    });
+  }
+
+  private get _at(): number {
+    return this._canvas.place.at('stage', this._stops.length - 1, this._first);
+  }
+
+  /** The most telling stage: the first softmax, or else the last of its like. */
+  private get _first(): number {
+    const found = this._stops.findIndex(stop => stop.name === 'softmax');
+    return found < 0 ? Math.min(1, this._stops.length - 1) : found;
+  }
+
+  private _go(at: number): void {
+    this._canvas.place.set({ stage: Math.max(0, Math.min(this._stops.length - 1, at)), matrix: 0, row: END, col: 0 });
+  }
+
+  private get _near(): number {
+    return nearest(this._stops, this._at);
+  }
+
+  private get _heads(): number {
+    return Math.max(1, ...(this._stops[this._at].stage?.matrices ?? []).map(matrix => matrix.heads));
+  }
+
+  private get _head(): number {
+    return this._canvas.place.at('head', this._heads - 1);
+  }
+
+  private _draw(): void {
+    if (!this._numbers) {
+      return;
+    }
+    const focused = this._row.contains(document.activeElement);
+    const inside = this._open.querySelector('[role=application]:focus') !== null;
+    const which = Number(document.activeElement?.closest('[data-matrix]')?.getAttribute('data-matrix') ?? 0);
+    this._drawBar();
+    this._drawRow();
+    this._drawOpen();
+    if (focused) {
+      this._row.querySelector<HTMLElement>('[aria-current]')?.focus();
+    }
+    if (inside) {
+      this._open.querySelector<HTMLElement>(`[data-matrix="${which}"]`)?.focus();
+    }
+    const stop = this._stops[this._at];
+    this._canvas.say(`${stop.part}, ${stop.label} (${this._at + 1} / ${this._stops.length})`);
+  }
+
+  /** Steps, the layer, the head. */
+  private _drawBar(): void {
+    const at = this._at;
+    const step = (label: string, to: number, sign: string): HTMLElement =>
+      h('button', { type: 'button', 'aria-label': label, title: label, 'aria-disabled': String(to < 0 || to >= this._stops.length), onclick: () => this._go(to) }, sign);
+    const parts = h('select', { 'aria-label': translated('Layer') }, ...this._parts.map(part => h('option', { value: part }, part)));
+    parts.value = this._stops[this._near].part;
+    parts.onchange = () => this._go(this._alike(parts.value));
+    const heads = h('span', { className: 'tfk-walk-heads', role: 'group', 'aria-label': translated('Head') }, translated('head'));
+    for (let head = 0; head < this._heads; head++) {
+      const choose = (): void => this._canvas.place.set({ head });
+      heads.append(h('button', { type: 'button', 'aria-pressed': String(head === this._head), onclick: choose }, String(head + 1)));
+    }
+    const focused = this._bar.contains(document.activeElement) ? [...this._bar.querySelectorAll('button,select')].indexOf(document.activeElement as Element) : -1;
+    this._bar.replaceChildren(step(translated('Stage before'), at - 1, '‹'), step(translated('Next stage'), at + 1, '›'));
+    if (this._parts.length > 1) {
+      this._bar.append(parts);
+    }
+    if (this._heads > 1) {
+      this._bar.append(heads);
+    }
+    (this._bar.querySelectorAll('button,select')[focused] as HTMLElement | undefined)?.focus();
+  }
+
+  /** The same stage in another layer, or its first. */
+  private _alike(part: string): number {
+    const same = this._stops.findIndex(stop => stop.part === part && stop.name === this._stops[this._near].name);
+    return same < 0 ? this._stops.findIndex(stop => stop.part === part) : same;
+  }
+
+  private _drawRow(): void {
+    const at = this._at;
+    const items = row(this._stops, at).map(i => {
+      const stop = this._stops[i];
+      const current = i === at ? { 'aria-current': 'step' } : {};
+      const inside = stop.stage ? this._thumbnail(i, stop.stage) : h('span', { className: 'tfk-walk-word' }, this._word(stop));
+      const label = h('span', {}, h('span', { className: 'tfk-sr' }, `${stop.part}: `), stop.label);
+      const button = h('button', { type: 'button', ...current, tabIndex: i === at ? 0 : -1, onclick: () => this._go(i) }, inside, label);
+      return h('li', { className: i < at ? 'tfk-past' : '' }, button);
+    });
+    this._row.replaceChildren(...items);
+    const current = this._row.querySelector<HTMLElement>('[aria-current]');
+    if (current && this._row.scrollWidth > this._row.clientWidth) {
+      this._row.scrollLeft = current.parentElement!.offsetLeft - this._row.clientWidth / 2;
+    }
+  }
+
+  /** Drawn once for each head. */
+  private _thumbnail(i: number, stage: IStage): SVGElement {
+    const key = `${i}.${Math.min(this._head, stage.matrices[0].heads - 1)}`;
+    const node = this._thumbnails.get(key) ?? thumbnail(stage.matrices[0], this._numbers!, this._head, stage.name === 'softmax');
+    this._thumbnails.set(key, node);
+    return node;
+  }
+
+  private _word(stop: IStop): string {
+    const drawn = this._canvas.trace.candidates.find(one => one.drawn);
+    const text = this._canvas.trace.axes.find(axis => axis.kind !== 'numbers' && axis.names.length)?.names ?? [];
+    return stop.name === 'drawn' && drawn ? shown(drawn.token) : `${shown(text[0] ?? '')} …`;
+  }
+
+  private _drawOpen(): void {
+    const stop = this._stops[this._at];
+    const about = told(stop.stage ?? { name: stop.name });
+    const words = h('div', { className: 'tfk-walk-words' });
+    words.append(h('p', { className: 'tfk-note' }, `${this._at + 1} / ${this._stops.length} · ${stop.part}`), h('h4', {}, about.title), h('p', {}, about.words));
+    if (stop.stage?.code) {
+      const { text, where } = stop.stage.code;
+      words.append(h('pre', { tabIndex: 0, 'aria-label': translated('Code') }, text), h('p', { className: 'tfk-note' }, where));
+    } else if (about.formula) {
+      words.append(h('pre', { tabIndex: 0, 'aria-label': translated('Formula') }, about.formula));
+    }
+    if (stop.stage?.note) {
+      words.append(h('p', { className: 'tfk-note' }, stop.stage.note));
+    }
+    words.append(this._said);
+    this._said.textContent = '';
+    this._open.replaceChildren(words, stop.stage ? this._matrices(stop.stage) : stop.name === 'text' ? this._text() : this._candidates());
+    if (stop.stage) {
+      this._tell();
+    }
+  }
+
+  private _matrices(stage: IStage): HTMLElement {
+    const { trace, place } = this._canvas;
+    const tables = stage.matrices.map((matrix, i) => {
+      const at = { row: place.at('row', trace.axes[matrix.rows].at.length - 1, END), col: place.at('col', trace.axes[matrix.cols].at.length - 1) };
+      const node = matrixTable(matrix, trace, this._numbers!, this._head, stage, place.at('matrix', stage.matrices.length - 1) === i ? at : null);
+      node.dataset.matrix = String(i);
+      node.addEventListener('keydown', event => this._move(event, i));
+      node.addEventListener('click', event => this._click(event, i));
+      return h('section', { className: 'tfk-walk-matrix' }, h('h4', {}, matrix.name), node, ...this._cut(matrix));
+    });
+    return h('div', { className: 'tfk-walk-matrices' }, ...this._before(stage), ...tables);
+  }
+
+  /** What the matrices of a stage are made from, beside them. */
+  private _before(stage: IStage): HTMLElement[] {
+    const { trace } = this._canvas;
+    return sources(trace, stage).flatMap(([from, which]) =>
+      which.map(i => {
+        const open = (): void => this._go(this._stops.findIndex(stop => stop.stage === from));
+        const title = h('h4', {}, h('button', { type: 'button', className: 'tfk-walk-link', onclick: open }, from.matrices[i].name));
+        return h('section', { className: 'tfk-walk-matrix tfk-walk-source' }, title, matrixTable(from.matrices[i], trace, this._numbers!, this._head, from, null));
+      })
+    );
+  }
+
+  /** What of a matrix is not shown. */
+  private _cut(matrix: IStage['matrices'][number]): HTMLElement[] {
+    const sides = [matrix.rows, matrix.cols].map(side => this._canvas.trace.axes[side]);
+    const left = sides.filter(side => side.at.length < side.length);
+    const name = (kind: string): string => (kind === 'numbers' ? translated('numbers of each vector') : translated('positions'));
+    return left.map(side => h('p', { className: 'tfk-note' }, translated('%1 of %2 %3 are shown', side.at.length, side.length, name(side.kind))));
+  }
+
+  private _text(): HTMLElement {
+    const axes = this._canvas.trace.axes.filter(axis => axis.kind !== 'numbers' && axis.names.length);
+    const lists = axes.map(axis => h('ol', { className: 'tfk-walk-text' }, ...axis.names.map(name => tok(h('li', {}, shown(name)), name))));
+    return h('div', { className: 'tfk-walk-matrices' }, ...lists);
+  }
+
+  private _candidates(): HTMLElement {
+    const { candidates } = this._canvas.trace;
+    const most = Math.max(...candidates.map(one => one.p));
+    const rows = candidates.map(one => {
+      const bar = h('span', { className: 'tfk-walk-bar', 'aria-hidden': 'true' });
+      bar.style.width = `${(160 * one.p) / most}px`;
+      const drawn = one.drawn ? h('strong', {}, translated('drawn')) : '';
+      return h('tr', one.drawn ? { className: 'tfk-walk-drawn' } : {}, tok(h('th', { scope: 'row' }, shown(one.token)), one.token), h('td', {}, one.logit.toFixed(2)), h('td', {}, one.p.toFixed(3)), h('td', {}, bar), h('td', {}, drawn));
+    });
+    const head = [translated('token'), translated('logit'), translated('p'), '', ''].map(name => (name ? h('th', { scope: 'col' }, name) : h('td', {})));
+    return h('div', { className: 'tfk-walk-matrices' }, h('table', { className: 'tfk-walk-candidates' }, h('thead', {}, h('tr', {}, ...head)), h('tbody', {}, ...rows)));
+  }
+
+  private _key(event: KeyboardEvent): void {
+    const moves: Record<string, number> = { ArrowRight: this._at + 1, ArrowLeft: this._at - 1, Home: 0, End: this._stops.length - 1 };
+    if (event.key in moves && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      event.stopPropagation(); // the notebook has uses of its own for these keys
+      this._go(moves[event.key]);
+    }
+  }
+
+  private _move(event: KeyboardEvent, matrix: number): void {
+    const moves: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+    const move = moves[event.key];
+    if (move && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      event.stopPropagation();
+      const { place } = this._canvas;
+      const same = place.at('matrix', 99) === matrix;
+      const most = this._canvas.trace.axes[this._stops[this._at].stage!.matrices[matrix].rows].at.length - 1;
+      this._choose(matrix, (same ? place.at('row', most, most) : 0) + move[0], (same ? place.at('col', END) : 0) + move[1]);
+    }
+  }
+
+  private _click(event: MouseEvent, matrix: number): void {
+    const cell = (event.target as Element).closest<HTMLElement>('td[data-row]');
+    if (cell) {
+      this._choose(matrix, Number(cell.dataset.row), Number(cell.dataset.col));
+    }
+  }
+
+  private _choose(matrix: number, row: number, col: number): void {
+    const { rows, cols } = this._stops[this._at].stage!.matrices[matrix];
+    const { axes } = this._canvas.trace;
+    const inside = (x: number, count: number): number => Math.max(0, Math.min(count - 1, x));
+    this._canvas.place.set({ matrix, row: inside(row, axes[rows].at.length), col: inside(col, axes[cols].at.length) });
+  }
+
+  /** The cell at the cursor in words, and how it came about. */
+  private _tell(over?: { matrix: number; row: number; col: number }): void {
+    const { place, trace } = this._canvas;
+    const stage = this._stops[this._at].stage!;
+    const at = over ?? { matrix: place.at('matrix', stage.matrices.length - 1), row: place.at('row', END, END), col: place.at('col', END) };
+    this._said.textContent = product(trace, this._numbers!, stage, at.matrix, this._head, at.row, at.col);
+  }
+
+  private _point(event: Event): void {
+    const cell = (event.target as Element).closest<HTMLElement>('td[data-row]');
+    const matrix = cell?.closest('[data-matrix]')?.getAttribute('data-matrix');
+    if (cell && matrix) {
+      this._tell({ matrix: Number(matrix), row: Number(cell.dataset.row), col: Number(cell.dataset.col) });
+    }
+  }
+
+  private _stops: IStop[];
+  private _parts: string[];
+  private _numbers: INumbers | null = null;
+  private _thumbnails = new Map<string, SVGElement>();
+  private _bar = h('div', { className: 'tfk-bar' });
+  private _row = h('ol', { className: 'tfk-walk-row', 'aria-label': translated('Stages') });
+  private _open = h('div', { className: 'tfk-walk-open' });
+  private _said = h('p', { className: 'tfk-walk-said', 'aria-live': 'polite' });
+}
+
+/** What the schema cannot say: sides that are not there. */
+function problem(trace: IWalk): string | null {
+  const sides = trace.stages.flatMap(stage => stage.matrices.flatMap(matrix => [matrix.rows, matrix.cols]));
+  const most = Math.max(...sides);
+  return most < trace.axes.length ? null : `a matrix names side ${most}, but there are ${trace.axes.length}`;
+}
+
+export const mount = picture<IWalk>('Walk through one step', validate, canvas => new View(canvas).draw, problem);
+
+export default { render: ({ model, el }: { model: IModel; el: HTMLElement }) => mount(model, el) };

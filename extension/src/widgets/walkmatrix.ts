@@ -1,0 +1,97 @@
+/** A matrix of a walk: as a table with every number in its cell, tokens on both axes; and as a thumbnail. */
+import { IWalk } from '../generated/walk';
+import { h, svg } from './dom';
+import { tok } from './lit';
+import { cellColour } from './scales';
+import { INumbers, nameOf, short } from './walknumbers';
+
+type IStage = IWalk['stages'][number];
+type IMatrix = IStage['matrices'][number];
+
+const FAR = -1e4; // a score that nothing is near: a mask's
+const SHARES = ['softmax']; // whose zeros are of what is hidden
+
+const hides = (stage: IStage | null, value: number): boolean => value <= FAR || (value === 0 && !!stage && SHARES.includes(stage.name));
+
+/** The largest value of a matrix by size, what is hidden left out. */
+function most(matrix: IMatrix, numbers: INumbers, head: number): number {
+  const [rows, cols] = numbers.size(matrix);
+  let found = 0;
+  for (let r = 0; r < rows; r++) {
+    for (let c = 0; c < cols; c++) {
+      const size = Math.abs(numbers.at(matrix, head, r, c));
+      found = size < -FAR && size > found ? size : found;
+    }
+  }
+  return found || 1;
+}
+
+/** The table of one head; `at` is where the cursor stands. */
+export function matrixTable(matrix: IMatrix, trace: IWalk, numbers: INumbers, head: number, stage: IStage, at: { row: number; col: number } | null): HTMLElement {
+  const [rows, cols] = numbers.size(matrix);
+  const [down, across] = [trace.axes[matrix.rows], trace.axes[matrix.cols]];
+  const named = (axis: typeof down, place: number, scope: string): HTMLElement => {
+    const name = nameOf(axis, place);
+    const cell = h('th', { scope, title: name }, h('span', {}, name));
+    return axis.names[place] === undefined ? cell : tok(cell, axis.names[place]);
+  };
+  const shares = stage.name === 'softmax';
+  const top = most(matrix, numbers, head);
+  const body = h('tbody');
+  for (let r = 0; r < rows; r++) {
+    const line = h('tr', {}, named(down, r, 'row'));
+    let whole = 0;
+    for (let c = 0; c < cols; c++) {
+      const value = numbers.at(matrix, head, r, c);
+      whole += value;
+      const words = hides(stage, value) && value > FAR ? '' : short(value, stage.name === 'ids');
+      line.append(cellOf(value, words, r, c, hides(stage, value), top, shares, at));
+    }
+    if (shares && across.at.length === across.length) {
+      line.append(h('td', { className: 'tfk-walk-sum' }, `Σ ${short(whole)}`));
+    }
+    body.append(line);
+  }
+  const columns = Array.from({ length: cols }, (_, c) => named(across, c, 'col'));
+  const table = h('table', { 'aria-label': matrix.name }, h('thead', {}, h('tr', {}, h('td', {}), ...columns)), body);
+  table.classList.toggle('tfk-walk-ids', stage.name === 'ids');
+  return h('div', { className: 'tfk-walk-scroll', tabIndex: 0, role: 'application', 'aria-label': `${matrix.name}, ${rows} × ${cols}` }, table);
+}
+
+function cellOf(value: number, words: string, r: number, c: number, hidden: boolean, top: number, shares: boolean, at: { row: number; col: number } | null): HTMLElement {
+  const cell = h('td', { 'data-row': r, 'data-col': c, className: hidden ? 'tfk-hidden' : '', title: String(Number(value.toPrecision(4))) }, words);
+  if (!hidden) {
+    const { colour, ink } = cellColour(value, top, shares);
+    cell.style.background = colour;
+    cell.classList.add(`tfk-on-${ink}`);
+  }
+  if (at && at.row === r && at.col === c) {
+    cell.classList.add('tfk-cursor');
+  }
+  return cell;
+}
+
+const SIDE = 8;
+
+/** A matrix in a few squares, each the strongest of those it stands for. */
+export function thumbnail(matrix: IMatrix, numbers: INumbers, head: number, shares: boolean): SVGElement {
+  const [rows, cols] = numbers.size(matrix);
+  const [high, wide] = [Math.min(SIDE, rows), Math.min(SIDE, cols)];
+  const top = most(matrix, numbers, head);
+  const squares: SVGElement[] = [];
+  for (let r = 0; r < high; r++) {
+    for (let c = 0; c < wide; c++) {
+      let strong = 0;
+      for (let i = Math.floor((r * rows) / high); i < ((r + 1) * rows) / high; i++) {
+        for (let j = Math.floor((c * cols) / wide); j < ((c + 1) * cols) / wide; j++) {
+          const value = numbers.at(matrix, head, i, j);
+          strong = value > FAR && Math.abs(value) > Math.abs(strong) ? value : strong;
+        }
+      }
+      const square = svg('rect', { x: c, y: r, width: 0.94, height: 0.94 });
+      square.style.fill = cellColour(strong, top, shares).colour;
+      squares.push(square);
+    }
+  }
+  return svg('svg', { viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: 'none', 'aria-hidden': 'true', focusable: 'false', class: wide === 1 ? 'tfk-narrow' : '' }, ...squares);
+}
