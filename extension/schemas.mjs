@@ -62,12 +62,22 @@ function withoutLengths(value) {
 // what custom keywords and other readers of errors would want to know: nobody here does, and it is a fifth of the code
 const UNREAD = [/schemaPath:"[^"]*",/g, /, ?parentData(, ?|: ?[^,]+, ?)parentDataProperty(, ?|: ?[^,]+, ?)rootData(?=\})/g];
 
+// how a function gives up, a hundred times in a validator: said once
+const GIVES_UP = /(validate\d+)\.errors = \[\{instancePath(?::([^{}]*?))?,keyword:("\w+"),params:(\{[^{}]*\})\}\];return false;/g;
+const INTEGER = /\(\(typeof (\w+) == "number"\) && \(!\(\1 % 1\) && !isNaN\(\1\)\)\)/g;
+const WRONG = 'const wrong = (of, instancePath, keyword, params) => {of.errors = [{instancePath,keyword,params}];return false}; const mistyped = (of, path, type) => wrong(of, path, "type", {type}); const integer = value => typeof value == "number" && !(value % 1) && !isNaN(value);';
+const shorter = code =>
+  code.replace(INTEGER, 'integer($1)').replace(/comparison: "[<>=]+", /g, '').replace(GIVES_UP, (_, of, path = 'instancePath', keyword, params) => {
+    const [, type] = /^\{type: ("\w+")\}$/.exec(params) ?? [];
+    return type ? `return mistyped(${of},${path},${type});` : `return wrong(${of},${path},${keyword},${params});`;
+  }) + WRONG;
+
 /** The validator as code of its own: pages forbid `eval`, by which ajv compiles schemas otherwise. */
 function validator(schema) {
   const code = { source: true, esm: true, optimize: 2 };
   const ajv = new Ajv({ code, allowUnionTypes: true, strictTuples: false, unicode: false, inlineRefs: false, messages: false, strictNumbers: false, logger: false });
   const bare = JSON.parse(JSON.stringify(schema, (key, value) => (key === 'description' && typeof value === 'string' ? undefined : value)));
-  const text = UNREAD.reduce((code, part) => code.replace(part, ''), standalone(ajv, ajv.compile(bare)));
+  const text = shorter(UNREAD.reduce((code, part) => code.replace(part, ''), standalone(ajv, ajv.compile(bare))));
   if (text.includes('require(')) {
     throw new Error('the validator needs code of ajv that is not in the bundle: see the options in schemas.mjs');
   }
@@ -84,8 +94,15 @@ export async function generated() {
     files[`${kind}.valid.d.ts`] = `${BANNER}\nimport { IValidate } from '../widgets/schema';\n\nexport const validate: IValidate;\n`;
   }
   const imports = kinds.map(kind => `import { mount as ${kind} } from '../widgets/${kind}';`).join('\n');
-  const tokens = (await transform(readFileSync(join(HERE, 'style/tokens.css'), 'utf-8'), { loader: 'css', minify: true })).code;
-  files['tokens.ts'] = `${BANNER.replace('the schema', 'style/tokens.css')}\nexport const TOKENS = ${JSON.stringify(tokens.trim())};\n`;
+  const sheet = readFileSync(join(HERE, 'style/tokens.css'), 'utf-8');
+  const framing = line => /--tfk-(ink|card|sunk|page|accent|line|lit|on-lit|on-accent)/.test(line);
+  const parts = { FRAME: line => framing(line), SCALES: line => !framing(line) };
+  files['tokens.ts'] = `${BANNER.replace('the schema', 'style/tokens.css')}\n`;
+  for (const [name, wanted] of Object.entries(parts)) {
+    const lines = sheet.split('\n').filter(line => !line.trim().startsWith('--') || wanted(line));
+    const { code } = await transform(lines.join('\n'), { loader: 'css', minify: true });
+    files['tokens.ts'] += `export const ${name} = ${JSON.stringify(code.trim())};\n`;
+  }
   files['views.ts'] = `${BANNER}\nimport { Mount } from '../widgets/picture';\n${imports}\n\nexport const VIEWS: Record<string, Mount> = { ${kinds.join(', ')} };\n`;
   return files;
 }

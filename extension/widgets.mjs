@@ -6,6 +6,7 @@ await build({
   entryPoints: Object.fromEntries(['model', 'prediction', ...kinds].map(name => [name, `src/widgets/${name}.ts`])),
   bundle: true,
   minify: true,
+  mangleProps: /^_[a-z]/, // of our own: what is private begins so
   legalComments: 'none',
   format: 'esm',
   target: 'es2020',

@@ -4,6 +4,7 @@ import { candidateTable, draftTable, Take } from './candidates';
 import { h, shown } from './dom';
 import { heatmap, IHeatmap } from './heatmap';
 import { chosenFrom, clamp, focus, idsTo, INode, ITrace, queryRow, rowLabels, span, tokensSoFar } from './trace';
+import { tok } from './lit';
 import { drawTree, hypotheses } from './tree';
 import { translated } from './words';
 
@@ -20,7 +21,7 @@ function relabel(list: HTMLElement, wanted: { text: string; kind: string; now: b
   wanted.forEach(({ text, kind, now }, i) => {
     const item = list.children[i] ?? list.appendChild(h('li'));
     if (item.textContent !== text) {
-      item.textContent = text;
+      tok(item, (item.textContent = text));
     }
     if (item.className !== kind) {
       item.className = kind;
@@ -47,7 +48,7 @@ export class Pane {
   ) {
     const row = h('div', { className: 'tfk-row' }, this._candidates, this._pinned, this._draft);
     this._heatmaps = this._addMaps(row);
-    const source = (trace.source ?? []).map(token => h('li', { className: 'tfk-source' }, shown(token)));
+    const source = (trace.source ?? []).map(token => tok(h('li', { className: 'tfk-source' }, shown(token)), shown(token)));
     if (source.length) {
       this.node.append(h('ol', { className: 'tfk-toks', 'aria-label': translated('Source') }, ...source));
     }

@@ -1,8 +1,8 @@
 /** One style sheet for lab, exported page and static host, on the tokens of style/tokens.css, which come along. */
-import { TOKENS } from '../generated/tokens';
+import { FRAME, SCALES } from '../generated/tokens';
 
 export const CSS = `
-${TOKENS}
+${FRAME}
 .tfk{--ink:var(--tfk-ink);--soft:var(--tfk-ink-soft);--paper:var(--tfk-card);
 --box:var(--tfk-sunk);--line:var(--tfk-line-strong);--hot:var(--tfk-accent);container-type:inline-size;
 color:var(--ink);background:var(--paper);font:13px/1.4 var(--jp-ui-font-family,system-ui,sans-serif);padding:8px;max-width:1200px}
@@ -14,6 +14,8 @@ min-height:26px;font:inherit}
 .tfk .tfk-bar{display:flex;gap:6px;align-items:center;flex-wrap:wrap;margin-bottom:6px}
 .tfk .tfk-bar svg{vertical-align:-2px}
 .tfk label{display:inline-flex;gap:4px;align-items:center}
+.tfk [role=toolbar]{position:sticky;top:0;z-index:1;background:var(--paper);padding:2px 0}
+.tfk .tfk-tree text.tfk-lit{fill:var(--ink);text-decoration:underline;outline:2px solid var(--hot)}
 .tfk .tfk-toks{font-family:var(--jp-code-font-family,monospace);line-height:1.9;max-height:7.6em;overflow:auto;margin:0 0 8px;
 padding:0;list-style:none}
 .tfk .tfk-toks li{display:inline-block;padding:0 4px;border-radius:2px;background:var(--box);margin-right:3px;line-height:1.5}
@@ -33,11 +35,11 @@ padding:0;list-style:none}
 .tfk .tfk-tree{overflow:auto;max-height:360px;max-width:100%}
 .tfk .tfk-tree text{fill:var(--ink);font:11px var(--jp-code-font-family,monospace)}
 .tfk .tfk-tree circle{fill:var(--hot);stroke:var(--hot)}
-.tfk .tfk-tree line{stroke:var(--line)}
+.tfk .tfk-tree path{fill:none;stroke:var(--line)}
 .tfk .tfk-tree .tfk-dropped circle{fill:none;stroke:var(--line);stroke-dasharray:2 2}
 .tfk .tfk-tree .tfk-dropped text{fill:var(--soft)}
 .tfk .tfk-tree .tfk-finished circle{stroke:var(--ink);stroke-width:3}
-.tfk .tfk-tree .tfk-best text{font-weight:700}.tfk .tfk-tree line.tfk-best{stroke:var(--hot);stroke-width:2.5}
+.tfk .tfk-tree .tfk-best text{font-weight:700}.tfk .tfk-tree path.tfk-best{stroke:var(--hot);stroke-width:2.5}
 .tfk input{color:inherit;background:var(--paper);border:1px solid var(--line);border-radius:3px;font:inherit;padding:3px 6px}
 .tfk input[type=number]{width:4em}.tfk input[type=range]{padding:0}.tfk [aria-pressed=true]{outline:2px solid var(--hot)}
 .tfk form{display:inline-flex;gap:6px;align-items:center}.tfk form input{min-width:16em}
@@ -54,6 +56,13 @@ padding:0;list-style:none}
 .tfk .tfk-cache rect{fill:var(--box);stroke:var(--line)}.tfk .tfk-cache .tfk-moved{fill:var(--line);stroke:var(--ink)}
 .tfk .tfk-cache .tfk-new{fill:var(--hot);stroke:var(--hot)}.tfk [hidden]{display:none}
 .tfk .tfk-lit{background:var(--tfk-lit)!important;color:var(--tfk-on-lit)!important;outline:2px solid var(--tfk-on-lit);outline-offset:-1px}
+.tfk .tfk-framed{display:inline-grid;grid-template-columns:auto auto;justify-content:start}
+.tfk .tfk-axis{display:flex;font:10px/1 var(--jp-code-font-family,monospace);color:var(--soft)}
+.tfk .tfk-axis span{display:block;overflow:visible;white-space:nowrap}
+.tfk .tfk-axis-rows{flex-direction:column;padding:1px 4px 0 0;max-width:10ch;overflow:hidden;text-align:right}
+.tfk .tfk-axis-rows span{display:flex;align-items:center;justify-content:flex-end}
+.tfk .tfk-axis-cols{padding:0 0 3px 1px;max-height:10ch;overflow:hidden;align-items:flex-end}
+.tfk .tfk-axis-cols span{writing-mode:vertical-rl;transform:rotate(180deg);display:flex;align-items:center}
 .tfk .tfk-share{display:inline-flex;gap:4px;float:right;margin:-2px 0 0 8px}
 .tfk .tfk-share button{background:none;border-color:transparent;color:var(--soft);padding:2px 6px;min-height:24px;font-size:12px}
 .tfk .tfk-share button:hover,.tfk .tfk-share button:focus-visible{border-color:var(--line);color:var(--ink)}
@@ -63,6 +72,7 @@ padding:0;list-style:none}
 
 /** Of pictures beside the stepper: maps with a cursor, many heads, curves, lists and outlines. */
 export const PICTURE_CSS = `
+${SCALES}
 .tfk .tfk-grid{display:inline-block;max-width:100%;overflow:auto}.tfk .tfk-heads{display:flex;gap:4px;align-items:center;margin-bottom:4px}
 .tfk .tfk-overview{max-height:min(60vh,420px)}
 .tfk .tfk-heads span{flex:0 0 9em;font-size:11px;overflow-wrap:anywhere}

@@ -1,44 +1,56 @@
 /** The hypotheses as a tree in SVG, windowed by step, and the same as a table. */
 import { clipped, h, shown, svg, tableHead } from './dom';
+import { tok } from './lit';
 import { IPlaced, ITrace, layout, summed, tokensSoFar, visibleNodes } from './trace';
 import { translated } from './words';
 
-const COLUMN = 112;
+const LETTER = 6.7; // pixels of one, in the tree's type
+const MOST = 12; // letters of a token
 const ROW = 20;
+const GAP = 34; // for edges, between two columns
 
-const xOf = (p: IPlaced): number => 10 + p.x * COLUMN;
-const yOf = (p: IPlaced): number => 12 + p.y * ROW;
-
-function edge(from: IPlaced, to: IPlaced, best: boolean): SVGElement {
-  const start = Math.min(xOf(from) + 70, xOf(to) - 12); // after the parent's words
-  const ends = { x1: start, y1: yOf(from), x2: xOf(to) - 5, y2: yOf(to) };
-  return svg('line', best ? { ...ends, class: 'tfk-best' } : ends);
+interface ISpot extends IPlaced {
+  left: number;
+  top: number;
+  label: string;
 }
 
-function spot(p: IPlaced, best: boolean): SVGElement {
+/** Where each node's dot stands, so that no label is cut and no edge runs through one: columns are as wide as their longest label. */
+export function spots(placed: IPlaced[]): ISpot[] {
+  const labels = placed.map(({ node }) => `${clipped(node.token, MOST)} ${node.score.toFixed(2)}`);
+  const widths: number[] = [];
+  placed.forEach((p, i) => (widths[p.x] = Math.max(widths[p.x] ?? 0, Array.from(labels[i]).length * LETTER)));
+  const starts = widths.map((_, x) => 10 + widths.slice(0, x).reduce((sum, width) => sum + width + GAP, 0));
+  return placed.map((p, i) => ({ ...p, label: labels[i], left: starts[p.x], top: 12 + p.y * ROW }));
+}
+
+const endOf = (p: ISpot): number => p.left + 12 + Array.from(p.label).length * LETTER;
+
+function edge(from: ISpot, to: ISpot, best: boolean): SVGElement {
+  const [x1, x2] = [endOf(from), to.left - 5];
+  const middle = to.left - GAP / 2;
+  return svg('path', { d: `M${x1} ${from.top}H${middle - GAP / 4}C${middle} ${from.top} ${middle} ${to.top} ${x2} ${to.top}`, ...(best ? { class: 'tfk-best' } : {}) });
+}
+
+function spot(p: ISpot, best: boolean): SVGElement {
   const { node } = p;
-  const words = `${clipped(node.token, 7)} ${node.score.toFixed(2)}`;
-  const told = svg(
-    'title',
-    {},
-    `${shown(node.token)}: score ${node.score.toFixed(3)}, log p ${node.logp.toFixed(3)}, ${node.state}`
-  );
+  const told = svg('title', {}, `${shown(node.token)}: score ${node.score.toFixed(3)}, log p ${node.logp.toFixed(3)}, ${node.state}`);
   return svg(
     'g',
     { class: `tfk-${node.state}${best ? ' tfk-best' : ''}` },
     told,
-    svg('circle', { cx: xOf(p), cy: yOf(p), r: 4 }),
-    svg('text', { x: xOf(p) + 8, y: yOf(p) + 4 }, words)
+    svg('circle', { cx: p.left, cy: p.top, r: 4 }),
+    tok(svg('text', { x: p.left + 8, y: p.top + 4 }, p.label), shown(node.token))
   );
 }
 
 /** The tree up to and including what a step tried. */
 export function drawTree(trace: ITrace, step: number): SVGElement {
-  const placed = layout(visibleNodes(trace, step));
+  const placed = spots(layout(visibleNodes(trace, step)));
   const byId = new Map(placed.map(p => [p.node.id, p]));
   const best = new Set(trace.path);
-  const width = Math.max(...placed.map(xOf)) + COLUMN;
-  const height = Math.max(...placed.map(yOf)) + ROW;
+  const width = Math.ceil(Math.max(...placed.map(endOf))) + 8;
+  const height = Math.max(...placed.map(p => p.top)) + ROW;
   const label = translated('Hypotheses up to step %1; the table below lists them', step + 1);
   const root = svg('svg', { width, height, viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label });
   for (const p of placed) {
@@ -65,30 +77,11 @@ export function hypotheses(trace: ITrace, step: number): HTMLElement {
     const node = trace.nodes[id];
     const text = tokensSoFar(trace, id).slice(-12).map(shown).join(' ');
     const [total, length] = summed(trace, id);
-    const cells = [
-      total.toFixed(3),
-      String(length),
-      node.score.toFixed(3),
-      now.finished.includes(id) ? translated('finished') : translated('kept')
-    ];
+    const cells = [total.toFixed(3), String(length), node.score.toFixed(3), now.finished.includes(id) ? translated('finished') : translated('kept')];
     const group = node.told?.group;
-    body.append(
-      h(
-        'tr',
-        {},
-        h('th', { scope: 'row' }, text),
-        ...[...cells, ...(group ? [String(group)] : [])].map(t => h('td', {}, t))
-      )
-    );
+    body.append(h('tr', {}, h('th', { scope: 'row' }, text), ...[...cells, ...(group ? [String(group)] : [])].map(t => h('td', {}, t))));
   }
   const groups = trace.nodes.some(n => n.told?.group) ? [translated('group')] : [];
-  const head = tableHead([
-    translated('hypothesis'),
-    'Σ log p',
-    translated('tokens'),
-    translated('score'),
-    translated('state'),
-    ...groups
-  ]);
+  const head = tableHead([translated('hypothesis'), 'Σ log p', translated('tokens'), translated('score'), translated('state'), ...groups]);
   return h('table', {}, h('caption', {}, translated('Hypotheses after this step') + formula(trace)), head, body);
 }

@@ -232,7 +232,7 @@ class View {
 
   private _text(): HTMLElement {
     const axes = this._canvas.trace.axes.filter(axis => axis.kind !== 'numbers' && axis.names.length);
-    const lists = axes.map(axis => h('ol', { className: 'tfk-walk-text' }, ...axis.names.map(name => tok(h('li', {}, shown(name)), name))));
+    const lists = axes.map(axis => h('ol', { className: 'tfk-walk-text' }, ...axis.names.map(name => tok(h('li', {}, shown(name)), shown(name)))));
     return h('div', { className: 'tfk-walk-matrices' }, ...lists);
   }
 
@@ -243,7 +243,7 @@ class View {
       const bar = h('span', { className: 'tfk-walk-bar', 'aria-hidden': 'true' });
       bar.style.width = `${(160 * one.p) / most}px`;
       const drawn = one.drawn ? h('strong', {}, translated('drawn')) : '';
-      return h('tr', one.drawn ? { className: 'tfk-walk-drawn' } : {}, tok(h('th', { scope: 'row' }, shown(one.token)), one.token), h('td', {}, one.logit.toFixed(2)), h('td', {}, one.p.toFixed(3)), h('td', {}, bar), h('td', {}, drawn));
+      return h('tr', one.drawn ? { className: 'tfk-walk-drawn' } : {}, tok(h('th', { scope: 'row' }, shown(one.token)), shown(one.token)), h('td', {}, one.logit.toFixed(2)), h('td', {}, one.p.toFixed(3)), h('td', {}, bar), h('td', {}, drawn));
     });
     const head = [translated('token'), translated('logit'), translated('p'), '', ''].map(name => (name ? h('th', { scope: 'col' }, name) : h('td', {})));
     return h('div', { className: 'tfk-walk-matrices' }, h('table', { className: 'tfk-walk-candidates' }, h('thead', {}, h('tr', {}, ...head)), h('tbody', {}, ...rows)));
@@ -307,7 +307,7 @@ class View {
   private _thumbnails = new Map<string, SVGElement>();
   private _bar = h('div', { className: 'tfk-bar' });
   private _row = h('ol', { className: 'tfk-walk-row', 'aria-label': translated('Stages') });
-  private _open = h('div', { className: 'tfk-walk-open' });
+  private _open = h('div', { className: 'tfk-walk-open' }, 'Unpacking …');
   private _said = h('p', { className: 'tfk-walk-said', 'aria-live': 'polite' });
 }
 

@@ -33,7 +33,7 @@ export function matrixTable(matrix: IMatrix, trace: IWalk, numbers: INumbers, he
   const named = (axis: typeof down, place: number, scope: string): HTMLElement => {
     const name = nameOf(axis, place);
     const cell = h('th', { scope, title: name }, h('span', {}, name));
-    return axis.names[place] === undefined ? cell : tok(cell, axis.names[place]);
+    return axis.names[place] === undefined ? cell : tok(cell, name);
   };
   const shares = stage.name === 'softmax';
   const top = most(matrix, numbers, head);

@@ -1,0 +1,23 @@
+/** Names along the two sides of a map that is painted on a canvas. */
+import { h, shown } from './dom';
+import { tok } from './lit';
+
+const ROOM = 11; // pixels that a name needs
+
+/** Names of one side, `step` pixels apart; where they would touch, only some. */
+function side(names: string[], step: number, kind: 'rows' | 'cols'): HTMLElement {
+  const every = Math.max(1, Math.ceil(ROOM / step));
+  const labels = names.map((name, i) => {
+    const label = tok(h('span', { title: name }, i % every ? '' : shown(name)), shown(name));
+    label.style[kind === 'rows' ? 'height' : 'width'] = `${step}px`;
+    return label;
+  });
+  return h('div', { className: `tfk-axis tfk-axis-${kind}`, 'aria-hidden': 'true' }, ...labels);
+}
+
+/** A frame around a canvas of squares of so many pixels; without names on both sides the canvas alone. */
+export function framed(frame: HTMLElement, canvas: HTMLCanvasElement, rows: string[], cols: string[], step: number): void {
+  const sides = rows.length && cols.length ? [h('span', {}), side(cols, step, 'cols'), side(rows, step, 'rows')] : [];
+  frame.classList.toggle('tfk-framed', sides.length > 0);
+  frame.replaceChildren(...sides, canvas);
+}
