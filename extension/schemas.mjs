@@ -24,7 +24,8 @@ export const kinds = readdirSync(SCHEMAS)
 
 const named = name => `I${name[0].toUpperCase()}${name.slice(1)}`;
 
-const mapped = (object, change) => Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]));
+const mapped = (object, change) =>
+  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]));
 
 /** The schema in draft 7's words, in which tuples are `items`: types are made from those alone, and shorter validators. */
 function draft7(schema) {
@@ -60,23 +61,42 @@ function withoutLengths(value) {
 }
 
 // what custom keywords and other readers of errors would want to know: nobody here does, and it is a fifth of the code
-const UNREAD = [/schemaPath:"[^"]*",/g, /, ?parentData(, ?|: ?[^,]+, ?)parentDataProperty(, ?|: ?[^,]+, ?)rootData(?=\})/g];
+const UNREAD = [
+  /schemaPath:"[^"]*",/g,
+  /, ?parentData(, ?|: ?[^,]+, ?)parentDataProperty(, ?|: ?[^,]+, ?)rootData(?=\})/g
+];
 
 // how a function gives up, a hundred times in a validator: said once
-const GIVES_UP = /(validate\d+)\.errors = \[\{instancePath(?::([^{}]*?))?,keyword:("\w+"),params:(\{[^{}]*\})\}\];return false;/g;
+const GIVES_UP =
+  /(validate\d+)\.errors = \[\{instancePath(?::([^{}]*?))?,keyword:("\w+"),params:(\{[^{}]*\})\}\];return false;/g;
 const INTEGER = /\(\(typeof (\w+) == "number"\) && \(!\(\1 % 1\) && !isNaN\(\1\)\)\)/g;
-const WRONG = 'const wrong = (of, instancePath, keyword, params) => {of.errors = [{instancePath,keyword,params}];return false}; const mistyped = (of, path, type) => wrong(of, path, "type", {type}); const integer = value => typeof value == "number" && !(value % 1) && !isNaN(value);';
+const WRONG =
+  'const wrong = (of, instancePath, keyword, params) => {of.errors = [{instancePath,keyword,params}];return false}; const mistyped = (of, path, type) => wrong(of, path, "type", {type}); const integer = value => typeof value == "number" && !(value % 1) && !isNaN(value);';
 const shorter = code =>
-  code.replace(INTEGER, 'integer($1)').replace(/comparison: "[<>=]+", /g, '').replace(GIVES_UP, (_, of, path = 'instancePath', keyword, params) => {
-    const [, type] = /^\{type: ("\w+")\}$/.exec(params) ?? [];
-    return type ? `return mistyped(${of},${path},${type});` : `return wrong(${of},${path},${keyword},${params});`;
-  }) + WRONG;
+  code
+    .replace(INTEGER, 'integer($1)')
+    .replace(/comparison: "[<>=]+", /g, '')
+    .replace(GIVES_UP, (_, of, path = 'instancePath', keyword, params) => {
+      const [, type] = /^\{type: ("\w+")\}$/.exec(params) ?? [];
+      return type ? `return mistyped(${of},${path},${type});` : `return wrong(${of},${path},${keyword},${params});`;
+    }) + WRONG;
 
 /** The validator as code of its own: pages forbid `eval`, by which ajv compiles schemas otherwise. */
 function validator(schema) {
   const code = { source: true, esm: true, optimize: 2 };
-  const ajv = new Ajv({ code, allowUnionTypes: true, strictTuples: false, unicode: false, inlineRefs: false, messages: false, strictNumbers: false, logger: false });
-  const bare = JSON.parse(JSON.stringify(schema, (key, value) => (key === 'description' && typeof value === 'string' ? undefined : value)));
+  const ajv = new Ajv({
+    code,
+    allowUnionTypes: true,
+    strictTuples: false,
+    unicode: false,
+    inlineRefs: false,
+    messages: false,
+    strictNumbers: false,
+    logger: false
+  });
+  const bare = JSON.parse(
+    JSON.stringify(schema, (key, value) => (key === 'description' && typeof value === 'string' ? undefined : value))
+  );
   const text = shorter(UNREAD.reduce((code, part) => code.replace(part, ''), standalone(ajv, ajv.compile(bare))));
   if (text.includes('require(')) {
     throw new Error('the validator needs code of ajv that is not in the bundle: see the options in schemas.mjs');
@@ -91,7 +111,8 @@ export async function generated() {
     const schema = draft7(JSON.parse(readFileSync(join(SCHEMAS, `${kind}.json`), 'utf-8')));
     files[`${kind}.ts`] = await types(kind, schema);
     files[`${kind}.valid.js`] = validator(schema);
-    files[`${kind}.valid.d.ts`] = `${BANNER}\nimport { IValidate } from '../widgets/schema';\n\nexport const validate: IValidate;\n`;
+    files[`${kind}.valid.d.ts`] =
+      `${BANNER}\nimport { IValidate } from '../widgets/schema';\n\nexport const validate: IValidate;\n`;
   }
   const imports = kinds.map(kind => `import { mount as ${kind} } from '../widgets/${kind}';`).join('\n');
   const sheet = readFileSync(join(HERE, 'style/tokens.css'), 'utf-8');
@@ -103,7 +124,8 @@ export async function generated() {
     const { code } = await transform(lines.join('\n'), { loader: 'css', minify: true });
     files['tokens.ts'] += `export const ${name} = ${JSON.stringify(code.trim())};\n`;
   }
-  files['views.ts'] = `${BANNER}\nimport { Mount } from '../widgets/picture';\n${imports}\n\nexport const VIEWS: Record<string, Mount> = { ${kinds.join(', ')} };\n`;
+  files['views.ts'] =
+    `${BANNER}\nimport { Mount } from '../widgets/picture';\n${imports}\n\nexport const VIEWS: Record<string, Mount> = { ${kinds.join(', ')} };\n`;
   return files;
 }
 
@@ -111,7 +133,10 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const files = Object.entries(await generated());
   const scripts = files.filter(([name]) => name.endsWith('.js')); // which the compiler does not carry from src to lib
   rmSync(TARGET, { recursive: true, force: true });
-  for (const [folder, inside] of [[TARGET, files], [COMPILED, scripts]]) {
+  for (const [folder, inside] of [
+    [TARGET, files],
+    [COMPILED, scripts]
+  ]) {
     mkdirSync(folder, { recursive: true });
     inside.forEach(([name, text]) => writeFileSync(join(folder, name), text));
   }

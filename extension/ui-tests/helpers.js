@@ -43,7 +43,7 @@ const accessible = (page, ...where) =>
         const { violations } = await builder.analyze();
         return violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 90)).join(' | ')}`);
       },
-      { timeout: 15000 }
+      { timeout: 90000 } // axe reads a page of views in a few seconds, on a busy machine in half a minute
     )
     .toEqual([]);
 

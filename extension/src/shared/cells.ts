@@ -83,7 +83,7 @@ export class PendingChecks {
     outputs.changed.connect(look);
   }
 
-  private _waiting = new WeakMap<Outputs, () => void>();
+  private readonly _waiting = new WeakMap<Outputs, () => void>();
 }
 
 function isPending(model: { toJSON(): unknown }): boolean {

@@ -16,7 +16,13 @@ function side(names: string[], step: number, kind: 'rows' | 'cols'): HTMLElement
 }
 
 /** A frame around a canvas of squares of so many pixels; without names on both sides the canvas alone. */
-export function framed(frame: HTMLElement, canvas: HTMLCanvasElement, rows: string[], cols: string[], step: number): void {
+export function framed(
+  frame: HTMLElement,
+  canvas: HTMLCanvasElement,
+  rows: string[],
+  cols: string[],
+  step: number
+): void {
   const sides = rows.length && cols.length ? [h('span', {}), side(cols, step, 'cols'), side(rows, step, 'rows')] : [];
   frame.classList.toggle('tfk-framed', sides.length > 0);
   frame.replaceChildren(...sides, canvas);

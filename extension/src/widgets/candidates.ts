@@ -14,7 +14,8 @@ const bar = (p: number): HTMLElement => {
 };
 
 const number = (p: number | null): string => (p === null ? '–' : p.toFixed(3));
-const mark = (state: ICandidate['state']): string => (state === 'chosen' ? translated(' (chosen)') : state === 'kept' ? translated(' (kept)') : '');
+const mark = (state: ICandidate['state']): string =>
+  state === 'chosen' ? translated(' (chosen)') : state === 'kept' ? translated(' (kept)') : '';
 
 function row(candidate: ICandidate, told: string[], take: Take): HTMLElement {
   const { token, p, stages, state } = candidate;
@@ -25,10 +26,19 @@ function row(candidate: ICandidate, told: string[], take: Take): HTMLElement {
   cells.push(...told.map(name => h('td', {}, name in candidate.told ? candidate.told[name].toFixed(3) : '–')));
   if (take) {
     const label = translated('Take %1 instead', shown(token));
-    const button = h('button', { type: 'button', title: label, 'aria-label': label, onclick: () => take(candidate.id, token) }, translated('take'));
+    const button = h(
+      'button',
+      { type: 'button', title: label, 'aria-label': label, onclick: () => take(candidate.id, token) },
+      translated('take')
+    );
     cells.push(h('td', {}, state === 'chosen' ? '' : button));
   }
-  return h('tr', { className: state === 'chosen' ? 'tfk-chosen' : '' }, tok(h('th', { scope: 'row' }, shown(token) + mark(state)), shown(token)), ...cells);
+  return h(
+    'tr',
+    { className: state === 'chosen' ? 'tfk-chosen' : '' },
+    tok(h('th', { scope: 'row' }, shown(token) + mark(state)), shown(token)),
+    ...cells
+  );
 }
 
 /** The table of one step. */
@@ -41,7 +51,9 @@ export function candidateTable(trace: ITrace, step: number, node: number, take: 
   const table = h('table', { 'aria-label': translated('Most probable next tokens') }, tableHead(names), body);
   const left = stages.map(s => `${s.name} leaves ${s.left}`).join(', ');
   const entropy = trace.steps[step]?.entropy[String(node)];
-  const words = [entropy === undefined ? '' : translated('Entropy %1 nats', entropy.toFixed(2)), left].filter(Boolean).join('; ');
+  const words = [entropy === undefined ? '' : translated('Entropy %1 nats', entropy.toFixed(2)), left]
+    .filter(Boolean)
+    .join('; ');
   return h('div', {}, table, h('p', { className: 'tfk-note' }, words));
 }
 
@@ -49,8 +61,15 @@ const FATE = { kept: '✓ kept', refused: '✗ refused', unread: '· not read' }
 
 function guessRow(guess: IGuess, now: boolean): HTMLElement {
   const chance = Math.min(1, guess.p / guess.q);
-  const cells = [guess.p.toFixed(3), guess.q.toFixed(3), chance.toFixed(2), FATE[guess.state]].map(text => h('td', {}, text));
-  return h('tr', { className: now ? 'tfk-chosen' : guess.state === 'kept' ? '' : 'tfk-cut' }, h('th', { scope: 'row' }, shown(guess.token)), ...cells);
+  const cells = [guess.p.toFixed(3), guess.q.toFixed(3), chance.toFixed(2), FATE[guess.state]].map(text =>
+    h('td', {}, text)
+  );
+  return h(
+    'tr',
+    { className: now ? 'tfk-chosen' : guess.state === 'kept' ? '' : 'tfk-cut' },
+    h('th', { scope: 'row' }, shown(guess.token)),
+    ...cells
+  );
 }
 
 /** What the draft guessed in the round that a step belongs to. */
@@ -62,7 +81,14 @@ export function draftTable(trace: ITrace, step: number): HTMLElement | null {
   const body = h('tbody', {}, ...draft.guesses.map((guess, i) => guessRow(guess, i === draft.place)));
   const head = tableHead(['guess', 'model p', 'draft q', 'chance', '']);
   const own = draft.place >= draft.guesses.length ? ' All were kept: this token is the model’s own.' : '';
-  const instead = draft.guesses[draft.place]?.state === 'refused' ? ' This token is the model’s, in the place of the refused.' : '';
+  const instead =
+    draft.guesses[draft.place]?.state === 'refused' ? ' This token is the model’s, in the place of the refused.' : '';
   const words = `Token ${draft.place + 1} of this round.${own || instead}`;
-  return h('section', { role: 'group', 'aria-label': 'Draft' }, h('h4', {}, 'Draft'), h('table', {}, head, body), h('p', { className: 'tfk-note' }, words));
+  return h(
+    'section',
+    { role: 'group', 'aria-label': 'Draft' },
+    h('h4', {}, 'Draft'),
+    h('table', {}, head, body),
+    h('p', { className: 'tfk-note' }, words)
+  );
 }

@@ -70,12 +70,22 @@ export function pool({ rows, cols, at }: Pick<IGrid, 'rows' | 'cols' | 'at'>, mo
 type Colour = [number, number, number];
 const INK: Colour = [13, 42, 90];
 const WARM: Colour = [163, 71, 0];
-const CIVIDIS: Colour[] = [[0, 34, 78], [53, 69, 108], [102, 105, 112], [148, 142, 119], [200, 184, 102], [254, 232, 56]];
+const CIVIDIS: Colour[] = [
+  [0, 34, 78],
+  [53, 69, 108],
+  [102, 105, 112],
+  [148, 142, 119],
+  [200, 184, 102],
+  [254, 232, 56]
+];
 
-const mix = (a: Colour, b: Colour, share: number): Colour => [0, 1, 2].map(i => Math.round(a[i] + (b[i] - a[i]) * share)) as Colour;
+const mix = (a: Colour, b: Colour, share: number): Colour =>
+  [0, 1, 2].map(i => Math.round(a[i] + (b[i] - a[i]) * share)) as Colour;
 
 const LEVELS = 255;
-const SCALES = [INK, WARM].map(ink => Array.from({ length: LEVELS + 1 }, (_, i) => mix([255, 255, 255], ink, i / LEVELS)));
+const SCALES = [INK, WARM].map(ink =>
+  Array.from({ length: LEVELS + 1 }, (_, i) => mix([255, 255, 255], ink, i / LEVELS))
+);
 
 /** The colour of a value: safe for the colour-blind, lightness alone tells the order. */
 export function colour(value: number, { low, high, kind }: Pick<IGrid, 'low' | 'high' | 'kind'>): Colour {
@@ -92,7 +102,9 @@ export function colour(value: number, { low, high, kind }: Pick<IGrid, 'low' | '
 /** The colours of the groups, in the order of their names; their names are told too. */
 export const TINTS: Colour[] = [[255, 255, 255], INK, WARM, [0, 110, 85], [110, 45, 140], [90, 90, 90]];
 const FAINT = 0.16; // what may be looked at, and is not
-const TONES = TINTS.map(tint => Array.from({ length: LEVELS + 1 }, (_, i) => mix(TINTS[0], tint, FAINT + ((1 - FAINT) * i) / LEVELS)));
+const TONES = TINTS.map(tint =>
+  Array.from({ length: LEVELS + 1 }, (_, i) => mix(TINTS[0], tint, FAINT + ((1 - FAINT) * i) / LEVELS))
+);
 
 /** The colour of a square. */
 export function squareColour(map: IGrid, row: number, col: number): Colour {
@@ -106,16 +118,24 @@ export function squareColour(map: IGrid, row: number, col: number): Colour {
 }
 
 const word = ([red, green, blue]: Colour): number => (255 << 24) | (blue << 16) | (green << 8) | red; // as canvases keep it
-const WORDS = [SCALES[0], ...TONES.slice(1)].map(tones => Uint32Array.from({ length: LEVELS + 1 }, (_, i) => word(tones[Math.round(Math.sqrt(i / LEVELS) * LEVELS)])));
+const WORDS = [SCALES[0], ...TONES.slice(1)].map(tones =>
+  Uint32Array.from({ length: LEVELS + 1 }, (_, i) => word(tones[Math.round(Math.sqrt(i / LEVELS) * LEVELS)]))
+);
 const HIDDEN = new Uint32Array(LEVELS + 1).fill(word(TINTS[0]));
 
 /** The colours of weights kept as bytes, as words of a canvas: those of a group, or of maps that have none. */
-export const wordsOf = (group: number | null): Uint32Array => (group === null ? WORDS[0] : group ? WORDS[tintOf(group)] : HIDDEN);
+export const wordsOf = (group: number | null): Uint32Array =>
+  group === null ? WORDS[0] : group ? WORDS[tintOf(group)] : HIDDEN;
 
 const tintOf = (group: number): number => 1 + ((group - 1) % (TINTS.length - 1));
 
 /** Fills a canvas, one square a value, no smaller than fits `size`; returns what a square stands for, and its side in pixels. */
-export function fill(canvas: HTMLCanvasElement, map: IGrid, size: number, cursor: { row: number; col: number }): { small: IPooled; side: number } {
+export function fill(
+  canvas: HTMLCanvasElement,
+  map: IGrid,
+  size: number,
+  cursor: { row: number; col: number }
+): { small: IPooled; side: number } {
   const small = pool(map, Math.min(MOST, size));
   const side = Math.max(1, Math.min(26, Math.floor(size / Math.max(small.rows, small.cols))));
   canvas.width = small.cols * side;
@@ -147,7 +167,10 @@ export function fill(canvas: HTMLCanvasElement, map: IGrid, size: number, cursor
 
 /** The cursor's row, and its square, in two colours so that they stand out on any ground. */
 function outline(pen: CanvasRenderingContext2D, x: number, y: number, side: number, width: number): void {
-  for (const [paint, wide] of [['#fff', 3], ['#c2185b', 1.5]] as const) {
+  for (const [paint, wide] of [
+    ['#fff', 3],
+    ['#c2185b', 1.5]
+  ] as const) {
     pen.strokeStyle = paint;
     pen.lineWidth = wide;
     pen.strokeRect(0.5, y + 0.5, width - 1, Math.max(side - 1, 1));
@@ -164,7 +187,13 @@ function named(map: IGrid, side: 'rows' | 'cols', at: number, names: string[]): 
 
 /** A value in words. */
 export function told(value: number, kind: IGrid['kind']): string {
-  return kind === 'bool' ? (value ? 'yes' : 'no') : kind === 'integer' ? String(Math.round(value)) : (Math.round(value * 100) / 100 || 0).toFixed(2);
+  return kind === 'bool'
+    ? value
+      ? 'yes'
+      : 'no'
+    : kind === 'integer'
+      ? String(Math.round(value))
+      : (Math.round(value * 100) / 100 || 0).toFixed(2);
 }
 
 /** Columns of a row; when only some fit, those largest in magnitude. */
@@ -176,7 +205,9 @@ export function rowOf(map: IGrid, row: number, limit = TABLE): [number, number][
 function rowTable(map: IGrid, row: number, names: INames): HTMLElement {
   const { groups } = map;
   const body = rowOf(map, row).map(([c, value]) => {
-    const more = groups ? [groups.names[groups.of(row, c)], ...(groups.mark ? [String(groups.mark.of[placeOf(map, 'cols', c)])] : [])] : [];
+    const more = groups
+      ? [groups.names[groups.of(row, c)], ...(groups.mark ? [String(groups.mark.of[placeOf(map, 'cols', c)])] : [])]
+      : [];
     const cells = [told(value, map.kind), ...more].map(text => h('td', {}, text));
     return h('tr', {}, h('th', { scope: 'row' }, named(map, 'cols', c, names.cols)), ...cells);
   });
@@ -194,23 +225,31 @@ function legend({ groups, rows, cols }: IGrid): HTMLElement[] {
       found.add(groups.of(r, c));
     }
   }
-  return [...found].filter(Boolean).sort((a, b) => a - b).map(group => {
-    const swatch = h('i', { className: 'tfk-swatch', 'aria-hidden': 'true' });
-    swatch.style.background = `rgb(${TINTS[tintOf(group)].join()})`;
-    return h('span', {}, swatch, groups!.names[group]);
-  });
+  return [...found]
+    .filter(Boolean)
+    .sort((a, b) => a - b)
+    .map(group => {
+      const swatch = h('i', { className: 'tfk-swatch', 'aria-hidden': 'true' });
+      swatch.style.background = `rgb(${TINTS[tintOf(group)].join()})`;
+      return h('span', {}, swatch, groups!.names[group]);
+    });
 }
 
-const MOVES: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+const MOVES: Record<string, [number, number]> = {
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1]
+};
 
 /** One map with its cursor; `move` is told where the cursor is to go. */
 export class Grid {
   readonly node = h('section', { className: 'tfk-map', role: 'group' });
 
   constructor(
-    private _names: INames,
-    private _size: number,
-    private _move: (row: number, col: number) => void
+    private readonly _names: INames,
+    private readonly _size: number,
+    private readonly _move: (row: number, col: number) => void
   ) {
     this.node.append(this._title, this._box, this._said, this._scale, this._details);
     this._box.append(this._frame);
@@ -229,7 +268,12 @@ export class Grid {
     const { small, side } = fill(this._canvas, map, this._size, at);
     const { rows, cols } = this._names;
     const along = (which: 'rows' | 'cols', names: string[]): string[] =>
-      names.length ? Array.from({ length: small[which] }, (_, i) => names[positions(placeOf(map, which, i * small.by), map.pooled, which)[0]] ?? '') : [];
+      names.length
+        ? Array.from(
+            { length: small[which] },
+            (_, i) => names[positions(placeOf(map, which, i * small.by), map.pooled, which)[0]] ?? ''
+          )
+        : [];
     framed(this._frame, this._canvas, along('rows', rows), along('cols', cols), side);
     const words = this._words(at.row, at.col);
     this._title.textContent = map.name;
@@ -238,7 +282,10 @@ export class Grid {
     this._said.textContent = words;
     const scale = map.kind === 'bool' ? 'dark: yes' : `${told(map.low, map.kind)} to ${told(map.high, map.kind)}`;
     this._scale.replaceChildren(scale, ...legend(map));
-    this._details.replaceChildren(h('summary', {}, `Row ${positions(placeOf(map, 'rows', at.row), map.pooled, 'rows').join('–')} as a table`), rowTable(map, at.row, this._names));
+    this._details.replaceChildren(
+      h('summary', {}, `Row ${positions(placeOf(map, 'rows', at.row), map.pooled, 'rows').join('–')} as a table`),
+      rowTable(map, at.row, this._names)
+    );
     return words;
   }
 
@@ -267,8 +314,12 @@ export class Grid {
     if (!this._map || !box.width) {
       return undefined;
     }
-    const inside = (share: number, count: number): number => Math.max(0, Math.min(count - 1, Math.floor(share * count)));
-    return { row: inside((event.clientY - box.top) / box.height, this._map.rows), col: inside((event.clientX - box.left) / box.width, this._map.cols) };
+    const inside = (share: number, count: number): number =>
+      Math.max(0, Math.min(count - 1, Math.floor(share * count)));
+    return {
+      row: inside((event.clientY - box.top) / box.height, this._map.rows),
+      col: inside((event.clientX - box.left) / box.width, this._map.cols)
+    };
   }
 
   private _key(event: KeyboardEvent): void {
@@ -295,11 +346,11 @@ export class Grid {
 
   private _map: IGrid | null = null;
   private _cursor = { row: 0, col: 0 };
-  private _title = h('h4');
-  private _canvas = h('canvas', { 'aria-hidden': 'true' });
-  private _frame = h('div');
-  private _box = h('div', { className: 'tfk-grid', tabIndex: 0, role: 'application' });
-  private _said = h('p', { className: 'tfk-note' });
-  private _scale = h('p', { className: 'tfk-note' });
-  private _details = h('details');
+  private readonly _title = h('h4');
+  private readonly _canvas = h('canvas', { 'aria-hidden': 'true' });
+  private readonly _frame = h('div');
+  private readonly _box = h('div', { className: 'tfk-grid', tabIndex: 0, role: 'application' });
+  private readonly _said = h('p', { className: 'tfk-note' });
+  private readonly _scale = h('p', { className: 'tfk-note' });
+  private readonly _details = h('details');
 }

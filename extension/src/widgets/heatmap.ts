@@ -16,7 +16,14 @@ const SHOWN_ROWS = 64; // of the table; the largest weights first when there are
 const INK = [13, 42, 90]; // on white in every theme: a canvas is not repainted when the theme changes
 
 /** One pixel per weight, from clear to ink (square root: faint weights stay visible); rows of the future stay clear. */
-export function paint(pixels: Uint8ClampedArray, at: At, rows: number, columns: number, query: number, rgb: number[]): void {
+export function paint(
+  pixels: Uint8ClampedArray,
+  at: At,
+  rows: number,
+  columns: number,
+  query: number,
+  rgb: number[]
+): void {
   const [red, green, blue] = rgb;
   for (let r = 0, i = 0; r < rows; r++) {
     const most = r > query ? 0 : r === query ? 255 : 255 * 0.55;
@@ -37,7 +44,9 @@ export function rowTable(at: At, row: number, columns: string[], limit = SHOWN_R
 
 /** Names of the rows or columns of a map: of a block the first and last. */
 function names(labels: string[], pooled: IPooling | undefined, side: 'rows' | 'cols'): string[] {
-  const blocks = Array.from({ length: pooled ? Math.ceil(pooled[side] / pooled.by) : 0 }, (_, i) => positions(i, pooled, side));
+  const blocks = Array.from({ length: pooled ? Math.ceil(pooled[side] / pooled.by) : 0 }, (_, i) =>
+    positions(i, pooled, side)
+  );
   return pooled ? blocks.map(block => block.map(at => labels[at] ?? '').join('…')) : labels;
 }
 
@@ -47,10 +56,21 @@ function table(rows: [number, string, number][], pooled?: IPooling): HTMLElement
     const bar = h('span', { className: 'tfk-p', 'aria-hidden': 'true' });
     bar.style.width = `${Math.round(weight * 100)}px`;
     body.append(
-      h('tr', {}, h('td', {}, positions(place, pooled, 'cols').join('–')), h('th', { scope: 'row' }, shown(label)), h('td', {}, weight.toFixed(2)), h('td', {}, bar))
+      h(
+        'tr',
+        {},
+        h('td', {}, positions(place, pooled, 'cols').join('–')),
+        h('th', { scope: 'row' }, shown(label)),
+        h('td', {}, weight.toFixed(2)),
+        h('td', {}, bar)
+      )
     );
   }
-  const head = h('tr', {}, ...[translated('position'), translated('token'), translated('weight')].map(t => h('th', { scope: 'col' }, t)));
+  const head = h(
+    'tr',
+    {},
+    ...[translated('position'), translated('token'), translated('weight')].map(t => h('th', { scope: 'col' }, t))
+  );
   return h('table', {}, h('thead', {}, head), body);
 }
 
@@ -68,7 +88,15 @@ export function heatmap(title: string, map: IAttention): IHeatmap {
   const note = h('p', { className: 'tfk-note' }, poolingNote(map.pooled));
   note.hidden = !map.pooled;
   const details = h('details', {}, h('summary', {}, translated('Weights of this row')));
-  const node = h('section', { className: 'tfk-map', role: 'group', 'aria-label': title }, h('h4', {}, title), frame, said, note, details);
+  const node = h(
+    'section',
+    { className: 'tfk-map', role: 'group', 'aria-label': title },
+    h('h4', {}, title),
+    frame,
+    said,
+    note,
+    details
+  );
   let bytes: Uint8Array | null = null;
   let again: (() => void) | null = null;
 
@@ -88,17 +116,17 @@ export function heatmap(title: string, map: IAttention): IHeatmap {
     details.replaceChildren(details.firstChild as Node, table(rowTable(at, query, columns), map.pooled));
     framed(frame, canvas, rows.slice(0, map.rows), keys.slice(0, map.cols), picture(canvas, at, map, query));
   };
-  inflate(map.data).then(
-    found => {
+  inflate(map.data)
+    .then(found => {
       if (found.length !== mapBytes(map)) {
         throw new Error(`${found.length} bytes instead of ${mapBytes(map)}`);
       }
       bytes = found;
       again?.();
-    }
-  ).catch((error: unknown) => {
-    said.textContent = `The recorded attention cannot be read (${error instanceof Error ? error.message : String(error)}).`;
-  });
+    })
+    .catch((error: unknown) => {
+      said.textContent = `The recorded attention cannot be read (${error instanceof Error ? error.message : String(error)}).`;
+    });
   return { node, draw };
 }
 

@@ -5,7 +5,8 @@
 const PLACE = Symbol.for('@tfkit/lab:lit');
 const MARK = 'tfk-lit';
 
-const key = (event: Event): string | undefined => ((event.target as Element).closest?.('[data-tok]') as HTMLElement | null)?.dataset.tok;
+const key = (event: Event): string | undefined =>
+  (event.target as Element).closest?.<HTMLElement>('[data-tok]')?.dataset.tok;
 
 /** Marks an element as a token's. */
 export function tok<T extends Element>(node: T, token: string): T {
@@ -15,7 +16,9 @@ export function tok<T extends Element>(node: T, token: string): T {
 
 /** Lights every element of a token on the page, and no other. */
 export function light(token: string | undefined, page: ParentNode = document): void {
-  page.querySelectorAll<HTMLElement>('[data-tok]').forEach(node => node.classList.toggle(MARK, !!token && node.dataset.tok === token));
+  page
+    .querySelectorAll<HTMLElement>('[data-tok]')
+    .forEach(node => node.classList.toggle(MARK, !!token && node.dataset.tok === token));
 }
 
 /** Listens, once a page. */

@@ -51,7 +51,7 @@ export function shownPlace(id: string, hash = location.hash): Record<string, unk
     return {};
   }
   try {
-    return JSON.parse(decodeURIComponent(rest.join('=')));
+    return JSON.parse(decodeURIComponent(rest.join('='))) as Record<string, unknown>;
   } catch {
     return {}; // an address that somebody shortened: the view shows what it shows to all
   }
@@ -60,6 +60,6 @@ export function shownPlace(id: string, hash = location.hash): Record<string, unk
 /** The address at which a page shows what one of its views shows now. */
 export function linkTo(root: HTMLElement, state: Record<string, unknown>): string | null {
   const id = root.closest('[id^=view-]')?.id;
-  const { trace: _, other: __, ...place } = state;
+  const place = Object.fromEntries(Object.entries(state).filter(([key]) => key !== 'trace' && key !== 'other'));
   return id ? `${location.href.split('#')[0]}#${id}=${encodeURIComponent(JSON.stringify(place))}` : null;
 }

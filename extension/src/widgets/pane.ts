@@ -48,7 +48,9 @@ export class Pane {
   ) {
     const row = h('div', { className: 'tfk-row' }, this._candidates, this._pinned, this._draft);
     this._heatmaps = this._addMaps(row);
-    const source = (trace.source ?? []).map(token => tok(h('li', { className: 'tfk-source' }, shown(token)), shown(token)));
+    const source = (trace.source ?? []).map(token =>
+      tok(h('li', { className: 'tfk-source' }, shown(token)), shown(token))
+    );
     if (source.length) {
       this.node.append(h('ol', { className: 'tfk-toks', 'aria-label': translated('Source') }, ...source));
     }

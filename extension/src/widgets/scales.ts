@@ -17,10 +17,18 @@ export function cellColour(value: number, top: number, shares: boolean): ICellCo
 
 function sequential(share: number): ICellColour {
   const [from, to, part] = share > 50 ? ['mid', 'hi', 2 * share - 100] : ['lo', 'mid', 2 * share];
-  return { colour: `color-mix(in oklab, var(--tfk-seq-${to}) ${part}%, var(--tfk-seq-${from}))`, ink: share < 50 ? 1 : share < 70 ? 3 : 4, share };
+  return {
+    colour: `color-mix(in oklab, var(--tfk-seq-${to}) ${part}%, var(--tfk-seq-${from}))`,
+    ink: share < 50 ? 1 : share < 70 ? 3 : 4,
+    share
+  };
 }
 
 function diverging(share: number, negative: boolean): ICellColour {
   const deep = negative ? 80 : 85;
-  return { colour: `color-mix(in oklab, var(--tfk-${negative ? 'neg' : 'pos'}) ${share}%, var(--tfk-zero))`, ink: share < 60 ? 1 : share < 70 ? 2 : share < deep ? 3 : 4, share };
+  return {
+    colour: `color-mix(in oklab, var(--tfk-${negative ? 'neg' : 'pos'}) ${share}%, var(--tfk-zero))`,
+    ink: share < 60 ? 1 : share < 70 ? 2 : share < deep ? 3 : 4,
+    share
+  };
 }

@@ -26,9 +26,14 @@ async function toPng(svg: SVGElement): Promise<Blob> {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(new XMLSerializer().serializeToString(svg))}`;
   await image.decode();
-  const canvas = h('canvas', { width: SCALE * Number(svg.getAttribute('width')), height: SCALE * Number(svg.getAttribute('height')) });
+  const canvas = h('canvas', {
+    width: SCALE * Number(svg.getAttribute('width')),
+    height: SCALE * Number(svg.getAttribute('height'))
+  });
   canvas.getContext('2d')!.drawImage(image, 0, 0, canvas.width, canvas.height);
-  return new Promise((resolve, reject) => canvas.toBlob(blob => (blob ? resolve(blob) : reject(new Error('no picture'))), 'image/png'));
+  return new Promise((resolve, reject) =>
+    canvas.toBlob(blob => (blob ? resolve(blob) : reject(new Error('no picture'))), 'image/png')
+  );
 }
 
 function save(name: string, parts: BlobPart, type: string): void {
@@ -56,7 +61,11 @@ async function copyLink(link: string): Promise<string> {
 
 /** The buttons; each says for a moment what came of it. */
 export function shareBar(root: HTMLElement, title: string, state: State): HTMLElement {
-  const name = title.replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '').toLowerCase() || 'view';
+  const name =
+    title
+      .replace(/[^\p{L}\p{N}]+/gu, '-')
+      .replace(/^-|-$/g, '')
+      .toLowerCase() || 'view';
   const can = ((globalThis as Record<symbol, unknown>)[PLACE] ?? {}) as IShare;
   const button = (label: string, hint: string, act: () => Promise<string>): HTMLElement => {
     const node = h('button', { type: 'button', title: hint }, label);
@@ -71,18 +80,26 @@ export function shareBar(root: HTMLElement, title: string, state: State): HTMLEl
   };
   const bar = h('span', { className: 'tfk-share', role: 'group', 'aria-label': translated('Share') });
   bar.append(button('PNG', translated('Copy as a picture'), () => copyPng(root, name)));
-  bar.append(button('SVG', translated('Save as a drawing'), async () => {
-    save(`${name}.svg`, new XMLSerializer().serializeToString(toSvg(root)), 'image/svg+xml');
-    return translated('Saved');
-  }));
+  bar.append(
+    button('SVG', translated('Save as a drawing'), () => {
+      save(`${name}.svg`, new XMLSerializer().serializeToString(toSvg(root)), 'image/svg+xml');
+      return Promise.resolve(translated('Saved'));
+    })
+  );
   if (can.page) {
-    bar.append(button('HTML', translated('Save as a page that works offline'), async () => {
-      save(`${name}.html`, await can.page!(state()), 'text/html');
-      return translated('Saved');
-    }));
+    bar.append(
+      button('HTML', translated('Save as a page that works offline'), async () => {
+        save(`${name}.html`, await can.page!(state()), 'text/html');
+        return translated('Saved');
+      })
+    );
   }
   if (can.link) {
-    bar.append(button(translated('Link'), translated('Copy a link to what is shown here'), async () => copyLink(can.link!(root, state()) ?? location.href)));
+    bar.append(
+      button(translated('Link'), translated('Copy a link to what is shown here'), () =>
+        copyLink(can.link!(root, state()) ?? location.href)
+      )
+    );
   }
   return bar;
 }

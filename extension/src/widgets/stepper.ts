@@ -13,14 +13,21 @@ const KEPT = ['step', 'layer', 'head', 'pin'] as const;
 const PACE_MS = 900; // of playing
 
 class Stepper {
-  readonly root = h('div', { className: 'tfk', tabIndex: 0, role: 'group', 'aria-label': translated('Decoding stepper') });
+  readonly root = h('div', {
+    className: 'tfk',
+    tabIndex: 0,
+    role: 'group',
+    'aria-label': translated('Decoding stepper')
+  });
 
   constructor(
-    private _model: IModel,
+    private readonly _model: IModel,
     traces: ITrace[]
   ) {
     const able = !!_model.send && this._asks.includes('branch');
-    this._panes = traces.map((trace, of) => new Pane(trace, able ? (ids, name) => this._ask({ do: 'branch', of, ids }, shown(name)) : null));
+    this._panes = traces.map(
+      (trace, of) => new Pane(trace, able ? (ids, name) => this._ask({ do: 'branch', of, ids }, shown(name)) : null)
+    );
     this._parting = traces[1] ? divergence(traces[0], traces[1]) : -1;
     this._build();
     this.root.addEventListener('keydown', event => this._key(event));
@@ -33,7 +40,7 @@ class Stepper {
 
   /** Redraws only when something shown has changed: a set here comes back as an event of the model. */
   draw(): void {
-    const state = [...Object.values(this._shown), ...this._panes.map(pane => pane.wanted)].join();
+    const state = [...(Object.values(this._shown) as number[]), ...this._panes.map(pane => pane.wanted)].join();
     if (state !== this._drawn) {
       this._drawn = state;
       this._draw();
@@ -51,7 +58,7 @@ class Stepper {
   }
 
   private get _asks(): string[] {
-    return this._model.get('asks') ?? [];
+    return (this._model.get('asks') ?? []) as string[];
   }
 
   private get _count(): number {
@@ -63,7 +70,8 @@ class Stepper {
   }
 
   private get _shown(): IShown {
-    const at = (key: string, most: number): number => clamp(Number(this._model.get(key)) || 0, 0, Math.max(0, most - 1));
+    const at = (key: string, most: number): number =>
+      clamp(Number(this._model.get(key)) || 0, 0, Math.max(0, most - 1));
     const [layers, heads] = this._panes[0].maps;
     const pinned = Number(this._model.get('pin') ?? -1);
     return { step: this.step, layer: at('layer', layers), head: at('head', heads), pinned, parting: this._parting };
@@ -74,7 +82,9 @@ class Stepper {
     this._model.save_changes();
     this.draw();
     const { step, layer, head, pinned } = this._shown;
-    this.root.dispatchEvent(new CustomEvent('tfkit:state', { bubbles: true, detail: { step, layer, head, pin: pinned } }));
+    this.root.dispatchEvent(
+      new CustomEvent('tfkit:state', { bubbles: true, detail: { step, layer, head, pin: pinned } })
+    );
   }
 
   private _go(step: number): void {
@@ -92,7 +102,10 @@ class Stepper {
       if (this.step >= this._last) {
         this._go(0);
       }
-      this._playing = window.setInterval(() => (this.step < this._last ? this._go(this.step + 1) : this._play()), PACE_MS);
+      this._playing = window.setInterval(
+        () => (this.step < this._last ? this._go(this.step + 1) : this._play()),
+        PACE_MS
+      );
     }
     const label = playing ? translated('Play') : translated('Pause');
     this._player.setAttribute('aria-label', label);
@@ -144,7 +157,17 @@ class Stepper {
 
   private _build(): void {
     const bar = h('div', { className: 'tfk-bar', role: 'toolbar', 'aria-label': translated('Steps') });
-    bar.append(this._first, this._back, this._player, this._forward, this._end, this._slider, this._jump, this._of, this._pinner);
+    bar.append(
+      this._first,
+      this._back,
+      this._player,
+      this._forward,
+      this._end,
+      this._slider,
+      this._jump,
+      this._of,
+      this._pinner
+    );
     this._slider.max = String(this._last);
     this._slider.oninput = () => this._go(Number(this._slider.value));
     this._jump.max = String(this._count);
@@ -157,9 +180,21 @@ class Stepper {
     }
     bar.append(...this._hypotheses());
     listen();
-    const state = (): Record<string, unknown> => Object.fromEntries(['trace', 'other', ...KEPT].map(key => [key, this._model.get(key)]));
-    this.root.append(h('style', {}, CSS), shareBar(this.root, this._panes[0].trace.title, state), this._heading(), bar, this._forms(), this._panels, this._said, this._live);
-    this._panes.forEach((pane, i) => this._panels.append(h('div', {}, ...this._headOf(pane, i), this._strips[i], pane.node)));
+    const state = (): Record<string, unknown> =>
+      Object.fromEntries(['trace', 'other', ...KEPT].map(key => [key, this._model.get(key)]));
+    this.root.append(
+      h('style', {}, CSS),
+      shareBar(this.root, this._panes[0].trace.title, state),
+      this._heading(),
+      bar,
+      this._forms(),
+      this._panels,
+      this._said,
+      this._live
+    );
+    this._panes.forEach((pane, i) =>
+      this._panels.append(h('div', {}, ...this._headOf(pane, i), this._strips[i], pane.node))
+    );
   }
 
   private _heading(): HTMLElement {
@@ -172,7 +207,9 @@ class Stepper {
       return [];
     }
     const keep = h('button', { type: 'button', onclick: () => this._keep(place) }, translated('Keep only this'));
-    return [h('h4', { className: 'tfk-which' }, `${'AB'[place]}: ${pane.trace.strategy} ${settings(pane.trace)}`, ' ', keep)];
+    return [
+      h('h4', { className: 'tfk-which' }, `${'AB'[place]}: ${pane.trace.strategy} ${settings(pane.trace)}`, ' ', keep)
+    ];
   }
 
   private _keep(place: number): void {
@@ -251,32 +288,40 @@ class Stepper {
 
   private _drawBeam(pane: Pane, place: number): void {
     const live = pane.live(this.step);
-    const options = live.map((id, i) => h('option', { value: String(id) }, `${i + 1}: ${shown(pane.trace.nodes[id].token)}`));
-    const chosen = live.includes(pane.wanted) ? pane.wanted : live.find(id => pane.trace.path.includes(id)) ?? live[0];
+    const options = live.map((id, i) =>
+      h('option', { value: String(id) }, `${i + 1}: ${shown(pane.trace.nodes[id].token)}`)
+    );
+    const chosen = live.includes(pane.wanted)
+      ? pane.wanted
+      : (live.find(id => pane.trace.path.includes(id)) ?? live[0]);
     this._beams[place]?.replaceChildren(...options);
     if (this._beams[place] && chosen !== undefined) {
       this._beams[place].value = String(chosen);
     }
   }
 
-  private _first = this._button('first', translated('First step'), translated('Home'), () => this._go(0));
-  private _back = this._button('back', translated('Step back'), translated('Left arrow'), () => this._go(this.step - 1));
-  private _player = this._button('play', translated('Play'), 'p', () => this._play());
-  private _forward = this._button('forward', translated('Step forward'), translated('Right arrow'), () => this._go(this.step + 1));
-  private _end = this._button('last', translated('Last step'), translated('End'), () => this._go(this._last));
-  private _pinner = this._button('pin', translated('Pin this step'), 'm', () => this._pin());
-  private _slider = h('input', { type: 'range', min: '0', 'aria-label': translated('Step') });
-  private _jump = h('input', { type: 'number', min: '1', 'aria-label': translated('Go to step') });
-  private _of = h('span', { 'aria-hidden': 'true' });
+  private readonly _first = this._button('first', translated('First step'), translated('Home'), () => this._go(0));
+  private readonly _back = this._button('back', translated('Step back'), translated('Left arrow'), () =>
+    this._go(this.step - 1)
+  );
+  private readonly _player = this._button('play', translated('Play'), 'p', () => this._play());
+  private readonly _forward = this._button('forward', translated('Step forward'), translated('Right arrow'), () =>
+    this._go(this.step + 1)
+  );
+  private readonly _end = this._button('last', translated('Last step'), translated('End'), () => this._go(this._last));
+  private readonly _pinner = this._button('pin', translated('Pin this step'), 'm', () => this._pin());
+  private readonly _slider = h('input', { type: 'range', min: '0', 'aria-label': translated('Step') });
+  private readonly _jump = h('input', { type: 'number', min: '1', 'aria-label': translated('Go to step') });
+  private readonly _of = h('span', { 'aria-hidden': 'true' });
   private _layers = h('select');
   private _heads = h('select');
-  private _panels = h('div', { className: 'tfk-panes' });
-  private _strips = [h('div'), h('div')];
+  private readonly _panels = h('div', { className: 'tfk-panes' });
+  private readonly _strips = [h('div'), h('div')];
   private _beams: HTMLSelectElement[] = [];
-  private _said = h('p', { className: 'tfk-note', role: 'log' });
-  private _live = h('div', { className: 'tfk-sr', role: 'status', 'aria-live': 'polite' });
-  private _panes: Pane[];
-  private _parting: number;
+  private readonly _said = h('p', { className: 'tfk-note', role: 'log' });
+  private readonly _live = h('div', { className: 'tfk-sr', role: 'status', 'aria-live': 'polite' });
+  private readonly _panes: Pane[];
+  private readonly _parting: number;
   private _playing = 0;
   private _drawn = '';
 }
@@ -284,7 +329,7 @@ class Stepper {
 /** A strategy's settings, those that say something. */
 function settings(trace: ITrace): string {
   const said = Object.entries(trace.settings ?? {}).filter(([, value]) => value !== null && typeof value !== 'object');
-  return said.length ? `(${said.map(([name, value]) => `${name} ${value}`).join(', ')})` : '';
+  return said.length ? `(${said.map(([name, value]) => `${name} ${String(value)}`).join(', ')})` : '';
 }
 
 /** Draw the model's run in `el`; returns what takes it away again, listeners and all. A broken trace is told in words. */
@@ -294,10 +339,12 @@ export function mount(model: IModel, el: HTMLElement): () => void {
   const build = (): void => {
     view?.dispose();
     node?.remove();
-    const traces = [model.get('trace'), model.get('other')].filter((trace, i) => i === 0 || trace);
+    const traces: unknown[] = [model.get('trace'), model.get('other')].filter((trace, i) => i === 0 || trace);
     const wrong = traces.map(problem).find(Boolean);
     view = wrong ? null : new Stepper(model, traces as ITrace[]);
-    node = view?.root ?? h('div', { className: 'tfk tfk-error', role: 'alert' }, translated('This trace cannot be shown: %1.', wrong!));
+    node =
+      view?.root ??
+      h('div', { className: 'tfk tfk-error', role: 'alert' }, translated('This trace cannot be shown: %1.', wrong!));
     el.append(node);
   };
   const rebuild = (): void => {
@@ -306,8 +353,13 @@ export function mount(model: IModel, el: HTMLElement): () => void {
     node?.dispatchEvent(new CustomEvent('tfkit:state', { bubbles: true, detail }));
   };
   const change = (): void => view?.draw();
-  const say = (): void => view?.tell(model.get('said') ?? '');
-  const heard: [string, () => void][] = [['trace', rebuild], ['other', rebuild], ['said', say], ...KEPT.map((key): [string, () => void] => [key, change])];
+  const say = (): void => view?.tell((model.get('said') ?? '') as string);
+  const heard: [string, () => void][] = [
+    ['trace', rebuild],
+    ['other', rebuild],
+    ['said', say],
+    ...KEPT.map((key): [string, () => void] => [key, change])
+  ];
   build();
   heard.forEach(([key, act]) => model.on(`change:${key}`, act));
   return () => {

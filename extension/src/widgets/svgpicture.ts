@@ -2,12 +2,23 @@
 import { svg } from './dom';
 
 const SKIPPED = '.tfk-share,.tfk-sr,style,script,select,option';
-const INLINED = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'font-family', 'font-size', 'font-weight', 'opacity', 'text-anchor'];
+const INLINED = [
+  'fill',
+  'stroke',
+  'stroke-width',
+  'stroke-dasharray',
+  'font-family',
+  'font-size',
+  'font-weight',
+  'opacity',
+  'text-anchor'
+];
 const CLEAR = 'rgba(0, 0, 0, 0)';
 
 type Box = Pick<DOMRect, 'left' | 'top' | 'right' | 'bottom'>;
 
-const outside = (box: Box, of: Box): boolean => box.right <= of.left || box.left >= of.right || box.bottom <= of.top || box.top >= of.bottom;
+const outside = (box: Box, of: Box): boolean =>
+  box.right <= of.left || box.left >= of.right || box.bottom <= of.top || box.top >= of.bottom;
 
 /** Draws a view and its ground; what is scrolled out of sight is left out. */
 export function toSvg(root: HTMLElement): SVGElement {
@@ -34,10 +45,25 @@ function draw(node: Element, frame: DOMRect, seen: Box, into: SVGElement): void 
   }
   ground(style, at, into);
   if (node instanceof HTMLCanvasElement) {
-    into.append(svg('image', { ...at, href: node.toDataURL(), style: `image-rendering:pixelated;filter:${style.filter}`, preserveAspectRatio: 'none' }));
+    into.append(
+      svg('image', {
+        ...at,
+        href: node.toDataURL(),
+        style: `image-rendering:pixelated;filter:${style.filter}`,
+        preserveAspectRatio: 'none'
+      })
+    );
     return;
   }
-  const inner = style.overflow === 'visible' ? seen : { left: Math.max(seen.left, box.left), top: Math.max(seen.top, box.top), right: Math.min(seen.right, box.right), bottom: Math.min(seen.bottom, box.bottom) };
+  const inner =
+    style.overflow === 'visible'
+      ? seen
+      : {
+          left: Math.max(seen.left, box.left),
+          top: Math.max(seen.top, box.top),
+          right: Math.min(seen.right, box.right),
+          bottom: Math.min(seen.bottom, box.bottom)
+        };
   for (const child of node.childNodes) {
     if (child instanceof Text) {
       write(child, style, frame, inner, into);
@@ -48,8 +74,14 @@ function draw(node: Element, frame: DOMRect, seen: Box, into: SVGElement): void 
 }
 
 function ground(style: CSSStyleDeclaration, at: Record<string, number>, into: SVGElement): void {
-  const stroke = parseFloat(style.borderTopWidth) && style.borderTopStyle !== 'none' ? { stroke: style.borderTopColor, 'stroke-width': style.borderTopWidth } : {};
-  const outlined = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) ? { stroke: style.outlineColor, 'stroke-width': style.outlineWidth } : {};
+  const stroke =
+    parseFloat(style.borderTopWidth) && style.borderTopStyle !== 'none'
+      ? { stroke: style.borderTopColor, 'stroke-width': style.borderTopWidth }
+      : {};
+  const outlined =
+    style.outlineStyle !== 'none' && parseFloat(style.outlineWidth)
+      ? { stroke: style.outlineColor, 'stroke-width': style.outlineWidth }
+      : {};
   const hatched = style.backgroundImage.includes('gradient');
   const fill = style.backgroundColor === CLEAR ? 'none' : style.backgroundColor;
   if (fill !== 'none' || 'stroke' in stroke || 'stroke' in outlined) {
@@ -79,8 +111,8 @@ function write(text: Text, style: CSSStyleDeclaration, frame: DOMRect, seen: Box
   const range = document.createRange();
   const lines: { words: string; box: DOMRect }[] = [];
   for (const word of text.data.matchAll(/\S+\s*/g)) {
-    range.setStart(text, word.index!);
-    range.setEnd(text, word.index! + word[0].trimEnd().length);
+    range.setStart(text, word.index);
+    range.setEnd(text, word.index + word[0].trimEnd().length);
     const box = range.getBoundingClientRect();
     const last = lines[lines.length - 1];
     if (last && Math.abs(last.box.top - box.top) < 2) {

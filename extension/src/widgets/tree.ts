@@ -29,12 +29,19 @@ const endOf = (p: ISpot): number => p.left + 12 + Array.from(p.label).length * L
 function edge(from: ISpot, to: ISpot, best: boolean): SVGElement {
   const [x1, x2] = [endOf(from), to.left - 5];
   const middle = to.left - GAP / 2;
-  return svg('path', { d: `M${x1} ${from.top}H${middle - GAP / 4}C${middle} ${from.top} ${middle} ${to.top} ${x2} ${to.top}`, ...(best ? { class: 'tfk-best' } : {}) });
+  return svg('path', {
+    d: `M${x1} ${from.top}H${middle - GAP / 4}C${middle} ${from.top} ${middle} ${to.top} ${x2} ${to.top}`,
+    ...(best ? { class: 'tfk-best' } : {})
+  });
 }
 
 function spot(p: ISpot, best: boolean): SVGElement {
   const { node } = p;
-  const told = svg('title', {}, `${shown(node.token)}: score ${node.score.toFixed(3)}, log p ${node.logp.toFixed(3)}, ${node.state}`);
+  const told = svg(
+    'title',
+    {},
+    `${shown(node.token)}: score ${node.score.toFixed(3)}, log p ${node.logp.toFixed(3)}, ${node.state}`
+  );
   return svg(
     'g',
     { class: `tfk-${node.state}${best ? ' tfk-best' : ''}` },
@@ -77,11 +84,30 @@ export function hypotheses(trace: ITrace, step: number): HTMLElement {
     const node = trace.nodes[id];
     const text = tokensSoFar(trace, id).slice(-12).map(shown).join(' ');
     const [total, length] = summed(trace, id);
-    const cells = [total.toFixed(3), String(length), node.score.toFixed(3), now.finished.includes(id) ? translated('finished') : translated('kept')];
+    const cells = [
+      total.toFixed(3),
+      String(length),
+      node.score.toFixed(3),
+      now.finished.includes(id) ? translated('finished') : translated('kept')
+    ];
     const group = node.told?.group;
-    body.append(h('tr', {}, h('th', { scope: 'row' }, text), ...[...cells, ...(group ? [String(group)] : [])].map(t => h('td', {}, t))));
+    body.append(
+      h(
+        'tr',
+        {},
+        h('th', { scope: 'row' }, text),
+        ...[...cells, ...(group ? [String(group)] : [])].map(t => h('td', {}, t))
+      )
+    );
   }
   const groups = trace.nodes.some(n => n.told?.group) ? [translated('group')] : [];
-  const head = tableHead([translated('hypothesis'), 'Σ log p', translated('tokens'), translated('score'), translated('state'), ...groups]);
+  const head = tableHead([
+    translated('hypothesis'),
+    'Σ log p',
+    translated('tokens'),
+    translated('score'),
+    translated('state'),
+    ...groups
+  ]);
   return h('table', {}, h('caption', {}, translated('Hypotheses after this step') + formula(trace)), head, body);
 }

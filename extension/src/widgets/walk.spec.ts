@@ -18,9 +18,11 @@ const settle = async (el: HTMLElement): Promise<void> => {
 describe('a walk', () => {
   let el: HTMLElement;
   let model: RecordedModel;
-  const press = (node: Element, key: string): boolean => node.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
-  const label = (): string => el.querySelector('[aria-current] > :last-child')!.textContent!;
-  const cell = (matrix: number, r: number, c: number): HTMLElement => el.querySelector(`[data-matrix="${matrix}"] td[data-row="${r}"][data-col="${c}"]`)!;
+  const press = (node: Element, key: string): boolean =>
+    node.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+  const label = (): string => el.querySelector('[aria-current] > :last-child')!.textContent;
+  const cell = (matrix: number, r: number, c: number): HTMLElement =>
+    el.querySelector(`[data-matrix="${matrix}"] td[data-row="${r}"][data-col="${c}"]`)!;
 
   beforeEach(async () => {
     el = document.body.appendChild(document.createElement('div'));
@@ -33,7 +35,10 @@ describe('a walk', () => {
   it('opens on the first softmax, with its row sums, and what it is made from beside it', () => {
     expect(label()).toBe('layer 1: softmax');
     expect(el.querySelectorAll('.tfk-walk-sum')[0].textContent).toBe('Σ 1.00');
-    expect([...el.querySelectorAll('.tfk-walk-matrix h4')].map(node => node.textContent)).toEqual(['masked scores', 'weights']);
+    expect([...el.querySelectorAll('.tfk-walk-matrix h4')].map(node => node.textContent)).toEqual([
+      'masked scores',
+      'weights'
+    ]);
     expect(el.querySelector('.tfk-walk-said')!.textContent).toMatch(/^weights\[\., the\] = 0\.\d\d/);
   });
 
@@ -51,7 +56,9 @@ describe('a walk', () => {
   it('tells how a number came about', () => {
     const stage = stops(TRACE).findIndex(stop => stop.name === 'softmax');
     model.set('place', { stage, head: 1, row: 2, col: 0 });
-    expect(el.querySelector('.tfk-walk-said')!.textContent).toMatch(/^weights\[cat, the\] = \S+ = exp\(\S+\) \/ \(\S+ \+ \S+ \+ \S+\)$/);
+    expect(el.querySelector('.tfk-walk-said')!.textContent).toMatch(
+      /^weights\[cat, the\] = \S+ = exp\(\S+\) \/ \(\S+ \+ \S+ \+ \S+\)$/
+    );
     press(el.querySelector('[data-matrix="0"]')!, 'ArrowRight');
     expect(cell(0, 2, 1).classList).toContain('tfk-cursor');
     expect(model.get('place')).toMatchObject({ row: 2, col: 1 });
@@ -60,7 +67,15 @@ describe('a walk', () => {
 
   it('says so when its numbers are damaged', async () => {
     const spoiled = document.body.appendChild(document.createElement('div'));
-    mount(new RecordedModel({ trace: { ...TRACE, stages: [...TRACE.stages, { ...TRACE.stages[0], matrices: [{ ...TRACE.stages[0].matrices[0], at: 1e6 }] }] } }), spoiled);
+    mount(
+      new RecordedModel({
+        trace: {
+          ...TRACE,
+          stages: [...TRACE.stages, { ...TRACE.stages[0], matrices: [{ ...TRACE.stages[0].matrices[0], at: 1e6 }] }]
+        }
+      }),
+      spoiled
+    );
     for (let i = 0; i < 100 && !spoiled.querySelector('[role=alert]'); i++) {
       await new Promise(resolve => setTimeout(resolve, 5));
     }
@@ -84,7 +99,17 @@ describe('tokens', () => {
 
 describe('numbers', () => {
   it('are short, and their signs are signs', () => {
-    expect([0.1234, -12.34, 1234.5, 12345, -1e9, 0, -0.0001, Infinity, NaN].map(value => short(value))).toEqual(['0.12', '−12.3', '1235', '1e+4', '−1e+9', '0.00', '−1e-4', '∞', 'nan']);
+    expect([0.1234, -12.34, 1234.5, 12345, -1e9, 0, -0.0001, Infinity, NaN].map(value => short(value))).toEqual([
+      '0.12',
+      '−12.3',
+      '1235',
+      '1e+4',
+      '−1e+9',
+      '0.00',
+      '−1e-4',
+      '∞',
+      'nan'
+    ]);
     expect(short(50257, true)).toBe('50257');
   });
 });
@@ -104,20 +129,43 @@ describe('a link', () => {
 
 describe('numbers on their colours', () => {
   type Lab = [number, number, number];
-  const THEMES = readFileSync('style/tokens.css', 'utf-8').split(/\nbody\b/).slice(1);
+  const THEMES = readFileSync('style/tokens.css', 'utf-8')
+    .split(/\nbody\b/)
+    .slice(1);
   const token = (theme: number, name: string): string => new RegExp(`${name}: (#[0-9a-f]+);`).exec(THEMES[theme])![1];
   const linear = (hex: string): number[] => {
     const full = hex.length === 4 ? [...hex.slice(1)].map(c => c + c).join('') : hex.slice(1);
-    return [0, 2, 4].map(i => parseInt(full.slice(i, i + 2), 16) / 255).map(c => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    return [0, 2, 4]
+      .map(i => parseInt(full.slice(i, i + 2), 16) / 255)
+      .map(c => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
   };
   const times = (m: number[][], v: number[]): number[] => m.map(line => line.reduce((sum, x, i) => sum + x * v[i], 0));
-  const TO = [[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566], [0.0883024619, 0.2817188376, 0.6299787005]];
-  const LAB = [[0.2104542553, 0.793617785, -0.0040720468], [1.9779984951, -2.428592205, 0.4505937099], [0.0259040371, 0.7827717662, -0.808675766]];
-  const BACK = [[1, 0.3963377774, 0.2158037573], [1, -0.1055613458, -0.0638541728], [1, -0.0894841775, -1.291485548]];
-  const RGB = [[4.0767416621, -3.3077115913, 0.2309699292], [-1.2684380046, 2.6097574011, -0.3413193965], [-0.0041960863, -0.7034186147, 1.707614701]];
+  const TO = [
+    [0.4122214708, 0.5363325363, 0.0514459929],
+    [0.2119034982, 0.6806995451, 0.1073969566],
+    [0.0883024619, 0.2817188376, 0.6299787005]
+  ];
+  const LAB = [
+    [0.2104542553, 0.793617785, -0.0040720468],
+    [1.9779984951, -2.428592205, 0.4505937099],
+    [0.0259040371, 0.7827717662, -0.808675766]
+  ];
+  const BACK = [
+    [1, 0.3963377774, 0.2158037573],
+    [1, -0.1055613458, -0.0638541728],
+    [1, -0.0894841775, -1.291485548]
+  ];
+  const RGB = [
+    [4.0767416621, -3.3077115913, 0.2309699292],
+    [-1.2684380046, 2.6097574011, -0.3413193965],
+    [-0.0041960863, -0.7034186147, 1.707614701]
+  ];
   const oklab = (hex: string): Lab => times(LAB, times(TO, linear(hex)).map(Math.cbrt)) as Lab;
   const luminance = (lab: Lab): number => {
-    const [r, g, b] = times(RGB, times(BACK, lab).map(x => x ** 3)).map(x => Math.min(1, Math.max(0, x)));
+    const [r, g, b] = times(
+      RGB,
+      times(BACK, lab).map(x => x ** 3)
+    ).map(x => Math.min(1, Math.max(0, x)));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   const contrast = (a: number, b: number): number => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);

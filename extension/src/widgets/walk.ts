@@ -3,7 +3,7 @@ import { IWalk } from '../generated/walk';
 import { validate } from '../generated/walk.valid';
 import { h, shown } from './dom';
 import { listen, tok } from './lit';
-import { IModel } from './model';
+import { IRenderProps } from './model';
 import { ICanvas, picture } from './picture';
 import { inflate } from './trace';
 import { matrixTable, thumbnail } from './walkmatrix';
@@ -27,7 +27,9 @@ export function stops(trace: IWalk): IStop[] {
   const text = trace.axes.some(axis => axis.kind !== 'numbers' && axis.names.length);
   const stages = trace.stages.map(stage => ({ label: told(stage).label, part: stage.part, stage, name: stage.name }));
   const before = text ? [{ label: translated('text'), part: 'input', stage: null, name: 'text' }] : [];
-  const behind = trace.candidates.length ? [{ label: translated('drawn token'), part: 'output', stage: null, name: 'drawn' }] : [];
+  const behind = trace.candidates.length
+    ? [{ label: translated('drawn token'), part: 'output', stage: null, name: 'drawn' }]
+    : [];
   return [...before, ...stages, ...behind];
 }
 
@@ -50,22 +52,30 @@ const END = 1e6; // the last row: what the next token is made from
 class View {
   readonly draw = (): void => this._draw();
 
-  constructor(private _canvas: ICanvas<IWalk>) {
+  constructor(private readonly _canvas: ICanvas<IWalk>) {
     const { trace, root } = _canvas;
     this._stops = stops(trace);
-    this._parts = [...new Set(this._stops.map(stop => stop.part))].filter(part => this._stops.some(stop => stop.part === part && inner(stop)));
+    this._parts = [...new Set(this._stops.map(stop => stop.part))].filter(part =>
+      this._stops.some(stop => stop.part === part && inner(stop))
+    );
     listen(root.ownerDocument);
     root.append(h('style', {}, WALK_CSS), this._bar, this._row, this._open);
     this._row.addEventListener('keydown', event => this._key(event));
     this._open.addEventListener('pointerover', event => this._point(event));
-    inflate(trace.data).then(
-      bytes => {
+    inflate(trace.data)
+      .then(bytes => {
         this._numbers = read(bytes, trace);
         this._draw();
-      }
-    ).catch((error: unknown) => {
-      this._open.replaceChildren(h('p', { role: 'alert' }, `${translated('The numbers cannot be read')}: ${error instanceof Error ? error.message : error}.`));
-    });
+      })
+      .catch((error: unknown) => {
+        this._open.replaceChildren(
+          h(
+            'p',
+            { role: 'alert' },
+            `${translated('The numbers cannot be read')}: ${error instanceof Error ? error.message : String(error)}.`
+          )
+        );
+      });
   }
 
   private get _at(): number {
@@ -118,17 +128,42 @@ class View {
   private _drawBar(): void {
     const at = this._at;
     const step = (label: string, to: number, sign: string): HTMLElement =>
-      h('button', { type: 'button', 'aria-label': label, title: label, 'aria-disabled': String(to < 0 || to >= this._stops.length), onclick: () => this._go(to) }, sign);
-    const parts = h('select', { 'aria-label': translated('Layer') }, ...this._parts.map(part => h('option', { value: part }, part)));
+      h(
+        'button',
+        {
+          type: 'button',
+          'aria-label': label,
+          title: label,
+          'aria-disabled': String(to < 0 || to >= this._stops.length),
+          onclick: () => this._go(to)
+        },
+        sign
+      );
+    const parts = h(
+      'select',
+      { 'aria-label': translated('Layer') },
+      ...this._parts.map(part => h('option', { value: part }, part))
+    );
     parts.value = this._stops[this._near].part;
     parts.onchange = () => this._go(this._alike(parts.value));
-    const heads = h('span', { className: 'tfk-walk-heads', role: 'group', 'aria-label': translated('Head') }, translated('head'));
+    const heads = h(
+      'span',
+      { className: 'tfk-walk-heads', role: 'group', 'aria-label': translated('Head') },
+      translated('head')
+    );
     for (let head = 0; head < this._heads; head++) {
       const choose = (): void => this._canvas.place.set({ head });
-      heads.append(h('button', { type: 'button', 'aria-pressed': String(head === this._head), onclick: choose }, String(head + 1)));
+      heads.append(
+        h('button', { type: 'button', 'aria-pressed': String(head === this._head), onclick: choose }, String(head + 1))
+      );
     }
-    const focused = this._bar.contains(document.activeElement) ? [...this._bar.querySelectorAll('button,select')].indexOf(document.activeElement as Element) : -1;
-    this._bar.replaceChildren(step(translated('Stage before'), at - 1, '‹'), step(translated('Next stage'), at + 1, '›'));
+    const focused = this._bar.contains(document.activeElement)
+      ? [...this._bar.querySelectorAll('button,select')].indexOf(document.activeElement as Element)
+      : -1;
+    this._bar.replaceChildren(
+      step(translated('Stage before'), at - 1, '‹'),
+      step(translated('Next stage'), at + 1, '›')
+    );
     if (this._parts.length > 1) {
       this._bar.append(parts);
     }
@@ -149,9 +184,16 @@ class View {
     const items = row(this._stops, at).map(i => {
       const stop = this._stops[i];
       const current = i === at ? { 'aria-current': 'step' } : {};
-      const inside = stop.stage ? this._thumbnail(i, stop.stage) : h('span', { className: 'tfk-walk-word' }, this._word(stop));
+      const inside = stop.stage
+        ? this._thumbnail(i, stop.stage)
+        : h('span', { className: 'tfk-walk-word' }, this._word(stop));
       const label = h('span', {}, h('span', { className: 'tfk-sr' }, `${stop.part}: `), stop.label);
-      const button = h('button', { type: 'button', ...current, tabIndex: i === at ? 0 : -1, onclick: () => this._go(i) }, inside, label);
+      const button = h(
+        'button',
+        { type: 'button', ...current, tabIndex: i === at ? 0 : -1, onclick: () => this._go(i) },
+        inside,
+        label
+      );
       return h('li', { className: i < at ? 'tfk-past' : '' }, button);
     });
     this._row.replaceChildren(...items);
@@ -164,7 +206,8 @@ class View {
   /** Drawn once for each head. */
   private _thumbnail(i: number, stage: IStage): SVGElement {
     const key = `${i}.${Math.min(this._head, stage.matrices[0].heads - 1)}`;
-    const node = this._thumbnails.get(key) ?? thumbnail(stage.matrices[0], this._numbers!, this._head, stage.name === 'softmax');
+    const node =
+      this._thumbnails.get(key) ?? thumbnail(stage.matrices[0], this._numbers!, this._head, stage.name === 'softmax');
     this._thumbnails.set(key, node);
     return node;
   }
@@ -179,10 +222,17 @@ class View {
     const stop = this._stops[this._at];
     const about = told(stop.stage ?? { name: stop.name });
     const words = h('div', { className: 'tfk-walk-words' });
-    words.append(h('p', { className: 'tfk-note' }, `${this._at + 1} / ${this._stops.length} · ${stop.part}`), h('h4', {}, about.title), h('p', {}, about.words));
+    words.append(
+      h('p', { className: 'tfk-note' }, `${this._at + 1} / ${this._stops.length} · ${stop.part}`),
+      h('h4', {}, about.title),
+      h('p', {}, about.words)
+    );
     if (stop.stage?.code) {
       const { text, where } = stop.stage.code;
-      words.append(h('pre', { tabIndex: 0, 'aria-label': translated('Code') }, text), h('p', { className: 'tfk-note' }, where));
+      words.append(
+        h('pre', { tabIndex: 0, 'aria-label': translated('Code') }, text),
+        h('p', { className: 'tfk-note' }, where)
+      );
     } else if (about.formula) {
       words.append(h('pre', { tabIndex: 0, 'aria-label': translated('Formula') }, about.formula));
     }
@@ -191,7 +241,10 @@ class View {
     }
     words.append(this._said);
     this._said.textContent = '';
-    this._open.replaceChildren(words, stop.stage ? this._matrices(stop.stage) : stop.name === 'text' ? this._text() : this._candidates());
+    this._open.replaceChildren(
+      words,
+      stop.stage ? this._matrices(stop.stage) : stop.name === 'text' ? this._text() : this._candidates()
+    );
     if (stop.stage) {
       this._tell();
     }
@@ -200,8 +253,18 @@ class View {
   private _matrices(stage: IStage): HTMLElement {
     const { trace, place } = this._canvas;
     const tables = stage.matrices.map((matrix, i) => {
-      const at = { row: place.at('row', trace.axes[matrix.rows].at.length - 1, END), col: place.at('col', trace.axes[matrix.cols].at.length - 1) };
-      const node = matrixTable(matrix, trace, this._numbers!, this._head, stage, place.at('matrix', stage.matrices.length - 1) === i ? at : null);
+      const at = {
+        row: place.at('row', trace.axes[matrix.rows].at.length - 1, END),
+        col: place.at('col', trace.axes[matrix.cols].at.length - 1)
+      };
+      const node = matrixTable(
+        matrix,
+        trace,
+        this._numbers!,
+        this._head,
+        stage,
+        place.at('matrix', stage.matrices.length - 1) === i ? at : null
+      );
       node.dataset.matrix = String(i);
       node.addEventListener('keydown', event => this._move(event, i));
       node.addEventListener('click', event => this._click(event, i));
@@ -216,8 +279,17 @@ class View {
     return sources(trace, stage).flatMap(([from, which]) =>
       which.map(i => {
         const open = (): void => this._go(this._stops.findIndex(stop => stop.stage === from));
-        const title = h('h4', {}, h('button', { type: 'button', className: 'tfk-walk-link', onclick: open }, from.matrices[i].name));
-        return h('section', { className: 'tfk-walk-matrix tfk-walk-source' }, title, matrixTable(from.matrices[i], trace, this._numbers!, this._head, from, null));
+        const title = h(
+          'h4',
+          {},
+          h('button', { type: 'button', className: 'tfk-walk-link', onclick: open }, from.matrices[i].name)
+        );
+        return h(
+          'section',
+          { className: 'tfk-walk-matrix tfk-walk-source' },
+          title,
+          matrixTable(from.matrices[i], trace, this._numbers!, this._head, from, null)
+        );
       })
     );
   }
@@ -226,13 +298,22 @@ class View {
   private _cut(matrix: IStage['matrices'][number]): HTMLElement[] {
     const sides = [matrix.rows, matrix.cols].map(side => this._canvas.trace.axes[side]);
     const left = sides.filter(side => side.at.length < side.length);
-    const name = (kind: string): string => (kind === 'numbers' ? translated('numbers of each vector') : translated('positions'));
-    return left.map(side => h('p', { className: 'tfk-note' }, translated('%1 of %2 %3 are shown', side.at.length, side.length, name(side.kind))));
+    const name = (kind: string): string =>
+      kind === 'numbers' ? translated('numbers of each vector') : translated('positions');
+    return left.map(side =>
+      h(
+        'p',
+        { className: 'tfk-note' },
+        translated('%1 of %2 %3 are shown', side.at.length, side.length, name(side.kind))
+      )
+    );
   }
 
   private _text(): HTMLElement {
     const axes = this._canvas.trace.axes.filter(axis => axis.kind !== 'numbers' && axis.names.length);
-    const lists = axes.map(axis => h('ol', { className: 'tfk-walk-text' }, ...axis.names.map(name => tok(h('li', {}, shown(name)), shown(name)))));
+    const lists = axes.map(axis =>
+      h('ol', { className: 'tfk-walk-text' }, ...axis.names.map(name => tok(h('li', {}, shown(name)), shown(name))))
+    );
     return h('div', { className: 'tfk-walk-matrices' }, ...lists);
   }
 
@@ -243,14 +324,33 @@ class View {
       const bar = h('span', { className: 'tfk-walk-bar', 'aria-hidden': 'true' });
       bar.style.width = `${(160 * one.p) / most}px`;
       const drawn = one.drawn ? h('strong', {}, translated('drawn')) : '';
-      return h('tr', one.drawn ? { className: 'tfk-walk-drawn' } : {}, tok(h('th', { scope: 'row' }, shown(one.token)), shown(one.token)), h('td', {}, one.logit.toFixed(2)), h('td', {}, one.p.toFixed(3)), h('td', {}, bar), h('td', {}, drawn));
+      return h(
+        'tr',
+        one.drawn ? { className: 'tfk-walk-drawn' } : {},
+        tok(h('th', { scope: 'row' }, shown(one.token)), shown(one.token)),
+        h('td', {}, one.logit.toFixed(2)),
+        h('td', {}, one.p.toFixed(3)),
+        h('td', {}, bar),
+        h('td', {}, drawn)
+      );
     });
-    const head = [translated('token'), translated('logit'), translated('p'), '', ''].map(name => (name ? h('th', { scope: 'col' }, name) : h('td', {})));
-    return h('div', { className: 'tfk-walk-matrices' }, h('table', { className: 'tfk-walk-candidates' }, h('thead', {}, h('tr', {}, ...head)), h('tbody', {}, ...rows)));
+    const head = [translated('token'), translated('logit'), translated('p'), '', ''].map(name =>
+      name ? h('th', { scope: 'col' }, name) : h('td', {})
+    );
+    return h(
+      'div',
+      { className: 'tfk-walk-matrices' },
+      h('table', { className: 'tfk-walk-candidates' }, h('thead', {}, h('tr', {}, ...head)), h('tbody', {}, ...rows))
+    );
   }
 
   private _key(event: KeyboardEvent): void {
-    const moves: Record<string, number> = { ArrowRight: this._at + 1, ArrowLeft: this._at - 1, Home: 0, End: this._stops.length - 1 };
+    const moves: Record<string, number> = {
+      ArrowRight: this._at + 1,
+      ArrowLeft: this._at - 1,
+      Home: 0,
+      End: this._stops.length - 1
+    };
     if (event.key in moves && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
       event.stopPropagation(); // the notebook has uses of its own for these keys
@@ -259,7 +359,12 @@ class View {
   }
 
   private _move(event: KeyboardEvent, matrix: number): void {
-    const moves: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+    const moves: Record<string, [number, number]> = {
+      ArrowUp: [-1, 0],
+      ArrowDown: [1, 0],
+      ArrowLeft: [0, -1],
+      ArrowRight: [0, 1]
+    };
     const move = moves[event.key];
     if (move && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
@@ -267,7 +372,11 @@ class View {
       const { place } = this._canvas;
       const same = place.at('matrix', 99) === matrix;
       const most = this._canvas.trace.axes[this._stops[this._at].stage!.matrices[matrix].rows].at.length - 1;
-      this._choose(matrix, (same ? place.at('row', most, most) : 0) + move[0], (same ? place.at('col', END) : 0) + move[1]);
+      this._choose(
+        matrix,
+        (same ? place.at('row', most, most) : 0) + move[0],
+        (same ? place.at('col', END) : 0) + move[1]
+      );
     }
   }
 
@@ -289,7 +398,11 @@ class View {
   private _tell(over?: { matrix: number; row: number; col: number }): void {
     const { place, trace } = this._canvas;
     const stage = this._stops[this._at].stage!;
-    const at = over ?? { matrix: place.at('matrix', stage.matrices.length - 1), row: place.at('row', END, END), col: place.at('col', END) };
+    const at = over ?? {
+      matrix: place.at('matrix', stage.matrices.length - 1),
+      row: place.at('row', END, END),
+      col: place.at('col', END)
+    };
     this._said.textContent = product(trace, this._numbers!, stage, at.matrix, this._head, at.row, at.col);
   }
 
@@ -301,14 +414,14 @@ class View {
     }
   }
 
-  private _stops: IStop[];
-  private _parts: string[];
+  private readonly _stops: IStop[];
+  private readonly _parts: string[];
   private _numbers: INumbers | null = null;
-  private _thumbnails = new Map<string, SVGElement>();
-  private _bar = h('div', { className: 'tfk-bar' });
-  private _row = h('ol', { className: 'tfk-walk-row', 'aria-label': translated('Stages') });
-  private _open = h('div', { className: 'tfk-walk-open' }, 'Unpacking …');
-  private _said = h('p', { className: 'tfk-walk-said', 'aria-live': 'polite' });
+  private readonly _thumbnails = new Map<string, SVGElement>();
+  private readonly _bar = h('div', { className: 'tfk-bar' });
+  private readonly _row = h('ol', { className: 'tfk-walk-row', 'aria-label': translated('Stages') });
+  private readonly _open = h('div', { className: 'tfk-walk-open' }, 'Unpacking …');
+  private readonly _said = h('p', { className: 'tfk-walk-said', 'aria-live': 'polite' });
 }
 
 /** What the schema cannot say: sides that are not there. */
@@ -320,4 +433,4 @@ function problem(trace: IWalk): string | null {
 
 export const mount = picture<IWalk>('Walk through one step', validate, canvas => new View(canvas).draw, problem);
 
-export default { render: ({ model, el }: { model: IModel; el: HTMLElement }) => mount(model, el) };
+export default { render: ({ model, el }: IRenderProps): (() => void) => mount(model, el) };

@@ -11,7 +11,8 @@ type IMatrix = IStage['matrices'][number];
 const FAR = -1e4; // a score that nothing is near: a mask's
 const SHARES = ['softmax']; // whose zeros are of what is hidden
 
-const hides = (stage: IStage | null, value: number): boolean => value <= FAR || (value === 0 && !!stage && SHARES.includes(stage.name));
+const hides = (stage: IStage | null, value: number): boolean =>
+  value <= FAR || (value === 0 && !!stage && SHARES.includes(stage.name));
 
 /** The largest value of a matrix by size, what is hidden left out. */
 function most(matrix: IMatrix, numbers: INumbers, head: number): number {
@@ -27,7 +28,14 @@ function most(matrix: IMatrix, numbers: INumbers, head: number): number {
 }
 
 /** The table of one head; `at` is where the cursor stands. */
-export function matrixTable(matrix: IMatrix, trace: IWalk, numbers: INumbers, head: number, stage: IStage, at: { row: number; col: number } | null): HTMLElement {
+export function matrixTable(
+  matrix: IMatrix,
+  trace: IWalk,
+  numbers: INumbers,
+  head: number,
+  stage: IStage,
+  at: { row: number; col: number } | null
+): HTMLElement {
   const [rows, cols] = numbers.size(matrix);
   const [down, across] = [trace.axes[matrix.rows], trace.axes[matrix.cols]];
   const named = (axis: typeof down, place: number, scope: string): HTMLElement => {
@@ -55,11 +63,38 @@ export function matrixTable(matrix: IMatrix, trace: IWalk, numbers: INumbers, he
   const columns = Array.from({ length: cols }, (_, c) => named(across, c, 'col'));
   const table = h('table', { 'aria-label': matrix.name }, h('thead', {}, h('tr', {}, h('td', {}), ...columns)), body);
   table.classList.toggle('tfk-walk-ids', stage.name === 'ids');
-  return h('div', { className: 'tfk-walk-scroll', tabIndex: 0, role: 'application', 'aria-label': `${matrix.name}, ${rows} × ${cols}` }, table);
+  return h(
+    'div',
+    {
+      className: 'tfk-walk-scroll',
+      tabIndex: 0,
+      role: 'application',
+      'aria-label': `${matrix.name}, ${rows} × ${cols}`
+    },
+    table
+  );
 }
 
-function cellOf(value: number, words: string, r: number, c: number, hidden: boolean, top: number, shares: boolean, at: { row: number; col: number } | null): HTMLElement {
-  const cell = h('td', { 'data-row': r, 'data-col': c, className: hidden ? 'tfk-hidden' : '', title: String(Number(value.toPrecision(4))) }, words);
+function cellOf(
+  value: number,
+  words: string,
+  r: number,
+  c: number,
+  hidden: boolean,
+  top: number,
+  shares: boolean,
+  at: { row: number; col: number } | null
+): HTMLElement {
+  const cell = h(
+    'td',
+    {
+      'data-row': r,
+      'data-col': c,
+      className: hidden ? 'tfk-hidden' : '',
+      title: String(Number(value.toPrecision(4)))
+    },
+    words
+  );
   if (!hidden) {
     const { colour, ink } = cellColour(value, top, shares);
     cell.style.background = colour;
@@ -93,5 +128,15 @@ export function thumbnail(matrix: IMatrix, numbers: INumbers, head: number, shar
       squares.push(square);
     }
   }
-  return svg('svg', { viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: 'none', 'aria-hidden': 'true', focusable: 'false', class: wide === 1 ? 'tfk-narrow' : '' }, ...squares);
+  return svg(
+    'svg',
+    {
+      viewBox: `0 0 ${wide} ${high}`,
+      preserveAspectRatio: 'none',
+      'aria-hidden': 'true',
+      focusable: 'false',
+      class: wide === 1 ? 'tfk-narrow' : ''
+    },
+    ...squares
+  );
 }

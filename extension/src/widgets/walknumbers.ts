@@ -14,7 +14,9 @@ export interface INumbers {
 export function read(bytes: Uint8Array, trace: Pick<IWalk, 'axes' | 'stages'>): INumbers {
   const count = bytes.length / 4;
   const size = (m: IMatrix): [number, number] => [trace.axes[m.rows].at.length, trace.axes[m.cols].at.length];
-  const needed = Math.max(...trace.stages.flatMap(stage => stage.matrices.map(m => m.at + m.heads * size(m)[0] * size(m)[1])));
+  const needed = Math.max(
+    ...trace.stages.flatMap(stage => stage.matrices.map(m => m.at + m.heads * size(m)[0] * size(m)[1]))
+  );
   if (needed !== count) {
     throw new Error(`${count} numbers instead of ${needed}`);
   }
@@ -38,7 +40,15 @@ export function short(value: number, whole = false): string {
     return Number.isNaN(value) ? 'nan' : value < 0 ? '−∞' : '∞';
   }
   const size = Math.abs(value);
-  const text = whole ? String(size) : size >= 1e4 || (size && size < 0.001) ? size.toExponential(0) : size >= 100 ? size.toFixed(0) : size >= 10 ? size.toFixed(1) : size.toFixed(2);
+  const text = whole
+    ? String(size)
+    : size >= 1e4 || (size && size < 0.001)
+      ? size.toExponential(0)
+      : size >= 100
+        ? size.toFixed(0)
+        : size >= 10
+          ? size.toFixed(1)
+          : size.toFixed(2);
   return value < 0 && Number(text) !== 0 ? `−${text}` : text;
 }
 
@@ -48,7 +58,15 @@ export function nameOf(axis: IWalk['axes'][number], place: number): string {
 }
 
 /** A cell in words, and how it came about where that can be told from the stages before. */
-export function product(trace: IWalk, numbers: INumbers, stage: IStage, which: number, head: number, row: number, col: number): string {
+export function product(
+  trace: IWalk,
+  numbers: INumbers,
+  stage: IStage,
+  which: number,
+  head: number,
+  row: number,
+  col: number
+): string {
   const matrix = stage.matrices[which];
   const [rows, cols] = numbers.size(matrix);
   const [r, c] = [Math.min(row, rows - 1), Math.min(col, cols - 1)];
@@ -63,11 +81,25 @@ export function product(trace: IWalk, numbers: INumbers, stage: IStage, which: n
 export function sources(trace: IWalk, stage: IStage): [IStage, number[]][] {
   const place = trace.stages.indexOf(stage);
   const last = trace.stages[place - 1];
-  const qkv = trace.stages.slice(0, place).reverse().find(one => one.part === stage.part && one.name === 'qkv');
+  const qkv = trace.stages
+    .slice(0, place)
+    .reverse()
+    .find(one => one.part === stage.part && one.name === 'qkv');
   if (!last || last.part !== stage.part) {
     return [];
   }
-  const known: Record<string, [IStage, number[]][]> = { scores: qkv ? [[qkv, [0, 1]]] : [], mask: [[last, [0]]], softmax: [[last, [0]]], step: [[last, [0]]], mix: qkv ? [[last, [0]], [qkv, [2]]] : [] };
+  const known: Record<string, [IStage, number[]][]> = {
+    scores: qkv ? [[qkv, [0, 1]]] : [],
+    mask: [[last, [0]]],
+    softmax: [[last, [0]]],
+    step: [[last, [0]]],
+    mix: qkv
+      ? [
+          [last, [0]],
+          [qkv, [2]]
+        ]
+      : []
+  };
   return known[stage.name] ?? [];
 }
 
@@ -80,9 +112,16 @@ function came(trace: IWalk, numbers: INumbers, stage: IStage, head: number, row:
     const [, cols] = numbers.size(from);
     const scores = Array.from({ length: cols }, (_, c) => numbers.at(from, head, row, c));
     const seen = scores.filter(score => score > -1e4);
-    const share = (Math.exp(scores[col] - Math.max(...seen)) / seen.reduce((sum, s) => sum + Math.exp(s - Math.max(...seen)), 0)) || 0;
+    const share =
+      Math.exp(scores[col] - Math.max(...seen)) / seen.reduce((sum, s) => sum + Math.exp(s - Math.max(...seen)), 0) ||
+      0;
     const right = Math.abs(share - numbers.at(stage.matrices[0], head, row, col)) < 0.005; // a softmax over this row, and not another
-    return right && seen.length <= 8 ? `exp(${short(scores[col])}) / (${seen.map(s => Math.exp(s).toPrecision(2)).map(text => String(Number(text))).join(' + ')})` : '';
+    return right && seen.length <= 8
+      ? `exp(${short(scores[col])}) / (${seen
+          .map(s => Math.exp(s).toPrecision(2))
+          .map(text => String(Number(text)))
+          .join(' + ')})`
+      : '';
   }
   if (stage.name === 'mix' && second) {
     return sum(numbers.size(first)[1], i => [numbers.at(first, head, row, i), numbers.at(second, head, i, col)]);
@@ -97,7 +136,9 @@ function came(trace: IWalk, numbers: INumbers, stage: IStage, head: number, row:
 
 /** The largest products of a sum. */
 function sum(count: number, terms: (place: number) => [number, number]): string {
-  const all = Array.from({ length: count }, (_, i) => terms(i)).sort((a, b) => Math.abs(b[0] * b[1]) - Math.abs(a[0] * a[1]));
+  const all = Array.from({ length: count }, (_, i) => terms(i)).sort(
+    (a, b) => Math.abs(b[0] * b[1]) - Math.abs(a[0] * a[1])
+  );
   const told = all.slice(0, TERMS).map(([a, b]) => `${short(a)} · ${short(b)}`);
   return told.join(' + ') + (count > TERMS ? ' + …' : '');
 }

@@ -3,7 +3,16 @@ const { join } = require('node:path');
 const { expect, test } = require('@playwright/test');
 const { accessible } = require('../helpers');
 
-const KINDS = ['Decoding stepper', 'Attention', 'Matrices', 'Corruption', 'Retrieval', 'Training', 'Anatomy', 'Walk through one step'];
+const KINDS = [
+  'Decoding stepper',
+  'Attention',
+  'Matrices',
+  'Corruption',
+  'Retrieval',
+  'Training',
+  'Anatomy',
+  'Walk through one step'
+];
 
 for (const colorScheme of ['light', 'dark']) {
   test(`every view works from disk, by keyboard, with no network, and axe finds nothing (${colorScheme})`, async ({
@@ -33,7 +42,10 @@ for (const colorScheme of ['light', 'dark']) {
     await expect(walk.locator('[aria-current]')).toHaveText('layer 1: Q, K, V');
     await walk.getByRole('rowheader', { name: 'cat' }).first().hover();
     expect(await page.locator('.tfk-lit').count()).toBeGreaterThan(3);
-    const [drawing] = await Promise.all([page.waitForEvent('download'), walk.getByRole('button', { name: 'SVG' }).click()]);
+    const [drawing] = await Promise.all([
+      page.waitForEvent('download'),
+      walk.getByRole('button', { name: 'SVG' }).click()
+    ]);
     expect(readFileSync(await drawing.path(), 'utf-8')).toMatch(/^<svg .*>black<\/text>/s);
     await page.screenshot({ path: `screenshots/views-${colorScheme}.png`, fullPage: true });
     await accessible(page);
