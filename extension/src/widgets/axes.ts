@@ -4,12 +4,13 @@ import { tok } from './lit';
 
 const ROOM = 11; // pixels that a name needs
 
-/** Names of one side, `step` pixels apart; where they would touch, only some. */
+/** Names of one side, `step` pixels apart; where they would touch, only some, so that a long text costs no more than a short one. */
 function side(names: string[], step: number, kind: 'rows' | 'cols'): HTMLElement {
   const every = Math.max(1, Math.ceil(ROOM / step));
-  const labels = names.map((name, i) => {
-    const label = tok(h('span', { title: name }, i % every ? '' : shown(name)), shown(name));
-    label.style[kind === 'rows' ? 'height' : 'width'] = `${step}px`;
+  const shownAt = Array.from({ length: Math.ceil(names.length / every) }, (_, i) => i * every);
+  const labels = shownAt.map(i => {
+    const label = tok(h('span', { title: names[i] }, shown(names[i])), shown(names[i]));
+    label.style[kind === 'rows' ? 'height' : 'width'] = `${step * Math.min(every, names.length - i)}px`;
     return label;
   });
   return h('div', { className: `tfk-axis tfk-axis-${kind}`, 'aria-hidden': 'true' }, ...labels);

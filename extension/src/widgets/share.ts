@@ -1,23 +1,17 @@
-/** Takes a view elsewhere: as a picture to the clipboard, as an SVG file, as a page of its own, as a link to what it shows. */
+/** Takes a view elsewhere: as a picture to the clipboard, as an SVG file, as a link to what it shows. */
 import { h } from './dom';
 import { toSvg } from './svgpicture';
 import { translated } from './words';
 
 type State = () => Record<string, unknown>;
 
-/** What the page around the views can do for them; whoever can, says so at this symbol. */
-export interface IShare {
-  /** A page of its own with this state, as HTML. */
-  page?(state: Record<string, unknown>): Promise<string>;
+/** What a page of views can do for them; it says so at this symbol. */
+interface IShare {
   /** An address at which a view shows what it shows now. */
   link?(root: HTMLElement, state: Record<string, unknown>): string | null;
 }
 
 const PLACE = Symbol.for('@tfkit/lab:share');
-
-export function shareBy(share?: IShare): void {
-  (globalThis as Record<symbol, unknown>)[PLACE] = share;
-}
 
 const SCALE = 2; // pixels of the picture to one of the page
 
@@ -86,14 +80,6 @@ export function shareBar(root: HTMLElement, title: string, state: State): HTMLEl
       return Promise.resolve(translated('Saved'));
     })
   );
-  if (can.page) {
-    bar.append(
-      button('HTML', translated('Save as a page that works offline'), async () => {
-        save(`${name}.html`, await can.page!(state()), 'text/html');
-        return translated('Saved');
-      })
-    );
-  }
   if (can.link) {
     bar.append(
       button(translated('Link'), translated('Copy a link to what is shown here'), () =>
