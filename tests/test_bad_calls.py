@@ -49,7 +49,7 @@ MODELS = {  # the call's name -> the fixture it needs, the call, the error, how 
         "reader", lambda m: m(IDS, encoder_hidden_states=WIDE), ValueError, "encoder_hidden_states has shape [1, 3, 5]",
     ),
     "a number across": (
-        "reader", lambda m: m(IDS, encoder_hidden_states=5), TypeError, "encoder_hidden_states is of type int: give a",
+        "reader", lambda m: m(IDS, encoder_hidden_states=5), TypeError, "encoder_hidden_states is an int: give a",
     ),
     "generator": ("gpt2", lambda m: tfkit.generate(m, IDS, generator=5), TypeError, "generator=5: give a torch.Gen"),
     "no prompt": ("gpt2", lambda m: tfkit.generate(m, None), ValueError, "GPT2 has no start symbol: give input_ids"),

@@ -80,7 +80,7 @@ def test_fill_and_embed(bert: Path) -> None:
     [
         (["fill", "{gpt2}", "the [MASK]"], "tfkit fill: GPT2 with head='causal_lm' cannot fill; it can "),
         (["chat", "{bert}", "hello"], "tfkit chat: BERT with head='masked_lm' cannot chat; it can fill and embed"),
-        (["generate", "{none}", "a"], "tfkit generate: {none}/config.json: not found"),
+        (["generate", "{none}", "a"], "tfkit generate: directory='{none}': there is no such folder"),
         (
             ["generate", "SmolLM2-135M-Instruct", "a"],
             "tfkit generate: SmolLM2-135M-Instruct is not here yet: tfkit get",

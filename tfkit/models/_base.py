@@ -291,7 +291,9 @@ def to_bool_mask(name: str, mask: torch.Tensor | None, shape: Sequence[int]) -> 
 def require_tensor(name: str, given: Any) -> None:
     """Raises TypeError for a list or an array."""
     if not isinstance(given, torch.Tensor):
-        raise TypeError(f"{name} is of type {type(given).__name__}: give a tensor, torch.as_tensor({name})")
+        kind = type(given).__name__
+        article = "an" if kind[0] in "aeiou" else "a"
+        raise TypeError(f"{name} is {article} {kind}: give a tensor, torch.as_tensor({name})")
 
 
 def can_read_values(given: torch.Tensor) -> bool:
