@@ -14,7 +14,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 FRONT := $(shell find extension/src extension/schema extension/tfkit_lab/schemas extension/style extension/package.json extension/yarn.lock \
            extension/tsconfig.json extension/schemas.mjs extension/widgets.mjs -type f -not -path '*/generated/*' 2>/dev/null)
 
-.PHONY: help setup demo lab course course-run test test-slow nightly test-wheel release fuzz test-ui check bench bench-models bench-grading bench-widgets gpu corpus clean
+.PHONY: help setup demo lab course course-run test test-slow nightly test-wheel release fuzz test-ui check api bench bench-models bench-grading bench-widgets gpu corpus clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -102,6 +102,9 @@ check: setup  ## lint, format and types, Python and TypeScript
 	@$(BIN)/ruff format --check --quiet . || { echo "Some files are not formatted: run \`ruff format .\`."; exit 1; }
 	@$(BIN)/mypy
 	@cd extension && jlpm types && jlpm lint:check
+
+api: setup  ## build/api: the API reference, from docstrings; a warning stops it
+	@OMP_NUM_THREADS=1 $(BIN)/python tools/api_reference.py build/api
 
 bench: bench-models bench-grading bench-widgets  ## ratios to transformers and to stock nbgrader, the widgets; rewrites docs/benchmarks*.md
 

@@ -1,0 +1,41 @@
+"""The API reference is made from docstrings, without the network, and a warning of pdoc's stops it."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+pytest.importorskip("pdoc", reason="pdoc, of the extra `dev`, is not installed")
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def api() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("api_reference", ROOT / "tools" / "api_reference.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_package_has_a_page_for_each_module(api, tmp_path):
+    assert api.write(tmp_path / "api", ["tfkit.retrieve"]) == []
+    page = (tmp_path / "api/tfkit/retrieve/dense.html").read_text(encoding="utf-8")
+    assert "DenseIndex" in page and "searched by inner product" in page
+    assert not [part for part in ("src", "href") if f'{part}="http' in page.replace('href="https://pdoc.dev"', "")]
+
+
+def test_modules_behind_an_underscore_and_those_read_in_other_ways_are_left_out(api):
+    names = api.public_modules("tfkit.decode") + api.public_modules("tfkit.objectives")
+    assert "tfkit.decode.search" in names and not [name for name in names if "._" in name]
+
+
+def test_a_name_that_cannot_be_found_is_a_warning_and_nothing_is_written(api, tmp_path, monkeypatch):
+    (tmp_path / "wordless.py").write_text('"""A module."""\n__all__ = ["absent"]\n', encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(api, "resolve_lazy_names", lambda package: None)
+    monkeypatch.setattr(api, "public_modules", lambda package: [package])
+    (problem,) = api.write(tmp_path / "api", ["wordless"])
+    assert "absent" in problem and not (tmp_path / "api").exists()

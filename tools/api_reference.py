@@ -1,0 +1,88 @@
+"""Writes the API reference, a page for each module, from docstrings: `python tools/api_reference.py build/api`.
+
+Needs no network. Where pdoc warns, of a name that cannot be found for instance, it writes nothing and exits with 1.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import re
+import shutil
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+os.environ["PDOC_ALLOW_EXEC"] = "1"  # nbconvert asks for pandoc's version when it is imported
+
+import pdoc
+import pdoc.extract
+import pdoc.render
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("tfkit", "autograder", "tfkit_lab")
+# read in other ways: pages by `tfkit read`, claims in docs/reproductions.md; `inside` runs in a box of its own
+LEFT_OUT = ("tfkit.pages", "tfkit.claims", "autograder.sandbox.inside", "autograder.nbgrader.nbgrader_config")
+# pdoc does not find the module of a NamedTuple, and shows its annotations as they are written
+KNOWN_WARNINGS = ("Error parsing type annotation ForwardRef(",)
+
+
+def public_modules(package: str) -> list[str]:
+    """A package and every module in it whose path has no underscore in front: pdoc alone would stop at an `__all__`."""
+    found = pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}.")
+    names = [package, *(module.name for module in found)]
+    private = re.compile(r"\._|^(?:" + "|".join(map(re.escape, LEFT_OUT)) + r")(?:\.|$)")
+    return [name for name in names if not private.search(name)]
+
+
+def without_repetitions(names: Iterable[str]) -> list[str]:
+    """Those that pdoc does not find below an earlier one."""
+    kept: list[str] = []
+    found: set[str] = set()
+    for name in names:
+        if name not in found:
+            kept.append(name)
+            found.update(pdoc.extract.walk_specs([name]))
+    return kept
+
+
+def resolve_lazy_names(package: str) -> None:
+    """Import now what the package's `__getattr__` would import when asked: pdoc looks into the dictionary alone."""
+    module = importlib.import_module(package)
+    for name in getattr(module, "__all__", ()):
+        setattr(module, name, getattr(module, name))
+
+
+def write(target: Path, packages: Sequence[str] = PACKAGES) -> list[str]:
+    """Replace `target` by the reference of these packages; where pdoc warns, return the warnings and write nothing."""
+    pdoc.render.configure(
+        docformat="markdown",
+        show_source=False,
+        template_directory=ROOT / "tools" / "api",
+        footer_text=f"Made from docstrings by pdoc {pdoc.__version__}",
+    )
+    for package in packages:
+        resolve_lazy_names(package)
+    modules = without_repetitions(name for package in packages for name in public_modules(package))
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("ignore")
+        warnings.filterwarnings("always", module=r"pdoc\b")
+        pdoc.pdoc(*modules, *(f"!{name}" for name in LEFT_OUT), output_directory=Path(folder))
+        lines = [str(warning.message).strip() for warning in found]
+        problems = [line for line in lines if not any(name in line for name in (*LEFT_OUT, *KNOWN_WARNINGS))]
+        if not problems:
+            shutil.rmtree(target, ignore_errors=True)
+            shutil.copytree(folder, target)
+    return problems
+
+
+if __name__ == "__main__":
+    problems = write(Path(sys.argv[1]))
+    for problem in problems:
+        print(f"pdoc: {problem}", file=sys.stderr)
+    if not problems:
+        print(f"{len(list(Path(sys.argv[1]).rglob('*.html')))} pages: {sys.argv[1]}/index.html")
+    sys.exit(bool(problems))
