@@ -1,5 +1,5 @@
 """Print what pyproject.toml asks for, so that it can be installed before the project is built: with the extras named as
-arguments, or with every extra where none is named."""
+arguments, or with every extra but `kernels` where none is named: that is a gigabyte, and torch's CUDA build has it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ parsed = tomllib.loads(Path(__file__).parents[1].joinpath("pyproject.toml").read
 project = parsed["project"]
 extras = project["optional-dependencies"]
 wanted = [*parsed["build-system"]["requires"], *project["dependencies"]]
-for name in sys.argv[1:] or extras:
+for name in sys.argv[1:] or [extra for extra in extras if extra != "kernels"]:
     wanted += [requirement for requirement in extras[name] if not requirement.startswith(project["name"])]
 print("\n".join(requirement.replace(" ", "") for requirement in wanted))

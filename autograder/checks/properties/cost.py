@@ -49,7 +49,7 @@ def cost(
             if isinstance(subject, LocalSubject):
                 counts = _counts(small, subject)
                 return WITHIN if all(counts.get(name, 0) <= most for name, most in allowed.items()) else DEAR
-            return _measured(getattr(subject, "subject", subject), case, measured, seed, reference, sentence)
+            return measure_box(getattr(subject, "subject", subject), case, measured, seed, reference, sentence)
 
         return [Probe(ask, small)]
 
@@ -65,7 +65,7 @@ def _counts(case: Case, subject: Any) -> dict[str, int]:
     return {name: value for name in ("work", "largest") if isinstance(value := report.get(name), int)}
 
 
-def _measured(
+def measure_box(
     student: SandboxClient, case: Callable[[Draw, int], Case], longest: int, seed: int, reference: Any, sentence: str
 ) -> str:
     """What the control group says of three lengths. Other draws at each try: answers that were kept are of no use."""

@@ -365,6 +365,28 @@ function experts(): SVGElement[] {
   ];
 }
 
+/** The table of scores, of which only one block is ever there; and the row of sums that goes from block to block. */
+function blocks(): SVGElement[] {
+  const [rows, columns, width] = [7, 16, 4];
+  const table = grid(rows, columns, 11, (r, c) => {
+    const block = Math.floor(c / width);
+    return block < 2
+      ? 'var(--tfk-track)'
+      : block > 2
+        ? HATCH
+        : sequential(0.25 + 0.7 * Math.abs(Math.sin(1.7 * r + 2.3 * c)));
+  });
+  const [left, top] = [WIDTH / 2 - (columns * 11) / 2, HEIGHT / 2 + (rows * 11) / 2 + 6];
+  const carried = range(3).map(i =>
+    stroke(`M${left + (i + 0.5) * width * 11} ${top}q${width * 5.5} 12 ${width * 11} 0`, category(2), 2.2)
+  );
+  return [
+    ...table,
+    ...carried,
+    ...range(4).map(i => dot([left + (i + 0.5) * width * 11, top], i === 2 ? 5 : 3.5, category(i === 2 ? 2 : 1)))
+  ];
+}
+
 /** Answers to one question, better and worse than their mean; and the curve that rises while the better become likelier. */
 function tuning(): SVGElement[] {
   const draw = random(15);
@@ -412,6 +434,7 @@ const MOTIFS = new Map<string, () => SVGElement[]>(
     '11-long-and-efficient': sparse,
     '12-images-retrieval-generation': retrieval,
     '13-from-gpt2-to-today': experts,
+    '14-fast': blocks,
     '15-after-pretraining': tuning,
     '16-looking-inside': inside
   })

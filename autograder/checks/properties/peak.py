@@ -1,0 +1,108 @@
+"""How many numbers are held at once.
+
+Of our own answers the numbers are counted where they run, on a small input: the largest floating tensor that is made,
+and all that are alive together. A box is not asked for a count, since its code could lie about it: there the kernel
+counts, on a long input, as for `cost`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autograder.checks.local import LocalSubject
+from autograder.checks.probe import Case, Check, Draw, Probe
+from autograder.checks.properties.cost import DEAR, OTHER, VALUES, WITHIN, measure_box
+
+ONE, ALL = 1.5, 14  # times what is allowed at once: one tensor (some columns may stand beside it), and all tensors
+
+SPY = '''
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.utils._python_dispatch import TorchDispatchMode
+
+
+class Holding(TorchDispatchMode):
+    """Floating numbers: of the largest tensor that is made, and of all that are alive together."""
+
+    @classmethod
+    def _should_skip_dynamo(cls):
+        return False  # else torch loads its compiler first
+
+    def __init__(self):
+        super().__init__()
+        self.largest = self.together = 0
+        self.alive = {}
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        out = function(*args, **(kwargs or {}))
+        for tensor in out if isinstance(out, (list, tuple)) else [out]:
+            if isinstance(tensor, torch.Tensor) and tensor.is_floating_point():
+                self.largest = max(self.largest, self._made(tensor))
+        self.alive = {key: pair for key, pair in self.alive.items() if not pair[0].expired()}
+        self.together = max(self.together, sum(count for _, count in self.alive.values()))
+        return out
+
+    def _made(self, tensor):
+        """The numbers that lie in memory for it; a view, or an expanded tensor, has no more than what it looks at."""
+        storage = tensor.untyped_storage()
+        count = storage.nbytes() // tensor.element_size()
+        self.alive[storage._cdata] = StorageWeakRef(storage), count
+        return count
+
+
+modes = []
+
+
+def peak_begin():
+    modes[:] = [Holding()]
+    modes[0].__enter__()
+
+
+def peak_end():
+    modes[0].__exit__(None, None, None)
+    return [modes[0].largest, modes[0].together]
+'''
+
+
+def peak(
+    small: Callable[[Draw], tuple[Case, int]],
+    long: Callable[[Draw, int], Case],
+    sentence: str,
+    *,
+    measured: int,
+    weight: float = 6.0,
+) -> Check:
+    """At no time more floating numbers than are allowed.
+
+    `small(draw)` gives a case and the allowed number, well above the numbers of the case's inputs. `long(draw, length)`
+    gives a case of any length, at whose length `measured` all numbers at once take 100 MB and more, and the allowed
+    ones less than 8. `sentence` is said to who holds too much.
+    """
+
+    def probes(draw: Draw, reference: Any) -> list[Probe]:
+        """One question; its case is the small one."""
+        case, allowed = small(draw)
+        seed = draw.integer(0, 2**31)
+
+        def ask(subject: Any) -> str:
+            """WITHIN, DEAR or OTHER. Raises NotRun where nobody counts what a box uses."""
+            if isinstance(subject, LocalSubject):
+                largest, together = _counts(case, subject)
+                return WITHIN if largest <= ONE * allowed and together <= ALL * allowed else DEAR
+            return measure_box(getattr(subject, "subject", subject), long, measured, seed, reference, sentence)
+
+        return [Probe(ask, case)]
+
+    told = lambda _, said: VALUES if said == OTHER else sentence
+    return Check("what is held at once", probes, weight, explain=told, property="cost")
+
+
+def _counts(case: Case, subject: Any) -> tuple[int, int]:
+    subject.bind(SPY, ["peak_begin", "peak_end"])
+    subject.call("peak_begin")
+    try:
+        case.value(subject)
+    finally:
+        largest, together = subject.call("peak_end")
+    return largest, together

@@ -1,0 +1,477 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # 14 · Fast
+#
+# **The question.** FlashAttention computes *exactly* what unit 01's attention computes, does more arithmetic for it, and is several times faster. How can more work take less time?
+#
+# Because arithmetic is not what one waits for. A card of 2023 (H100) multiplies and adds 990 million million times a second, and reads 3.35 million million *bytes* a second from its memory. In the time in which it fetches one number of two bytes, it could do 590 operations. What is slow is **memory traffic**:
+# what is written to the card's large memory and read again.
+#
+# So everything in this unit follows one rule: *do not write down what you can compute again.* You build attention that never holds its table of scores, forward and backward, a loss that never holds all its logits, a cache without holes, and weights of one byte each. At the end the same attention runs as a real kernel.
+
+# %% role="setup"
+import os
+
+import matplotlib.pyplot as plt
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import tfkit
+from tfkit.nn import masked_softmax, scaled_dot_product_attention
+from tfkit.tools.memory import peak_bytes
+
+if not torch.cuda.is_available():
+    os.environ["TRITON_INTERPRET"] = "1"  # for the kernel at the end; read when triton is first imported
+
+# %% [markdown]
+# ## 1 · Put two halves together
+#
+# Suppose that the keys come in two halves, and attention over each half is done. You have the two outputs $o_1$, $o_2$, but the scores are gone. Can you still get the attention over *all* keys?
+#
+# A softmax divides by the sum $\sum_j e^{s_j}$. The sum over all keys is the sum of the two halves' sums. So each half has to leave one more number behind: the logarithm of its sum, the **log-sum-exp** ($\text{lse}$). A logarithm, because the sum itself overflows: float32 ends at $e^{88}$.
+#
+# $$\text{lse} = \log\left(e^{\text{lse}_1} + e^{\text{lse}_2}\right) \qquad o = e^{\text{lse}_1 - \text{lse}}\, o_1 + e^{\text{lse}_2 - \text{lse}}\, o_2$$
+#
+# A half without any keys has $\text{lse} = -\infty$ and $o = 0$, and counts for nothing. `torch.logaddexp` does the first formula without overflow.
+
+# %% role="predict"
+predict("14.merge", predict.number("o₁ = 10 with lse₁ = 0, o₂ = 20 with lse₂ = log 3. What is the attention over both halves?", within=0.01))
+
+# %% role="exercise" exercise="fast.merge"
+
+# %% role="demo"
+guess = predicted("14.merge")
+try:
+    both, lse = merge_attention(torch.tensor([10.0]), torch.tensor(0.0), torch.tensor([20.0]), torch.tensor(3.0).log())
+    guess.compare(both[0])
+    scores, values = torch.randn(7, generator=torch.Generator().manual_seed(0)), torch.arange(7.0)[:, None]
+    halves = [(part.softmax(0) @ value, part.logsumexp(0)) for part, value in zip(scores.split(4), values.split(4), strict=True)]
+    print("from two halves", merge_attention(*halves[0], *halves[1])[0].item(), " at once", (scores.softmax(0) @ values).item())
+except NotImplementedError:
+    print("Build merge_attention first.")
+
+# %% [markdown]
+# ## 2 · Attention without the table
+#
+# Now cut the keys into blocks, and go through them once. For each query keep three things: the largest score so far $m$, the sum of weights so far $\ell$, and the sum of weighted values so far $a$. This is the **online softmax** (Milakov and Gimelshein 2018):
+#
+# $$m' = \max\big(m, \max_j s_j\big) \qquad \ell' = e^{m - m'}\,\ell + \sum_j e^{s_j - m'} \qquad a' = e^{m - m'}\, a + \sum_j e^{s_j - m'}\, v_j$$
+#
+# The factor $e^{m-m'}$ corrects what was summed while the largest score was not yet known. Behind the last block the output is $a/\ell$ and $\text{lse} = m + \log \ell$. There are never more than `Q * block` scores, however long the text is. This is FlashAttention (Dao et al. 2022).
+#
+# With `causal=True` and fewer queries than keys, the queries are the *last* positions, as with a cache: query $i$ sees keys $j \le i + K - Q$. Sum in float32 or better.
+#
+# **Predict, then run.** One query's scores come in three blocks: 2, 1, then 5, 0, then 4, 3. Behind the first block there is something to correct whenever a larger score comes.
+
+# %% role="predict"
+predict("14.rescaled", predict.number("Scores 2, 1 | 5, 0 | 4, 3: how often is what was summed so far multiplied by a factor below 1?"))
+
+# %% role="exercise" exercise="fast.flash_attention"
+
+# %% role="demo"
+guess = predicted("14.rescaled")
+scores = torch.tensor([2.0, 1.0, 5.0, 0.0, 4.0, 3.0])
+tops = [block.max().item() for block in scores.split(2)]
+corrected = sum(new > max(before) for new, before in ((tops[i], tops[:i]) for i in (1, 2)))
+guess.compare(corrected)
+torch.manual_seed(0)
+q, k, v = torch.randn(2, 5, 8), torch.randn(2, 9, 8), torch.randn(2, 9, 8)
+try:
+    for block in (1, 4, 100):
+        output, lse = flash_attention(q, k, v, block, causal=True)
+        expected = scaled_dot_product_attention(q, k, v, torch.ones(5, 9).bool().tril(4))[0]
+        print(f"blocks of {block:3}: largest difference from the table's attention {(output - expected).abs().max().item():.0e}")
+except NotImplementedError:
+    print("Build flash_attention first.")
+
+# %% [markdown]
+# How much memory does it save? The next cell counts, exactly, how many bytes are alive at once while each way runs.
+
+# %% role="demo"
+LENGTHS, BLOCK = [128, 256, 512, 1024, 2048], 64
+ways = {"the whole table": lambda x: scaled_dot_product_attention(x, x, x), "yours, in blocks": lambda x: flash_attention(x, x, x, BLOCK)}
+try:
+    need = {name: [peak_bytes(lambda: way(torch.randn(1, length, 16))) / 2**20 for length in LENGTHS] for name, way in ways.items()}
+    fig, ax = plt.subplots(figsize=(5.5, 2.6))
+    for (name, found), color in zip(need.items(), ("#c44e52", "#2a6fb0"), strict=True):
+        ax.loglog(LENGTHS, found, "o-", color=color, label=name)
+        ax.annotate(f"{found[-1]:.1f} MB", (LENGTHS[-1], found[-1]), xytext=(6, -3), textcoords="offset points", color=color)
+    ax.set(xlabel="length of the text", ylabel="MB at once", xticks=LENGTHS, xticklabels=LENGTHS, xlim=(110, 4200))
+    ax.set_yticks([0.1, 1, 10], ["0.1", "1", "10"]), ax.set_ylim(0.08, 60)
+    ax.minorticks_off(), ax.legend(frameon=False), plt.show()
+except NotImplementedError:
+    print("Build flash_attention first.")
+
+# %% [markdown]
+# *Figure: memory against length, both axes logarithmic. The table's line climbs twice as steeply as that of the blocks: four times the memory for twice the text, against twice the memory. At 2,048 tokens the whole table takes tens of megabytes, the blocks a few.*
+#
+# ## 3 · Memory traffic, counted
+#
+# On a card every operation of the usual way reads its input from the large memory and writes its result back: the product writes $L^2$ scores; scaling, masking and softmax each read and write them; the product with the values reads them: $8 L^2$ numbers.
+# A **kernel** is a program that runs on the card as one piece, and keeps what it works on in the processors' own small memory, which is some twenty times faster. There, each processor takes a *tile* of $T$ queries, goes through all keys and values once, and writes only the output. The keys and values are read once for each of the $L/T$ tiles:
+#
+# $$\text{table: } 8 L^2 + 4 L D \qquad\qquad \text{tiles: } \frac{L}{T} \cdot 2 L D + 2 L D$$
+#
+# **Predict, then run.** Take $L = 4096$, $D = 64$ and tiles of $T = 128$ queries.
+
+# %% role="predict"
+predict("14.traffic", predict.number("How many times less traffic has the way with tiles? (To the nearest whole number.)", within=0.5))
+
+# %% role="demo"
+guess = predicted("14.traffic")
+table = lambda length, width=64: 8 * length**2 + 4 * length * width
+tiled = lambda length, width=64, tile=128: length / tile * 2 * length * width + 2 * length * width
+guess.compare(table(4096) / tiled(4096))
+flops, per_byte = 4 * 4096**2 * 64, 990e12 / 3.35e12
+print(f"operations per byte: table {flops / (2 * table(4096)):.0f}, tiles {flops / (2 * tiled(4096)):.0f}; an H100 can do {per_byte:.0f} while it fetches one")
+fig, ax = plt.subplots(figsize=(5.5, 1.7))
+sizes = [2 * table(4096) / 2**20, 2 * tiled(4096) / 2**20]
+ax.barh(["table", "tiles of 128"][::-1], sizes[::-1], color=["#2a6fb0", "#c44e52"])
+for row, size in enumerate(sizes[::-1]):
+    ax.text(size + 4, row, f"{size:.0f} MB", va="center", fontsize=9)
+ax.set(xlabel="read and written for one head, 4,096 tokens", xlim=(0, 320))
+plt.show()
+
+# %% [markdown]
+# *Figure: two bars. With the table 258 MB go to and fro for one head, with tiles 33 MB.*
+#
+# The table's way does 16 operations for each byte that it moves, and the card could do 296: it waits 95 percent of the time. Larger tiles mean less traffic, until they no longer fit: FlashAttention's tile sizes are the sizes of the processors' small memory. (Your Python loop takes *all* queries at once and only blocks of keys; what it shares with the kernel is the arithmetic.)
+#
+# ## 4 · And back, without the table
+#
+# For training one needs gradients, and autograd keeps the weights of the way forward: the table again. FlashAttention keeps only $o$ and $\text{lse}$, and computes the weights *again*, block by block, now directly: $P_{ij} = e^{s_{ij} - \text{lse}_i}$. More arithmetic, less traffic. For one block of keys:
+#
+# $$dV = P^\top dO \qquad dP = dO\, V^\top \qquad dS = P \odot (dP - \delta) / \sqrt{D} \qquad dQ \mathrel{+}= dS\, K \qquad dK = dS^\top Q$$
+#
+# What is $\delta$? Raising one score lowers all other weights of its row, and that costs the weighted mean of the row's $dP$, over *all* keys: $\delta_i = \sum_j P_{ij}\, dP_{ij}$. That looks as if one needed the whole row after all. But put in $dP_{ij} = dO_i \cdot v_j$:
+#
+# $$\delta_i = \sum_j P_{ij}\, (dO_i \cdot v_j) = dO_i \cdot \sum_j P_{ij}\, v_j = dO_i \cdot o_i$$
+#
+# One product of two vectors that are both there. This line is what makes the way back possible.
+
+# %% role="predict"
+predict("14.delta", predict.choice("All values v are the same vector. The gradient into the queries is then …", "zero", "largest", "that of the first key alone"))
+
+# %% role="exercise" exercise="fast.flash_backward"
+
+# %% role="demo"
+guess = predicted("14.delta")
+torch.manual_seed(0)
+q, k, d_o = torch.randn(1, 3, 4), torch.randn(1, 6, 4), torch.randn(1, 3, 4)
+try:
+    same = torch.randn(1, 1, 4).expand(1, 6, 4)
+    o, lse = flash_attention(q, k, same, 2)
+    d_q, d_k, d_v = flash_backward(q, k, same, o, lse, d_o, 2)
+    guess.compare("zero" if d_q.abs().max() < 1e-5 else "largest")
+    print("largest entry of d_q:", f"{d_q.abs().max().item():.0e}", " of d_v:", f"{d_v.abs().max().item():.2f}")
+except NotImplementedError:
+    print("Build flash_attention and flash_backward first.")
+
+# %% [markdown]
+# Where all values are alike it does not matter where one looks. Now both ways together are a function that autograd can use, with nothing kept between them but inputs, output and lse:
+
+# %% role="demo"
+class Flash(torch.autograd.Function):
+    """Your two functions, as one step that autograd goes through."""
+
+    @staticmethod
+    def forward(context, q, k, v, block):
+        output, lse = flash_attention(q, k, v, block, True)
+        context.save_for_backward(q, k, v, output, lse)
+        context.block = block
+        return output
+
+    @staticmethod
+    def backward(context, d_o):
+        return *flash_backward(*context.saved_tensors, d_o, context.block, True), None
+
+
+def step(way, length):
+    """A way forward and back."""
+    q, k, v = (torch.randn(1, length, 16, requires_grad=True) for _ in range(3))
+    way(q, k, v).sum().backward()
+
+
+by_table = lambda q, k, v: scaled_dot_product_attention(q, k, v, torch.ones(q.size(1), q.size(1)).bool().tril())[0]
+try:
+    for name, way in (("table", by_table), ("blocks, autograd", lambda q, k, v: flash_attention(q, k, v, 64, True)[0]), ("blocks both ways", lambda q, k, v: Flash.apply(q, k, v, 64))):
+        print(f"{name:17} {peak_bytes(lambda: step(way, 1024)) / 2**20:6.1f} MB at once, forward and back, 1,024 tokens")
+except NotImplementedError:
+    print("Build flash_attention and flash_backward first.")
+
+# %% [markdown]
+# The middle line is the lesson: in training, blocks on the way forward alone are not enough. Autograd keeps every block's weights for the way back, and all blocks together are the table again: 4 MB here, and four times that for twice the text. Only the last way grows with the text and not with its square.
+#
+# ## 5 · A loss without all the logits
+#
+# At the other end of the model waits a second table: a logit for each token and each word of the vocabulary. With large vocabularies it is the largest thing in training, and the loss needs one number of each row.
+#
+# The remedy is the same: take `chunk` tokens at a time, add up their losses, and forget their logits. Targets of -100 do not count, and the mean is over *all* that do, not over the chunks' means. Add up in float32: in bfloat16, 512 + 1 is 512.
+
+# %% role="predict"
+predict("14.logits", predict.number("Llama 3 has 128,256 words. How many GB (10⁹ bytes) are the logits of 8,192 tokens in float32?", within=0.1))
+
+# %% role="exercise" exercise="fast.chunked_loss"
+
+# %% role="demo"
+guess = predicted("14.logits")
+guess.compare(128256 * 8192 * 4 / 1e9)
+torch.manual_seed(0)
+h, w, targets = torch.randn(512, 32), torch.randn(4000, 32), torch.randint(0, 4000, (512,))
+targets[::7] = -100
+try:
+    print(f"at once {F.cross_entropy(h @ w.T, targets).item():.6f}   {peak_bytes(lambda: F.cross_entropy(h @ w.T, targets)) / 2**20:5.1f} MB")
+    for chunk in (128, 16):
+        loss = chunked_cross_entropy(h, w, targets, chunk)
+        print(f"by {chunk:4} {loss.item():.6f}   {peak_bytes(lambda: chunked_cross_entropy(h, w, targets, chunk)) / 2**20:5.1f} MB")
+except NotImplementedError:
+    print("Build chunked_cross_entropy first.")
+
+# %% [markdown]
+# That was the way forward. In training autograd would keep each chunk's logits, as it kept the blocks' weights. `torch.utils.checkpoint` around one chunk drops them and computes them again on the way back: the same trade once more.
+#
+# ## 6 · A cache in pages
+#
+# A server answers many people at once, and nobody knows how long an answer gets. Whoever reserves room for the longest possible one leaves most of the memory empty: in 2023's servers 60 to 80 percent of the cache held nothing (Kwon et al. 2023).
+#
+# Operating systems solved this long ago. The memory is cut into **pages** of, say, 16 tokens. A text's cache may lie on any pages, in any order, and a **page table** says which: `tables[b]` are the numbers of text `b`'s pages, in the order of the text. A new page is taken when the last one is full. Two texts that begin alike can even *share* their first pages.
+#
+# What a page holds behind a text's last token is left over from somebody else: it must not count. Numbers of pages that are not needed may be -1.
+
+# %% role="predict"
+predict("14.pages", predict.number("Texts of 5, 17 and 33 tokens, pages of 16 tokens: how many pages are taken?"))
+
+# %% role="exercise" exercise="fast.paged_attention"
+
+# %% role="demo"
+guess = predicted("14.pages")
+lengths, SIZE = torch.tensor([5, 17, 33]), 16
+needed = -(-lengths // SIZE)
+guess.compare(needed.sum())
+torch.manual_seed(2)
+order = torch.randperm(8).tolist()
+tables = torch.full((3, 3), -1)
+for text, count in enumerate(needed.tolist()):
+    tables[text, :count] = torch.tensor([order.pop() for _ in range(count)])
+pages = torch.zeros(8, SIZE)
+for text in range(3):
+    for place in range(int(lengths[text])):
+        pages[tables[text, place // SIZE], place % SIZE] = text + 1
+fig, ax = plt.subplots(figsize=(6.5, 2.3))
+colors = plt.matplotlib.colors.ListedColormap(["#e8e8e8", "#2a6fb0", "#dd8452", "#55a868"])
+ax.pcolormesh(pages, cmap=colors, vmin=0, vmax=3, edgecolors="white", linewidth=1.2)
+ax.set(xlabel="place in the page", ylabel="page", yticks=[row + 0.5 for row in range(8)], yticklabels=range(8), xticks=[])
+for text, name in enumerate(("5 tokens", "17 tokens", "33 tokens")):
+    ax.plot([], [], "s", color=colors(text + 1), label=f"{name}: pages {[int(page) for page in tables[text] if page >= 0]}")
+ax.invert_yaxis(), ax.legend(frameon=False, bbox_to_anchor=(1, 1), loc="upper left"), plt.tight_layout()
+plt.show()
+
+# %% [markdown]
+# *Figure: eight pages of sixteen places. The three texts lie scattered over six of them, each page of one colour; the last page of every text is partly empty, and two pages are free. The legend gives each text's pages in the order of the text.*
+
+# %% role="demo"
+torch.manual_seed(0)
+stored_keys, stored_values, q = torch.randn(8, SIZE, 2, 4), torch.randn(8, SIZE, 2, 4), torch.randn(3, 2, 4)
+try:
+    paged = paged_attention(q, stored_keys, stored_values, tables, lengths)
+    for text, count in enumerate(lengths.tolist()):
+        own = tables[text, : needed[text]]
+        keys, values = (store[own].flatten(0, 1)[:count].transpose(0, 1) for store in (stored_keys, stored_values))
+        alone = scaled_dot_product_attention(q[text].unsqueeze(1), keys, values)[0].squeeze(1)
+        print(f"text of {count:2} tokens: largest difference from attention over its own keys {(paged[text] - alone).abs().max().item():.0e}")
+    print(f"room taken: {int(needed.sum()) * SIZE} places for {int(lengths.sum())} tokens; reserved for the longest each: {3 * 48}")
+except NotImplementedError:
+    print("Build paged_attention first.")
+
+# %% [markdown]
+# ## 7 · A byte for each weight
+#
+# While a model writes *one* token, every weight is read once and used for one product. So the time for a token is the size of the weights divided by the speed of memory, and half the bytes are half the time. **Quantisation** stores integers of 8 bits, and for each row of the matrix one number, its **scale**, that makes weights of them again:
+#
+# $$\text{scale}_i = \frac{\max_j |w_{ij}|}{2^{\text{bits}-1} - 1} \qquad q_{ij} = \operatorname{round}\left(\frac{w_{ij}}{\text{scale}_i}\right) \qquad w_{ij} \approx q_{ij} \cdot \text{scale}_i$$
+#
+# Zero stays zero, and positive and negative numbers are treated alike. A row of zeros has scale 1. Keep within $\pm(2^{\text{bits}-1} - 1)$: in bfloat16 the division can end at 127.5, which rounds to 128, which int8 takes for -128.
+
+# %% role="predict"
+predict("14.outlier", predict.choice("One weight of a row is made 100 times larger than the others. The other weights of that row …", "stay as exact as they were", "lose most of their digits", "all become zero exactly when bits = 8"))
+
+# %% role="exercise" exercise="fast.quantize"
+
+# %% role="demo"
+guess = predicted("14.outlier")
+torch.manual_seed(0)
+weights = torch.randn(2, 64)
+weights[1, 0] = 100 * weights[1].abs().mean()
+try:
+    off = (dequantize_rows(*quantize_rows(weights)) - weights)[:, 1:].abs().mean(1) / weights[:, 1:].abs().mean(1)
+    print(f"relative error of the other weights: ordinary row {off[0].item():.1%}, row with one large weight {off[1].item():.1%}")
+    guess.compare("lose most of their digits" if off[1] > 10 * off[0] else "stay as exact as they were")
+except NotImplementedError:
+    print("Build quantize_rows and dequantize_rows first.")
+
+# %% [markdown]
+# ## The experiment: how few bits are enough?
+#
+# A small Llama learns to read the help pages of Python, letter by letter, for about a minute. Then the weights of all its layers are rounded to fewer and fewer bits, by your functions, and it reads pages that it has not seen. **Predict** before you run.
+
+# %% role="predict"
+predict("14.bits", predict.choice("The fewest bits a weight at which the loss is still within 2 percent of the unrounded model's", "8", "5 or 6", "3 or 4", "2"))
+
+# %% role="experiment"
+from pydoc_data.topics import topics
+
+letters = torch.tensor([min(ord(letter), 127) for letter in "\n".join(topics[name] for name in sorted(topics))])
+
+
+def draw_batch(source, count, generator, length=64):
+    starts = torch.randint(0, len(source) - length, (count,), generator=generator).tolist()
+    return torch.stack([source[start : start + length] for start in starts])
+
+
+def train_reader(steps=500):
+    """A Llama of two layers that has read the first 400,000 letters in part."""
+    torch.manual_seed(0)
+    generator = torch.Generator().manual_seed(0)
+    sizes = {"vocab_size": 128, "d_model": 64, "n_layers": 2, "n_heads": 4, "n_kv_heads": 2, "d_ff": 168, "max_length": 256}
+    model = tfkit.from_config("llama", head="causal_lm", **sizes)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=4e-3, betas=(0.9, 0.95))
+    rate = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1, (step + 1) / 40) * (1 - step / (steps + 1)))
+    for _ in range(steps):
+        ids = draw_batch(letters[:400_000], 16, generator)
+        optimizer.zero_grad(), model(ids, labels=ids).loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0), optimizer.step(), rate.step()
+    return model.eval().requires_grad_(False)
+
+# %% role="experiment"
+guess = predicted("14.bits")
+reader, unseen = train_reader(), draw_batch(letters[400_000:], 200, torch.Generator().manual_seed(1))
+bits_a_letter = lambda: reader(unseen, labels=unseen).loss.item() / torch.tensor(2.0).log().item()
+whole, exact = {name: value.clone() for name, value in reader.state_dict().items()}, bits_a_letter()
+try:
+    found = {}
+    for bits in range(8, 1, -1):
+        for name, module in reader.named_modules():
+            if isinstance(module, nn.Linear):
+                module.weight.copy_(dequantize_rows(*quantize_rows(whole[f"{name}.weight"], bits)))
+        found[bits] = bits_a_letter()
+    reader.load_state_dict(whole)
+    fewest = min(bits for bits, loss in found.items() if loss < 1.02 * exact)
+    guess.compare("2" if fewest == 2 else "3 or 4" if fewest < 5 else "5 or 6" if fewest < 7 else "8")
+    fig, ax = plt.subplots(figsize=(5.5, 2.6))
+    ax.plot(list(found), list(found.values()), "o-", color="#2a6fb0"), ax.axhline(exact, color="#888888", lw=0.9, ls="--")
+    ax.text(2, exact, "unrounded", va="bottom", ha="right", fontsize=9, color="#666666")
+    ax.set(xlabel="bits a weight", ylabel="bits a letter", xticks=list(found)), ax.invert_xaxis(), plt.show()
+    print(f"unrounded {exact:.3f}  ", "  ".join(f"{bits} bits: {loss:.3f}" for bits, loss in found.items()))
+except NotImplementedError:
+    print("Build quantize_rows and dequantize_rows first.")
+
+# %% [markdown]
+# *Figure: the loss against the bits a weight, from 8 on the left to 2 on the right. From 8 to 5 bits the line lies on that of the unrounded model; then it bends upwards, and with 2 bits the model has forgotten most of what it knew.*
+#
+# With large models the bend comes as well, and in a worse way: some columns of their activations are a hundred times larger than the others, as in the row with one large weight above. That is why int8 multiplications of *activations* treat these columns apart (Dettmers et al. 2022).
+#
+# ## From your code to real models
+#
+# First, the whole way into a real architecture: your attention in place of the library's, in each layer of a Llama. The library compares every result.
+
+# %% role="demo"
+def my_attention(q, k, v, mask=None):
+    """Your function, with the causal mask that a Llama asks for; the weights, from lse, for the comparison alone."""
+    output, lse = flash_attention(q, k, v, 16, causal=True)
+    scores = q @ k.transpose(-2, -1) * q.size(-1) ** -0.5
+    return output, (scores - lse.unsqueeze(-1)).exp().tril(k.size(-2) - q.size(-2))
+
+
+try:
+    sizes = {"d_model": 48, "n_heads": 6, "n_kv_heads": 2, "d_ff": 96, "n_layers": 3, "vocab_size": 50}
+    llama = tfkit.from_config("llama", head="causal_lm", **sizes).eval()
+    with torch.no_grad(), tfkit.substitute(llama, my_attention) as seen:
+        llama(torch.arange(40)[None])
+    print(seen)
+except NotImplementedError:
+    print("Build flash_attention first.")
+
+# %% [markdown]
+# Then, the kernel. Real FlashAttention is not Python. **Triton** is a language in between: it looks like Python, and is compiled for the card. Each *program* gets a number (`program_id`), loads its own tile of queries, and does your loop. Read it beside your function: `top`, `total`, `output`, `kept` are the same four lines.
+
+# %% role="demo"
+from pathlib import Path
+
+from IPython.display import Code
+
+kernel = Path(tfkit.nn.__path__[0], "triton_flash.py").read_text(encoding="utf-8")
+display(Code(kernel[kernel.index("@triton.jit") : kernel.index("def triton_flash_attention")].rstrip(), language="python"))
+
+# %% [markdown]
+# On a card it is compiled. Without one, Triton has an interpreter that runs the same kernel, program after program, on the CPU: slow, but with the same numbers, and with a debugger. It comes with `pip install "tfkit-course[kernels]"` (1 GB, Linux).
+
+# %% role="experiment"
+import time
+
+try:
+    from tfkit.nn.triton_flash import triton_flash_attention
+
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.manual_seed(0)
+    q, k, v = (torch.randn(1, 2, 128, 32, device=device) for _ in range(3))
+    triton_flash_attention(q, k, v, causal=True)  # the first call compiles
+    start = time.perf_counter()
+    output, lse = triton_flash_attention(q, k, v, causal=True)
+    took = time.perf_counter() - start
+    mine = flash_attention(q, k, v, 32, causal=True)
+    differs = max((output - mine[0]).abs().max().item(), (lse - mine[1]).abs().max().item())
+    print(f"the kernel on {device}: {took * 1e3:.1f} ms; largest difference from yours {differs:.0e}")
+except ModuleNotFoundError as missing:
+    print(f"Triton is not here ({missing}). To run the kernel: pip install \"tfkit-course[kernels]\", on Linux.")
+except NotImplementedError:
+    print("Build flash_attention first.")
+
+# %% [markdown]
+# ## Pitfalls
+#
+# - **No correction when the maximum rises.** With random scores of equal size the error is small, and a test with a coarse tolerance passes. Test with scores that rise from block to block.
+# - **-inf minus -inf.** Whoever reads the blocks in another order meets a row that has seen nothing yet. The first maximum must not be subtracted from itself.
+# - **Saved forward, lost backward.** Blocks or chunks that autograd remembers save nothing. Count the memory of a whole training step.
+# - **A mean of means.** Chunks hold different numbers of targets that count.
+# - **The last page.** It is half full, of this text; the rest is another's.
+# - **Fewer operations are not less time, nor more operations more time.** Count bytes first.
+#
+# ## What real models changed
+#
+# | | here | elsewhere |
+# |---|---|---|
+# | loop | keys outside, all queries inside | FlashAttention-2: queries outside, one tile a processor; FlashAttention-3 (H100): loads the next block while this one is multiplied |
+# | rescaling | at each block | FlashAttention-4: only when the maximum rises enough to matter |
+# | merging halves | one cache, in pages | flash-decoding: the keys of one long text on many processors; ring attention: on many machines; both end in your `merge_attention` |
+# | loss in chunks | logits once more on the way back | Liger, Cut Cross-Entropy: gradients in the same pass, logits never leave the small memory |
+# | pages | one query a text | vLLM: pages shared between texts that begin alike; SGLang: found again by a tree of prefixes |
+# | int8 rows | scale from the largest weight | GPTQ, AWQ: 4 bits, chosen so that the layer's *output* changes least; FP8, MXFP4: short floating numbers, one scale for 32 |
+
+# %% [markdown] role="task" task="what-makes-it-faster" points=2
+# ## In your own words
+#
+# A colleague replaces the attention of a model by FlashAttention. Training on texts of 8,192 tokens gets three times faster; writing answers one token at a time, for one user, gets no faster at all. Explain both. What would make the second faster?
+#
+# ### BEGIN MARK SCHEME
+# - 1 point: training reads and writes the L² table of scores in the usual way, and FlashAttention does not; when one token is written there is one query, so there is no table worth the name, and what takes the time is reading the weights (and the cache) once for each token.
+# - 1 point for any one: fewer bytes to read (quantised weights, shared or latent keys, a quantised cache); more users at once, so that a weight that was read is used for many; several tokens at a time (speculative decoding).
+# - Related: `fast.flash_attention/all_scores_at_once`, `fast.quantize/floating_integers`.
+# ### END MARK SCHEME
+
+# %% [markdown]
+# ## Read on
+#
+# - Dao et al. 2022, [FlashAttention](https://arxiv.org/abs/2205.14135): section 3.1 and appendix B.2 derive what you built; Dao 2023, [FlashAttention-2](https://arxiv.org/abs/2307.08691).
+# - Milakov and Gimelshein 2018, [Online normalizer calculation for softmax](https://arxiv.org/abs/1805.02867): three pages.
+# - Kwon et al. 2023, [Efficient Memory Management for LLM Serving with PagedAttention](https://arxiv.org/abs/2309.06180).
+# - Dettmers et al. 2022, [LLM.int8()](https://arxiv.org/abs/2208.07339): where the large columns are, and when they appear.
+# - Wijmans et al. 2024, [Cut Your Losses in Large-Vocabulary Language Models](https://arxiv.org/abs/2411.09009).
+# - Williams et al. 2009, [Roofline](https://doi.org/10.1145/1498765.1498785): operations and bytes in one picture.
