@@ -21,6 +21,7 @@ TOLD = {
     "06-training": r"in BART; .* its gradients: \de-0[5-9]\n.*q_proj.bias: .*\n.* a k_proj.bias: \de-(0[6-9]|1\d)\n",
     "07-decoding": "beam:   your scaled_dot_product_attention ran 20 times in GPT2",
     "09-decoders": "your scaled_dot_product_attention ran 3 times in XLNet",
+    "14-fast": "your my_attention ran 3 times in Llama",
 }
 
 

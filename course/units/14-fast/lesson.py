@@ -405,10 +405,11 @@ except NotImplementedError:
 # %% role="demo"
 from pathlib import Path
 
-from IPython.display import Code
+from IPython.display import Markdown
 
 kernel = Path(tfkit.nn.__path__[0], "triton_flash.py").read_text(encoding="utf-8")
-display(Code(kernel[kernel.index("@triton.jit") : kernel.index("def triton_flash_attention")].rstrip(), language="python"))
+body = kernel[kernel.index("@triton.jit") : kernel.index("def triton_flash_attention")].rstrip()
+display(Markdown(f"```python\n{body}\n```"))
 
 # %% [markdown]
 # On a card it is compiled. Without one, Triton has an interpreter that runs the same kernel, program after program, on the CPU: slow, but with the same numbers, and with a debugger. It comes with `pip install "tfkit-course[kernels]"` (1 GB, Linux).
