@@ -333,12 +333,12 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
     print(f"The weights are not here: {missing}")
 
 # %% [markdown]
-# *Figure: four maps of weights, queries down, keys across. Layer 0, head 2 gives all its weight to the word before; layer 1, head 8 most of it to the word after. In layer 3, head 1 and layer 5, head 11 the row of "it"
-# is bright at "dog", and many rows lean on [CLS].*
+# *Figure: four maps of weights, queries down, keys across. Layer 0, head 2 gives all its weight to the word before; layer 1, head 8 most of it to the word after. In layer 3, head 1 "it" looks at "dog", and most other rows
+# at [CLS]. In layer 5, head 11 nearly every row looks at "dog", the rest of it at [CLS].*
 #
-# Of 72 heads some have learned what you would have programmed: the diagonals of the experiment above, in a real model. And two thirds of the weight that "it" gives in the last of them goes to the dog, not to the
-# street. Change the last word to `wide` before you believe in it: one sentence proves nothing.
-#
+# Of 72 heads some have learned what you would have programmed: the first two are the diagonals of the experiment above, in a real model. Did the third find out what "it" stands for? Perhaps. The fourth gives "dog" even more of the weight
+# of "it", and if one saw that row alone, one would say the same of it; but all rows do so: it has picked the word that the sentence is about. Look at the whole map before you tell a story, and then at other sentences:
+# change `tired` to `wide`.
 #
 # ## Pitfalls
 # - Reshaping without moving the axis: right shape, wrong content, no error. The same when merging.
