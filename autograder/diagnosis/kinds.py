@@ -17,6 +17,7 @@ from torch import Tensor
 
 from autograder.api import Exercise
 from autograder.checks.compare import RaisedError, compare, compare_values
+from autograder.diagnosis.facts import fact, influence, tensors
 from autograder.diagnosis.shares import of_rows, of_scores, of_sequence
 from autograder.diagnosis.slips import of_slip
 
@@ -32,13 +33,26 @@ def kind(exercise: Exercise, findings: Sequence[Finding], reference: LocalSubjec
     """A sentence for the student, or None: which transformation makes the right answers into theirs."""
     failed = [finding for finding in findings if finding.failed]
     core = [reply for finding in failed if finding.check.core for reply in finding.failed if _is_value(reply)]
-    if core:
-        for explain in (_stopped, _of_form, _of_output, _of_scores, _of_input, _of_entries):
-            if said := explain(core, reference):
-                return said
-        said = of_slip(core, exercise)
-        return said or of_rows(core) or of_sequence(core) or _common(findings)
-    return _properties(failed)
+    if not core:
+        return _properties(failed)
+    if said := _explained(core, reference) or of_slip(core, exercise) or of_rows(core) or of_sequence(core):
+        return said
+    names = _parameters(core[0], reference)
+    if said := influence(findings, names) or _common(findings, reference) or fact(core, names):
+        return said
+    by_symbol: dict[str, list[Reply]] = {}
+    for reply in core:
+        by_symbol.setdefault(reply.probe.case.method or reply.probe.case.symbol, []).append(reply)
+    for symbol, group in by_symbol.items() if len(by_symbol) > 1 else ():  # each may have a mistake of its own
+        said = _explained(group, reference) or of_rows(group) or of_sequence(group)
+        if said := said or fact(group, _parameters(group[0], reference)):
+            return f"In `{symbol}`: {said}"
+    return None
+
+
+def _explained(core: Sequence[Reply], reference: LocalSubject) -> str | None:
+    steps = (_stopped, _of_form, _of_output, _of_scores, _of_input, _of_entries)
+    return next((said for step in steps if (said := step(core, reference))), None)
 
 
 def _is_value(reply: Reply) -> bool:
@@ -79,37 +93,13 @@ def _swapped(reply: Reply) -> bool:
 
 
 def _of_output(core: Sequence[Reply], _: LocalSubject) -> str | None:
-    pairs = [_tensors(reply) for reply in core]
+    pairs = [tensors(reply) for reply in core]
     if any(pair is None for pair in pairs) or len(core) < LEAST:
         return None
     for said, transform in OUTPUT:
         if all(_alike(reply, transform, pair) for reply, pair in zip(core, pairs, strict=True)):
             return f"Your result is the right one {said}."
     return _factor(core, pairs)
-
-
-def _tensors(reply: Reply) -> tuple[Tensor, Tensor] | None:
-    """The first part of the answer that differs, as tensors: expected, and the student's."""
-    expected, actual = reply.expected, reply.actual
-    if isinstance(expected, tuple | list) and type(actual) is type(expected) and len(actual) == len(expected):
-        for one, other in zip(expected, actual, strict=True):
-            if (
-                isinstance(one, Tensor)
-                and isinstance(other, Tensor)
-                and compare_values(one, other, reply.probe.tolerance)
-            ):
-                return one.detach(), other.detach()
-    made = [_tensor(expected), _tensor(actual)]
-    return (made[0], made[1]) if made[0] is not None and made[1] is not None else None
-
-
-def _tensor(value: Any) -> Tensor | None:
-    if isinstance(value, Tensor):
-        return value.detach()
-    try:
-        return torch.tensor(value) if isinstance(value, bool | int | float | list | tuple) else None
-    except (ValueError, TypeError, RuntimeError, OverflowError):
-        return None
 
 
 def _alike(reply: Reply, transform: Callable[[Tensor], Tensor], pair: tuple[Tensor, Tensor] | None) -> bool:
@@ -334,7 +324,7 @@ def _of_entries(core: Sequence[Reply], _: LocalSubject) -> str | None:
     """Which entries are right, where that follows a rule: one row, one column, one side of the diagonal."""
     from autograder.checks.compare import wrong_entries
 
-    pairs = [(reply, _tensors(reply)) for reply in core]
+    pairs = [(reply, tensors(reply)) for reply in core]
     if len(core) < LEAST or any(pair is None for _, pair in pairs):
         return None
     wrong = [wrong_entries(*pair, reply.probe.tolerance) for reply, pair in pairs if pair]
@@ -373,28 +363,28 @@ ENTRIES: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
 )
 
 
-def _common(findings: Sequence[Finding]) -> str | None:
+def _common(findings: Sequence[Finding], reference: LocalSubject) -> str | None:
     """What the failed questions have in common that those which passed lack."""
     replies = [reply for f in findings if f.check.core for reply in f.answers if _is_value(reply)]
-    failed = [_features(reply) for reply in replies if reply.difference]
-    passed = [_features(reply) for reply in replies if not reply.difference]
+    names = {reply.probe.case.symbol: _parameters(reply, reference) for reply in reversed(replies)}
+    failed = [_features(reply, names) for reply in replies if reply.difference]
+    passed = [_features(reply, names) for reply in replies if not reply.difference]
     if not passed:
         return None
     shared = set.intersection(*failed).difference(*passed)
     return f"Your answer is right in other cases; it is wrong {min(shared)}." if shared else None
 
 
-def _features(reply: Reply) -> set[str]:
+def _features(reply: Reply, names: dict[str, list[str]]) -> set[str]:
     case = reply.probe.case
-    found = set()
+    found, known = set(), names[case.symbol]
     for place, value in enumerate(case.args):
-        name = f"argument {place + 1}"
+        name = f"`{known[place]}`" if place < len(known) else f"argument {place + 1}"
         found.add(f"where {name} is {'not ' if value is None else ''}given")
         if isinstance(value, Tensor):
             found.add(f"where {name} has {value.dim()} axes")
-            found.update(
-                f"where axis {axis} of {name} has size 1" for axis, size in enumerate(value.shape) if size == 1
-            )
+            for axis, size in enumerate(value.shape):
+                found.add(f"where {name} has {'one entry' if size == 1 else 'several entries'} along axis {axis}")
             if value.dtype is torch.bool and not value.all():
                 found.add(f"where {name} hides something")
         elif isinstance(value, bool | int | float | str):
@@ -405,20 +395,20 @@ def _features(reply: Reply) -> set[str]:
 
 def _properties(failed: Sequence[Finding]) -> str | None:
     """Ordinary values are right; what else is asked for is not."""
-    names = {finding.check.property for finding in failed}
-    if not failed or len(names) > 1:
-        return None
-    name = failed[0].check.property
-    return f"Your values are right. {ASIDE[name]}: {failed[0].message}." if name in ASIDE else None
+    first = {finding.check.property: finding for finding in reversed(failed)}
+    said = next(
+        (f"Your values are right. {ASIDE[name]}: {first[name].message}." for name in ASIDE if name in first), ""
+    )
+    return said.replace("..", ".") or None
 
 
 ASIDE: dict[str | None, str] = {
-    "gradients": "What flows back is not: something on the way is detached, rounded or computed outside torch",
+    "purity": "What goes wrong is what your code leaves behind",  # who changes an input has wrong gradients, too
+    "shapes": "What goes wrong is their form",
     "dtypes": "What goes wrong is the type of number in which you compute or answer",
+    "gradients": "What flows back is not: something on the way is detached, rounded or computed outside torch",
     "edges": "What goes wrong is a case at the edge",
     "cost": "What goes wrong is what it takes",
-    "purity": "What goes wrong is what your code leaves behind",
-    "shapes": "What goes wrong is their form",
     "values": "What goes wrong is an extreme case",
 }
 

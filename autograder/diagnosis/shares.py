@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from autograder.checks.compare import compare_values
+from autograder.diagnosis.facts import differing
 
 if TYPE_CHECKING:
     from autograder.checks.probe import Answer as Reply
@@ -93,13 +94,15 @@ def _same_numbers(right: Tensor, theirs: Tensor) -> bool:
 
 
 def of_sequence(core: Sequence[Reply]) -> str | None:
-    """Lists: what is missing, what is too much, up to where they agree."""
-    pairs = [(reply.expected, reply.actual) for reply in core]
-    if not all(isinstance(right, list) and isinstance(theirs, list) for right, theirs in pairs):
-        return None
-    found = (said for said, rule in SEQUENCES if all(rule(right, theirs) for right, theirs in pairs))
+    """Lists and texts: what is missing, what is too much, up to where they agree."""
+    pairs = [differing(reply.expected, reply.actual, reply.probe.tolerance) for reply in core]
+    kind = next((kind for kind in WORDS if all(type(right) is type(theirs) is kind for right, theirs in pairs)), None)
+    found = (said for said, rule in SEQUENCES if kind and all(rule(right, theirs) for right, theirs in pairs))
     said = next(found, None)
-    return f"Your list is not the right one: {said}." if said else None
+    return f"Your {WORDS[kind]} is not the right one: {said}." if kind and said else None
+
+
+WORDS: dict[type, str] = {list: "list", str: "text"}
 
 
 def _same(one: Any, other: Any) -> bool:

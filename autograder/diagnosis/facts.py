@@ -1,0 +1,319 @@
+"""What is true of all wrong answers where no transformation makes the right ones into them; most telling facts first.
+
+These say less than a transformation does: which part is right, what is the same in both, in which direction the rest is
+off. Each holds of every answer that failed, or it is not said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from autograder.checks.compare import RaisedError, compare_values, wrong_entries
+
+if TYPE_CHECKING:
+    from autograder.checks.probe import Answer as Reply
+    from autograder.checks.probe import Finding
+
+Pair = tuple[Tensor, Tensor]  # the right one, and the student's
+LEAST = 2  # answers of which a fact must hold: of one alone much is true by chance
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
+CLOSE = 1e-4  # relative: two float32 computations of one number
+
+
+def differing(expected: Any, actual: Any, tolerance: Any) -> tuple[Any, Any]:
+    """The first part that differs, in both: the answers themselves where they are no structures of one form."""
+    if isinstance(expected, Mapping) and isinstance(actual, Mapping) and set(expected) == set(actual):
+        parts = [(expected[key], actual[key]) for key in expected]
+    elif isinstance(expected, tuple) and isinstance(actual, tuple) and len(expected) == len(actual):
+        parts = list(zip(expected, actual, strict=True))
+    else:
+        return expected, actual
+    wrong = next((pair for pair in parts if compare_values(*pair, tolerance) is not None), None)
+    return (expected, actual) if wrong is None else differing(*wrong, tolerance)
+
+
+def tensors(reply: Reply) -> Pair | None:
+    """The first part of an answer that differs, as tensors; None where it is none."""
+    parts = differing(reply.expected, reply.actual, reply.probe.tolerance)
+    if all(isinstance(part, list) and any(isinstance(one, Tensor) for one in part) for part in parts):
+        parts = differing(*map(tuple, parts), reply.probe.tolerance)
+    right, theirs = (_tensor(part) for part in parts)
+    return None if right is None or theirs is None else (right, theirs)
+
+
+def _tensor(value: Any) -> Tensor | None:
+    if isinstance(value, Tensor):
+        return value.detach()
+    try:
+        return torch.tensor(value) if isinstance(value, bool | int | float | list | tuple) else None
+    except (ValueError, TypeError, RuntimeError, OverflowError):
+        return None
+
+
+def fact(core: Sequence[Reply], names: Sequence[str]) -> str | None:
+    """A sentence that holds of all these answers; None where there is none. `names`: of the arguments, by place."""
+    if len(core) < LEAST:
+        return None
+    if any(isinstance(reply.actual, RaisedError) for reply in core):
+        return _stops(core)
+    pairs = [pair for reply in core if (pair := tensors(reply)) is not None]
+    if len(pairs) == len(core):
+        found = _of_form(pairs) if all(one.shape != other.shape for one, other in pairs) else _of_values(core, names)
+        if found:
+            return found
+    return _of_parts(core)
+
+
+def influence(findings: Sequence[Finding], names: Sequence[str]) -> str | None:
+    """Which parameters and inputs have no influence on the student's answer, or should have none, by its gradients."""
+    replies = [reply for finding in findings for reply in finding.failed if finding.check.property == "gradients"]
+    moved = [one for reply in replies if (one := _moved(reply, names)) is not None]
+    if len(moved) < LEAST or len(moved) < len(replies):
+        return None
+    shared = set.intersection(*(set(one) for one in moved))
+    for pair, said in (
+        ((True, False), "no influence on your result"),
+        ((False, True), "an influence it should not have"),
+    ):
+        if found := sorted(name for name in shared if all(one[name] == pair for one in moved)):
+            return f"{' and '.join(found)} {'has' if len(found) == 1 else 'have'} {said}: your gradients show it."
+    return None
+
+
+def _moved(reply: Reply, names: Sequence[str]) -> dict[str, tuple[bool, bool]] | None:
+    """Of each parameter and input, whether the right answer and the student's move with it at all."""
+    right, theirs = reply.expected, reply.actual
+    if not isinstance(right, Mapping) or not isinstance(theirs, Mapping) or set(right) != set(theirs):
+        return None
+    args = [(place, arg) for place, arg in enumerate(reply.probe.case.args) if isinstance(arg, Tensor)]
+    floats = [f"`{names[place]}`" if place < len(names) else f"argument {place + 1}"
+              for place, arg in args if arg.is_floating_point()]  # fmt: skip
+    inputs = zip(floats, right.get("gradient of input", ()), theirs.get("gradient of input", ()), strict=False)
+    names_of = {key: f"`{key.removeprefix('gradient of ')}`" for key in right if key != "gradient of input"}
+    parameters = ((name, right[key], theirs[key]) for key, name in names_of.items())
+    return {name: (_moves(one), _moves(other)) for name, one, other in [*inputs, *parameters]}
+
+
+def _moves(gradient: Any) -> bool:
+    return isinstance(gradient, Tensor) and bool((gradient.abs() > 1e-9).any())
+
+
+def _stops(core: Sequence[Reply]) -> str:
+    raised = [reply.actual.message for reply in core if isinstance(reply.actual, RaisedError)]
+    return f"In some cases your code stops with an error, in others it gives a wrong answer: {min(raised, key=len)}"
+
+
+def _of_form(pairs: Sequence[Pair]) -> str:
+    """All answers have another shape than the right one."""
+    if all(_same_numbers(*pair) for pair in pairs):
+        return "Your result holds the right numbers in another form: axes are exchanged, put together or taken apart."
+    axes = {theirs.dim() - right.dim() for right, theirs in pairs}
+    if len(axes) == 1 and axes != {0}:
+        (more,) = axes
+        return f"Your result has {_counted(abs(more))} {'more' if more > 0 else 'fewer'} than it should."
+    if axes == {0}:
+        for axis in range(1, min(right.dim() for right, _ in pairs) + 1):
+            gaps = {theirs.shape[-axis] - right.shape[-axis] for right, theirs in pairs}
+            if len(gaps) == 1 and gaps != {0}:
+                (gap,) = gaps
+                where = {1: "last axis", 2: "last axis but one"}.get(axis, f"axis {-axis}")
+                return (
+                    f"The {where} of your result is {'longer' if gap > 0 else 'shorter'} by {abs(gap)} than it should."
+                )
+    right, theirs = min(pairs, key=lambda pair: pair[0].numel())
+    return f"Your result has another shape than it should, in the smallest case {_shape(theirs)} for {_shape(right)}."
+
+
+def _same_numbers(right: Tensor, theirs: Tensor) -> bool:
+    if right.numel() != theirs.numel() or right.is_complex() or theirs.is_complex():
+        return False
+    one, other = (value.double().flatten().sort().values for value in (right, theirs))
+    return torch.allclose(one, other, rtol=CLOSE, atol=1e-6)
+
+
+def _counted(axes: int) -> str:
+    return "one axis" if axes == 1 else f"{axes} axes"
+
+
+def _shape(value: Tensor) -> str:
+    return " × ".join(map(str, value.shape)) or "one number"
+
+
+def _of_values(core: Sequence[Reply], names: Sequence[str]) -> str | None:
+    pairs = [pair for reply in core if (pair := tensors(reply)) is not None and pair[0].shape == pair[1].shape]
+    if len(pairs) < len(core) or any(value.is_complex() or not value.numel() for pair in pairs for value in pair):
+        return None
+    if said := _mixture(core, names):
+        return said
+    if all(right.dtype is torch.bool and theirs.dtype is torch.bool for right, theirs in pairs):
+        return _first(TRUTHS, pairs)
+    numbers = [(right.double(), theirs.double()) for right, theirs in pairs]
+    if not all(right.isfinite().equal(theirs.isfinite()) for right, theirs in numbers):
+        return _first(INFINITE, numbers)
+    finite = [tuple(torch.where(value.isfinite(), value, 0.0) for value in pair) for pair in numbers]
+    wrong = [
+        wrong_entries(right, theirs, reply.probe.tolerance) for reply, (right, theirs) in zip(core, pairs, strict=True)
+    ]
+    return _first(NUMBERS, finite) or _of_places(finite, wrong)  # type: ignore[arg-type]
+
+
+def _first(rules: Sequence[tuple[str, Callable[[Tensor, Tensor], bool]]], pairs: Sequence[Pair]) -> str | None:
+    return next((said for said, rule in rules if all(rule(*pair) for pair in pairs)), None)
+
+
+def _mixture(core: Sequence[Reply], names: Sequence[str]) -> str | None:
+    """The right answer and an argument, added or multiplied."""
+    args = [reply.probe.case.args for reply in core]
+    for place in range(min(map(len, args))):
+        name = f"`{names[place]}`" if place < len(names) else f"argument {place + 1}"
+        for said, mixed in MIXTURES:
+            if all(_is_mixed(reply, place, mixed) for reply in core):
+                return f"Your result is {said.format(name)}."
+    return None
+
+
+def _is_mixed(reply: Reply, place: int, mixed: Callable[[Tensor, Tensor], Tensor]) -> bool:
+    pair, argument = tensors(reply), reply.probe.case.args[place]
+    if pair is None or not isinstance(argument, Tensor) or argument.shape != pair[0].shape:
+        return False
+    if not (argument.is_floating_point() and pair[0].is_floating_point()):
+        return False
+    return compare_values(mixed(pair[0], argument), pair[1], reply.probe.tolerance) is None
+
+
+MIXTURES: tuple[tuple[str, Callable[[Tensor, Tensor], Tensor]], ...] = (
+    ("the right one plus {}", lambda right, given: right + given),
+    ("the right one minus {}", lambda right, given: right - given),
+    ("{} minus the right one", lambda right, given: given - right),
+    ("the right one times {}", lambda right, given: right * given),
+    ("{} itself, as it was given", lambda right, given: given),
+)
+
+
+def _flat(value: Tensor, axis: int) -> bool:
+    """Whether a value is the same all along an axis, and there is more than one entry there."""
+    if value.dim() < -axis or value.shape[axis] < 2:
+        return False
+    middle = value.mean(axis, keepdim=True)
+    return bool((value - middle).abs().max() <= CLOSE * max(1e-6, float(value.abs().max())))
+
+
+def _off_along(axis: int) -> Callable[[Tensor, Tensor], bool]:
+    return lambda right, theirs: _flat(theirs - right, axis)
+
+
+def _times_along(axis: int) -> Callable[[Tensor, Tensor], bool]:
+    def rule(right: Tensor, theirs: Tensor) -> bool:
+        if right.dim() < -axis or right.shape[axis] < 2 or not (theirs - right).any():
+            return False
+        weight = right.square().sum(axis, keepdim=True).clamp(min=1e-12)
+        factor = (right * theirs).sum(axis, keepdim=True) / weight
+        return bool((theirs - factor * right).abs().max() <= CLOSE * theirs.abs().max())
+
+    return rule
+
+
+def _kept(statistic: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Tensor], bool]:
+    def rule(right: Tensor, theirs: Tensor) -> bool:
+        if right.dim() < 1 or right.shape[-1] < 2:
+            return False
+        one, other = statistic(right), statistic(theirs)
+        return bool((one - other).abs().max() <= CLOSE * max(1e-6, float(one.abs().max())))
+
+    return rule
+
+
+def _same_order(right: Tensor, theirs: Tensor) -> bool:
+    if right.numel() < 4 or right.unique().numel() < 4:
+        return False
+    order = right.flatten().argsort()
+    return bool((theirs.flatten()[order].diff() >= 0).all())
+
+
+NUMBERS: tuple[tuple[str, Callable[[Tensor, Tensor], bool]], ...] = (
+    ("Your result is the right one plus a number, the same for all entries of an answer.",
+     lambda right, theirs: right.numel() > 2 and _flat((theirs - right).flatten(), -1)),
+    ("Every row of your result is the right one plus a number of its own.", _off_along(-1)),
+    ("All rows of your result are off by the same vector.", _off_along(-2)),
+    ("Every row of your result is the right one times a number of its own.", _times_along(-1)),
+    ("Every column of your result is the right one times a number of its own.", _times_along(-2)),
+    ("Every row of your result has the right length, as a vector, but another direction.",
+     _kept(lambda value: value.norm(dim=-1))),
+    ("Every row of your result has the right sum; it is shared out otherwise.", _kept(lambda value: value.sum(-1))),
+    ("Every column of your result has the right sum; it is shared out otherwise.",
+     lambda right, theirs: right.dim() > 1 and _kept(lambda value: value.sum(-1))(right.mT, theirs.mT)),
+    ("Your numbers stand in the right order of size, but they are not the right ones.", _same_order),
+    ("No entry of your result is off by more than one.",
+     lambda right, theirs: bool((right == right.round()).all() and (theirs == theirs.round()).all()
+                                and (right - theirs).abs().max() <= 1)),
+    ("Your result is off by less than a hundredth: something small is left out, or added.",
+     lambda right, theirs: bool((theirs - right).abs().max() < 0.01 * right.abs().max())),
+)  # fmt: skip
+TRUTHS: tuple[tuple[str, Callable[[Tensor, Tensor], bool]], ...] = (
+    ("Your mask is True wherever it should be, and in other places too.",
+     lambda right, theirs: not (right & ~theirs).any()),
+    ("Your mask is True only where it should be, but not in all of these places.",
+     lambda right, theirs: not (theirs & ~right).any()),
+    ("In each row of your mask as many are True as should be, but others.",
+     lambda right, theirs: right.dim() > 0 and torch.equal(right.sum(-1), theirs.sum(-1))),
+    ("Your mask is True in some places where it should not be, and not in some where it should.",
+     lambda right, theirs: bool((right & ~theirs).any() and (theirs & ~right).any())),
+)  # fmt: skip
+INFINITE: tuple[tuple[str, Callable[[Tensor, Tensor], bool]], ...] = (
+    ("Entries of your result are finite where they should be infinite: something is not hidden that should be.",
+     lambda right, theirs: bool(theirs.isfinite()[right.isfinite()].all())),
+    ("Entries of your result are infinite or NaN where a number is expected.",
+     lambda right, theirs: bool((right.isfinite() & ~theirs.isfinite()).any())),
+)  # fmt: skip
+
+
+def _of_places(pairs: Sequence[Pair], wrong: Sequence[Tensor | None]) -> str | None:
+    """What the wrong entries have in common."""
+    if any(one is None or not one.any() for one in wrong):
+        return None
+    marked = [(right[one], theirs[one]) for (right, theirs), one in zip(pairs, wrong, strict=True) if one is not None]
+    return _first(PLACES, marked)
+
+
+PLACES: tuple[tuple[str, Callable[[Tensor, Tensor], bool]], ...] = (
+    ("What is wrong in your result is zero there, and should not be.", lambda right, theirs: not theirs.any()),
+    ("What is wrong in your result should be zero.", lambda right, theirs: not right.any()),
+    ("What is wrong in your result has the right size and the other sign.",
+     lambda right, theirs: torch.allclose(right, -theirs, rtol=CLOSE)),
+    ("Wherever your result is wrong, it is too large.", lambda right, theirs: bool((theirs > right).all())),
+    ("Wherever your result is wrong, it is too small.", lambda right, theirs: bool((theirs < right).all())),
+    ("Wherever your result is wrong, it is too far from zero.",
+     lambda right, theirs: bool((theirs.abs() > right.abs()).all())),
+    ("Wherever your result is wrong, it is too near to zero.",
+     lambda right, theirs: bool((theirs.abs() < right.abs()).all())),
+)  # fmt: skip
+
+
+def _of_parts(core: Sequence[Reply]) -> str | None:
+    """Which of several results are right in every case, where some are."""
+    found = [_right_parts(reply) for reply in core]
+    if any(one is None for one in found):
+        return None
+    known = [one for one in found if one is not None]
+    right = set.intersection(*(one for one, _ in known))
+    names = known[0][1]
+    if not right or any(other != names for _, other in known):
+        return None
+    said = ", ".join(name for name in names if name in right)
+    rest = ", ".join(name for name in names if name not in right)
+    return f"Of your results right in every case: {said}. Not right: {rest}."
+
+
+def _right_parts(reply: Reply) -> tuple[set[str], list[str]] | None:
+    expected, actual = reply.expected, reply.actual
+    if isinstance(expected, Mapping) and isinstance(actual, Mapping) and set(expected) == set(actual):
+        parts = {f"`{key}`": (expected[key], actual[key]) for key in expected}
+    elif isinstance(expected, tuple) and isinstance(actual, tuple) and 1 < len(expected) == len(actual) <= 6:
+        parts = {f"the {name}": pair for name, pair in zip(ORDINALS, zip(expected, actual, strict=True), strict=False)}
+    else:
+        return None
+    return {name for name, pair in parts.items() if compare_values(*pair, reply.probe.tolerance) is None}, list(parts)

@@ -1,0 +1,89 @@
+"""Facts about wrong answers: each is said of answers of which it holds, and of none of which it does not."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from autograder.checks.compare import RaisedError, Tolerance, compare
+from autograder.checks.probe import Answer, Case, Check, Finding, Probe
+from autograder.diagnosis.facts import fact, influence
+from autograder.diagnosis.shares import of_sequence
+
+RIGHT = [torch.randn(3, 4, generator=torch.Generator().manual_seed(seed)) for seed in (1, 2)]
+GIVEN = [torch.randn(3, 4, generator=torch.Generator().manual_seed(seed)) for seed in (3, 4)]
+NOISE = [torch.randn(3, 4, generator=torch.Generator().manual_seed(seed)) for seed in (5, 6)]
+MASKS = [value > 0 for value in RIGHT]
+
+
+def replies(expected, actual):
+    probes = [Probe(lambda subject: None, Case("f", (given,)), Tolerance()) for given in GIVEN]
+    rows = zip(probes, expected, actual, strict=True)
+    return [Answer(probe, one, other, compare(one, other, probe.tolerance)) for probe, one, other in rows]
+
+
+CASES = [
+    (lambda right, given: right.reshape(4, 3), "in another form"),
+    (lambda right, given: right[:, :3], "last axis of your result is shorter by 1"),
+    (lambda right, given: right[None].expand(2, 3, 4), "one axis more"),
+    (lambda right, given: right + given, "the right one plus `x`"),
+    (lambda right, given: given, "`x` itself, as it was given"),
+    (lambda right, given: right + right.mean(-1, keepdim=True), "plus a number of its own"),
+    (lambda right, given: right + right[:1], "off by the same vector"),
+    (lambda right, given: right * torch.tensor([[2.0], [3.0], [0.5]]), "times a number of its own"),
+    (lambda right, given: right.roll(1, -1) * right.norm(dim=-1, keepdim=True) / right.norm(dim=-1, keepdim=True),
+     "right length, as a vector"),
+    (lambda right, given: right**3, "right order of size"),
+    (lambda right, given: torch.where(given > 0, right, 0.0), "zero there, and should not be"),
+    (lambda right, given: right + given.abs(), "it is too large"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("wrong", "words"), CASES, ids=[words for _, words in CASES])
+def test_a_fact_is_said(wrong, words):
+    made = [wrong(right, given) for right, given in zip(RIGHT, GIVEN, strict=True)]
+    assert words in (fact(replies(RIGHT, made), ["x"]) or "nothing")
+
+
+def test_of_what_has_nothing_in_common_nothing_is_said():
+    assert fact(replies(RIGHT, NOISE), ["x"]) is None
+    assert fact(replies(RIGHT, [RIGHT[0] + 1, NOISE[1]]), ["x"]) is None  # true of one of the two
+    assert fact(replies(RIGHT, NOISE)[:1], ["x"]) is None  # of one answer much is true by chance
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "words"),
+    [
+        (MASKS, [mask | noise.gt(0.5) for mask, noise in zip(MASKS, NOISE, strict=True)], "in other places too"),
+        (MASKS, [mask & noise.gt(0.5) for mask, noise in zip(MASKS, NOISE, strict=True)], "only where it should be"),
+        ([(one, one) for one in RIGHT], list(zip(RIGHT, NOISE, strict=True)), "the first. Not right: the second"),
+        ([{"a": one, "b": one} for one in RIGHT], [{"a": one, "b": one + noise} for one, noise in
+                                                   zip(RIGHT, NOISE, strict=True)], "`a`. Not right: `b`"),
+        (RIGHT, [RaisedError("exception", "KeyError: x"), NOISE[1]], "your code stops with an error"),
+    ],
+)  # fmt: skip
+def test_masks_several_results_and_errors(right, wrong, words):
+    assert words in (fact(replies(right, wrong), []) or "nothing")
+
+
+def test_lists_of_tensors_and_texts_are_compared_as_sequences():
+    lists = [[one, one + 1, one + 2] for one in RIGHT]
+    assert "lacks the last entries" in of_sequence(replies(lists, [one[:2] for one in lists]))
+    assert "in reverse order" in of_sequence(replies(lists, [one[::-1] for one in lists]))
+    assert (
+        of_sequence(replies(["a cat", "a dog"], ["a", "a"]))
+        == "Your text is not the right one: it lacks the last entries."
+    )
+
+
+def gradients(**more):
+    return [{"gradient of input": [torch.ones(3, 4)], "gradient of q.weight": torch.ones(2), **more} for _ in GIVEN]
+
+
+def test_what_has_no_influence_is_read_off_the_gradients():
+    check = Check("gradients", lambda draw, reference: (), property="gradients")
+    still = replies(gradients(), gradients(**{"gradient of q.weight": torch.zeros(2)}))
+    assert influence([Finding(check, tuple(still))], ["x"]).startswith("`q.weight` has no influence on your result")
+    moved = replies(gradients(**{"gradient of q.weight": torch.zeros(2)}), gradients())
+    assert "an influence it should not have" in influence([Finding(check, tuple(moved))], ["x"])
+    assert influence([Finding(check, tuple(replies(gradients(), gradients())))], ["x"]) is None
