@@ -15,6 +15,7 @@ from typing import Any
 
 from autograder.misconceptions import known_in
 from autograder.report.html import style
+from autograder.translate import say
 from autograder.warm import Process, WarmProcesses, request
 
 SECONDS = 300.0
@@ -77,10 +78,10 @@ def _replaced(shown: Any, exercise: str, history: list[str]) -> None:
 
 def pending(exercise: str, seconds: float) -> dict[str, Any]:
     """The output of a check that goes on."""
-    since = f"Checking, {seconds:.0f} s" if seconds >= TICK else "Checking"
+    since = say("Checking, {seconds} s", seconds=f"{seconds:.0f}") if seconds >= TICK else say("Checking")
     page = (
         f'{style()}<div class="tfkit-verdict tfkit-is-pending"><div class="tfkit-v-head"><span class="tfkit-v-badge">'
-        f"… {since}</span> <code>{html.escape(exercise)}</code></div><p>{GO_ON}</p></div>"
+        f"… {since}</span> <code>{html.escape(exercise)}</code></div><p>{say(GO_ON)}</p></div>"
     )
     return {"text/html": page, "text/plain": f"{exercise}: {since} …", PENDING: {"exercise": exercise}}
 
@@ -146,8 +147,8 @@ def as_html(found: dict[str, Any]) -> str:
     fields = {**found, "checks": tuple(CheckResult(**one) for one in found["checks"])}
     page = verdict_html(Verdict(**fields))
     if any(one["name"] == "defined" and one["status"] == "failed" for one in found["checks"]):
-        page += f"<p>{html.escape(UNDEFINED)}</p>"
-    page += "<p><small>This is of the code that the kernel has run.</small></p>"
+        page += f"<p>{html.escape(say(UNDEFINED))}</p>"
+    page += f"<p><small>{say('This is of the code that the kernel has run.')}</small></p>"
     if found["sandbox"] == "subprocess":
         page += f"<p>{html.escape('NOT ISOLATED: no sandbox works here, so the code ran with your own rights.')}</p>"
     return page

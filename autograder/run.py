@@ -24,6 +24,7 @@ from autograder.diagnosis.kinds import kind
 from autograder.localize.tell import localize_fault
 from autograder.parse import parse_source
 from autograder.sandbox_client import Cell, CellOutcome, SandboxClient, StudentError
+from autograder.translate import say
 
 NOTHING_FITS = "This is none of the mistakes that we know; what was seen may tell you where to look."
 NOT_WRITTEN = "not written yet"
@@ -251,7 +252,7 @@ def _judged(exercise: Exercise, verdict: Verdict, attempt: Attempt, lack: str, w
     if blind is not None:  # what decides was not seen
         return replace(verdict, checks=checks, reason=f"{blind.name} {blind.not_run}")
     found, stopped = diagnose(exercise, attempt.findings) or attempt.recognised, _stopped(attempt.findings)
-    unknown = None if attempt.passed or stopped or found else explain_unknown_mistake(exercise, attempt.findings)
+    unknown = None if attempt.passed or stopped or found else say(explain_unknown_mistake(exercise, attempt.findings))
     if unwritten:
         unknown = f"{_listed(unwritten)}: {NOT_WRITTEN}."
     return replace(

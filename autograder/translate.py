@@ -8,6 +8,8 @@ from pathlib import Path
 
 import polib
 
+OWN = Path(__file__).parent
+
 
 def languages() -> list[str]:
     """What the reader asks for, best first: "fr" for fr_FR.UTF-8. Empty for C and POSIX."""
@@ -16,6 +18,12 @@ def languages() -> list[str]:
             codes = [one.partition(".")[0].partition("@")[0] for one in wish.split(":")]
             return [code.partition("_")[0] for code in codes if code not in ("", "C", "POSIX")]
     return []
+
+
+def say(text: str, **parts: object) -> str:
+    """The autograder's own words in the reader's language, from its `locale/`, with the parts put in their places."""
+    said = translated(text, OWN)
+    return said.format(**parts) if parts else said
 
 
 def catalogue(unit: Path, language: str) -> polib.POFile | None:

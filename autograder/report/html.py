@@ -17,6 +17,7 @@ from typing import Any
 from autograder.api import HINTS, with_hints
 from autograder.report.matrix import corner, example, flow, matrices, render_matrix
 from autograder.report.words import SIGNS, STATES, chips, number, places, size, still_to_be_had, what_is_right
+from autograder.translate import say
 
 CELL = re.compile(r"[A-Za-z0-9_-]{1,64}")
 TICKED = re.compile(r"`([^`<]{1,200})`")
@@ -51,9 +52,9 @@ def verdict_html(verdict: object, hints: int = HINTS, styled: bool = True) -> st
 
 
 def _head(data: Mapping[str, Any]) -> str:
-    points = "point" if number(data["max_score"]) == "1" else "points"
-    badge = f"{SIGNS.get(data['status'], '?')} {escape(STATES.get(data['status'], str(data['status'])))}"
-    score = f"<b>{number(data['score'])} of {number(data['max_score'])}</b> {points}"
+    points = say("point") if number(data["max_score"]) == "1" else say("points")
+    badge = f"{SIGNS.get(data['status'], '?')} {escape(say(STATES.get(data['status'], str(data['status']))))}"
+    score = f"<b>{say('{score} of {most}', score=number(data['score']), most=number(data['max_score']))}</b> {points}"
     return (
         f'<div class="tfkit-v-head"><span class="tfkit-v-badge">{badge}</span> '
         f'<code>{_text(data["exercise"])}</code> <span class="tfkit-v-points">{score}</span></div>'
@@ -74,7 +75,7 @@ def _lesson(data: Mapping[str, Any]) -> str:
     if data.get("reason"):
         blocks.append(f"<p>{_text(data['reason'])}</p>")
     if data["status"] == "not_graded":
-        blocks.append("<p>This is not your mistake. An instructor will grade it by hand.</p>")
+        blocks.append(f"<p>{say('This is not your mistake. An instructor will grade it by hand.')}</p>")
     return "".join(blocks)
 
 
@@ -84,7 +85,7 @@ def _line(data: Mapping[str, Any]) -> str:
     if not found:
         return ""
     cell = f" tfkit-in-{found['cell']}" if CELL.fullmatch(str(found.get("cell"))) else ""
-    said = f"<b>Line {int(found['line'])}</b>: {_code(found['sentence'])}."
+    said = f"<b>{say('Line {line}', line=int(found['line']))}</b>: {_code(found['sentence'])}."
     source = f"<pre><code>{_text(found['text'])}</code></pre>" if found.get("text") else ""
     value = found.get("value") or {}
     tables = "".join(map(render_matrix, matrices(value.get("name", ""), value.get("value"), value.get("wrong"))))
@@ -98,9 +99,9 @@ def _steps(data: Mapping[str, Any]) -> str:
     rows = [_step(step, data["departure"]["line"]) for step in (data.get("departure") or {}).get("steps") or ()]
     if not rows:
         return ""
-    head = "".join(f'<th scope="col">{name}</th>' for name in STEP_COLUMNS)
+    head = "".join(f'<th scope="col">{say(name) if name else ""}</th>' for name in STEP_COLUMNS)
     table = f'<table class="tfkit-v-steps"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
-    title = "Step by step: your lines beside a right answer’s shapes"
+    title = say("Step by step: your lines beside a right answer’s shapes")
     return f'<details class="tfkit-v-trace"><summary>{title}</summary><div class="tfkit-v-box">{table}</div></details>'
 
 
@@ -126,8 +127,9 @@ def _chips(data: Mapping[str, Any]) -> str:
     """A property each, with what it earned; then what is still to be had."""
     items = []
     for chip in chips(data):
-        earned = f" <small>{number(chip.points)} of {number(chip.of)}</small>" if chip.of else ""
-        word = " <small>not run</small>" if chip.status == "not_run" else ""
+        score = say("{score} of {most}", score=number(chip.points), most=number(chip.of))
+        earned = f" <small>{score}</small>" if chip.of else ""
+        word = f" <small>{say('not run')}</small>" if chip.status == "not_run" else ""
         items.append(f'<li class="tfkit-is-{chip.status}">{SIGNS[chip.status]} {_text(chip.name)}{earned}{word}</li>')
     left = still_to_be_had(data)
     row = f'<ul class="tfkit-v-chips">{"".join(items)}</ul>' if items else ""
@@ -147,7 +149,7 @@ def _seen(data: Mapping[str, Any]) -> str:
         return ""
     drawn = any(check.get("map") for check in data["checks"])
     closed = data["status"] == "passed" or (data.get("misconception") and not drawn)  # named above, in a sentence
-    head = f"<details{'' if closed else ' open'}><summary>What each check saw</summary>"
+    head = f"<details{'' if closed else ' open'}><summary>{say('What each check saw')}</summary>"
     return f'{head}<ul class="tfkit-v-seen">{"".join(items)}</ul></details>'
 
 
@@ -158,7 +160,7 @@ def _example(data: Mapping[str, Any]) -> str:
 
 def _foot(data: Mapping[str, Any]) -> str:
     told = {"sandbox": data.get("sandbox"), "device": data.get("device"), "seed": data.get("seed")}
-    words = " · ".join(f"{name} {_text(value)}" for name, value in told.items() if value not in (None, ""))
+    words = " · ".join(f"{say(name)} {_text(value)}" for name, value in told.items() if value not in (None, ""))
     return f'<div class="tfkit-v-foot"><small>{words}</small></div>'
 
 

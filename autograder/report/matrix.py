@@ -9,6 +9,7 @@ from html import escape
 from typing import Any
 
 from autograder.report.words import place, places, sentence, size
+from autograder.translate import say
 
 WIDEST = 12  # rows and columns of a matrix
 MOST = 4  # matrices of one tensor
@@ -17,6 +18,7 @@ LEVELS = 4  # of heat
 FLOW = "Rows: outputs; columns: inputs. ● may be seen and is, ▲ is seen and must not be, ○ should be seen and is not."
 FLOW_CLASSES = {"●": "tfkit-h3", "▲": "tfkit-wrong", "○": "tfkit-wrong"}
 UNKNOWN = "?"
+HOLDS = "what must hold"
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ def render_matrix(matrix: Matrix) -> str:
     width = len(matrix.rows[0])
     columns = list(range(min(width, WIDEST)))
     heads = "".join(f'<th scope="col">{column}</th>' for column in columns) + ("<th>…</th>" if width > WIDEST else "")
-    corner = f"<th>{'entry' if matrix.vector else 'row / column'}</th>"
+    corner = f"<th>{say('entry') if matrix.vector else say('row / column')}</th>"
     lines = [f"<tr>{corner}{heads}</tr>"]
     for index, row in enumerate(matrix.rows[:WIDEST]):
         cells = "".join(_cell(matrix, index, column, row[column]) for column in columns)
@@ -144,14 +146,14 @@ def flow(rows: Sequence[str]) -> str:
     if not rows:
         return ""
     right = ["".join("●" if sign in "●○" else "·" for sign in row) for row in rows]
-    tables = _signs("yours", rows) + _signs("what may be seen", right)
-    return f'<div class="tfkit-v-row">{tables}</div><small>{FLOW}</small>'
+    tables = _signs(say("yours"), rows) + _signs(say("what may be seen"), right)
+    return f'<div class="tfkit-v-row">{tables}</div><small>{say(FLOW)}</small>'
 
 
 def _signs(name: str, rows: Sequence[str]) -> str:
     shown = [row[: 2 * WIDEST] for row in rows[: 2 * WIDEST]]
     heads = "".join(f'<th scope="col">{column}</th>' for column in range(max(map(len, shown))))
-    lines = [f"<tr><th>output / input</th>{heads}</tr>"]
+    lines = [f"<tr><th>{say('output / input')}</th>{heads}</tr>"]
     for number, row in enumerate(shown):
         cells = "".join(f'<td class="{FLOW_CLASSES.get(sign, "")}">{escape(sign)}</td>' for sign in row)
         lines.append(f'<tr><th scope="row">{number}</th>{cells}</tr>')
@@ -170,7 +172,7 @@ def corner(value: Mapping[str, Any]) -> str:
     if not shown or _size(shown) == count:
         return ""
     sizes = [len(shown), len(shown[0])] if _depth(shown) == 2 else [len(shown)]
-    return f"The first {size(sizes)} of {size(shape)}."
+    return say("The first {part} of {whole}.", part=size(sizes), whole=size(shape))
 
 
 def inputs_of(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -189,7 +191,8 @@ def example(given: Mapping[str, Any]) -> str:
         f"{name} = {entry_text(value)[:LONGEST]}" for name, value in asked.items() if not matrices("", value)
     )
     call = f": <code>{escape(str(given['call'])[:LONGEST])}</code>" if given.get("call") else ""
-    title = f"<p><b>The smallest example found</b>{call}{' with ' * bool(plain)}{escape(plain)}</p>"
+    given_with = f" {say('with')} {escape(plain)}" if plain else ""
+    title = f"<p><b>{say('The smallest example found')}</b>{call}{given_with}</p>"
     boxes = "".join(map(render_matrix, [*tables, *answers(given)]))
     words = "".join(f"<p>{escape(text)}</p>" for text in sentences(given))
     return f'<div class="tfkit-v-example">{title}<div class="tfkit-v-row">{boxes}</div>{words}</div>'
@@ -198,8 +201,8 @@ def example(given: Mapping[str, Any]) -> str:
 def answers(given: Mapping[str, Any]) -> list[Matrix]:
     """The student's answer with its wrong entries, and beside it what is right of it already."""
     wrong, yours = given.get("wrong"), given.get("yours")
-    own = matrices("your answer", yours, wrong)[:MOST]
-    held = matrices("what must hold", _masked(yours, wrong))[:MOST] if wrong is not None and own else []
+    own = matrices(say("your answer"), yours, wrong)[:MOST]
+    held = matrices(say(HOLDS), _masked(yours, wrong))[:MOST] if wrong is not None and own else []
     some = any(entry != UNKNOWN for matrix in held for row in matrix.rows for entry in row)
     return own + (held if some else [])
 
@@ -215,14 +218,14 @@ def sentences(given: Mapping[str, Any], told: Sequence[str] = ()) -> list[str]:
     message, shape = str(given.get("message") or ""), given.get("expected_shape")
     said = [sentence(places(message))[: 10 * LONGEST]] if message and message not in told else []
     if isinstance(given.get("yours"), bool | int | float | str):
-        said.append(f"Your answer is {entry_text(given['yours'])[:LONGEST]}.")
+        said.append(say("Your answer is {value}.", value=entry_text(given["yours"])[:LONGEST]))
     if shape is not None and given.get("wrong") is None and str(list(shape)) not in message:
-        said.append(f"A right answer has shape {list(shape)}.")
+        said.append(say("A right answer has shape {shape}.", shape=list(shape)))
     first, most = given.get("first_wrong_entry"), given.get("entry")
     if first and first != most:
-        said.append(f"The first wrong entry is at {place(first)}.")
+        said.append(say("The first wrong entry is at {place}.", place=place(first)))
     if given.get("first_wrong_step"):
-        said.append(f"The first step that goes wrong: {given['first_wrong_step']}."[:LONGEST])
-    if any(matrix.name.startswith("what must hold") for matrix in answers(given)):
-        said.append("✗ marks what is wrong in your answer; ? is what has to change.")
+        said.append(say("The first step that goes wrong: {step}.", step=given["first_wrong_step"])[:LONGEST])
+    if any(matrix.name.startswith(say(HOLDS)) for matrix in answers(given)):
+        said.append(say("✗ marks what is wrong in your answer; ? is what has to change."))
     return said

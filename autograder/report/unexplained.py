@@ -24,6 +24,7 @@ from autograder.diagnosis.edits import difference, entry
 from autograder.nbgrader.execute import name_answers
 from autograder.run import NOTHING_FITS, Attempt, CellSource, Grader, sources_of
 from autograder.sandbox import Backend, choose
+from autograder.translate import say
 
 
 class NoBehaviour(ValueError):
@@ -142,7 +143,7 @@ def _is_unnamed(verdict: dict[str, Any]) -> bool:
 def _is_unexplained(verdict: Verdict, attempt: Attempt, kinds: bool) -> bool:
     if verdict.status != "failed" or verdict.misconception or verdict.reason or attempt.missing:
         return False
-    return verdict.hint == NOTHING_FITS or (kinds and bool(attempt.findings))
+    return verdict.hint == say(NOTHING_FITS) or (kinds and bool(attempt.findings))
 
 
 def clusters(found: Iterable[UnexplainedAnswer]) -> list[Cluster]:

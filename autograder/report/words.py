@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from autograder.translate import say
+
 SIGNS = {"passed": "✓", "failed": "✗", "not_graded": "?", "not_run": "–"}
 STATES = {"passed": "passed", "failed": "not yet right", "not_graded": "not graded", "not_run": "not run"}
 NAMES = {"shapes": "shapes and types"}  # of properties; the others are called as they are
@@ -35,7 +37,7 @@ def chips(data: Mapping[str, Any]) -> list[Chip]:
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for check in data.get("checks") or ():
         kind = check.get("property")
-        name = NAMES.get(kind, kind) if kind else str(check["name"]).replace("_", " ")
+        name = say(NAMES.get(kind, kind)) if kind else str(check["name"]).replace("_", " ")
         groups.setdefault(name, []).append(check)
     return [Chip(name, _outcome(of), _sum(of, "points"), _sum(of, "of")) for name, of in groups.items()]
 
@@ -52,7 +54,7 @@ def _sum(checks: Sequence[Mapping[str, Any]], key: str) -> float:
 def what_is_right(data: Mapping[str, Any]) -> str:
     """`Right so far: values, gradients.`; "" where nothing is."""
     names = [chip.name for chip in chips(data) if chip.status == "passed"]
-    return f"Right so far: {', '.join(names)}." if names else ""
+    return say("Right so far: {names}.", names=", ".join(names)) if names else ""
 
 
 def still_to_be_had(data: Mapping[str, Any]) -> str:
@@ -62,30 +64,31 @@ def still_to_be_had(data: Mapping[str, Any]) -> str:
         return ""
     unearned = [chip for chip in chips(data) if number(chip.of - chip.points) != "0"]
     each = ", ".join(f"{chip.name} {number(chip.of - chip.points)}" for chip in unearned)
-    said = f"Still to be had: {number(left)} of {number(data['max_score'])}" + (f" ({each})." if each else ".")
-    return f"{said} {UNEARNED}" if any(chip.status == "passed" for chip in unearned) else said
+    said = say("Still to be had: {left} of {most}", left=number(left), most=number(data["max_score"]))
+    said += f" ({each})." if each else "."
+    return f"{said} {say(UNEARNED)}" if any(chip.status == "passed" for chip in unearned) else said
 
 
 def size(shape: Sequence[int] | None) -> str:
     """`2 × 3 × 4`; "one number" for no axes, "" for what has no shape."""
-    return "" if shape is None else " × ".join(map(str, shape)) or "one number"
+    return "" if shape is None else " × ".join(map(str, shape)) or say("one number")
 
 
 def line_of(data: Mapping[str, Any]) -> str:
     """`Line 10: scores is 2 times what it should be.`; "" where no line is named."""
     found = data.get("departure")
-    return f"Line {found['line']}: {found['sentence']}." if found else ""
+    return f"{say('Line {line}', line=found['line'])}: {found['sentence']}." if found else ""
 
 
 def place(where: Sequence[int]) -> str:
     """`[0, 2]` -> `row 0, column 2`, counted from 0 as in the code."""
     names = AXES.get(len(where)) or tuple(f"axis {axis}" for axis in range(len(where)))
-    return ", ".join(f"{name} {index}" for name, index in zip(names, where, strict=True))
+    return ", ".join(f"{say(name)} {index}" for name, index in zip(names, where, strict=True))
 
 
 def places(message: str) -> str:
     """A check's message with its places in words."""
-    return PLACE.sub(lambda found: f"at {place([int(index) for index in found.group(1).split(',')])}", message)
+    return PLACE.sub(lambda found: f"{say('at')} {place([int(index) for index in found.group(1).split(',')])}", message)
 
 
 def sentence(text: str) -> str:

@@ -1,0 +1,59 @@
+"""The card's words in the reader's language: all of them are there, with the same parts, and English needs none."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import polib
+import pytest
+
+import autograder
+from autograder import notebook, run
+from autograder.api import PROPERTIES, CheckResult, Verdict
+from autograder.report import matrix, words
+from autograder.report.html import STEP_COLUMNS, verdict_html
+from autograder.report.text import verdict_text
+
+ROOT = Path(autograder.__file__).parent
+CATALOGUES = sorted((ROOT / "locale").glob("*.po"))
+CONSTANTS = {*words.STATES.values(), *words.NAMES.values(), words.UNEARNED, matrix.FLOW, matrix.HOLDS, run.NOTHING_FITS}
+NAMED = {*PROPERTIES} - {"shapes"} | {name for names in words.AXES.values() for name in names}
+EXAMPLE = {"call": "f", "inputs": {"x": [[1.0, 2.0]]}, "yours": [[1.0, 3.0]], "wrong": [[False, True]],
+           "message": "", "expected_shape": None, "entry": [0, 1], "first_wrong_entry": [0, 1]}  # fmt: skip
+CHECKS = (
+    CheckResult(name="right", status="failed", message="the result at [0, 1] is off", of=1.0, property="values"),
+    CheckResult(name="gradients", status="passed", of=1.0, property="gradients"),
+)
+VERDICT = Verdict(exercise="a.b", status="failed", score=0, max_score=2, checks=CHECKS, counterexample=EXAMPLE)
+
+
+def spoken() -> set[str]:
+    """Every literal text that is said."""
+    calls = [node for file in ROOT.rglob("*.py") for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say"]  # fmt: skip
+    return {node.args[0].value for node in calls if isinstance(node.args[0], ast.Constant)}
+
+
+@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)
+def test_every_word_is_in_the_catalogue_with_its_parts(path):
+    known = {entry.msgid: entry.msgstr for entry in polib.pofile(str(path))}
+    wanted = spoken() | CONSTANTS | NAMED | {notebook.UNDEFINED, notebook.GO_ON, *filter(None, STEP_COLUMNS)}
+    assert len(spoken()) > 20 and wanted <= known.keys(), wanted - known.keys()
+    for text, said in known.items():
+        assert said and set(re.findall(r"{\w+}", text)) == set(re.findall(r"{\w+}", said)), text
+
+
+def test_a_card_speaks_french_where_the_reader_does(monkeypatch):
+    monkeypatch.setenv("LANGUAGE", "fr")
+    card = verdict_html(VERDICT)
+    for said in ("pas encore juste", "0 sur 2", "Encore à gagner : 2 sur 2", "en ligne 0, colonne 1", "votre réponse"):
+        assert said in card
+    assert (
+        "Déjà juste : gradients." in card
+        and "not yet right" not in card
+        and "Déjà juste" in verdict_text(VERDICT.as_json())
+    )
+    monkeypatch.setenv("LANGUAGE", "en")
+    assert "not yet right" in verdict_html(VERDICT)
