@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
+from torch.utils._pytree import tree_flatten
 
 from autograder.checks.compare import RaisedError, compare_values, wrong_entries
 
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 Pair = tuple[Tensor, Tensor]  # the right one, and the student's
 LEAST = 2  # answers of which a fact must hold: of one alone much is true by chance
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
+SAID = {  # whether the right answer, and the student's, has a gradient
+    (True, False): "No gradient comes from your result to {}, and it should: is it used?",
+    (False, True): "Your result depends on {}, as its gradients show, and should not.",
+}
 CLOSE = 1e-4  # relative: two float32 computations of one number
 
 
@@ -40,7 +45,7 @@ def tensors(reply: Reply) -> Pair | None:
     """The first part of an answer that differs, as tensors; None where it is none."""
     parts = differing(reply.expected, reply.actual, reply.probe.tolerance)
     if all(isinstance(part, list) and any(isinstance(one, Tensor) for one in part) for part in parts):
-        parts = differing(*map(tuple, parts), reply.probe.tolerance)
+        parts = differing(tuple(parts[0]), tuple(parts[1]), reply.probe.tolerance)
     right, theirs = (_tensor(part) for part in parts)
     return None if right is None or theirs is None else (right, theirs)
 
@@ -69,18 +74,17 @@ def fact(core: Sequence[Reply], names: Sequence[str]) -> str | None:
 
 
 def influence(findings: Sequence[Finding], names: Sequence[str]) -> str | None:
-    """Which parameters and inputs have no influence on the student's answer, or should have none, by its gradients."""
+    """Which parameters and inputs the student's answer has no gradient to, or should have none to."""
     replies = [reply for finding in findings for reply in finding.failed if finding.check.property == "gradients"]
+    if any(not _finite(reply) for finding in findings if finding.check.core for reply in finding.failed):
+        return None  # gradients are asked for of finite entries alone: others may depend on what these do not
     moved = [one for reply in replies if (one := _moved(reply, names)) is not None]
     if len(moved) < LEAST or len(moved) < len(replies):
         return None
     shared = set.intersection(*(set(one) for one in moved))
-    for pair, said in (
-        ((True, False), "no influence on your result"),
-        ((False, True), "an influence it should not have"),
-    ):
+    for pair, said in SAID.items():
         if found := sorted(name for name in shared if all(one[name] == pair for one in moved)):
-            return f"{' and '.join(found)} {'has' if len(found) == 1 else 'have'} {said}: your gradients show it."
+            return said.format(f"{', '.join(found[:3])}{' and others' * (len(found) > 3)}")
     return None
 
 
@@ -96,6 +100,11 @@ def _moved(reply: Reply, names: Sequence[str]) -> dict[str, tuple[bool, bool]] |
     names_of = {key: f"`{key.removeprefix('gradient of ')}`" for key in right if key != "gradient of input"}
     parameters = ((name, right[key], theirs[key]) for key, name in names_of.items())
     return {name: (_moves(one), _moves(other)) for name, one, other in [*inputs, *parameters]}
+
+
+def _finite(reply: Reply) -> bool:
+    leaves = [leaf for leaf in tree_flatten((reply.expected, reply.actual))[0] if isinstance(leaf, Tensor)]
+    return all(bool(leaf.isfinite().all()) for leaf in leaves)
 
 
 def _moves(gradient: Any) -> bool:

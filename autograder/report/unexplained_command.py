@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
         exercise, _, called = arguments.export.rpartition("/")
         print(export_group(course, registry.find(exercise), called), end="")
         return 0
-    found = clusters(read(course, arguments.kinds))
+    found = clusters(read(course, arguments.kinds or bool(arguments.name)))
     if arguments.name:
         _keep(course, _wanted(found, arguments.name[0]), arguments.name[1], arguments.called)
         return 0
