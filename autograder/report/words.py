@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,10 @@ SIGNS = {"passed": "✓", "failed": "✗", "not_graded": "?", "not_run": "–"}
 STATES = {"passed": "passed", "failed": "not yet right", "not_graded": "not graded", "not_run": "not run"}
 NAMES = {"shapes": "shapes and types"}  # of properties; the others are called as they are
 PLACE = re.compile(r"\bat \[(\d+(?:, \d+)*)\]")
+OFF = re.compile(
+    r"(the result|gradient of input)((?:\[\d+\])*) at \[(\d+(?:, \d+)*)\] "
+    r"is off by (\S+) \((\d+) of (\d+) entries differ\)"
+)
 AXES = {1: ("entry",), 2: ("row", "column"), 3: ("matrix", "row", "column"), 4: ("batch", "head", "row", "column")}
 UNEARNED = "What is right earns its points once ordinary values are right too."
 
@@ -82,13 +86,25 @@ def line_of(data: Mapping[str, Any]) -> str:
 
 def place(where: Sequence[int]) -> str:
     """`[0, 2]` -> `row 0, column 2`, counted from 0 as in the code."""
+    return _place(where, say)
+
+
+def _place(where: Sequence[int], word: Callable[[str], str]) -> str:
     names = AXES.get(len(where)) or tuple(f"axis {axis}" for axis in range(len(where)))
-    return ", ".join(f"{say(name)} {index}" for name, index in zip(names, where, strict=True))
+    return ", ".join(f"{word(name)} {index}" for name, index in zip(names, where, strict=True))
 
 
 def places(message: str) -> str:
-    """A check's message with its places in words."""
-    return PLACE.sub(lambda found: f"{say('at')} {place([int(index) for index in found.group(1).split(',')])}", message)
+    """A check's message with its places in words; what is off by how much is said in the reader's language."""
+    if off := OFF.fullmatch(message):
+        name, part, where, by, wrong, count = off.groups()
+        told = {"name": f"{say(name)}{part}", "place": place(_indices(where)), "by": by, "wrong": wrong, "count": count}
+        return say("{name} at {place} is off by {by} ({wrong} of {count} entries differ)", **told)
+    return PLACE.sub(lambda found: f"at {_place(_indices(found.group(1)), str)}", message)
+
+
+def _indices(text: str) -> list[int]:
+    return [int(index) for index in text.split(",")]
 
 
 def sentence(text: str) -> str:

@@ -23,7 +23,13 @@ NAMED = {*PROPERTIES} - {"shapes"} | {name for names in words.AXES.values() for 
 EXAMPLE = {"call": "f", "inputs": {"x": [[1.0, 2.0]]}, "yours": [[1.0, 3.0]], "wrong": [[False, True]],
            "message": "", "expected_shape": None, "entry": [0, 1], "first_wrong_entry": [0, 1]}  # fmt: skip
 CHECKS = (
-    CheckResult(name="right", status="failed", message="the result at [0, 1] is off", of=1.0, property="values"),
+    CheckResult(
+        name="right",
+        status="failed",
+        message="the result[0] at [0, 1] is off by 2 (1 of 2 entries differ)",
+        of=1.0,
+        property="values",
+    ),
     CheckResult(name="gradients", status="passed", of=1.0, property="gradients"),
 )
 VERDICT = Verdict(exercise="a.b", status="failed", score=0, max_score=2, checks=CHECKS, counterexample=EXAMPLE)
@@ -39,7 +45,13 @@ def spoken() -> set[str]:
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)
 def test_every_word_is_in_the_catalogue_with_its_parts(path):
     known = {entry.msgid: entry.msgstr for entry in polib.pofile(str(path))}
-    wanted = spoken() | CONSTANTS | NAMED | {notebook.UNDEFINED, notebook.GO_ON, *filter(None, STEP_COLUMNS)}
+    wanted = (
+        spoken()
+        | {"the result", "gradient of input"}
+        | CONSTANTS
+        | NAMED
+        | {notebook.UNDEFINED, notebook.GO_ON, *filter(None, STEP_COLUMNS)}
+    )
     assert len(spoken()) > 20 and wanted <= known.keys(), wanted - known.keys()
     for text, said in known.items():
         assert said and set(re.findall(r"{\w+}", text)) == set(re.findall(r"{\w+}", said)), text
@@ -48,12 +60,19 @@ def test_every_word_is_in_the_catalogue_with_its_parts(path):
 def test_a_card_speaks_french_where_the_reader_does(monkeypatch):
     monkeypatch.setenv("LANGUAGE", "fr")
     card = verdict_html(VERDICT)
-    for said in ("pas encore juste", "0 sur 2", "Encore à gagner : 2 sur 2", "en ligne 0, colonne 1", "votre réponse"):
+    for said in (
+        "pas encore juste",
+        "0 sur 2",
+        "Encore à gagner : 2 sur 2",
+        "le résultat[0] s&#x27;écarte de 2 en ligne 0, colonne 1",
+        "votre réponse",
+    ):
         assert said in card
     assert (
         "Déjà juste : gradients." in card
         and "not yet right" not in card
         and "Déjà juste" in verdict_text(VERDICT.as_json())
     )
+    assert words.places("what it holds at [0] differs") == "what it holds at entry 0 differs"  # in one language
     monkeypatch.setenv("LANGUAGE", "en")
     assert "not yet right" in verdict_html(VERDICT)
