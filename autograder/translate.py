@@ -22,7 +22,7 @@ def languages() -> list[str]:
 
 def say(text: str, **parts: object) -> str:
     """The autograder's own words in the reader's language, from its `locale/`, with the parts put in their places."""
-    said = translated(text, OWN)
+    said = translate_text(text, OWN)
     return said.format(**parts) if parts else said
 
 
