@@ -118,7 +118,7 @@ def operations(call: Callable[..., Any]) -> Iterator[Operations]:
     watched.eval()
     try:
         normal = torch.inference_mode(False), torch.no_grad()
-        with normal[0], normal[1], tracing.followed(watched, recorder), Operations(recorder.path) as found:
+        with normal[0], normal[1], tracing.follow_modules(watched, recorder), Operations(recorder.path) as found:
             yield found
     finally:
         for module, mode in training.items():
