@@ -43,7 +43,7 @@ def test_the_french_units_are_whole_and_keep_the_rules(unit):
 
 def test_words_change_and_code_does_not(tmp_path):
     for language, name in (("fr", "french"), (None, "english")):
-        builder.build(tmp_path / name, [UNIT, "03-heads"], language)
+        builder.build(tmp_path / name, [UNIT, "04-positions"], language)
     french, english = (read(tmp_path / name, UNIT) for name in ("french", "english"))
     assert french.metadata.tfkit.language == "fr" and "# 02 · Les masques" in french.cells[0].source
     assert [cell.id for cell in french.cells] == [cell.id for cell in english.cells]
@@ -51,8 +51,8 @@ def test_words_change_and_code_does_not(tmp_path):
         if "guess.compare" not in ours.source:  # where options are compared, in the words of the question
             assert (ours.source == theirs.source) == (ours.cell_type == "code" and role(ours) != "predict"), ours.id
         assert ours.metadata == theirs.metadata
-    heads = [read(tmp_path / name, "03-heads") for name in ("french", "english")]
-    assert heads[0] == heads[1]  # no catalogue yet
+    positions = [read(tmp_path / name, "04-positions") for name in ("french", "english")]
+    assert positions[0] == positions[1]  # no catalogue yet
 
 
 def read(root, unit):
