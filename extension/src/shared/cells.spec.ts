@@ -30,9 +30,14 @@ it('finds the cards of a check cell, without their style sheet', () => {
 
 it('waits for a check that goes on, once for each run of its cell', () => {
   const heard = new Set<() => void>();
-  const changed = { connect: (slot: () => void) => heard.add(slot), disconnect: (slot: () => void) => heard.delete(slot) };
+  const changed = {
+    connect: (slot: () => void) => heard.add(slot),
+    disconnect: (slot: () => void) => heard.delete(slot)
+  };
   let kind = 'pending';
-  const toJSON = (): unknown => ({ outputs: [{ data: { [`application/vnd.tfkit.${kind}+json`]: { exercise: 'masks.causal' } } }] });
+  const toJSON = (): unknown => ({
+    outputs: [{ data: { [`application/vnd.tfkit.${kind}+json`]: { exercise: 'masks.causal' } } }]
+  });
   const model = { outputs: { changed }, toJSON } as unknown as Parameters<PendingChecks['ended']>[0];
   const pending = new PendingChecks();
   let ended = 0;
