@@ -1,15 +1,16 @@
 # %% [markdown]
 # # What can be seen
 #
-# Every view of `tfkit_lab`, over a small model that has read sixteen sentences, and others that have read nothing. In
-# a notebook the same views are live; in a saved one they need no kernel; this page needs nothing at all. Arrow keys
-# step and move, `p` plays, `m` pins.
+# Every view of `tfkit_lab`. Point at a token: it lights up wherever it stands on this page. Arrow keys step and move,
+# `p` plays, `m` pins; what you see can be copied as a picture, or sent as a link. Code is folded below each picture.
 #
-# `python -m tfkit_lab.export docs/gallery.py docs/gallery.html` writes it.
+# The models are small: one has learned sixteen sentences, the others nothing. In a notebook the same views are live; in
+# a saved one they need no kernel; this page needs nothing at all. `python -m tfkit_lab.export docs/gallery.py
+# docs/gallery.html` writes it.
 #
-# ## Decoding: two strategies in lock-step
-# Greedy search and a sample, from the same prompt: what temperature, top-k and top-p leave of the candidates, where the
-# two part, how the cache grows.
+# ## One step, from the text to the drawn token
+# A GPT-2 that has learned sixteen sentences reads “the black cat sat on the”. Each stage opens with all its numbers; a
+# number tells which product made it.
 
 # %%
 import torch
@@ -74,6 +75,35 @@ def decoded(strategy, title):
     )
 
 
+prompt = "the black cat sat on the"
+how = dict(tokens=prompt.split(), token=words.__getitem__, title="One step of a small GPT-2")
+show.walk(writer, input_ids=ids(prompt)[None], **how)
+
+# %% [markdown]
+# ## The same walk through attention of your own
+# Nothing of it is built in: what is computed is watched, in anybody's code. Here the mask comes after the softmax, a
+# common mistake: rows no longer sum to 1, and the stage that does it names its line.
+
+
+# %%
+def my_attention(q, k, v, mask):
+    scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
+    weights = scores.softmax(-1)
+    masked = weights * mask
+    return masked @ v
+
+
+torch.manual_seed(3)
+q, k, v = torch.randn(3, 1, 2, 6, 8)
+how = dict(tokens=prompt.split(), title="Attention, masked too late")
+opened(show.walk(my_attention, q, k, v, torch.ones(6, 6).tril(), **how), stage=4, row=2)
+
+# %% [markdown]
+# ## Decoding: two strategies in lock-step
+# Greedy search and a sample, from the same prompt: what temperature, top-k and top-p leave of the candidates, where the
+# two part, how the cache grows.
+
+# %%
 Stepper(decoded(Greedy(), "Greedy, and a sample"), decoded(Sample(1.2, top_k=8, top_p=0.9), ""), step=2)
 
 # %% [markdown]

@@ -39,7 +39,7 @@ def export(notebook: Any) -> str:
 
 
 def parts_of(cell: Any) -> Iterator[Part]:
-    """A cell as HTML, and after it each of its outputs: (text, state of a view or None)."""
+    """What a cell shows, then its code, folded: (HTML, state of a view or None)."""
     if cell.cell_type == "markdown":
         from nbconvert.filters import markdown2html
 
@@ -47,8 +47,9 @@ def parts_of(cell: Any) -> Iterator[Part]:
 
         yield render_formulas(markdown2html(cell.source)), None
     elif cell.cell_type == "code":
-        yield f"<pre><code>{html.escape(cell.source)}</code></pre>", None
         yield from (part for output in cell.outputs for part in render_output(output))
+        code = f"<pre><code>{html.escape(cell.source)}</code></pre>"
+        yield f"<details><summary>Code</summary>{code}</details>", None
 
 
 def render_output(output: Any) -> Iterator[Part]:
