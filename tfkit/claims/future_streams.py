@@ -86,8 +86,8 @@ def sum_over_next(model, rows: torch.Tensor, places: Sequence[int], symbols: int
         tried = rows[:, None, : place + 1].repeat(1, symbols, 1)  # [B,V,place+1]
         tried[..., -1] = torch.arange(symbols)
         after = model(input_ids=tried.flatten(0, 1)).logits[:, -1].log_softmax(-1).unflatten(0, between.shape)
-        attend_with_logsumexp = torch.logsumexp(between[..., None] + after, 1)  # [B,V]
-        found.append(F.nll_loss(attend_with_logsumexp, rows[:, place + 1]).item())
+        log_p = torch.logsumexp(between[..., None] + after, 1)  # [B,V]
+        found.append(F.nll_loss(log_p, rows[:, place + 1]).item())
     return sum(found) / len(found)
 
 
