@@ -293,8 +293,9 @@ def only_torch(name, *rest):
         raise ImportError(f"{name}: a flat file needs torch alone")
     return __import__(name, *rest)
 for name, job in torch.load(sys.argv[1], weights_only=True).items():
-    space = {"__name__": "flat", "__builtins__": {**vars(builtins), "__import__": only_torch}}
-    sys.modules["flat"] = type(sys)("flat")
+    sys.modules["flat"] = type(sys)("flat")  # dataclasses look there for what an annotation says
+    space = vars(sys.modules["flat"])
+    space["__builtins__"] = {**vars(builtins), "__import__": only_torch}
     exec(compile(job["source"], name, "exec"), space)
     model = space["MODEL"](space["Config"](**job["config"]), job["head"]).eval()
     model.load_state_dict(job["weights"])

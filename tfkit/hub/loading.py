@@ -41,8 +41,8 @@ def load(
     """The model of a directory; see `tfkit.from_pretrained`."""
     wanted = None if dtype == "auto" else floating(dtype)
     file, weights = files.read(directory)
-    if hasattr(module, "stored"):
-        notes, config = config.published, module.stored(config, weights.keys())
+    if hasattr(module, "config_from_tensors"):
+        notes, config = config.published, module.config_from_tensors(config, weights.keys())
         config.published = notes
     model = empty_model(module, config, head, directory / files.CONFIG, len(weights))
     try:

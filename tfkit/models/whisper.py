@@ -20,6 +20,7 @@ from ..nn import Cache, Dropout, LayerDrop
 from ..nn.attention_module import Attention
 from ..nn.log_mel import log_mel_features
 from ..nn.positions import table_slice
+from ..objectives.chunked_cross_entropy import word_scores
 from ..objectives.cross_entropy import cross_entropy
 from . import _fairseq, mbart
 from . import _heads as heads
@@ -250,7 +251,8 @@ class Whisper(Model):
 
     def score(self, x: Tensor) -> Tensor:
         """x [B,T,E] -> logits [B,T,V]"""
-        return F.linear(x, self.words(self.embed))
+        scores: Tensor = word_scores(x, self.words(self.embed))
+        return scores
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         """logits [B,T,V], labels [B,T] -> scalar"""
