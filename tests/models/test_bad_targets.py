@@ -18,7 +18,7 @@ PAIRS = [
 SHARES = {"is_impossible", "p_mask"}  # numbers between 0 and 1, of whatever dtype
 SPANS = {"start_positions", "end_positions"}  # past the end means: the answer is not in this window
 INPUTS = {"context_attention_mask", "context_input_ids", "decoder_input_ids", "doc_scores", "global_attention_mask",
-          "input_ids", "input_modal", "interpolate_pos_encoding", "pixel_values", "question_lengths",
+          "input_features", "input_ids", "input_modal", "interpolate_pos_encoding", "pixel_values", "question_lengths",
           "token_type_ids"}  # fmt: skip
 
 

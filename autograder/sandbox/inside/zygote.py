@@ -145,14 +145,14 @@ def watch_over(pid: int) -> int:
 
 def watch_memory(pid: int, megabytes: int, proc: int, memory: ModuleType) -> int | None:
     """As `watch_over`; None, and the box ended, once its processes hold more memory together than they may."""
-    most, looks = memory.held(proc, [os.getpid()]) + (megabytes << 20), 0
+    most, looks = memory.memory_bytes(proc, [os.getpid()]) + (megabytes << 20), 0
     while True:
         done, status = os.waitpid(-1, os.WNOHANG)
         if done == pid:
             code = os.waitstatus_to_exitcode(status)
             return code if code >= 0 else 128 - code
         if not done:
-            held, looks = memory.held(proc, [pid, *memory.descendants(proc, pid)]), looks + 1
+            held, looks = memory.memory_bytes(proc, [pid, *memory.descendants(proc, pid)]), looks + 1
             if held > most:
                 os.kill(pid, signal.SIGKILL)
                 return None
