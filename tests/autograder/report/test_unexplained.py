@@ -68,6 +68,7 @@ def verdict(course, student):
     return find(course.graded(student), "check-masks-softmax").metadata.tfkit.verdict
 
 
+@pytest.mark.slow
 def test_a_sentence_names_the_behaviour_from_then_on(graded, tmp_path, capsys):
     assert verdict(graded, "ada").misconception is None
     page = tmp_path / "groups.html"
@@ -103,6 +104,7 @@ def test_a_sentence_names_the_behaviour_from_then_on(graded, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["misconception"] == "squeezed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
