@@ -33,6 +33,7 @@ from autograder.lint import notebook as reading
 from autograder.lint.notebook import Fault, Problems, code, tree
 from course import all_exercises, glossary, translate, units
 from course import build as builder
+from tfkit_lab import show
 
 CODE_LINES = 30  # what a laptop shows of code; of an exercise, what the student gets
 TEXT_LINES, TEXT_WIDTH = 55, 110  # a page of prose, wrapped as JupyterLab wraps it at its usual width
@@ -147,8 +148,8 @@ def _mute_images(source: str) -> Iterator[str]:
 
 
 def _drawing_functions(notebook: NotebookNode) -> set[str]:
-    """What draws when it is called: pyplot's `show`, the stepper, and each function of the notebook that calls one."""
-    drawing = {"plt.show", "Stepper"}
+    """What draws when it is called: pyplot's `show`, the stepper, the views, and each function that calls one."""
+    drawing = {"plt.show", "Stepper", *(f"show.{view}" for view in show.__all__)}
     defined = [node for cell in code(notebook) for node in _parsed(cell) if isinstance(node, ast.FunctionDef)]
     while more := {node.name for node in defined if node.name not in drawing and _calls(node.body, drawing)}:
         drawing |= more

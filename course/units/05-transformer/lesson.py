@@ -303,6 +303,24 @@ except NotImplementedError:
 # *Figure: two maps, changed word by moved logit. For target inputs only the triangle on and right of the diagonal is filled: a change moves its own and later positions only.
 # For source words the whole square is filled.*
 #
+# **Walk through one step.** From the ids to the likeliest next word, stage by stage, with the numbers that your own code computes. The arrow keys step through the stages;
+# layer and head can be chosen; point at a number and you read which product made it. The weights are random still: after the training below you walk through it again.
+
+# %% role="demo"
+from tfkit_lab import show
+
+try:
+    source, written = "the cat sat down".split(), "<s> le chat".split()
+    ids, target_ids = torch.tensor([[5, 6, 7, 8]]), torch.tensor([[1, 9, 10]])
+    with torch.no_grad():
+        walk = show.walk(model.float(), ids, target_ids, tokens=written, keys=source, token=lambda i: f"word {i}", title="Your model, untrained")
+    display(walk)
+except (NotImplementedError, NameError):
+    print("Build Seq2SeqTransformer first.")
+
+# %% [markdown]
+# *Figure: the stages of one forward pass in a row, from text to drawn token; below them the chosen stage's matrices, with a word at each row and column and their numbers in the cells.*
+#
 # ## Training it: two tricks of 2017
 #
 # **Label smoothing.** The loss does not ask for probability 1 on the right word but for 0.9, and spreads the rest over the others. A
@@ -491,6 +509,21 @@ if translator is not None:
 # %% [markdown]
 # *Figure: a map with the French pieces written so far as rows and the English pieces as columns; dark cells show where each French piece
 # looks. After so short a training the pattern is only roughly diagonal.*
+#
+# And the whole way to the last piece, once more stage by stage: look at the cross-attention of the upper layer, and at the candidates among which the last stage chooses.
+
+# %% role="experiment"
+if translator is not None:
+    def pieces(row):
+        return [tokenizer.id_to_token(i) for i in row.tolist()]
+
+    with torch.no_grad():
+        given = shift_right(tgt, START)
+        walk = show.walk(translator, src, given, tokens=pieces(given[0]), keys=pieces(src[0]), token=tokenizer.id_to_token, title=sentence)
+    display(walk)
+
+# %% [markdown]
+# *Figure: the same stages, of the trained model, with English and French pieces at the matrices.*
 #
 # Unit 07 decodes with this model.
 
