@@ -111,6 +111,19 @@ def test_a_model_s_weights_are_those_of_its_trace_and_its_logits_end_in_a_token(
     assert [one["id"] for one in chosen if one["drawn"]] == [int(logits.argmin())]
 
 
+def test_a_bare_tensor_is_logits_where_ids_have_names():
+    torch.manual_seed(0)
+    model = tfkit.from_config("gpt2", head="causal_lm", vocab_size=20, d_model=16, n_layers=1, n_heads=4, max_length=8)
+
+    def mine(ids: Tensor) -> Tensor:
+        return model(ids).logits
+
+    ids = torch.arange(5)[None]
+    named = show.walk(mine, ids, tokens=WORDS, token=lambda i: f"w{i}").trace
+    assert names(named)[-1] == "logits" and len(named["candidates"]) == 12
+    assert show.walk(mine, ids, tokens=WORDS).trace["candidates"] == []
+
+
 def test_an_encoder_decoder_has_the_tokens_of_both_sides():
     torch.manual_seed(0)
     small = dict(vocab_size=20, d_model=16, n_heads=4, n_layers=1, d_ff=32)

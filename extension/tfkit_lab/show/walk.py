@@ -33,7 +33,8 @@ def walk(
     module or a function of one's own. Every attention in it is found by what it is, a product of weights that come from
     another product; with each matrix stands the expression that computed it.
 
-    tokens: names of the positions that look; keys: those of the source, where the call has one. token: name of an id.
+    tokens: names of the positions that look; keys: those of the source, where the call has one. token: name of an id;
+    where it is given, a bare tensor [1,T,V] that the call returns is its logits.
     at: the position whose logits are read; drawn: the id that was chosen there, the likeliest unless given. budget:
     bytes; of wide vectors the first components are kept. A call without attention and feed-forward layer is shown
     operation by operation. Raises ValueError for several sentences, for a position or an id that is not there, and
@@ -186,8 +187,11 @@ def _feed_forward(one: FoundFeedForward, part: str) -> Iterator[WalkStage]:
 def _ending(
     result: Any, seen: Operations, token: Callable[[int], str], at: int, drawn: int | None
 ) -> tuple[list[WalkStage], list[dict[str, Any]]]:
-    """The logits of one position and the candidates among them, where a language model's come out."""
-    logits = getattr(result, "logits", None)
+    """The logits of one position and the candidates among them, where a language model's come out.
+
+    A bare tensor [1,T,V] is taken for logits where ids have names: nothing else says that its columns are ids.
+    """
+    logits = getattr(result, "logits", None if token is str else result)
     if not isinstance(logits, Tensor) or logits.dim() != 3:
         return [], []
     if not -logits.size(1) <= at < logits.size(1):
