@@ -20,12 +20,13 @@ from course import new
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 NAME, UNIT, EXERCISE = "rotary_lab", "90-rotary-lab", "rotary_lab.cosine"
-ANSWERS = {"ada": "right/normalized.py", "ben": "wrong/only_one_is_divided.py"}
+ANSWERS = {"ada": "divided_by_lengths", "ben": "only_one_is_divided"}
 
 
-def run(folder: Path, env: dict[str, str], *arguments: str) -> None:
+def run(folder: Path, env: dict[str, str], *arguments: str) -> str:
     done = subprocess.run([sys.executable, "-m", *arguments], cwd=folder, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -39,16 +40,18 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
     run(tmp, env, "course.build", "my-course", "--unit", UNIT)
     root = tmp / "my-course"
     run(root, env, "nbgrader", "generate_assignment", UNIT)
-    answers = package / f"src/{NAME}/units/{UNIT}/submissions/{EXERCISE}"
-    for student, answer in ANSWERS.items():
+    answers = {
+        student: run(root, env, "autograder", "corpus", "show", EXERCISE, name) for student, name in ANSWERS.items()
+    }
+    for student, answer in answers.items():
         nb = nbformat.read(root / f"release/{UNIT}/{UNIT}.ipynb", as_version=4)
         asked = next(cell for cell in nb.cells if cell.metadata.get("tfkit", {}).get("role") == "exercise")
-        asked.source = (answers / answer).read_text()
+        asked.source = answer
         handed_in = root / f"submitted/{student}/{UNIT}/{UNIT}.ipynb"
         handed_in.parent.mkdir(parents=True)
         nbformat.write(nb, handed_in)
     run(root, env, "nbgrader", "autograde", UNIT, "--create")
-    return SimpleNamespace(root=root, env=env, wrong=(answers / ANSWERS["ben"]).read_text())
+    return SimpleNamespace(root=root, env=env, wrong=answers["ben"])
 
 
 @pytest.fixture(scope="module")
