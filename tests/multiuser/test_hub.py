@@ -32,7 +32,7 @@ from ..autograder.nbgrader.conftest import UNIT, source_notebook
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.xdist_group("hub")]  # one hub for all
 
 ROOT = Path(__file__).parents[2]
-THEIRS, TRANSFORMERS_ARGUMENTS = "90-rotary-lab", "rotary_lab.cosine"  # a unit that no package of ours has
+THEIRS, THEIR_EXERCISE = "90-rotary-lab", "rotary_lab.cosine"  # a unit that no package of ours has
 USERS = {"teacher": 20001, "ada": 20002, "ben": 20003}
 CONFIG = """
 import sys
@@ -303,12 +303,14 @@ def test_a_unit_of_anothers_package_goes_round(hub):
     assert hub.ask("POST", "/user/ada/assignments/fetch", "ada", data=form).json()["success"]
     notebook = hub.folder / "home/ada" / THEIRS / f"{THEIRS}.ipynb"
     nb = json.loads(notebook.read_text())
-    answers = hub.folder / "rotary-lab/src/rotary_lab/units" / THEIRS / "submissions" / TRANSFORMERS_ARGUMENTS
     cell = next(cell for cell in nb["cells"] if cell["metadata"].get("tfkit", {}).get("role") == "exercise")
-    cell["source"] = (answers / "wrong/only_one_is_divided.py").read_text()
+    show = [sys.executable, "-m", "autograder", "corpus", "show", THEIR_EXERCISE, "only_one_is_divided"]
+    cell["source"] = subprocess.run(
+        show, env=os.environ | {"PYTHONPATH": str(hub.folder / "site")}, capture_output=True, text=True, check=True
+    ).stdout
     notebook.write_text(json.dumps(nb))
-    cells = [{"source": cell["source"], "role": "exercise", "exercise": TRANSFORMERS_ARGUMENTS}]
-    asked = json.dumps({"exercise": TRANSFORMERS_ARGUMENTS, "cells": cells})
+    cells = [{"source": cell["source"], "role": "exercise", "exercise": THEIR_EXERCISE}]
+    asked = json.dumps({"exercise": THEIR_EXERCISE, "cells": cells})
     verdict = hub.ask("POST", "/user/ada/tfkit/check", "ada", data=asked).json()
     assert verdict.get("misconception") == "only_one_is_divided", verdict
     assert hub.ask("POST", "/user/ada/assignments/submit", "ada", data=form).json()["success"]
@@ -317,4 +319,4 @@ def test_a_unit_of_anothers_package_goes_round(hub):
         assert said["success"], said
     shown = hub.ask("GET", "/user/teacher/tfkit/class", "teacher").json()["assignments"]
     (student,) = next(one["students"] for one in shown if one["assignment"] == THEIRS)
-    assert student["verdicts"][TRANSFORMERS_ARGUMENTS]["misconception"] == "only_one_is_divided"
+    assert student["verdicts"][THEIR_EXERCISE]["misconception"] == "only_one_is_divided"

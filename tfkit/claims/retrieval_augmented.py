@@ -29,7 +29,7 @@ CLAIM = Claim(
     alt="Shares of questions, a dot a seed: with retrieval a third to a half of the held-out ones are "
     "answered, and most have their passage among those found; without, answers are guesses",
 )
-PAD, START, END, TRANSFORMERS_ARGUMENTS = 0, 1, 2, 3  # ids; then first names, last names, attributes, values
+PAD, START, END, QUESTION = 0, 1, 2, 3  # ids; then first names, last names, attributes, values
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def world(size: Size, generator: torch.Generator) -> ToyWorld:
     value = torch.randint(size.values, (size.people,), generator=generator)
     first, last = 4 + who // names, 4 + names + who % names
     attributes, values = 4 + 2 * names + attribute, 8 + 2 * names + value
-    questions = torch.stack([first, last, attributes, torch.full_like(first, TRANSFORMERS_ARGUMENTS)], 1)
+    questions = torch.stack([first, last, attributes, torch.full_like(first, QUESTION)], 1)
     passages = torch.stack([first, last, attributes, values], 1)
     return ToyWorld(questions, passages, 8 + 2 * names + size.values)
 

@@ -274,7 +274,7 @@ except NotImplementedError:
 NAMES = ["mira", "tomas", "ayo", "lena", "ravi", "noor"]
 LOOKS, BEASTS, DRINKS = ["brown", "old", "tiny", "fine"], ["goats", "bees", "cats", "owls"], ["tea", "milk", "juice", "soup"]
 WORDS = ["<pad>", "<s>", *NAMES, *LOOKS, *BEASTS, *DRINKS, "what", "does", "keep", "drink", "keeps", "drinks"]
-TRANSFORMERS_ARGUMENTS = [(name, verb) for name in NAMES for verb in ("keep", "drink")]
+SUBJECTS_AND_VERBS = [(name, verb) for name in NAMES for verb in ("keep", "drink")]
 
 
 def to_ids(texts):
@@ -283,13 +283,13 @@ def to_ids(texts):
 
 def draw_notes(generator):
     notes = []
-    for name, verb in TRANSFORMERS_ARGUMENTS:
+    for name, verb in SUBJECTS_AND_VERBS:
         look, thing = torch.randint(4, (2,), generator=generator).tolist()
         notes.append(f"{name} {verb}s {LOOKS[look]} {(BEASTS if verb == 'keep' else DRINKS)[thing]}")
     return notes
 
 
-QUESTIONS = to_ids([f"what does {name} {verb}" for name, verb in TRANSFORMERS_ARGUMENTS])
+QUESTIONS = to_ids([f"what does {name} {verb}" for name, verb in SUBJECTS_AND_VERBS])
 print(*draw_notes(torch.Generator().manual_seed(7)), sep="\n")
 
 # %% [markdown]
@@ -396,7 +396,7 @@ if reader is not None:
     for shift, p, label, colour in ((-0.27, good["equal"], "no retrieval: all notes", "#bbbbbb"), (0, poor["found"], "finder before training", "#c07020"),
                                     (0.27, good["found"], "finder now", "#2a6fb0")):
         axes["bars"].bar([n + shift for n in range(12)], p, 0.25, label=label, color=colour)
-    axes["bars"].set_xticks(range(12), [f"{name}\n{verb}" for name, verb in TRANSFORMERS_ARGUMENTS], fontsize=7)
+    axes["bars"].set_xticks(range(12), [f"{name}\n{verb}" for name, verb in SUBJECTS_AND_VERBS], fontsize=7)
     axes["bars"].set(ylabel="p(answer)"), axes["bars"].legend(fontsize=7, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     plt.tight_layout(), plt.show()
 
