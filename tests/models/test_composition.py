@@ -23,6 +23,7 @@ ROOT = Path(tfkit.__file__).parent
 FILES = sorted([*(ROOT / "nn").glob("*.py"), *(ROOT / "models").glob("*.py")])
 NAMES = sorted(registry.sources())
 NO_PARENT = {"rnn_seq2seq"}
+NEEDS_AN_EXTRA = {"triton_flash"}  # it cannot be imported without triton, and has functions alone
 
 
 def loaded(name: str) -> Any:
@@ -32,6 +33,8 @@ def loaded(name: str) -> Any:
 def classes() -> Iterator[type]:
     """Every module class of tfkit.nn and tfkit.models."""
     for file in FILES:
+        if file.stem in NEEDS_AN_EXTRA:
+            continue
         module = importlib.import_module(f"tfkit.{file.parent.name}.{file.stem}".removesuffix(".__init__"))
         for found in vars(module).values():
             if inspect.isclass(found) and found.__module__ == module.__name__ and issubclass(found, nn.Module):
