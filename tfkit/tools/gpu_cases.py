@@ -544,7 +544,9 @@ def grading(setup: Setup) -> list[BenchmarkCase]:
     chosen = QUICK[:1] if setup.tiny else QUICK
     return [
         BenchmarkCase("answers in boxes", partial(run_tests, ANSWERS, ("-m", "gpu and not slow"))),
-        BenchmarkCase("attacks on a card", partial(run_tests, ("tests/autograder/attacks",), ("-k", "gpu"))),
+        BenchmarkCase(
+            "attacks on a card", partial(run_tests, ("tests/autograder/attacks",), ("-k", "few_in_the_strongest"))
+        ),
         *(BenchmarkCase(f"a submission to {name}", partial(grade_exercise, name)) for name in chosen),
         BenchmarkCase("tfkit.train, gpt2", train_text),
     ]
