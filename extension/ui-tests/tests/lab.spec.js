@@ -35,6 +35,46 @@ test('the course panel lists the units and opens an exercise', async ({ page }) 
   await shot(page, 'course-panel');
 });
 
+test('the tour is offered once: it goes by the keys, Escape ends it, and a command shows it again', async ({
+  page
+}) => {
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await lab(page);
+  const tour = page.locator('.tfkit-Tour');
+  const title = tour.getByRole('heading');
+  await expect(title).toHaveText('New here?');
+  await tour.getByRole('button', { name: 'Show me around' }).focus();
+  await page.keyboard.press('Enter');
+  await expect(title).toHaveText('Go on here');
+  await expect(page.locator('.tfkit-Continue')).toHaveClass(/tfkit-Tour-target/);
+  for (const name of ['Light', 'Dark', 'Dark High Contrast']) {
+    await theme(page, name);
+    await accessible(page, '#tfkit-home');
+    await shot(page, `tour-${name.split(' ').pop().toLowerCase()}`);
+  }
+  await title.focus();
+  for (let i = 0; i < 4; i++) {
+    await page.keyboard.press('ArrowRight');
+  }
+  await expect(page.locator('[data-id="tfkit-course"]')).toHaveClass(/tfkit-Tour-target/);
+  await expect(tour).toBeInViewport();
+  await shot(page, 'tour-last');
+  await page.keyboard.press('Escape');
+  await expect(tour).toHaveCount(0);
+  await expect(page.getByRole('button', { name: 'Start the course' })).toBeFocused();
+
+  await lab(page);
+  await expect(page.locator('#tfkit-home .tfkit-Card')).toHaveCount(1);
+  await expect(tour).toHaveCount(0);
+  await command(page, 'tfkit:tour');
+  await page.setViewportSize({ width: 390, height: 844 });
+  await command(page, 'application:toggle-left-area');
+  await expect(tour).toBeInViewport({ ratio: 1 });
+  await shot(page, 'tour-390');
+  await tour.getByRole('button', { name: 'No, thank you' }).click();
+  await expect(tour).toHaveCount(0);
+});
+
 const exerciseHere = page =>
   page.waitForFunction(() => {
     const meta = window.jupyterapp.shell.currentWidget?.content?.activeCell?.model.getMetadata('tfkit');

@@ -10,6 +10,7 @@ import { ICourse } from '../../shared/tokens';
 import { HomePage } from './page';
 
 const HOME = 'tfkit:home';
+const TOUR = 'tfkit:tour';
 const OPEN = 'tfkit:open-exercise';
 
 const isLauncher = (widget: Widget): boolean => widget instanceof MainAreaWidget && widget.content instanceof Launcher;
@@ -46,6 +47,8 @@ export const homePlugin: JupyterFrontEndPlugin<void> = {
     registry: ISettingRegistry | null
   ) => {
     const trans = (translator ?? nullTranslator).load('tfkit_lab');
+    const settings = registry?.load(homePlugin.id) ?? Promise.resolve(null);
+    const seen = (): Promise<void> => settings.then(kept => kept?.set('tour', false)); // for all browsers of this person
     const tracker = new WidgetTracker<MainAreaWidget<HomePage>>({ namespace: 'tfkit-home' });
     app.commands.addCommand(HOME, {
       label: trans.__('Course: Home'),
@@ -62,17 +65,25 @@ export const homePlugin: JupyterFrontEndPlugin<void> = {
           app.shell.add(area, 'main');
           await tracker.add(area);
           void course.refresh();
+          void settings.then(kept => kept?.composite.tour && area?.content.showTour(() => void seen()));
         }
         app.shell.activateById(area.id);
       }
     });
+    app.commands.addCommand(TOUR, {
+      label: trans.__('Course: Tour'),
+      caption: trans.__('What is where on the home page, in a minute'),
+      execute: async () => {
+        await app.commands.execute(HOME);
+        tracker.find(() => true)?.content.showTour(() => void seen());
+      }
+    });
+    palette?.addItem({ command: TOUR, category: trans.__('Course') });
     palette?.addItem({ command: HOME, category: trans.__('Course') });
     launcher?.add({ command: HOME, category: trans.__('Course'), rank: 0 });
     void restorer?.restore(tracker, { command: HOME, name: () => 'home' });
-    const wanted =
-      registry?.load(homePlugin.id).then(settings => settings.composite.openAtStart !== false) ?? Promise.resolve(true);
-    void Promise.all([wanted, app.restored]).then(([yes]) => {
-      if (yes && shell) {
+    void Promise.all([settings, app.restored]).then(([kept]) => {
+      if (kept?.composite.openAtStart !== false && shell) {
         return openAtStart(shell, course, () => app.commands.execute(HOME));
       }
     });

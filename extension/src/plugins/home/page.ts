@@ -8,6 +8,7 @@ import { h, svg } from '../../widgets/dom';
 import { isLate } from '../panel/ahead';
 import { comingDue, Found, IStop, minutesLeft, search, splitTitle, stopOf, tallyOf } from './journey';
 import { hatch, motif } from './motifs';
+import { Tour, tourSteps } from './tour';
 
 /** Opens a notebook, at an exercise or at the cell with an id where one is given. */
 export type Go = (to: { path: string; exercise?: string; cell?: string }) => void;
@@ -38,6 +39,17 @@ export class HomePage extends Widget {
     this._draw();
   }
 
+  /** Offers the tour at the top of the page; `ended` is called when it is over or not wanted. */
+  showTour(ended: () => void): void {
+    this._tour?.node.remove();
+    this._tour = new Tour(tourSteps(this._trans), this._trans, () => {
+      this._tour = null;
+      ended();
+    });
+    this._top.before(this._tour.node);
+    this._draw();
+  }
+
   /** What was drawn last stays in place, and with it the focus, where a redraw has the same control again. */
   private _draw(): void {
     const focused = (document.activeElement as HTMLElement | null)?.dataset.key;
@@ -50,6 +62,10 @@ export class HomePage extends Widget {
     this._path.replaceChildren(h('h2', {}, this._trans.__('Units')), h('ol', {}, ...cards));
     this._box.hidden = this._path.hidden = !units.length || error !== null;
     this._showFound();
+    if (this._tour) {
+      this._tour.node.hidden = !units.length || error !== null;
+      this._tour.mark();
+    }
     if (focused) {
       this.node.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
     }
@@ -271,6 +287,7 @@ export class HomePage extends Widget {
     return button;
   }
 
+  private _tour: Tour | null = null;
   private readonly _top = h('div', { className: 'tfkit-Top' });
   private readonly _box = h('div', { className: 'tfkit-Find', role: 'search' });
   private readonly _input = h('input', { type: 'search' });

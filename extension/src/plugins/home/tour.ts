@@ -1,0 +1,148 @@
+/** The tour of the home page: what is where, in a minute. It takes no focus before somebody asks it to. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { h } from '../../widgets/dom';
+
+export interface ITourStep {
+  readonly title: string;
+  readonly words: string;
+  /** What on the page is meant; a step whose part of the page is not there is left out. */
+  readonly target: string;
+}
+
+const MARK = 'tfkit-Tour-target';
+
+/** The steps, in the order in which a student needs them. */
+export function tourSteps(trans: TranslationBundle): ITourStep[] {
+  return [
+    {
+      title: trans.__('New here?'),
+      words: trans.__('A tour of this page takes a minute. Arrow keys go on and back, Escape ends it.'),
+      target: '.tfkit-Home h1'
+    },
+    {
+      title: trans.__('Go on here'),
+      words: trans.__('This button opens the next exercise: the notebook scrolls to its cell.'),
+      target: '.tfkit-Home .tfkit-Continue'
+    },
+    {
+      title: trans.__('Check your answer'),
+      words: trans.__(
+        'Write the cell that is asked for, then press Check above it. In seconds it says what passes and what was misunderstood. As often as you like: here you see how far you are.'
+      ),
+      target: '.tfkit-Home .tfkit-Tally'
+    },
+    {
+      title: trans.__('Find anything'),
+      words: trans.__('Units, exercises, and words with what they mean.'),
+      target: '.tfkit-Home .tfkit-Find'
+    },
+    {
+      title: trans.__('The path'),
+      words: trans.__('Each picture is a unit, each dot under it an exercise. Take them in order, or as you please.'),
+      target: '.tfkit-Home .tfkit-Path h2'
+    },
+    {
+      title: trans.__('Always at hand'),
+      words: trans.__(
+        'The Course panel lists every exercise beside your notebook. View → Course: Home leads back here, View → Course: Tour to this tour.'
+      ),
+      target: '.jp-SideBar [data-id="tfkit-course"], .tfkit-Home h1'
+    }
+  ];
+}
+
+export class Tour {
+  readonly node = h('section', { className: 'tfkit-Tour' });
+
+  /** `ended` is called once: when somebody has seen the last step, or wants to see no more. */
+  constructor(
+    private readonly _steps: readonly ITourStep[],
+    private readonly _trans: TranslationBundle,
+    private readonly _ended: () => void,
+    private readonly _page: Document = document
+  ) {
+    this.node.setAttribute('aria-label', _trans.__('Tour'));
+    this.node.addEventListener('keydown', event => this._key(event));
+    this._draw();
+  }
+
+  /** Marks what the step is about; to be called again when the page has been drawn anew. */
+  mark(): void {
+    this._page.querySelectorAll(`.${MARK}`).forEach(node => node.classList.remove(MARK));
+    if (this._at > 0) {
+      this._target?.classList.add(MARK);
+    }
+  }
+
+  end(): void {
+    const focused = this.node.contains(this._page.activeElement);
+    this._at = 0;
+    this.mark();
+    this.node.remove();
+    if (focused) {
+      const next = this._page.querySelector<HTMLElement>('.tfkit-Home .tfkit-Continue');
+      (next ?? this._page.querySelector<HTMLElement>('.tfkit-Home'))?.focus();
+    }
+    this._ended();
+  }
+
+  private get _here(): ITourStep[] {
+    return this._steps.filter(({ target }) => this._page.querySelector(target));
+  }
+
+  private get _target(): Element | null {
+    return this._page.querySelector(this._here[this._at]?.target ?? ':not(*)');
+  }
+
+  private _go(to: number): void {
+    if (to >= this._here.length) {
+      return this.end();
+    }
+    this._at = Math.max(0, to);
+    this._draw();
+    this._heading.focus({ preventScroll: true }); // what is new is read out, and the keys stay here
+    const still = this._page.defaultView?.matchMedia('(prefers-reduced-motion: reduce)').matches;
+    this._target?.scrollIntoView({ block: 'center', behavior: still ? 'auto' : 'smooth' });
+  }
+
+  private _draw(): void {
+    const steps = this._here;
+    const { title, words } = steps[this._at] ?? this._steps[0];
+    const button = (label: string, act: () => void, className = ''): HTMLElement =>
+      h('button', { type: 'button', className, onclick: act }, label);
+    const [first, last] = [this._at === 0, this._at === steps.length - 1];
+    this._heading.textContent = title;
+    const buttons = first
+      ? [button(this._trans.__('No, thank you'), () => this.end())]
+      : [
+          button(this._trans.__('Back'), () => this._go(this._at - 1)),
+          ...(last ? [] : [button(this._trans.__('End the tour'), () => this.end())])
+        ];
+    const on = first ? this._trans.__('Show me around') : last ? this._trans.__('Done') : this._trans.__('Next');
+    buttons.push(button(on, () => this._go(this._at + 1), 'tfkit-Tour-on'));
+    const place = h('span', { className: 'tfkit-Tour-place' });
+    place.textContent = first ? '' : this._trans.__('%1 of %2', this._at, steps.length - 1);
+    this.node.replaceChildren(
+      this._heading,
+      h('p', {}, words),
+      h('div', { className: 'tfkit-Tour-bar' }, place, ...buttons)
+    );
+    this.mark();
+  }
+
+  private _key(event: KeyboardEvent): void {
+    const keys: Record<string, () => void> = {
+      ArrowRight: () => this._go(this._at + 1),
+      ArrowLeft: () => this._go(this._at - 1),
+      Escape: () => this.end()
+    };
+    if (keys[event.key] && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      event.stopPropagation();
+      keys[event.key]();
+    }
+  }
+
+  private readonly _heading = h('h2', { tabIndex: -1 });
+  private _at = 0;
+}
