@@ -115,10 +115,10 @@ export async function generated() {
       `${BANNER}\nimport { IValidate } from '../widgets/schema';\n\nexport const validate: IValidate;\n`;
   }
   const imports = kinds.map(kind => `import { mount as ${kind} } from '../widgets/${kind}';`).join('\n');
-  const sheet = readFileSync(join(HERE, 'style/tokens.css'), 'utf-8');
+  const sheet = readFileSync(join(HERE, '../autograder/report/tokens.css'), 'utf-8');
   const framing = line => /--tfk-(ink|card|sunk|page|accent|line|lit|on-lit|on-accent)/.test(line);
   const parts = { FRAME: line => framing(line), SCALES: line => !framing(line) };
-  files['tokens.ts'] = `${BANNER.replace('the schema', 'style/tokens.css')}\n`;
+  files['tokens.ts'] = `${BANNER.replace('the schema', 'autograder/report/tokens.css')}\n`;
   for (const [name, wanted] of Object.entries(parts)) {
     const lines = sheet.split('\n').filter(line => !line.trim().startsWith('--') || wanted(line));
     const { code } = await transform(lines.join('\n'), { loader: 'css', minify: true });

@@ -24,6 +24,7 @@ from autograder.api import HINTS
 from autograder.nbgrader.rebuild import SHOWN_ONLY
 from autograder.report import verdict_html
 from autograder.report.formulas import render_formulas
+from autograder.report.tokens import light_tokens
 
 # what an output may bring, best first; text/html is cleaned, an svg becomes an <img>, in which scripts do not run
 MIMES = ("text/html", "text/markdown", "text/latex", "image/svg+xml", "image/png", "image/jpeg", "text/plain")
@@ -145,7 +146,7 @@ class SafePage(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Also drops notebook metadata (widget state) that nbconvert writes into script elements."""
         nb.metadata.pop("widgets", None)
-        self._text, self._attached = PAGE, ATTACHED
+        self._text, self._attached, self._tokens = PAGE, ATTACHED, f"<style>{light_tokens('.tfkit-verdict')}</style>"
         for cell in nb.cells:
             cell.metadata.pop("tags", None)
             if cell.cell_type == "code":
@@ -175,7 +176,8 @@ class SafePage(NbGraderPreprocessor):
     def _code(self, cell: NotebookNode) -> None:
         ours = cell.metadata.get("tfkit") or {}
         if "verdict" in ours:
-            data = {"text/html": verdict_html(ours["verdict"], self.hints), "text/plain": ""}
+            data = {"text/html": self._tokens + verdict_html(ours["verdict"], self.hints), "text/plain": ""}
+            self._tokens = ""  # once on a page; nbgrader's are white in every theme
             cell.outputs = [new_output("display_data", data=data)]
             return
         cell.outputs = [safe for output in cell.outputs if (safe := self._safe(output))]

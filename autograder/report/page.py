@@ -10,17 +10,29 @@ from statistics import mean, median
 from autograder.report.attempts import FullMarks
 from autograder.report.group import PASSED_BY, SHARED_BY, ExerciseSummary, Verdicts, exercises, share
 from autograder.report.scores import Scores
+from autograder.report.tokens import page_tokens
 
 STYLE = """
-:root{color-scheme:light dark;--full:#1a7f37;--part:#b07900;--none:#b3261e;--open:#7d8590;--line:#8888}
-body{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem}
-table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
-th,td{text-align:right;padding:.35rem .6rem;border-bottom:1px solid var(--line);vertical-align:top}
+html{background:var(--tfk-page)}
+body{font:15px/1.5 var(--tfk-font-ui);color:var(--tfk-ink);background:var(--tfk-page);max-width:62rem;margin:0 auto;
+padding:var(--tfk-s5) var(--tfk-s4) var(--tfk-s6)}
+h1{font-size:var(--tfk-t5);line-height:1.2;font-weight:650}
+h2{font-size:var(--tfk-t4);line-height:1.3;margin:var(--tfk-s6) 0 var(--tfk-s2)}
+main p{max-width:46rem}code,pre{font-family:var(--tfk-font-code)}
+a{color:var(--tfk-accent)}:focus-visible{outline:2px solid var(--tfk-accent);outline-offset:2px}
+table{border-collapse:collapse;width:100%;font-size:var(--tfk-t2);font-variant-numeric:tabular-nums}
+.scroll{overflow-x:auto;background:var(--tfk-card);border:1px solid var(--tfk-line);border-radius:var(--tfk-r3);
+padding:var(--tfk-s2) var(--tfk-s3)}
+th,td{text-align:right;padding:var(--tfk-s2) 10px;border-bottom:1px solid var(--tfk-line);vertical-align:top}
+tbody tr:last-child>*{border-bottom:0}thead th{color:var(--tfk-ink-soft);font-weight:600}
 th:first-child,td:first-child,.text{text-align:left}th[scope=row]{font-weight:normal}
-.bar{display:flex;height:1rem;width:8rem;margin-top:.3rem;border:1px solid var(--line)}
-.full{background:var(--full)}.part{background:var(--part)}.none{background:var(--none)}.open{background:var(--open)}
-.key{display:inline-block;width:.8rem;height:.8rem;margin-right:.3rem}.scroll{overflow-x:auto}
+.bar{display:flex;height:14px;width:8rem;margin-top:3px;background:var(--tfk-track);border-radius:var(--tfk-r1);overflow:hidden}
+.bar span+span{border-left:2px solid var(--tfk-card)}
+.full{background:var(--tfk-right)}.part{background:var(--tfk-wait)}.none{background:var(--tfk-wrong)}
+.open{background:repeating-linear-gradient(135deg,var(--tfk-line-strong) 0 2px,var(--tfk-track) 2px 6px)}
+.key{display:inline-block;width:.8rem;height:.8rem;margin-right:.3rem;border-radius:2px}
 thead th{white-space:nowrap}
+@media print{.scroll{overflow:visible;border:0;padding:0}.bar,.key{print-color-adjust:exact}}
 """
 KINDS = {"full": "full marks", "part": "part", "none": "none", "open": "not graded"}
 
@@ -44,7 +56,7 @@ def document(title: str, body: str, style: str = "") -> str:
     title = escape(title)
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>'
     return (
-        f'<!doctype html>\n<html lang="en"><head>{head}<style>{STYLE}{style}</style></head>\n'
+        f'<!doctype html>\n<html lang="en"><head>{head}<style>{page_tokens()}{STYLE}{style}</style></head>\n'
         f"<body><main><h1>{title}</h1>{body}</main></body></html>\n"
     )
 

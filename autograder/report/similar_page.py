@@ -11,8 +11,9 @@ from autograder.report.similar import ALIKE, KnownAnswerMatch, Match, Similarity
 SHOWN = 50  # pairs whose code is on the page
 STYLE = """
 .two{display:grid;grid-template-columns:1fr 1fr;gap:1rem}.two>div{min-width:0}
-pre{overflow-x:auto;border:1px solid var(--line);padding:.6rem;font-size:.85rem;line-height:1.4;margin:.3rem 0 1rem}
-mark{background:#ffd33d55;color:inherit;border-left:4px solid #b07900;padding-left:.3rem}
+pre{overflow-x:auto;border:1px solid var(--tfk-line);border-radius:var(--tfk-r2);background:var(--tfk-card);
+padding:.6rem;font-size:.85rem;line-height:1.4;margin:.3rem 0 1rem}
+mark{background:var(--tfk-wait-soft);color:inherit;border-left:4px solid var(--tfk-wait);padding-left:.3rem}
 pre mark{display:inline-block;min-width:95%}
 summary{cursor:pointer;padding:.3rem 0}h3{margin:1rem 0 0}
 @media(max-width:50rem){.two{grid-template-columns:1fr}}

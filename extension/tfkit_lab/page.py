@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from autograder.report.tokens import DARK_FRAME
+
 State = Mapping[str, Any]  # what a view shows: its trace, and the place in it
 STATIC = Path(__file__).parent / "static"
 
@@ -25,8 +27,7 @@ summary {{ cursor: pointer; color: var(--tfk-ink-soft, #565656); font-size: 13px
 .anchor-link {{ display: none }}
 .tfk {{ border: 1px solid var(--tfk-line); border-radius: 14px; padding: 16px !important; box-sizing: border-box }}
 @media (prefers-color-scheme: dark) {{ :root {{ color-scheme: dark; background: #0e1318;
---jp-ui-font-color1: #e6edf3; --jp-layout-color0: #0e1318; --jp-layout-color1: #161d24; --jp-layout-color2: #222b34;
---jp-border-color2: #35414d; --jp-brand-color1: #6cb6ff }} }}</style></head>
+{dark} }} }}</style></head>
 <body><main>{body}</main>
 <script type="application/json" id="state">{states}</script>
 <script type="module">
@@ -57,6 +58,7 @@ def page(title: str, states: Sequence[State], scripts: Mapping[str, Path], words
     files = {"": STATIC / "model.js", **scripts}
     packed = {kind: base64.b64encode(file.read_bytes()).decode() for kind, file in files.items()}
     return _PAGE.format(
+        dark=DARK_FRAME,
         title=html.escape(title),
         body="\n".join(parts),
         states=json.dumps(list(states)).replace("<", "\\u003c"),  # a token may read </script>

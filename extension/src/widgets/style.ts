@@ -1,4 +1,4 @@
-/** One style sheet for lab, exported page and static host, on the tokens of style/tokens.css, which come along. */
+/** One style sheet for lab, exported page and static host, on the tokens of autograder/report/tokens.css, which come along. */
 import { FRAME, SCALES } from '../generated/tokens';
 
 export const CSS = `

