@@ -79,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     adopt.add_argument("notebook", type=Path, metavar="NOTEBOOK.ipynb")
     adopt.add_argument("course", type=Path, metavar="COURSE_DIR", help="made if it is not there")
     adopt.set_defaults(run=_adopt)
+    _mcp_parser(commands.add_parser("mcp", help="serve exercises, checks and hints to an assistant, over stdio"))
     commands.add_parser("list", help="exercise ids, a line each").set_defaults(run=_list)
     commands.add_parser("doctor", help="sandbox, devices, versions; what is missing").set_defaults(run=_doctor)
     corpus = commands.add_parser("corpus", help="grade our own right and wrong answers")
@@ -101,6 +102,14 @@ def _misconceptions_parser(command: argparse.ArgumentParser) -> None:
     command.add_argument("--export", metavar="EXERCISE/NAME", help="print one that is kept as a table of wrong.toml")
     command.add_argument("-o", "--output", type=Path, metavar="FILE.html", help="the groups as a page, a new file")
     command.set_defaults(run=_misconceptions)
+
+
+def _mcp_parser(command: argparse.ArgumentParser) -> None:
+    command.add_argument("course", nargs="?", type=Path, metavar="COURSE",
+                         help="a course directory or a student's folder of notebooks, for rules and log")  # fmt: skip
+    command.add_argument("--trust", action="store_true", help="where there is no sandbox, run the code NOT ISOLATED")
+    command.add_argument("--log", action="store_true", help="serve nothing: show what assistants asked")
+    command.set_defaults(run=_mcp)
 
 
 def _check_parser(check: argparse.ArgumentParser) -> None:
@@ -340,6 +349,36 @@ def _adopt(arguments: argparse.Namespace) -> int:
         print(f"wrote {path}")
     arguments.assignments = [source.stem]
     return _lint(arguments)
+
+
+def _mcp(arguments: argparse.Namespace) -> int:
+    from autograder.assistants import log, rules
+
+    try:
+        found = rules.read_rules(arguments.course)
+        if arguments.log:
+            return _show_log(log.read(found.log), found.log)
+        try:
+            from autograder.assistants.server import make_server
+        except ImportError as error:
+            raise BadInput(f"`autograder mcp` needs {error.name}: {install('grading', 'mcp')}") from error
+        make_server(found, arguments.trust).run("stdio")
+    except (rules.BadRules, log.NoLog) as error:
+        raise BadInput(str(error)) from error
+    except KeyboardInterrupt:  # who started it in a terminal leaves
+        pass
+    return 0
+
+
+def _show_log(entries: Sequence[Any], file: Path) -> int:
+    from rich.console import Console
+
+    from autograder.assistants import log
+
+    if not entries:
+        raise BadInput(f"nothing is logged in {file}: no assistant has asked anything yet")
+    Console(highlight=False).print(log.table(entries))
+    return 0
 
 
 def _list(arguments: argparse.Namespace) -> int:

@@ -1,0 +1,101 @@
+"""One check for an assistant: `autograder check` in a warm process group of its own, which ends with its request."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+from anyio import to_thread
+
+from autograder.misconceptions import known_in
+from autograder.parse import LONGEST
+from autograder.warm import Process, WarmProcesses, request
+
+SECONDS = 300.0  # the autograder has limits of its own; this one is for when it hangs
+TICK = 1.0  # seconds from one sign of life to the next
+Tell = Callable[[float, str], Awaitable[object]]  # told the seconds, and what goes on
+
+
+class EngineError(RuntimeError):
+    """The check could not be made; the message says why."""
+
+
+class Engine:
+    """Checks, one at a time: an assistant that asks for ten at once gets them one after the other.
+
+    folder: of the course, whose own misconceptions are named too; trust: run the code where there is no box.
+    """
+
+    def __init__(self, folder: Path | None = None, trust: bool = False) -> None:
+        self._options = [*known_in(folder), *["--trust"] * trust]
+        self._warm = WarmProcesses(*["--trust"] * trust, own_group=True)
+        self._turn = anyio.Lock()
+
+    async def prepare(self) -> None:
+        """Loads what a check needs before the first one is asked for."""
+        await to_thread.run_sync(self._warm.prepare)
+
+    def close(self) -> None:
+        """Ends the processes that wait."""
+        self._warm.close()
+
+    async def check(self, exercise: str, code: str, tell: Tell) -> dict[str, Any]:
+        """The verdict, as `autograder check --json` prints it. Raises EngineError.
+
+        Cancelling it ends the process group and the box.
+        """
+        if len(code) > LONGEST:
+            raise EngineError(f"the code has {len(code)} characters, {LONGEST} at most are read")
+        found: dict[str, Any] | EngineError
+        async with anyio.create_task_group() as group:
+            group.start_soon(_tick, tell)
+            try:
+                async with self._turn:
+                    found = await self._run(exercise, code)
+            except EngineError as error:  # a group would wrap it
+                found = error
+            group.cancel_scope.cancel()
+        if isinstance(found, EngineError):
+            raise found
+        return found
+
+    async def _run(self, exercise: str, code: str) -> dict[str, Any]:
+        with tempfile.TemporaryDirectory(prefix="tfkit-check-") as folder:
+            answer = Path(folder) / "answer.py"
+            # half a character, which JSON can carry, is no UTF-8: the parser will say so of the mark in its place
+            answer.write_text(code, encoding="utf-8", errors="replace")
+            with self._warm.process() as process:
+                told = request(["check", exercise, str(answer), "--json", *self._options])
+                out, err = await to_thread.run_sync(_communicate, process, told, abandon_on_cancel=True)
+        for line in reversed(out.splitlines()):
+            try:
+                found = json.loads(line)
+            except ValueError:
+                continue  # a warning that some library prints
+            if isinstance(found, dict) and found.get("exercise") == exercise:
+                return {**found, "file": ""}
+        said = err.strip().splitlines()
+        raise EngineError(said[-1][:500] if said else "the autograder gave no verdict and no reason")
+
+
+def _communicate(process: Process, told: str) -> tuple[str, str]:
+    try:
+        return process.communicate(told, SECONDS)
+    except subprocess.TimeoutExpired:
+        raise EngineError(f"no verdict after {SECONDS:.0f} s: the check was stopped") from None
+    except ValueError as error:  # its pipes were closed because nobody waits any more
+        raise EngineError("the check was stopped") from error
+
+
+async def _tick(tell: Tell) -> None:
+    started = time.monotonic()
+    while True:
+        seconds = time.monotonic() - started
+        await tell(seconds, f"checking in the box, {seconds:.0f} s")
+        await anyio.sleep(TICK)

@@ -1,0 +1,128 @@
+"""What assistants asked and were told, a JSON object a line: for the instructor, and for the assistant's own history.
+
+Every line has `at` (UTC), `session` (of one run of the server), `student` (the account that it runs under), `client`
+(what the assistant's program calls itself), `tool`, and, where they are known, `exercise`, `level`, `status`, `score`,
+`max_score`, `misconception`, `seconds`, `code` (its SHA-256 and how many lines it has) and `refused` (why nothing was
+told). The code itself is not kept.
+"""
+
+from __future__ import annotations
+
+import getpass
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+LONGEST = 300  # characters of what a client sends
+MAX_BYTES = 64 << 20
+
+
+class NoLog(RuntimeError):
+    """The log cannot be written or read; the message says why."""
+
+
+class AssistantLog:
+    """Appends to the file; nothing is answered that could not be written down. Raises NoLog."""
+
+    def __init__(self, file: Path) -> None:
+        self.file, self.session, self.student = file, secrets.token_hex(4), _account()
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            os.close(self._open())
+        except OSError as error:
+            raise NoLog(f"{file}: {error.strerror}: give yourself the right to write there") from error
+
+    def write(self, tool: str, client: str, told: Mapping[str, Any]) -> None:
+        """Append one line."""
+        head = {"at": _now(), "session": self.session, "student": self.student, "client": client[:LONGEST]}
+        kept = {key: value[:LONGEST] if isinstance(value, str) else value for key, value in told.items()}
+        line = json.dumps({**head, "tool": tool, **kept}) + "\n"
+        try:
+            file = self._open()
+            try:
+                os.write(file, line.encode())  # one write: two servers do not mix their lines
+            finally:
+                os.close(file)
+        except OSError as error:
+            raise NoLog(f"the log {self.file} cannot be written ({error.strerror}), so nothing is told") from error
+
+    def of_student(self) -> list[dict[str, Any]]:
+        """The lines of this account."""
+        return [entry for entry in read(self.file) if entry.get("student") == self.student]
+
+    def _open(self) -> int:
+        return os.open(self.file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+
+
+def read(file: Path) -> list[dict[str, Any]]:
+    """The log's lines, oldest first; damaged ones are passed over. Raises NoLog."""
+    try:
+        if file.stat().st_size > MAX_BYTES:
+            raise NoLog(f"{file} has more than {MAX_BYTES >> 20} MiB: move it away, and a new one is begun")
+        return list(_entries(file.read_text(encoding="utf-8", errors="replace")))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise NoLog(f"{file} cannot be read: {error.strerror}") from error
+
+
+def _entries(text: str) -> Iterator[dict[str, Any]]:
+    for line in text.splitlines():
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(entry, dict) and isinstance(entry.get("tool"), str):
+            yield entry
+
+
+def fingerprint(code: str) -> dict[str, Any]:
+    """Enough to see whether the same code came twice, and how much of it there was."""
+    digest = hashlib.sha256(code.encode("utf-8", "replace")).hexdigest()
+    return {"sha256": digest, "lines": len(code.splitlines())}
+
+
+def table(entries: Iterable[Mapping[str, Any]]) -> Table:
+    """For a terminal: a row for each student and exercise: checks, hints by step, refusals, the last verdict."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    shown = Table(title="What assistants asked", title_justify="left", box=None, pad_edge=False)
+    for name in ("student", "exercise", "client", "last asked, UTC"):
+        shown.add_column(name, overflow="fold", no_wrap=name.startswith("last"))
+    for name in ("checks", "hints 1/2/3", "refused"):
+        shown.add_column(name, justify="right")
+    shown.add_column("last verdict", overflow="fold")
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for entry in entries:
+        groups.setdefault((str(entry.get("student")), str(entry.get("exercise") or "")), []).append(entry)
+    for (student, exercise), own in groups.items():
+        checks = [one for one in own if one["tool"] == "check" and "status" in one]
+        given = [one.get("level") for one in own if one["tool"] == "hint" and "refused" not in one]
+        last = checks[-1] if checks else {}
+        said = " ".join(str(last[key]) for key in ("status", "misconception") if last.get(key))
+        clients = ", ".join(sorted({str(one.get("client")) for one in own}))
+        counts = [str(len(checks)), "/".join(str(given.count(step)) for step in (1, 2, 3))]
+        refused = str(sum("refused" in one for one in own))
+        cells = [student, exercise or "(none named)", clients, str(own[-1].get("at"))[:16].replace("T", " ")]
+        shown.add_row(*map(escape, [*cells, *counts, refused, said]))
+    return shown
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _account() -> str:
+    try:
+        return os.environ.get("JUPYTERHUB_USER") or getpass.getuser()
+    except (OSError, KeyError):  # an account without a name
+        return str(os.getuid()) if hasattr(os, "getuid") else "unknown"

@@ -1,0 +1,78 @@
+"""What a course says of assistants: how much help they may pass on, and where the log lies.
+
+In the course directory's course.toml, or in that of the folder with a student's notebooks:
+
+    [assistants]
+    hints = 2          # steps of help: 0 none, 1 the concept, 2 what was seen, 3 the smallest counter-example
+
+Where `nbgrader_config.py` lies beside it, the smaller of this number and `c.ShowVerdicts.hints` counts: an assistant is
+never told more than the students are.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.api import HINTS
+
+FILE, TABLE = "course.toml", "assistants"
+LOG = Path(".tfkit") / "assistants.jsonl"
+
+
+class BadRules(ValueError):
+    """The course cannot be read; the message says what is wrong, where, and what to do."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AssistantRules:
+    """hints: steps of help that are passed on; log: the file of JSON lines; course: its folder, if one was named."""
+
+    hints: int
+    log: Path
+    course: Path | None = None
+
+
+def read_rules(course: Path | None) -> AssistantRules:
+    """The rules of the course in this folder, or of nobody in particular. Raises BadRules."""
+    if course is None:
+        state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+        return AssistantRules(hints=HINTS, log=Path(state) / "tfkit" / LOG.name)
+    if not course.is_dir():
+        raise BadRules(f"there is no folder {course}: name a course directory, or the folder with the notebooks")
+    return AssistantRules(hints=min(_own(course / FILE), _of_students(course)), log=course / LOG, course=course)
+
+
+def _own(path: Path) -> int:
+    if not path.exists():
+        return HINTS
+    try:
+        table: Any = tomllib.loads(path.read_text(encoding="utf-8")).get(TABLE, {})
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadRules(f"{path} is no TOML: {str(error).splitlines()[0]}") from None
+    if not isinstance(table, dict):
+        raise BadRules(f"{path}: {TABLE} must be a table: write [{TABLE}] and hints = 2 below it")
+    if strange := sorted(table.keys() - {"hints"}):
+        raise BadRules(f"{path}: [{TABLE}] has {strange[0]!r}, which means nothing here; it may have hints")
+    hints = table.get("hints", HINTS)
+    if isinstance(hints, bool) or not isinstance(hints, int) or not 0 <= hints <= HINTS:
+        raise BadRules(f"{path}: [{TABLE}] hints = {hints!r} must be a whole number from 0 to {HINTS}")
+    return hints
+
+
+def _of_students(course: Path) -> int:
+    """`c.ShowVerdicts.hints` of an instructor's directory; a student's folder has no such file."""
+    if not (course / "nbgrader_config.py").is_file():
+        return HINTS
+    try:
+        from autograder.report.recipes import hints_of
+        from autograder.report.scores import NoExport
+    except ImportError as error:
+        raise BadRules(f"{course}/nbgrader_config.py cannot be read without {error.name}") from error
+    try:
+        return hints_of(course)
+    except NoExport as error:
+        raise BadRules(str(error)) from error

@@ -1,0 +1,99 @@
+"""The last thing that every answer passes: no line of a solution leaves by the door.
+
+The box of an exercise holds neither its reference nor its right answers, so the code that is checked cannot read them.
+It does hold the parts of earlier units, which the course gives it to build on, and code could print those. What is
+compared here has neither spaces nor quotation marks, so that `repr` and another layout hide nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from autograder import registry
+from autograder.answers import answers
+from autograder.api import Exercise
+from autograder.assistants.statement import NoStatement, definition, statement_of
+
+WITHHELD = "[a line of a solution was withheld]"
+SHORTEST = 12  # characters that count: what is shorter, `return x + y`, tells nothing
+LONGEST = 2000  # characters of one text: what a student's code says ends up in texts, and needs no more
+_NOISE = re.compile(r"[\s'\"\\]+")
+
+
+def squeeze(text: str) -> str:
+    """The text without what layout and quotation change."""
+    return _NOISE.sub("", text)
+
+
+@lru_cache(maxsize=1)
+def solution_lines() -> frozenset[str]:
+    """Every telling line of every reference and of every collected right answer, squeezed.
+
+    A line that the course itself shows, in a lesson or in what is handed out, is no secret.
+    """
+    shown = "".join(squeeze(text) for exercise in registry.exercises() for text in _shown(exercise))
+    lines = {line for exercise in registry.exercises() for line in _lines_of(exercise)}
+    return frozenset(line for line in lines if len(line) >= SHORTEST and line not in shown)
+
+
+def _shown(exercise: Exercise) -> tuple[str, str]:
+    try:
+        statement = statement_of(exercise)
+    except NoStatement:
+        return "", ""
+    return statement.lesson, statement.code
+
+
+def _lines_of(exercise: Exercise) -> Iterator[str]:
+    for reference in exercise.references:
+        try:
+            yield from code_lines(definition(reference))
+        except NoStatement:  # it cannot be read by an answer either
+            continue
+    for path in answers(exercise, "right"):
+        yield from code_lines(ast.parse(path.read_text(encoding="utf-8")))
+
+
+def code_lines(tree: ast.AST) -> Iterator[str]:
+    """The lines of every body in the tree, squeezed; docstrings are no code."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
+            for part in node.body:
+                if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant)):
+                    yield from map(squeeze, ast.unparse(part).splitlines())
+
+
+def withhold(value: Any, own: str = "") -> Any:
+    """A JSON value whose texts have lost each line with a line of a solution in it; texts are cut to LONGEST.
+
+    own: the code that was sent, whose lines come back as they are.
+    """
+    return _withhold(value, squeeze(own))
+
+
+def _withhold(value: Any, own: str) -> Any:
+    if isinstance(value, str):
+        return _text(value, own)
+    if isinstance(value, list | tuple):
+        kept = [_withhold(one, own) for one in value]
+        whole = "".join(one for one in kept if isinstance(one, str))
+        return [WITHHELD] if _telling(whole, own) else kept  # a line dealt out over the entries of a list
+    if isinstance(value, dict):
+        return {_text(str(key), own): _withhold(one, own) for key, one in value.items()}
+    return value
+
+
+def _text(text: str, own: str) -> str:
+    if not _telling(text, own):
+        return text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
+    kept = "\n".join(WITHHELD if _telling(line, own) else line for line in text.splitlines())
+    return WITHHELD if _telling(kept, own) else kept[:LONGEST]
+
+
+def _telling(text: str, own: str) -> bool:
+    squeezed = squeeze(text)
+    return len(squeezed) >= SHORTEST and any(line in squeezed and line not in own for line in solution_lines())

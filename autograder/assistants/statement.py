@@ -1,0 +1,106 @@
+"""What a student sees of an exercise before it is solved: its section of the lesson, its signatures and docstrings.
+
+Everything is read from files with `ast` and never imported, and no line of a function's body is ever in reach of what
+is returned: a statement is put together from what may be shown, not cut out of what may not.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import importlib.util
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from autograder.api import Exercise
+
+STUB = "raise NotImplementedError"
+_MARKER = re.compile(r"^# %%(?P<kind> \[markdown\])?(?P<rest>.*)$")
+_EXERCISE = re.compile(r'exercise="([^"]+)"')
+_SECTION = re.compile(r"(?m)^(?=## )")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """An exercise as it is set: `lesson` is Markdown (shapes stand in it and in the docstrings), `code` has stubs."""
+
+    lesson: str
+    code: str
+
+
+class NoStatement(RuntimeError):
+    """The exercise's own files cannot be read; the message says which."""
+
+
+def statement_of(exercise: Exercise) -> Statement:
+    """The exercise as a student sees it. Raises NoStatement."""
+    return Statement(_lesson(exercise), "\n\n\n".join(stub(reference) for reference in exercise.references))
+
+
+@lru_cache(maxsize=256)
+def stub(reference: str) -> str:
+    """The head and the docstrings of `module:name`, with a stub in the place of each body. Raises NoStatement."""
+    node = copy.deepcopy(definition(reference))
+    if isinstance(node, ast.FunctionDef):
+        return ast.unparse(_emptied(node))
+    kept: list[ast.stmt] = _docstring(node)
+    kept += [_emptied(part) for part in node.body if isinstance(part, ast.FunctionDef)]
+    node.body, node.decorator_list = kept, []
+    return ast.unparse(node)
+
+
+def _emptied(function: ast.FunctionDef) -> ast.FunctionDef:
+    """The function without types, decorators and body, as a released notebook has it."""
+    given = [part for part in function.body if ast.unparse(part) == "super().__init__()"]
+    function.body = [*_docstring(function), *given, *ast.parse(STUB).body]
+    function.returns, function.decorator_list = None, []
+    for argument in ast.walk(function.args):
+        if isinstance(argument, ast.arg):
+            argument.annotation = None
+    return function
+
+
+def _docstring(node: ast.FunctionDef | ast.ClassDef) -> list[ast.stmt]:
+    return node.body[:1] if ast.get_docstring(node) is not None else []
+
+
+def definition(reference: str) -> ast.FunctionDef | ast.ClassDef:
+    """The function or class that `module:name` names, parsed and not imported. Raises NoStatement."""
+    module, _, symbol = reference.partition(":")
+    spec = importlib.util.find_spec(module)
+    if spec is None or spec.origin is None:
+        raise NoStatement(f"the module {module} is not installed, so the exercise cannot be shown")
+    for node in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == symbol:
+            return node
+    raise NoStatement(f"{module} defines no function or class {symbol}, so the exercise cannot be shown")
+
+
+def _lesson(exercise: Exercise) -> str:
+    """The words from the heading of the exercise's section to its cell."""
+    path = exercise.folder / "lesson.py" if exercise.folder else None
+    if path is None or not path.is_file():  # a package may bring checks without a lesson
+        return ""
+    text: list[str] = []
+    for is_text, marker, source in _cells(path.read_text(encoding="utf-8")):
+        if exercise.id in _EXERCISE.findall(marker):
+            return _SECTION.split("\n\n".join(text))[-1].strip()
+        if is_text and "role=" not in marker:  # a question with a role has a mark scheme in it
+            text.append(source)
+    raise NoStatement(f"{path.parent.name}/lesson.py has no cell for {exercise.id}")
+
+
+def _cells(lesson: str) -> Iterator[tuple[bool, str, str]]:
+    """Whether it is text, the rest of its marker, and the source of each cell of a lesson in the percent format."""
+    marker, lines, is_text = "", [], False
+    for line in [*lesson.splitlines(), "# %%"]:
+        found = _MARKER.match(line)
+        if found is None:
+            lines.append(re.sub(r"^# ?", "", line) if is_text else line)
+            continue
+        if marker or lines:
+            yield is_text, marker, "\n".join(lines).strip()
+        marker, lines, is_text = found["rest"], [], found["kind"] is not None

@@ -1,0 +1,51 @@
+"""No line of a solution goes out, however it is laid out or quoted; what is not one goes out as it is."""
+
+import pytest
+
+from autograder.assistants.secrecy import LONGEST, WITHHELD, solution_lines, squeeze, withhold
+
+LINE = "h = torch.tanh(x @ w_x + h @ w_h + b)"  # of rnn.cell's reference, in its own words
+
+
+@pytest.fixture(autouse=True)
+def one_line(monkeypatch):
+    monkeypatch.setattr("autograder.assistants.secrecy.solution_lines", lambda: frozenset({squeeze(LINE)}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LINE,
+        f"    {LINE}",
+        LINE.replace(" ", ""),
+        repr(f"\n{LINE}\n"),
+        f"ValueError: {LINE}",
+        LINE.replace("@", "\n@"),
+        f"'{LINE[:9]}' '{LINE[9:]}'",
+    ],
+)
+def test_a_line_is_withheld(text):
+    assert squeeze(LINE) not in squeeze(withhold(text)) and WITHHELD in withhold(text)
+
+
+def test_only_the_line_is_withheld_of_a_text():
+    assert withhold(f"before\n{LINE}\nafter") == f"before\n{WITHHELD}\nafter"
+
+
+def test_in_lists_and_keys_too():
+    assert withhold({"a": [LINE, 3, None], LINE: True}) == {"a": [WITHHELD, 3, None], WITHHELD: True}
+    assert withhold(LINE.split(" ")) == [WITHHELD]
+
+
+def test_the_students_own_line_comes_back():
+    assert withhold({"line": LINE}, own=f"def f():\n    {LINE}\n") == {"line": LINE}
+
+
+def test_other_texts_stay_and_long_ones_are_cut():
+    assert withhold("Your scores are divided by d.") == "Your scores are divided by d."
+    assert len(withhold("x" * 10 * LONGEST)) < LONGEST + 5
+
+
+def test_the_lines_are_those_of_references_and_right_answers():
+    assert len(solution_lines.__wrapped__()) > 1500
+    assert squeeze("return torch.ones(length, length, dtype=torch.bool).tril()") in solution_lines.__wrapped__()
