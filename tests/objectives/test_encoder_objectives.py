@@ -13,7 +13,15 @@ from tfkit.objectives.distillation import distillation_loss
 from tfkit.objectives.permutation_lm import PermutationLM, permutation_masks
 from tfkit.objectives.replaced_tokens import replace_tokens, replaced_token_detection_loss
 from tfkit.objectives.sentence_pairs import next_sentence_pairs, sentence_order_pairs
-from tfkit.objectives.text_to_text import similarity_label, text_to_text
+from tfkit.objectives.text_to_text import (
+    GLUE,
+    LABELS,
+    PREFIXES,
+    SUPERGLUE,
+    mark_pronoun,
+    similarity_label,
+    text_to_text,
+)
 from tfkit.objectives.translation_lm import translation_lm_inputs
 
 DOCUMENTS = [["a1", "a2", "a3"], ["b1"], ["c1", "c2"]]
@@ -116,6 +124,20 @@ def test_control_codes_come_first_and_padding_is_not_scored():
 def test_text_to_text():
     assert text_to_text("stsb", sentence1="A.", sentence2="B.") == "stsb sentence1: A. sentence2: B."
     assert similarity_label(2.57) == "2.6" and similarity_label(5) == "5.0"
+
+
+def test_superglue_as_text():
+    fields = {"hypothesis": "It rained.", "premise": "Wet.", "choice1": "A.", "choice2": "B.", "question": "cause"}
+    assert text_to_text("copa", **fields) == "copa choice1: A. choice2: B. premise: Wet. question: cause"
+    assert text_to_text("super_rte", **fields) == "rte hypothesis: It rained. premise: Wet."
+    assert len(SUPERGLUE) == 8 and {*GLUE, *SUPERGLUE} <= PREFIXES.keys() and LABELS.keys() <= PREFIXES.keys()
+
+
+def test_a_pronoun_is_marked():
+    assert mark_pronoun("The fish ate the worm. It was tasty.", 5) == "The fish ate the worm. *It* was tasty."
+    assert mark_pronoun("a b c", 1, 2) == "a *b c*"
+    with pytest.raises(ValueError, match="words 3 to 3 are not in the text, which has 3"):
+        mark_pronoun("a b c", 3)
 
 
 def test_text_to_text_says_what_is_wrong():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tfkit.objectives.denoising import Denoising, delete_tokens, infill, permute_sentences, rotate
 from tfkit.objectives.future_ngram import future_ngram_loss
-from tfkit.objectives.gap_sentences import gap_sentences, principal_sentences
+from tfkit.objectives.gap_sentences import gap_sentences, joint_gap_sentences, principal_sentences
 from tfkit.objectives.span_corruption import SpanCorruption, random_partition, span_corruption
 
 FIRST, EOS, PAD, MASK = 999, 1, 0, 500
@@ -189,6 +189,16 @@ def test_gap_sentences():
     sentences = [["a", "b"], ["c"], ["d", "e"]]
     assert gap_sentences(sentences, [2, 0], "_") == (["_", "c", "_"], ["a", "b", "d", "e"])
     assert gap_sentences(sentences, [], "_") == (["a", "b", "c", "d", "e"], [])
+
+
+def test_gap_sentences_and_masked_words_at_once():
+    sentences = [["a", "b"], ["c"], ["d", "e"]]
+    inputs, asked, targets = joint_gap_sentences(
+        sentences, [1], "1", "2", lambda number, place: (number, place) != (0, 0)
+    )
+    assert (inputs, targets) == (["a", "2", "1", "2", "2"], ["c"])
+    assert asked == [None, "b", None, "d", "e"]
+    assert joint_gap_sentences(sentences, [1], "1", "2", lambda *_: False)[::2] == gap_sentences(sentences, [1], "1")
 
 
 def test_principal_sentences_are_the_ones_most_like_the_rest():

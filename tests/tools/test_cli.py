@@ -46,6 +46,16 @@ def test_anatomy():
     assert len(shown("anatomy", "gpt2", "--depth", "0").splitlines()) == 2
 
 
+def test_anatomy_under_published_names():
+    rows = shown("anatomy", "bert-base-uncased", "--names", "hf").splitlines()
+    assert "109,482,240" in rows[1]
+    assert any(row.split()[:2] == ["query", "590,592"] and "weight[768, 768]" in row for row in rows)
+    assert any("0 … 11  (12 alike)" in row and "7,087,872" in row for row in rows)
+    assert any(
+        "c_attn" in row and "weight[768, 2304]" in row for row in shown("anatomy", "gpt2", "--names", "hf").splitlines()
+    )
+
+
 def test_diff_of_parent_and_child():
     text = shown("diff", "bert", "roberta")
     assert "no next-sentence task" in text
@@ -73,6 +83,8 @@ def test_flatten_runs_alone(tmp_path):
     ("arguments", "message"),
     [
         (["anatomy", "nope"], "tfkit anatomy: no architecture or preset 'nope'"),
+        (["anatomy", "transformer", "--names", "hf"], "tfkit anatomy: Transformer has no published names"),
+        (["anatomy", "bert", "--names", "theirs"], "tfkit anatomy: --names is ours or hf, not 'theirs'"),
         (["anatomy", "bert", "--head", "tail"], "tfkit anatomy: BERT has no head 'tail'"),
         (["flatten", "nope"], "tfkit flatten: no architecture 'nope'"),
         (["flatten", "bert", "--head", "tail"], "tfkit flatten: bert has no head 'tail'"),

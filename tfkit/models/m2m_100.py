@@ -51,6 +51,11 @@ BIG = {"n_layers": 24, "n_decoder_layers": 24, "d_ff": 8192, "d_decoder_ff": 819
 PRESETS: dict[str, dict] = {"m2m100_418M": {}, "m2m100_1.2B": BIG}
 
 
+def language_tables():
+    """The tokens of the languages that each published size knows: preset -> {code: id}."""
+    return {name: {code: language_id(code) for code in LANGUAGES} for name in PRESETS}
+
+
 def sinusoids(length, dim):
     """Sines left, cosines right, from 1 to 1/10000, both reached -> float32 [length,dim]. In float32, like fairseq's:
     far positions have few digits, and what was trained has seen those."""

@@ -50,6 +50,12 @@ def language_id(code):
     return FIRST_LANGUAGE + LANGUAGES.index(code)
 
 
+def language_tables():
+    """The tokens of the languages that each published size knows: preset -> {code: id}."""
+    codes = {name: LANGUAGES if "50" in name else LANGUAGES[:25] for name in PRESETS}
+    return {name: {code: language_id(code) for code in known} for name, known in codes.items()}
+
+
 class EncoderLayer(bart.EncoderLayer):
     def forward(self, x, mask):
         x = x + self.drop(self.self_attn(self.norm1(x), mask=mask))

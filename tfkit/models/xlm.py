@@ -82,6 +82,23 @@ PRESETS: dict[str, dict] = {
     "xlm-mlm-100-1280": {"n_langs": 100, **WIDE},
 }
 
+XNLI_LANGUAGES = "ar bg de el en es fr hi ru sw th tr ur vi zh"
+LANGUAGES_17 = "ar de en es fr hi it ja ko nl pl pt ru sv tr vi zh"
+LANGUAGES_100 = (  # codes of Wikipedias: "simple" is simple English, "als" Alemannic
+    "af als am an ang ar arz ast az bar be bg bn br bs ca ceb ckb cs cy da de el en eo es et eu fa fi fr fy ga gan gl "
+    "gu he hi hr hu hy ia id is it ja jv ka kk kn ko ku la lb lt lv mk ml mn mr ms my nds ne nl nn no oc pl pt ro ru "
+    "scn sco sh si simple sk sl sq sr sv sw ta te th tl tr tt uk ur uz vi war wuu yi zh zh_classical zh_min_nan zh_yue"
+)
+
+
+def language_tables():
+    """The rows of the languages in each published size that knows several: preset -> {code: row}, alphabetically."""
+    pairs = {name: f"{name[8:10]} {name[10:12]}" for name, size in PRESETS.items() if size.get("n_langs") == 2}
+    many = {name: XNLI_LANGUAGES for name, size in PRESETS.items() if size.get("n_langs") == 15}
+    many |= {"xlm-mlm-17-1280": LANGUAGES_17, "xlm-mlm-100-1280": LANGUAGES_100}
+    tables = {**pairs, **many}
+    return {name: {code: row for row, code in enumerate(sorted(codes.split()))} for name, codes in tables.items()}
+
 
 class Embeddings(bert.Embeddings):
     def __init__(self, c):

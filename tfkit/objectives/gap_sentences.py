@@ -4,7 +4,7 @@ It is so close to summarising that Pegasus needs few examples of that."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 
@@ -24,6 +24,34 @@ def gap_sentences(
         else:
             inputs += sentence
     return inputs, targets
+
+
+def joint_gap_sentences(
+    sentences: Sequence[Sequence[Any]],
+    chosen: Collection[int],
+    mask: Any,
+    word_mask: Any,
+    blank: Callable[[int, int], bool],
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """Gap sentences and masked words at once (the paper's figure 1): single words of the sentences that stay are
+    blanked, and the encoder is to say them, while the decoder writes the sentences that are gone.
+
+    sentences, chosen, mask: as `gap_sentences` has them; word_mask: another token; blank(sentence, place): whether that
+    word is blanked (the paper's 15%) -> (inputs, encoder_targets, targets): flat lists; encoder_targets is as long as
+    inputs, None where nothing is asked. The loss is the sum of the two cross-entropies.
+    """
+    inputs: list[Any] = []
+    encoder_targets: list[Any] = []
+    for number, sentence in enumerate(sentences):
+        if number in chosen:
+            inputs.append(mask)
+            encoder_targets.append(None)
+            continue
+        for place, token in enumerate(sentence):
+            blanked = blank(number, place)
+            inputs.append(word_mask if blanked else token)
+            encoder_targets.append(token if blanked else None)
+    return inputs, encoder_targets, gap_sentences(sentences, chosen, mask)[1]
 
 
 def principal_sentences(sentences: Sequence[Sequence[Any]], count: int) -> list[int]:

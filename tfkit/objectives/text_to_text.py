@@ -11,6 +11,34 @@ PREFIXES = {
     "mnli": "mnli hypothesis: {hypothesis} premise: {premise}",
     "qnli": "qnli question: {question} sentence: {sentence}",
     "squad": "question: {question} context: {context}",
+    "mrpc": "mrpc sentence1: {sentence1} sentence2: {sentence2}",
+    "qqp": "qqp question1: {question1} question2: {question2}",
+    "rte": "rte sentence1: {sentence1} sentence2: {sentence2}",
+    "wsc": "wsc: {text}",  # the pronoun stands between asterisks, see `mark_pronoun`; WNLI and DPR are put so, too
+    "boolq": "boolq passage: {passage} question: {question}",
+    "cb": "cb hypothesis: {hypothesis} premise: {premise}",
+    "copa": "copa choice1: {choice1} choice2: {choice2} premise: {premise} question: {question}",
+    "multirc": "multirc question: {question} answer: {answer} paragraph: {paragraph}",
+    "record": "record query: {query} entities: {entities} passage: {passage}",
+    "super_rte": "rte hypothesis: {hypothesis} premise: {premise}",  # RTE as SuperGLUE names its fields
+    "wic": "wic sentence1: {sentence1} sentence2: {sentence2} word: {word}",
+}
+GLUE = ("cola", "sst2", "mrpc", "stsb", "qqp", "mnli", "qnli", "rte", "wsc")
+SUPERGLUE = ("boolq", "cb", "copa", "multirc", "record", "super_rte", "wic", "wsc")
+LABELS = {  # what T5 writes, in the order of the data sets' numbers; the other tasks' answers are text, or a score
+    "cola": ("unacceptable", "acceptable"),
+    "sst2": ("negative", "positive"),
+    "mrpc": ("not_equivalent", "equivalent"),
+    "qqp": ("not_duplicate", "duplicate"),
+    "mnli": ("entailment", "neutral", "contradiction"),
+    "qnli": ("entailment", "not_entailment"),
+    "rte": ("entailment", "not_entailment"),
+    "super_rte": ("entailment", "not_entailment"),
+    "boolq": ("False", "True"),
+    "cb": ("entailment", "contradiction", "neutral"),
+    "copa": ("choice1", "choice2"),
+    "multirc": ("False", "True"),
+    "wic": ("False", "True"),
 }
 
 
@@ -31,3 +59,17 @@ def text_to_text(task: str, **fields: str) -> str:
 def similarity_label(score: float) -> str:
     """STS-B's score from 1 to 5 as text, rounded to a fifth: a regression becomes 21 words. 2.57 -> '2.6'"""
     return f"{round(score * 5) / 5:.1f}"
+
+
+def mark_pronoun(text: str, place: int, length: int = 1) -> str:
+    """For "wsc": the `length` words from word number `place` on between asterisks, so that the question is one of the
+    text itself. Raises ValueError for a place outside it.
+
+    >>> mark_pronoun("The fish ate the worm. It was tasty.", 5)
+    'The fish ate the worm. *It* was tasty.'
+    """
+    words = text.split()
+    if not 0 <= place < place + length <= len(words):
+        raise ValueError(f"words {place} to {place + length - 1} are not in the text, which has {len(words)}")
+    marked = "*" + " ".join(words[place : place + length]) + "*"
+    return " ".join([*words[:place], marked, *words[place + length :]])

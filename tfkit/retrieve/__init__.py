@@ -2,6 +2,7 @@
 
 from .answers import answers
 from .dense import DenseIndex
+from .reading import AnswerSpan, RetrieveThenRead, best_spans
 from .retriever import RetrievedDocuments, Retriever
 
-__all__ = ["DenseIndex", "RetrievedDocuments", "Retriever", "answers"]
+__all__ = ["AnswerSpan", "DenseIndex", "RetrieveThenRead", "RetrievedDocuments", "Retriever", "answers", "best_spans"]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
-from itertools import groupby
 from pathlib import Path
 from typing import Annotated
 
@@ -78,35 +76,36 @@ def anatomy(
     name: Annotated[str, typer.Argument(help="an architecture, or a published size by its own name")],
     preset: Annotated[str | None, typer.Option(help="a size of that architecture")] = None,
     head: Annotated[str | None, typer.Option(help="such as seq2seq_lm")] = None,
-    depth: Annotated[int, typer.Option(help="how deep to look")] = 4,
+    depth: Annotated[int | None, typer.Option(help="how deep to look")] = None,
+    names: Annotated[str, typer.Option(help="ours, or hf: as in published files")] = "ours",
 ) -> None:
     """The tree of modules with shapes and parameter counts. No memory is taken for weights."""
     import torch
 
     from ..hub import from_config
+    from .anatomy import parts, published_parts, published_tensors
 
     try:
+        if names not in ("ours", "hf"):
+            raise ValueError(f"--names is ours or hf, not {names!r}")
         with torch.device("meta"):
             model = from_config(name, head=head, preset=preset)
+        if names == "hf":
+            tensors = published_tensors(model, registry.load(registry.name_of(model)))
+            rows = published_parts(type(model).__name__, tensors, 8 if depth is None else depth)
+        else:
+            rows = parts(type(model).__name__, model, 4 if depth is None else depth)
     except (LookupError, ValueError) as error:
         raise refuse("anatomy", error) from None
-    table = Table("module", "parameters", "class", "weights", box=None, padding=(0, 2, 0, 0))
+    columns = ["module", "parameters", "class", "weights"]
+    table = Table(
+        *(column for column in columns if names == "ours" or column != "class"), box=None, padding=(0, 2, 0, 0)
+    )
     table.columns[1].justify = "right"
-    for row in parts(type(model).__name__, model, depth):
-        table.add_row(*row)
+    for row in rows:
+        shapes = row.shapes.replace("[", r"\[")
+        table.add_row(row.name, f"{row.parameters:,}", *([row.kind] if names == "ours" else []), shapes)
     console().print(table)
-
-
-def parts(name: str, module, depth: int, indent: str = "") -> Iterator[tuple[str, str, str, str]]:
-    """A module and what is in it, a row each: name, parameters, class, shapes. Neighbours that are alike are one."""
-    count = sum(p.numel() for p in module.parameters())
-    shapes = "  ".join(f"{n}{list(p.shape)}" for n, p in module.named_parameters(recurse=False))
-    yield indent + name, f"{count:,}", type(module).__name__, shapes.replace("[", r"\[")
-    if depth > 0:
-        for _, alike in groupby(module.named_children(), key=lambda child: repr(child[1])):
-            (first, child), *more = alike
-            title = first if not more else f"{first} … {more[-1][0]}  ({len(more) + 1} alike)"
-            yield from parts(title, child, depth - 1, indent + "  ")
 
 
 @app.command()

@@ -245,6 +245,58 @@ except NotImplementedError:
     print("Build translation_lm_inputs first.")
 
 # %% [markdown]
+# **One language, or a hundred.** Two children show how little the recipe needs. **FlauBERT** (Le et al. 2019) is French: the layers are XLM's without the languages, the objective is RoBERTa's masked words alone, and what is new are 71 GB of French text and a test for it, FLUE, as GLUE is one for English.
+# **XLM-RoBERTa** (Conneau et al. 2019) went the other way and left things *out* of XLM: no translation pairs, no language embeddings, no word about which language a text is in, only RoBERTa's objective on 2.5 TB of 100 languages (small ones read more often than their share), with one vocabulary of 250,000 pieces for all. Fine-tuned on English
+# questions alone, it answers them in Swahili. More languages help the small ones until the room in the model gets scarce and all get worse: *the curse of multilinguality*; the cure was a wider model.
+#
+# **Predict, then run.** What part of XLM-RoBERTa's base size is its table of pieces?
+
+# %% role="predict"
+predict("08.table", predict.number("The table's share of XLM-RoBERTa base (0 to 1)", within=0.1))
+
+# %% role="demo"
+import tfkit
+
+guess = predicted("08.table")
+for name in ("bert-base-uncased", "flaubert_base_cased", "xlm-mlm-100-1280", "xlm-roberta-base", "xlm-roberta-large"):
+    with torch.device("meta"):  # shapes and no memory
+        model = tfkit.from_config(name)
+    every, table = sum(p.numel() for p in model.parameters()), model.embed.tokens.weight.numel()
+    print(f"{name:20} {every / 1e6:4.0f} million weights, {table / every:4.0%} of them the table of {len(model.embed.tokens.weight):,} pieces")
+    if name == "xlm-roberta-base":
+        guess.compare(table / every)
+
+# %% [markdown]
+# ## 7 · The same encoder as a decoder
+#
+# "Encoder" is not a property of the weights. Give BERT a causal mask and shift its labels, and it is a left-to-right language model: the same modules, the same names, the same file (in the library, head `causal_lm`; in the authors' code `BertLMHeadModel`). XLM was trained so from the start, as one of its three variants, and BERT2BERT writes with it (unit 10).
+# Conversely, a GPT without its mask would read both ways. What a model is lies in its objective and its mask.
+#
+# **Predict, then run.** Both heads get the same weights. The last of five words is changed. At which positions do the scores move?
+
+# %% role="predict"
+predict("08.causal-head", predict.mask("Changing word 5 moves which positions?", ["masked_lm", "causal_lm"], 5))
+
+# %% role="demo"
+guess = predicted("08.causal-head")
+SIZE = {"vocab_size": 40, "d_model": 16, "n_heads": 2, "d_ff": 32, "n_layers": 2, "max_length": 64}
+torch.manual_seed(0)
+reader, writer = (tfkit.from_config("bert", head=head, **SIZE).eval() for head in ("masked_lm", "causal_lm"))
+for parameter in reader.parameters():
+    parameter.data += 0.3 * torch.randn_like(parameter)  # fresh weights are too small to see anything
+writer.load_state_dict(reader.state_dict())  # strictly: every name fits
+ids = torch.tensor([[5, 6, 7, 8, 9]])
+other, moved = ids.clone(), []
+other[0, 4] = 30
+with torch.no_grad():
+    for name, model in {"masked_lm": reader, "causal_lm": writer}.items():
+        moved.append((model(ids).logits - model(other).logits).abs().amax(-1)[0] > 1e-5)
+        print(f"{name:10} positions that move: {[i + 1 for i in moved[-1].nonzero().flatten().tolist()]}, loss on its own words {model(ids, labels=ids).loss:.2f}")
+guess.compare(torch.stack(moved))
+
+# %% [markdown]
+# One line of difference, and what was an encoder writes. It would not write *well*: weights that learned with both sides in sight are lost without the right one, so the pairs of unit 10 are fine-tuned first.
+#
 # ## The experiment: two encoders, two questions, the same steps
 #
 # A text whose truth we know: each sentence has one of six topics, each of the 60 words belongs to two of them, and the order is free. A word
@@ -395,7 +447,6 @@ except NotImplementedError:
 # name. When all is in place, the copy computes its attention with the class that you built in unit 03, on the weights of the file.
 
 # %% role="demo"
-import tfkit
 from tfkit.models import bert
 from tfkit.namemap import NameMap
 from tfkit.nn import MultiHeadAttention
@@ -422,6 +473,23 @@ except (ValueError, RuntimeError, IndexError) as problem:
     print("ours in layer 0:", *(name for name in model.state_dict() if name.startswith("layers.0") and name.endswith("weight")))
 
 # %% [markdown]
+# **The whole of BERT under both names**, a layer of its twelve: ours on the left, on the right as its file has it. In a terminal, `tfkit anatomy bert-base-uncased` and `tfkit anatomy bert-base-uncased --names hf` print each.
+
+# %% role="demo"
+from itertools import zip_longest
+
+from tfkit.tools.anatomy import parts, published_parts, published_tensors
+
+with torch.device("meta"):
+    published = tfkit.from_config("bert-base-uncased")
+ours = list(parts("BERT", published, 6))
+theirs = list(published_parts("BertModel", published_tensors(published, bert), 6))
+for left, right in zip_longest(ours, theirs):
+    print(f"{left.name + '  ' + left.shapes if left else '':58} {right.name + '  ' + right.shapes if right else ''}")
+
+# %% [markdown]
+# The same 109,482,240 weights. The authors' tree nests each part by what it is called in the paper, so that `output` occurs twice in a layer with two meanings; ours has a name for each.
+#
 # ## Meet a real model
 #
 # Fine-tuning is a head on a trained encoder. The task is real and small: the first line of a function's documentation is given, and the question is which module of Python's library it comes from. all-MiniLM-L6-v2
@@ -485,6 +553,8 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # | ELECTRA 2020 | BERT | replaced tokens | a generator that is thrown away; the embedding table is shared with it |
 # | DistilBERT 2019 | BERT | distillation + masked words | every second layer, no pooler, no sentence types |
 # | XLM 2019 | BERT | masked words + translation pairs | a language embedding in place of sentence types |
+# | XLM-RoBERTa 2019 | RoBERTa | masked words alone, 100 languages | 250,000 pieces for all; no language embedding, no pairs |
+# | FlauBERT 2019 | XLM | masked words alone, French | one language; the large one norms before each part |
 #
 # Read down the third column and along the last one: the layers themselves hardly change. `tfkit diff bert roberta` prints such a row from the code.
 #
@@ -519,4 +589,5 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # - Lan et al. 2019, [ALBERT](https://arxiv.org/abs/1909.11942): section 3.1 on why sentence order.
 # - Clark et al. 2020, [ELECTRA](https://arxiv.org/abs/2003.10555): section 3.4 measures where the gain comes from.
 # - Sanh et al. 2019, [DistilBERT](https://arxiv.org/abs/1910.01108), and Hinton et al. 2015, [Distilling the Knowledge](https://arxiv.org/abs/1503.02531).
+# - Conneau et al. 2019, [Unsupervised Cross-lingual Representation Learning at Scale](https://arxiv.org/abs/1911.02116): XLM-RoBERTa and the curse; Le et al. 2019, [FlauBERT](https://arxiv.org/abs/1912.05372).
 # - Lample and Conneau 2019, [Cross-lingual Language Model Pretraining](https://arxiv.org/abs/1901.07291): section 3.3.

@@ -328,6 +328,165 @@ except NotImplementedError:
 #
 # A loss below what can be known is the surest sign of a leak, and noise is the text on which it shows best.
 #
+# ## 5 · CTRL: the same words under two codes
+#
+# Every text comes from somewhere. CTRL (Keskar et al. 2019) puts the name of the source, a *control code*, in front of each text that it reads:
+#
+# $$P(x \mid c) = \prod_t P(x_t \mid x_{<t},\ c)$$
+#
+# The code is a token like others, and nothing in the model is new. It is never predicted, and all that follows may look at it. In training it says where a text *came* from; in writing it says what to write. The small CTRL below
+# reads 18 sentences from recipes and 18 from weather reports, which have most of their words in common.
+#
+# **Predict, then run.** Both codes get the prompt "the cold". Then the rule is turned round, by Bayes: which code makes a given sentence likelier?
+
+# %% role="predict"
+predict(
+    "09.codes",
+    predict.choice("Does what follows 'the cold' depend on the code?", "yes", "no"),
+    predict.choice("'the hot air is in the pot .' mixes the two. Which code is likelier?", "recipe", "weather", "about even"),
+)
+
+# %% role="demo"
+import tfkit
+from tfkit.decode import Greedy
+from tfkit.objectives.control_codes import with_control_code
+
+ENDS = {"recipe": (("soup", "milk", "rice"), ("on the table", "in the pot")), "weather": (("wind", "fog", "air"), ("from the north", "near the coast"))}
+SOURCES = {code: [f"the {how} {what} is {where} ." for how in ("cold", "hot", "thick") for what in whats for where in wheres]
+           for code, (whats, wheres) in ENDS.items()}
+CODED = ["<pad>", *SOURCES, *dict.fromkeys(" ".join(SOURCES["recipe"] + SOURCES["weather"]).split())]
+
+
+def coded(code, texts):
+    ids = torch.tensor([[CODED.index(word) for word in text.split()] for text in texts])
+    return with_control_code({"input_ids": ids, "attention_mask": torch.ones_like(ids)}, torch.full((len(ids),), CODED.index(code)))
+
+
+torch.manual_seed(0)
+ctrl = tfkit.from_config("ctrl", head="causal_lm", vocab_size=len(CODED), d_model=32, n_layers=1, n_heads=4, d_ff=64, max_length=16)
+optimizer = torch.optim.Adam(ctrl.parameters(), lr=5e-3)
+both = [coded(code, texts) for code, texts in SOURCES.items()]
+batch = {name: torch.cat([one[name] for one in both]) for name in both[0]}
+for _ in range(200):
+    optimizer.zero_grad(), ctrl(**batch).loss.backward(), optimizer.step()
+ctrl.eval();
+
+# %% role="demo"
+guess = predicted("09.codes")
+goes_on = {}
+for code in SOURCES:
+    start = torch.tensor([[CODED.index(word) for word in (code, "the", "cold")]])
+    goes_on[code] = " ".join(CODED[i] for i in tfkit.generate(ctrl, start, strategy=Greedy(), max_new_tokens=6)[0, 1:].tolist())
+    print(f"<{code}> {goes_on[code]}")
+with torch.no_grad():
+    for text in ("the cold soup is on the table .", "the thick fog is near the coast .", "the hot air is in the pot ."):
+        total = torch.tensor([-len(text.split()) * ctrl(**coded(code, [text])).loss for code in SOURCES])  # log P(x | c)
+        share = total.softmax(0)[0].item()
+        print(f"{text:36} recipe {share:5.0%}, weather {1 - share:5.0%}")
+guess.compare("yes" if len(set(goes_on.values())) > 1 else "no", "recipe" if share > 0.8 else "weather" if share < 0.2 else "about even")
+
+# %% [markdown]
+# The same two words go on in two ways, by one token. With each code equally likely beforehand, $P(c \mid x) \propto P(x \mid c)$: the authors used it to ask a text which of their sources it resembles. Today's chat templates do the same with other words: `<|user|>` and `<|assistant|>` say whose text follows, and a model writes accordingly.
+#
+# ## 6 · What they read, and how large they are
+#
+# The objective of section 1 has hardly changed in eight years. What has: the text and the size.
+#
+# | | text for pretraining | how much |
+# |---|---|---|
+# | GPT 2018 | BookCorpus: 7,000 unpublished novels, for long stretches of connected text | 0.8 billion words |
+# | BERT 2018 | BookCorpus and the English Wikipedia | 3.3 billion words |
+# | GPT-2 2019 | WebText: pages that Reddit links to with three votes ("karma") or more, as if readers had chosen them; Wikipedia left out, since tests are made of it | 8 million pages, 40 GB |
+# | RoBERTa, BART 2019 | BERT's, news, an open copy of WebText, and stories | 160 GB |
+# | T5 2019 | C4: one month of Common Crawl, cleaned by simple rules (lines that end in a full stop, no page with a bad word) | 750 GB |
+# | CTRL 2019 | Wikipedia, books, reviews, forums …, with a code each | 140 GB |
+# | XLM-R 2019 | CC-100: Common Crawl in 100 languages, small ones read more often than their share | 2.5 TB |
+# | Pegasus 2019 | C4, or HugeNews: 1.5 billion articles | 3.8 TB |
+# | GPT-3 2020 | Common Crawl (60% of what is read), a larger WebText, two sets of books, Wikipedia | 300 billion tokens |
+# | GPT-Neo, GPT-J 2021 | the Pile: 22 sources, from papers and patents to code and chat | 825 GiB |
+#
+# **And size.** Kaplan et al. (2020) trained models over seven orders of magnitude and found straight lines on log-log paper,
+#
+# $$L(N) = \Big(\frac{N_c}{N}\Big)^{\alpha} \qquad\text{i.e.}\qquad \log L = a - \alpha \log N$$
+#
+# $N$ counts weights, $L$ is the loss; their $\alpha_N$ is 0.076. Does it hold for GPT-2's four published sizes? Table 3 of that paper has the perplexity of each on WikiText-103 and its *bits per byte* on enwik8, $L/\ln 2$ divided by bytes per token, which can be compared across tokenizers. Fit the line to the three smaller ones, and foretell the largest.
+#
+# **Predict.** The smallest has 37.5, 26.4 and 22.1 follow. What perplexity will the line give the largest, twice the third in size?
+
+# %% role="predict"
+predict("09.scaling", predict.number("The line's perplexity for 1,558 million weights", within=1.5))
+
+# %% role="experiment"
+guess = predicted("09.scaling")
+MILLIONS = torch.tensor([124.0, 355.0, 774.0, 1558.0])  # as published files have them; the paper's table says 117 to 1542
+MEASURED = {"WikiText-103, nats a word": torch.tensor([37.50, 26.37, 22.05, 17.48]).log(), "enwik8, bits a byte": torch.tensor([1.16, 1.01, 0.97, 0.93])}
+fig, axes = plt.subplots(1, 2, figsize=(8, 2.8))
+for ax, (name, loss) in zip(axes, MEASURED.items()):
+    rows = torch.stack([torch.ones(3), MILLIONS[:3].log()], 1)
+    a, slope = torch.linalg.lstsq(rows, loss[:3].log().unsqueeze(1)).solution.flatten()  # the line through three points
+    line = (a + slope * MILLIONS.log()).exp()
+    ax.loglog(MILLIONS, line, "--", color="#888888", label=f"fit to three: exponent {slope:.3f}")
+    ax.loglog(MILLIONS, loss, "o", color="#2a6fb0", label="measured")
+    ax.set(xlabel="million weights", title=name), ax.legend(fontsize=8), ax.set_xticks(MILLIONS, [f"{n:.0f}" for n in MILLIONS]), ax.minorticks_off()
+    print(f"{name:26} the line foretells {line[3]:.3f}, measured {loss[3]:.3f}")
+    if "nats" in name:
+        print(f"{'':26} as perplexities: {line[3].exp():.1f} and {loss[3].exp():.1f}")
+        guess.compare(line[3].exp())
+plt.tight_layout(), plt.show();
+
+# %% [markdown]
+# *Figure: two log-log plots over the number of weights, four points each and a dashed line through the first three. On the left the fourth lies a little below the line, on the right a little above.*
+#
+# Four sizes and a ruler: that was the reason to dare a model a hundred times as large. The exponents are small. At 0.09, *twice* the weights lower the loss by 6%, so each further step costs a multiple of the one before. And a line through $N$ alone hides the rest: Hoffmann et al. (2022) varied
+# the text as well, and found that weights and tokens should grow together, about 20 tokens for each weight. GPT-3 had 1.7. What one *cannot* read off such a line is which abilities come with a lower loss.
+#
+# ## 7 · Few examples, and no training
+#
+# GPT-2 was asked for a task in words; GPT-3 (Brown et al. 2020) was shown a few solved cases in its prompt, and its weights stayed as they were. *Zero-shot*, *one-shot*, *few-shot* count those cases. How can a model learn without a step of training? A small one shows it: each text below follows one of three secret rules, "the same letter", "the next", "the one after it", as
+#
+# `b C  e F  a B …`
+#
+# and the rule is drawn anew for every text. Predicting the next token is all that this GPT ever learns.
+#
+# **Predict, then run.** How often is the answer right after no example, and after one?
+
+# %% role="predict"
+predict(
+    "09.shots",
+    predict.number("Right with no example (a share from 0 to 1)", within=0.08),
+    predict.number("With one", within=0.08),
+)
+
+# %% role="experiment"
+LETTERS, RULES = 6, 3
+
+
+def episodes(count, generator):
+    """-> ids [count, 8]: four times a letter (0 to 5) and its answer (6 to 11), under one rule for each row"""
+    rule = torch.randint(RULES, (count, 1), generator=generator)
+    asked = torch.rand(count, LETTERS, generator=generator).argsort(1)[:, :4]  # no letter twice
+    return torch.stack([asked, (asked + rule) % LETTERS + LETTERS], -1).flatten(1)
+
+
+torch.manual_seed(0)
+pupil = tfkit.from_config("gpt2", head="causal_lm", vocab_size=2 * LETTERS, d_model=32, n_layers=2, n_heads=4, max_length=8, dropout=0.0, attn_dropout=0.0)
+optimizer, generator = torch.optim.Adam(pupil.parameters(), lr=5e-3), torch.Generator().manual_seed(0)
+for _ in range(400):  # some ten seconds
+    ids = episodes(64, generator)
+    loss = F.cross_entropy(pupil(ids).logits[:, 0:-1:2].flatten(0, 1), ids[:, 1::2].flatten())  # the answers count
+    optimizer.zero_grad(), loss.backward(), optimizer.step()
+
+# %% role="experiment"
+guess = predicted("09.shots")
+new = episodes(1000, generator)
+with torch.no_grad():
+    right = (pupil.eval()(new).logits[:, 0:-1:2].argmax(-1) == new[:, 1::2]).float().mean(0)
+print(*(f"{shots} examples: {share:.0%} right" for shots, share in enumerate(right)), sep="\n")
+guess.compare(right[0], right[1])
+
+# %% [markdown]
+# With no example a third is right, by luck; one example tells the rule, and the rest follows, without a gradient. What looks like learning is *finding out which of many texts this is*: the objective paid for it all along, because a better guess at the rule is a better guess at the next word. That is the claim of GPT-3's title, and unit 16 looks for the heads that do it.
+#
 # ## The experiment: a tune longer than the window
 #
 # A tune of 10 notes, drawn at random, is played again and again. The model reads it in segments of 8. To know the next note it must look at the note **9 places back**; before a tune has come round once, nobody can know anything.
@@ -480,8 +639,6 @@ if len(readers) == 4:
 # **Your masks in XLNet.** Below a small XLNet with random weights is given your query mask. Change one word of the input: which predictions move? If nothing leaks, exactly those of later steps.
 
 # %% role="demo"
-import tfkit
-
 torch.manual_seed(0)
 order, ids = torch.tensor([2, 0, 3, 1]), torch.tensor([[4, 7, 5, 9]])
 xlnet = tfkit.from_config("xlnet", head="masked_lm", vocab_size=20, d_model=16, n_layers=2, n_heads=2, d_ff=32).eval()
@@ -551,6 +708,24 @@ for theirs, mine in MINE.items():
 
 # %% [markdown]
 # The whole map is `HF` in `tfkit/models/gpt2.py`; it works both ways, and a tensor that is in no row is an error. It also knows what no name tells: GPT-2's matrices are stored as `[in, out]`.
+#
+# The whole of GPT-2 under both names, one layer of its twelve; the same is printed by `tfkit anatomy gpt2` and `tfkit anatomy gpt2 --names hf` in a terminal.
+
+# %% role="demo"
+from itertools import zip_longest
+
+from tfkit.models import gpt2
+from tfkit.tools.anatomy import parts, published_parts, published_tensors
+
+with torch.device("meta"):  # shapes and no memory
+    published = tfkit.from_config("gpt2")
+ours = list(parts("GPT2", published, 5))
+theirs = list(published_parts("GPT2Model", published_tensors(published, gpt2), 5))
+for left, right in zip_longest(ours, theirs):
+    print(f"{left.name + '  ' + left.shapes if left else '':62} {right.name + '  ' + right.shapes if right else ''}")
+
+# %% [markdown]
+# One `c_attn` on the right is three matrices on the left, and its shape is turned round: GPT-2's authors wrote a layer of their own (`Conv1D`), which multiplies from the other side.
 #
 # ## Meet a real model
 #
@@ -629,4 +804,5 @@ except NotImplementedError:
 # - Dai et al. 2019, [Transformer-XL](https://arxiv.org/abs/1901.02860): sections 3.2 and 3.3 are sections 2 and 3 here; appendix B is the shift.
 # - Yang et al. 2019, [XLNet](https://arxiv.org/abs/1906.08237): section 2.3 on the two streams, and the discussion with BERT in 2.6.
 # - Keskar et al. 2019, [CTRL](https://arxiv.org/abs/1909.05858): one code at the beginning, and the text becomes another.
+# - Kaplan et al. 2020, [Scaling Laws for Neural Language Models](https://arxiv.org/abs/2001.08361), and Hoffmann et al. 2022, [Training Compute-Optimal Large Language Models](https://arxiv.org/abs/2203.15556): the lines, and the correction.
 # - Brown et al. 2020, [Language Models are Few-Shot Learners](https://arxiv.org/abs/2005.14165): GPT-3.

@@ -104,6 +104,33 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: the example, its inputs and its targets on three lines, with the sentinels in yellow.*
 #
+# Now the retelling with the dog. Your function makes the pair; then each of the two pairs is *undone*: every sentinel of the inputs is replaced by what the targets say about it. Only one of them gives back the sentence that one began with.
+
+# %% role="demo"
+def put_back(inputs, targets):
+    """The text that the pair was made of: each sentinel of the inputs becomes what follows it in the targets."""
+    pieces, sentinel = {}, None
+    for token in targets:
+        sentinel = token if token in ("<x>", "<y>", "<z>") else sentinel
+        pieces.setdefault(sentinel, []).extend([] if token == sentinel else [token])
+    return [word for token in inputs for word in pieces.get(token, [token])]
+
+
+DOG = "My dog is very cute .".split()
+try:
+    inputs, targets = span_corruption(DOG, [(1, 3), (4, 5)], ["<x>", "<y>", "<z>"])
+    retold = "<x> dog is <y> cute . <z>".split()
+    draw(("the text", DOG), ("inputs", inputs), ("targets", targets), ("as retold", retold))
+    for name, pair in {"targets": targets, "as retold": retold}.items():
+        print(f"{name:10} put back: {' '.join(put_back(inputs, pair)):26} the same text: {put_back(inputs, pair) == DOG}")
+except NotImplementedError:
+    print("Build span_corruption first.")
+
+# %% [markdown]
+# *Figure: the sentence about the dog, its inputs `My <x> very <y> .`, your targets, and below them the targets of the retelling, which have a full stop more.*
+#
+# With the retelling the sentence ends in two full stops. A model trained so would learn to write, after the last hole, a word that nobody had taken away.
+#
 # ## 2 · BART: write the whole text again
 #
 # $$\text{inputs} = c(x) \qquad\qquad \text{targets} = x$$
@@ -183,6 +210,36 @@ except NotImplementedError:
 
 # %% [markdown]
 # *Figure: four sentences about a fire at a mill; in the inputs the longest of them is one mask, and it alone is the targets.*
+#
+# **Both at once.** The paper's figure 1 shows a second task beside the first: in the sentences that stay, 15% of the words are hidden behind a mask of their own, `[MASK2]`, and the *encoder* is to say them, as BERT's is, while the decoder writes the missing
+# sentence. The two losses are added,
+#
+# $$\mathcal{L} = \underbrace{-\sum_t \log P(y_t \mid y_{<t},\ c(x))}_{\text{decoder: the sentences that are gone}} \;\; \underbrace{-\sum_{i \in M} \log P(x_i \mid c(x))}_{\text{encoder: the words that are hidden}}$$
+#
+# and one pass through the encoder serves both. `joint_gap_sentences` makes the three rows; a Pegasus of random weights gives both losses, each near $\log V$. Its encoder has no output matrix, so its words are scored with the embedding table.
+
+# %% role="demo"
+import tfkit
+from tfkit.objectives.gap_sentences import joint_gap_sentences
+
+hidden = torch.rand(len(NEWS), 9, generator=torch.Generator().manual_seed(5)) < 0.25  # more than 15%: the text is short
+inputs, asked, targets = joint_gap_sentences(NEWS, [1], "[MASK1]", "[MASK2]", lambda sentence, place: hidden[sentence, place].item())
+draw(("inputs", inputs), ("encoder says", [token or "·" for token in asked]), ("decoder writes", targets))
+
+VOCABULARY = ["<pad>", "</s>", "[MASK1]", "[MASK2]", *dict.fromkeys(sum(NEWS, []))]
+read_ids, asked_ids, write_ids = (torch.tensor([[VOCABULARY.index(token) if token else -100 for token in row]]) for row in (inputs, asked, targets))
+torch.manual_seed(0)
+pegasus = tfkit.from_config("pegasus", head="seq2seq_lm", vocab_size=len(VOCABULARY), d_model=16, n_heads=2, n_layers=1, d_ff=32, max_length=40).eval()
+with torch.no_grad():
+    decoder_loss = pegasus(input_ids=read_ids, labels=write_ids).loss
+    states = pegasus.encode(read_ids).last_hidden_state  # [1,S,E]
+    encoder_loss = F.cross_entropy((states @ pegasus.embed.weight.T).transpose(1, 2), asked_ids)
+print(f"decoder {decoder_loss:.2f} + encoder {encoder_loss:.2f} = {decoder_loss + encoder_loss:.2f};  log V = {torch.tensor(float(len(VOCABULARY))).log():.2f}")
+
+# %% [markdown]
+# *Figure: three lines. The inputs have one `[MASK1]` where the second sentence was and `[MASK2]` for single words; the encoder is asked for those words alone; the decoder writes the sentence about the mill.*
+#
+# Early in training the masked words helped the summaries that came afterwards, later they held them back, so the published Pegasus was trained on sentences alone. An objective may be dropped again: that, too, is a result.
 #
 # ## 4 · ProphetNet: look further than the next word
 #
@@ -313,6 +370,94 @@ except NotImplementedError:
 # A change in the prefix moves everything; one behind it moves only what comes later. Nothing leads back into the prefix, so its keys and values can be cached as a decoder's are (unit 07), although they look both ways.
 #
 # In that comparison the encoder-decoder came out best, at twice the parameters but the same cost per step, since each token passes through one of the two halves only; the prefix LM came near to it with half of the parameters, and the purely causal model lay behind both.
+#
+# ## 6 · Text to text: the task is a prefix, too
+#
+# The objective was T5's first idea; the second is in its name, *Text-to-Text Transfer Transformer*. Every task, whether translation, summary, classification or even a regression, becomes a text that is read and a text that is written, with a few words in front that say which task is meant. No task needs a head of its own, and all are trained
+# in one batch with one loss. GLUE and SuperGLUE, the collections of tasks by which encoders were compared, come out as below.
+#
+# **Predict, then run.** STS-B asks how alike two sentences are, a number from 1 to 5. How can a model that writes words be trained on 2.57?
+
+# %% role="predict"
+predict("10.regression", predict.choice("What does T5 write for a similarity of 2.57?", "2.57", "2.6", "3", "similar"))
+
+# %% role="demo"
+from tfkit.objectives.text_to_text import LABELS, SUPERGLUE, mark_pronoun, similarity_label, text_to_text
+
+guess = predicted("10.regression")
+FIELDS = {"passage": "Ice is frozen water.", "question": "is ice water", "hypothesis": "It rained.", "premise": "The street is wet.", "choice1": "It rained.", "choice2": "It was hot.",
+          "answer": "water", "paragraph": "Ice is frozen water.", "query": "@placeholder is frozen water.", "entities": "Ice, Water", "sentence1": "A cold drink.", "sentence2": "A cold person.", "word": "cold",
+          "text": mark_pronoun("The fish ate the worm. It was tasty.", 5)}  # fmt: skip
+print(text_to_text("translation", source_language="English", target_language="German", text="That is good."))
+print(text_to_text("stsb", sentence1="A man eats.", sentence2="Someone eats."), "->", similarity_label(2.57))
+for task in SUPERGLUE:
+    print(f"{text_to_text(task, **FIELDS)}  ->  {' | '.join(LABELS.get(task, ['words of the text']))}")
+guess.compare(similarity_label(2.57))
+
+# %% [markdown]
+# A score is rounded to a fifth, so that 21 words do for all of them: 2.57 becomes `2.6`. In the Winograd tasks (`wsc`) a pronoun is put between asterisks and T5 writes what it stands for, instead of saying yes or no about a pair. An answer that is none of the labels counts as wrong; the authors never saw one from a trained model. And the price: a classifier with $k$ classes is now a decoder
+# that could say anything.
+#
+# ## 7 · A token for the language
+#
+# A translator of two languages needs no hint about which one to write. One of 50 does. The published models say it in three ways, and each has a table that belongs to it: mBART writes the code of its language behind each text, and its decoder begins with that of the target; mBART-50 and M2M-100 write it in front; XLM, an encoder, adds a vector to *every* token (unit 08). With the
+# wrong code nothing crashes: the model writes another language.
+#
+# **Predict, then run.** How many ordered pairs of languages does M2M-100 translate?
+
+# %% role="predict"
+predict("10.directions", predict.number("How many directions does M2M-100 translate?", within=200))
+
+# %% role="demo"
+from tfkit.text.languages import language_ids
+
+guess = predicted("10.directions")
+for name in ("mbart-large-cc25", "mbart-large-50", "m2m100_418M", "xlm-mlm-tlm-xnli15-1024", "xlm-mlm-100-1280"):
+    table = language_ids(name)
+    some = ", ".join(f"{code} {table[code]}" for code in list(table)[:6])
+    print(f"{name:24} {len(table):3} languages   {some} …")
+guess.compare(100 * 99)
+
+# %% [markdown]
+# XLM's numbers are rows of a table of languages, the others' are tokens behind the words of the vocabulary. Most of M2M-100's $100 \cdot 99$ directions were never trained on pairs of sentences: the languages were grouped in families, and only *bridge* languages were paired across them (Fan et al. 2020).
+#
+# **XLM-ProphetNet** is ProphetNet for a hundred languages: the objective of section 4 on Wikipedia in 100 languages, with XLM-R's vocabulary of 250,000 pieces, and no language code at all. So what decides in which language it writes? What it was fine-tuned on. Trained to write headlines in English alone, it writes headlines for French and Russian articles, too, which is
+# what the benchmark XGLUE measures.
+#
+# ## 8 · BERT2BERT: two halves that were trained apart
+#
+# BART and T5 train encoder and decoder together. Rothe et al. (2019) asked whether one must: BERT is there already. **BERT2BERT** takes it twice, once as it is and once as a decoder: a causal mask goes in, and behind each self-attention a cross-attention is added, the only part that begins with random weights. With `tie_encoder_decoder`
+# both halves are *one* set of weights but for that ("BERTShare"). A decoder may also be a GPT-2, whose words are other words than the encoder's.
+#
+# **Predict, then run.** How much of BERT2BERT has to be learned from nothing?
+
+# %% role="predict"
+predict("10.afresh", predict.choice("How much of BERT2BERT's weights starts afresh?", "about 1%", "about 11%", "about a half"))
+
+# %% role="demo"
+from tfkit import registry
+from tfkit.tools.anatomy import parts, published_parts, published_tensors
+
+guess = predicted("10.afresh")
+for name in ("bert2bert", "bert-share", "bert2gpt"):
+    with torch.device("meta"):  # shapes and no memory
+        pair = tfkit.from_config(name)
+    every = sum(p.numel() for p in pair.parameters())
+    fresh = sum(p.numel() for path, p in pair.named_parameters() if "cross_" in path)
+    share = fresh / every
+    print(f"{name:11} {every / 1e6:4.0f} million weights, {share:4.0%} of them cross-attention")
+    if name == "bert2bert":
+        guess.compare("about 1%" if share < 0.05 else "about 11%" if share < 0.2 else "about a half")
+        ours = [f"{row.name.strip()} {row.shapes}" for row in parts("", pair.decoder.layers[0].cross_attn, 1)][1:]
+        tensors = published_tensors(pair, registry.load("encoder_decoder"))
+        begin = "decoder.bert.encoder.layer.0.crossattention."
+        theirs = {path.removeprefix(begin): shape for path, shape in tensors.items() if path.startswith(begin)}
+print("\nthe new part, as we name it:", *ours, "\nas the published file does:", sep="\n  ")
+print(*(f"  {row.name} {row.shapes}" for row in published_parts("crossattention", theirs, 3)), sep="\n")
+
+# %% [markdown]
+# A tenth is new, and that is what fine-tuning has to teach: *look at the source*. In their comparison such pairs were as good as models trained for generation from the start, on summaries and on rephrasing; in translation it was the pretrained *encoder* that mattered, and a decoder that began with random weights lost little. The whole tree
+# is printed by `tfkit anatomy bert2bert --names hf` in a terminal, under the names that files have, and by `tfkit anatomy bert2bert` under ours; T5's by `tfkit anatomy t5-base --names hf`.
 #
 # ## The experiment: one sentence, four tasks
 #
@@ -469,7 +614,6 @@ guess.compare(sum(lengths[0]), sum(lengths[-1]))
 # attention of unit 01 in each of its layers, though T5 divides by no $\sqrt D$ and adds numbers by distance.
 
 # %% role="demo"
-import tfkit
 from tfkit.models import t5
 from tfkit.nn import scaled_dot_product_attention
 
