@@ -50,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _check_parser(commands.add_parser("check", help="grade one exercise in Python files or notebooks"))
     _grade_parser(commands.add_parser("grade", help="grade an nbgrader assignment of a whole class, in parallel"))
+    _serve_parser(commands.add_parser("serve", help="grade what arrives in the exchange, and return its feedback"))
     _export_parser(commands.add_parser("export", help="scores for Canvas, Moodle, Gradescope; recipes for CI"))
     passback = commands.add_parser("passback", help="scores into the LMS's own gradebook, by LTI 1.3")
     passback.add_argument("course", type=Path, metavar="COURSE_DIR")
@@ -140,6 +141,20 @@ def _grade_parser(grade: argparse.ArgumentParser) -> None:
     grade.set_defaults(run=_grade)
 
 
+def _serve_parser(serve: argparse.ArgumentParser) -> None:
+    serve.add_argument("courses", nargs="+", type=Path, metavar="COURSE_DIR")
+    serve.add_argument("--assignment", action="append", default=[], dest="assignments", metavar="NAME",
+                       help="this one alone; can be repeated; else all that the gradebook has")  # fmt: skip
+    where = serve.add_mutually_exclusive_group()
+    where.add_argument("--workers", type=_positive, metavar="N", help="processes here; else by cores and memory")
+    where.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler, tls://host:8786, instead of those")
+    serve.add_argument("--device", choices=("auto", "cpu", "cuda"), help="instead of the courses' own setting")
+    serve.add_argument("--every", type=float, default=5.0, metavar="SECONDS", help="between two looks at the exchange")
+    serve.add_argument("--once", action="store_true", help="end when nothing is left to grade or to return")
+    serve.add_argument("--passback", action="store_true", help="send totals to the LMS too, as `autograder passback`")
+    serve.set_defaults(run=_serve)
+
+
 def _export_parser(export: argparse.ArgumentParser) -> None:
     export.add_argument("course", type=Path, metavar="COURSE_DIR")
     export.add_argument("assignment")
@@ -172,6 +187,23 @@ def _grade(arguments: argparse.Namespace) -> int:
         # rich repaints its bar wherever FORCE_COLOR is set, as in a notebook's subprocess: dozens of lines there
         return command.grade(options, Console(highlight=False, force_terminal=sys.stdout.isatty()))
     except (command.BadCourse, command.CourseBusy, command.PoolError) as error:
+        raise BadInput(str(error)) from error
+
+
+def _serve(arguments: argparse.Namespace) -> int:
+    try:
+        from autograder.serve import command
+    except ImportError as error:
+        raise BadInput(f"`autograder serve` needs {error.name}: {install('grading', 'cluster')}") from error
+    from rich.console import Console
+
+    names = ("workers", "scheduler", "device", "every", "once", "passback")
+    options = command.ServeOptions(
+        tuple(arguments.courses), tuple(arguments.assignments), **{name: getattr(arguments, name) for name in names}
+    )
+    try:
+        return command.serve(options, Console(highlight=False, force_terminal=False))
+    except (command.BadCourse, command.PoolError, OSError) as error:
         raise BadInput(str(error)) from error
 
 

@@ -132,7 +132,7 @@ class GradingRun:
     def _round(self, round: Round, due: list[Key], writer: GradebookWriter) -> int:
         there = self.records.keys(round)
         left = [key for key in due if key not in there]
-        screen = ProgressScreen(self.console, len(due), len(due) - len(left))
+        screen = self._screen(len(due), len(due) - len(left))
         with screen:
             if not round.regrade:
                 for key in self.records.uncommitted(round) & set(due):
@@ -148,10 +148,17 @@ class GradingRun:
         if round.regrade:
             return self._agree(round, due, writer)
         self._end(round)
+        self._compare_totals(writer)
+        return 0
+
+    def _compare_totals(self, writer: GradebookWriter) -> None:
+        """Say it where the formgrader shows other penalties than today's."""
         if others := total_changes(writer.totals()):
             self.console.print(f"{len(others)} late penalties in the formgrader are not those of today's marks and "
                                "policy: run this again to see them", style="yellow")  # fmt: skip
-        return 0
+
+    def _screen(self, total: int, done: int) -> ProgressScreen:
+        return ProgressScreen(self.console, total, done)
 
     def _pool(self, screen: ProgressScreen, jobs: int) -> AbstractContextManager[Pool]:
         device = self.course.device

@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -52,10 +52,15 @@ class Submission:
 
 
 class Course:
-    """The course in `root`, with the settings that the stock commands would find there. Raises BadCourse."""
+    """The course in `root`, with the settings that the stock commands would find there. Raises BadCourse.
 
-    def __init__(self, root: Path, assignment: str, device: str | None = None) -> None:
-        self.root, self.assignment = root.resolve(), assignment
+    students: of all that handed in, these alone; None for everybody.
+    """
+
+    def __init__(
+        self, root: Path, assignment: str, device: str | None = None, students: Collection[str] | None = None
+    ) -> None:
+        self.root, self.assignment, self._students = root.resolve(), assignment, students
         self.app = settings_of(self.root)
         if device is not None:
             self.app.config.BoxedExecute.device = device
@@ -117,7 +122,9 @@ class Course:
         return [Submission(self._key(student, folder), folder) for student, folder in students.items()]
 
     def _wanted(self, student: str) -> bool:
-        return student not in self.coursedir.student_id_exclude.split(",")
+        if student in self.coursedir.student_id_exclude.split(","):
+            return False
+        return self._students is None or student in self._students
 
     def _key(self, student: str, folder: Path) -> Key:
         return Key(student, self.assignment, hash_of_submission(self.handed(folder)), self.checks)

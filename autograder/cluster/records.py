@@ -33,7 +33,11 @@ create table if not exists commits (
   round integer not null, student text not null, assignment text not null, submission text not null,
   checks text not null, at text not null,
   primary key (round, student, assignment, submission, checks)) without rowid;
+create table if not exists returns (
+  round integer not null, student text not null, assignment text not null, at text not null,
+  primary key (assignment, student, round)) without rowid;
 """
+TABLES = ("rounds", "ends", "records", "commits", "returns")
 APPEND_ONLY = """
 create trigger if not exists {table}_{verb} before {verb} on {table}
 begin select raise(abort, '{table} is append-only'); end;
@@ -93,7 +97,7 @@ class Records:
             raise CourseBusy(f"another `autograder grade` works on {course}: wait for it, or stop it") from None
         self._db = LedgerConnection(course / FILE, isolation_level=None)
         self._db.executescript(SCHEMA)
-        for table in ("rounds", "ends", "records", "commits"):
+        for table in TABLES:
             for verb in ("update", "delete"):
                 self._db.execute(APPEND_ONLY.format(table=table, verb=verb))
 
@@ -166,6 +170,21 @@ class Records:
             (assignment,),
         )
         return {row[0]: Key(*row) for row in rows}
+
+    # -- what has gone back to students --------------------------------------------------------------------------------
+    def to_return(self, assignment: str) -> dict[str, int]:
+        """Student → the round of their last grade, where its feedback has not gone back, in the order of grading."""
+        rows = self._db.execute(
+            "select c.student, max(c.round) from commits c where c.assignment = ? group by c.student"
+            " having max(c.round) not in"
+            " (select r.round from returns r where r.assignment = ? and r.student = c.student) order by max(c.at)",
+            (assignment, assignment),
+        )
+        return dict(rows)
+
+    def returned(self, assignment: str, student: str, round: int) -> None:
+        """Note that the feedback on the student's grade of this round is where the student finds it."""
+        self._db.execute("insert or ignore into returns values (?, ?, ?, ?)", (round, student, assignment, _now()))
 
 
 def _now() -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import time
+from pathlib import Path
 from typing import Any
 
 from nbgrader.exchange.default.collect import ExchangeCollect
@@ -12,9 +14,26 @@ from nbgrader.utils import ignore_patterns
 
 from autograder.nbgrader.submission import drop_special
 
+COPYING_S = 60.0  # what has no time stamp after that will get none: its sender died, or never wrote one
+
 
 class Collect(ExchangeCollect):
-    """The stock command copies what a link points to, with the instructor's rights. Here links are left behind."""
+    """The stock command copies what a link points to, with the instructor's rights. Here links are left behind.
+
+    What a student's server is still copying waits for the next time: nbgrader writes the time stamp last.
+    """
+
+    def init_src(self) -> None:
+        """As the parent's, less what is not whole yet."""
+        super().init_src()
+        found: list[dict[str, Any]] = self.src_records
+        self.src_records = [one for one in found if self._whole(Path(self.inbound_path, one["filename"]))]
+
+    def _whole(self, folder: Path) -> bool:
+        try:
+            return (folder / "timestamp.txt").exists() or time.time() - folder.stat().st_mtime > COPYING_S
+        except OSError:  # gone, or not for us to read: as the parent sees it
+            return True
 
     def do_copy(self, src: str, dest: str, log: Any = None) -> None:
         """Copy `src` to `dest` without links and special files; the course's size limits hold as in the parent."""

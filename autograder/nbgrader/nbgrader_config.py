@@ -16,7 +16,7 @@ warnings.filterwarnings("ignore", message="Object of type <Submitted", module=r"
 HERE = Path(__file__).resolve().parent
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
 
-c.CourseDirectory.course_id = "tfkit"
+c.CourseDirectory.course_id = os.environ.get("TFKIT_COURSE", "tfkit")  # its name in the exchange
 c.CourseDirectory.root = str(HERE)
 c.CourseDirectory.db_url = f"sqlite:///{HERE / 'gradebook.db'}"  # absolute: the formgrader runs in another folder
 c.CourseDirectory.max_file_size = 20_000  # kB: notebooks carry recorded decodings

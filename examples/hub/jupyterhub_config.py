@@ -1,24 +1,47 @@
-"""A JupyterHub for a class: who is in INSTRUCTORS gets the formgrader and the class panel, the others do not.
+"""A JupyterHub for courses: who is in COURSES gets the formgrader and the class panel of a course, the others do not.
 
-Copy this folder to the server, name the instructors, make the exchange (`install -d -m 777 /srv/nbgrader/exchange`),
+Copy this folder to the server, name the instructors and their courses, make the exchange (`install -d -m 777 /srv/nbgrader/exchange`),
 and add your authenticator and spawner: nothing here depends on which.
 """
 
 import os
+import shutil
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-INSTRUCTORS = {"teacher"}
+COURSES = {"teacher": "tfkit"}  # instructor → what their course in ~/course is called in the exchange
+SERVED = {}  # instructor → their course's folder, {"teacher": "/home/teacher/course"}: a service grades what arrives there
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
 
-c.Spawner.environment = {"NBGRADER_EXCHANGE": os.environ.get("NBGRADER_EXCHANGE", "/srv/nbgrader/exchange")}
+EXCHANGE = os.environ.get("NBGRADER_EXCHANGE", "/srv/nbgrader/exchange")
+c.Spawner.environment = {"NBGRADER_EXCHANGE": EXCHANGE}
 c.Spawner.default_url = "/lab"
 
 
 def configure(spawner):
     """Point the user's server to its settings, which the user cannot change."""
-    kind = "instructor" if spawner.user.name in INSTRUCTORS else "student"
-    spawner.environment["JUPYTER_CONFIG_PATH"] = str(HERE / kind)
+    course = COURSES.get(spawner.user.name)
+    spawner.environment["JUPYTER_CONFIG_PATH"] = str(HERE / ("instructor" if course else "student"))
+    if course:
+        spawner.environment["TFKIT_COURSE"] = course
+    elif len(set(COURSES.values())) > 1:  # two courses may have assignments of one name
+        spawner.environment["TFKIT_COURSE_FOLDERS"] = "yes"
 
 
 c.Spawner.pre_spawn_hook = configure
+
+# Grading on submission: a service for each course, run as its instructor, who alone sees its page in the Hub's menu.
+c.JupyterHub.services = [
+    {
+        "name": f"grader-{COURSES[user]}",
+        "user": user,
+        "command": [shutil.which("autograder") or "autograder", "serve", folder],
+        "url": f"http://127.0.0.1:{10101 + number}",
+        "environment": {"NBGRADER_EXCHANGE": EXCHANGE, "TFKIT_COURSE": COURSES[user], "OMP_NUM_THREADS": "1"},
+    }
+    for number, (user, folder) in enumerate(SERVED.items())
+]
+c.JupyterHub.load_roles = [
+    {"name": f"grading-{COURSES[user]}", "users": [user], "scopes": [f"access:services!service=grader-{COURSES[user]}"]}
+    for user in SERVED
+]

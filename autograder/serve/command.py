@@ -1,0 +1,181 @@
+"""`autograder serve`: the loop over courses, with workers that are loaded before anything arrives."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from sqlalchemy.exc import SQLAlchemyError
+
+from autograder import trouble
+from autograder.cluster import pool as pools
+from autograder.cluster.course import BadCourse
+from autograder.cluster.interrupt import Interrupt
+from autograder.cluster.job import warm_up
+from autograder.cluster.pool import Pool, PoolError
+from autograder.serve.course import RETRY_S, Return, ServedCourse
+from autograder.serve.feedback import NoFeedback, give_feedback
+
+AHEAD = 8  # submissions for each worker between two looks at what is new
+FAULTS = (BadCourse, PoolError, OSError, SQLAlchemyError)
+
+
+@dataclass(frozen=True)
+class ServeOptions:
+    """What the command line asks for; `every` in seconds."""
+
+    courses: tuple[Path, ...]
+    assignments: tuple[str, ...] = ()
+    workers: int | None = None
+    scheduler: str | None = None
+    device: str | None = None
+    every: float = 5.0
+    once: bool = False
+    passback: bool = False
+
+
+def serve(options: ServeOptions, console: Console) -> int:
+    """Grade what arrives until a signal ends it: 0. With `once`, until nothing waits: 2 where something failed.
+
+    Raises BadCourse, PoolError, OSError.
+    """
+    interrupt = Interrupt()
+    try:
+        with interrupt, ExitStack() as stack:
+            stack.callback(signal.signal, signal.SIGTERM, signal.signal(signal.SIGTERM, interrupt._handle))
+            with interrupt.at_once():
+                pool = stack.enter_context(_pool(options, console, interrupt))
+                pool.client.run(warm_up)
+            back = stack.enter_context(Returner(max(1, pool.slots() // 2)))
+            service = GradingService(options, pool, back, console, interrupt)
+            if "JUPYTERHUB_SERVICE_URL" in os.environ:
+                from autograder.serve import status
+
+                status.start(service.status)
+            console.print(f"grading what arrives: {', '.join(map(str, options.courses))}; {pool.slots()} workers")
+            return service.run()
+    except KeyboardInterrupt:
+        console.print("stopped; what was graded is kept, and the next start goes on from there", style="yellow")
+        return 0
+
+
+def _pool(options: ServeOptions, console: Console, interrupt: Interrupt) -> AbstractContextManager[Pool]:
+    def say(text: str) -> None:
+        console.print(text, style="yellow", markup=False)
+
+    device = options.device or "auto"
+    if options.scheduler:
+        return pools.remote(options.scheduler, device, say, interrupt.look)
+    workers, device = pools.workers_here(device, options.workers)
+    return pools.local(workers, device, say, interrupt.look)
+
+
+class Returner:
+    """Processes that make feedback pages; use it in a `with`, and call it as `ServedCourse` says."""
+
+    def __init__(self, processes: int) -> None:
+        self._executor = ProcessPoolExecutor(processes, get_context("spawn"))
+
+    def __enter__(self) -> Returner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._executor.shutdown(cancel_futures=True)
+
+    def __call__(self, root: Path, assignment: str, students: Collection[str]) -> Iterator[tuple[str, str]]:
+        """Each student with an error or ""."""
+        sent = {self._executor.submit(_error_of, root, assignment, student): student for student in students}
+        for future in as_completed(sent):
+            yield sent[future], future.result()
+
+
+def _error_of(root: Path, assignment: str, student: str) -> str:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the service, which waits for the page
+    try:
+        give_feedback(root, assignment, student)
+    except (NoFeedback, BadCourse) as error:
+        return str(error)
+    return ""
+
+
+class GradingService:
+    """The courses, one after the other, again and again."""
+
+    def __init__(
+        self, options: ServeOptions, pool: Pool, give_back: Return, console: Console, interrupt: Interrupt,
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:  # fmt: skip
+        self.options, self.console, self.interrupt, self._sleep = options, console, interrupt, sleep
+        more: dict[str, Any] = {"assignments": options.assignments, "device": options.device}
+        batch = max(16, AHEAD * pool.slots())
+        self.courses = [ServedCourse(root, pool, give_back, console, interrupt, batch=batch, **more)
+                        for root in options.courses]  # fmt: skip
+        names = [course.course_id for course in self.courses]
+        if twice := {name for name in names if names.count(name) > 1}:
+            raise BadCourse(f"two of these courses are called {', '.join(twice)} in the exchange: give each its own "
+                            "c.CourseDirectory.course_id")  # fmt: skip
+        self.error = ""
+        self._passback_due: dict[tuple[Path, str], float] = {}
+
+    def status(self) -> dict[str, Any]:
+        """What `status.page` shows."""
+        courses = {one.course_id: {name: asdict(two) for name, two in list(one.progress.items())}
+                   for one in self.courses}  # fmt: skip
+        return {"error": self.error, "courses": courses}
+
+    def run(self) -> int:
+        """Until a signal, which is raised as KeyboardInterrupt; with `once`, until nothing is left that can be done."""
+        while True:
+            busy = self.step()
+            if self.options.once and not busy:
+                failed = any(one.failures for course in self.courses for one in course.progress.values())
+                return 2 if failed or self.error else 0
+            if not busy:
+                self._wait(self.options.every)
+
+    def step(self) -> bool:
+        """One look at each course; whether anything was done. An error is said, and the next look tries again."""
+        busy, self.error = False, ""
+        for course in self.courses:
+            try:
+                busy |= course.step()
+                self._passback(course)
+            except FAULTS as error:
+                self.error = trouble.line(error, str(course.root)) or str(error).partition("\n")[0]
+                self.console.print(f"! {course.course_id}: {self.error}", style="yellow", markup=False)
+        return busy and not self.error
+
+    def _wait(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            self.interrupt.look()
+            self._sleep(min(left, pools.POLL_S))
+
+    def _passback(self, course: ServedCourse) -> None:
+        """Send the totals of what was graded to the LMS, at most once a minute for each assignment."""
+        if not self.options.passback:
+            return
+        from autograder.report import lti, scores
+
+        now = time.monotonic()
+        for assignment, progress in course.progress.items():
+            key = (course.root, f"{assignment} {progress.graded}")
+            if not progress.graded or self._passback_due.get(key, 0.0) > now:
+                continue
+            try:
+                done = lti.send(course.root, scores.read(course.root, assignment))
+            except scores.NoExport as error:
+                self._passback_due[key] = now + RETRY_S
+                self.console.print(f"! {course.course_id}: {error}", style="yellow", markup=False)
+            else:
+                self._passback_due[key] = float("inf")
+                self.console.print(f"{assignment}: the LMS took {len(done.sent)} scores", markup=False)

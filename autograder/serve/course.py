@@ -1,0 +1,169 @@
+"""One course that is graded as submissions arrive: collect, grade, return; each step can be done again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nbgrader.api import Gradebook
+from nbgrader.exchange import ExchangeError, ExchangeFactory
+from rich.console import Console
+
+from autograder.cluster.command import GradingRun, Options
+from autograder.cluster.course import BadCourse, Course, settings_of, students_in, working_in
+from autograder.cluster.gradebook import GradebookWriter
+from autograder.cluster.interrupt import Interrupt
+from autograder.cluster.pool import Pool
+from autograder.cluster.records import CourseBusy, Records
+from autograder.cluster.screen import ProgressScreen
+
+RETRY_S = 60.0  # between two tries at what could not be graded, returned or passed back
+
+Return = Callable[[Path, str, Collection[str]], Iterator[tuple[str, str]]]
+
+
+class ServiceScreen(ProgressScreen):
+    """Lines for a log: one for each student, no totals after every few."""
+
+    def summary(self, assignment: str) -> None:
+        """Nothing: `Progress` has the totals."""
+
+
+class ServedRun(GradingRun):
+    """A round on workers that are there already, for some students of the class."""
+
+    pool: Pool
+
+    def _pool(self, screen: ProgressScreen, jobs: int) -> AbstractContextManager[Pool]:
+        return nullcontext(self.pool)
+
+    def _screen(self, total: int, done: int) -> ProgressScreen:
+        return ServiceScreen(self.console, total, done)
+
+    def _nothing_to_do(self) -> int:
+        return 0
+
+    def _compare_totals(self, writer: GradebookWriter) -> None:
+        """Nothing: it reads the whole class, and `autograder grade` says it."""
+
+
+@dataclass
+class Progress:
+    """What became of an assignment's submissions since the service started."""
+
+    waiting: int = 0
+    graded: int = 0
+    returned: int = 0
+    failures: dict[str, str] = field(default_factory=dict)
+
+
+class ServedCourse:
+    """The course in `root`; `give_back(root, assignment, students)` yields (student, error or "") as pages go out.
+
+    assignments: these alone; all that the gradebook has where none is named. Raises BadCourse.
+    """
+
+    def __init__(
+        self, root: Path, pool: Pool, give_back: Return, console: Console, interrupt: Interrupt, *,
+        assignments: Collection[str] = (), batch: int = 16, device: str | None = None,
+    ) -> None:  # fmt: skip
+        self.root, self.pool, self.batch, self.device = root.resolve(), pool, batch, device
+        self._give_back, self.console, self.interrupt, self._named = give_back, console, interrupt, assignments
+        self.app = settings_of(self.root)
+        self.course_id = str(self.app.coursedir.course_id)
+        self.progress: dict[str, Progress] = {}
+        self._handed: dict[str, dict[str, int]] = {}  # assignment → student → when their folder changed last
+        self._pending: dict[str, dict[str, None]] = {}  # … → students to look at, those who wait longest first
+        self._retry: dict[str, float] = {}
+
+    def assignments(self) -> list[str]:
+        """What is graded: of the gradebook's, those that were asked for."""
+        with working_in(self.root), Gradebook(self.app.coursedir.db_url, self.course_id) as gradebook:
+            there = sorted(one.name for one in gradebook.assignments)
+        if unknown := sorted(set(self._named) - set(there)):
+            raise BadCourse(f"{self.root} has no assignment {', '.join(unknown)}; it has {', '.join(there) or 'none'}")
+        return [name for name in there if not self._named or name in self._named]
+
+    def step(self) -> bool:
+        """Collect what is new, grade and return some of it; whether anything was done."""
+        return any([self._step(name) for name in self.assignments()])
+
+    def _step(self, assignment: str) -> bool:
+        progress = self.progress.setdefault(assignment, Progress())
+        self._collect(assignment)
+        self._look(assignment)
+        pending = self._pending[assignment]
+        chunk = list(pending)[: self.batch]
+        try:
+            with Records(self.root) as records:
+                failed = self._grade(assignment, chunk, records, progress) if chunk else {}
+                back = self._return(assignment, records, progress)
+        except CourseBusy:  # an instructor grades: next time
+            return False
+        for student in chunk:
+            del pending[student]
+        self._note_failures(assignment, failed, progress)
+        progress.waiting = len(pending)
+        return bool(chunk or back)
+
+    # -- what is new ---------------------------------------------------------------------------------------------------
+    def _collect(self, assignment: str) -> None:
+        coursedir = self.app.coursedir
+        coursedir.assignment_id, coursedir.student_id = assignment, "*"
+        with working_in(self.root):
+            try:
+                ExchangeFactory(parent=self.app).Collect(coursedir=coursedir, parent=self.app, update=True).start()
+            except ExchangeError:  # not released yet: nothing can have been handed in
+                return
+
+    def _look(self, assignment: str) -> None:
+        """Put who handed in since the last look in line; at the first look, and when it is time, all of the class."""
+        if time.monotonic() >= self._retry.get(assignment, float("inf")):
+            self._handed.pop(assignment, None)
+            self._retry.pop(assignment)
+        with working_in(self.root):
+            folders = students_in(self.app.coursedir, self.app.coursedir.submitted_directory, assignment)
+        excluded = set(self.app.coursedir.student_id_exclude.split(","))
+        now = {name: folder.stat().st_mtime_ns for name, folder in folders.items() if name not in excluded}
+        before = self._handed.get(assignment, {})
+        changed = sorted((when, name) for name, when in now.items() if before.get(name) != when)
+        self._handed[assignment] = now
+        pending = self._pending.get(assignment, {}) | dict.fromkeys(name for _, name in changed)
+        self._pending[assignment] = {name: None for name in pending if name in now}
+
+    # -- grading -------------------------------------------------------------------------------------------------------
+    def _grade(self, assignment: str, students: list[str], records: Records, progress: Progress) -> dict[str, str]:
+        """Grade those of them who are not graded; who could not be, and why."""
+        course = Course(self.root, assignment, self.device, students)
+        run = ServedRun(Options(self.root, assignment, resume=True), course, records, self.console, self.interrupt)
+        run.pool = self.pool
+        before = records.current(assignment)
+        run.go()
+        after = records.current(assignment)
+        progress.graded += sum(after.get(name) != before.get(name) for name in students)
+        return {key.student: "not graded; tried again" for key in run.submissions if after.get(key.student) != key}
+
+    def _return(self, assignment: str, records: Records, progress: Progress) -> bool:
+        """Release the feedback of those who were graded; whether there was any."""
+        owed = records.to_return(assignment)
+        some = [student for student in owed if student not in progress.failures][: self.batch]
+        for student, error in self._give_back(self.root, assignment, some):
+            self.interrupt.look()
+            if error:
+                progress.failures[student] = error
+                self._retry.setdefault(assignment, time.monotonic() + RETRY_S)
+                self.console.print(f"! {error}", style="yellow", markup=False)
+            else:
+                records.returned(assignment, student, owed[student])
+                progress.returned += 1
+        return bool(some)
+
+    def _note_failures(self, assignment: str, failed: dict[str, str], progress: Progress) -> None:
+        if assignment not in self._retry:
+            progress.failures.clear()
+        progress.failures |= failed
+        if failed:
+            self._retry.setdefault(assignment, time.monotonic() + RETRY_S)

@@ -1,0 +1,55 @@
+"""A student's feedback pages, made by nbgrader's own converters and put where the student's assignment list looks."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from nbgrader.converters import GenerateFeedback
+from nbgrader.converters.base import NbGraderException
+from nbgrader.exchange import ExchangeError, ExchangeFactory
+
+from autograder.cluster.course import settings_of, working_in
+
+
+class NoFeedback(Exception):
+    """The pages could not be made or released; the message says why."""
+
+
+def give_feedback(root: Path, assignment: str, student: str) -> None:
+    """Generate and release the feedback of one student, again if it is there. Raises NoFeedback, BadCourse."""
+    app = settings_of(root)
+    app.coursedir.assignment_id, app.coursedir.student_id = assignment, student
+    said = _LastError(app.log)
+    with working_in(root), said:
+        for make in (
+            lambda: GenerateFeedback(coursedir=app.coursedir, parent=app, force=True),
+            lambda: ExchangeFactory(parent=app).ReleaseFeedback(coursedir=app.coursedir, parent=app),
+        ):
+            try:
+                make().start()
+            except (
+                NbGraderException,
+                ExchangeError,
+                OSError,
+                SystemExit,
+            ) as error:  # nbgrader's converters end the program
+                raise NoFeedback(f"{student}: {said.text or error}") from error
+
+
+class _LastError(logging.Handler):
+    """What nbgrader logged as an error, since its exceptions only point to the log."""
+
+    def __init__(self, log: logging.Logger) -> None:
+        super().__init__(logging.ERROR)
+        self.text, self.log = "", log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.text = record.getMessage().partition("\n")[0]
+
+    def __enter__(self) -> _LastError:
+        self.log.addHandler(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.log.removeHandler(self)

@@ -1,0 +1,248 @@
+"""`autograder serve`: what arrives in the exchange is graded and goes back, once, whatever stops the service when."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from types import SimpleNamespace
+
+import nbformat
+import pytest
+from nbgrader.utils import notebook_hash
+from rich.console import Console
+
+from autograder import sandbox
+from autograder.cluster import job
+from autograder.cluster.course import BadCourse
+from autograder.cluster.interrupt import Interrupt
+from autograder.cluster.pool import JobOutcome
+from autograder.cluster.records import Records
+from autograder.nbgrader import execute
+from autograder.serve import command, status
+from autograder.serve import course as served
+from autograder.serve.feedback import NoFeedback, give_feedback
+
+from ..cluster.conftest import ENV, make
+from ..nbgrader.conftest import HERE, IDS, POINTS, UNIT, find, own_course, released
+
+released, own_course = released, own_course  # fixtures: a released course with an engine that reads words
+FULL = {exercise: (POINTS, False) for exercise in IDS}
+
+
+class HerePool:
+    """A pool whose one worker is this process; `dying` students raise as a lost worker does."""
+
+    def __init__(self):
+        self.dying, self.sent = set(), []
+
+    def slots(self):
+        return 1
+
+    def grade(self, work, secret):
+        for one in work:
+            self.sent.append(one.key.student)
+            if one.key.student in self.dying:
+                yield JobOutcome(one.key, error="the worker died")
+            else:
+                yield JobOutcome(one.key, job.GradingRecord.from_bytes(job.grade(one.bundle(), secret)))
+
+
+def submit(course, student, nb=None, when="2026-11-01 10:00:00.000000 UTC", whole=True):
+    """What `nbgrader submit` leaves in the exchange."""
+    folder = course.root / "exchange/tfkit/inbound" / f"{student}+{UNIT}+{when}"
+    folder.mkdir(parents=True)
+    (folder / f"{UNIT}.ipynb").write_text(nbformat.writes(nb or course.released()))
+    if whole:
+        (folder / "timestamp.txt").write_text(when)
+        (folder / "submission_secret.txt").write_text(f"secret of {student} {when}")
+    return folder
+
+
+def wrong(course):
+    nb = course.released()
+    find(nb, f"solution-{IDS[0].replace('.', '-')}").source = "# wrong"
+    return nb
+
+
+def page(course, student, when="2026-11-01 10:00:00.000000 UTC"):
+    """The page that `nbgrader fetch_feedback` would find."""
+    name = notebook_hash(secret=f"secret of {student} {when}", notebook_id=UNIT)
+    return course.root / "exchange/tfkit/feedback" / f"{name}.html"
+
+
+@pytest.fixture
+def course(own_course, monkeypatch):
+    """The course; its engine can be imported here, and needs no box."""
+    monkeypatch.syspath_prepend(str(HERE))
+    for place in (sandbox, execute):
+        monkeypatch.setattr(place, "choose", lambda *_, **__: None)
+    monkeypatch.chdir(own_course.root)
+    return own_course
+
+
+@pytest.fixture
+def pool():
+    return HerePool()
+
+
+@pytest.fixture
+def returned():
+    return []
+
+
+@pytest.fixture
+def service(course, pool, returned):
+    """A service over the course that only notes what it would return; call it for another, as after a restart."""
+
+    def give_back(root, assignment, students):
+        for student in students:
+            returned.append(student)
+            yield student, ""
+
+    def make(back=give_back, **options):
+        asked = command.ServeOptions((course.root,), once=True, **options)
+        return command.GradingService(asked, pool, back, Console(quiet=True), Interrupt())
+
+    (course.root / "exchange/tfkit/inbound").mkdir(parents=True)
+    return make
+
+
+def test_what_arrives_is_graded_once_and_goes_back(course, pool, service, returned):
+    submit(course, "ada"), submit(course, "ben", wrong(course))
+    assert service().run() == 0
+    assert course.grades("ada") == FULL and course.grades("ben")[IDS[0]] == (0, False)
+    assert sorted(pool.sent) == sorted(returned) == ["ada", "ben"]
+    running = service()  # after a restart nothing is done twice
+    assert running.run() == 0 and len(pool.sent) == len(returned) == 2
+    submit(course, "ben", when="2026-11-02 10:00:00.000000 UTC")  # handed in again
+    submit(course, "cleo")
+    assert running.run() == 0 and course.grades("ben") == FULL and course.grades("cleo") == FULL
+    assert Counter(pool.sent) == Counter(returned) == {"ada": 1, "ben": 2, "cleo": 1}
+    assert running.status()["courses"]["tfkit"][UNIT] == {"waiting": 0, "graded": 2, "returned": 2, "failures": {}}
+
+
+def test_the_page_is_where_the_student_finds_it(course, service):
+    def back(root, assignment, students):
+        for student in students:
+            give_feedback(root, assignment, student)
+            yield student, ""
+
+    submit(course, "ada", wrong(course))
+    assert service(back).run() == 0
+    assert "Your scores are divided by d." in page(course, "ada").read_text()
+    with pytest.raises(NoFeedback, match="nobody"):
+        give_feedback(course.root, UNIT, "nobody")
+
+
+def test_a_submission_that_is_still_being_copied_waits(course, pool, service):
+    folder = submit(course, "ada", wrong(course), whole=False)
+    running = service()
+    assert running.run() == 0 and pool.sent == []
+    (folder / f"{UNIT}.ipynb").write_text(nbformat.writes(course.released()))
+    (folder / "timestamp.txt").write_text("2026-11-01 10:00:00.000000 UTC")
+    assert running.run() == 0 and course.grades("ada") == FULL
+
+
+def test_what_stops_between_two_steps_goes_on_after_a_restart(course, pool, service, returned, monkeypatch):
+    submit(course, "ada"), submit(course, "ben")
+
+    def stop(root, assignment, students):
+        raise KeyboardInterrupt
+        yield
+
+    with pytest.raises(KeyboardInterrupt):  # graded, not returned
+        service(stop).run()
+    assert service().run() == 0 and sorted(returned) == ["ada", "ben"] and len(pool.sent) == 2
+    submit(course, "cleo")
+    commit = Records.committed
+    monkeypatch.setattr(Records, "committed", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):  # in the gradebook, and not noted
+        service().run()
+    monkeypatch.setattr(Records, "committed", commit)
+    assert service().run() == 0 and returned.count("cleo") == 1 and pool.sent.count("cleo") == 1
+    assert course.grades("cleo") == FULL
+
+
+def test_who_cannot_be_graded_is_tried_again_and_keeps_nobody_waiting(course, pool, service, monkeypatch):
+    monkeypatch.setattr(served, "RETRY_S", 0.0)
+    submit(course, "ada"), submit(course, "ben")
+    pool.dying = {"ada"}
+    running = service()
+    running.step()
+    assert course.grades("ben") == FULL and set(running.status()["courses"]["tfkit"][UNIT]["failures"]) == {"ada"}
+    pool.dying = set()
+    assert running.run() == 0 and course.grades("ada") == FULL
+
+
+def test_an_instructor_who_grades_goes_first(course, pool, service):
+    submit(course, "ada")
+    running = service()
+    with Records(course.root):
+        assert not running.step() and pool.sent == []
+    assert running.run() == 0 and pool.sent == ["ada"]
+
+
+def test_two_courses_need_two_names_and_an_assignment_must_exist(course, service, pool):
+    with pytest.raises(BadCourse, match="two of these courses are called tfkit"):
+        options = command.ServeOptions((course.root, course.root))
+        command.GradingService(options, pool, None, Console(quiet=True), Interrupt())
+    running = service(assignments=("none",))
+    assert running.run() == 2 and "has no assignment none; it has 02-masks" in running.status()["error"]
+
+
+def test_the_hub_shows_counts_to_those_who_may_see_them(monkeypatch):
+    pytest.importorskip("jupyterhub", reason="JupyterHub is not installed: pip install jupyterhub")
+    from tornado.testing import AsyncHTTPTestCase
+
+    found = {
+        "error": "",
+        "courses": {"a<b": {UNIT: {"waiting": 3, "graded": 2, "returned": 1, "failures": {"x": "y"}}}},
+    }
+    assert "a&lt;b" in status.page(found) and "<td>3<td>2<td>1<td>1" in status.page(found)
+    monkeypatch.setenv("JUPYTERHUB_API_TOKEN", "t")
+    monkeypatch.setenv("JUPYTERHUB_SERVICE_PREFIX", "/services/grader/")
+    monkeypatch.setenv("JUPYTERHUB_CLIENT_ID", "service-grader")
+
+    class Case(AsyncHTTPTestCase):
+        def get_app(self):
+            return status.application(lambda: found, "/services/grader/", b"s" * 32)
+
+        def runTest(self):
+            assert self.fetch("/services/grader/health").body == b"ok\n"
+            refused = self.fetch("/services/grader/?json", follow_redirects=False)
+            assert refused.code == 302 and "/hub/api/oauth2/authorize" in refused.headers["Location"]
+            found["error"] = "broken"
+            assert self.fetch("/services/grader/health").code == 503
+
+    Case().debug()
+
+
+@pytest.mark.slow
+def test_a_service_that_is_killed_loses_nothing(tmp_path):
+    """Real workers and real pages; SIGKILL while the class is graded, SIGTERM at the end."""
+    course = make(tmp_path)
+    students = [f"s{n}" for n in range(6)]
+    for student in students:
+        nb = course.released()
+        find(nb, f"solution-{IDS[0].replace('.', '-')}").source = f"# right\n# sleep 1\n# {student}"
+        submit(course, student, nb)
+    words = [sys.executable, "-m", "autograder", "serve", str(course.root), "--workers", "1", "--every", "0.5"]
+    start = SimpleNamespace(env=os.environ | ENV, cwd=course.root)
+    first = subprocess.Popen(words, env=start.env, cwd=start.cwd)
+    end = time.monotonic() + 300
+    while len(course.records()) < 2 and time.monotonic() < end:
+        time.sleep(0.1)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    assert 2 <= len(course.records()) < 6
+    second = subprocess.Popen(words, env=start.env, cwd=start.cwd)
+    while not all(page(course, student).exists() for student in students) and time.monotonic() < end:
+        time.sleep(0.1)
+    second.send_signal(signal.SIGTERM)
+    assert second.wait(60) == 0
+    assert all(course.grades(student) == FULL and page(course, student).exists() for student in students)
+    assert Counter(course.records()) == dict.fromkeys(students, 1)
