@@ -23,11 +23,12 @@ class Collect(ExchangeCollect):
     What a student's server is still copying waits for the next time: nbgrader writes the time stamp last.
     """
 
+    src_records: list[dict[str, Any]]
+
     def init_src(self) -> None:
         """As the parent's, less what is not whole yet."""
         super().init_src()
-        found: list[dict[str, Any]] = self.src_records
-        self.src_records = [one for one in found if self._whole(Path(self.inbound_path, one["filename"]))]
+        self.src_records = [one for one in self.src_records if self._whole(Path(self.inbound_path, one["filename"]))]
 
     def _whole(self, folder: Path) -> bool:
         try:

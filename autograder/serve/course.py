@@ -29,7 +29,7 @@ class ServiceScreen(ProgressScreen):
     """Lines for a log: one for each student, no totals after every few."""
 
     def summary(self, assignment: str) -> None:
-        """Nothing: `Progress` has the totals."""
+        """Nothing: the status page has the totals."""
 
 
 class ServedRun(GradingRun):
@@ -51,7 +51,7 @@ class ServedRun(GradingRun):
 
 
 @dataclass
-class Progress:
+class ServiceCounts:
     """What became of an assignment's submissions since the service started."""
 
     waiting: int = 0
@@ -74,7 +74,7 @@ class ServedCourse:
         self._give_back, self.console, self.interrupt, self._named = give_back, console, interrupt, assignments
         self.app = settings_of(self.root)
         self.course_id = str(self.app.coursedir.course_id)
-        self.progress: dict[str, Progress] = {}
+        self.progress: dict[str, ServiceCounts] = {}
         self._handed: dict[str, dict[str, int]] = {}  # assignment → student → when their folder changed last
         self._pending: dict[str, dict[str, None]] = {}  # … → students to look at, those who wait longest first
         self._retry: dict[str, float] = {}
@@ -92,7 +92,7 @@ class ServedCourse:
         return any([self._step(name) for name in self.assignments()])
 
     def _step(self, assignment: str) -> bool:
-        progress = self.progress.setdefault(assignment, Progress())
+        progress = self.progress.setdefault(assignment, ServiceCounts())
         self._collect(assignment)
         self._look(assignment)
         pending = self._pending[assignment]
@@ -135,7 +135,7 @@ class ServedCourse:
         self._pending[assignment] = {name: None for name in pending if name in now}
 
     # -- grading -------------------------------------------------------------------------------------------------------
-    def _grade(self, assignment: str, students: list[str], records: Records, progress: Progress) -> dict[str, str]:
+    def _grade(self, assignment: str, students: list[str], records: Records, progress: ServiceCounts) -> dict[str, str]:
         """Grade those of them who are not graded; who could not be, and why."""
         course = Course(self.root, assignment, self.device, students)
         run = ServedRun(Options(self.root, assignment, resume=True), course, records, self.console, self.interrupt)
@@ -146,7 +146,7 @@ class ServedCourse:
         progress.graded += sum(after.get(name) != before.get(name) for name in students)
         return {key.student: "not graded; tried again" for key in run.submissions if after.get(key.student) != key}
 
-    def _return(self, assignment: str, records: Records, progress: Progress) -> bool:
+    def _return(self, assignment: str, records: Records, progress: ServiceCounts) -> bool:
         """Release the feedback of those who were graded; whether there was any."""
         owed = records.to_return(assignment)
         some = [student for student in owed if student not in progress.failures][: self.batch]
@@ -161,7 +161,7 @@ class ServedCourse:
                 progress.returned += 1
         return bool(some)
 
-    def _note_failures(self, assignment: str, failed: dict[str, str], progress: Progress) -> None:
+    def _note_failures(self, assignment: str, failed: dict[str, str], progress: ServiceCounts) -> None:
         if assignment not in self._retry:
             progress.failures.clear()
         progress.failures |= failed

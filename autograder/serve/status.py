@@ -58,7 +58,7 @@ class StatusHandler(HubOAuthenticated, RequestHandler):
 
 
 def page(found: dict[str, Any]) -> str:
-    """The page of a status: {"error": text, "courses": {course: {assignment: Progress as a dict}}}."""
+    """The page of a status: {"error": text, "courses": {course: {assignment: ServiceCounts as a dict}}}."""
     rows, failures = [], []
     for course, assignments in found["courses"].items():
         for name, one in assignments.items():

@@ -1,7 +1,7 @@
 """A JupyterHub for courses: who is in COURSES gets the formgrader and the class panel of a course, the others do not.
 
-Copy this folder to the server, name the instructors and their courses, make the exchange (`install -d -m 777 /srv/nbgrader/exchange`),
-and add your authenticator and spawner: nothing here depends on which.
+Copy this folder to the server, name the instructors and their courses, make the exchange (`install -d -m 777
+/srv/nbgrader/exchange`), and add your authenticator and spawner: nothing here depends on which.
 """
 
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 COURSES = {"teacher": "tfkit"}  # instructor → what their course in ~/course is called in the exchange
-SERVED = {}  # instructor → their course's folder, {"teacher": "/home/teacher/course"}: a service grades what arrives there
+SERVED = {}  # instructor → their course's folder {"teacher": "/home/teacher/course"}: a service grades what arrives
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
 
 EXCHANGE = os.environ.get("NBGRADER_EXCHANGE", "/srv/nbgrader/exchange")
