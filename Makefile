@@ -81,7 +81,7 @@ nightly: setup $(STAMP)/published  ## every case of every test (some hours)
 fuzz: setup  ## a night's worth: a million random frames and notebooks for each reader, or CASES=…
 	@FUZZ_CASES=$(or $(CASES),1000000) $(BIN)/python -m pytest -n $(JOBS) -m slow tests/autograder/sandbox/test_fuzz.py
 
-test-wheel: setup  ## the wheel of a clean copy, in an empty environment outside the repository (TORCH_INDEX=… for checks on 3.13 too)
+test-wheel: setup  ## the wheel of a clean copy, in an empty environment outside the repository (TORCH_INDEX=… or WHEEL_TORCH=default for checks on 3.13 too)
 	@$(BIN)/python -m pytest -q -m wheel tests/wheel
 
 release: setup  ## dist/: sdist, wheel, bill of materials, sums; tested. All but the upload

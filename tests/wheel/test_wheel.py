@@ -26,14 +26,14 @@ RIGHT = "import torch\n\n\ndef causal_mask(length):\n    return torch.ones(lengt
 WRONG = RIGHT.replace(".tril()", ".tril(-1)")
 
 
-def run(command: list[str], cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+def run(command: list[str], cwd: Path, timeout: float = 600, **env: str) -> subprocess.CompletedProcess[str]:
     """A command in an environment that knows nothing of this one."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL", "JUPYTER"))}
     path = ":".join(part for part in kept["PATH"].split(":") if str(ROOT) not in part)
     if Path(command[0]).name == "python" and Path(command[0]) != Path(sys.executable):
         path = f"{Path(command[0]).parent}:{path}"  # as in an environment that is activated
     return subprocess.run(
-        command, cwd=cwd, env={**kept, "PATH": path, **env}, capture_output=True, text=True, timeout=600
+        command, cwd=cwd, env={**kept, "PATH": path, **env}, capture_output=True, text=True, timeout=timeout
     )
 
 
@@ -98,9 +98,9 @@ def environment(python: Path, tmp: Path) -> Path:
     return made
 
 
-def install(made: Path, *what: str) -> None:
+def install(made: Path, *what: str, timeout: float = 600) -> None:
     pip = [sys.executable, "-m", "pip", "--python", str(made / "bin/python"), "install", "-q", *what]
-    done = run(pip, made)
+    done = run(pip, made, timeout)
     assert done.returncode == 0, done.stderr[-2000:]
 
 
@@ -207,9 +207,9 @@ def python_313() -> Path | None:
 
 @pytest.fixture(scope="session")
 def newer(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Python 3.13 with the wheel and its real dependencies; PyTorch too, from the index that TORCH_INDEX names.
+    """Python 3.13 with the wheel and its real dependencies; PyTorch too, where TORCH_INDEX or WHEEL_TORCH asks for it.
 
-    That is the CPU build's, or https://pypi.org/simple for the default build of 5 GB (seven minutes on a busy machine).
+    TORCH_INDEX=URL takes the CPU build from there; WHEEL_TORCH=default takes pip's own, with CUDA: 6 GB, five minutes.
     """
     found = python_313()
     if found is None:
@@ -221,20 +221,32 @@ def newer(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         capture_output=True, text=True, check=True,
     ).stdout.split()  # fmt: skip
     install(made, "-c", str(ROOT / "constraints.txt"), *(name for name in wanted if not name.startswith("torch")))
-    if os.environ.get("TORCH_INDEX"):
-        install(made, "torch", "--index-url", os.environ["TORCH_INDEX"])
     return made
 
 
+def torch_wanted() -> list[str] | None:
+    """What pip is told in order to install PyTorch on Python 3.13; None where nobody asked for it."""
+    if os.environ.get("TORCH_INDEX"):
+        return ["torch", "--index-url", os.environ["TORCH_INDEX"]]
+    return ["torch", "-c", str(ROOT / "constraints.txt")] if os.environ.get("WHEEL_TORCH") == "default" else None
+
+
+@pytest.mark.timeout(2400)  # most of it is pip's
 def test_python_313(newer: Path, tmp_path: Path) -> None:
     test_commands_without_torch(newer, tmp_path)
     test_labextension_is_enabled(newer, tmp_path)
 
 
+@pytest.mark.timeout(2400)
 def test_python_313_with_torch(newer: Path, tmp_path: Path) -> None:
-    if not os.environ.get("TORCH_INDEX"):
+    wanted = torch_wanted()
+    if wanted is None:
         left_out = "doctor, course.build, a check, the stepper, a unit of one's own and an adopted notebook"
-        pytest.skip(f"Python 3.13, not run for want of PyTorch: {left_out}. TORCH_INDEX=https://… make test-wheel does")
+        pytest.skip(f"Python 3.13, not run for want of PyTorch: {left_out}. WHEEL_TORCH=default make test-wheel does")
+    try:
+        install(newer, *wanted, timeout=1200)
+    except subprocess.TimeoutExpired:
+        pytest.skip("Python 3.13: PyTorch's 3 GB did not arrive within 20 minutes")
     for number, test in enumerate(WITH_TORCH):
         (tmp_path / str(number)).mkdir()
         test(newer, tmp_path / str(number))
