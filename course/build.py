@@ -49,6 +49,8 @@ BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 SCHEME = ("### BEGIN MARK SCHEME", "### END MARK SCHEME")
 ANSWER = "*Your answer, in two to five sentences. It is read and marked by a person.*"
 PREDICT_IMPORT = "from tfkit_lab.predict import predict"
+MADE_IMPORT = "from tfkit_lab.predict import predictions_made"
+PREDICTIONS_COUNT = "## Your predictions\n\nHaving predicted earns points; being right does not. The cell below counts the predictions of this unit."
 COMPARE_IMPORT = "from tfkit_lab.predict import predicted"
 COMPARED = re.compile(r"predicted\(\"([^\"]+)\"\)")
 COMPARING = re.compile(r"^(\w+ = )?predicted\(", re.MULTILINE)
@@ -108,6 +110,7 @@ def notebook(folder: Path, unit: Unit | None = None) -> NotebookNode:
     cells = _Cells(unit or Unit(name=folder.name), own)
     for cell in jupytext.reads(lesson.read_text(encoding="utf-8"), fmt="py:percent").cells:
         cells.add(cell)
+    cells.add_points_for_predictions()
     cells.add_glossary()
     if left := [name for name in cells.predictions if name not in cells.compared]:
         how = f'guess = predicted("{left[0]}") and guess.compare(…)'
@@ -149,6 +152,20 @@ class _Cells:
             self._add_code(cell.source, cell.metadata.get("role"), cell.metadata.get("exercise"))
         if len(self.cells) == 1:
             self._add_code(CHECK_IMPORT, "demo", None)
+
+    def add_points_for_predictions(self) -> None:
+        """Where the course gives points for the unit's predictions: the graded cell that counts them."""
+        if not self.settings.predictions:
+            return
+        if not self.predictions:
+            where = f"unit {self.unit} has predictions = {self.settings.predictions:g} in course.toml"
+            raise LessonError(f"{where}, but its lesson asks for none: take the line out")
+        names = ", ".join(f'"{name}"' for name in self.predictions)
+        marks = _nbgrader("predictions", grade=True, locked=True, points=self.settings.predictions)
+        source = f"{MADE_IMPORT}\n\npredictions_made({names})"
+        self.cells.append(new_markdown_cell(PREDICTIONS_COUNT, id="predictions-count"))
+        metadata = {"nbgrader": marks, "tfkit": {"role": "predictions"}}
+        self.cells.append(new_code_cell(source, id=marks["grade_id"], metadata=metadata))
 
     def add_glossary(self) -> None:
         """The unit's words at its end, and on its first page that they are there."""

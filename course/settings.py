@@ -10,6 +10,7 @@ A course directory's own course.toml counts where there is one, else the one bes
     due = 2026-10-12T18:00:00+02:00                  # into nbgrader's gradebook, for late penalties and `collect`
     exercises = ["masks.causal", "masks.softmax"]    # what students build; the unit's others are given, solved
     points = {"masks.softmax" = 4}                   # instead of the exercise's own
+    predictions = 1                                  # points for having made the unit's predictions; none unless given
 
     [weights]                                        # what a property earns, times the exercises' own weights
     gradients = 2                                    # values, shapes, gradients, dtypes, edges, cost, purity
@@ -41,7 +42,11 @@ class LessonError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class Unit:
-    """One unit as this course gives it. `exercises`: what students build, or None for all of them."""
+    """One unit as this course gives it.
+
+    `exercises`: what students build, or None for all of them. `predictions`: points for having made the unit's
+    predictions, whatever they said.
+    """
 
     name: str
     title: str = ""
@@ -49,6 +54,7 @@ class Unit:
     due: datetime | None = None
     exercises: tuple[str, ...] | None = None
     points: dict[str, float] = field(default_factory=dict)
+    predictions: float = 0
 
     def asks(self, exercise: Exercise) -> bool:
         """Whether students build it, rather than being given it."""
@@ -123,6 +129,8 @@ def _unit(path: Path, known: dict[str, dict], entry: dict[str, Any]) -> Unit:
         raise LessonError(f"{where}: due = {due} needs date, time and offset, as 2026-10-12T18:00:00+02:00")
     if not isinstance(points, dict) or not all(type(p) in (int, float) and p >= 0 for p in points.values()):
         raise LessonError(f'{where}: points must be numbers by exercise, as {{"masks.softmax" = 4}}')
+    if type(unit.predictions) not in (int, float) or unit.predictions < 0:
+        raise LessonError(f"{where}: predictions = {unit.predictions!r} must be a number of points, 0 for none")
     if asked is not None and not (isinstance(asked, list) and asked):
         raise LessonError(f"{where}: exercises must be a list of ids; leave it out for all, or leave out the unit")
     _all_known(where, name, [*(asked or ()), *points])

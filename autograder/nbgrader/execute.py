@@ -16,7 +16,7 @@ from traitlets.utils.importstring import import_item
 
 from autograder import misconceptions, points, registry
 from autograder.api import Exercise, Limits, Verdict
-from autograder.nbgrader import unfinished
+from autograder.nbgrader import predictions, unfinished
 from autograder.report import verdict_html, verdict_line
 from autograder.sandbox import Backend, choose
 
@@ -72,6 +72,7 @@ class BoxedExecute(NbGraderPreprocessor):
         self._report(where, list(found.values()), time.monotonic() - started)
         write_outputs(nb, list(found.values()))
         own = self._grade_own_tests(nb, wanted, where)
+        own |= grade_predictions(nb, resources)
         for cell in check_cells(nb):
             exercise = wanted[cell.id]
             verdict = (found.get(exercise.id) if exercise else own.get(cell.id)) or ungraded_verdict(cell, exercise)
@@ -172,7 +173,13 @@ CHECKS = re.compile(r"^check\(", re.MULTILINE)
 def is_own_test(cell: NotebookNode, exercise: Exercise | None) -> bool:
     """Whether a graded cell is an instructor's own test, not a `check("…")` of an exercise that is not installed."""
     ours = CHECKS.search(cell.source) is not None and cell.metadata.nbgrader["grade_id"].startswith("check-")
-    return exercise is None and cell.cell_type == "code" and not ours
+    return exercise is None and cell.cell_type == "code" and not ours and not predictions.is_predictions_cell(cell)
+
+
+def grade_predictions(nb: NotebookNode, resources: dict) -> dict[str, Verdict]:
+    """Cell id → verdict for the cell that gives points for predictions, where the course has one."""
+    cells = [cell for cell in check_cells(nb) if predictions.is_predictions_cell(cell)]
+    return {cell.id: predictions.grade(cell, resources["metadata"]["path"]) for cell in cells}
 
 
 def missing_answers(nb: NotebookNode, wanted: dict[str, Exercise | None]) -> list[Verdict]:

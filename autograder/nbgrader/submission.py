@@ -149,7 +149,9 @@ class SubmissionExporter(NotebookExporter):
         except UnreadableNotebook as error:
             self.log.warning("%s could not be read: %s", filename, error)
             nb = empty(str(error))
-        return self.from_notebook_node(nb, resources=resources, **kw)
+        folder, name = os.path.split(filename)
+        where = {"path": folder, "name": os.path.splitext(name)[0]}  # what lies beside it may count: predictions do
+        return self.from_notebook_node(nb, resources={**(resources or {}), "metadata": where}, **kw)
 
 
 def prepare(assignment: str, student: str, notebooks: list[str]) -> None:

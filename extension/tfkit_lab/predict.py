@@ -22,7 +22,7 @@ from typing import Any
 
 from tfkit_lab import prediction_card, sealed
 
-__all__ = ["predict", "predicted"]
+__all__ = ["predict", "predicted", "predictions_made"]
 
 Question = dict[str, Any]
 NOT_SEALED = "Predict first: seal your prediction in the cell above (or pass it over there), then run this cell again."
@@ -107,6 +107,14 @@ def predicted(name: str) -> Guess:
     if entry is None and _is_somebody_there():
         raise NotPredicted(NOT_SEALED)
     return Guess(name, entry)
+
+
+def predictions_made(*names: str) -> None:
+    """Print how many of a unit's predictions are made, and which are not. The cell that earns their points calls it."""
+    entries = sealed.read(Path.cwd())
+    missing = [name for name in names if entries.get(name, {}).get("answers") is None]
+    told = f"{len(names) - len(missing)} of {len(names)} predictions made"
+    print(f"{told}; still to make: {', '.join(missing)}" if missing else told)
 
 
 @dataclass(frozen=True)

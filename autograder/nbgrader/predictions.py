@@ -1,0 +1,49 @@
+"""Points for having predicted, where a course gives any: `predictions = 1` of a unit in course.toml.
+
+The released notebook then ends in a graded cell that names the unit's predictions. They lie in
+`.tfkit/predictions.json` beside the notebook, a file of the student's own: so what earns points is that a prediction
+was made, and not what it said.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from autograder.api import CheckResult, Verdict
+
+GRADE_ID = "predictions"
+FILE = Path(".tfkit") / "predictions.json"
+MAX_BYTES = 1 << 20
+NAMES = re.compile(r'"([^"]+)"')
+
+
+def is_predictions_cell(cell: NotebookNode) -> bool:
+    """Whether a graded cell of a rebuilt notebook counts predictions: its id comes from the gradebook."""
+    return cell.metadata.nbgrader["grade_id"] == GRADE_ID
+
+
+def grade(cell: NotebookNode, folder: str | Path) -> Verdict:
+    """The verdict on the predictions in `folder`: each one that was made earns its share of the cell's points."""
+    names = NAMES.findall(cell.source.partition("predictions_made(")[2])
+    points, answered = float(cell.metadata.nbgrader["points"]), _answered(Path(folder) / FILE)
+    missing = [name for name in names if name not in answered]
+    made = len(names) - len(missing)
+    told = f"{made} of {len(names)} predictions were made" + (f"; not {', '.join(missing)}" if missing else "")
+    check = CheckResult(name="made", status="failed" if missing else "passed", message=f"{told}.")
+    score = points * made / len(names) if names else points
+    return Verdict(exercise=GRADE_ID, status=check.status, score=score, max_score=points, checks=(check,))
+
+
+def _answered(path: Path) -> set[str]:
+    """The names of the predictions that were made; those that were passed over have no answers."""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            return set()
+        entries = json.loads(path.read_text(encoding="utf-8"))["predictions"].items()
+        return {name for name, entry in entries if isinstance(entry, dict) and isinstance(entry.get("answers"), list)}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return set()

@@ -1,0 +1,77 @@
+"""Points for predictions, where a course.toml gives any: built, released and graded by nbgrader's commands."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.nbgrader import config, predictions
+from course import build as builder
+from course import settings
+
+from .conftest import Course, find
+
+TOML = '[[unit]]\nname = "02-masks"\nexercises = ["masks.causal"]\npredictions = 2\n'
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    root = tmp_path_factory.mktemp("course")
+    (root / "course.toml").write_text(TOML)
+    config.install(root)
+    with (root / config.CONFIG).open("a", encoding="utf-8") as file:
+        file.write('\nc.BoxedExecute.engine = "fake_engine.grade_notebook"\n')
+    builder.build(root)
+    made = Course(root)
+    made.nbgrader("generate_assignment", "02-masks")
+    return made
+
+
+def hand_in(course: Course, student: str, made: int) -> int:
+    """Hand in a notebook with so many of the predictions made and the next one passed over; how many there are."""
+    nb = nbformat.read(course.root / "release" / "02-masks" / "02-masks.ipynb", as_version=4)
+    names = re.findall(r'"([^"]+)"', find(nb, "predictions").source)
+    folder = course.hand_in(student, nb).parent
+    entries = {name: {"answers": [1], "questions": [{}], "at": "now"} for name in names[:made]}
+    entries |= {name: {"answers": None, "questions": [{}], "at": "now"} for name in names[made : made + 1]}
+    (folder / ".tfkit").mkdir()
+    (folder / predictions.FILE).write_text(json.dumps({"predictions": entries}))
+    return len(names)
+
+
+def points(course: Course, student: str) -> float:
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}", "tfkit") as gradebook:
+        return gradebook.find_grade("predictions", "02-masks", "02-masks", student).score
+
+
+def test_predictions_earn_their_share_in_the_gradebook(course: Course) -> None:
+    count = hand_in(course, "all", 99)
+    hand_in(course, "one", 1)
+    course.nbgrader("autograde", "02-masks")
+    assert count > 1
+    assert points(course, "all") == 2
+    assert points(course, "one") == pytest.approx(2 / count)
+    verdict = find(course.graded("one"), "predictions").metadata.tfkit.verdict
+    assert verdict["checks"][0]["message"].startswith(f"1 of {count} predictions were made; not 02.")
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"predictions": 3}', '{"predictions": {"02.a": 1}}', "[" * 100_000])
+def test_a_damaged_file_earns_nothing(tmp_path: Path, text: str) -> None:
+    cell = nbformat.v4.new_code_cell('predictions_made("02.a")', metadata={"nbgrader": {"points": 1}})
+    assert predictions.grade(cell, tmp_path).score == 0
+    (tmp_path / ".tfkit").mkdir()
+    (tmp_path / predictions.FILE).write_text(text)
+    assert predictions.grade(cell, tmp_path).score == 0
+
+
+@pytest.mark.parametrize("value", ["true", "-1", '"one"'])
+def test_points_that_are_no_number_are_refused(tmp_path: Path, value: str) -> None:
+    (tmp_path / "course.toml").write_text(TOML.replace("predictions = 2", f"predictions = {value}"))
+    with pytest.raises(settings.LessonError, match="predictions = .* must be a number of points"):
+        settings.read(tmp_path)
