@@ -29,6 +29,7 @@ from course import build as builder
 
 BETWEEN = re.compile(r"(\n[ \t]*\n)")
 FORMULA = re.compile(r"\s*\$\$.*\$\$\s*", re.DOTALL)
+PREDICTED = re.compile(r'\bpredicted\("([^"]+)"\)')
 KEPT = re.compile(r"`[^`\n]+`|\$\$.+?\$\$|\$[^$\n]+\$|\]\((?!#)[^()\s]+|### (?:BEGIN|END) \w+ \w+", re.DOTALL)
 
 
@@ -39,8 +40,27 @@ def texts(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
             for text in BETWEEN.split(str(cell.source))[::2]:
                 if text.strip() and not FORMULA.fullmatch(text):
                     yield cell.id, str(text)
-        elif cell.metadata.get("tfkit", {}).get("role") == "predict":
+        elif _asks(cell):
             yield from ((cell.id, text) for text in questions(cell))
+
+
+def _options(cell: NotebookNode) -> list[str]:
+    """What can be answered: behind the question, in the inner calls of a prediction."""
+    (call,) = [
+        node for node in ast.walk(ast.parse(cell.source)) if getattr(getattr(node, "func", None), "id", "") == "predict"
+    ]
+    found = (
+        node.value
+        for inner in call.args[1:]
+        for one in inner.args[1:]
+        for node in ast.walk(one)
+        if isinstance(node, ast.Constant)
+    )
+    return [text for text in found if isinstance(text, str)]
+
+
+def _asks(cell: NotebookNode) -> bool:
+    return bool(cell.metadata.get("tfkit", {}).get("role") == "predict")
 
 
 def questions(cell: NotebookNode) -> list[str]:
@@ -63,16 +83,15 @@ def translate_notebook(notebook: NotebookNode, found: polib.POFile, language: st
     words: dict[str, str] = {entry.msgid: entry.msgstr for entry in found if entry.translated()}
     new = copy.deepcopy(notebook)
     new.metadata.tfkit["language"] = language
-    asked: list[str] = []
+    asked = {cell.metadata.tfkit.prediction: questions(cell) for cell in new.cells if _asks(cell)}
     for cell in new.cells:
         if cell.cell_type == "markdown":
             parts: list[str] = BETWEEN.split(cell.source)
             cell.source = "".join(words.get(text, text) for text in parts)
-        elif cell.metadata.get("tfkit", {}).get("role") == "predict":
-            asked = questions(cell)
-            cell.source = _replaced(cell.source, asked, words)
-        elif "guess.compare" in cell.source:  # options are compared by their words
-            cell.source = _replaced(cell.source, asked, words)
+        elif _asks(cell):
+            cell.source = _replaced(cell.source, asked[cell.metadata.tfkit.prediction], words)
+        for name in PREDICTED.findall(cell.source):  # options are compared by their words
+            cell.source = _replaced(cell.source, asked.get(name, []), words)
     return new
 
 
@@ -109,6 +128,26 @@ def faults(folder: Path, language: str) -> Iterator[tuple[str, str]]:
             yield where, f"{language}.po loses {min(lost)} from {_short(text)}"
     for text in have.keys() - texts.keys():
         yield "-", f"{language}.po translates what the unit does not say (any more): {_short(text)}"
+    for where, text in _composite_options(builder.notebook(folder)):
+        if text in have and have[text].msgstr != text:
+            yield where, f"{language}.po changes {_short(text)}, which the cell's code puts together: leave it as it is"
+
+
+def _composite_options(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
+    """Where and what: the options that an f-string of the comparing cell may give, which no other words may replace."""
+    asked = {cell.metadata.tfkit.prediction: _options(cell) for cell in notebook.cells if _asks(cell)}
+    for cell in notebook.cells:
+        if names := PREDICTED.findall(cell.source) if cell.cell_type == "code" else []:
+            calls = (node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Call))
+            compared = [arg for call in calls if getattr(call.func, "attr", "") == "compare" for arg in call.args]
+            for found in (node for arg in compared for node in ast.walk(arg) if isinstance(node, ast.JoinedStr)):
+                parts = [
+                    re.escape(str(part.value)) if isinstance(part, ast.Constant) else ".+" for part in found.values
+                ]
+                for text in (
+                    text for name in names for text in asked.get(name, ()) if re.fullmatch("".join(parts), text)
+                ):
+                    yield cell.id, text
 
 
 def _short(text: str) -> str:

@@ -48,7 +48,7 @@ def test_words_change_and_code_does_not(tmp_path):
     assert french.metadata.tfkit.language == "fr" and "# 02 · Les masques" in french.cells[0].source
     assert [cell.id for cell in french.cells] == [cell.id for cell in english.cells]
     for ours, theirs in zip(english.cells, french.cells, strict=True):
-        if "guess.compare" not in ours.source:  # where options are compared, in the words of the question
+        if ".compare(" not in ours.source:  # where options are compared, in the words of the question
             assert (ours.source == theirs.source) == (ours.cell_type == "code" and role(ours) != "predict"), ours.id
         assert ours.metadata == theirs.metadata
     positions = [read(tmp_path / name, "04-positions") for name in ("french", "english")]

@@ -258,7 +258,7 @@ try:
                 ax.text(head, layer, f"{values[layer, head]:.2f}", ha="center", va="center", fontsize=8, color="white" if values[layer, head] < 0.6 else "black")
     plt.tight_layout(), plt.show()
     highest = scores.amax(1)
-    guess.compare("both" if (highest > 0.3).all() else f"layer {highest.argmax()}")
+    guess.compare("both" if (highest > 0.3).all() else ("layer 0", "layer 1")[highest.argmax()])
 except NotImplementedError:
     print("Build induction_scores first.")
 
