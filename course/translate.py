@@ -1,6 +1,7 @@
 """Lessons and hints in other languages, a gettext catalogue for each unit: `units/NAME/locale/fr.po`.
 
     python -m course.translate fr --unit 02-masks       # bring the catalogue up to date
+    python -m course.translate es --new                 # begin with a language: every unit, and the verdicts' words
     python -m course.build DIR --language fr            # the notebooks
 
 A text is a paragraph, a list or a table of a notebook as it is built, or the sentence for a misconception. So a
@@ -23,7 +24,7 @@ import polib
 from nbformat import NotebookNode
 
 from autograder.diagnose import known_answers, student_sentence
-from autograder.translate import catalogue
+from autograder.translate import OWN, catalogue
 from course import all_exercises, units
 from course import build as builder
 
@@ -46,16 +47,10 @@ def texts(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
 
 def _options(cell: NotebookNode) -> list[str]:
     """What can be answered: behind the question, in the inner calls of a prediction."""
-    (call,) = [
-        node for node in ast.walk(ast.parse(cell.source)) if getattr(getattr(node, "func", None), "id", "") == "predict"
-    ]
-    found = (
-        node.value
-        for inner in call.args[1:]
-        for one in inner.args[1:]
-        for node in ast.walk(one)
-        if isinstance(node, ast.Constant)
-    )
+    calls = [node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Call)]
+    (asked,) = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "predict"]
+    inner = [one for call in asked.args[1:] if isinstance(call, ast.Call) for one in call.args[1:]]
+    found = (node.value for one in inner for node in ast.walk(one) if isinstance(node, ast.Constant))
     return [text for text in found if isinstance(text, str)]
 
 
@@ -118,8 +113,13 @@ def texts_to_translate(folder: Path) -> dict[str, list[str]]:
 
 
 def faults(folder: Path, language: str) -> Iterator[tuple[str, str]]:
-    """Where and what: texts that the catalogue lacks, or should have no more, or in which code or formulas got lost."""
+    """Where and what: texts that the catalogue lacks, or should have no more, or in which code or formulas got lost.
+
+    None in a catalogue without any translation: that unit's turn has not come.
+    """
     found, texts = catalogue(folder, language), texts_to_translate(folder)
+    if found is not None and not found.translated_entries():
+        return
     have = {entry.msgid: entry for entry in found or ()}
     for text, (where, *_) in texts.items():
         if text not in have or not have[text].translated():
@@ -156,12 +156,22 @@ def _short(text: str) -> str:
 
 def update(folder: Path, language: str) -> polib.POFile:
     """Write the unit's catalogue anew: what is there keeps its translation, what is new has none, the rest goes."""
+    return _write(folder, language, {text: ", ".join(places) for text, places in texts_to_translate(folder).items()})
+
+
+def update_verdicts(language: str) -> polib.POFile:
+    """The same for the words of verdicts, `autograder/locale`: those that any catalogue there has."""
+    known = [entry.msgid for path in sorted((OWN / "locale").glob("*.po")) for entry in polib.pofile(str(path))]
+    return _write(OWN, language, dict.fromkeys(known, ""))
+
+
+def _write(folder: Path, language: str, texts: dict[str, str]) -> polib.POFile:
     before = {entry.msgid: entry.msgstr for entry in catalogue(folder, language) or ()}
     new = polib.POFile(wrapwidth=110)
     new.metadata = {"Language": language, "MIME-Version": "1.0", "Content-Type": "text/plain; charset=UTF-8",
                     "Content-Transfer-Encoding": "8bit"}  # fmt: skip
-    for text, places in texts_to_translate(folder).items():
-        new.append(polib.POEntry(msgid=text, msgstr=before.get(text, ""), comment=", ".join(places)))
+    for text, where in texts.items():
+        new.append(polib.POEntry(msgid=text, msgstr=before.get(text, ""), comment=where))
     path = folder / "locale" / f"{language}.po"
     path.parent.mkdir(exist_ok=True)
     new.save(str(path))
@@ -173,20 +183,26 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m course.translate", description="Bring catalogues up to date.")
     parser.add_argument("language", help="as gettext names it: fr, de, pt")
     parser.add_argument("--unit", action="append", metavar="NAME", help="this unit; else those with a catalogue")
+    parser.add_argument("--new", action="store_true", help="begin: all units, and the words of verdicts")
     options = parser.parse_args(arguments)
+    if not re.fullmatch("[a-z]{2,3}", options.language):
+        parser.exit(
+            1, f"course.translate: {options.language!r} is no language code; write two or three letters: fr, de\n"
+        )
     folders = {folder.name: folder for folder in units()}
     if unknown := [name for name in options.unit or () if name not in folders]:
         parser.exit(1, f"course.translate: no unit is called {unknown[0]!r}; there are {', '.join(folders)}\n")
-    names = options.unit or [name for name, folder in folders.items() if catalogue(folder, options.language)]
-    if not names:
-        parser.exit(1, f"course.translate: no unit has a catalogue for {options.language!r}; name one with --unit\n")
-    missing = 0
-    for name in names:
-        found = update(folders[name], options.language)
+    begun = [name for name, folder in folders.items() if options.new or catalogue(folder, options.language)]
+    if not (names := options.unit or begun):
+        way = "name one with --unit, or begin with all of them by --new"
+        parser.exit(1, f"course.translate: no unit has a catalogue for {options.language!r}; {way}\n")
+    made = {name: (update(folders[name], options.language), folders[name]) for name in names}
+    if options.new:
+        made["verdicts"] = (update_verdicts(options.language), OWN)
+    for name, (found, folder) in made.items():
         done = len(found.translated_entries())
-        missing += len(found) - done
-        print(f"{name}: {done} of {len(found)} texts have a translation ({folders[name]}/locale/{options.language}.po)")
-    return 1 if missing else 0
+        print(f"{name}: {done} of {len(found)} texts have a translation ({folder}/locale/{options.language}.po)")
+    return 1 if any(len(found.translated_entries()) < len(found) for found, _ in made.values()) else 0
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from autograder.report.html import STEP_COLUMNS, verdict_html
 from autograder.report.text import verdict_text
 
 ROOT = Path(autograder.__file__).parent
-CATALOGUES = sorted((ROOT / "locale").glob("*.po"))
+CATALOGUES = [path for path in sorted((ROOT / "locale").glob("*.po")) if polib.pofile(str(path)).translated_entries()]
 CONSTANTS = {*words.STATES.values(), *words.NAMES.values(), words.UNEARNED, matrix.FLOW, matrix.HOLDS, run.NOTHING_FITS}
 NAMED = {*PROPERTIES} - {"shapes"} | {name for names in words.AXES.values() for name in names}
 EXAMPLE = {"call": "f", "inputs": {"x": [[1.0, 2.0]]}, "yours": [[1.0, 3.0]], "wrong": [[False, True]],

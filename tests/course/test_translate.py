@@ -15,7 +15,12 @@ from autograder.diagnose import diagnose, student_sentence, wrong_answers
 from course import build as builder
 from course import lint, translate
 
-UNIT, FRENCH = "02-masks", ["01-recurrence-to-attention", "02-masks"]
+UNIT = "02-masks"
+FRENCH = [
+    pytest.param(folder.name, marks=() if folder.name in (UNIT, "13-from-gpt2-to-today") else pytest.mark.slow)
+    for folder in course.units()
+    if (folder / "locale" / "fr.po").exists()
+]
 
 
 @pytest.fixture
@@ -43,7 +48,7 @@ def test_the_french_units_are_whole_and_keep_the_rules(unit):
 
 def test_words_change_and_code_does_not(tmp_path):
     for language, name in (("fr", "french"), (None, "english")):
-        builder.build(tmp_path / name, [UNIT, "04-positions"], language)
+        builder.build(tmp_path / name, [UNIT], language)
     french, english = (read(tmp_path / name, UNIT) for name in ("french", "english"))
     assert french.metadata.tfkit.language == "fr" and "# 02 · Les masques" in french.cells[0].source
     assert [cell.id for cell in french.cells] == [cell.id for cell in english.cells]
@@ -51,8 +56,6 @@ def test_words_change_and_code_does_not(tmp_path):
         if ".compare(" not in ours.source:  # where options are compared, in the words of the question
             assert (ours.source == theirs.source) == (ours.cell_type == "code" and role(ours) != "predict"), ours.id
         assert ours.metadata == theirs.metadata
-    positions = [read(tmp_path / name, "04-positions") for name in ("french", "english")]
-    assert positions[0] == positions[1]  # no catalogue yet
 
 
 def read(root, unit):
@@ -117,10 +120,53 @@ def test_a_diagnosis_is_told_in_french(monkeypatch):
 
 
 def test_the_command_tells_what_is_not_there(capsys):
-    for arguments, words in ((["fr", "--unit", "99-none"], "99-none"), (["xx"], "no unit has a catalogue for 'xx'")):
+    for arguments, words in (
+        (["fr", "--unit", "99-none"], "99-none"),
+        (["xx"], "no unit has a catalogue for 'xx'"),
+        (["Spanish", "--new"], "two or three letters"),
+    ):
         with pytest.raises(SystemExit) as stop:
             translate.main(arguments)
         assert stop.value.code == 1 and words in capsys.readouterr().err
+
+
+def test_a_language_begins_by_one_command(tmp_path, monkeypatch, capsys):
+    folders = [shutil.copytree(found, tmp_path / found.name) for found in course.units()[:2]]
+    shutil.copytree(reader.OWN / "locale", tmp_path / "autograder/locale")
+    monkeypatch.setattr(translate, "units", lambda: folders)
+    monkeypatch.setattr(translate, "OWN", tmp_path / "autograder")
+    assert translate.main(["es", "--new"]) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in said] == [*(folder.name for folder in folders), "verdicts"]
+    assert all(": 0 of " in line for line in said)
+    begun = [reader.catalogue(folder, "es") for folder in (*folders, tmp_path / "autograder")]
+    french = [reader.catalogue(folder, "fr") for folder in (*folders, tmp_path / "autograder")]
+    for new, old in zip(begun, french, strict=True):
+        assert {entry.msgid for entry in new} == {entry.msgid for entry in old} and not new.translated_entries()
+    english = builder.notebook(folders[1])
+    notebook = translate.in_language(folders[1], english, "es")
+    assert [cell.source for cell in notebook.cells] == [cell.source for cell in english.cells]
+    assert not list(translate.faults(folders[1], "es"))  # its turn has not come
+    begun[1].find("## 3 · Both").msgstr = "## 3 · Ambos"
+    begun[1].save(str(folders[1] / "locale/es.po"))
+    assert len(list(translate.faults(folders[1], "es"))) == len(begun[1]) - 1
+
+
+def test_an_option_that_code_puts_together_stays(folder):
+    lesson = folder / "lesson.py"
+    code = '"it is taken for [Q,K]: another mask, and no error")'
+    assert lesson.read_text().count(code) == 2
+    lesson.write_text(
+        lesson.read_text().replace("else " + code, "else f\"it is {'taken'} for [Q,K]: another mask, and no error\")")
+    )
+    ((_, what),) = translate.faults(folder, "fr")
+    assert what.startswith("fr.po changes 'it is taken for [Q,K]") and "puts together: leave it" in what
+    po = catalogue(folder)
+    po.find(
+        "it is taken for [Q,K]: another mask, and no error"
+    ).msgstr = "it is taken for [Q,K]: another mask, and no error"
+    po.save(str(folder / "locale/fr.po"))
+    assert not list(translate.faults(folder, "fr"))
 
 
 def test_a_prediction_asks_and_is_compared_in_the_same_words(tmp_path):
