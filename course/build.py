@@ -50,7 +50,9 @@ SCHEME = ("### BEGIN MARK SCHEME", "### END MARK SCHEME")
 ANSWER = "*Your answer, in two to five sentences. It is read and marked by a person.*"
 PREDICT_IMPORT = "from tfkit_lab.predict import predict"
 MADE_IMPORT = "from tfkit_lab.predict import predictions_made"
-PREDICTIONS_COUNT = "## Your predictions\n\nHaving predicted earns points; being right does not. The cell below counts the predictions of this unit."
+PREDICTIONS_COUNT = """## Your predictions
+
+Having predicted earns points; being right does not. The cell below counts the predictions of this unit."""
 COMPARE_IMPORT = "from tfkit_lab.predict import predicted"
 COMPARED = re.compile(r"predicted\(\"([^\"]+)\"\)")
 COMPARING = re.compile(r"^(\w+ = )?predicted\(", re.MULTILINE)

@@ -20,7 +20,7 @@ from pydantic import Field
 
 from autograder import registry
 from autograder.api import HINTS, Exercise, with_hints
-from autograder.assistants.engine import EngineError, Engine
+from autograder.assistants.engine import Engine, EngineError
 from autograder.assistants.log import AssistantLog, NoLog, fingerprint
 from autograder.assistants.rules import AssistantRules
 from autograder.assistants.secrecy import solution_lines, withhold
