@@ -1,9 +1,11 @@
-/** Bundles each view, and each other widget, as a module of its own for anywidget: tfkit_lab/static/<name>.js. */
+/** Bundles each view, each other widget and what pages load when it is asked for, as modules of their own: tfkit_lab/static/<name>.js. */
 import { build } from 'esbuild';
 import { kinds } from './schemas.mjs';
 
 await build({
-  entryPoints: Object.fromEntries(['model', 'prediction', ...kinds].map(name => [name, `src/widgets/${name}.ts`])),
+  entryPoints: Object.fromEntries(
+    ['model', 'prediction', 'sharing', ...kinds].map(name => [name, `src/widgets/${name}.ts`])
+  ),
   bundle: true,
   minify: true,
   mangleProps: /^_[a-z]/, // of our own: what is private begins so

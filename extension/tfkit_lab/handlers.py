@@ -16,6 +16,8 @@ from tornado import web
 
 from tfkit_lab import classes, course, family, sealed
 from tfkit_lab.check import BadRequest, CheckError, check, parse, parse_outcome, prepare
+from tfkit_lab.page import STATIC, page
+from tfkit_lab.trace import SCHEMAS
 
 HUB = "JUPYTERHUB_USER" in os.environ  # this server is one of many on a machine, and has one user
 MAX_RUNNING = 1 if HUB else max(1, (os.cpu_count() or 2) // 2)
@@ -144,6 +146,23 @@ class ProgressHandler(_Handler):
         self.finish(json.dumps({"exercise": outcome["exercise"]}))
 
 
+class PageHandler(_Handler):
+    """POST: one view of ours as a page of its own, which works offline; `{"title": …, "state": {"trace": …}}`."""
+
+    @web.authenticated
+    async def post(self) -> None:
+        """The page: 200 with its HTML as JSON; 400 for what is no state of a view that tfkit has."""
+        try:
+            asked = json.loads(self.request.body)
+            title, state = str(asked["title"]), dict(asked["state"])
+            kind = str(state["trace"]["kind"])
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            return self.say(400, f"that is no view: {type(error).__name__}: {error}")
+        if not kind.isidentifier() or not (SCHEMAS / f"{kind}.json").is_file():
+            return self.say(400, f"the server has no script for a view of kind {kind!r}: use its to_html() in a cell")
+        self.finish(json.dumps({"html": page(title, [state], {kind: STATIC / f"{kind}.js"})}))
+
+
 class ClassHandler(_Handler):
     """GET: how each student does in every assignment that was graded under this server's folder; and the interpreter
     that has the autograder, for terminals, whose shells have a path of their own."""
@@ -198,6 +217,6 @@ def add_routes(web_app: Any) -> None:
     web_app.settings.setdefault("tfkit_checks", Queue())
     web_app.settings.setdefault("tfkit_building", asyncio.Semaphore(1))
     handlers = {"course": CourseHandler, "check": CheckHandler, "class": ClassHandler, "family": FamilyHandler}
-    handlers |= {"progress": ProgressHandler, "predictions": PredictionsHandler}
+    handlers |= {"progress": ProgressHandler, "predictions": PredictionsHandler, "page": PageHandler}
     handlers["anatomy/([a-z0-9_]+(?:/[a-z0-9_]+)?)"] = AnatomyHandler
     web_app.add_handlers(".*$", [(url_path_join(base, "tfkit", name), handler) for name, handler in handlers.items()])

@@ -39,7 +39,7 @@ const theme = () => document.body.setAttribute("data-jp-theme-light", String(!da
 theme();
 dark.addEventListener("change", theme);
 const {{ RecordedModel, shownPlace, linkTo }} = await load("");
-globalThis[Symbol.for("@tfkit/lab:share")] = {{ link: linkTo }};
+globalThis[Symbol.for("@tfkit/lab:share")] = {{ link: linkTo, load: () => load("/sharing") }};
 for (const [place, state] of states.entries()) {{
   const {{ default: view }} = await load(state.trace.kind);
   const el = document.getElementById("view-" + place);
@@ -55,7 +55,7 @@ def page(title: str, states: Sequence[State], scripts: Mapping[str, Path], words
     `render({model, el})`, as anywidget wants it; words: HTML before each view."""
     before = [*words, *[""] * (len(states) - len(words))]
     parts = [f'{text}<div id="view-{place}"></div>' for place, text in enumerate(before)]
-    files = {"": STATIC / "model.js", **scripts}
+    files = {"": STATIC / "model.js", "/sharing": STATIC / "sharing.js", **scripts}
     packed = {kind: base64.b64encode(file.read_bytes()).decode() for kind, file in files.items()}
     return _PAGE.format(
         dark=DARK_FRAME,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import anywidget
 import traitlets
 
+from tfkit_lab import hosts
 from tfkit_lab.figure import figure
 from tfkit_lab.page import STATIC, page
 from tfkit_lab.trace import SCHEMAS, Trace, validate
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
     from tfkit_lab.session import Encode, Session
 
 MIME = "application/vnd.tfkit.trace.v1+json"
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+PICTURE_NOTE = (
+    '<p style="font-size:85%;opacity:.8">A picture. It can be stepped through in JupyterLab and Notebook 7 '
+    "with tfkit-course, or as a page: <code>python -m tfkit_lab.export</code>.</p>"
+)
 
 
 class Kind(type(anywidget.AnyWidget), ABCMeta):  # type: ignore[misc]
@@ -53,10 +59,13 @@ class View(anywidget.AnyWidget, metaclass=Kind):
         """What is seen where no script runs, as HTML."""
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        # No widget-view entry: exporters prefer it to the figure and then show nothing, and a reopened notebook says
-        # "model not found". Our renderer finds the live widget by `model_id`.
+        # No widget-view entry where our renderer finds the live widget by `model_id`: exporters prefer that entry to
+        # the figure and then show nothing, and a reopened notebook says "model not found".
         bundle: dict[str, Any] = {MIME: {**self.state(), "model_id": self.model_id}}
-        bundle["text/html"] = self.figure()
+        if hosts.wants_widget_view():
+            hosts.allow_widgets()
+            bundle[WIDGET_VIEW] = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
+        bundle["text/html"] = self.figure() + PICTURE_NOTE
         bundle["text/plain"] = repr(self)
         return bundle, {}
 

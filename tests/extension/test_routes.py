@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -21,6 +22,7 @@ from tfkit_lab import check as engine
 from tfkit_lab import course, handlers, sealed
 
 EXERCISE = "masks.causal"
+GOLDEN = Path(__file__).parent / "golden"
 CELLS = [{"source": "def causal_mask(): ...", "role": "exercise", "exercise": EXERCISE}]
 
 
@@ -313,6 +315,23 @@ async def test_two_models_are_taken_apart_in_another_process(jp_fetch):
     with pytest.raises(HTTPClientError) as caught:
         await jp_fetch("tfkit", "anatomy", "nobody")
     assert caught.value.code == 400 and "no architecture 'nobody'" in caught.value.response.body.decode()
+
+
+async def test_a_view_is_saved_as_a_page_of_its_own(jp_fetch):
+    trace = json.loads((GOLDEN / "greedy.json").read_text(encoding="utf-8"))
+    body = json.dumps({"title": "A <run>", "state": {"trace": trace, "step": 2}})
+    page = json.loads((await jp_fetch("tfkit", "page", method="POST", body=body)).body)["html"]
+    assert page.startswith("<!doctype html>") and "A &lt;run&gt;" in page and '"step": 2' in page
+
+
+@pytest.mark.parametrize(
+    "body", ["", "[]", '{"title": "", "state": {}}', '{"title": "", "state": {"trace": {"kind": "../decoding"}}}',
+             '{"title": "", "state": {"trace": {"kind": "nobodys"}}}'],
+)  # fmt: skip
+async def test_what_is_no_view_of_ours_is_refused(jp_fetch, body):
+    with pytest.raises(HTTPClientError) as caught:
+        await jp_fetch("tfkit", "page", method="POST", body=body)
+    assert caught.value.code == 400
 
 
 def test_the_french_catalogue_is_found_as_jupyterlab_looks_for_it(tmp_path):

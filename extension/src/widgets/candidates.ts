@@ -13,7 +13,8 @@ const bar = (p: number): HTMLElement => {
   return node;
 };
 
-const number = (p: number | null): string => (p === null ? '–' : p.toFixed(3));
+/** What is possible is never told as nought. */
+const number = (p: number | null): string => (p === null ? '–' : p > 0 && p < 5e-4 ? p.toExponential(0) : p.toFixed(3));
 const mark = (state: ICandidate['state']): string =>
   state === 'chosen' ? translated(' (chosen)') : state === 'kept' ? translated(' (kept)') : '';
 

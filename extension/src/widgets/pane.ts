@@ -5,7 +5,7 @@ import { h, shown } from './dom';
 import { heatmap, IHeatmap } from './heatmap';
 import { chosenFrom, clamp, focus, idsTo, INode, ITrace, queryRow, rowLabels, span, tokensSoFar } from './trace';
 import { tok } from './lit';
-import { drawTree, hypotheses } from './tree';
+import { hypotheses, TreeView } from './tree';
 import { translated } from './words';
 
 export interface IShown {
@@ -150,13 +150,15 @@ export class Pane {
 
   private _drawTree(step: number): void {
     const branches = step >= 0 && this.trace.steps.some(s => s.live.length > 1);
-    const region = { className: 'tfk-tree', tabIndex: 0, role: 'group', 'aria-label': translated('Beam tree') };
     this._tree.hidden = !branches;
-    this._tree.replaceChildren(
-      ...(branches
-        ? [h('h4', {}, translated('Beam')), h('div', region, drawTree(this.trace, step)), hypotheses(this.trace, step)]
-        : [])
-    );
+    if (branches) {
+      const focused = this._beam.node.contains(document.activeElement);
+      this._beam.draw(this.trace, step);
+      this._tree.replaceChildren(h('h4', {}, translated('Beam')), this._beam.node, hypotheses(this.trace, step));
+      if (focused) {
+        this._beam.node.focus({ preventScroll: true });
+      }
+    }
   }
 
   private _addMaps(row: HTMLElement): [IHeatmap, string[]][] {
@@ -177,6 +179,7 @@ export class Pane {
   private readonly _pinned = h('section', { role: 'group', 'aria-label': translated('Pinned step'), hidden: true });
   private readonly _draft = h('div');
   private readonly _tree = h('section', { role: 'group', 'aria-label': translated('Beam') });
+  private readonly _beam = new TreeView();
   private readonly _cache = h('div');
   private readonly _heatmaps: [IHeatmap, string[]][] = [];
 }

@@ -1,91 +1,57 @@
-/** Takes a view elsewhere: as a picture to the clipboard, as an SVG file, as a link to what it shows. */
+/** Takes a view elsewhere: as a picture, a drawing, a page of its own that works offline, or a link to what it shows. */
 import { h } from './dom';
-import { toSvg } from './svgpicture';
+import type * as Sharing from './sharing';
 import { translated } from './words';
 
-type State = () => Record<string, unknown>;
+type State = Record<string, unknown>;
 
-/** What a page of views can do for them; it says so at this symbol. */
-interface IShare {
-  /** An address at which a view shows what it shows now. */
-  link?(root: HTMLElement, state: Record<string, unknown>): string | null;
+/** What the page around a view can do for it; it says so at this symbol. A view alone is without these buttons. */
+export interface ISharePlace {
+  /** Loads what makes pictures and files. */
+  load(): Promise<typeof Sharing>;
+  /** An address at which a view shows what it shows now; null where it has none. */
+  link?(root: HTMLElement, state: State): string | null;
+  /** The view as a page that needs no server. */
+  page?(title: string, state: State): Promise<string>;
 }
 
 const PLACE = Symbol.for('@tfkit/lab:share');
 
-const SCALE = 2; // pixels of the picture to one of the page
-
-/** An SVG picture as PNG. */
-async function toPng(svg: SVGElement): Promise<Blob> {
-  const image = new Image();
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(new XMLSerializer().serializeToString(svg))}`;
-  await image.decode();
-  const canvas = h('canvas', {
-    width: SCALE * Number(svg.getAttribute('width')),
-    height: SCALE * Number(svg.getAttribute('height'))
-  });
-  canvas.getContext('2d')!.drawImage(image, 0, 0, canvas.width, canvas.height);
-  return new Promise((resolve, reject) =>
-    canvas.toBlob(blob => (blob ? resolve(blob) : reject(new Error('no picture'))), 'image/png')
-  );
-}
-
-function save(name: string, parts: BlobPart, type: string): void {
-  const link = h('a', { href: URL.createObjectURL(new Blob([parts], { type })), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-}
-
-/** Puts a picture on the clipboard, or where a browser does not let us, into a file; says which. */
-async function copyPng(root: HTMLElement, name: string): Promise<string> {
-  const png = toPng(toSvg(root));
-  try {
-    await navigator.clipboard.write([new ClipboardItem({ 'image/png': png })]);
-    return translated('Copied');
-  } catch {
-    save(`${name}.png`, await png, 'image/png');
-    return translated('Saved');
-  }
-}
-
-async function copyLink(link: string): Promise<string> {
-  await navigator.clipboard.writeText(link);
-  return translated('Copied');
+/** Say what the page can do. */
+export function shareBy(can?: ISharePlace): void {
+  (globalThis as Record<symbol, unknown>)[PLACE] = can;
 }
 
 /** The buttons; each says for a moment what came of it. */
-export function shareBar(root: HTMLElement, title: string, state: State): HTMLElement {
-  const name =
-    title
-      .replace(/[^\p{L}\p{N}]+/gu, '-')
-      .replace(/^-|-$/g, '')
-      .toLowerCase() || 'view';
-  const can = ((globalThis as Record<symbol, unknown>)[PLACE] ?? {}) as IShare;
-  const button = (label: string, hint: string, act: () => Promise<string>): HTMLElement => {
-    const node = h('button', { type: 'button', title: hint }, label);
-    node.onclick = () => {
-      const told = (words: string): void => {
-        node.textContent = words;
-        setTimeout(() => (node.textContent = label), 1500);
-      };
-      act().then(told, error => told(error instanceof Error ? error.message : String(error)));
-    };
-    return node;
-  };
+export function shareBar(root: HTMLElement, title: string, state: () => State): HTMLElement {
+  const name = title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-') || 'view';
+  const can = (globalThis as Record<symbol, unknown>)[PLACE] as ISharePlace | undefined;
   const bar = h('span', { className: 'tfk-share', role: 'group', 'aria-label': translated('Share') });
-  bar.append(button('PNG', translated('Copy as a picture'), () => copyPng(root, name)));
-  bar.append(
-    button('SVG', translated('Save as a drawing'), () => {
-      save(`${name}.svg`, new XMLSerializer().serializeToString(toSvg(root)), 'image/svg+xml');
-      return Promise.resolve(translated('Saved'));
-    })
-  );
-  if (can.link) {
-    bar.append(
-      button(translated('Link'), translated('Copy a link to what is shown here'), () =>
-        copyLink(can.link!(root, state()) ?? location.href)
-      )
-    );
+  const add = (label: string, hint: string, act: () => Promise<string>): void => {
+    const node = h('button', { type: 'button', title: hint }, label);
+    const tell = (words: string): void => {
+      node.textContent = words;
+      setTimeout(() => (node.textContent = label), 1500);
+    };
+    node.onclick = () => act().then(tell, error => tell(error instanceof Error ? error.message : String(error)));
+    bar.append(node);
+  };
+  if (can) {
+    add('PNG', translated('Copy as a picture'), async () => (await can.load()).copyPng(root, name));
+    add('SVG', translated('Save as a drawing'), async () => (await can.load()).saveSvg(root, name));
+  }
+  if (can?.page) {
+    add('HTML', translated('Save as a page that works offline'), async () => {
+      const text = await can.page!(title, state());
+      return (await can.load()).save(`${name}.html`, text, 'text/html');
+    });
+  }
+  if (can?.link) {
+    add(translated('Link'), translated('Copy a link to what is shown here'), async () => {
+      const link = can.link!(root, state());
+      await navigator.clipboard.writeText(link ?? location.href);
+      return translated('Copied');
+    });
   }
   return bar;
 }

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { RecordedModel } from './model';
+import { shareBy } from './share';
 import { mount } from './stepper';
+import { chances } from './strip';
 import { ITrace } from './trace';
 import { translateBy } from './words';
 
@@ -133,6 +135,57 @@ describe('the stepper', () => {
     for (const label of root.querySelectorAll('.tfk-tree text')) {
       const words = label.textContent;
       expect(words.split('\u2068').length).toBe(words.split('\u2069').length); // what opens is closed, however short
+    }
+  });
+
+  it('makes the tree larger and smaller, and keeps that while steps go by', () => {
+    const { root } = shownIn(golden('beam'), 2);
+    const width = (): number => Number(root.querySelector('.tfk-tree svg[role=img]')!.getAttribute('width'));
+    const natural = width();
+    const region = root.querySelector<HTMLElement>('.tfk-tree')!;
+    root.querySelector<HTMLElement>('[aria-label="Larger"]')!.click();
+    expect(width()).toBeCloseTo(1.4 * natural);
+    for (let i = 0; i < 9; i++) {
+      key(region, '-');
+    }
+    expect(width()).toBeCloseTo(0.5 * natural); // and no smaller
+    region.focus();
+    key(region, 'ArrowRight');
+    key(region, 'ArrowLeft');
+    expect([width(), document.activeElement]).toEqual([0.5 * natural, region]);
+  });
+
+  it('draws the probability of what each step chose beside the entropy', () => {
+    const trace = golden('greedy');
+    const { root } = shownIn(trace, 1);
+    const [entropy, chance] = [...root.querySelectorAll('.tfk-strip')].map(one => one.getAttribute('aria-label')!);
+    expect(entropy).toMatch(/^Entropy of each step: /);
+    expect(chance).toMatch(/^Probability of what was chosen of each step: /);
+    const taken = trace.nodes[trace.path[1]];
+    expect(chances(trace)[0]).toBeCloseTo(Math.exp(taken.logp));
+    expect(chances({ ...trace, offset: 2 }).slice(0, 2)).toEqual([0, 0]); // by hand
+  });
+
+  it('offers what the page around it can do, and nothing where it stands alone', async () => {
+    expect(shownIn(golden('greedy')).root.querySelectorAll('.tfk-share button')).toHaveLength(0);
+    const saved: unknown[] = [];
+    const sharing = { copyPng: vi.fn(), saveSvg: vi.fn(), save: (...file: unknown[]) => (saved.push(file), 'Saved') };
+    const asked = vi.fn((_title: string, state: Record<string, unknown>) =>
+      Promise.resolve(`page of step ${String(state.step)}`)
+    );
+    try {
+      shareBy({ load: () => Promise.resolve(sharing as never), page: asked, link: () => 'https://example.org/#here' });
+      const { root } = shownIn(golden('greedy'), 1);
+      const buttons = [...root.querySelectorAll<HTMLElement>('.tfk-share button')];
+      expect(buttons.map(button => button.textContent)).toEqual(['PNG', 'SVG', 'HTML', 'Link']);
+      buttons[2].click();
+      await vi.waitFor(() => expect(buttons[2].textContent).toBe('Saved'));
+      expect(saved).toEqual([[expect.stringMatching(/\.html$/), 'page of step 1', 'text/html']]);
+      asked.mockRejectedValueOnce(new Error('the server has gone'));
+      buttons[2].click();
+      await vi.waitFor(() => expect(buttons[2].textContent).toBe('the server has gone'));
+    } finally {
+      shareBy();
     }
   });
 

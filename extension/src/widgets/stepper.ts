@@ -4,7 +4,7 @@ import { listen } from './lit';
 import { IModel } from './model';
 import { IShown, Pane } from './pane';
 import { shareBar } from './share';
-import { entropies, strip } from './strip';
+import { chances, entropies, strip } from './strip';
 import { CSS } from './style';
 import { clamp, divergence, ITrace, problem, span } from './trace';
 import { translated } from './words';
@@ -278,7 +278,11 @@ class Stepper {
     const most = Math.max(...values.flat(), 0);
     const words = this._panes.map((pane, i) => {
       const marks = { now: step, pinned: now.pinned, parting: now.parting };
-      this._strips[i].replaceChildren(strip(values[i], most, marks, to => this._go(to)));
+      const go = (to: number): void => this._go(to);
+      this._strips[i].replaceChildren(
+        strip(translated('Entropy'), 'nats', values[i], most, marks, go),
+        strip(translated('Probability of what was chosen'), '', chances(pane.trace), 1, marks, go)
+      );
       this._drawBeam(pane, i);
       return (this._panes.length > 1 ? `${'AB'[i]} ` : '') + pane.draw(now);
     });

@@ -1,6 +1,6 @@
-/** Entropy over the steps, a bar each: where a run hesitated, where it is now, where two runs part. A click goes there. */
+/** Entropy, or the probability of what was chosen, over the steps, a bar each: where a run hesitated, where it is now, where two runs part. */
 import { h, svg } from './dom';
-import { focus, ITrace } from './trace';
+import { chosenFrom, focus, ITrace } from './trace';
 import { translated } from './words';
 
 const HEIGHT = 34;
@@ -11,21 +11,36 @@ export function entropies(trace: ITrace): number[] {
   return [...new Array<number>(trace.offset ?? 0).fill(0), ...own];
 }
 
+/** The probability of what each step chose, 0 where tokens were chosen by hand. */
+export function chances(trace: ITrace): number[] {
+  const own = trace.steps.map((_, i) => {
+    const taken = chosenFrom(trace, i, focus(trace, i));
+    return taken ? Math.exp(taken.logp) : 0;
+  });
+  return [...new Array<number>(trace.offset ?? 0).fill(0), ...own];
+}
+
 export interface IMarks {
   now: number;
   pinned: number;
   parting: number;
 }
 
-/** The bars; `most` is the entropy that fills the height. */
-export function strip(values: number[], most: number, marks: IMarks, go: (step: number) => void): HTMLElement {
+/** The bars, of which `label` says what they are; `most` is what fills the height. A click goes to its step. */
+export function strip(
+  label: string,
+  unit: string,
+  values: number[],
+  most: number,
+  marks: IMarks,
+  go: (step: number) => void
+): HTMLElement {
   const width = Math.max(4, Math.min(18, Math.floor(560 / Math.max(1, values.length))));
-  const label = translated('Entropy of each step, in nats: %1', values.map(v => v.toFixed(2)).join(', '));
   const root = svg('svg', {
     width: width * values.length,
     height: HEIGHT + 10,
     role: 'img',
-    'aria-label': label,
+    'aria-label': translated('%1 of each step: %2', label, values.map(v => v.toFixed(2)).join(', ')),
     class: 'tfk-strip'
   });
   values.forEach((value, i) => {
@@ -35,7 +50,7 @@ export function strip(values: number[], most: number, marks: IMarks, go: (step: 
       svg(
         'rect',
         { x: i * width, y: HEIGHT - tall, width: width - 1, height: tall, class: kind },
-        svg('title', {}, `step ${i + 1}: ${value.toFixed(2)} nats`)
+        svg('title', {}, `step ${i + 1}: ${value.toFixed(2)} ${unit}`)
       )
     );
   });
@@ -48,5 +63,6 @@ export function strip(values: number[], most: number, marks: IMarks, go: (step: 
     }
   }
   root.addEventListener('click', event => go(Math.floor((event.clientX - root.getBoundingClientRect().left) / width)));
-  return h('div', { className: 'tfk-scroll', tabIndex: 0, role: 'group', 'aria-label': translated('Entropy') }, root);
+  const region = { className: 'tfk-scroll', tabIndex: 0, role: 'group', 'aria-label': label };
+  return h('div', { className: 'tfk-labelled' }, h('span', { className: 'tfk-note' }, label), h('div', region, root));
 }

@@ -52,6 +52,8 @@ padding:0;list-style:none}
 .tfk .tfk-toks .tfk-parting{outline:3px double var(--ink);outline-offset:1px}
 .tfk .tfk-strip rect{fill:var(--line)}.tfk .tfk-strip .tfk-current{fill:var(--hot)}
 .tfk .tfk-strip text{fill:var(--ink);font-size:11px}.tfk .tfk-strip{cursor:pointer}
+.tfk .tfk-labelled{display:flex;gap:8px;align-items:flex-start}.tfk .tfk-labelled .tfk-note{flex:0 0 7em}.tfk .tfk-labelled .tfk-scroll{min-width:0}
+.tfk .tfk-zoom{position:sticky;left:0;display:inline-flex;gap:4px}
 .tfk .tfk-cache text{fill:var(--ink);font:10px var(--jp-code-font-family,monospace)}
 .tfk .tfk-cache rect{fill:var(--box);stroke:var(--line)}.tfk .tfk-cache .tfk-moved{fill:var(--line);stroke:var(--ink)}
 .tfk .tfk-cache .tfk-new{fill:var(--hot);stroke:var(--hot)}.tfk [hidden]{display:none}
@@ -67,6 +69,7 @@ padding:0;list-style:none}
 .tfk .tfk-share button{background:none;border-color:transparent;color:var(--soft);padding:2px 6px;min-height:24px;font-size:12px}
 .tfk .tfk-share button:hover,.tfk .tfk-share button:focus-visible{border-color:var(--line);color:var(--ink)}
 .tfk details{margin-top:4px}.tfk .tfk-sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+@media(pointer:coarse){.tfk button,.tfk select,.tfk td button{min-height:32px;min-width:32px}}
 .tfk-error{border-left:3px solid var(--jp-error-color1,#b71c1c);padding:4px 8px}
 `;
 

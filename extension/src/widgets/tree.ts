@@ -70,6 +70,56 @@ export function drawTree(trace: ITrace, step: number): SVGElement {
   return root;
 }
 
+const ZOOM = [0.5, 0.7, 1, 1.4, 2];
+
+/** A tree in a region of its own, made larger and smaller by buttons and by the keys + and −, kept while steps go by. */
+export class TreeView {
+  readonly node = h('div', {
+    className: 'tfk-tree',
+    tabIndex: 0,
+    role: 'group',
+    'aria-label': translated('Beam tree')
+  });
+
+  constructor() {
+    this.node.addEventListener('keydown', event => {
+      const by = { '+': 1, '=': 1, '-': -1 }[event.key];
+      if (by && !event.ctrlKey && !event.metaKey) {
+        event.preventDefault();
+        event.stopPropagation();
+        this._zoom(by);
+      }
+    });
+  }
+
+  draw(trace: ITrace, step: number): void {
+    this._tree = drawTree(trace, step);
+    this._natural = Number(this._tree.getAttribute('width'));
+    const button = (sign: string, label: string, by: number): HTMLElement =>
+      h('button', { type: 'button', title: label, 'aria-label': label, onclick: () => this._zoom(by) }, sign);
+    const bar = h('div', { className: 'tfk-zoom' });
+    bar.append(button('−', translated('Smaller'), -1), button('+', translated('Larger'), 1));
+    this.node.replaceChildren(bar, this._tree);
+    this._scale();
+    this.node.scrollLeft = this.node.scrollWidth; // where the step is
+  }
+
+  private _zoom(by: number): void {
+    this._held = Math.max(0, Math.min(ZOOM.length - 1, this._held + by));
+    this._scale();
+  }
+
+  private _scale(): void {
+    const width = this._natural * ZOOM[this._held];
+    this._tree?.setAttribute('width', String(width));
+    this._tree?.removeAttribute('height'); // it follows the width by the drawing's own proportions
+  }
+
+  private _tree?: SVGElement;
+  private _natural = 0;
+  private _held = ZOOM.indexOf(1);
+}
+
 /** How a score comes from a sum and a length. */
 function formula(trace: ITrace): string {
   const penalty = trace.settings?.length_penalty;

@@ -99,6 +99,13 @@ describe('tokens', () => {
 
 describe('numbers', () => {
   it('are short, and their signs are signs', () => {
+    expect([0.003, 0.0099, 0.01, 4e-9, -0.004].map(value => short(value))).toEqual([
+      '0.003',
+      '0.010',
+      '0.01',
+      '4e-9',
+      '−0.004'
+    ]); // none of them is nought
     expect([0.1234, -12.34, 1234.5, 12345, -1e9, 0, -0.0001, Infinity, NaN].map(value => short(value))).toEqual([
       '0.12',
       '−12.3',

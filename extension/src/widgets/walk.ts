@@ -7,7 +7,7 @@ import { IRenderProps } from './model';
 import { ICanvas, picture } from './picture';
 import { inflate } from './trace';
 import { matrixTable, thumbnail } from './walkmatrix';
-import { INumbers, product, read, sources } from './walknumbers';
+import { INumbers, product, read, short, sources } from './walknumbers';
 import { told } from './walkwords';
 import { WALK_CSS } from './walkstyle';
 import { translated } from './words';
@@ -329,7 +329,7 @@ class View {
         one.drawn ? { className: 'tfk-walk-drawn' } : {},
         tok(h('th', { scope: 'row' }, shown(one.token)), shown(one.token)),
         h('td', {}, one.logit.toFixed(2)),
-        h('td', {}, one.p.toFixed(3)),
+        h('td', {}, short(one.p)),
         h('td', {}, bar),
         h('td', {}, drawn)
       );

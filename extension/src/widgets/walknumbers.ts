@@ -34,7 +34,7 @@ export function read(bytes: Uint8Array, trace: Pick<IWalk, 'axes' | 'stages'>): 
   return { at, size };
 }
 
-/** A number in a cell: three digits that count, a sign that is a sign; of ids all digits. */
+/** A number in a cell: the digits that count, a sign that is a sign; what is not nought is never told as nought. Of ids all digits. */
 export function short(value: number, whole = false): string {
   if (!Number.isFinite(value)) {
     return Number.isNaN(value) ? 'nan' : value < 0 ? '−∞' : '∞';
@@ -48,7 +48,7 @@ export function short(value: number, whole = false): string {
         ? size.toFixed(0)
         : size >= 10
           ? size.toFixed(1)
-          : size.toFixed(2);
+          : size.toFixed(size && size < 0.01 ? 3 : 2);
   return value < 0 && Number(text) !== 0 ? `−${text}` : text;
 }
 

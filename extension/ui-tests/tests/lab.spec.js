@@ -311,6 +311,22 @@ test('the stepper goes both ways, tells the kernel, and reopens without one wher
   await theme(page, 'Dark');
   await expect.poll(filter).toContain('invert(1)');
   await shot(page, 'stepper-reopened-dark');
+  const saved = page.waitForEvent('download');
+  await button('HTML').click();
+  const file = join(__dirname, '../.tmp/saved.html');
+  await (await saved).saveAs(file);
+  expect(readFileSync(file, 'utf-8')).toContain('<!doctype html>');
+  const link = await stepper(page).evaluate(root =>
+    globalThis[Symbol.for('@tfkit/lab:share')].link(root, { trace: {}, step: 1, layer: 0, head: 0, pin: -1 })
+  );
+  await page.goto('about:blank');
+  await page.goto(link.replace('#', '?token=tests&reset#'));
+  await chosen(page, 2); // and not the fifth, where the notebook was left
+  await page.goto('about:blank');
+  await page.goto(`file://${file}`);
+  await chosen(page, 5);
+  await stepper(page).getByRole('button', { name: 'SVG' }).click();
+  await expect(stepper(page).getByRole('button', { name: 'Saved' })).toBeVisible(); // by the script that came along
 });
 
 test('the exported page works from disk, with no network', async ({ page }) => {

@@ -1,13 +1,17 @@
 /** Draws recorded traces without a kernel; gives way to the live widget while the kernel has its model. */
 import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { PageConfig } from '@jupyterlab/coreutils';
 import { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import { JSONObject } from '@lumino/coreutils';
 import { Panel, Widget } from '@lumino/widgets';
+import { request } from '../../shared/server';
 import { ITraceViews } from '../../shared/tokens';
 import { h } from '../../widgets/dom';
 import { RecordedModel } from '../../widgets/model';
+import { shareBy } from '../../widgets/share';
 import { Gathered } from './gather';
+import { IViewLink, linkHash, readLink } from './link';
 
 export const MIME = 'application/vnd.tfkit.trace.v1+json';
 const WIDGET_VIEW = 'application/vnd.jupyter.widget-view+json';
@@ -19,6 +23,15 @@ interface IPayload {
   trace?: { kind?: string };
   model_id?: string;
   [state: string]: unknown; // what of the trace is shown
+}
+
+let linked: IViewLink | null = readLink(location); // before JupyterLab's router changes the address
+
+/** The cell that a node stands in, and the place of its view among those of the cell. */
+function placeOf(node: HTMLElement, panel: NotebookPanel): { cell: string; place: number } | null {
+  const cell = panel.content.widgets.find(one => one.node.contains(node));
+  const views = cell ? [...cell.node.querySelectorAll('.tfkit-Trace')] : [];
+  return cell ? { cell: cell.model.id, place: views.findIndex(view => view.contains(node)) } : null;
 }
 
 class TraceRenderer extends Panel implements IRenderMime.IRenderer {
@@ -46,6 +59,19 @@ class TraceRenderer extends Panel implements IRenderMime.IRenderer {
     return Promise.resolve();
   }
 
+  /** A link that leads here says what is shown. */
+  protected onAfterAttach(): void {
+    const here = linked && linked.path === this._panel.context.path ? placeOf(this.node, this._panel) : null;
+    if (linked && here && here.cell === linked.cell && here.place === linked.place) {
+      const { state } = linked;
+      linked = null;
+      this._showRecorded(state);
+      this._keep(state as JSONObject);
+      const cell = this._panel.content.widgets.find(one => one.model.id === here.cell)!;
+      void this._panel.content.scrollToCell(cell, 'start');
+    }
+  }
+
   dispose(): void {
     this._changes.dispose();
     this._watch?.disconnect();
@@ -53,7 +79,7 @@ class TraceRenderer extends Panel implements IRenderMime.IRenderer {
     super.dispose();
   }
 
-  private _showRecorded(): void {
+  private _showRecorded(state: Record<string, unknown> = {}): void {
     const payload = (this._model?.data[MIME] ?? {}) as IPayload;
     const view = this._views.find(payload.trace?.kind ?? '');
     this._cleanup?.();
@@ -62,7 +88,7 @@ class TraceRenderer extends Panel implements IRenderMime.IRenderer {
       this._recorded.replaceChildren(h('p', { role: 'alert' }, `This trace cannot be shown: ${why}.`));
       return;
     }
-    this._cleanup = view.mount(new RecordedModel({ ...payload }), this._recorded);
+    this._cleanup = view.mount(new RecordedModel({ ...payload, ...state }), this._recorded);
   }
 
   /** The live widget is drawn unseen, and takes the place of the recording when it stands. */
@@ -136,7 +162,25 @@ export const mimePlugin: JupyterFrontEndPlugin<void> = {
   description: 'Renders recorded traces, with or without a kernel.',
   autoStart: true,
   requires: [ITraceViews, INotebookTracker],
-  activate: (_app: JupyterFrontEnd, views: ITraceViews, notebooks: INotebookTracker) => {
+  activate: (app: JupyterFrontEnd, views: ITraceViews, notebooks: INotebookTracker) => {
+    shareBy({
+      load: () => import('../../widgets/sharing'),
+      page: async (title, state) => {
+        const body = JSON.stringify({ title, state });
+        const { html } = await request<{ html: string }>(app.serviceManager.serverSettings, 'page', {
+          method: 'POST',
+          body
+        });
+        return html;
+      },
+      link: (root, state) => {
+        const panel = notebooks.find(one => one.node.contains(root));
+        const at = panel && placeOf(root, panel);
+        const alone = location.pathname.includes('/notebooks/'); // Notebook 7
+        const address = alone ? location.href.split('#')[0] : PageConfig.getUrl({ treePath: panel?.context.path });
+        return at ? address + linkHash(at.cell, at.place, state) : null;
+      }
+    });
     notebooks.widgetAdded.connect((_, panel) => {
       const createRenderer = (): IRenderMime.IRenderer => new TraceRenderer(views, panel);
       panel.content.rendermime.addFactory({ safe: true, mimeTypes: [MIME], createRenderer }, RANK);
