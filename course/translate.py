@@ -128,26 +128,49 @@ def faults(folder: Path, language: str) -> Iterator[tuple[str, str]]:
             yield where, f"{language}.po loses {min(lost)} from {_short(text)}"
     for text in have.keys() - texts.keys():
         yield "-", f"{language}.po translates what the unit does not say (any more): {_short(text)}"
-    for where, text in _composite_options(builder.notebook(folder)):
+    for where, text in _fixed_options(builder.notebook(folder)):
         if text in have and have[text].msgstr != text:
-            yield where, f"{language}.po changes {_short(text)}, which the cell's code puts together: leave it as it is"
+            yield (
+                where,
+                f"{language}.po changes {_short(text)}, which the code of a cell knows by this name: leave it as it is",
+            )
 
 
-def _composite_options(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
-    """Where and what: the options that an f-string of the comparing cell may give, which no other words may replace."""
-    asked = {cell.metadata.tfkit.prediction: _options(cell) for cell in notebook.cells if _asks(cell)}
-    for cell in notebook.cells:
-        if names := PREDICTED.findall(cell.source) if cell.cell_type == "code" else []:
-            calls = (node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Call))
-            compared = [arg for call in calls if getattr(call.func, "attr", "") == "compare" for arg in call.args]
-            for found in (node for arg in compared for node in ast.walk(arg) if isinstance(node, ast.JoinedStr)):
-                parts = [
-                    re.escape(str(part.value)) if isinstance(part, ast.Constant) else ".+" for part in found.values
+def _fixed_options(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
+    """Where and what: the options that no other words may replace, for code knows them by these.
+
+    An f-string of the comparing cell gives them, or another cell compares with them, or looks something up by them.
+    """
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code" and not _asks(cell)]
+    for asking in (cell for cell in notebook.cells if _asks(cell)):
+        for cell in cells:
+            nodes = list(ast.walk(ast.parse(cell.source)))
+            if asking.metadata.tfkit.prediction in PREDICTED.findall(cell.source):
+                calls = [
+                    node for node in nodes if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "compare"
                 ]
-                for text in (
-                    text for name in names for text in asked.get(name, ()) if re.fullmatch("".join(parts), text)
-                ):
-                    yield cell.id, text
+                nodes = [node for call in calls for arg in call.args for node in ast.walk(arg)]
+                known = [_pattern(node) for node in nodes if isinstance(node, ast.JoinedStr)]
+            else:
+                known = [re.escape(name) for node in nodes for name in _names(node)]
+            yield from ((cell.id, text) for text in _options(asking) if any(re.fullmatch(one, text) for one in known))
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    """The texts by which code tells things apart: what it compares with, and keys."""
+    if isinstance(node, ast.Compare):
+        found = [node.left, *node.comparators]
+    else:
+        found = (
+            [key for key in getattr(node, "keys", ()) if key]
+            if isinstance(node, ast.Dict)
+            else [getattr(node, "slice", None)]
+        )
+    yield from (one.value for one in found if isinstance(one, ast.Constant) and isinstance(one.value, str))
+
+
+def _pattern(text: ast.JoinedStr) -> str:
+    return "".join(re.escape(str(part.value)) if isinstance(part, ast.Constant) else ".+" for part in text.values)
 
 
 def _short(text: str) -> str:

@@ -152,7 +152,7 @@ def test_a_language_begins_by_one_command(tmp_path, monkeypatch, capsys):
     assert len(list(translate.faults(folders[1], "es"))) == len(begun[1]) - 1
 
 
-def test_an_option_that_code_puts_together_stays(folder):
+def test_an_option_that_code_knows_by_its_name_stays(folder):
     lesson = folder / "lesson.py"
     code = '"it is taken for [Q,K]: another mask, and no error")'
     assert lesson.read_text().count(code) == 2
@@ -160,7 +160,7 @@ def test_an_option_that_code_puts_together_stays(folder):
         lesson.read_text().replace("else " + code, "else f\"it is {'taken'} for [Q,K]: another mask, and no error\")")
     )
     ((_, what),) = translate.faults(folder, "fr")
-    assert what.startswith("fr.po changes 'it is taken for [Q,K]") and "puts together: leave it" in what
+    assert what.startswith("fr.po changes 'it is taken for [Q,K]") and "knows by this name" in what
     po = catalogue(folder)
     po.find(
         "it is taken for [Q,K]: another mask, and no error"
