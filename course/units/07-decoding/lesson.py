@@ -174,7 +174,8 @@ three = torch.tensor([[0.5, 0.3, 0.2]]).log()
 try:
     for temperature in (1.0, 0.5, 0.0):
         print(f"T = {temperature}: u = 0.7 draws word {sample_token(three, torch.tensor([0.7]), temperature).item()}")
-    guess.compare(*(f"word {sample_token(three, torch.tensor([0.7]), temperature).item()}" for temperature in (1.0, 0.5)))
+    names = ("word 0", "word 1", "word 2")
+    guess.compare(*(names[sample_token(three, torch.tensor([0.7]), temperature).item()] for temperature in (1.0, 0.5)))
     fig, ax = plt.subplots(figsize=(6.5, 2.2))
     many, chance = three.expand(20_000, -1), torch.rand(20_000, generator=torch.Generator().manual_seed(0))
     for row, temperature in enumerate((0.5, 1.0, 2.0)):
@@ -351,7 +352,7 @@ try:
         ax.bar([w + 0.28 * (place - 1) for w in range(3)], heights, 0.26, color=colour, label=name)
     ax.set(xlabel="word", xticks=range(3)), ax.legend(fontsize=8)
     plt.show()
-    guess.compare((p[1] / q[1]).clamp(max=1), [f"word {w}" for w in range(3) if p[w] > q[w]], torch.minimum(p, q).sum())
+    guess.compare((p[1] / q[1]).clamp(max=1), [name for name, more in zip(("word 0", "word 1", "word 2"), p > q) if more], torch.minimum(p, q).sum())
 except NotImplementedError:
     plt.close("all")
     print("Build sample_token and accept_draft first.")

@@ -228,7 +228,7 @@ except NotImplementedError:
 predict(
     "08.two-languages",
     predict.number("How long are the three lists?"),
-    predict.choice("Which positions come twice?", "none", "0 to 2", "0 to 3", "0 to 5"),
+    predict.choice("Which positions come twice?", "none", "0–2", "0–3", "0–5"),
 )
 
 # %% role="exercise" exercise="objectives.translation_lm"
@@ -240,7 +240,7 @@ try:
         print(f"{name:9}", *(f"{n:3}" for n in row))
     positions = translation_lm_inputs([11, 12, 13], [21, 22, 23, 24, 25], 0, 1, 2)[1]
     twice = [p for p in set(positions) if positions.count(p) == 2]
-    guess.compare(len(positions), f"0 to {max(twice)}" if twice else "none")
+    guess.compare(len(positions), f"0–{max(twice)}" if twice else "none")
 except NotImplementedError:
     print("Build translation_lm_inputs first.")
 

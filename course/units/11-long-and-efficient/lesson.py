@@ -381,7 +381,7 @@ plt.show()
 # %% role="predict"
 predict(
     "11.rows",
-    predict.choice("k = 3: which rows stand for distances to the right?", "0 to 2", "1 to 3", "3 to 5", "4 and 5"),
+    predict.choice("k = 3: which rows stand for distances to the right?", "0–2", "1–3", "3–5", "4–5"),
     predict.number("Which row for distance 0?"),
     predict.choice("Are there as many on both sides?", "yes", "no"),
 )
@@ -403,7 +403,7 @@ try:
     rows = one([0.0, 1, 2, 3, 4, 5])  # the number of each row: what is found at a place tells which row it was
     used = (disentangled_scores(ones, nothing, 0 * rows, rows, 3)[0, 0] * 3**0.5).round().int()
     right, left = used[0, 1:].unique().tolist(), used[5, :5].unique().tolist()
-    guess.compare(f"{min(right)} to {max(right)}", used[0, 0], "yes" if len(right) == len(left) else "no")
+    guess.compare(f"{min(right)}–{max(right)}", used[0, 0], "yes" if len(right) == len(left) else "no")
 except NotImplementedError:
     print("Build disentangled_scores first.")
 
