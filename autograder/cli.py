@@ -12,6 +12,7 @@ from typing import Any
 
 from autograder import misconceptions, registry, trouble
 from autograder.api import Exercise, Verdict, with_hints
+from autograder.benchmark import command as benchmark
 from autograder.report.text import plain, verdict_text
 from tfkit_course import install
 
@@ -31,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = _parser().parse_args(argv)
     try:
         code = arguments.run(arguments)
-    except (registry.UnknownExercise, registry.TwoExercises, BadInput) as error:
+    except (registry.UnknownExercise, registry.TwoExercises, BadInput, benchmark.BenchmarkError) as error:
         print(plain(f"autograder: {error}"), file=sys.stderr)
         code = 2
     except BrokenPipeError:  # `autograder list | head`
@@ -81,6 +82,9 @@ def _parser() -> argparse.ArgumentParser:
     adopt.add_argument("course", type=Path, metavar="COURSE_DIR", help="made if it is not there")
     adopt.set_defaults(run=_adopt)
     _mcp_parser(commands.add_parser("mcp", help="serve exercises, checks and hints to an assistant, over stdio"))
+    benchmark.add_parsers(
+        commands.add_parser("benchmark", help="graders over our right and wrong answers; the dataset")
+    )
     commands.add_parser("list", help="exercise ids, a line each").set_defaults(run=_list)
     commands.add_parser("doctor", help="sandbox, devices, versions; what is missing").set_defaults(run=_doctor)
     corpus = commands.add_parser("corpus", help="grade our own right and wrong answers")

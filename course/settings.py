@@ -16,6 +16,9 @@ A course directory's own course.toml counts where there is one, else the one bes
     gradients = 2                                    # values, shapes, gradients, dtypes, edges, cost, purity
     edges = 0.5                                      # in any case at most a quarter of an exercise
 
+    [assistants]                                     # what `autograder mcp` may tell (autograder.assistants.rules)
+    hints = 2                                        # steps of help, at most those of `c.ShowVerdicts.hints`
+
 Title and minutes of a unit are those of the course unless given.
 """
 

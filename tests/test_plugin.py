@@ -81,6 +81,11 @@ backend.close()
     assert done.stdout.split() == ["nice", "19"], done.stderr
 
 
+def test_grader(plugin: dict[str, str]) -> None:
+    done = run(plugin, "-m", "autograder", "benchmark", "list")
+    assert "one_assert" in done.stdout and "1 exercises  one assert" in done.stdout, done.stderr
+
+
 def test_view(plugin: dict[str, str]) -> None:
     code = (
         "from tfkit_example.views import bag; view = bag('a b a'.split()); bundle, _ = view._repr_mimebundle_();"

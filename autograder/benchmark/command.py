@@ -1,0 +1,139 @@
+"""`autograder benchmark export DIR`, `autograder benchmark run`, `autograder benchmark list`. Light until it is run."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from autograder.benchmark.dataset import Row
+    from autograder.benchmark.grader import BenchmarkGrader
+
+SEED = 20261123
+
+
+class BenchmarkError(ValueError):
+    """What was asked for cannot be done; the message says what, and what to do."""
+
+
+def add_parsers(command: argparse.ArgumentParser) -> None:
+    """The subcommands."""
+    commands = command.add_subparsers(required=True, metavar="WHAT")
+    export = commands.add_parser("export", help="the dataset of right and wrong answers, with its card")
+    export.add_argument("folder", type=Path, metavar="DIR", help="a new folder")
+    export.set_defaults(run=_export)
+    commands.add_parser("list", help="the graders, and what they follow").set_defaults(run=_list)
+    runs = commands.add_parser("run", help="let graders judge the answers; prints the table")
+    runs.add_argument("--grader", action="append", metavar="NAME", help="only this one (may be repeated)")
+    runs.add_argument("--exercise", action="append", metavar="ID", help="only this one (may be repeated)")
+    runs.add_argument("--sample", type=int, metavar="N", help="at most N answers of each exercise and kind")
+    runs.add_argument("--seed", type=int, default=SEED, help="of the sample")
+    runs.add_argument("-o", "--output", type=Path, metavar="DIR", help="keep results.jsonl and table.md there; what "
+                      "results.jsonl has already is not asked again")  # fmt: skip
+    runs.set_defaults(run=_run)
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    from autograder.benchmark.dataset import NoDataset, export
+
+    try:
+        described = export(arguments.folder)
+    except NoDataset as error:
+        raise BenchmarkError(str(error)) from error
+    counts = ", ".join(f"{value} {key}" for key, value in described["counts"].items())
+    print(f"wrote {arguments.folder}: {described['name']} {described['version']}: {counts}")
+    return 0
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    from autograder import registry
+    from autograder.benchmark.grader import graders
+
+    exercises = registry.exercises()
+    for name, grader in graders().items():
+        print(f"{name:24} {sum(map(grader.covers, exercises)):3} exercises  {grader.title}: {grader.follows}")
+    return 0
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from autograder.benchmark import measure
+    from autograder.benchmark.dataset import dataset
+    from autograder.sandbox import SandboxError, choose
+
+    chosen = _graders(arguments.grader)
+    rows = _rows(arguments, chosen)
+    before = _results(arguments.output)
+    try:
+        backend = choose()
+    except SandboxError as error:
+        raise BenchmarkError(str(error)) from error
+    done = {(one.grader, one.id) for one in before}
+    asked = {row["id"] for row in rows}
+    results = [one for one in before if one.id in asked and one.grader in chosen]
+    for row in rows:
+        left = {name: grader for name, grader in chosen.items() if (name, row["id"]) not in done}
+        results += _keep(list(measure.judge_all(left, [row], backend)), arguments.output)
+        print(f"\r{len(results)} judgements, {row['id']:60.60}", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    part = f"at most {arguments.sample} answers of each exercise and kind" if arguments.sample else "all answers"
+    head = f"Dataset {dataset()[1]['version']}; {part}; seed {arguments.seed}; box {backend.name}.\n\n"
+    text = head + measure.table(results, {name: grader.title for name, grader in chosen.items()})
+    print(text, end="")
+    failed = [one for one in results if one.failed]
+    if failed:
+        print(f"autograder: {len(failed)} could not be judged, the first for: {failed[0].failed}", file=sys.stderr)
+    if arguments.output:
+        (arguments.output / "table.md").write_text(text, encoding="utf-8")
+    return 2 if failed else 0
+
+
+def _graders(names: list[str] | None) -> dict[str, BenchmarkGrader]:
+    from autograder.benchmark.grader import graders
+
+    known = graders()
+    if unknown := [name for name in names or () if name not in known]:
+        raise BenchmarkError(f"there is no grader {unknown[0]}; there are {', '.join(known)}")
+    return {name: grader for name, grader in known.items() if not names or name in names}
+
+
+def _rows(arguments: argparse.Namespace, chosen: Mapping[str, BenchmarkGrader]) -> list[Row]:
+    """The answers that are asked about: of exercises that some other grader than ours covers, or that were named."""
+    from autograder import registry
+    from autograder.benchmark import measure
+    from autograder.benchmark.dataset import answer_rows
+
+    if arguments.sample is not None and arguments.sample < 1:
+        raise BenchmarkError(f"--sample {arguments.sample} leaves nothing: give 1 or more")
+    others = [grader for name, grader in chosen.items() if name != measure.OURS] or list(chosen.values())
+    exercises = [registry.find(name) for name in arguments.exercise or ()] or [
+        one for one in registry.exercises() if any(grader.covers(one) for grader in others)
+    ]
+    return measure.sample(list(answer_rows(exercises)), arguments.sample, arguments.seed)
+
+
+def _results(folder: Path | None) -> list:
+    from autograder.benchmark.measure import from_lines
+
+    file = folder / "results.jsonl" if folder else None
+    if file is None or not file.exists():
+        return []
+    try:
+        found = from_lines(file.read_text(encoding="utf-8"))
+        # two runs at once may have asked the same
+        return list({(one.grader, one.id): one for one in found if not one.failed}.values())
+    except ValueError as error:
+        raise BenchmarkError(f"{file} cannot be read ({error}): move it away") from error
+
+
+def _keep(results: list, folder: Path | None) -> list:
+    """Append to results.jsonl, so that what was judged survives Ctrl-C."""
+    from autograder.benchmark.measure import as_lines
+
+    if folder and results:
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / "results.jsonl").open("a", encoding="utf-8") as file:
+            file.write(as_lines(results))
+    return results

@@ -1,0 +1,76 @@
+"""What a grader is to the benchmark: it covers some exercises, and says of an answer whether it is right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from autograder import doors, injected_modules, registry
+from autograder.api import Exercise, Limits
+from autograder.sandbox.base import Backend
+from autograder.sandbox_client import Cell, SandboxClient
+
+GROUP = "autograder.graders"
+FOLDER = Path(__file__).parent / "graders"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """accepted: it takes the answer for right; misconception: what it calls the mistake, if it names any; values:
+    whether ordinary values were found to be wrong, where the grader tells what failed; why: its own words."""
+
+    accepted: bool
+    misconception: str | None = None
+    values: bool | None = None
+    why: str = ""
+
+
+class BenchmarkGrader(Protocol):
+    """title: a few words for the table; follows: the publication that says how it tests, and who wrote it."""
+
+    title: str
+    follows: str
+
+    def covers(self, exercise: Exercise) -> bool:
+        """Whether it has anything to ask of this exercise."""
+
+    def judge(self, exercise: Exercise, source: str, backend: Backend) -> Judgement:
+        """Its judgement of an answer, which it runs in a box of `backend` and nowhere else."""
+
+
+@dataclass(frozen=True)
+class TestSource:
+    """Tests of the usual kind: Python that runs behind the answer, in its namespace; an exception rejects the answer.
+
+    tests: exercise id -> source. Both run in one box, as those graders have it.
+    """
+
+    title: str
+    follows: str
+    tests: Mapping[str, str]
+    limits: Limits = Limits()
+
+    def covers(self, exercise: Exercise) -> bool:
+        """Whether there is a test of that exercise."""
+        return exercise.id in self.tests
+
+    def judge(self, exercise: Exercise, source: str, backend: Backend) -> Judgement:
+        """Accepted where neither the answer nor the tests raise. Raises SandboxError, KeyError where it covers none."""
+        cells = [Cell("answer", source), Cell("tests", self.tests[exercise.id])]
+        with SandboxClient(backend, self.limits) as box:
+            box.give(injected_modules.modules(registry.given_references(exercise)))
+            outcomes = box.run_cells(cells)
+        errors = [outcome.error for outcome in outcomes if outcome.error]
+        return Judgement(accepted=not errors and len(outcomes) == len(cells), why=errors[0] if errors else "")
+
+
+def graders() -> dict[str, BenchmarkGrader]:
+    """Name -> grader, ours and those of other packages. Raises ValueError where two have one name."""
+    ours = {
+        file.stem: f"{__package__}.graders.{file.stem}:GRADER"
+        for file in sorted(FOLDER.glob("*.py"))
+        if file.stem != "__init__"
+    }
+    return {name: doors.load(place) for name, place in doors.list_entries(GROUP, "graders", ours).items()}

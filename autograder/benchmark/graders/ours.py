@@ -1,0 +1,36 @@
+"""This project's own engine, as `autograder check` runs it: properties on fresh inputs, a verdict formed outside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from autograder import run
+from autograder.api import Exercise
+from autograder.benchmark.grader import Judgement
+from autograder.sandbox.base import Backend, SandboxError
+
+
+@dataclass(frozen=True)
+class EngineGrader:
+    """The engine with a seed that is the same in every run of the benchmark."""
+
+    title: str = "tfkit's checks"
+    follows: str = "this project: `autograder check`"
+    seed: int = 20261123
+
+    def covers(self, exercise: Exercise) -> bool:
+        """All of them."""
+        return True
+
+    def judge(self, exercise: Exercise, source: str, backend: Backend) -> Judgement:
+        """Its verdict. Raises SandboxError where it could not be formed."""
+        verdict = run.grade_source(exercise, source, backend=backend, seed=self.seed, device="cpu")
+        if verdict.status == "not_graded":
+            raise SandboxError(verdict.reason)
+        failed = [check for check in verdict.checks if check.status == "failed"]
+        values = any(check.property == "values" for check in failed)
+        why = "; ".join(check.name for check in failed)
+        return Judgement(verdict.status == "passed", verdict.misconception, values, why)
+
+
+GRADER = EngineGrader()

@@ -1,0 +1,154 @@
+"""Graders over the dataset: of each answer whether it was accepted, then rates, each exercise with the same weight of
+answers that it has."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from autograder import registry
+from autograder.benchmark.dataset import Row
+from autograder.benchmark.grader import BenchmarkGrader
+from autograder.sandbox.base import Backend, SandboxError
+
+OURS = "ours"
+ASKED = ("right", "wrong", "rewritten")  # at edges graders may differ
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one grader made of one answer. `failed` says why it could not be judged; then it counts for nothing."""
+
+    grader: str
+    id: str
+    exercise: str
+    kind: str
+    name: str
+    accepted: bool
+    misconception: str | None = None
+    values: bool | None = None
+    seconds: float = 0.0
+    why: str = ""
+    failed: str = ""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """So many of so many."""
+
+    hits: int
+    asked: int
+
+    def __str__(self) -> str:
+        return f"{self.hits}/{self.asked} ({100 * self.hits / self.asked:.0f} %)" if self.asked else "none"
+
+
+def sample(rows: Sequence[Row], most: int | None, seed: int) -> list[Row]:
+    """At most so many answers of each exercise and kind, in an order that is drawn with this seed; all where `most` is
+    None. A larger sample holds every smaller one."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        if row["kind"] in ASKED:
+            groups.setdefault((row["exercise"], row["kind"]), []).append(row)
+    chosen: list[Row] = []
+    for key, group in groups.items():
+        random.Random(f"{seed}/{key}").shuffle(group)
+        chosen += group[:most]
+    return chosen
+
+
+def judge_all(
+    graders: Mapping[str, BenchmarkGrader],
+    rows: Iterable[Row],
+    backend: Backend,
+    tell: Callable[[Result], object] = lambda _: None,
+) -> Iterator[Result]:
+    """Every grader over every answer that it covers, answer by answer."""
+    for row in rows:
+        exercise = registry.find(row["exercise"])
+        for name, grader in graders.items():
+            if not grader.covers(exercise):
+                continue
+            head = {"grader": name, **{key: row[key] for key in ("id", "exercise", "kind", "name")}}
+            started = time.monotonic()
+            try:
+                found = asdict(grader.judge(exercise, row["code"], backend))
+            except SandboxError as error:  # the machine's fault, or ours: neither for nor against the grader
+                found = {"accepted": False, "failed": str(error) or "no reason was given"}
+            found["why"] = found.get("why", "")[:300]
+            result = Result(**head, **found, seconds=round(time.monotonic() - started, 3))
+            tell(result)
+            yield result
+
+
+def kill_rate(results: Iterable[Result], kind: str) -> Rate:
+    """How many wrong answers of a kind were rejected."""
+    asked = [one for one in results if one.kind == kind and not one.failed]
+    return Rate(sum(not one.accepted for one in asked), len(asked))
+
+
+def false_alarm_rate(results: Iterable[Result]) -> Rate:
+    """How many right answers were rejected."""
+    return kill_rate(results, "right")
+
+
+def naming_rate(results: Iterable[Result], kind: str) -> Rate:
+    """How many wrong answers of a kind were called by their name."""
+    asked = [one for one in results if one.kind == kind and not one.failed]
+    return Rate(sum(one.misconception == one.name for one in asked), len(asked))
+
+
+def table(results: Sequence[Result], titles: Mapping[str, str]) -> str:
+    """Markdown: a row for each grader, and below it this project's own engine on the same exercises.
+
+    A third column counts only those wrong answers whose ordinary values are wrong by the engine's own account: what is
+    wrong only in a gradient, a dtype or a cost is no fault that every specification asks for.
+    """
+    lines = [
+        "| grader | exercises | wrong rejected, tuning | of these, ordinary values wrong | wrong rejected, held out "
+        "| right rejected | named, tuning | named, held out |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    plain = {one.id for one in results if one.grader == OURS and one.values}
+    for name, title in titles.items():
+        own = [one for one in results if one.grader == name]
+        covered = {one.exercise for one in own}
+        lines.append(_row(title, own, plain, covered))
+        same = [one for one in results if one.grader == OURS and one.exercise in covered]
+        if name != OURS and same:
+            lines.append(_row("– tfkit on these", same, plain, covered))
+    return "\n".join(lines) + "\n"
+
+
+def _row(title: str, own: Sequence[Result], plain: set[str], covered: set[str]) -> str:
+    tells = any(one.misconception for one in own)
+    names = [str(naming_rate(own, kind)) if tells else "–" for kind in ("wrong", "rewritten")]
+    values = kill_rate([one for one in own if one.id in plain], "wrong") if plain else "–"
+    cells = [
+        title,
+        len(covered),
+        kill_rate(own, "wrong"),
+        values,
+        kill_rate(own, "rewritten"),
+        false_alarm_rate(own),
+        *names,
+    ]
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def as_lines(results: Iterable[Result]) -> str:
+    """The results as JSON, one a line."""
+    return "".join(json.dumps(asdict(one)) + "\n" for one in results)
+
+
+def from_lines(text: str) -> list[Result]:
+    """Results that `as_lines` wrote. Raises ValueError for anything else."""
+    kept: list[Any] = [json.loads(line) for line in text.splitlines() if line.strip()]
+    try:
+        return [Result(**one) for one in kept]
+    except TypeError as error:
+        raise ValueError(f"these are no results of the benchmark: {error}") from None
