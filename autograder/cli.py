@@ -58,6 +58,9 @@ def _parser() -> argparse.ArgumentParser:
     passback.add_argument("assignment")
     passback.add_argument("--again", action="store_true", help="send what the LMS has taken already, too")
     passback.set_defaults(run=_passback)
+    roster = commands.add_parser("roster", help="the LMS's learners into the gradebook, by LTI 1.3")
+    roster.add_argument("course", type=Path, metavar="COURSE_DIR")
+    roster.set_defaults(run=_roster)
     for name, what in PAGES.items():
         page = commands.add_parser(name, help=what)
         page.add_argument("course", type=Path, metavar="COURSE_DIR")
@@ -249,6 +252,19 @@ def _passback(arguments: argparse.Namespace) -> int:
         print(f"autograder: the course there has no member {', '.join(done.unknown)}: ids or e-mail addresses must "
               "be those of the gradebook", file=sys.stderr)  # fmt: skip
     return 2 if done.unknown else 0
+
+
+def _roster(arguments: argparse.Namespace) -> int:
+    try:
+        from autograder.report import lti, scores
+    except ImportError as error:
+        raise BadInput(f"`autograder roster` needs {error.name}: {install('grading', 'lti')}") from error
+    try:
+        added = lti.enrol(arguments.course)
+    except scores.NoExport as error:
+        raise BadInput(str(error)) from error
+    print(f"{len(added)} students are new in the gradebook{': ' if added else ''}{', '.join(added)}")
+    return 0
 
 
 def _report(course: Path, assignment: str) -> str:

@@ -10,6 +10,8 @@
     key_file = "lti.pem"              # the tool's private key, whose public half the platform has
     audience = "https://lms…"         # may be left out; where it is not the token_url
 
+A launch into the Hub writes that file (`autograder/launch`, docs/lti.md): make lti.toml a link to it.
+
 What the platform took is kept in `passback.jsonl` beside it: who runs the command again sends what is new, or what an
 error in the middle left over. A platform that is busy (429, 502…) is asked again, a few times, ever later.
 """
@@ -26,6 +28,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import requests
+from nbgrader.api import Gradebook
 from pylti1p3.assignments_grades import AssignmentsGradesService
 from pylti1p3.exception import LtiException
 from pylti1p3.grade import Grade
@@ -36,6 +39,8 @@ from pylti1p3.service_connector import REQUESTS_USER_AGENT, ServiceConnector
 from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
+from autograder.cluster.course import BadCourse, settings_of, working_in
+from autograder.launch.flow import username
 from autograder.report.scores import NoExport, Scores, StudentScores
 
 FILE = "lti.toml"
@@ -107,6 +112,39 @@ def send(root: Path, scores: Scores, again: bool = False) -> SendReport:
         more = f"; {len(done.sent)} were taken before, {left} are left: run it again" if done.sent or done.there else ""
         raise NoExport(f"{known.issuer} refused: {why}{more}") from error
     return done
+
+
+def enrol(root: Path) -> list[str]:
+    """Put the platform's learners into the gradebook, with names and addresses; who was not in it. Raises NoExport.
+
+    They are called as a launch into the Hub calls them. Nobody is taken out: nbgrader would delete their work.
+    """
+    known, added = platform(root), []
+    try:
+        service = NamesRolesProvisioningService(
+            _connector(known, root, _patient()), {"context_memberships_url": known.members}
+        )
+        members = [one for one in service.get_members() if _learns(one)]
+    except (LtiException, requests.RequestException, ValueError) as error:
+        raise NoExport(f"{known.issuer} refused to say who its members are: {error}") from error
+    try:
+        app = settings_of(root.resolve())
+    except BadCourse as error:
+        raise NoExport(str(error)) from error
+    with working_in(root), Gradebook(app.coursedir.db_url, app.coursedir.course_id) as gradebook:
+        there = {student.id for student in gradebook.students}
+        for one in members:
+            name = username(one)
+            details = {"first_name": one.get("given_name"), "last_name": one.get("family_name"),
+                       "email": one.get("email"), "lms_user_id": one["user_id"]}  # fmt: skip
+            gradebook.update_or_create_student(name, **{key: value for key, value in details.items() if value})
+            added += [name] * (name not in there)
+    return added
+
+
+def _learns(member: Mapping[str, Any]) -> bool:
+    active = member.get("status", "Active") == "Active"
+    return active and any(str(role).rpartition("#")[2] == "Learner" for role in member.get("roles", ()))
 
 
 def _patient() -> Retry:

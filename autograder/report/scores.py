@@ -12,6 +12,7 @@ from sqlalchemy.engine import make_url
 
 from autograder.cluster.course import BadCourse, settings_of, working_in
 from autograder.nbgrader.ledger import Ledger
+from autograder.report import teams
 
 
 class NoExport(Exception):
@@ -89,22 +90,34 @@ def read(root: Path, assignment: str) -> Scores:
         if file.drivername.startswith("sqlite") and not Path(file.database or "").is_file():  # it would be made
             raise NoExport(f"there is no gradebook {file.database}: run `nbgrader generate_assignment {assignment}`")
         with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
-            return _scores(gradebook, assignment, Ledger(app))
+            return _scores(gradebook, assignment, Ledger(app), _teams(root, assignment))
 
 
-def _scores(gradebook: Gradebook, name: str, ledger: Ledger) -> Scores:
+def _teams(root: Path, assignment: str) -> dict[str, list[str]]:
+    try:
+        return teams.read(root, assignment)
+    except teams.BadTeams as error:
+        raise NoExport(str(error)) from None
+
+
+def _scores(gradebook: Gradebook, name: str, ledger: Ledger, members: dict[str, list[str]]) -> Scores:
     try:
         assignment = gradebook.find_assignment(name)
     except MissingEntry:
         known = ", ".join(sorted(one.name for one in gradebook.assignments)) or "none"
         raise NoExport(f"the gradebook has no assignment {name!r}; it has: {known}") from None
     questions = _questions(assignment)
-    handed = {one.student.id: one for one in gradebook.assignment_submissions(name)}
+    own = {one.student.id: one for one in gradebook.assignment_submissions(name)}
+    graded_own = {student: one for student, one in own.items() if _is_graded(one)}
+    handed = teams.share(graded_own, members) if members else own
     rows = [_row(student, handed.get(student.id), questions, ledger) for student in gradebook.students]
     graded = [row for row in rows if row.points is not None]
     if not graded:
         raise NoExport(f"nothing of {name} is graded yet: run `autograder grade COURSE_DIR {name}` first")
-    return Scores(name, questions, sorted(rows, key=lambda row: row.student), list(_warnings(graded)))
+    warnings = list(_warnings(graded))
+    if shared := sum(handed[row.student] is not own.get(row.student) for row in graded):
+        warnings.append(f"{shared} of {len(graded)} have the points of what another of their team handed in")
+    return Scores(name, questions, sorted(rows, key=lambda row: row.student), warnings)
 
 
 def _warnings(graded: list[StudentScores]) -> Iterator[str]:
@@ -126,7 +139,7 @@ def _questions(assignment: Any) -> list[Question]:
 def _row(student: Any, submission: Any, questions: list[Question], ledger: Ledger) -> StudentScores:
     names = (student.first_name or "", student.last_name or "", student.email or "")
     grades = [grade for book in submission.notebooks for grade in book.grades] if submission else []
-    if not any(_marked(grade) for grade in grades):
+    if not submission or not _is_graded(submission):
         return StudentScores(student.id, *names, "", None, 0.0)
     found = {(one.notebook.name, one.name): float(one.score) if _marked(one) else None for one in grades}
     points = [found.get((question.notebook, question.cell), 0.0) for question in questions]
@@ -134,6 +147,10 @@ def _row(student: Any, submission: Any, questions: list[Question], ledger: Ledge
     review = any(grade.needs_manual_grade for grade in grades)
     by_hand = sum(float(grade.score) for grade in grades if grade.manual_score is not None)
     return StudentScores(student.id, *names, when, points, ledger.total(submission).penalty, review, by_hand)
+
+
+def _is_graded(submission: Any) -> bool:
+    return any(_marked(grade) for book in submission.notebooks for grade in book.grades)
 
 
 def _marked(grade: Any) -> bool:

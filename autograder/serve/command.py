@@ -13,6 +13,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from dask.system import CPU_COUNT
 from rich.console import Console
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -55,7 +56,7 @@ def serve(options: ServeOptions, console: Console) -> int:
             with interrupt.at_once():
                 pool = stack.enter_context(_pool(options, console, interrupt))
                 pool.client.run(warm_up)
-            back = stack.enter_context(Returner(max(1, pool.slots() // 2)))
+            back = stack.enter_context(Returner(max(1, min(pool.slots(), CPU_COUNT))))
             service = GradingService(options, pool, back, console, interrupt)
             if "JUPYTERHUB_SERVICE_URL" in os.environ:
                 from autograder.serve import status

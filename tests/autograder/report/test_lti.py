@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from nbgrader.api import Gradebook
 
 from autograder.cli import main
-from autograder.report import lti
+from autograder.report import lti, scores
 
 from .test_export import NAME
 from .test_export import course as gradebook
@@ -160,3 +160,41 @@ def test_what_goes_wrong_is_said_in_a_line(lms, capsys):
         assert status == 2 and word in said and said.count("\n") == 1, said
     path.unlink()
     assert "there is no" in passback(lms, capsys)[1]
+
+
+def test_learners_come_into_the_gradebook_as_launches_call_them(lms, capsys):
+    learner = ["http://purl.imsglobal.org/vocab/lis/v2/membership#Learner"]
+    lms.members = [
+        {"user_id": "u-9", "email": "New@Example.org", "given_name": "Nia", "family_name": "New", "roles": learner},
+        {"user_id": "u-1", "lis_person_sourcedid": "ada", "roles": learner},
+        {"user_id": "u-8", "email": "gone@example.org", "status": "Inactive", "roles": learner},
+        {"user_id": "u-7", "email": "t@example.org", "roles": [learner[0].replace("Learner", "Instructor")]},
+    ]
+    with pytest.raises(SystemExit) as end:
+        main(["roster", str(lms.root)])
+    said = capsys.readouterr().out
+    assert end.value.code == 0 and "1 students are new in the gradebook: new@example.org" in said
+    with Gradebook(f"sqlite:///{lms.root / 'gradebook.db'}", "tfkit") as gradebook:
+        found = gradebook.find_student("new@example.org")
+        assert (found.last_name, found.email, found.lms_user_id) == ("New", "New@Example.org", "u-9")
+        assert "t@example.org" not in {one.id for one in gradebook.students}
+
+
+def test_a_teams_last_submission_counts_for_all_its_members(lms, capsys):
+    (lms.root / "teams.toml").write_text('[all]\nred = ["ada", "half"]\n')
+    before = {row.student: row for row in scores.read(lms.root, NAME).rows}
+    assert before["ada"].points == before["half"].points and before["ada"].penalty == before["half"].penalty
+    status, said = passback(lms, capsys)
+    assert status == 0 and "1 of 3 have the points of what another of their team handed in" in said
+    got = {one["userId"]: one["scoreGiven"] for _, one in lms.scores}
+    assert got["u-1"] == got["half"]
+    (lms.root / "teams.toml").write_text(f'[all]\nred = ["ada", "half"]\n["{NAME}"]\n')
+    assert scores.read(lms.root, NAME).rows[0].total == 2.5  # no teams in this one
+    for wrong, word in (
+        ('[all]\nred = ["ada"]\nblue = ["ada"]\n', "ada would be in two"),
+        ("[all]\nred = 3\n", "must have"),
+        ("=", "cannot be read"),
+    ):
+        (lms.root / "teams.toml").write_text(wrong)
+        status, said = passback(lms, capsys)
+        assert status == 2 and word in said and said.count("\n") == 1

@@ -1,0 +1,198 @@
+"""JupyterHub's door for LTI 1.3: `c.JupyterHub.authenticator_class = "tfkit-lti"`."""
+
+from __future__ import annotations
+
+import html
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from jupyterhub.auth import Authenticator
+from jupyterhub.handlers import BaseHandler
+from jupyterhub.utils import url_path_join
+from tornado.web import HTTPError
+from traitlets import Dict, Unicode
+
+from autograder.launch import platforms
+from autograder.launch.flow import Launch, LaunchFlow, Refused, WebRequest
+
+CHOICE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Choose an assignment</title><style>
+:root {{ color-scheme: light dark }} body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 30rem; margin: 2rem auto; padding: 0 1rem }}
+label {{ display: block; padding: .3rem 0 }} button {{ font: inherit; margin-top: 1rem; padding: .4rem 1rem }}
+</style><h1>Choose assignments</h1><form method="post" action="{action}"><input type="hidden" name="launch" value="{launch}">
+{rows}<button>Add to the course</button></form>"""  # noqa: E501
+
+
+class LTIAuthenticator(Authenticator):
+    """Lets in whom a platform of `platforms.toml` launches, as a user of the group of their course."""
+
+    platforms_file = Unicode(help="The path of platforms.toml, as autograder/launch/platforms.py shows it.").tag(
+        config=True
+    )
+    assignments = Dict(help="Course → {assignment: points}: what a deep link offers.").tag(config=True)
+    auto_login = True
+    manage_groups = True
+    allow_all = True  # whom the platforms let in
+
+    def __init__(self, **kw: Any) -> None:
+        super().__init__(**kw)
+        self.flow = LaunchFlow(platforms.read(Path(self.platforms_file)))
+
+    def login_url(self, base_url: str) -> str:
+        """Who comes without a launch is told where to begin."""
+        return url_path_join(base_url, "lti/start")
+
+    def get_handlers(self, app: Any) -> list[tuple[str, type]]:
+        """Below /hub."""
+        return [("/lti/login", LoginHandler), ("/lti/launch", LaunchHandler), ("/lti/choose", ChoiceHandler),
+                ("/lti/jwks", KeysHandler), ("/lti/start", StartHandler)]  # fmt: skip
+
+    async def authenticate(self, handler: Any, data: Launch) -> dict[str, Any]:
+        """A launch that was validated → the Hub's user; groups `course-NAME`, and `teaches-NAME` for who teaches it."""
+        groups = [f"course-{data.course}"] + [f"teaches-{data.course}"] * data.teaches
+        return {"name": data.user, "groups": groups}
+
+    def keep(self, launch: Launch) -> None:
+        """Write the services' addresses to STATE/COURSE.toml, for `autograder passback` and `autograder roster`."""
+        if not launch.lineitems or not launch.members:
+            return
+        known = self.flow.platforms
+        registration = known.tool.find_registration_by_params(launch.issuer, launch.client_id)
+        said = {"issuer": launch.issuer, "client_id": launch.client_id, "lineitems": launch.lineitems,
+                "members": launch.members, "token_url": str(registration.get_auth_token_url()),
+                "key_file": str(known.key_file.resolve())}  # fmt: skip
+        if audience := registration.get_auth_audience():
+            said["audience"] = audience
+        text = "".join(f"{name} = {_quoted(value)}\n" for name, value in said.items())
+        path = known.state / f"{launch.course}.toml"
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            _replace(path, text)
+
+
+def _quoted(value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    if any(ord(letter) < 32 for letter in escaped):
+        raise Refused("the platform's addresses have control characters in them")
+    return f'"{escaped}"'
+
+
+def _replace(path: Path, text: str) -> None:
+    """Whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
+        file.write(text)
+    os.chmod(file.name, 0o640)
+    os.replace(file.name, path)
+
+
+class LTIHandler(BaseHandler):
+    """What the handlers below share."""
+
+    authenticator: LTIAuthenticator
+
+    def check_xsrf_cookie(self) -> None:
+        """A launch comes from another site; its state, nonce and signature are what is checked."""
+
+    def request_parts(self) -> WebRequest:
+        """The request for `flow`."""
+        parameters = {name: self.get_argument(name) for name in self.request.arguments}
+        cookies = {name: morsel.value for name, morsel in self.request.cookies.items()}
+        return WebRequest(parameters, cookies, self.request.protocol == "https")
+
+    def address(self, name: str) -> str:
+        """Of one of these handlers, as the platform sees it."""
+        where = f"{self.request.protocol}://{self.request.host}"
+        return where + url_path_join(self.hub.base_url, "lti", name)
+
+    def write_error(self, status_code: int, **kwargs: Any) -> None:
+        """One line."""
+        error = kwargs.get("exc_info", (None, None, None))[1]
+        said = error.log_message if isinstance(error, HTTPError) and error.log_message else self._reason
+        self.set_header("Content-Type", "text/plain; charset=utf-8")
+        self.finish(f"{said}\n")
+
+
+class LoginHandler(LTIHandler):
+    """The platform announces somebody; they are sent to its own login."""
+
+    def get(self) -> None:
+        """As by post."""
+        self.post()
+
+    def post(self) -> None:
+        """Redirects."""
+        try:
+            where, cookies = self.authenticator.flow.login(self.request_parts(), self.address("launch"))
+        except Refused as error:
+            raise HTTPError(403, str(error)) from error
+        secure = self.request.protocol == "https"
+        for name, (value, seconds) in cookies.items():  # the launch is a post from another site: Lax would lose them
+            more = {"samesite": "None", "secure": True} if secure else {}
+            self.set_cookie(name, value, max_age=seconds, httponly=True, path="/", **more)
+        self.redirect(where)
+
+
+class LaunchHandler(LTIHandler):
+    """The platform sends somebody: to their server, or to a choice of assignments."""
+
+    async def post(self) -> None:
+        """Logs them in."""
+        try:
+            launch = self.authenticator.flow.launch(self.request_parts())
+            if launch.deep_link:
+                return self._offer(launch)
+            self.authenticator.keep(launch)
+        except Refused as error:
+            raise HTTPError(403, str(error)) from error
+        if await self.login_user(launch) is None:
+            raise HTTPError(403, f"{launch.user} is not let in")
+        self.redirect(url_path_join(self.hub.base_url, "user-redirect/lab"))
+
+    def _offer(self, launch: Launch) -> None:
+        if not launch.teaches:
+            raise Refused("only who teaches the course can add assignments to it")
+        offered = self.authenticator.assignments.get(launch.course, {})
+        rows = "".join(map(_row, offered.items())) or "<p>This Hub offers none: c.LTIAuthenticator.assignments</p>"
+        self.finish(CHOICE.format(action=self.address("choose"), launch=html.escape(launch.launch_id), rows=rows))
+
+
+def _row(offer: tuple[str, float]) -> str:
+    name, points = html.escape(offer[0]), f"{offer[1]:g}"
+    return f'<label><input type="checkbox" name="assignment" value="{name}"> {name} ({points})</label>'
+
+
+class ChoiceHandler(LTIHandler):
+    """What was chosen goes back to the platform."""
+
+    def post(self) -> None:
+        """A form that sends itself."""
+        wanted = self.get_arguments("assignment")
+        offered = {name: points for one in self.authenticator.assignments.values() for name, points in one.items()}
+        if not wanted or any(name not in offered for name in wanted):
+            raise HTTPError(400, "choose some of the assignments that were offered")
+        try:
+            chosen = {name: offered[name] for name in wanted}
+            page = self.authenticator.flow.choose(self.get_argument("launch"), self.address("launch"), chosen)
+        except Refused as error:
+            raise HTTPError(403, str(error)) from error
+        self.set_header("Content-Security-Policy", "frame-ancestors 'self'")  # the form sends itself by a script
+        self.finish(page)
+
+
+class KeysHandler(LTIHandler):
+    """The tool's public keys."""
+
+    def get(self) -> None:
+        """A JWKS."""
+        self.finish(self.authenticator.flow.keys())
+
+
+class StartHandler(LTIHandler):
+    """For who comes without a launch."""
+
+    def get(self) -> None:
+        """A sentence."""
+        self.set_header("Content-Type", "text/plain; charset=utf-8")
+        self.finish("Open this from your course in the learning management system.\n")

@@ -1,0 +1,224 @@
+"""Logins and launches as PyLTI1p3 validates them, without a web framework: what comes in is a request's parts."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pylti1p3.cookie import CookieService
+from pylti1p3.deep_link_resource import DeepLinkResource
+from pylti1p3.exception import LtiException
+from pylti1p3.launch_data_storage.base import LaunchDataStorage
+from pylti1p3.lineitem import LineItem
+from pylti1p3.message_launch import MessageLaunch
+from pylti1p3.oidc_login import OIDCLogin
+from pylti1p3.redirect import Redirect
+from pylti1p3.request import Request
+from pylti1p3.session import SessionService
+
+from autograder.launch.platforms import Platforms
+
+CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
+AGS = "https://purl.imsglobal.org/spec/lti-ags/claim/endpoint"
+NRPS = "https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice"
+TEACHING = ("membership#Instructor", "membership#Administrator", "membership#ContentDeveloper")
+NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]*")
+KEPT_S = 3600.0  # of what belongs to a launch
+
+
+class Refused(Exception):
+    """This is no launch that can be let in; the message says why."""
+
+
+class LaunchMemory(LaunchDataStorage[Any]):
+    """States, nonces and launches in the Hub's memory, an hour long; a nonce is good for one launch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kept: dict[str, tuple[float, Any]] = {}
+
+    def get_session_cookie_name(self) -> None:
+        """None: what binds a launch to a browser is the cookie of its state."""
+
+    def can_set_keys_expiration(self) -> bool:
+        """Fixed here."""
+        return False
+
+    def get_value(self, key: str) -> Any:
+        """None where it is gone."""
+        return self._kept.get(self._prepare_key(key), (0.0, None))[1]
+
+    def set_value(self, key: str, value: Any, exp: int | None = None) -> None:
+        """Keep it, and drop what is old."""
+        now = time.monotonic()
+        self._kept = {name: one for name, one in self._kept.items() if one[0] > now}
+        self._kept[self._prepare_key(key)] = now + KEPT_S, value
+
+    def check_value(self, key: str) -> bool:
+        """Whether it was kept; it is not any longer, so that no launch can be sent twice."""
+        return self._kept.pop(self._prepare_key(key), None) is not None
+
+
+@dataclass
+class WebRequest(Request):
+    """Form or query, cookies, and whether it came by https."""
+
+    parameters: Mapping[str, str]
+    cookies: Mapping[str, str]
+    secure: bool
+
+    @property
+    def session(self) -> dict[str, Any]:
+        """Nothing: `LaunchMemory` keeps what a session would."""
+        return {}
+
+    def is_secure(self) -> bool:
+        """As asked by PyLTI1p3."""
+        return self.secure
+
+    def get_param(self, key: str) -> Any:
+        """None where there is none."""
+        return self.parameters.get(key)
+
+
+class Cookies(CookieService):
+    """Cookies of the request, and those to be set: name → (value, seconds)."""
+
+    def __init__(self, request: WebRequest) -> None:
+        self._request, self.new = request, dict[str, tuple[str, int]]()
+
+    def get_cookie(self, name: str) -> str | None:
+        """Of the request."""
+        return self._request.cookies.get(f"{self._cookie_prefix}-{name}")
+
+    def set_cookie(self, name: str, value: str | int, exp: int | None = 3600) -> None:
+        """For the answer."""
+        self.new[f"{self._cookie_prefix}-{name}"] = str(value), exp or 3600
+
+
+class _Address(Redirect[str]):
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def do_redirect(self) -> str:
+        return self._url
+
+    def do_js_redirect(self) -> str:
+        return self._url
+
+    def set_redirect_url(self, location: str) -> None:
+        self._url = location
+
+    def get_redirect_url(self) -> str:
+        return self._url
+
+
+class _Login(OIDCLogin):
+    def get_redirect(self, url: str) -> _Address:
+        return _Address(url)
+
+
+class _Launch(MessageLaunch):
+    def _get_request_param(self, key: str) -> Any:
+        return self._request.get_param(key)
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Who comes, from where, and what the platform offers: its services' addresses are empty where it offers none."""
+
+    user: str
+    name: str
+    teaches: bool
+    course: str
+    issuer: str
+    client_id: str
+    lineitems: str
+    members: str
+    assignment: str
+    deep_link: bool
+    launch_id: str
+
+
+class LaunchFlow:
+    """The steps of a launch. Each raises Refused."""
+
+    def __init__(self, platforms: Platforms) -> None:
+        self.platforms, self._memory = platforms, LaunchMemory()
+
+    def login(self, request: WebRequest, launch_url: str) -> tuple[str, dict[str, tuple[str, int]]]:
+        """Where the platform's login goes on, and the cookies that go with it."""
+        cookies, session = self._services(request)
+        try:
+            where = _Login(request, self.platforms.tool, session, cookies, self._memory).redirect(launch_url)
+            return where, cookies.new
+        except LtiException as error:
+            raise Refused(f"this login cannot go on: {error}") from error
+
+    def launch(self, request: WebRequest) -> Launch:
+        """What the platform sent, once its signature, state, nonce and deployment are found to be right."""
+        return self._described(self._message(request))
+
+    def choose(self, launch_id: str, url: str, assignments: Mapping[str, float]) -> str:
+        """The page that answers a deep link: it sends a link for each assignment, worth so many points."""
+        request = WebRequest({}, {}, True)
+        cookies, session = self._services(request)
+        session.set_data_storage(self._memory)
+        try:
+            message = _Launch.from_cache(launch_id, request, self.platforms.tool, session, cookies, self._memory)
+            links = [self._link(url, name, points) for name, points in assignments.items()]
+            return str(message.get_deep_link().output_response_form(links))
+        except (LtiException, TypeError, KeyError) as error:
+            raise Refused("this choice is too old: open the link in the LMS again") from error
+
+    def keys(self) -> dict[str, Any]:
+        """The tool's public keys, as platforms fetch them."""
+        return {"keys": list({key["kid"]: key for key in self.platforms.tool.get_jwks()["keys"]}.values())}
+
+    def _services(self, request: WebRequest) -> tuple[Cookies, SessionService]:
+        return Cookies(request), SessionService(request)
+
+    def _message(self, request: WebRequest) -> _Launch:
+        cookies, session = self._services(request)
+        message = _Launch(request, self.platforms.tool, session, cookies, self._memory)
+        try:
+            message.validate()
+        except LtiException as error:
+            raise Refused(f"this launch is not valid: {error}") from error
+        return message
+
+    def _described(self, message: _Launch) -> Launch:
+        said: dict[str, Any] = dict(message.get_launch_data())
+        issuer, context = str(said["iss"]), str(said.get(f"{CLAIM}context", {}).get("id", ""))
+        course = self.platforms.courses.get((issuer, context))
+        if course is None:
+            raise Refused(f"the course {context or 'without an id'} of {issuer} is not among this Hub's courses")
+        roles = said.get(f"{CLAIM}roles", [])
+        endpoint, roster = said.get(AGS, {}), said.get(NRPS, {})
+        return Launch(
+            username(said), str(said.get("name", "")), any(str(role).endswith(TEACHING) for role in roles), course,
+            issuer, message.get_client_id(), str(endpoint.get("lineitems", "")),
+            str(roster.get("context_memberships_url", "")), str(said.get(f"{CLAIM}custom", {}).get("assignment", "")),
+            message.is_deep_link_launch(), message.get_launch_id(),
+        )  # fmt: skip
+
+    def _link(self, url: str, assignment: str, points: float) -> DeepLinkResource:
+        column = LineItem().set_tag(assignment).set_label(assignment).set_score_maximum(points)
+        link = DeepLinkResource().set_url(url).set_title(assignment).set_custom_params({"assignment": assignment})
+        return link.set_lineitem(column).set_target("window")
+
+
+def username(said: Mapping[str, Any]) -> str:
+    """What a member is called here: the institution's id, else the e-mail address, else the platform's id; lower case.
+
+    said: a launch's claims, or a member of the names and roles service. Raises Refused where none can be a name.
+    """
+    found = (said.get(f"{CLAIM}lis", {}).get("person_sourcedid"), said.get("lis_person_sourcedid"), said.get("email"),
+             said.get("sub"), said.get("user_id"))  # fmt: skip
+    for one in (str(name).lower() for name in found if name):
+        if NAME.fullmatch(one):
+            return one
+    raise Refused("the LMS sends neither an id nor an e-mail address that can name a user here")

@@ -1,0 +1,97 @@
+"""`platforms.toml`: the platforms that may launch, and which of our courses each of theirs is.
+
+key_file = "lti.pem"              # the tool's private key; its public half is served at …/hub/lti/jwks
+state = "/srv/lti"                # where NAME.toml is written for `autograder passback` and `roster`
+
+[[platform]]
+issuer = "https://lms.example.edu"
+client_id = "10000000000001"
+login_url = "https://lms.example.edu/api/lti/authorize_redirect"
+token_url = "https://lms.example.edu/login/oauth2/token"
+keys_url = "https://lms.example.edu/api/lti/security/jwks"
+deployments = ["1"]
+
+[platform.courses]                # the LMS's context id → the course's name in the exchange
+"7db438071375c02373713c12c73869ff2f470b68" = "tfkit"
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
+from pylti1p3.exception import LtiException
+from pylti1p3.tool_config import ToolConfDict
+
+LOCAL = ("localhost", "127.0.0.1")
+TEXTS = ("issuer", "client_id", "login_url", "token_url", "keys_url")
+
+
+class BadPlatforms(Exception):
+    """The file cannot be used; the message says what is wrong with it."""
+
+
+class PlatformRegistry(ToolConfDict):
+    """PyLTI1p3's, whose error for an issuer or client that is unknown is one of its own kind."""
+
+    def get_iss_config(self, iss: str, client_id: str | None = None) -> Any:
+        """As the parent's. Raises LtiException."""
+        config: dict[str, Any] = self._config or {}  # type: ignore[assignment]
+        known = [one["client_id"] for one in config.get(iss, [])]
+        if not known or (client_id and client_id not in known):
+            raise LtiException(f"no platform {iss} with client id {client_id} is known here")
+        return super().get_iss_config(iss, client_id)
+
+
+@dataclass(frozen=True)
+class Platforms:
+    """What the file says: PyLTI1p3's configuration of it, our course by (issuer, context id), the folder for state."""
+
+    tool: PlatformRegistry
+    courses: dict[tuple[str, str], str]
+    key_file: Path
+    state: Path
+
+
+def read(path: Path) -> Platforms:
+    """The platforms of a file. Raises BadPlatforms."""
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        known = raw["platform"]
+        key_file, state = path.parent / raw["key_file"], path.parent / raw["state"]
+        key = key_file.read_bytes()
+        public = load_pem_private_key(key, None).public_key()
+    except (OSError, ValueError, TypeError) as error:
+        raise BadPlatforms(f"{path} or its key cannot be read: {error}") from None
+    except KeyError as error:
+        raise BadPlatforms(f"{path} must have key_file, state and a table [[platform]]; it lacks {error}") from None
+    tool = PlatformRegistry(_configuration(path, known))
+    pem = public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
+    for one in known:
+        tool.set_private_key(one["issuer"], key.decode(), client_id=one["client_id"])
+        tool.set_public_key(one["issuer"], pem, client_id=one["client_id"])
+    courses = {(one["issuer"], str(context)): str(name)
+               for one in known for context, name in one.get("courses", {}).items()}  # fmt: skip
+    return Platforms(tool, courses, key_file, state)
+
+
+def _configuration(path: Path, known: list[dict[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for one in known:
+        if lacking := [name for name in (*TEXTS, "deployments") if not one.get(name)]:
+            raise BadPlatforms(f"{path}: a [[platform]] must have {', '.join((*TEXTS, 'deployments'))}; "
+                               f"one lacks {', '.join(lacking)}")  # fmt: skip
+        for name in ("login_url", "token_url", "keys_url"):
+            parts = urlsplit(one[name])
+            if parts.scheme != "https" and parts.hostname not in LOCAL:
+                raise BadPlatforms(f"{path}: {name} must begin with https://, since logins and keys come from there")
+        found.setdefault(one["issuer"], []).append({
+            "default": one["issuer"] not in found, "client_id": one["client_id"], "auth_login_url": one["login_url"],
+            "auth_token_url": one["token_url"], "auth_audience": one.get("audience"), "key_set_url": one["keys_url"],
+            "deployment_ids": [str(deployment) for deployment in one["deployments"]],
+        })  # fmt: skip
+    return found
