@@ -15,7 +15,7 @@ from tornado.web import HTTPError
 from traitlets import Dict, Unicode
 
 from autograder.launch import platforms
-from autograder.launch.flow import Launch, LaunchFlow, Refused, WebRequest
+from autograder.launch.flow import Launch, LaunchError, LaunchFlow, WebRequest
 
 CHOICE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Choose an assignment</title><style>
@@ -74,7 +74,7 @@ class LTIAuthenticator(Authenticator):
 def _quoted(value: str) -> str:
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     if any(ord(letter) < 32 for letter in escaped):
-        raise Refused("the platform's addresses have control characters in them")
+        raise LaunchError("the platform's addresses have control characters in them")
     return f'"{escaped}"'
 
 
@@ -125,7 +125,7 @@ class LoginHandler(LTIHandler):
         """Redirects."""
         try:
             where, cookies = self.authenticator.flow.login(self.request_parts(), self.address("launch"))
-        except Refused as error:
+        except LaunchError as error:
             raise HTTPError(403, str(error)) from error
         secure = self.request.protocol == "https"
         for name, (value, seconds) in cookies.items():  # the launch is a post from another site: Lax would lose them
@@ -144,7 +144,7 @@ class LaunchHandler(LTIHandler):
             if launch.deep_link:
                 return self._offer(launch)
             self.authenticator.keep(launch)
-        except Refused as error:
+        except LaunchError as error:
             raise HTTPError(403, str(error)) from error
         if await self.login_user(launch) is None:
             raise HTTPError(403, f"{launch.user} is not let in")
@@ -152,7 +152,7 @@ class LaunchHandler(LTIHandler):
 
     def _offer(self, launch: Launch) -> None:
         if not launch.teaches:
-            raise Refused("only who teaches the course can add assignments to it")
+            raise LaunchError("only who teaches the course can add assignments to it")
         offered = self.authenticator.assignments.get(launch.course, {})
         rows = "".join(map(_row, offered.items())) or "<p>This Hub offers none: c.LTIAuthenticator.assignments</p>"
         self.finish(CHOICE.format(action=self.address("choose"), launch=html.escape(launch.launch_id), rows=rows))
@@ -175,7 +175,7 @@ class ChoiceHandler(LTIHandler):
         try:
             chosen = {name: offered[name] for name in wanted}
             page = self.authenticator.flow.choose(self.get_argument("launch"), self.address("launch"), chosen)
-        except Refused as error:
+        except LaunchError as error:
             raise HTTPError(403, str(error)) from error
         self.set_header("Content-Security-Policy", "frame-ancestors 'self'")  # the form sends itself by a script
         self.finish(page)

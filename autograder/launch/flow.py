@@ -29,7 +29,7 @@ NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]*")
 KEPT_S = 3600.0  # of what belongs to a launch
 
 
-class Refused(Exception):
+class LaunchError(Exception):
     """This is no launch that can be let in; the message says why."""
 
 
@@ -144,7 +144,7 @@ class Launch:
 
 
 class LaunchFlow:
-    """The steps of a launch. Each raises Refused."""
+    """The steps of a launch. Each raises LaunchError."""
 
     def __init__(self, platforms: Platforms) -> None:
         self.platforms, self._memory = platforms, LaunchMemory()
@@ -156,7 +156,7 @@ class LaunchFlow:
             where = _Login(request, self.platforms.tool, session, cookies, self._memory).redirect(launch_url)
             return where, cookies.new
         except LtiException as error:
-            raise Refused(f"this login cannot go on: {error}") from error
+            raise LaunchError(f"this login cannot go on: {error}") from error
 
     def launch(self, request: WebRequest) -> Launch:
         """What the platform sent, once its signature, state, nonce and deployment are found to be right."""
@@ -172,7 +172,7 @@ class LaunchFlow:
             links = [self._link(url, name, points) for name, points in assignments.items()]
             return str(message.get_deep_link().output_response_form(links))
         except (LtiException, TypeError, KeyError) as error:
-            raise Refused("this choice is too old: open the link in the LMS again") from error
+            raise LaunchError("this choice is too old: open the link in the LMS again") from error
 
     def keys(self) -> dict[str, Any]:
         """The tool's public keys, as platforms fetch them."""
@@ -187,7 +187,7 @@ class LaunchFlow:
         try:
             message.validate()
         except LtiException as error:
-            raise Refused(f"this launch is not valid: {error}") from error
+            raise LaunchError(f"this launch is not valid: {error}") from error
         return message
 
     def _described(self, message: _Launch) -> Launch:
@@ -195,7 +195,7 @@ class LaunchFlow:
         issuer, context = str(said["iss"]), str(said.get(f"{CLAIM}context", {}).get("id", ""))
         course = self.platforms.courses.get((issuer, context))
         if course is None:
-            raise Refused(f"the course {context or 'without an id'} of {issuer} is not among this Hub's courses")
+            raise LaunchError(f"the course {context or 'without an id'} of {issuer} is not among this Hub's courses")
         roles = said.get(f"{CLAIM}roles", [])
         endpoint, roster = said.get(AGS, {}), said.get(NRPS, {})
         return Launch(
@@ -214,11 +214,11 @@ class LaunchFlow:
 def username(said: Mapping[str, Any]) -> str:
     """What a member is called here: the institution's id, else the e-mail address, else the platform's id; lower case.
 
-    said: a launch's claims, or a member of the names and roles service. Raises Refused where none can be a name.
+    said: a launch's claims, or a member of the names and roles service. Raises LaunchError where none can be a name.
     """
     found = (said.get(f"{CLAIM}lis", {}).get("person_sourcedid"), said.get("lis_person_sourcedid"), said.get("email"),
              said.get("sub"), said.get("user_id"))  # fmt: skip
     for one in (str(name).lower() for name in found if name):
         if NAME.fullmatch(one):
             return one
-    raise Refused("the LMS sends neither an id nor an e-mail address that can name a user here")
+    raise LaunchError("the LMS sends neither an id nor an e-mail address that can name a user here")
