@@ -23,6 +23,7 @@ from tfkit.nn import scaled_dot_product_attention
 import matplotlib.pyplot as plt
 
 import tfkit.nn as reference
+from tfkit_lab import show
 
 torch.manual_seed(0)
 torch.set_num_threads(1)  # small tensors: two threads would spend their time waiting for each other
@@ -106,22 +107,25 @@ except NotImplementedError:
 
 # %% role="demo"
 ids = torch.tensor([[5, 6, 7, 8, 0, 0]])
-masks = {
-    "causal": reference.causal_mask(6),
-    "padding": reference.padding_mask(ids, 0)[0, 0].expand(6, 6),
-    "decoder": reference.decoder_mask(ids, 0)[0, 0],
-}
-figure, axes = plt.subplots(1, 3, figsize=(7, 2.5))
-for axis, (name, mask) in zip(axes, masks.items()):
-    axis.imshow(mask, cmap="Blues", vmin=0, vmax=1.3)
-    axis.set(title=name, xlabel="key", ylabel="query", xticks=range(6), yticks=range(6))
-figure.tight_layout()
-plt.show()
+noise = torch.Generator().manual_seed(0)
+queries, words = torch.randn(6, 4, generator=noise), torch.randn(6, 4, generator=noise)
+
+
+def decoder_attention(keys):
+    return scaled_dot_product_attention(queries.expand_as(keys), keys, keys, decoder_mask(ids, 0)[0, 0])
+
+
+try:
+    masks = {"causal": causal_mask(6), "padding": padding_mask(ids, 0)[0, 0].expand(6, 6), "decoder": decoder_mask(ids, 0)[0, 0]}
+    display(show.masks(masks, through=decoder_attention, x=words))
+except NotImplementedError:
+    print("Build the three masks first, then run this cell again.")
 
 # %% [markdown]
-# *Figure, in words: three squares of 6 by 6, queries down, keys across, dark where looking is allowed. Left, causal: the
-# lower triangle with the diagonal. Middle, padding: the first four columns. Right, both: the lower triangle, cut off
-# after the fourth column.*
+# *Figure, in words: four squares of 6 by 6, queries down, keys across, dark where looking is allowed. First, causal: the
+# lower triangle with the diagonal. Second, padding: the first four columns. Third, both: the lower triangle, cut off
+# after the fourth column. Fourth, information flow: which keys move which outputs of an attention with your decoder
+# mask. It is the third again.*
 #
 # ## 4 · Minus infinity, before the softmax
 #

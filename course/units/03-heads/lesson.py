@@ -22,6 +22,7 @@ from tfkit.nn import scaled_dot_product_attention, causal_mask, padding_mask, de
 import matplotlib.pyplot as plt
 
 import tfkit.nn as reference
+from tfkit_lab import show
 
 torch.manual_seed(0)
 torch.set_num_threads(1)  # small tensors: two threads would spend their time waiting for each other
@@ -79,16 +80,14 @@ except NotImplementedError:
 
 # %% role="demo"
 owner = torch.arange(48).reshape(1, 6, 8)
-right, wrong = torch.zeros(6, 8), torch.zeros(6, 8)
-for head in range(2):
-    right[torch.isin(owner[0], reference.split_heads(owner, 2)[0, head])] = head
-    wrong[torch.isin(owner[0], owner.reshape(1, 2, 6, 4)[0, head])] = head
-figure, axes = plt.subplots(1, 2, figsize=(6, 2.4))
-for axis, grid, title in zip(axes, (right, wrong), ("cut and transposed", "reshaped only")):
-    axis.imshow(grid, cmap="coolwarm", vmin=-0.3, vmax=1.3)
-    axis.set(title=title, xlabel="column", ylabel="position")
-figure.tight_layout()
-plt.show()
+right, wrong = torch.zeros(6, 8, dtype=torch.long), torch.zeros(6, 8, dtype=torch.long)
+try:
+    for head in range(2):
+        right[torch.isin(owner[0], split_heads(owner, 2)[0, head])] = head
+        wrong[torch.isin(owner[0], owner.reshape(1, 2, 6, 4)[0, head])] = head
+    display(show.matrices({"cut and transposed": right, "reshaped only": wrong}, title="Whose numbers?", axes=("position", "column")))
+except NotImplementedError:
+    print("Build split_heads first, then run this cell again.")
 
 # %% [markdown]
 # *Figure, in words: two grids of 6 positions down by 8 columns across, coloured by the head that each number goes to, two
@@ -236,14 +235,8 @@ except NotImplementedError:
 
 # %% role="experiment"
 if trained:
-    maps = [("one head", trained[1][1][0])]
-    maps += [(f"two heads: {h}", trained[2][1][h]) for h in range(2)]
-    figure, axes = plt.subplots(1, 3, figsize=(8, 2.8))
-    for axis, (title, weights) in zip(axes, maps):
-        axis.imshow(weights, cmap="viridis", vmin=0, vmax=1)
-        axis.set(title=title, xlabel="key", ylabel="query")
-    figure.tight_layout()
-    plt.show()
+    maps = {"one head": trained[1][1][0]} | {f"two heads: {h}": trained[2][1][h] for h in range(2)}
+    display(show.matrices(maps, title="Where the heads look", axes=("query", "key")))
 
 # %% [markdown]
 # *Figure, in words: the weights of one sequence as squares, queries down, keys across, one square for the model with one
@@ -323,12 +316,8 @@ try:
     with torch.no_grad(), tfkit.trace(real.model, ["*.weights"]) as t:
         real.embed([sentence])
     words = ["[CLS]", *sentence.split(), "[SEP]"]
-    shown = [(layer, head, t[f"layers.{layer}.attn.weights"][0, head]) for layer, head in ((0, 2), (1, 8), (3, 1), (5, 11))]
-    figure, axes = plt.subplots(1, 4, figsize=(12, 3.6), sharey=True)
-    for axis, (layer, head, weights) in zip(axes, shown):
-        axis.imshow(weights, cmap="viridis", vmin=0, vmax=1)
-        axis.set(title=f"layer {layer}, head {head}"), axis.set_xticks(range(len(words)), words, rotation=90, fontsize=7)
-    axes[0].set_yticks(range(len(words)), words, fontsize=7), figure.tight_layout(), plt.show()
+    maps = {f"layer {layer}, head {head}": t[f"layers.{layer}.attn.weights"][0, head] for layer, head in ((0, 2), (1, 8), (3, 1), (5, 11))}
+    display(show.matrices(maps, words, words, "Four heads", ("query", "key")))
 except (FileNotFoundError, ModuleNotFoundError) as missing:
     print(f"The weights are not here: {missing}")
 

@@ -44,22 +44,17 @@ from tfkit.nn import causal_mask, masked_softmax, merge_heads, split_heads
 import matplotlib.pyplot as plt
 
 import tfkit.nn as reference
+from tfkit_lab import show
 
 torch.set_num_threads(1)  # small tensors: two threads would spend their time waiting for each other
 place, bit = torch.arange(32)[:, None], torch.arange(5)
-panels = {"bits": (place >> bit) % 2, "sines, period 2, 4, 8 …": -torch.sin(math.pi * (place + 0.5) / 2.0**bit),
+panels = {"bits": ((place >> bit) % 2).float(), "sines, period 2, 4, 8 …": -torch.sin(math.pi * (place + 0.5) / 2.0**bit),
           "the paper's table": reference.sinusoidal_positions(32, 32)}
-fig, axes = plt.subplots(1, 3, figsize=(8, 4), width_ratios=[1, 1, 2])
-for ax, (title, table) in zip(axes, panels.items()):
-    ax.imshow(table, cmap="gray", aspect="auto")
-    ax.set(title=title, xlabel="column")
-axes[0].set_ylabel("position")
-plt.tight_layout()
-plt.show()
+show.matrices(panels, title="Three codes of a position", axes=("position", "column"))
 
 # %% [markdown]
-# *Figure: three panels, the positions 0 to 31 from top to bottom. Left, the five bits of the position as black and white squares, the fastest bit on the left. Middle,
-# sines of the same periods in grey: the same pattern, blurred. Right, the table of the 2017 paper, 32 columns: quick stripes on the left, and to the right ever
+# *Figure: three panels, the positions 0 to 31 from top to bottom. Left, the five bits of the position as light and dark squares, the fastest bit on the left. Middle,
+# sines of the same periods: the same pattern, blurred. Right, the table of the 2017 paper, 32 columns: quick stripes on the left, and to the right ever
 # slower ones, until the columns hardly change.*
 #
 # ## 1 · Absolute: a table of waves

@@ -40,10 +40,12 @@ from tfkit.nn import sinusoidal_positions, split_heads
 import matplotlib.pyplot as plt
 from matplotlib.colors import ListedColormap
 
+from tfkit_lab import show
+
 torch.set_num_threads(1)  # small tensors: two threads would spend their time waiting for each other
 
 
-def show(ax, grid, title, names):
+def draw_grid(ax, grid, title, names):
     """0: hidden, 1: visible, 2: visible in the memory"""
     ax.imshow(grid, cmap=ListedColormap(["#f4f7fb", "#2a6fb0", "#e8a33d"]), vmin=0, vmax=2)
     ax.set_xticks(range(len(names)), names), ax.set_yticks(range(grid.size(0)), range(1, grid.size(0) + 1))
@@ -53,9 +55,9 @@ def show(ax, grid, title, names):
 
 triangle, step = torch.ones(5, 5).tril(), torch.tensor([1, 3, 0, 4, 2])
 fig, axes = plt.subplots(1, 3, figsize=(9, 2.7), width_ratios=[5, 9, 5])
-show(axes[0], triangle, "GPT", range(1, 6))
-show(axes[1], torch.cat([torch.full((5, 4), 2.0), triangle], 1), "Transformer-XL", ["m"] * 4 + list(range(1, 6)))
-show(axes[2], (step[:, None] >= step).float(), "XLNet, order 3 1 5 2 4", range(1, 6))
+draw_grid(axes[0], triangle, "GPT", range(1, 6))
+draw_grid(axes[1], torch.cat([torch.full((5, 4), 2.0), triangle], 1), "Transformer-XL", ["m"] * 4 + list(range(1, 6)))
+draw_grid(axes[2], (step[:, None] >= step).float(), "XLNet, order 3 1 5 2 4", range(1, 6))
 plt.tight_layout()
 plt.show()
 
@@ -222,13 +224,9 @@ predict("09.order", predict.mask("The query mask for the order 2, 0, 3, 1: row i
 guess = predicted("09.order")
 order = torch.tensor([2, 0, 3, 1])
 try:
-    fig, axes = plt.subplots(1, 2, figsize=(5, 2.4))
-    for ax, mask, title in zip(axes, permutation_masks(order), ("content", "query")):
-        show(ax, mask.float(), title, range(4)), ax.set_yticks(range(4), range(4))
-    plt.tight_layout(), plt.show()
+    display(show.masks(dict(zip(("content", "query"), permutation_masks(order))), title="Who sees whom in the order 2, 0, 3, 1"))
     guess.compare(permutation_masks(order)[1])
 except NotImplementedError:
-    plt.close("all")
     print("Build permutation_masks first.")
 
 # %% [markdown]

@@ -33,6 +33,8 @@ import torch.nn.functional as F
 # %% role="demo"
 import matplotlib.pyplot as plt
 
+from tfkit_lab import show
+
 
 def draw(*rows):
     """Pairs of a label and tokens, one line each; what stands in angle brackets is yellow."""
@@ -317,15 +319,11 @@ predict(
 guess = predicted("10.prefix")
 try:
     masks = prefix_lm_mask(torch.tensor([0, 3, 5]), 5)
-    fig, axes = plt.subplots(1, 3, figsize=(7, 2.3))
-    for ax, mask, n in zip(axes, masks, (0, 3, 5)):
-        ax.imshow(mask[0], cmap="Blues", vmin=0, vmax=1.4)
-        ax.set(title=f"n = {n}", xlabel="sees j", ylabel="position i", xticks=range(5), yticks=range(5))
-    plt.tight_layout(), plt.show()
+    grids = {f"n = {n}": mask[0] for n, mask in zip((0, 3, 5), masks)}
+    display(show.matrices(grids, title="Prefix masks", axes=("position i", "sees j")))
     guess.compare(masks[1, 0], "the causal mask" if torch.equal(masks[0, 0], torch.ones(5, 5).tril().bool()) else "a mask that hides all",
                   "a mask that hides nothing" if masks[2].all() else "the causal mask")
 except NotImplementedError:
-    plt.close("all")
     print("Build prefix_lm_mask first.")
 
 # %% [markdown]

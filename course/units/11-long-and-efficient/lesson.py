@@ -44,6 +44,8 @@ from tfkit.nn import scaled_dot_product_attention
 # %% role="demo"
 import matplotlib.pyplot as plt
 
+from tfkit_lab import show
+
 torch.manual_seed(0)
 at, blocks = torch.arange(32), torch.arange(32) // 4
 near, block_near = (at[:, None] - at).abs() <= 3, (blocks[:, None] - blocks).abs() <= 1
@@ -52,19 +54,7 @@ drawn = torch.tensor([6, 5, 7, 5, 1, 2, 3, 4])[blocks][:, None] == blocks
 PATTERNS = {"full": torch.ones(32, 32), "a window": near, "Longformer": near | chosen | chosen[:, None],
             "BigBird": block_near | (blocks == 0) | (blocks == 0)[:, None] | drawn,
             "Reformer": (hashes[:, None] == hashes).tril()}
-
-
-def show(tables, size=2.0):
-    """Square tables side by side, each with its name; dark cells are marked."""
-    fig, axes = plt.subplots(1, len(tables), figsize=(size * len(tables), size + 0.3), squeeze=False)
-    for ax, (name, table) in zip(axes[0], tables.items()):
-        ax.imshow(table.float(), cmap="Blues", vmin=0, vmax=max(1.0, table.float().max().item()))
-        ax.set_title(name, fontsize=9), ax.set_xticks([]), ax.set_yticks([])
-        ax.set_xlabel("key", fontsize=8), ax.set_ylabel("query", fontsize=8)
-    plt.show()
-
-
-show(PATTERNS)
+show.masks(PATTERNS, title="Who looks at whom")
 
 # %% [markdown]
 # *Figure: five square tables, 32 by 32. Full: all cells. A window: a band along the diagonal. Longformer: the band, and two full rows with their columns. BigBird: a band of small blocks,
@@ -94,7 +84,7 @@ try:
     many = local_global_mask(4096, 512, [0]).sum().item()
     print(f"4096 positions: {many:,} cells of {4096**2:,}, {100 * many / 4096**2:.0f}%")
     guess.compare(mask.sum(-1)[[0, 1, 6]], 100 * many / 4096**2)
-    show({"window 4": local_global_mask(12, 4, []), "and 0 global": mask, "and 0, 7": local_global_mask(12, 4, [0, 7])})
+    display(show.masks({"window 4": local_global_mask(12, 4, []), "and 0 global": mask, "and 0, 7": local_global_mask(12, 4, [0, 7])}))
 except NotImplementedError:
     print("Build local_global_mask first.")
 
@@ -157,7 +147,7 @@ none = torch.zeros(12, 0, dtype=torch.int64)
 try:
     steps = {"near": (3, 0, none), "and first": (3, 1, none), "and drawn": (3, 1, picks)}
     tables = {name: bigbird_mask(24, 2, *how) for name, how in steps.items()}
-    show(tables)
+    display(show.masks(tables, title="BigBird's blocks"))
     print("a query of the last block sees", [int(table[-1].sum()) for table in tables.values()], "positions")
     guess.compare(tables["and first"][-1].sum())
 except NotImplementedError:
@@ -238,7 +228,7 @@ try:
     qk = 3 * torch.randn(1, 40, 8)
     buckets = lsh_buckets(qk, torch.randn(8, 3))
     weights, order = lsh_attention(qk, torch.eye(40)[None], buckets)[0], buckets[0].argsort(stable=True)
-    show({"in the order of the text": weights > 0, "sorted by bucket": weights[order][:, order] > 0}, 2.6)
+    display(show.masks({"in the order of the text": weights > 0, "sorted by bucket": weights[order][:, order] > 0}, title="Buckets"))
 except NotImplementedError:
     print("Build lsh_buckets and lsh_attention first.")
 
@@ -399,7 +389,8 @@ try:
     left = one([0.0, 0, 0, 0, 1, 0])  # row 4 of k = 3: the distance one to the left
     to_position = disentangled_scores(ones, nothing, 0 * left, left, 3)[0, 0]
     from_position = disentangled_scores(nothing, ones, left, 0 * left, 3)[0, 0]
-    show({"every query scores\nthe key to its left": to_position, "every key scores\nthe query to its left": from_position})
+    tables = {"every query scores the key to its left": to_position, "every key scores the query to its left": from_position}
+    display(show.matrices(tables, title="Two terms", axes=("query", "key")))
     rows = one([0.0, 1, 2, 3, 4, 5])  # the number of each row: what is found at a place tells which row it was
     used = (disentangled_scores(ones, nothing, 0 * rows, rows, 3)[0, 0] * 3**0.5).round().int()
     right, left = used[0, 1:].unique().tolist(), used[5, :5].unique().tolist()
@@ -437,7 +428,7 @@ try:
     print([round(number, 2) for number in span_dynamic_conv(torch.ones(1, 6, 1), torch.zeros(1, 6, 3)).flatten().tolist()])
     band = span_dynamic_conv(torch.eye(24)[None], 2 * torch.randn(1, 24, 5))[0]  # with these values, the output is the weights
     same = span_dynamic_conv(torch.eye(24)[None], 2 * torch.randn(1, 1, 5).expand(1, 24, 5))[0]
-    show({"an ordinary convolution": same, "a dynamic one": band}, 2.6)
+    display(show.matrices({"an ordinary convolution": same, "a dynamic one": band}, title="Weights", axes=("query", "key")))
     guess.compare(*span_dynamic_conv(torch.ones(1, 6, 1), torch.zeros(1, 6, 3)).flatten()[[2, 0]].tolist())
 except NotImplementedError:
     print("Build span_dynamic_conv first.")

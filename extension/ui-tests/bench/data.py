@@ -58,8 +58,8 @@ def main(root: Path) -> None:
     pictures["maps"] = show.attention(model, input_ids=torch.randint(0, 500, (1, 512)), title="512 tokens")
     for name, picture in pictures.items():
         (root / f"{name}.html").write_text(picture.to_html(), encoding="utf-8")
-    words = [f"word{i}" for i in range(24)]  # as many positions as a walk keeps
-    pictures["walk"] = show.walk(model, input_ids=torch.randint(0, 500, (1, 24)), tokens=words, token=str)
+    words = [f"word{i}" for i in range(16)]
+    pictures["walk"] = show.walk(model, input_ids=torch.randint(0, 500, (1, 16)), tokens=words, token=str)
     (root / "walk.html").write_text(pictures["walk"].to_html(), encoding="utf-8")
     sizes = {name: len(json.dumps(picture.state())) for name, picture in pictures.items()}
     (root / "sizes.json").write_text(json.dumps(sizes))

@@ -57,7 +57,7 @@ test('bytes', () => {
   const sizes = JSON.parse(readFileSync(join(ROOT, 'sizes.json'), 'utf-8'));
   told('60 steps of 12 × 12 heads in a saved notebook', sizes.steps / 1000, 'kB', 512);
   told('60 steps at the end of 512 tokens', sizes.long / 1000, 'kB', 512);
-  told('a walk, 12 layers of 12 heads over 24 tokens', sizes.walk / 1000, 'kB', 512);
+  told('a walk, 12 layers of 12 heads over 16 tokens', sizes.walk / 1000, 'kB', 512);
   told('attention over 512 tokens, 12 × 12 heads', sizes.maps / 1000, 'kB', 1500);
 });
 
@@ -85,7 +85,7 @@ test('a walk', async ({ page }) => {
   const start = Date.now();
   await page.goto(`file://${join(ROOT, 'walk')}.html`);
   await page.waitForSelector('.tfk-walk-row [aria-current]');
-  told('a walk, 12 layers of 12 heads over 24 tokens: it stands after', Date.now() - start, 'ms');
+  told('a walk, 12 layers of 12 heads over 16 tokens: it stands after', Date.now() - start, 'ms');
   const times = await pressed(page, '.tfk-walk-row [aria-current]', 'ArrowRight', 40);
   told('a walk: the next stage', times, 'ms', 10);
   told('a walk: the stage before', await pressed(page, '.tfk-walk-row [aria-current]', 'ArrowLeft', 40), 'ms', 10);
