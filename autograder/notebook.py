@@ -6,6 +6,7 @@ import contextvars
 import html
 import json
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -23,6 +24,8 @@ TICK = 1.0  # seconds from one sign of life to the next
 MIME = "application/vnd.tfkit.verdict+json"  # of what the lab's front end reads to keep the progress
 PENDING = "application/vnd.tfkit.pending+json"  # of a check that goes on: the same output becomes its verdict
 UNDEFINED = "Run the cell with your answer first: a kernel that was restarted knows nothing (Run > Run All Above)."
+PRACTICE = "A practice verdict, made in this tab: no grade. What you hand in is graded elsewhere, by all checks."
+TAB = "emscripten"  # Python in a browser's tab
 GO_ON = "Go on working: the verdict will appear here."
 _warm = WarmProcesses("--trust")
 _turn = threading.Lock()  # after "Run All" many ask at once; one after the other each is soonest there
@@ -46,6 +49,11 @@ def check(exercise: str) -> None:
     if shell is None:
         raise CheckFailed("check() works in a notebook; for a file use `autograder check EXERCISE FILE`")
     history = list(shell.user_ns.get("In", []))
+    if sys.platform == TAB:  # no processes there, and no threads
+        from autograder.practice import practice_verdict
+
+        display(bundle(practice_verdict(exercise, history, shell.user_ns)), raw=True)
+        return
     if not getattr(getattr(shell, "kernel", None), "_allow_stdin", False):  # front ends say so with each cell
         display(bundle(verdict(exercise, history)), raw=True)
         return
@@ -149,6 +157,8 @@ def as_html(found: dict[str, Any]) -> str:
     if any(one["name"] == "defined" and one["status"] == "failed" for one in found["checks"]):
         page += f"<p>{html.escape(say(UNDEFINED))}</p>"
     page += f"<p><small>{say('This is of the code that the kernel has run.')}</small></p>"
+    if found["sandbox"] == "practice":
+        page += f"<p><small>{html.escape(say(PRACTICE))}</small></p>"
     if found["sandbox"] == "subprocess":
         page += f"<p>{html.escape('NOT ISOLATED: no sandbox works here, so the code ran with your own rights.')}</p>"
     return page

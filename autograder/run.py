@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -166,13 +166,17 @@ class Grader:
             student, reference = (devices.DeviceSubject(one, verdict.device) for one in (student, reference))
         key = (exercise.id, verdict.seed, verdict.device)
         if self._drawn[0] != key:
-            self._drawn = key, list(questions(checks, reference, f"{verdict.seed}/{exercise.id}"))
+            self._drawn = key, list(self._ask(checks, reference, f"{verdict.seed}/{exercise.id}"))
         attempt.findings = collect_answers(self._drawn[1], student)
         attempt.step = first_wrong_step(attempt.findings, student, reference)
         # what is right but at an edge agrees as well: so no case is made so small that it becomes an edge
         ways = ["right"] + ["edge"] * any(f.failed and f.check.property != "edges" for f in attempt.findings)
         right = [subject_of(path) for way in ways for path in answers(exercise, way)] if not attempt.passed else []
         attempt.findings = shrunk(attempt.findings, student, reference, right)
+
+    def _ask(self, checks: Sequence, reference: Any, seed: str) -> Iterator[Asked]:
+        """The questions of these checks, and the reference's answers."""
+        return questions(checks, reference, seed)
 
     def _localize(self, attempt: Attempt, student: SandboxClient, exercise: Exercise, replaced: list[str]) -> None:
         """Where a failed answer departs; asked last, so it can cost no mark. `replaced`: what is not the student's."""

@@ -408,7 +408,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("directory", type=Path, help="the nbgrader course directory")
     parser.add_argument("--unit", action="append", metavar="NAME", help="only this unit (may be repeated)")
     parser.add_argument("--language", metavar="CODE", help="fr, say: where there is a translation (course.translate)")
+    lite = parser.add_argument_group("the course in a browser's tab (docs/lite.md)")
+    lite.add_argument(
+        "--lite", type=Path, metavar="SITE", help="write a JupyterLite site too, with the students' notebooks"
+    )
+    lite.add_argument("--wheels", type=Path, metavar="FOLDER", help="wheels built for Pyodide, torch's among them")
+    lite.add_argument("--pyodide", type=Path, metavar="FOLDER", help="Pyodide's full distribution, to lie in the site")
     options = parser.parse_args(arguments)
+    if options.lite is None and (options.wheels or options.pyodide):
+        parser.error("--wheels and --pyodide are for a site: name its folder with --lite")
     try:
         for one in build(options.directory, options.unit, options.language):
             print(f"{'built    ' if one.changed else 'unchanged'} {one.path}")
@@ -416,6 +424,10 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"wrote     {path}")
         for line in set_due_dates(options.directory, options.unit):
             print(line)
+        if options.lite:
+            from course.lite.site import write_site_of
+
+            print(write_site_of(options.directory, options.unit, options.lite, options.wheels, options.pyodide))
     except LessonError as error:
         parser.exit(1, f"course.build: {error}\n")
     except Exception as error:

@@ -24,6 +24,11 @@ c.CourseDirectory.max_file_size = 20_000  # kB: notebooks carry recorded decodin
 # One machine, one course. On a shared server name a folder that all users may write, here or in $NBGRADER_EXCHANGE.
 c.Exchange.root = os.environ.get("NBGRADER_EXCHANGE", str(HERE / "exchange"))
 c.Exchange.cache = str(HERE / "exchange" / "cache")
+# Files that students send, from the course in a tab for instance: put them into downloaded/<assignment>/archive and run
+# `nbgrader zip_collect <assignment>`. They are called 02-masks_ada_attempt_20261012T175900Z_02-masks.ipynb.
+c.FileNameCollectorPlugin.named_regexp = (
+    r".*_(?P<student_id>[^/_]+)_attempt_(?P<timestamp>[0-9TZ-]+)_(?P<file_id>[^/]+)"
+)
 c.ExchangeFactory.collect = "autograder.nbgrader.exchange.Collect"  # leaves links behind
 
 # What students get: a stub that fails loudly when it is run.

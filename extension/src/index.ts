@@ -2,6 +2,7 @@ import { JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { checkPlugin } from './plugins/check';
 import { coursePlugin } from './plugins/course';
 import { familyPlugin } from './plugins/family';
+import { handInPlugin } from './plugins/handin';
 import { homePlugin } from './plugins/home';
 import { instructorPlugin } from './plugins/instructor';
 import { mimePlugin } from './plugins/mime';
@@ -21,6 +22,7 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   checkPlugin,
   mimePlugin,
   familyPlugin,
-  instructorPlugin
+  instructorPlugin,
+  handInPlugin
 ];
 export default plugins;

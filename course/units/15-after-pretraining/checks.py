@@ -33,7 +33,8 @@ def _given_linear(columns, out, bias, double):
     layer = nn.utils.skip_init(nn.Linear, columns, out, bias, dtype=torch.float64 if double else torch.float32)
     for number, parameter in enumerate(layer.parameters()):
         entries = torch.arange(parameter.numel(), dtype=torch.float64)
-        parameter.data.copy_(torch.cos(1.7 * entries + number).view_as(parameter) / 2)
+        with torch.no_grad():
+            parameter.copy_(torch.cos(1.7 * entries + number).view_as(parameter) / 2)
     return layer
 """
 LORA = [  # in, out, rank, alpha, bias

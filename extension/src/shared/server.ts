@@ -1,6 +1,7 @@
 /** Requests to our server extension. */
 import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
+import { answerInTab, inTab } from './tab';
 
 /** The JSON that a route answers; an error answer becomes an Error with the server's own sentence. */
 export async function request<T>(
@@ -8,6 +9,9 @@ export async function request<T>(
   route: string,
   init: RequestInit = {}
 ): Promise<T> {
+  if (inTab()) {
+    return (await answerInTab(route, init)) as T;
+  }
   const url = URLExt.join(settings.baseUrl, 'tfkit', route);
   const response = await ServerConnection.makeRequest(url, init, settings);
   const text = await response.text();

@@ -9,6 +9,7 @@ import { PanelLayout, Widget } from '@lumino/widgets';
 import { answerTo, cardsOf, exerciseOf, meta, PendingChecks } from '../../shared/cells';
 import { checkIcon } from '../../shared/icons';
 import { request } from '../../shared/server';
+import { inTab } from '../../shared/tab';
 import { ICourse, ITraceViews } from '../../shared/tokens';
 import { RecordedModel } from '../../widgets/model';
 import { digest, IKept, isStale, keep, keptIn, State } from './kept';
@@ -39,6 +40,10 @@ class Checker {
       return null;
     }
     const cell = answerTo(panel, exercise) ?? from;
+    if (inTab()) {
+      await checkInKernel(panel, exercise, cell); // whose output becomes the card, as always
+      return null;
+    }
     this._running.get(cell)?.abort.abort();
     const mine: IRunning = { abort: new AbortController() };
     this._running.set(cell, mine);
@@ -198,6 +203,21 @@ async function runBelow({ content, sessionContext }: NotebookPanel, cell: Cell, 
   NotebookActions.insertBelow(content);
   content.activeCell?.model.sharedModel.setSource(source);
   await NotebookActions.run(content, sessionContext);
+}
+
+/** Where there is no server the kernel checks: the answer's cell is run, then the one that asks for its check. */
+async function checkInKernel(
+  { content, sessionContext }: NotebookPanel,
+  exercise: string,
+  answer: Cell
+): Promise<void> {
+  const asks = content.widgets.find(({ model }) => meta(model).role === 'check' && meta(model).exercise === exercise);
+  for (const cell of asks ? [answer, asks] : [answer]) {
+    content.deselectAll();
+    content.activeCellIndex = content.widgets.indexOf(cell);
+    await NotebookActions.run(content, sessionContext);
+  }
+  content.activeCellIndex = content.widgets.indexOf(answer);
 }
 
 export const checkPlugin: JupyterFrontEndPlugin<void> = {

@@ -1,0 +1,113 @@
+"""Checks without a box: the grader's own questions, put to code in this process.
+
+For a kernel in a browser's tab, which has neither processes nor sandboxes. What comes out is a practice verdict and no
+grade: the code that is asked could change the checker. The torch of a tab may be less than torch (it says so by a name,
+PRACTICE); what that one cannot do is not run, and never a wrong answer.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+
+from autograder import injected_modules, registry
+from autograder.api import Exercise, Verdict
+from autograder.checks.local import LocalSubject
+from autograder.checks.probe import Asked, Check, questions
+from autograder.parse import parse_source
+from autograder.run import Attempt, CellSource, Grader
+
+NAME = "practice"
+BACKEND = SimpleNamespace(name=NAME, cards=False)
+LACKS = ("BorchError", "NotInThisTab")  # what a torch that is less than torch raises
+
+
+def partial_torch() -> str:
+    """What this process has in place of torch; "" where it is torch."""
+    return str(getattr(torch, "PRACTICE", ""))
+
+
+@dataclass
+class PracticeGrader(Grader):
+    """As Grader, in this process. `namespace`: what the notebook has defined; it is copied."""
+
+    namespace: Mapping[str, Any] = field(default_factory=dict)
+
+    def grade(self, exercise: Exercise) -> Verdict:
+        """The verdict; `not_graded` where the code uses what this torch lacks."""
+        verdict = super().grade(exercise)
+        said = [check.message for check in verdict.checks if check.status == "failed"]
+        lack = next((message for message in said if any(f"{name}: " in message for name in LACKS)), "")
+        if not lack:
+            return verdict
+        return replace(verdict, status="not_graded", score=0.0, checks=(), misconception=None, hint=None,
+                       counterexample=None, reason=f"{lack.splitlines()[0]}")  # fmt: skip
+
+    def _attempt(self, exercise: Exercise, checks: Sequence, verdict: Verdict, override: list[Exercise]) -> Attempt:
+        names, attempt = dict(self.namespace), Attempt([])
+        student = LocalSubject(names)
+        if override:
+            text, given = injected_modules.source(override)
+            student.bind(text, [name for name in given if name not in exercise.symbols])
+        for source in self._cells(exercise):
+            try:
+                exec(compile(source.text, f"<{source.id}>", "exec", dont_inherit=True), names)
+            except Exception as error:  # the student's own
+                attempt.missing = f"its cell stopped with {type(error).__name__}: {error}"
+                return attempt
+        attempt.missing = next((f"`{name}` is not defined" for name in exercise.symbols if name not in names), "")
+        if not attempt.missing:
+            self._examine(attempt, student, exercise, checks, verdict)
+        return attempt
+
+    def _ask(self, checks: Sequence[Check], reference: Any, seed: str) -> Iterator[Asked]:
+        return askable(checks, reference, seed)
+
+
+def askable(checks: Sequence[Check], reference: Any, seed: str) -> Iterator[Asked]:
+    """As `questions`; a check that a partial torch cannot make is one that is not run."""
+    here = partial_torch()
+    for check in checks:
+        if here and check.property == "dtypes":
+            yield replace(check, not_run=f"{here} has no such type"), []
+            continue
+        try:
+            yield from list(questions([check], reference, seed))
+        except Exception as error:
+            if not here:
+                raise
+            yield replace(check, not_run=f"{here} cannot do it ({type(error).__name__}: {error})"), []
+
+
+def practise(exercise: Exercise, cells: Sequence[str], namespace: Mapping[str, Any] | None = None) -> Verdict:
+    """The practice verdict on what these cells define, run in order over a copy of `namespace`."""
+    sources = [CellSource(f"cell-{place}", text, exercise.id) for place, text in enumerate(cells)]
+    return PracticeGrader(sources, BACKEND, submission="\0".join(cells), device="cpu",
+                          namespace=namespace or {}).grade(exercise)  # fmt: skip
+
+
+def practice_verdict(exercise: str, history: Sequence[str], namespace: Mapping[str, Any]) -> dict[str, Any]:
+    """As `autograder.notebook.verdict`, of what a kernel has run; raises UnknownExercise."""
+    found = registry.find(exercise)
+    return practise(found, defining(found.symbols, history), namespace).as_json()
+
+
+def defining(symbols: Iterable[str], history: Sequence[str]) -> list[str]:
+    """The last cell of `history` that defines each symbol, in the order in which they were run, each once."""
+    last: dict[str, int] = {}
+    for place, text in enumerate(history):
+        try:
+            made = parse_source(text).body
+        except SyntaxError:
+            continue
+        for node in made:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                last[node.name] = place
+            elif isinstance(node, ast.Assign):
+                last |= {target.id: place for target in node.targets if isinstance(target, ast.Name)}
+    return [history[place] for place in sorted({last[symbol] for symbol in symbols if symbol in last})]

@@ -1,0 +1,252 @@
+"""What the course needs of torch and pyborch has not, in terms of what it has."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from types import SimpleNamespace
+from typing import Any
+
+import borch
+import numpy
+
+Tensor: Any = borch.Tensor
+
+
+class NotInThisTab(AttributeError):
+    """torch has it, pyborch has not."""
+
+
+FACTORIES = [
+    "arange",
+    "bernoulli",
+    "empty",
+    "empty_like",
+    "eye",
+    "full",
+    "full_like",
+    "linspace",
+    "ones",
+    "ones_like",
+    "rand",
+    "rand_like",
+    "randint",
+    "randn",
+    "randn_like",
+    "randperm",
+    "tensor",
+    "as_tensor",
+    "zeros",
+    "zeros_like",
+]
+
+
+def complete_tensors() -> None:
+    """Add operators and methods to the class of tensors; types that are aliases here are converted to as their like."""
+    Tensor.double = Tensor.half = Tensor.bfloat16 = Tensor.float
+    Tensor.int = Tensor.short = Tensor.char = Tensor.byte = Tensor.long
+    Tensor.__invert__ = lambda self: borch.bitwise_not(self)
+    Tensor.__abs__ = lambda self: self.abs()
+    Tensor.__xor__ = lambda self, other: borch.bitwise_xor(self, _tensor(other))
+    Tensor.__rpow__ = lambda self, base: borch.exp(self * float(numpy.log(base)))
+    Tensor.__rfloordiv__ = lambda self, other: _tensor(other) // self
+    Tensor.__rmod__ = lambda self, other: _tensor(other) % self
+    Tensor.__rmatmul__ = lambda self, other: _tensor(other) @ self
+    for name in ("and", "or", "xor"):
+        setattr(Tensor, f"__i{name}__", _in_place(f"__{name}__"))
+    borch.Size.numel = lambda self: int(numpy.prod(self))
+
+
+def _tensor(value: Any) -> Any:
+    return value if isinstance(value, Tensor) else borch.tensor(value)
+
+
+def _in_place(operator: str) -> Callable[[Any, Any], Any]:
+    def write(self: Any, other: Any) -> Any:
+        """The tensor itself, with the operator's value in it."""
+        return self.copy_(getattr(self, operator)(other))
+
+    return write
+
+
+class Init:
+    """torch.nn.init, as far as layers are begun with it."""
+
+    @staticmethod
+    def constant_(tensor: Any, value: float) -> Any:
+        """The tensor, all of it `value`."""
+        with borch.no_grad():
+            return tensor.fill_(value)
+
+    zeros_ = staticmethod(lambda tensor: Init.constant_(tensor, 0.0))
+    ones_ = staticmethod(lambda tensor: Init.constant_(tensor, 1.0))
+
+    @staticmethod
+    def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, **how: Any) -> Any:
+        """The tensor, drawn between `a` and `b`."""
+        with borch.no_grad():
+            return tensor.copy_(a + (b - a) * borch.rand(*tensor.shape, **how))
+
+    @staticmethod
+    def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, **how: Any) -> Any:
+        """The tensor, drawn from a normal distribution."""
+        with borch.no_grad():
+            return tensor.copy_(mean + std * borch.randn(*tensor.shape, **how))
+
+    @staticmethod
+    def xavier_uniform_(tensor: Any, gain: float = 1.0) -> Any:
+        """As torch's, of a matrix [out,in]."""
+        reach = gain * (6.0 / (tensor.shape[0] + tensor.shape[1])) ** 0.5
+        return Init.uniform_(tensor, -reach, reach)
+
+    @staticmethod
+    def kaiming_uniform_(tensor: Any, a: float = 0.0, **_: Any) -> Any:
+        """As torch's for a leaky ReLU of slope `a`, of a matrix [out,in]."""
+        reach = (6.0 / ((1 + a * a) * tensor.shape[1])) ** 0.5
+        return Init.uniform_(tensor, -reach, reach)
+
+
+class Absent:
+    """Named so that a module which names it can be imported."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        raise NotInThisTab("this part of torch cannot be used in the torch of this tab: use the lab for it")
+
+
+def complete_modules() -> None:
+    """Forward hooks, and `skip_init`, which saves nothing here."""
+    call = borch.nn.Module.__call__
+
+    def hooked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        """The forward call, between its hooks."""
+        before, after = (self.__dict__.get(name, {}) for name in ("_before", "_after"))
+        for hook in list(before.values()):
+            changed = hook(self, args)
+            args = args if changed is None else changed if isinstance(changed, tuple) else (changed,)
+        out = call(self, *args, **kwargs)
+        for hook in list(after.values()):
+            changed = hook(self, args, out)
+            out = out if changed is None else changed
+        return out
+
+    borch.nn.Module.__call__ = hooked
+    borch.nn.Module.register_forward_hook = lambda self, hook, **_: _Hook(self, "_after", hook)
+    borch.nn.Module.register_forward_pre_hook = lambda self, hook, **_: _Hook(self, "_before", hook)
+    borch._nn._no_device_dtype = setting  # one device, and types are aliases
+    type(borch.nn.utils).skip_init = staticmethod(lambda kind, *args, device=None, **kwargs: kind(*args, **kwargs))
+
+
+class _Hook:
+    """What a hook is taken away by."""
+
+    def __init__(self, module: Any, kind: str, hook: Callable[..., Any]) -> None:
+        self.hooks: dict[Any, Any] = module.__dict__.setdefault(kind, {})
+        self.hooks[self] = hook
+
+    def remove(self) -> None:
+        """The hook is called no more."""
+        self.hooks.pop(self, None)
+
+    def __enter__(self) -> _Hook:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+
+def factories() -> dict[str, Callable[..., Any]]:
+    """pyborch's functions that make tensors, with torch's arguments about where: there is one place."""
+    return {name: _placed(getattr(borch, name)) for name in FACTORIES}
+
+
+def _placed(function: Callable[..., Any]) -> Callable[..., Any]:
+    known = inspect.signature(function).parameters
+
+    @wraps(function)
+    def make(*args: Any, device: Any = "cpu", **kwargs: Any) -> Any:
+        """The tensor, on the CPU. Raises RuntimeError for another device."""
+        if device is not None and getattr(device, "type", str(device)) != "cpu":
+            raise RuntimeError(f"device={device}: the torch of this tab has the CPU alone")
+        return function(*args, **{name: value for name, value in kwargs.items() if name in known or value})
+
+    return make
+
+
+class Function:
+    """torch.autograd.Function for one output tensor: `forward(ctx, …)` and `backward(ctx, gradient)`."""
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        """The forward value; its gradient is what `backward` says."""
+        inputs = [arg for arg in args if isinstance(arg, Tensor)]
+        ctx = SimpleNamespace(needs_input_grad=tuple(getattr(arg, "requires_grad", False) for arg in args))
+        ctx.save_for_backward = lambda *saved: setattr(ctx, "saved_tensors", saved)
+        ctx.mark_non_differentiable = ctx.set_materialize_grads = lambda *_: None
+        with borch.no_grad():
+            out = cls.forward(ctx, *(arg.detach() if isinstance(arg, Tensor) else arg for arg in args))
+        if not isinstance(out, Tensor):
+            raise NotInThisTab("a Function of several outputs cannot be used in the torch of this tab: use the lab")
+
+        def back(gradient: Any) -> tuple[Any, ...]:
+            """NumPy arrays, one for each tensor among the arguments."""
+            with borch.no_grad():
+                given = cls.backward(ctx, borch.tensor(numpy.asarray(gradient)))
+            given = given if isinstance(given, tuple) else (given,)
+            pairs = [(one, arg) for one, arg in zip(given, args, strict=False) if isinstance(arg, Tensor)]
+            return tuple(numpy.zeros_like(arg.data) if one is None else one.data for one, arg in pairs)
+
+        return out._make(out.data, tuple(inputs), back, f"{cls.__name__}Backward")
+
+
+def setting(*_: Any, **__: Any) -> None:
+    """A setting that means nothing here."""
+
+
+class Cuda:
+    """There is no card."""
+
+    is_available = staticmethod(lambda: False)
+    device_count = staticmethod(lambda: 0)
+
+
+class Compiler:
+    """There is no compiler."""
+
+    is_compiling = staticmethod(lambda: False)
+    disable = staticmethod(lambda function=None, **_: function)
+
+
+class OneProcess:
+    """There is one process."""
+
+    is_available = staticmethod(lambda: False)
+    is_initialized = staticmethod(lambda: False)
+
+
+class Random:
+    """Random numbers that come back to where they were."""
+
+    get_rng_state = staticmethod(borch.get_rng_state)
+    set_rng_state = staticmethod(borch.set_rng_state)
+    manual_seed = staticmethod(borch.manual_seed)
+
+    @staticmethod
+    @contextmanager
+    def fork_rng(*_: Any, **__: Any) -> Iterator[None]:
+        """As torch's, for the CPU."""
+        before = borch.get_rng_state()
+        try:
+            yield
+        finally:
+            borch.set_rng_state(before)
+
+
+class NoRecomputation:
+    """Nothing is computed twice: memory is not what a tab's models lack."""
+
+    @staticmethod
+    def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool = False, **kwargs: Any) -> Any:
+        """The function's value."""
+        return function(*args, **kwargs)

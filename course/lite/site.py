@@ -1,0 +1,179 @@
+"""Writes a JupyterLite site with the course: `python -m course.build --lite DIR`.
+
+What its kernel needs lies in the site: this project's wheel and a few pure ones, packed from what is installed here,
+and a torch: a wheel from `--wheels`, built for Pyodide, or else pyborch with what `shim/` adds. NumPy comes with
+Pyodide, whose full distribution `--pyodide` names; without it the page fetches Pyodide from its own network address, as
+every JupyterLite does.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+from course.lite import wheels as pack
+from course.settings import LessonError, read
+
+PURE = ("comm", "polib", "anywidget", "ipywidgets", "jupyterlab_widgets", "latex2mathml")
+FROM_PYODIDE = ("numpy", "jinja2", "jsonschema", "matplotlib")
+KERNEL = "@jupyterlite/pyodide-kernel-extension:kernel"
+# they speak with a server that is not there
+DISABLED = ("@jupyter/nbgrader", "jupyterlab-jupytext", "@tfkit/lab:instructor")
+NEEDS_LAB = Path(__file__).with_name("needs_lab.json")
+START = "tab-start"
+NOTE = (
+    "> **This exercise needs the real lab.** The torch of this tab cannot check it: {why}. Read it here, write it, and "
+    "check it in a lab."
+)
+
+
+@dataclass(frozen=True)
+class WrittenSite:
+    """What was written, and what the kernel's torch is."""
+
+    folder: Path
+    notebooks: list[str]
+    torch: str
+    offline: bool  # no request leaves the site's own address
+
+
+def write_site_of(
+    course_dir: Path, units: Sequence[str] | None, folder: Path, wheels: Path | None, pyodide: Path | None
+) -> str:
+    """Make the students' notebooks of a course that was built, write its site, and say so. Raises LessonError."""
+    from course.demo import generate
+
+    _look(folder, wheels, pyodide)
+    names = list(units) if units else [unit.name for unit in read(course_dir)]
+    for name in names:
+        generate(course_dir.resolve(), name)
+    released = [course_dir / "release" / name / f"{name}.ipynb" for name in names]
+    written = write_site(folder, released, wheels=wheels, pyodide=pyodide)
+    where = "nothing is fetched from elsewhere" if written.offline else "Pyodide is fetched from its own site"
+    return f"site      {folder}: {len(names)} notebooks, {written.torch}; {where}"
+
+
+def write_site(
+    folder: Path, released: Sequence[Path], *, wheels: Path | None = None, pyodide: Path | None = None
+) -> WrittenSite:
+    """The site in `folder`, with these released notebooks.
+
+    wheels: a folder of wheels for Pyodide, a torch among them maybe; pyodide: a folder with Pyodide's full
+    distribution. Raises LessonError where something is missing; then nothing is written.
+    """
+    _look(folder, wheels, pyodide)
+    with tempfile.TemporaryDirectory() as kept:
+        work = Path(kept)
+        torch = _write_wheels(work / "pypi", wheels)
+        partial = torch.startswith("torch-0+")
+        for path in released:
+            target = work / "content" / path.name
+            target.parent.mkdir(exist_ok=True)
+            target.write_text(nbformat.writes(in_tab(nbformat.read(path, as_version=4), partial)) + "\n", "utf-8")
+        (work / "jupyter-lite.json").write_text(json.dumps(_settings(pyodide is not None), indent=1), "utf-8")
+        if pyodide is not None:
+            shutil.copytree(pyodide, work / "static" / "pyodide")
+        _build(work, work / "out")
+        _write_answers(work / "content", work / "out" / "tfkit")
+        shutil.copytree(work / "out", folder, dirs_exist_ok=True)
+    return WrittenSite(folder, [path.name for path in released], torch, pyodide is not None)
+
+
+def in_tab(notebook: NotebookNode, partial: bool) -> NotebookNode:
+    """A released notebook for a tab: a first cell that installs, and a note where an exercise needs the real lab."""
+    start = new_code_cell(START_CODE, id=START, metadata={"tfkit": {"role": "demo"}})
+    cells = [notebook.cells[0], start]
+    reasons = needs_lab() if partial else {}
+    for cell in notebook.cells[1:]:
+        mark = cell.metadata.get("tfkit", {})
+        if mark.get("role") == "exercise" and mark.get("exercise") in reasons:
+            text = NOTE.format(why=reasons[mark["exercise"]])
+            cells.append(new_markdown_cell(text, id=f"needs-lab-{mark['exercise'].replace('.', '-')}"))
+        cells.append(cell)
+    notebook.cells = cells
+    nbformat.validate(notebook)
+    return notebook
+
+
+START_CODE = f"""# The course comes into this tab: run this first, and again after each restart. It takes a minute.
+import sys
+
+if sys.platform == "emscripten":
+    import piplite
+
+    await piplite.install({[*FROM_PYODIDE]!r})
+    await piplite.install({["torch", "pyborch", "tfkit-course", *PURE]!r}, deps=False)"""
+
+
+def needs_lab() -> dict[str, str]:
+    """The exercises that pyborch and the shim cannot check, each with the reason."""
+    reasons: dict[str, str] = json.loads(NEEDS_LAB.read_text(encoding="utf-8"))
+    return reasons
+
+
+def _look(folder: Path, wheels: Path | None, pyodide: Path | None) -> None:
+    if folder.exists() and any(folder.iterdir()) and not (folder / "jupyter-lite.json").exists():
+        raise LessonError(f"{folder} holds other files: name an empty folder, or a site that was written before")
+    if wheels is not None and not list(wheels.glob("*.whl")):
+        raise LessonError(
+            f"{wheels} holds no wheel: name the folder with torch's wheel for Pyodide, or leave --wheels out"
+        )
+    for name in ("pyodide.mjs", "pyodide-lock.json"):
+        if pyodide is not None and not (pyodide / name).exists():
+            raise LessonError(f"{pyodide} lacks {name}: unpack Pyodide's full distribution and name its folder")
+
+
+def _write_wheels(target: Path, given: Path | None) -> str:
+    """All wheels; the file name of the one that is torch."""
+    for name, members in (pack.ours(), *map(pack.distribution, PURE)):
+        pack.write_wheel(target, name, members)
+    for file in sorted(given.glob("*.whl")) if given else []:
+        shutil.copyfile(file, target / file.name)
+    found = sorted(target.glob("torch-*.whl"))
+    if found:
+        return found[0].name
+    pack.write_wheel(target, *pack.distribution("pyborch"))
+    return pack.write_wheel(target, *pack.torch_shim()).name
+
+
+def _settings(offline: bool) -> dict[str, Any]:
+    """Of the site: no other index than its own, where Pyodide lies in it too."""
+    return {
+        "jupyter-lite-schema-version": 0,
+        "jupyter-config-data": {
+            "appName": "tfkit",
+            "tfkitTab": "true",
+            "disabledExtensions": list(DISABLED),
+            "litePluginSettings": {KERNEL: {"disablePyPIFallback": offline}},
+        },
+    }
+
+
+def _build(work: Path, out: Path) -> None:
+    call = [sys.executable, "-m", "jupyterlite_core", "build", "--lite-dir", str(work), "--output-dir", str(out)]
+    call += ["--contents", str(work / "content"), "--no-sourcemaps", "--no-libarchive", "--apps", "lab"]
+    done = subprocess.run(call, capture_output=True, text=True, cwd=work, check=False)
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip().splitlines()
+        raise LessonError(f"jupyter lite build failed ({said[-1] if said else 'it said nothing'}): "
+                          "pip install 'tfkit-course[lite]' brings it")  # fmt: skip
+
+
+def _write_answers(content: Path, folder: Path) -> None:
+    """What the course panel and the family ask of a server, as files."""
+    from tfkit_lab import course, family
+
+    folder.mkdir(parents=True)
+    (folder / "course").write_text(json.dumps({"units": course.units(content)}), encoding="utf-8")
+    (folder / "family").write_text(json.dumps({"models": family.models()}), encoding="utf-8")

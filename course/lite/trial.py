@@ -1,0 +1,119 @@
+"""Puts the collected answers to the torch of a tab, here: `python -m course.lite.trial [EXERCISE …]`.
+
+A line per exercise, in JSON: whether its decisive checks can be asked, the right answers that do not pass, and the
+wrong ones that do. `--write` keeps in needs_lab.json which exercises need the real lab: those whose checks cannot be
+asked, and those of which a right answer does not pass.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+SHIM = Path(__file__).with_name("shim")
+NEEDS_LAB = Path(__file__).with_name("needs_lab.json")
+
+
+def trials(exercises: Sequence[str] = (), every: int = 1) -> list[dict[str, Any]]:
+    """What a process whose torch is the shim says of these exercises, or of all; of their wrong answers each n-th."""
+    call = [sys.executable, "-m", "course.lite.trial", "--here", "--every", str(every), *exercises]
+    path = os.pathsep.join([str(SHIM), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(call, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path}, check=False)
+    if done.returncode:
+        raise RuntimeError(f"the trial stopped: {done.stderr.strip().splitlines()[-1]}")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def why_not(trial: dict[str, Any]) -> str:
+    """Why an exercise needs the real lab; "" where it does not."""
+    if trial["lacks"]:
+        return str(trial["lacks"])
+    return f"a right way to write it does not pass there ({trial['refused'][0]})" if trial["refused"] else ""
+
+
+def _here(exercises: Sequence[str], every: int) -> Iterator[dict[str, Any]]:
+    from autograder import registry
+
+    # tokenizers has no build for Pyodide: nothing that is checked may need it
+    sys.modules["tokenizers"] = None  # type: ignore[assignment]
+    for exercise in registry.exercises():
+        if not exercises or exercise.id in exercises:
+            yield {"exercise": exercise.id, **_trial(exercise, every)}
+
+
+def _trial(exercise: Any, every: int) -> dict[str, Any]:
+    from autograder import registry
+    from autograder.answers import answers
+    from autograder.checks.reference import reference_of
+    from autograder.practice import askable
+
+    found: dict[str, Any] = {"lacks": "", "left": [], "right": 0, "refused": [], "wrong": 0, "missed": []}
+    try:
+        asked = list(askable(registry.check_function(exercise)(), reference_of(exercise), f"trial/{exercise.id}"))
+    except ModuleNotFoundError as error:
+        return found | {"lacks": f"its module needs the package {error.name}, of which there is no build for a tab"}
+    found["left"] = [check.name for check, _ in asked if check.not_run]
+    found["lacks"] = next((check.not_run for check, _ in asked if check.not_run and check.core), "")
+    if found["lacks"]:
+        return found
+    for answer in answers(exercise, "right"):
+        found["right"] += 1
+        found["refused"] += [answer.stem] * _fails(answer, asked)
+    for answer in answers(exercise, "wrong")[::every]:
+        found["wrong"] += 1
+        found["missed"] += [answer.stem] * (not _fails(answer, asked))
+    return found
+
+
+def _fails(answer: Any, asked: Sequence[Any]) -> bool:
+    """Whether a graded check says no, as it would to a student."""
+    from autograder.checks.compare import compare
+    from autograder.checks.local import LocalSubject
+    from autograder.checks.probe import observe
+
+    names: dict[str, Any] = {"__name__": "answer"}
+    try:
+        exec(compile(answer.read_text(encoding="utf-8"), answer.name, "exec", dont_inherit=True), names)
+    except Exception:  # a wrong answer may stop, too
+        return True
+    subject = LocalSubject(names)
+    graded = [pairs for check, pairs in asked if check.graded]
+    return any(
+        compare(said, observe(subject, one), one.tolerance) is not None for pairs in graded for one, said in pairs
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; 1 where needs_lab.json does not say what was found."""
+    parser = argparse.ArgumentParser(prog="python -m course.lite.trial", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("exercises", nargs="*", metavar="EXERCISE")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="of the wrong answers each n-th alone")
+    parser.add_argument("--write", action="store_true", help="keep which exercises need the real lab")
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)  # this process has the shim already
+    options = parser.parse_args(arguments)
+    if options.here:
+        warnings.simplefilter("ignore")
+        for one in _here(options.exercises, options.every):
+            print(json.dumps(one), flush=True)
+        return 0
+    found = trials(options.exercises, options.every)
+    for one in found:
+        print(json.dumps(one))
+    needed = {one["exercise"]: why for one in found if (why := why_not(one))}
+    if options.write:
+        kept = {} if not options.exercises else json.loads(NEEDS_LAB.read_text(encoding="utf-8"))
+        kept = {name: why for name, why in kept.items() if name not in options.exercises} | needed
+        NEEDS_LAB.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n", encoding="utf-8")
+    known = json.loads(NEEDS_LAB.read_text(encoding="utf-8"))
+    return int(bool(set(needed) - set(known)))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

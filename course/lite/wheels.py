@@ -1,0 +1,89 @@
+"""Wheels for the kernel of a tab, packed anew from what is installed here: nothing is downloaded."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import importlib.util
+import zipfile
+from collections.abc import Iterable, Iterator
+from importlib import metadata
+from pathlib import Path
+
+from course.settings import LessonError
+
+OURS = ("tfkit", "autograder", "course", "tfkit_course", "tfkit_lab")
+UNWANTED = {"__pycache__", "labextension", "node_modules"}
+SHIM = Path(__file__).parent / "shim" / "torch"
+PURE = "Wheel-Version: 1.0\nGenerator: course.lite\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+Member = tuple[str, bytes]
+
+
+def ours() -> tuple[str, list[Member]]:
+    """The file name and the members of this project's wheel, without what only a server needs."""
+    found = metadata.distribution("tfkit-course")
+    members = [member for package in OURS for member in _package(package)]
+    for name in ("METADATA", "entry_points.txt"):
+        members.append((f"{_info(found)}/{name}", (found.read_text(name) or "").encode()))
+    return f"{_stem(found)}-py3-none-any.whl", members
+
+
+def distribution(name: str) -> tuple[str, list[Member]]:
+    """The same of a pure distribution that is installed here. Raises LessonError for another one."""
+    try:
+        found = metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        raise LessonError(
+            f"{name} is not installed, and the kernel of a tab needs it: pip install 'tfkit-course[lite]'"
+        ) from None
+    members = []
+    for file in found.files or []:
+        inside = file.parts[0] not in ("..", "") and "__pycache__" not in file.parts
+        if file.suffix in (".so", ".pyd"):
+            raise LessonError(f"{name} is compiled for this machine, so its files cannot be used in a tab")
+        if inside and file.name not in ("RECORD", "WHEEL", "INSTALLER", "REQUESTED", "direct_url.json"):
+            members.append((file.as_posix(), Path(str(file.locate())).read_bytes()))
+    return f"{_stem(found)}-py3-none-any.whl", members
+
+
+def torch_shim() -> tuple[str, list[Member]]:
+    """The wheel `torch` that stands in for a build of torch: pyborch and what is added to it."""
+    version = f"0+pyborch.{metadata.version('pyborch')}"
+    about = f"Metadata-Version: 2.1\nName: torch\nVersion: {version}\nSummary: Stands in for torch in a tab\n"
+    members = [(f"torch/{file.name}", file.read_bytes()) for file in sorted(SHIM.glob("*.py"))]
+    return f"torch-{version}-py3-none-any.whl", [*members, (f"torch-{version}.dist-info/METADATA", about.encode())]
+
+
+def write_wheel(folder: Path, name: str, members: Iterable[Member]) -> Path:
+    """The wheel of these members, the same bytes for the same members, with its RECORD."""
+    info = "-".join(name.split("-")[:2]) + ".dist-info"
+    whole = [*sorted(members), (f"{info}/WHEEL", PURE.encode())]
+    record = "".join(f"{path},sha256={_digest(data)},{len(data)}\n" for path, data in whole)
+    folder.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(folder / name, "w", zipfile.ZIP_DEFLATED) as packed:
+        for path, data in [*whole, (f"{info}/RECORD", f"{record}{info}/RECORD,,\n".encode())]:
+            packed.writestr(zipfile.ZipInfo(path, (2020, 1, 1, 0, 0, 0)), data, zipfile.ZIP_DEFLATED)
+    return folder / name
+
+
+def _package(name: str) -> Iterator[Member]:
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.origin is None:
+        raise LessonError(f"the package {name} is not installed, so there is nothing to bring into the tab")
+    root = Path(spec.origin).parent
+    for file in sorted(root.rglob("*")):
+        inside = file.relative_to(root)
+        if file.is_file() and not UNWANTED & set(inside.parts) and file.suffix not in (".pyc", ".mp3", ".png"):
+            yield f"{name}/{inside.as_posix()}", file.read_bytes()
+
+
+def _digest(data: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+
+
+def _stem(found: metadata.Distribution) -> str:
+    return f"{found.metadata['Name'].replace('-', '_')}-{found.version}"
+
+
+def _info(found: metadata.Distribution) -> str:
+    return f"{_stem(found)}.dist-info"

@@ -1,0 +1,70 @@
+/** Hands a notebook in from a site without a server: downloads a file that nbgrader's zip_collect takes. */
+import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { ICommandPalette, InputDialog, showErrorMessage } from '@jupyterlab/apputils';
+import { INotebookTracker } from '@jupyterlab/notebook';
+import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
+import { inTab } from '../../shared/tab';
+import { h } from '../../widgets/dom';
+import { assignmentOf, INotebookContent, nameOf, STUDENT, withoutTab } from './file';
+
+const HAND_IN = 'tfkit:hand-in';
+const KEPT = 'tfkit:student';
+
+/** The student's name, asked for and remembered; null where they think better of it, or it is none. */
+async function askName(trans: TranslationBundle): Promise<string | null> {
+  const { button, value } = await InputDialog.getText({
+    title: trans.__('Hand in'),
+    label: trans.__('Your name, as your course knows you. A file is downloaded: send it to your instructor.'),
+    text: localStorage.getItem(KEPT) ?? '',
+    okLabel: trans.__('Download')
+  });
+  const name = (value ?? '').trim();
+  if (!button.accept) {
+    return null;
+  }
+  if (!STUDENT.test(name)) {
+    await showErrorMessage(trans.__('Hand in'), trans.__('Use letters and digits, and . @ - between them.'));
+    return null;
+  }
+  localStorage.setItem(KEPT, name);
+  return name;
+}
+
+function download(name: string, notebook: INotebookContent): void {
+  const url = URL.createObjectURL(new Blob([JSON.stringify(notebook, null, 1)], { type: 'application/x-ipynb+json' }));
+  h('a', { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+export const handInPlugin: JupyterFrontEndPlugin<void> = {
+  id: '@tfkit/lab:hand-in',
+  description: 'Hands a notebook in where there is no server: as a file.',
+  autoStart: true,
+  requires: [INotebookTracker],
+  optional: [ITranslator, ICommandPalette],
+  activate: (
+    app: JupyterFrontEnd,
+    notebooks: INotebookTracker,
+    translator: ITranslator | null,
+    palette: ICommandPalette | null
+  ) => {
+    const trans = (translator ?? nullTranslator).load('tfkit_lab');
+    const assignment = (): string | null => assignmentOf(notebooks.currentWidget?.model?.sharedModel.metadata ?? {});
+    app.commands.addCommand(HAND_IN, {
+      label: trans.__('Hand in'),
+      caption: trans.__('Download this notebook as a file to hand in'),
+      isVisible: inTab,
+      isEnabled: () => inTab() && assignment() !== null,
+      execute: async () => {
+        const [model, unit] = [notebooks.currentWidget?.model, assignment()];
+        const student = model && unit ? await askName(trans) : null;
+        if (model && unit && student) {
+          const notebook = model.toJSON() as unknown as INotebookContent;
+          download(nameOf(unit, student, new Date()), withoutTab(notebook));
+        }
+      }
+    });
+    notebooks.currentChanged.connect(() => app.commands.notifyCommandChanged(HAND_IN));
+    palette?.addItem({ command: HAND_IN, category: trans.__('Course') });
+  }
+};

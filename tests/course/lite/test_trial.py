@@ -1,0 +1,48 @@
+"""The torch of a tab, here in CPython: right answers pass its checks, wrong ones do not."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from autograder import registry
+from course.lite import site, trial
+
+SAMPLE = ("masks.causal", "attention.scaled_dot_product", "positions.rotary", "objectives.causal_lm")
+KILLS = 0.95
+
+
+def caught(found):
+    asked = sum(one["wrong"] for one in found)
+    return 1 - sum(len(one["missed"]) for one in found) / asked, asked
+
+
+def test_a_sample_passes_where_it_is_right_and_fails_where_it_is_wrong():
+    found = trial.trials(SAMPLE, every=3)
+    assert [one["exercise"] for one in found] == [one.id for one in registry.exercises() if one.id in SAMPLE]
+    assert not [one for one in found if one["refused"] or one["lacks"]]
+    share, asked = caught(found)
+    assert share >= KILLS and asked >= 12
+
+
+def test_what_needs_the_lab_is_an_exercise_with_a_reason():
+    listed = site.needs_lab()
+    assert set(listed) <= {one.id for one in registry.exercises()} and all(listed.values())
+
+
+def test_a_trial_of_what_is_no_exercise_says_nothing_of_it():
+    assert trial.trials(["no.such"]) == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3000)
+def test_every_exercise_is_checked_there_or_needs_the_lab():
+    found = trial.trials()
+    assert {one["exercise"] for one in found} == {one.id for one in registry.exercises()}
+    needed = {one["exercise"] for one in found if trial.why_not(one)}
+    assert needed == set(site.needs_lab()), "python -m course.lite.trial --write"
+    there = [one for one in found if one["exercise"] not in needed]
+    share, asked = caught(there)
+    assert share >= KILLS, json.dumps([(one["exercise"], one["missed"]) for one in there if one["missed"]])
+    assert asked > 800 and len(there) >= 85
