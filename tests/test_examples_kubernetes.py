@@ -1,0 +1,43 @@
+"""examples/kubernetes: the two files agree with each other, and with the command that they run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+from autograder import cli
+
+ROOT = Path(__file__).parents[1] / "examples/kubernetes"
+
+
+def test_the_grader_is_the_service_that_the_hub_knows():
+    values = yaml.safe_load((ROOT / "values.yaml").read_text())
+    claim, deployment, service = yaml.safe_load_all((ROOT / "grader.yaml").read_text())
+    (name,) = values["hub"]["services"]
+    address = f"http://{service['metadata']['name']}:{service['spec']['ports'][0]['port']}"
+    assert values["hub"]["services"][name]["url"] == address
+    (role,) = values["hub"]["loadRoles"].values()
+    assert role["scopes"] == [f"access:services!service={name}"]
+    pod = deployment["spec"]["template"]["spec"]
+    (grader,) = pod["containers"]
+    env = {one["name"]: one.get("value", one.get("valueFrom")) for one in grader["env"]}
+    assert env["JUPYTERHUB_API_TOKEN"]["secretKeyRef"]["key"] == f"hub.services.{name}.apiToken"
+    assert env["JUPYTERHUB_CLIENT_ID"] == f"service-{name}" and env["JUPYTERHUB_SERVICE_PREFIX"] == f"/services/{name}/"
+    assert grader["readinessProbe"]["httpGet"]["path"] == env["JUPYTERHUB_SERVICE_PREFIX"] + "health"
+    assert env["JUPYTERHUB_SERVICE_URL"].endswith(f":{grader['ports'][0]['containerPort']}")
+    assert pod["volumes"][0]["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"]
+    assert pod["securityContext"]["runAsNonRoot"] and grader["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    assert service["spec"]["selector"].items() <= deployment["spec"]["template"]["metadata"]["labels"].items()
+    assert grader["args"][0] == "autograder"
+    parsed = cli._parser().parse_args(grader["args"][1:])
+    assert parsed.run is cli._serve and parsed.workers == 4
+
+
+def test_the_hubs_settings_are_python():
+    values = yaml.safe_load((ROOT / "values.yaml").read_text())
+    texts = [*values["hub"]["extraConfig"].values()]
+    texts += [one["stringData"] for one in values["singleuser"]["extraFiles"].values() if "stringData" in one]
+    assert len(texts) == 3
+    for text in texts:
+        compile(text, "values.yaml", "exec")

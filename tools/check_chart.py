@@ -1,0 +1,51 @@
+"""Render Zero to JupyterHub's chart with examples/kubernetes and check all of it: `python tools/check_chart.py CHART`.
+
+CHART is the folder `jupyterhub` of the chart's repository. Needs `pip install helm-python-sdk kubernetes-validate`.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml
+
+HERE = Path(__file__).parents[1] / "examples/kubernetes"
+
+
+def merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """The chart's defaults with our values on top, as Helm merges them."""
+    inner = {name: merge(base[name], value) if isinstance(value, dict) and isinstance(base.get(name), dict) else value
+             for name, value in over.items()}  # fmt: skip
+    return base | inner
+
+
+def main(chart: Path) -> int:
+    """0 where schema, templates and Kubernetes' own API agree; what does not is printed."""
+    import kubernetes_validate
+    from helm_python import Chart
+
+    values = yaml.safe_load((HERE / "values.yaml").read_text())
+    defaults = yaml.safe_load((chart / "values.yaml").read_text())
+    schema = yaml.safe_load((chart / "values.schema.yaml").read_text())
+    faults = [f"values: {list(error.path)}: {error.message}"
+              for error in jsonschema.Draft7Validator(schema).iter_errors(merge(defaults, values))]  # fmt: skip
+    rendered = Chart.load(str(chart)).render(values, name="hub", namespace="hub")
+    texts = {name: text for name, text in rendered.items() if not name.endswith(".txt")}
+    texts["grader.yaml"] = (HERE / "grader.yaml").read_text()
+    version, number = kubernetes_validate.latest_version(), 0
+    for name, text in texts.items():
+        for manifest in filter(None, yaml.safe_load_all(text)):
+            number += 1
+            try:
+                kubernetes_validate.validate(manifest, version, strict=True)
+            except kubernetes_validate.ValidationError as error:
+                faults.append(f"{name}: {manifest['kind']}: {error}")
+    print(*faults, f"{number} manifests, Kubernetes {version}: {len(faults)} faults", sep="\n")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
