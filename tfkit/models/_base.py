@@ -288,6 +288,12 @@ def to_bool_mask(name: str, mask: torch.Tensor | None, shape: Sequence[int]) -> 
     return real
 
 
+def to_padding_mask(name: str, mask: torch.Tensor | None, shape: Sequence[int]) -> torch.Tensor | None:
+    """As `to_bool_mask`; None, too, where all is real and to look costs no wait: attention is faster without a mask."""
+    real = to_bool_mask(name, mask, shape)
+    return None if real is None or (can_read_values(real) and bool(real.all())) else real
+
+
 def require_tensor(name: str, given: Any) -> None:
     """Raises TypeError for a list or an array."""
     if not isinstance(given, torch.Tensor):

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from ..nn import Cache
 from . import _heads as heads
-from ._base import Output, check_ids, to_bool_mask
+from ._base import Output, check_ids, to_padding_mask
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def encoder_inputs(
         raise ValueError(f"token_type_ids has shape {list(types.shape)}, input_ids has {list(ids.shape)}")
     if places is not None and places.shape[-1:] != ids.shape[-1:]:
         raise ValueError(f"position_ids has shape {list(places.shape)}, input_ids has {list(ids.shape)}")
-    mask = to_bool_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))  # type: ignore[arg-type]
+    mask = to_padding_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))  # type: ignore[arg-type]
     return EncoderInputs(ids, types, places, given, mask, known, choices)
 
 

@@ -19,7 +19,7 @@ from torch import Tensor
 from ..nn import Cache
 from ..objectives.cross_entropy import cross_entropy
 from . import _heads as heads
-from ._base import Output, check_ids, check_memory, configuration, decoder_ids, to_bool_mask
+from ._base import Output, check_ids, check_memory, configuration, decoder_ids, to_padding_mask
 
 
 def shifted_labels(self: Any, given: Tensor | None, labels: Tensor | None) -> Tensor:
@@ -61,8 +61,8 @@ def decoder_states(
     memory = model.encode(input_ids, attention_mask) if encoder_outputs is None else encoder_outputs
     memory = check_memory("encoder_outputs", ids, states_of(memory), getattr(model.config, "d_model", None))
     past = 0 if cache is None else cache.past
-    mask = to_bool_mask("decoder_attention_mask", decoder_attention_mask, (ids.size(0), past + ids.size(1)))
-    memory_mask = to_bool_mask("attention_mask", attention_mask, memory.shape[:2])
+    mask = to_padding_mask("decoder_attention_mask", decoder_attention_mask, (ids.size(0), past + ids.size(1)))
+    memory_mask = to_padding_mask("attention_mask", attention_mask, memory.shape[:2])
     return model.decode(ids, memory, mask, memory_mask, cache), memory
 
 
@@ -192,11 +192,11 @@ def decoder_alone(
     ids = check_ids("input_ids", input_ids)
     cache = Cache() if use_cache and cache is None else cache
     past = 0 if cache is None else cache.past
-    mask = to_bool_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+    mask = to_padding_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
     memory, memory_mask = encoder_hidden_states, None
     if memory is not None:
         check_memory("encoder_hidden_states", ids, memory, getattr(model.config, "d_model", None))
-        memory_mask = to_bool_mask("encoder_attention_mask", encoder_attention_mask, memory.shape[:2])
+        memory_mask = to_padding_mask("encoder_attention_mask", encoder_attention_mask, memory.shape[:2])
     x = model.decode(ids, memory, mask, memory_mask, cache)
     logits = model.score(x)
     loss = None if labels is None else cross_entropy(logits, labels)

@@ -25,7 +25,7 @@ from ._base import (
     embed_ids,
     get_activation,
     normal_init,
-    to_bool_mask,
+    to_padding_mask,
 )
 from ._fairseq import FIELDS as HF_FIELDS
 from ._fairseq import UNUSED as HF_UNUSED
@@ -175,7 +175,7 @@ class BART(Model):
 
     def encode(self, input_ids, attention_mask=None):
         """input_ids, attention_mask [B,S] -> Output with last_hidden_state [B,S,E]"""
-        mask = to_bool_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
+        mask = to_padding_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
         mask = None if mask is None else mask[:, None, None]
         x = self.embed_inputs(input_ids, "input_ids")
         for layer in self.encoder:

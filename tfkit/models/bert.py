@@ -24,7 +24,7 @@ from ._base import (
     embed_ids,
     get_activation,
     normal_init,
-    to_bool_mask,
+    to_padding_mask,
 )
 from ._encoder import add_head, encoder_inputs, with_head
 
@@ -227,7 +227,7 @@ class BERT(Model):
         memory_mask = None
         if memory is not None:
             check_memory("encoder_hidden_states", inputs.ids, memory, self.config.d_model)
-            memory_mask = to_bool_mask("encoder_attention_mask", encoder_attention_mask, memory.shape[:2])
+            memory_mask = to_padding_mask("encoder_attention_mask", encoder_attention_mask, memory.shape[:2])
         across = (memory, memory_mask, cache)
         x = self.encode(inputs.ids, inputs.mask, inputs.types, inputs.position_ids, *across)
         return with_head(self, inputs, x, cache)

@@ -27,7 +27,7 @@ from ._base import (
     embed_ids,
     get_activation,
     normal_init,
-    to_bool_mask,
+    to_padding_mask,
 )  # fmt: skip
 
 
@@ -166,7 +166,7 @@ class GPT2(Model):
         if memory is None:
             raise ValueError("encoder_attention_mask was given without encoder_hidden_states")
         check_memory("encoder_hidden_states", ids, memory, self.config.d_model)
-        real = to_bool_mask("encoder_attention_mask", memory_mask, memory.shape[:2])
+        real = to_padding_mask("encoder_attention_mask", memory_mask, memory.shape[:2])
         return memory, None if real is None else real[:, None, None]
 
     def score(self, x):
@@ -199,7 +199,7 @@ class GPT2(Model):
         ids = check_ids("input_ids", input_ids)
         cache = Cache() if use_cache and cache is None else cache
         past = 0 if cache is None else cache.past
-        real = to_bool_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+        real = to_padding_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
         mask = None if real is None else real[:, None, None]
         across = self.cross_attention_inputs(ids, encoder_hidden_states, encoder_attention_mask)
         x = self.hidden(ids, self.positions(ids, position_ids, past), mask, cache, *across)

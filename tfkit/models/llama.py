@@ -28,7 +28,7 @@ from ..nn.rope import rope_frequencies, rope_rotation
 from ..objectives.chunked_cross_entropy import word_scores
 from ..objectives.cross_entropy import cross_entropy, next_labels
 from . import _heads as heads
-from ._base import Model, Output, check_ids, configuration, embed_ids, get_activation, to_bool_mask
+from ._base import Model, Output, check_ids, configuration, embed_ids, get_activation, to_padding_mask
 from ._rope import read_rope, write_rope
 
 Past = int | Tensor  # of a cache of fixed size, int64 []
@@ -246,7 +246,7 @@ class Llama(Model):
         ids = check_ids("input_ids", input_ids)
         cache = Cache() if use_cache and cache is None else cache
         past = 0 if cache is None else cache.past
-        real = to_bool_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+        real = to_padding_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
         mask = None if real is None else real[:, None, None]
         positions = self.positions(ids, real, past) if position_ids is None else position_ids
         x = self.hidden(self.embed_inputs(ids), positions, mask, cache, past)

@@ -21,7 +21,7 @@ from ..nn.rms_norm import RMSNorm
 from ..nn.state_space import StateCache, state_space_scan
 from ..objectives.chunked_cross_entropy import word_scores
 from ..objectives.cross_entropy import cross_entropy, next_labels
-from ._base import Model, Output, check_ids, configuration, embed_ids, get_activation, to_bool_mask
+from ._base import Model, Output, check_ids, configuration, embed_ids, get_activation, to_padding_mask
 
 
 @configuration
@@ -202,7 +202,7 @@ class Mamba2(Model):
         ids = check_ids("input_ids", input_ids)
         cache = StateCache() if use_cache and cache is None else cache
         past = self.check_cache(cache, ids.size(0))
-        real = to_bool_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+        real = to_padding_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
         x = embed_ids(self.embed, ids, "input_ids")
         mask = None if real is None else real[:, past:, None].to(x.dtype)  # [B,L,1]
         for layer in self.layers:

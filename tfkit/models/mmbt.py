@@ -17,7 +17,7 @@ from .. import registry
 from ..namemap import IdentityMap, NameMap, SubmodelMaps
 from ..nn.resnet import ResNet
 from . import _heads as heads
-from ._base import Model, Output, check_ids, configuration, embed_ids, normal_init, to_bool_mask
+from ._base import Model, Output, check_ids, configuration, embed_ids, normal_init, to_padding_mask
 from .bert import BERT
 
 
@@ -99,7 +99,7 @@ class MMBT(Model):
         ids = check_ids("input_ids", input_ids)
         if input_modal is None or len(input_modal) != len(ids):
             raise ValueError(f"input_modal must have {len(ids)} rows, as input_ids has; got {rows(input_modal)}")
-        mask = to_bool_mask("attention_mask", attention_mask, ids.shape)
+        mask = to_padding_mask("attention_mask", attention_mask, ids.shape)
         types = torch.ones_like(ids) if token_type_ids is None else token_type_ids
         modal = self.image_embeddings(
             input_modal, modal_start_tokens, modal_end_tokens, modal_token_type_ids, modal_position_ids

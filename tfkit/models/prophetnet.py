@@ -33,7 +33,7 @@ from ._base import (
     embed_ids,
     get_activation,
     normal_init,
-    to_bool_mask,
+    to_padding_mask,
 )  # fmt: skip
 from ._seq2seq import decoder_states, states_of
 
@@ -157,7 +157,7 @@ class ProphetNet(Model):
 
     def encode(self, input_ids, attention_mask=None):
         """input_ids, attention_mask [B,S] -> Output with last_hidden_state [B,S,E]"""
-        mask = to_bool_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
+        mask = to_padding_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
         mask = None if mask is None else mask[:, None, None]
         x = self.embed_inputs(input_ids, "input_ids")
         for layer in self.encoder:
@@ -212,7 +212,7 @@ class ProphetNet(Model):
             if encoder_outputs is not None:
                 memory = check_memory("encoder_outputs", ids, states_of(encoder_outputs), self.config.d_model)
             past = 0 if cache is None else cache.past
-            mask = to_bool_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+            mask = to_padding_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
             x = self.decode(ids, memory, mask, None, cache)
         else:
             ids = decoder_ids(self.config, decoder_input_ids, labels)

@@ -23,7 +23,7 @@ from ..namemap import NameMap
 from ..nn import Dropout, FeedForward, ReversibleBlock, chunked_feed_forward, dropout, reversible
 from ..objectives.cross_entropy import next_labels
 from . import _heads as heads
-from ._base import Model, Output, check_ids, configuration, embed_ids, get_activation, normal_init, to_bool_mask
+from ._base import Model, Output, check_ids, configuration, embed_ids, get_activation, normal_init, to_padding_mask
 from ._reformer_attention import HashedAttention, LocalAttention, ReformerCache, ReformerContext
 
 
@@ -210,7 +210,7 @@ class Reformer(Model):
         targets, ids = self.check_targets({"labels": labels, **targets}), check_ids("input_ids", input_ids)
         cache = self.checked_cache(cache, use_cache)
         past = 0 if cache is None else cache.length
-        mask = to_bool_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+        mask = to_padding_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
         x = self.hidden(ids, self.positions(ids, position_ids, past), mask, cache)
         real = mask if mask is None else mask[:, -ids.size(1) :]
         return Output(self.task_head(heads.HeadInputs(x, None, self.embed.weight, real, 1), **targets), cache=cache)

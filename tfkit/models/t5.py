@@ -16,7 +16,7 @@ from ..nn import Attention, Dropout, relative_bucket
 from ..objectives.chunked_cross_entropy import word_scores
 from ..objectives.cross_entropy import cross_entropy
 from . import _heads as heads
-from ._base import Model, Output, check_ids, configuration, embed_ids, get_activation, to_bool_mask
+from ._base import Model, Output, check_ids, configuration, embed_ids, get_activation, to_padding_mask
 from ._seq2seq import (
     HEAD_CLASSES,
     LABEL_FIELDS,
@@ -179,7 +179,7 @@ class T5(Model):
 
     def encode(self, input_ids, attention_mask=None):
         """input_ids, attention_mask [B,S] -> Output with last_hidden_state [B,S,E]"""
-        mask = to_bool_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
+        mask = to_padding_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
         bias = without_padding(self.bias("encoder", 0, input_ids.size(1), input_ids.size(1)), mask)
         x = self.drop(embed_ids(self.embed, input_ids, "input_ids"))
         for layer in self.encoder:

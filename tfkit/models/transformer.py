@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from ..nn import Attention, Cache, Dropout, FeedForward, sinusoidal_positions
 from ..nn.positions import table_slice
 from ..objectives.cross_entropy import cross_entropy
-from ._base import Model, Output, check_ids, check_max_length, configuration, embed_ids, to_bool_mask
+from ._base import Model, Output, check_ids, check_max_length, configuration, embed_ids, to_padding_mask
 from ._seq2seq import all_labels, seq2seq_forward, shifted_labels
 
 
@@ -104,7 +104,7 @@ class Transformer(Model):
 
     def encode(self, input_ids, attention_mask=None):
         """input_ids [B,S], attention_mask [B,S] -> Output with last_hidden_state [B,S,E]"""
-        mask = to_bool_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
+        mask = to_padding_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
         mask = None if mask is None else mask[:, None, None]
         x = self.embed_inputs(input_ids, "input_ids")
         for layer in self.encoder:

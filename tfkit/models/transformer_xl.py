@@ -17,7 +17,7 @@ from ..namemap import FusedTensors, NameMap
 from ..nn import Cache, Dropout, FeedForward, StaticCache
 from ..nn.adaptive_softmax import AdaptiveEmbedding, AdaptiveSoftmax
 from ..nn.relative_attention import DistanceContext, RelativeAttention, causal_relative_bias, sinusoidal_distances
-from ._base import Model, Output, check_ids, check_target, configuration, embed_ids, normal_init, to_bool_mask
+from ._base import Model, Output, check_ids, check_target, configuration, embed_ids, normal_init, to_padding_mask
 from ._heads import label_loss
 
 
@@ -170,7 +170,7 @@ class TransformerXL(Model):
         if cache is not None and (mems is not None or isinstance(cache, StaticCache)):
             raise ValueError("a growing cache is the memory: give neither mems with it nor a static one")
         past = 0 if cache is None else cache.length
-        real = to_bool_mask("attention_mask", attention_mask, (len(ids), past + ids.size(1)))
+        real = to_padding_mask("attention_mask", attention_mask, (len(ids), past + ids.size(1)))
         x, mems = self.hidden(ids, mems, real, cache)
         return Output({**self.head_outputs(x, ids, labels), "last_hidden_state": x, "mems": mems, "cache": cache})
 

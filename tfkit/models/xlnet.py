@@ -18,7 +18,17 @@ from ..nn.relative_attention import sinusoidal_distances
 from ..nn.two_stream_attention import TwoStreamAttention, TwoStreamContext
 from . import _heads as heads
 from . import _summary_heads, bert
-from ._base import Model, Output, check_ids, configuration, embed_ids, get_activation, normal_init, to_bool_mask
+from ._base import (
+    Model,
+    Output,
+    check_ids,
+    configuration,
+    embed_ids,
+    get_activation,
+    normal_init,
+    to_bool_mask,
+    to_padding_mask,
+)
 from ._encoder import add_head
 from .transformer_xl import check_mems
 
@@ -226,7 +236,7 @@ class XLNet(Model):
             choices, given, attention_mask = heads.flatten_choices(given, attention_mask)
         ids, types, perm_mask, target_mapping = given.values()
         self.check(check_ids("input_ids", ids), types, perm_mask, target_mapping)
-        real = to_bool_mask("attention_mask", attention_mask, ids.shape)
+        real = to_padding_mask("attention_mask", attention_mask, ids.shape)
         use_mems = (c.use_mems_train if self.training else c.use_mems_eval) if use_mems is None else use_mems
         x, mems = self.encode(ids, real, types, perm_mask, target_mapping, mems, use_mems)
         return Output(

@@ -5,19 +5,58 @@ Queries are the *last* Q of the K positions where attention is causal: a cache m
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 
 from .. import tracing
 from .dropout import keep_mask
+from .mask_sharing import complement, once_per_mask
 
+texts_rule: Any = None  # which of a row's keys are of a query's own text: see `flex.texts_apart`
 attention_override: Callable | None = None  # called as `fused_attention` is, in its place: see `tfkit.substitute`
 
 
 def causal_rows(q_len, k_len, device=None):
     """The last q_len rows of a causal mask over k_len positions -> bool [Q,K]. (SDPA's counts from the top left.)"""
     return torch.ones(q_len, k_len, dtype=torch.bool, device=device).tril(k_len - q_len)
+
+
+def causal_and(mask, q_len, k_len, device=None):
+    """`causal_rows` and mask, bool [...,Q or 1,K] or None, once for all layers -> bool [...,Q,K]"""
+    if mask is None:
+        return causal_rows(q_len, k_len, device)
+    return once_per_mask(mask, ("causal", q_len, k_len), lambda: mask & causal_rows(q_len, k_len, device))
+
+
+def additive_mask(mask, causal, q_len, k_len, dtype):
+    """The mask as SDPA's kernels want it, once for all layers: given a boolean one, SDPA makes this at each call.
+
+    mask bool [...,Q or 1,K or 1] -> [...,Q or 1,K or 1], 0 where it is True, and not causally hidden, -inf elsewhere
+    """
+
+    def make():
+        visible = mask & causal_rows(q_len, k_len, mask.device) if causal else mask
+        width = visible.size(-1)
+        room = -width % 16 if mask.device.type == "cuda" and width > 1 else 0  # else the kernel there makes a copy
+        added = torch.zeros(*visible.shape[:-1], width + room, dtype=dtype, device=mask.device)[..., :width]
+        return added.masked_fill_(~visible, float("-inf"))
+
+    return once_per_mask(mask, ("additive", causal and (q_len, k_len), dtype), make)
+
+
+def hide(bias, mask):
+    """bias, -inf where the mask is False; once, where layers share the bias -> broadcast shape of both"""
+    make = lambda: bias.masked_fill(complement(mask), float("-inf"))
+    return once_per_mask(bias, "hidden", make, beside=mask)
+
+
+def empty_rows(added):
+    """Which rows of a bias on the CPU are -inf throughout -> bool [...,Q,1], and the bias with zeros there; or None and
+    None where there are none."""
+    empty = added.detach().amax(-1, keepdim=True) == float("-inf")
+    return (empty, added.masked_fill(empty, 0.0)) if empty.any() else (None, None)
 
 
 def attend_by_hand(q, k, v, *, mask=None, bias=None, causal=False, scale=None, dropout=0.0, softcap=None, sinks=None):
@@ -32,7 +71,7 @@ def attend_by_hand(q, k, v, *, mask=None, bias=None, causal=False, scale=None, d
     if bias is not None:
         scores = scores + bias
     if causal:
-        mask = _and_masks(mask, causal_rows(q.size(-2), k.size(-2), q.device))
+        mask = causal_and(mask, q.size(-2), k.size(-2), q.device)
     if sinks is not None:
         hidden = scores if mask is None else scores.masked_fill(~mask, float("-inf"))
         column = sinks.to(scores.dtype)[:, None, None].expand(*scores.shape[:-1], 1)  # [B,H,Q,1]
@@ -54,13 +93,13 @@ def attend_cpu_dropout(q, k, v, added, causal, scale, dropout):
     """
     if causal:
         added = causal_rows(q.size(-2), k.size(-2), q.device)
+    if added is not None and added.dtype == torch.bool:
+        added = additive_mask(added, False, q.size(-2), k.size(-2), q.dtype)
     scores = (q * (q.size(-1) ** -0.5 if scale is None else scale)) @ k.transpose(-2, -1)
     empty = None
     if added is not None:
-        if added.dtype == torch.bool:
-            added = torch.zeros(added.shape, dtype=q.dtype).masked_fill_(~added, float("-inf"))
-        empty = added.detach().amax(-1, keepdim=True) == float("-inf")  # rows that see nothing: zeros, in the end
-        scores.add_(added.masked_fill(empty, 0.0))
+        empty, filled = once_per_mask(added, "empty rows", lambda: empty_rows(added))  # they get zeros, in the end
+        scores.add_(added if empty is None else filled)
     weights = scores.softmax(-1)
     weights = torch.where(keep_mask(weights.shape, dropout), weights, 0.0)
     out = weights @ (v * (1 / (1 - dropout)))
@@ -70,13 +109,18 @@ def attend_cpu_dropout(q, k, v, added, causal, scale, dropout):
 def attend(q, k, v, *, mask=None, bias=None, causal=False, scale=None, dropout=0.0, softcap=None, sinks=None):
     """Scaled dot-product attention, fused (Vaswani et al. 2017, 3.2.1).
 
-    q [B,H,Q,D], k [B,H,K,D], v [B,H,K,Dv]; mask bool, True = may attend, and bias, added to the scaled scores, both
-    broadcastable to [B,H,Q,K]; causal: position i of the last Q sees keys up to itself; scale: 1/sqrt(D) unless given;
-    dropout: on the weights, at each call (pass 0.0 outside training); softcap: scores s become softcap · tanh(s /
-    softcap), before bias and mask (Gemma 2); sinks [H]: a score of each head for attending to nothing, which takes part
-    in the softmax (gpt-oss) -> [B,H,Q,Dv]
+    q [B,H,Q,D], k [B,H,K,D], v [B,H,K,Dv]; mask bool, True = may attend, or a rule (`nn.flex`), and bias, added to the
+    scaled scores, both broadcastable to [B,H,Q,K]; causal: position i of the last Q sees keys up to itself; scale:
+    1/sqrt(D) unless given; dropout: on the weights, at each call (pass 0.0 outside training); softcap: scores s become
+    softcap · tanh(s / softcap), before bias and mask (Gemma 2); sinks [H]: a score of each head for attending to
+    nothing, which takes part in the softmax (gpt-oss) -> [B,H,Q,Dv]
     A query that may attend to nothing gives zeros. Raises TypeError for a mask that is not boolean.
     """
+    if texts_rule is not None:
+        mask = texts_rule.joined_with(mask, q, k)
+    if mask is not None and not isinstance(mask, torch.Tensor):
+        how = {"bias": bias, "causal": causal, "scale": scale, "dropout": dropout, "softcap": softcap, "sinks": sinks}
+        return mask.attend(q, k, v, **how)
     if mask is not None and mask.dtype != torch.bool:
         raise TypeError(
             f"attend: mask has dtype {mask.dtype}, must be torch.bool (True = may attend); scores go in bias"
@@ -108,9 +152,10 @@ def append_sink_key(q, k, v, mask, bias, causal, sinks):
     Shapes as in `attend`, sinks [H] -> k [B,H,K+1,D], v [B,H,K+1,Dv], mask bool or None, bias [B or 1,H,Q,K+1], causal
     """
     if causal:
-        mask = _and_masks(mask, causal_rows(q.size(-2), k.size(-2), q.device))
+        mask = causal_and(mask, q.size(-2), k.size(-2), q.device)
     if mask is not None:
-        mask = F.pad(mask.expand(*mask.shape[:-1], k.size(-2)), (0, 1), value=True)
+        whole = mask.expand(*mask.shape[:-1], k.size(-2))
+        mask = once_per_mask(mask, "sinks", lambda: F.pad(whole, (0, 1), value=True))
     column = sinks.to(q.dtype).view(1, -1, 1, 1).expand(1, sinks.numel(), q.size(-2), 1)
     if bias is None:
         bias = q.new_zeros(1, 1, 1, 1)
@@ -133,11 +178,16 @@ def fused_attention(q, k, v, *, mask, bias, causal, scale, dropout):
     """The fused computation behind `attend`: it notes nothing for a trace and calls no override. Shapes as there."""
     if causal and q.size(-2) == 1:
         causal = False  # one query, the last: it sees every key
-    if causal and (mask is not None or bias is not None or q.size(-2) != k.size(-2)):
-        mask, causal = _and_masks(mask, causal_rows(q.size(-2), k.size(-2), q.device)), False
+    sizes = q.size(-2), k.size(-2)
     if bias is not None:
-        bias = bias.to(q.dtype)
-        mask = bias if mask is None else bias.masked_fill(~mask, float("-inf"))
+        own = bias
+        bias = once_per_mask(own, q.dtype, lambda: own.to(q.dtype)) if own.dtype != q.dtype else own
+        mask, causal = causal_and(mask, *sizes, q.device) if causal else mask, False
+        mask = bias if mask is None else hide(bias, mask)
+    elif mask is not None:
+        mask, causal = additive_mask(mask, causal, *sizes, q.dtype), False
+    elif causal and sizes[0] != sizes[1]:
+        mask, causal = causal_rows(*sizes, q.device), False
     if 0.0 < dropout < 1.0 and q.device.type == "cpu" and not torch.compiler.is_compiling():
         return attend_cpu_dropout(q, k, v, mask, causal, scale, dropout)
     return F.scaled_dot_product_attention(q, k, v, mask, dropout, causal, scale=scale)

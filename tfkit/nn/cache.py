@@ -7,6 +7,7 @@ from torch import nn
 from torch.utils._pytree import SequenceKey, register_pytree_node
 
 from .attention import merge_heads, scaled_dot_product_attention, split_heads
+from .mask_sharing import once_per_mask
 
 
 class CachedSelfAttention(nn.Module):
@@ -172,7 +173,9 @@ class StaticCache(Cache):
         """-> bool [...,new,max_length], False: the mask says all, as keys that are not written yet are there too"""
         visible = self.written_mask(new, device)
         if mask is not None:  # it ends where the text does
-            visible = visible & nn.functional.pad(mask, (0, self.max_length - mask.size(-1)))
+            room = (0, self.max_length - mask.size(-1))
+            both = lambda: self.written & nn.functional.pad(mask, room)
+            visible = once_per_mask(visible, "and padding", both, beside=mask)
         return visible, False
 
     def crop(self, length):

@@ -10,6 +10,7 @@ from .. import tracing
 from .attention import merge_heads, split_heads
 from .attention_kernel import attend
 from .dropout import Dropout, dropout
+from .mask_sharing import once_per_mask
 
 
 def disentangled_scores(qc, kc, qr, kr, k):
@@ -136,6 +137,8 @@ class DisentangledAttention(nn.Module):
         """q scaled -> [B,H,L,D]; as it was published, a query that is padding sees all positions alike"""
         if bias is None or not bias.requires_grad:  # the fused kernel knows no gradient of a bias
             key_mask = None if mask is None else mask[:, None, None]
+            if bias is not None and mask is not None:  # nobody else has it: no copy of that size is needed
+                bias, key_mask = bias.masked_fill_(~mask[:, None, None], float("-inf")), None
             out = attend(q, k, v, mask=key_mask, bias=bias, scale=1.0, dropout=self.dropout if self.training else 0.0)
             return out if mask is None else torch.where(mask[:, None, :, None], out, v.mean(2, keepdim=True))
         scores = q @ k.transpose(-2, -1)
@@ -146,8 +149,8 @@ class DisentangledAttention(nn.Module):
         if tracing.recorder() is not None:
             tracing.note("scores", scores.clone())
         if mask is not None:
-            both = mask[:, None, None] & mask[:, None, :, None]
-            scores = scores.masked_fill_(~both, torch.finfo(scores.dtype).min)
+            hidden = once_per_mask(mask, "pairs", lambda: ~(mask[:, None, None] & mask[:, None, :, None]))
+            scores = scores.masked_fill_(hidden, torch.finfo(scores.dtype).min)
         weights = scores.softmax(-1)
         tracing.note("weights", weights)
         return dropout(weights, self.dropout, self.training)

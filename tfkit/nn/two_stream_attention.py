@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from .attention import merge_heads, scaled_dot_product_attention, split_heads
+from .mask_sharing import complement
 from .relative_attention import RelativeScores
 
 BLOCK = 256  # queries that are looked at together
@@ -100,6 +101,6 @@ class TwoStreamAttention(RelativeScores):
             fill = (
                 bias.masked_fill if same_segment is None else bias.masked_fill_
             )  # the sum is nobody else's, the view is
-            bias = fill(~mask.unflatten(1, (count, -1))[:, None], float("-inf"))
+            bias = fill(complement(mask).unflatten(1, (count, -1))[:, None], float("-inf"))
         k, v = (x if count == 1 else x.repeat_interleave(count, dim=1) for x in (k, v))
         return self.attend_with_bias(q, k, v, bias.flatten(1, 2))

@@ -1,0 +1,222 @@
+"""Who may look at whom as a rule instead of a table, for FlexAttention (Dong et al. 2024, arXiv:2412.05496).
+
+A rule is given positions and answers for them; blocks of 128 x 128 positions in which it says no throughout are never
+computed. `attend(mask=Rule)` takes FlexAttention on a card where that pays, and elsewhere the table [B,H,Q,K] that the
+rule stands for, once for all layers.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import tracing
+from . import attention_kernel
+from .mask_sharing import once_per_mask
+
+Test = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
+SHORTEST = 1024  # queries: below that a table costs little, and compiling takes a minute
+
+
+class Rule:
+    """sees(b, h, q, k) -> bool, of int tensors that broadcast: whether query q of head h in row b may attend to key k.
+    batch, heads: how many it tells apart, 1: they are all alike. Rules are joined by & and |."""
+
+    def __init__(self, sees: Test, batch: int = 1, heads: int = 1) -> None:
+        self.sees, self.batch, self.heads = sees, batch, heads
+        self.made: dict[Any, Any] = {}  # a rule belongs to one forward pass
+
+    def __and__(self, other: Rule) -> Rule:
+        return Rule(lambda b, h, q, k: self.sees(b, h, q, k) & other.sees(b, h, q, k), *self.widest(other))
+
+    def __or__(self, other: Rule) -> Rule:
+        return Rule(lambda b, h, q, k: self.sees(b, h, q, k) | other.sees(b, h, q, k), *self.widest(other))
+
+    def widest(self, other: Rule) -> tuple[int, int]:
+        """-> batch and heads of the two together"""
+        return max(self.batch, other.batch), max(self.heads, other.heads)
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """make(), or what it gave before, so that all layers share it."""
+        if key not in self.made:
+            self.made[key] = make()
+        return self.made[key]
+
+    def causal(self, q_len: int, k_len: int) -> Rule:
+        """The same rule, less what is in a query's future; queries are the last of the keys."""
+        return self.once(("causal", q_len, k_len), lambda: self & causal(k_len - q_len))
+
+    def table(self, q_len: int, k_len: int, device: Any) -> Tensor:
+        """-> bool [batch,heads,Q,K]"""
+
+        def make() -> Tensor:
+            b, h, q, k = (torch.arange(n, device=device) for n in (self.batch, self.heads, q_len, k_len))
+            seen = self.sees(b[:, None, None, None], h[:, None, None], q[:, None], k)
+            return seen.expand(self.batch, self.heads, q_len, k_len).contiguous()
+
+        return self.once(("table", q_len, k_len, device), make)
+
+    def blocks(self, q_len: int, k_len: int, device: Any) -> Any:
+        """-> torch's BlockMask"""
+        from torch.nn.attention.flex_attention import create_block_mask
+
+        rows, heads = (None if n == 1 else n for n in (self.batch, self.heads))
+        make = lambda: create_block_mask(self.sees, rows, heads, q_len, k_len, device=device)
+        return self.once(("blocks", q_len, k_len, device), make)
+
+    def attend(
+        self, q: Tensor, k: Tensor, v: Tensor, *, bias: Any, causal: bool, dropout: float, softcap: Any, sinks: Any,
+        scale: float | None,
+    ) -> Tensor:  # fmt: skip
+        """`attend` with this in place of a mask: FlexAttention where it pays, and knows all that is asked for."""
+        lengths = q.size(-2), k.size(-2)
+        rule = self.causal(*lengths) if causal else self
+        open_or_other = tracing.is_observed() or attention_kernel.attention_override is not None
+        if pays(q.device, lengths[0]) and bias is None and dropout == 0.0 and not open_or_other:
+            return attend_by_rule(q, k, v, rule, scale=scale, softcap=softcap, sinks=sinks)
+        how = {"bias": bias, "scale": scale, "dropout": dropout, "softcap": softcap, "sinks": sinks}
+        return attention_kernel.attend(q, k, v, mask=rule.table(*lengths, q.device), **how)
+
+
+def causal(past: int = 0) -> Rule:
+    """Query q, which stands after `past` other keys, sees the keys up to itself."""
+    return Rule(lambda b, h, q, k: k <= q + past)
+
+
+def window(left: int, right: int | None = None, past: int = 0) -> Rule:
+    """Each query sees `left` keys before itself and `right` after itself; as many as before unless given."""
+    right = left if right is None else right
+    return Rule(lambda b, h, q, k: (k >= q + past - left) & (k <= q + past + right))
+
+
+def keys(real: Tensor) -> Rule:
+    """real bool [B,K]: the keys that every query sees (padding; or Longformer's global tokens, as keys)"""
+    return Rule(lambda b, h, q, k: real[b, k], len(real))
+
+
+def queries(chosen: Tensor) -> Rule:
+    """chosen bool [B,Q]: the queries that see every key (global tokens, as queries)"""
+    return Rule(lambda b, h, q, k: chosen[b, q] & (k >= 0), len(chosen))
+
+
+def first_keys(count: int) -> Rule:
+    """Every query sees the first `count` keys (Xiao et al. 2023, arXiv:2309.17453)."""
+    return Rule(lambda b, h, q, k: (k < count) & (q >= 0))
+
+
+def prefix(lengths: Tensor) -> Rule:
+    """Every query sees the first lengths[b] keys, int [B]: a prefix that is read in both directions."""
+    return Rule(lambda b, h, q, k: (k < lengths[b]) & (q >= 0), len(lengths))
+
+
+def segments(of: Tensor) -> Rule:
+    """of int [B,L]: a query sees the keys of its own text."""
+    return Rule(lambda b, h, q, k: of[b, q] == of[b, k], len(of))
+
+
+class TextsRule(Rule):
+    """`segments`, for attention of whole rows over themselves, whatever mask it has."""
+
+    def __init__(self, of: Tensor) -> None:
+        super().__init__(segments(of).sees, len(of))
+        self.length = of.size(1)
+
+    def joined_with(self, mask: Any, q: Tensor, k: Tensor) -> Any:
+        """-> a rule, or a mask bool [B,1,L,L]; of another length than the rows the mask as it is"""
+        if not q.size(-2) == k.size(-2) == self.length:
+            return mask
+        if mask is None:
+            return self
+        if isinstance(mask, Rule):
+            return self.once(mask, lambda: self & mask)
+        table = self.table(self.length, self.length, q.device)
+        return once_per_mask(mask, "texts", lambda: mask & table, beside=table)
+
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, **how: Any) -> Tensor:
+        """As the parent's, which asks for nothing to be joined again."""
+        with kept_rule(None):
+            return super().attend(q, k, v, **how)
+
+
+@contextmanager
+def kept_rule(rule: TextsRule | None) -> Iterator[None]:
+    """In the block this rule holds, and no other."""
+    before, attention_kernel.texts_rule = attention_kernel.texts_rule, rule
+    try:
+        yield
+    finally:
+        attention_kernel.texts_rule = before
+
+
+def texts_apart(of: Tensor) -> AbstractContextManager[None]:
+    """In the block, attention of whole rows over themselves keeps to one text.
+
+    of int [B,L]: to which text of its row each position belongs. It holds for whatever ends in `attend`; a model with
+    attention of its own kind, or with states that run through a row, does not keep texts apart.
+    """
+    return kept_rule(TextsRule(of))
+
+
+def chosen_blocks(seen: Tensor, size: int) -> Rule:
+    """seen bool [H,N,M]: which blocks of `size` keys a block of `size` queries sees (BigBird's random blocks)"""
+    return Rule(lambda b, h, q, k: seen[h, q // size, k // size], heads=len(seen))
+
+
+@cache
+def _compiled() -> Any:
+    from torch.nn.attention.flex_attention import flex_attention
+
+    return torch.compile(flex_attention)
+
+
+@cache
+def works_on(device: torch.device) -> bool:
+    """Whether FlexAttention can be compiled for a device and gives what it should: tried once, on a small input."""
+    if device.type != "cuda":
+        return False
+    q, k, v = (torch.randn(1, 1, 128, 32, device=device) for _ in range(3))
+    try:
+        found = attend_by_rule(q, k, v, causal(), run=_compiled())
+    except Exception as error:  # whatever a compiler raises: there is another way
+        warnings.warn(f"FlexAttention is not used, it does not compile here: {str(error)[:200]}", stacklevel=2)
+        return False
+    expected = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+    return bool(torch.allclose(found, expected, atol=1e-2))
+
+
+def pays(device: torch.device, length: int) -> bool:
+    """Whether a model should give its layers a `Rule`: on a card, from `SHORTEST` positions on."""
+    return device.type == "cuda" and length >= SHORTEST and works_on(device)
+
+
+def attend_by_rule(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    rule: Rule,
+    *,
+    scale: float | None = None,
+    softcap: float | None = None,
+    sinks: Tensor | None = None,
+    run: Any = None,
+) -> Tensor:
+    """FlexAttention. Shapes, scale, softcap and sinks as of `attend`; run: what computes it,
+    compiled unless given -> [B,H,Q,Dv]. A query that may attend to nothing gives zeros."""
+    score_mod = None
+    if softcap is not None:
+        score_mod = lambda score, b, h, q_at, k_at: softcap * torch.tanh(score / softcap)
+    blocks = rule.blocks(q.size(-2), k.size(-2), q.device)
+    run = _compiled() if run is None else run
+    if sinks is None:
+        return run(q, k, v, score_mod, blocks, scale)
+    from torch.nn.attention.flex_attention import AuxRequest
+
+    out, beside = run(q, k, v, score_mod, blocks, scale, return_aux=AuxRequest(lse=True))
+    share = (beside.lse - sinks.to(beside.lse.dtype)[:, None]).sigmoid()  # of the softmax that is not the sink's
+    return (out * share[..., None]).to(q.dtype)
