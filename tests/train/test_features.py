@@ -13,6 +13,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 import tfkit
 from tfkit.tools.memory import peak_bytes
 from tfkit.train import DivergedError, checkpoint_activations, fit
+from tfkit.train.throughput import CountedOperations
 
 IDS = torch.randint(3, 50, (24, 12), generator=torch.Generator().manual_seed(0))
 
@@ -90,20 +91,35 @@ def test_accumulation_is_one_large_batch_however_ragged():
     same(whole, parts, rtol=1e-7, atol=1e-9)
 
 
-def test_recomputation_gives_the_same_gradients_for_less_memory():
+@pytest.mark.parametrize(("kind", "share"), [("layers", 0.6), ("selective", 0.9)])
+def test_recomputation_gives_the_same_gradients_for_less_memory(kind, share):
     def gradients(net):
         torch.manual_seed(1)  # dropout
         net.train()
         net(IDS, labels=IDS).loss.backward()
 
     sizes = {"d_model": 32, "n_layers": 6}
-    plain, again = model(**sizes), checkpoint_activations(model(**sizes))
+    plain, again = model(**sizes), checkpoint_activations(model(**sizes), kind)
     used, less = peak_bytes(lambda: gradients(plain)), peak_bytes(lambda: gradients(again))
     for a, b in zip(plain.parameters(), again.parameters(), strict=True):
         torch.testing.assert_close(a.grad, b.grad)
-    assert less < 0.6 * used
+    assert less < share * used
     with pytest.raises(ValueError, match=r"Linear has no nn\.ModuleList"):
         checkpoint_activations(torch.nn.Linear(2, 2))
+    with pytest.raises(ValueError, match="of kind 'all': there is layers, selective"):
+        checkpoint_activations(plain, "all")
+
+
+def test_selective_recomputation_computes_no_product_of_weights_again():
+    def products(net):
+        with CountedOperations() as counted:
+            net.train()(IDS, labels=IDS).loss.backward()
+        return counted.total
+
+    quiet = {"dropout": 0.0, "attn_dropout": 0.0}  # on a CPU attention with dropout is made of products of its own
+    plain, selective, whole = (model(**quiet) for _ in range(3))
+    checkpoint_activations(selective, "selective"), checkpoint_activations(whole)
+    assert products(plain) == products(selective) < products(whole)
 
 
 def test_bfloat16_computes_in_half_and_keeps_whole_weights():

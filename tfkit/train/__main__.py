@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import inspect
 import math
 import sys
 from collections.abc import Callable, Sequence
@@ -24,18 +25,20 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 import tfkit
+from tfkit.nn.flex import texts_apart
 from tfkit.objectives import trainable
 from tfkit.objectives.chunked_cross_entropy import chunked_logits
 from tfkit.text import vocabulary
 from tfkit.text.vocabulary import Tokenizer
-from tfkit.train.activation_checkpointing import checkpoint_activations
+from tfkit.train.activation_checkpointing import KINDS, checkpoint_activations
 from tfkit.train.loop import DivergedError, fit
-from tfkit.train.packed_dataset import PackedDataset
+from tfkit.train.packed_dataset import PackedDataset, positions_in_texts
 from tfkit.train.prepare import objective, prepare
 from tfkit.train.process_group import ProcessGroup, layers
 from tfkit.train.schedules import linear_rate
 from tfkit.train.throughput import operations_per_token, peak_memory, product_rate
 
+SEPARABLE = ("causal_lm", "masked_lm")  # objectives whose rows are as long as those of the text
 PRECISIONS = {"float32": torch.float32, "tf32": torch.float32, "bfloat16": torch.bfloat16}
 
 
@@ -89,7 +92,14 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="ROWS",
         help="of the loss that are held at once; 0: all; unless given, those that fit into 128 MiB",
     )
-    parser.add_argument("--recompute", action="store_true", help="keep one layer's activations at a time")
+    parser.add_argument("--separate-texts", action="store_true", help="the texts of a row do not attend to each other")
+    parser.add_argument(
+        "--recompute",
+        nargs="?",
+        const="layers",
+        choices=KINDS,
+        help="hold the activations of one layer at a time; selective: the results of products in all layers",
+    )
     parser.add_argument(
         "--average", type=number(float, 0.0, 1.0), metavar="DECAY", help="keep a moving average of the weights as well"
     )
@@ -120,6 +130,8 @@ def check(given: argparse.Namespace, world: ProcessGroup) -> None:
         raise ValueError("--parallel fsdp needs several processes: start it with torchrun")
     if given.batch % world.size:
         raise ValueError(f"--batch {given.batch} cannot be shared evenly by {world.size} processes")
+    if given.separate_texts and (given.objective not in SEPARABLE or given.compile):
+        raise ValueError(f"--separate-texts: with --objective {' or '.join(SEPARABLE)}, and without --compile")
     with torch.device("meta"):
         config: Any = make(given, {"vocab_size": given.vocabulary}).config
     if getattr(config, "max_length", given.length) < given.length:
@@ -148,7 +160,7 @@ def run(given: argparse.Namespace, world: ProcessGroup) -> None:
     if given.precision == "tf32":
         torch.set_float32_matmul_precision("high")
     if given.recompute:
-        checkpoint_activations(model)
+        checkpoint_activations(model, given.recompute)
     average = None
     if given.average is not None:
         average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(given.average))
@@ -156,8 +168,12 @@ def run(given: argparse.Namespace, world: ProcessGroup) -> None:
             average.module = world.spread(average.module, "fsdp")  # type: ignore[assignment]
     spread = world.spread(model, given.parallel)
     special = [i for i in (words.pad_id, words.start_id, words.end_id) if i is not None]
-    batches = PackedDataset(given.out / "rows.npy", goal, given.batch, special, world)
-    throughput = Throughput(model, next(iter(batches(torch.Generator()))), given, world)
+    end = words.end_id if given.separate_texts else None
+    batches = PackedDataset(given.out / "rows.npy", goal, given.batch, special, world, end)
+    first = next(iter(batches(torch.Generator())))
+    if first.pop("texts", None) is not None:
+        require_separate_texts(model, first["input_ids"], given.name)
+    throughput = Throughput(model, first, given, world)
     if given.compile:
         for layer in layers(model):
             layer.compile()
@@ -180,10 +196,37 @@ def model_loss(rows: int | None) -> Callable[[nn.Module, Any], Tensor]:
 
     def loss(model: nn.Module, batch: Any) -> Tensor:
         with nullcontext() if rows == 0 else chunked_logits(rows or 0):
-            found: Tensor = model(**batch).loss
+            found: Tensor = run_apart(model, batch).loss
         return found
 
     return loss
+
+
+def run_apart(model: nn.Module, batch: dict[str, Tensor]) -> Any:
+    """model(**batch); where the batch has `texts`, each text by itself, with positions of its own where it can be told
+    them."""
+    texts = batch.get("texts")
+    if texts is None:
+        return model(**batch)
+    given = {name: value for name, value in batch.items() if name != "texts"}
+    inner = getattr(model, "module", model)  # under DDP
+    if getattr(inner, "head", None) == "causal_lm" and "position_ids" in inspect.signature(inner.forward).parameters:
+        given["position_ids"] = positions_in_texts(texts)
+    with texts_apart(texts):
+        return model(**given)
+
+
+@torch.no_grad()
+def require_separate_texts(model: nn.Module, ids: Tensor, name: str) -> None:
+    """Raises ValueError for a model in which one text of a row changes what is made of another."""
+    training, ids = model.training, ids[:1].to(next(model.parameters()).device)
+    texts = (torch.arange(ids.size(1), device=ids.device) >= ids.size(1) // 2).long()[None]
+    other = torch.where(texts == 0, ids.flip(1), ids)
+    model.eval()
+    one, two = (run_apart(model, {"input_ids": x, "texts": texts}).logits[texts == 1] for x in (ids, other))
+    model.train(training)
+    if not torch.allclose(one, two, atol=1e-4):
+        raise ValueError(f"--separate-texts: {name} has more than plain attention, through which texts of a row mix")
 
 
 class Throughput:

@@ -1,30 +1,64 @@
-"""Gradient checkpointing (Chen et al. 2016, arXiv:1604.06174): keep each layer's input only, compute the rest again."""
+"""Gradient checkpointing (Chen et al. 2016, arXiv:1604.06174): keep each layer's input only, compute the rest again; or
+keep what is dear to compute too (selective recomputation, Korthikanti et al. 2022, arXiv:2205.05198)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
+import torch
 from torch import nn
-from torch.utils.checkpoint import checkpoint
+from torch.utils.checkpoint import CheckpointPolicy, checkpoint, create_selective_checkpoint_contexts
 
+from tfkit.nn import attention_kernel, flex
 from tfkit.train.process_group import layers
 
+KINDS = ("layers", "selective")
+_aten = torch.ops.aten
+KEPT = {  # products of states with weights, and what a fused attention kernel gives; scores [B,H,L,L] are not kept
+    _aten.mm.default, _aten.addmm.default, _aten._scaled_dot_product_flash_attention_for_cpu.default,
+    _aten._scaled_dot_product_flash_attention.default, _aten._scaled_dot_product_efficient_attention.default,
+    _aten._scaled_dot_product_cudnn_attention.default,
+}  # fmt: skip
 
-def checkpoint_activations(model: nn.Module) -> nn.Module:
-    """From now on, training holds the activations of one layer at a time, for about a third more time a step.
 
-    Gradients stay the same, dropout included. Raises ValueError for a model without repeated layers.
+def checkpoint_activations(model: nn.Module, kind: str = "layers") -> nn.Module:
+    """From now on, training holds fewer activations and computes the others again. kind: "layers" holds those of one
+    layer at a time, for about a third more time a step; "selective" holds the results of matrix products and of
+    attention in all layers, and computes norms, activation functions and dropout again, which takes little time.
+
+    Gradients stay the same, dropout included. Raises ValueError for a model without repeated layers, or another kind.
     """
+    if kind not in KINDS:
+        raise ValueError(f"recomputation of kind {kind!r}: there is {', '.join(KINDS)}")
     blocks = layers(model)
     if not blocks:
         raise ValueError(f"{type(model).__name__} has no nn.ModuleList of layers to recompute")
     for block in blocks:
-        block.forward = partial(_checkpointed, block.forward, block)  # type: ignore[method-assign]
+        block.forward = partial(_checkpointed, block.forward, block, kind)  # type: ignore[method-assign]
     return model
 
 
-def _checkpointed(forward: Any, block: nn.Module, *args: Any, **kwargs: Any) -> Any:
+def _contexts(kind: str) -> tuple[Any, Any]:
+    """What a block is computed in, the first time and again: there texts are still to be apart."""
+    selective = create_selective_checkpoint_contexts(_policy)
+    first, again = selective if kind == "selective" else (nullcontext(), nullcontext())
+    return first, _both(again, flex.kept_rule(attention_kernel.texts_rule))
+
+
+@contextmanager
+def _both(one: Any, other: Any) -> Iterator[None]:
+    with one, other:
+        yield
+
+
+def _policy(context: Any, operation: Any, *args: Any, **kwargs: Any) -> CheckpointPolicy:
+    return CheckpointPolicy.MUST_SAVE if operation in KEPT else CheckpointPolicy.PREFER_RECOMPUTE
+
+
+def _checkpointed(forward: Any, block: nn.Module, kind: str, *args: Any, **kwargs: Any) -> Any:
     if not block.training:
         return forward(*args, **kwargs)
-    return checkpoint(forward, *args, use_reentrant=False, **kwargs)
+    return checkpoint(forward, *args, use_reentrant=False, context_fn=partial(_contexts, kind), **kwargs)

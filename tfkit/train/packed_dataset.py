@@ -30,7 +30,8 @@ class PackedDataset:
 
     All processes draw the same random numbers for the whole batch and use their own rows', so the examples do not
     depend on how many processes there are. A last batch that would not be full is left out. Raises ValueError where
-    there are fewer rows than a batch has, or the batch cannot be shared out evenly.
+    there are fewer rows than a batch has, or the batch cannot be shared out evenly. With `end_id`, which ends each
+    text, a batch has `texts` int64 [B,L], too: to which text of its row a position belongs.
     """
 
     def __init__(
@@ -40,7 +41,9 @@ class PackedDataset:
         size: int,
         special_ids: Sequence[int] = (),
         world: ProcessGroup = ALONE,
+        end_id: int | None = None,
     ) -> None:
+        self.end_id = end_id
         self.rows, self.objective, self.size, self.world = np.load(file, mmap_mode="r"), objective, size, world
         self.special = torch.tensor(special_ids, dtype=torch.int64)
         if len(self.rows) < size:
@@ -65,8 +68,24 @@ class PackedDataset:
             given.pop("special_tokens_mask", None)
             if bool(given["attention_mask"].all()):  # a mask that hides nothing would only keep attention from its
                 del given["attention_mask"]  # fastest kernel
+            if self.end_id is not None:
+                given["texts"] = texts_of(ids, self.end_id)
             yield given
 
     def read(self, index: Tensor) -> Tensor:
         """index int64 [N] -> ids int64 [N,L]"""
         return torch.from_numpy(self.rows[index.numpy()].astype(np.int64))
+
+
+def texts_of(ids: Tensor, end_id: int) -> Tensor:
+    """ids [B,L] -> the number of the text in its row that each position belongs to, the end of a text included"""
+    ends = (ids == end_id).long()
+    return ends.cumsum(1) - ends
+
+
+def positions_in_texts(texts: Tensor) -> Tensor:
+    """texts int [B,L], as from `texts_of` -> where in its text each position stands, from 0"""
+    at = torch.arange(texts.size(1), device=texts.device).expand_as(texts)
+    begins = torch.ones_like(texts, dtype=torch.bool)
+    begins[:, 1:] = texts[:, 1:] != texts[:, :-1]
+    return at - (at * begins).cummax(1).values
