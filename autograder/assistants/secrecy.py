@@ -21,6 +21,7 @@ from autograder.assistants.statement import NoStatement, definition, statement_o
 WITHHELD = "[a line of a solution was withheld]"
 SHORTEST = 12  # characters that count: what is shorter, `return x + y`, tells nothing
 LONGEST = 2000  # characters of one text: what a student's code says ends up in texts, and needs no more
+_WORDS = re.compile(r"\w+:?")  # `return logits`, squeezed: a sentence says that, too
 _NOISE = re.compile(r"[\s'\"\\]+")
 
 
@@ -37,7 +38,8 @@ def solution_lines() -> frozenset[str]:
     """
     shown = "".join(squeeze(text) for exercise in registry.exercises() for text in _shown(exercise))
     lines = {line for exercise in registry.exercises() for line in _lines_of(exercise)}
-    return frozenset(line for line in lines if len(line) >= SHORTEST and line not in shown)
+    telling = (line for line in lines if len(line) >= SHORTEST and not _WORDS.fullmatch(line))
+    return frozenset(line for line in telling if line not in shown)
 
 
 def _shown(exercise: Exercise) -> tuple[str, str]:

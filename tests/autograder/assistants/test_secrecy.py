@@ -2,7 +2,10 @@
 
 import pytest
 
+from autograder import registry
+from autograder.answers import answers
 from autograder.assistants.secrecy import LONGEST, WITHHELD, solution_lines, squeeze, withhold
+from autograder.diagnose import student_sentence
 
 LINE = "h = torch.tanh(x @ w_x + h @ w_h + b)"  # of rnn.cell's reference, in its own words
 
@@ -49,3 +52,13 @@ def test_other_texts_stay_and_long_ones_are_cut():
 def test_the_lines_are_those_of_references_and_right_answers():
     assert len(solution_lines.__wrapped__()) > 1500
     assert squeeze("return torch.ones(length, length, dtype=torch.bool).tril()") in solution_lines.__wrapped__()
+
+
+def test_no_sentence_of_the_course_is_withheld(monkeypatch):
+    lines = solution_lines.__wrapped__()
+    monkeypatch.setattr("autograder.assistants.secrecy.solution_lines", lambda: lines)
+    sentences = [
+        student_sentence(path) for exercise in registry.exercises()[::4] for path in answers(exercise, "wrong")
+    ]
+    assert len(sentences) > 200 and [text for text in sentences if withhold(text) != text] == []
+    assert withhold("Softmax is taken already: return logits.") == "Softmax is taken already: return logits."
