@@ -14,7 +14,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 FRONT := $(shell find extension/src extension/schema extension/tfkit_lab/schemas extension/style extension/package.json extension/yarn.lock \
            extension/tsconfig.json extension/schemas.mjs extension/widgets.mjs -type f -not -path '*/generated/*' 2>/dev/null)
 
-.PHONY: help setup demo lab course course-run test test-slow nightly test-wheel release fuzz test-ui check api bench bench-models bench-grading bench-widgets gpu corpus clean
+.PHONY: help setup demo lab course course-run test test-slow nightly test-wheel release fuzz test-ui check api site bench bench-models bench-grading bench-widgets gpu corpus clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -102,6 +102,14 @@ check: setup  ## lint, format and types, Python and TypeScript
 	@$(BIN)/ruff format --check --quiet . || { echo "Some files are not formatted: run \`ruff format .\`."; exit 1; }
 	@$(BIN)/mypy
 	@cd extension && jlpm types && jlpm lint:check
+
+$(STAMP)/site: pyproject.toml constraints.txt $(STAMP)/packages
+	@echo "» installing what the site is built with"
+	@$(BIN)/pip install -q -c constraints.txt $$($(BIN)/python tools/requirements.py site)
+	@touch $@
+
+site: setup $(STAMP)/site  ## site/: course, gallery, zoo, handbook and API as pages that work offline; every link is followed
+	@OMP_NUM_THREADS=1 $(BIN)/python -m tools.website site
 
 api: setup  ## build/api: the API reference, from docstrings; a warning stops it
 	@OMP_NUM_THREADS=1 $(BIN)/python tools/api_reference.py build/api

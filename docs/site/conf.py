@@ -1,0 +1,51 @@
+"""Sphinx's settings for the site; tools/website writes what it reads."""
+
+import json
+from pathlib import Path
+
+from autograder.report.formulas import mathml
+
+project = "tfkit"
+html_title = "tfkit"
+copyright = "The tfkit authors"
+root_doc = "contents"
+extensions = ["myst_parser", "sphinx_copybutton"]
+myst_enable_extensions = ["colon_fence", "dollarmath", "attrs_block"]
+myst_heading_anchors = 4
+myst_dmath_double_inline = True
+myst_links_external_new_tab = False
+suppress_warnings = ["toc.not_included", "myst.header", "misc.highlighting_failure"]
+exclude_patterns = ["landing.html"]
+templates_path = ["."]
+html_theme = "furo"
+html_theme_options = {"navigation_with_keys": True}
+html_static_path = ["_static"]
+html_css_files = ["tokens.css", "site.css"]
+html_additional_pages = {"index": "landing.html"}
+html_context = json.loads((Path(__file__).parent / "facts.json").read_text(encoding="utf-8"))
+html_copy_source = False
+html_show_sourcelink = False
+html_show_sphinx = False
+pygments_style = "friendly"
+pygments_dark_style = "github-dark"
+copybutton_prompt_text = "$ "
+copybutton_selector = "div:not(.site-output) > div.highlight > pre"
+
+
+def formula(display):
+    """A visitor that writes a formula as MathML, which browsers draw by themselves."""
+
+    def visit(translator, node):
+        from docutils.nodes import SkipNode
+
+        text = mathml(node.astext().strip(), display)
+        translator.body.append(f'<div class="math">{text}</div>' if display == "block" else text)
+        raise SkipNode
+
+    return visit
+
+
+def setup(app):
+    """Formulas without MathJax."""
+    app.add_html_math_renderer("mathml", (formula("inline"), None), (formula("block"), None))
+    app.config.html_math_renderer = "mathml"

@@ -1,0 +1,31 @@
+// Mounts the views of a page, and gives them the page's theme. Loaded once for each view, it runs once.
+(() => {
+  if (globalThis.siteViewsMounted) {
+    return;
+  }
+  globalThis.siteViewsMounted = true;
+  const load = kind => import('data:text/javascript;base64,' + globalThis.siteViews[kind]);
+  const system = matchMedia('(prefers-color-scheme: dark)');
+  const theme = () => {
+    const chosen = document.body.dataset.theme || 'auto';
+    const dark = chosen === 'dark' || (chosen === 'auto' && system.matches);
+    document.body.setAttribute('data-jp-theme-light', String(!dark));
+  };
+  theme();
+  system.addEventListener('change', theme);
+  new MutationObserver(theme).observe(document.body, { attributeFilter: ['data-theme'] });
+
+  const mount = async () => {
+    const { RecordedModel, shownPlace, linkTo } = await load('model');
+    globalThis[Symbol.for('@tfkit/lab:share')] = { link: linkTo };
+    for (const el of document.querySelectorAll('.site-view')) {
+      const state = JSON.parse(el.querySelector('script').textContent);
+      const { default: view } = await load(el.dataset.kind);
+      const model = new RecordedModel({ ...state, ...shownPlace(el.id) });
+      el.replaceChildren();
+      view.render({ model, el });
+      el.dispatchEvent(new CustomEvent('site:view', { bubbles: true, detail: model }));
+    }
+  };
+  document.addEventListener('DOMContentLoaded', mount);
+})();

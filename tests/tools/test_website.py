@@ -1,0 +1,130 @@
+"""The site: every architecture has a page, links lead somewhere, nothing comes from elsewhere, no solution is shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("nbgrader", reason="nbgrader, of the extra `grading`, is not installed")
+
+from course import build, units
+from course.settings import read
+from tfkit import registry
+from tools.website import DOCS, SiteError, book, check, outputs, pages, views, zoo
+from tools.website.__main__ import main
+
+FOLDERS = {folder.name: folder for folder in units()}
+SETTINGS = {unit.name: unit for unit in read()}
+
+
+def page_of(name: str, tmp_path: Path, language: str = "en") -> str:
+    return book.Page(FOLDERS[name], SETTINGS[name], language, tmp_path, "../").text()
+
+
+def site(tmp_path: Path, **files: str) -> Path:
+    for name, text in files.items():
+        (tmp_path / f"{name}.html").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_every_architecture_has_a_page_with_its_code_and_its_family():
+    tree = zoo.index()
+    for name, module in registry.sources().items():
+        if module.startswith("tfkit.models."):
+            text = zoo.write_page(name)
+            assert f'href="{name}.html"' in tree
+            assert f"`tfkit read {name}`" in text and "class " in text
+            assert zoo.parents()[name] is None or f"({zoo.parents()[name]}.md)" in text
+
+
+def test_an_anatomy_is_kept_and_read_again(tmp_path):
+    rows = zoo.anatomy("gpt2", tmp_path)
+    assert rows[0].parameters == 124_439_808
+    assert zoo.anatomy("gpt2", tmp_path) == rows and len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_units_page_has_its_exercises_and_none_of_their_solutions(tmp_path):
+    text = page_of("02-masks", tmp_path)
+    assert "Your turn: `masks.causal`" in text and "raise NotImplementedError" in text
+    plain = "\n" + "\n".join(check.plain_lines(text)) + "\n"
+    secrets = {name: lines for name, lines in check.hidden().items() if name.startswith("02-masks/")}
+    assert len(secrets) >= 5  # four functions and a mark scheme
+    assert not [name for name, lines in secrets.items() for run in check.runs_of(lines) if f"\n{run}\n" in plain]
+
+
+def test_a_page_with_a_solution_is_found(tmp_path):
+    solved = next(cell for cell in build.notebook(FOLDERS["02-masks"]).cells if cell.id == "solution-masks-softmax")
+    place = site(tmp_path, page=f"<pre>{solved.source.replace('<', '&lt;')}</pre>")
+    assert "shows hidden lines of 02-masks/solution-masks-softmax" in next(check.solutions(place, place.glob("*.html")))
+
+
+def test_french_pages_share_the_outputs(tmp_path):
+    text = page_of("02-masks", tmp_path, "fr")
+    assert "À vous" in text and "{image}" in text
+
+
+def test_a_view_in_a_lesson_tells_no_expression_of_the_solution():
+    kept = [output for unit in FOLDERS for cell in outputs.stored(unit).values() for output in cell["outputs"]]
+    walks = [
+        output["view"]["trace"] for output in kept if output.get("view", {}).get("trace", {}).get("kind") == "walk"
+    ]
+    assert walks and not any("code" in stage for walk in walks for stage in walk["stages"])
+
+
+def test_a_cell_that_has_changed_since_it_was_run_shows_nothing():
+    cell = next(cell for cell in build.notebook(FOLDERS["02-masks"]).cells if cell.id in outputs.stored("02-masks"))
+    assert outputs.shown("02-masks", cell)
+    cell.source += "\n"
+    assert outputs.shown("02-masks", cell) is None
+
+
+def test_broken_links_and_requests_are_named(tmp_path):
+    place = site(
+        tmp_path,
+        a='<a href="b.html#there">1</a><a href="b.html#gone">2</a><a href="c.html">3</a><a href="https://arxiv.org">4</a>',
+        b='<p id="there"><img src="https://example.org/x.png"></p>',
+    )
+    files = sorted(place.glob("*.html"))
+    assert [line.partition("> ")[2] for line in check.links(place, files)][:2] == [
+        "b.html#gone: that page has no such anchor",
+        "c.html: there is no such file",
+    ]
+    assert list(check.requests(place, files)) == ["b.html: <img> fetches https://example.org/x.png"]
+
+
+def test_links_among_documents_become_links_among_pages(tmp_path):
+    text = "[`docs/units.md`](docs/units.md) [a](docs/decisions/190-site.md#x) [code](course/build.py) `[no](x.md)` [p](http://x.org)"
+    made = pages.linked(text, "README.md", "start/readme", tmp_path)
+    assert (
+        made
+        == "[`docs/units.md`](../handbook/units.md) [a](../decisions/190-site.md#x) code `[no](x.md)` [p](http://x.org)"
+    )
+    with pytest.raises(SiteError, match="README.md links to docs/nowhere.md"):
+        pages.linked("[a](docs/nowhere.md)", "README.md", "start/readme", tmp_path)
+
+
+def test_the_guide_that_all_may_read_has_no_mark_scheme():
+    text = pages.teaching(FOLDERS["01-recurrence-to-attention"])
+    assert "## Common misconceptions" in text and "How to mark it" not in text
+
+
+def test_a_views_state_cannot_end_its_script():
+    text = views.view({"trace": {"kind": "walk", "title": "</script><b>"}}, "0", "")
+    assert "</script><b>" not in text
+
+
+def test_the_gallery_is_an_exported_page():
+    assert len(views.exported((DOCS / "gallery.html").read_text(encoding="utf-8"))) > 10
+    with pytest.raises(SiteError, match="no exported page"):
+        views.exported("<html></html>")
+
+
+@pytest.mark.slow
+def test_a_site_is_built_and_holds(tmp_path):
+    pytest.importorskip("furo", reason="the extra `site` is not installed: make site")
+    assert main([str(tmp_path / "site"), "--fast"]) == 0
+    first = (tmp_path / "site/index.html").read_text(encoding="utf-8")
+    assert json.loads(first.split('<script type="application/json">')[1].split("</script>")[0])["trace"]["nodes"]
+    assert (tmp_path / "site/searchindex.js").exists()

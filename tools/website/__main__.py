@@ -1,0 +1,178 @@
+"""Builds the site: `python -m tools.website DIR [--unit NAME …] [--without-api]`; 1 with a line for each problem."""
+
+from __future__ import annotations
+
+import argparse
+import html
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from course import build, glossary, units
+from course.settings import LessonError, Unit, read
+from tools.website import DOCS, ROOT, SiteError, book, check, pages, views, zoo
+
+LANGUAGES = {"en": "The course", "fr": "Le cours, en français"}
+HERE = DOCS / "site"
+KEPT = ROOT / "build" / "site-anatomies"
+EVERY_VIEW = ("anatomy", "attention", "corruption", "decoding", "matrices", "retrieval", "training", "walk")
+
+
+def course(source: Path, names: list[str]) -> dict[str, str]:
+    """Page -> text of the course, in each language for the units that have it."""
+    settings = {unit.name: unit for unit in read()}
+    found: dict[str, str] = {}
+    for language, title in LANGUAGES.items():
+        base = "course" if language == "en" else f"course/{language}"
+        told = [
+            folder for folder in units()
+            if folder.name in names and (language == "en" or (folder / "locale" / f"{language}.po").exists())
+        ]  # fmt: skip
+        for folder in told:
+            root = "../" * (base.count("/") + 1)
+            page = book.Page(folder, settings[folder.name], language, source / "_pictures", root)
+            found[f"{base}/{folder.name}"] = page.text()
+            if page.unknown and language == "en":
+                print(f"{folder.name}: {page.unknown} cells have changed since they were run; "
+                      f"python -m tools.website.outputs {folder.name}", file=sys.stderr)  # fmt: skip
+        found[f"{base}/index"] = contents(title, [settings[folder.name] for folder in told], language)
+    return found
+
+
+def contents(title: str, told: list[Unit], language: str) -> str:
+    """The first page of the course, a card for each unit."""
+    cards = "".join(
+        f'<a class="site-card" href="{unit.name}.html"><b>{unit.name[:2]}</b>'
+        f"<span>{html.escape(unit.title or unit.name)}</span>"
+        f"<small>{f'{unit.minutes:g} min' if unit.minutes else ''}</small></a>"
+        for unit in told
+    )
+    about = (
+        "Each unit is a notebook: read, predict, write the cell that is asked for, press **Check**. Here they are as a "
+        "book, with what their cells show and without any solution; `make lab` opens them as a student sees them."
+        if language == "en"
+        else "Chaque unité est un notebook : lire, prédire, écrire la cellule demandée, presser **Check**. Le code "
+        "reste en anglais."
+    )
+    more = ["fr/index", "glossary"] if language == "en" else []
+    return f"# {title}\n\n{about}\n\n{book.raw(f'<div class=site-cards>{cards}</div>')}\n\n" + pages.toctree(
+        [unit.name for unit in told] + more, hidden=True
+    )
+
+
+def write_sources(source: Path, names: list[str], kept: Path | None) -> None:
+    """Everything that Sphinx reads; kept: see zoo.write_page. Raises SiteError or LessonError for what does not fit."""
+    pictures = source / "_pictures"
+    found = pages.documents(pictures) | pages.handbook(pictures) | pages.library() | course(source, names)
+    found |= {f"zoo/{name}": zoo.write_page(name, kept) for name in zoo.docstrings()} | {"zoo/index": zoo.index()}
+    shown = (DOCS / "gallery.html").read_text(encoding="utf-8")
+    found["gallery"] = f"# Gallery\n\n{book.raw(views.gallery(shown, '').replace('<h1', '<h1 hidden', 1))}\n"
+    found["contents"] = "# Contents\n\n" + pages.toctree(
+        ["start/readme", "course/index", "gallery", "zoo/index", "handbook/index", "library/index", "decisions/index"],
+        hidden=True,
+    )
+    for page, text in found.items():
+        (source / f"{page}.md").parent.mkdir(parents=True, exist_ok=True)
+        (source / f"{page}.md").write_text(text, encoding="utf-8")
+    shutil.copytree(HERE, source, dirs_exist_ok=True)
+    static = source / "_static"
+    static.mkdir(exist_ok=True)
+    for file in ("site.css", "views.js", "landing.js"):
+        shutil.move(source / file, static / file)
+    shutil.copy(ROOT / "autograder" / "report" / "tokens.css", static / "tokens.css")
+    shutil.copytree(DOCS / "images", static / "images", dirs_exist_ok=True)
+    views.write_scripts(static / "views", set(EVERY_VIEW))
+    (source / "facts.json").write_text(json.dumps(facts()), encoding="utf-8")
+
+
+def facts() -> dict[str, object]:
+    """Numbers and the recorded run of the first page."""
+    trace = json.loads((HERE / "hero.json").read_text(encoding="utf-8"))
+    asked = sum(len(folder_exercises) for folder_exercises in _exercises().values())
+    return {
+        "film": views.view({"trace": trace, "step": 3}, "film", ""),
+        "walk": views.view(views.exported((DOCS / "gallery.html").read_text(encoding="utf-8"))[0], "walk", ""),
+        "units": len(build.unit_names()),
+        "exercises": asked,
+        "architectures": len(zoo.docstrings()),
+        "words": len(glossary.terms()),
+    }
+
+
+def _exercises() -> dict[str, list[str]]:
+    from course import all_exercises
+
+    found: dict[str, list[str]] = {}
+    for exercise in all_exercises():
+        found.setdefault(exercise.unit, []).append(exercise.id)
+    return found
+
+
+def sphinx(source: Path, target: Path) -> None:
+    """Build, and stop at the first warning. Raises SiteError with what Sphinx said."""
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-q",
+        "-W",
+        "--keep-going",
+        "-j",
+        "auto",
+        "-b",
+        "html",
+        str(source),
+        str(target),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise SiteError(done.stderr.replace(f"{source}/", "").strip()[-6000:])
+
+
+def api(target: Path) -> None:
+    """The API reference beside the other pages. Raises SiteError with pdoc's warnings."""
+    done = subprocess.run(
+        [sys.executable, "tools/api_reference.py", str(target)], capture_output=True, text=True, cwd=ROOT
+    )
+    if done.returncode:
+        raise SiteError(done.stderr.strip())
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Build into a folder beside, look it through, and only then replace what was there."""
+    parser = argparse.ArgumentParser(prog="python -m tools.website", description="Build the site.")
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--fast", action="store_true", help="one unit, no API reference, no anatomies: for the tests")
+    options = parser.parse_args(arguments)
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as place:
+        source, built = Path(place) / "source", Path(place) / "site"
+        try:
+            names = build.unit_names()
+            write_sources(source, names[:1] if options.fast else names, None if options.fast else KEPT)
+            sphinx(source, built)
+            if not options.fast:
+                api(built / "api")
+        except (SiteError, LessonError) as error:
+            parser.exit(1, f"site: {error}\n")
+        for left in (".doctrees", ".buildinfo", "objects.inv"):
+            path = built / left
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        found = check.problems(built)
+        if options.fast:  # it has no API reference, which pages link to
+            found = [problem for problem in found if "api/index.html: there is no such file" not in problem]
+        if found:
+            parser.exit(1, "".join(f"site: {problem}\n" for problem in found))
+        shutil.rmtree(options.directory, ignore_errors=True)
+        shutil.copytree(built, options.directory)
+    count = len(list(options.directory.rglob("*.html")))
+    print(f"{options.directory}/index.html: {count} pages in {time.monotonic() - began:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

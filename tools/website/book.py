@@ -1,0 +1,167 @@
+"""A unit of the course as a page of a book: the notebook as students get it, with what its cells show."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import re
+import shutil
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
+
+from course import build
+from course.settings import Unit
+from course.translate import in_language
+from tools.website import outputs, views
+
+STUB = "# your code here\nraise NotImplementedError"
+LONG = 24  # lines of a cell that are folded
+WORDS = {
+    "en": {
+        "exercise": "Your turn", "check": "In the notebook, **Check** (or `check(\"{id}\")`) says what is right.",
+        "predict": "Predict, before you read on", "shown": "What comes out", "code": "The code ({lines} lines)",
+        "task": "In words", "figure": "A figure; it is told in words below",
+    },
+    "fr": {
+        "exercise": "À vous", "check": "Dans le notebook, **Check** (ou `check(\"{id}\")`) dit ce qui est juste.",
+        "predict": "Prédisez, avant de lire la suite", "shown": "Ce qui en sort", "code": "Le code ({lines} lignes)",
+        "task": "En quelques mots", "figure": "Une figure ; elle est décrite en mots plus bas",
+    },
+}  # fmt: skip
+
+
+def released(folder: Path, unit: Unit, language: str) -> NotebookNode:
+    """The notebook of a unit as nbgrader releases it: without solutions and mark schemes."""
+    made = in_language(folder, build.notebook(folder, unit), language)
+    return cleared(made)
+
+
+def cleared(notebook: NotebookNode) -> NotebookNode:
+    """A source notebook through the preprocessors that take out what students may not see."""
+    from nbgrader.preprocessors import ClearHiddenTests, ClearMarkScheme, ClearSolutions
+
+    for clear in (ClearSolutions(code_stub={"python": STUB}), ClearHiddenTests(), ClearMarkScheme()):
+        notebook, _ = clear.preprocess(copy.deepcopy(notebook), {})
+    return notebook
+
+
+@cache
+def source_cells(folder: Path) -> dict[str, NotebookNode]:
+    """The English source notebook's cells by their ids: outputs are kept for these."""
+    return {cell.id: cell for cell in build.notebook(folder).cells}
+
+
+class Page:
+    """Writes one unit's MyST page; `kinds` holds which views it shows."""
+
+    def __init__(self, folder: Path, unit: Unit, language: str, pictures: Path, root: str):
+        self.folder, self.unit, self.language, self.pictures, self.root = folder, unit, language, pictures, root
+        self.words = WORDS.get(language, WORDS["en"])
+        self.kinds: set[str] = set()
+        self.unknown = 0  # cells whose outputs are not known, or are of an earlier version
+
+    def text(self) -> str:
+        """The whole page."""
+        notebook = released(self.folder, self.unit, self.language)
+        return "\n\n".join(filter(None, map(self._cell, notebook.cells))) + "\n"
+
+    def _cell(self, cell: NotebookNode) -> str:
+        role = cell.metadata.get("tfkit", {}).get("role")
+        if cell.cell_type == "markdown":
+            return self._markdown(cell, role)
+        if role == "check":
+            return ""
+        if role == "exercise":
+            name = cell.metadata.tfkit.exercise
+            return callout(
+                f"{self.words['exercise']}: `{name}`",
+                f"{fence(cell.source)}\n\n{self.words['check'].format(id=name)}",
+                "site-exercise",
+                anchor=name.replace(".", "-"),
+            )
+        if role == "predict":
+            return callout(self.words["predict"], prediction(cell.source), "site-predict")
+        if cell.source.strip() == build.CHECK_IMPORT:
+            return ""
+        return "\n\n".join([self._code(cell), *self._shown(cell)])
+
+    def _markdown(self, cell: NotebookNode, role: str | None) -> str:
+        if cell.id.startswith("answer-"):
+            return ""
+        text = re.sub(r"\]\(#([^)]+)\)", lambda link: f"](#{link[1].lower()})", cell.source)
+        if role == "task":
+            return callout(self.words["task"], re.sub(r"(?m)^#+ +(.+)$", r"**\1**", text).strip(), "site-task")
+        return text
+
+    def _code(self, cell: NotebookNode) -> str:
+        lines = cell.source.count("\n") + 1
+        if lines <= LONG and cell.metadata.tfkit.role != "setup":
+            return fence(cell.source)
+        return folded(self.words["code"].format(lines=lines), fence(cell.source))
+
+    def _shown(self, cell: NotebookNode) -> list[str]:
+        source = source_cells(self.folder).get(cell.id)
+        if source is None:
+            return []
+        found = outputs.shown(self.folder.name, source)
+        if found is None:
+            self.unknown += cell.id in outputs.stored(self.folder.name)
+            return []
+        parts = [self._output(output, f"{cell.id}-{place}") for place, output in enumerate(found)]
+        if "predicted(" in cell.source:  # whoever is to predict need not see it at once
+            return [folded(self.words["shown"], "\n\n".join(parts))]
+        return parts
+
+    def _output(self, output: dict[str, Any], name: str) -> str:
+        if "view" in output:
+            self.kinds.add(output["view"]["trace"]["kind"])
+            return raw(views.view(output["view"], name, self.root))
+        if "image" in output:
+            self.pictures.mkdir(parents=True, exist_ok=True)
+            file = f"{self.folder.name}.{output['image']}"
+            shutil.copy(outputs.FOLDER / self.folder.name / output["image"], self.pictures / file)
+            return f"```{{image}} {self.root}_pictures/{file}\n:alt: {self.words['figure']}\n:class: site-figure\n```"
+        if "markdown" in output:
+            return str(output["markdown"])
+        return fence(output["text"], "text", "site-output")
+
+
+def fence(text: str, language: str = "python", css: str = "") -> str:
+    """Code as MyST has it; the fence is longer than any in the text."""
+    ticks = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
+    return f"{ticks}{{code-block}} {language}\n" + (f":class: {css}\n" if css else "") + f"\n{text}\n{ticks}"
+
+
+def callout(title: str, body: str, css: str, anchor: str = "") -> str:
+    """A box with a title."""
+    mark = f"({anchor})=\n" if anchor else ""
+    return f"{mark}:::::{{admonition}} {title}\n:class: {css}\n\n{body}\n:::::"
+
+
+def folded(title: str, body: str) -> str:
+    """What is opened by a click; works without scripts."""
+    begin = raw(f'<details class="site-fold"><summary>{title}</summary>')
+    return f"{begin}\n\n{body}\n\n{raw('</details>')}"
+
+
+def raw(text: str) -> str:
+    """HTML that goes into the page as it is."""
+    return f"``````{{raw}} html\n{text}\n``````"
+
+
+def prediction(source: str) -> str:
+    """The questions of a cell `predict("…", predict.choice("…", …), …)`, as a list."""
+    call = next(
+        node for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "predict"
+    )  # fmt: skip
+    lines = []
+    for part in call.args[1:]:
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
+            values = [argument.value for argument in part.args if isinstance(argument, ast.Constant)]
+            question, choices = values[0], values[1:] if part.func.attr == "choice" else []
+            lines.append(f"- {question}" + "".join(f"\n  - {choice}" for choice in choices))
+    return "\n".join(lines)

@@ -1,0 +1,126 @@
+"""What a site must hold: every link leads somewhere, nothing is fetched from elsewhere, no solution is shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from bs4 import BeautifulSoup
+
+from course import build, units
+
+FETCHED = {
+    "script": "src",
+    "img": "src",
+    "link": "href",
+    "iframe": "src",
+    "source": "src",
+    "video": "src",
+    "object": "data",
+}
+RUN = 3  # so many lines of a solution in a row give it away, as in the lint of a release
+SHORT = 40  # characters; less than that stands in many places by chance
+
+
+def problems(site: Path) -> list[str]:
+    """What is wrong with the built site, a line each."""
+    pages = sorted(site.rglob("*.html"))
+    return [*links(site, pages), *requests(site, pages), *solutions(site, pages)]
+
+
+@cache
+def _parsed(page: Path) -> tuple[list[tuple[str, str, str]], frozenset[str]]:
+    """(tag, attribute, value) of whatever a page leads to or fetches; and its anchors."""
+    soup = BeautifulSoup(page.read_text(encoding="utf-8"), "lxml")
+    found = [
+        (tag.name, FETCHED[tag.name], tag[FETCHED[tag.name]])
+        for tag in soup.find_all(list(FETCHED))
+        if tag.get(FETCHED[tag.name])
+    ]
+    found += [("a", "href", tag["href"]) for tag in soup.find_all("a", href=True)]
+    names = {tag["id"] for tag in soup.find_all(id=True)} | {
+        tag["name"] for tag in soup.find_all("a", attrs={"name": True})
+    }
+    return found, frozenset(names)
+
+
+def links(site: Path, pages: Iterable[Path]) -> Iterator[str]:
+    """Links within the site that lead nowhere: a file that is not there, an anchor that its page does not have."""
+    for page in pages:
+        for tag, _, value in _parsed(page)[0]:
+            address = urlsplit(value)
+            if address.scheme or address.netloc:
+                continue
+            target = page if not address.path else (page.parent / unquote(address.path)).resolve()
+            target = target / "index.html" if target.is_dir() else target
+            where = f"{page.relative_to(site)}: <{tag}> {value}"
+            if not target.is_file() or not target.is_relative_to(site.resolve()) and target != page:
+                yield f"{where}: there is no such file"
+            elif tag == "a" and _lacks(target, unquote(address.fragment)):
+                yield f"{where}: that page has no such anchor"
+
+
+def _lacks(page: Path, anchor: str) -> bool:
+    return bool(anchor) and page.suffix == ".html" and anchor not in _parsed(page)[1]
+
+
+def requests(site: Path, pages: Iterable[Path]) -> Iterator[str]:
+    """Whatever a browser would fetch from another origin: links to be clicked are none."""
+    for page in pages:
+        for tag, _, value in _parsed(page)[0]:
+            if tag != "a" and (urlsplit(value).netloc or urlsplit(value).scheme not in ("", "data")):
+                yield f"{page.relative_to(site)}: <{tag}> fetches {value}"
+    for sheet in site.rglob("*.css"):
+        for value in re.findall(
+            r"url\(\s*[\"']?([^\"')]+)|@import\s+[\"']([^\"']+)", sheet.read_text(encoding="utf-8")
+        ):
+            if re.match(r"(?:[a-z]+:)?//", "".join(value)):
+                yield f"{sheet.relative_to(site)}: fetches {''.join(value)}"
+
+
+def hidden() -> dict[str, list[str]]:
+    """Where a text comes from -> lines that no page may show: solutions and mark schemes of every unit."""
+    found: dict[str, list[str]] = {}
+    for folder in units():
+        for cell in build.notebook(folder).cells:
+            for begin, end in ((build.BEGIN, build.END), build.SCHEME):
+                pieces = re.findall(rf"{re.escape(begin)}\n(.*?){re.escape(end)}", cell.source, re.S)
+                for place, piece in enumerate(pieces):
+                    found[f"{folder.name}/{cell.id}#{place}"] = plain_lines(piece)
+    return found
+
+
+def plain_lines(text: str) -> list[str]:
+    """Without indentation, blank lines and comments: what is recognised after it was copied."""
+    lines = (re.sub(r"\s+", " ", line).strip() for line in text.splitlines())
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def shown(page: Path) -> str:
+    """A page's text, its scripts' too, a line each, without indentation."""
+    soup = BeautifulSoup(page.read_text(encoding="utf-8"), "lxml")
+    return "\n" + "\n".join(plain_lines(soup.get_text().replace("\\n", "\n"))) + "\n"
+
+
+def solutions(site: Path, pages: Iterable[Path]) -> Iterator[str]:
+    """Pages with three lines in a row of a hidden text, or the whole of a shorter one. The zoo's pages are public code,
+    written to be read by students too; what stands in them and is a solution's as well is not looked for there."""
+    texts = {name: list(runs_of(lines)) for name, lines in hidden().items()}
+    for page in pages:
+        if page.parent.name == "zoo":
+            continue
+        text = shown(page)
+        for name, runs in texts.items():
+            if run := next((run for run in runs if f"\n{run}\n" in text), None):
+                first = run.partition("\n")[0][:60]
+                yield f"{page.relative_to(site)} shows hidden lines of {name} ({first!r} …)"
+
+
+def runs_of(lines: list[str]) -> Iterator[str]:
+    """Each three lines in a row that give a text away; of a shorter one, all."""
+    size = min(RUN, len(lines))
+    runs = ("\n".join(lines[at : at + size]) for at in range(len(lines) - size + 1))
+    return (run for run in runs if len(run) >= SHORT)

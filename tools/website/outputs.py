@@ -1,0 +1,146 @@
+"""What the lessons' cells showed when they were last run: `python -m tools.website.outputs [UNIT …]` runs them anew.
+
+Kept in `docs/book`, a file for each unit and its pictures beside it. A cell's outputs are kept with a hash of its
+source: a cell that has changed since shows none until this is run again.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
+
+from course import build, units
+from tools.website import DOCS, SiteError
+
+FOLDER = DOCS / "book"
+VIEW = "application/vnd.tfkit.trace.v1+json"
+COLOURS = 64  # of a picture's palette: figures have few, and files a third of the size
+LONGEST = 6000  # characters of one printed output
+Shown = list[dict[str, Any]]
+
+
+def digest(source: str) -> str:
+    """What tells whether a cell is still the one that was run."""
+    return hashlib.sha256(source.encode()).hexdigest()[:12]
+
+
+def stored(unit: str) -> dict[str, Any]:
+    """Cell -> its source's hash and what it showed; empty for a unit that was never run."""
+    file = FOLDER / f"{unit}.json"
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+
+
+def shown(unit: str, cell: NotebookNode) -> Shown | None:
+    """What a cell of the unit shows: each a `text`, `markdown`, `image` (a file's name) or `view`. None: not known."""
+    kept = stored(unit).get(cell.id)
+    return kept["outputs"] if kept and kept["source"] == digest(cell.source) else None
+
+
+def run(unit: str) -> NotebookNode:
+    """The unit's source notebook, run from top to bottom but for its checks. Raises SiteError for a cell that stops."""
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError
+
+    folder = {folder.name: folder for folder in units()}[unit]
+    notebook = build.notebook(folder)
+    for cell in notebook.cells:
+        if cell.metadata.get("tfkit", {}).get("role") == "check":
+            cell.source = "pass"
+    with tempfile.TemporaryDirectory() as place:
+        client = NotebookClient(notebook, timeout=900, kernel_name="python3", resources={"metadata": {"path": place}})
+        try:
+            client.execute()
+        except CellExecutionError as error:
+            raise SiteError(f"{unit} stopped: {str(error).strip().splitlines()[-1]}") from None
+    return notebook
+
+
+def keep(unit: str, notebook: NotebookNode) -> Path:
+    """Replace what is kept of the unit by the outputs of `notebook`."""
+    pictures = FOLDER / unit
+    shutil.rmtree(pictures, ignore_errors=True)
+    kept = {}
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and cell.outputs and cell.metadata.get("tfkit", {}).get("role") != "predict":
+            outputs = [found for output in joined(cell.outputs) if (found := _output(output, pictures, cell.id))]
+            if outputs:
+                kept[cell.id] = {"source": digest(cell.source), "outputs": outputs}
+    file = FOLDER / f"{unit}.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return file
+
+
+def joined(outputs: list[Any]) -> list[Any]:
+    """The outputs: what was printed in pieces as one, a line that was written over as it stood last, no warnings."""
+    found: list[Any] = []
+    for output in outputs:
+        if output.output_type != "stream":
+            found.append(output)
+        elif output.name == "stdout":
+            if found and found[-1].output_type == "stream":
+                found[-1]["text"] += output.text
+            else:
+                found.append(NotebookNode(output_type="stream", text=output.text))
+    for output in found:
+        if output.output_type == "stream":
+            output["text"] = re.sub(r"[^\n]*\r(?!\n)", "", output.text)
+    return found
+
+
+def _output(output: Any, pictures: Path, cell: str) -> dict[str, Any] | None:
+    data = output.get("data", {})
+    if VIEW in data:
+        return {"view": without_code({key: value for key, value in data[VIEW].items() if key != "model_id"})}
+    if "image/png" in data:
+        return {"image": _picture(base64.b64decode(data["image/png"]), pictures, cell)}
+    if "text/markdown" in data:
+        return {"markdown": data["text/markdown"]}
+    text = (output.get("text") or data.get("text/plain") or "").rstrip()
+    if not text or ": what came out\n" in text:  # a prediction that nobody made
+        return None
+    return {"text": text if len(text) <= LONGEST else f"{text[:LONGEST]}\n…"}
+
+
+def without_code(state: dict[str, Any]) -> dict[str, Any]:
+    """A view's state less the expressions of a walk: in a lesson they are the solution's."""
+    trace = state["trace"]
+    if "stages" not in trace:
+        return state
+    stages = [{key: value for key, value in stage.items() if key != "code"} for stage in trace["stages"]]
+    return {**state, "trace": {**trace, "stages": stages}}
+
+
+def _picture(raw: bytes, pictures: Path, cell: str) -> str:
+    from PIL import Image
+
+    pictures.mkdir(parents=True, exist_ok=True)
+    number = 1 + len(list(pictures.glob(f"{cell}.*.png")))
+    image = Image.open(io.BytesIO(raw)).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    image.save(pictures / f"{cell}.{number}.png", optimize=True)
+    return f"{cell}.{number}.png"
+
+
+def main(names: list[str]) -> int:
+    """Run the named units, or all; 1 where one stops."""
+    for unit in names or build.unit_names():
+        try:
+            print(keep(unit, run(unit)))
+        except (SiteError, KeyError) as error:
+            print(f"tools.website.outputs: {error}", file=sys.stderr)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,134 @@
+"""Documents of the repository as pages of the site: where each goes, and their links among one another."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+from course import build, guide, units
+from course.settings import read
+from tools.website import DOCS, ROOT, SiteError
+from tools.website.book import raw
+
+# code in fences, links, code in lines: what comes first holds, so that neither is looked for in the other
+LINK = re.compile(
+    r"(?P<code>^(?:```|~~~).*?^(?:```|~~~)\s*$)"
+    r"|(?P<picture>!?)\[(?P<words>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<target>[^()\s]+)\)"
+    r"|`[^`\n]+`",
+    re.S | re.M,
+)
+HANDBOOK = (
+    "units",
+    "cluster",
+    "image",
+    "jupyterhub",
+    "platforms",
+    "course-timings",
+    "assistants",
+    "scale",
+    "department",
+)
+LIBRARY = (
+    "architecture", "reproductions", "benchmarks", "benchmarks-gpu", "benchmarks-grading", "benchmarks-widgets",
+    "diagnosis",
+)  # fmt: skip
+
+
+def places() -> dict[str, str]:
+    """Document of the repository -> page of the site, both without a suffix where they are Markdown's."""
+    found = {f"docs/{name}.md": f"handbook/{name}" for name in HANDBOOK}
+    found |= {f"docs/{file.stem}.md": f"library/{file.stem}" for file in DOCS.glob("*.md")}
+    found |= {f"docs/{name}.md": f"handbook/{name}" for name in HANDBOOK}
+    found |= {f"docs/decisions/{file.name}": f"decisions/{file.stem}" for file in DOCS.glob("decisions/*.md")}
+    found |= {"docs/glossary.md": "course/glossary", "docs/gallery.html": "gallery"}
+    found |= {
+        "README.md": "start/readme",
+        "CONTRIBUTING.md": "library/contributing",
+        "CHANGELOG.md": "library/changelog",
+    }
+    return {source: page for source, page in found.items() if (ROOT / source).exists()}
+
+
+def linked(text: str, source: str, page: str, pictures: Path) -> str:
+    """A document's text with its links changed to those of the site: to other pages, to pictures, which are copied;
+    of a link to what is no page the words remain. source, page: its place in the repository and in the site."""
+    known = places()
+    up = "../" * page.count("/")
+
+    def change(found: re.Match[str]) -> str:
+        picture, words, target = found["picture"], found["words"], found["target"]
+        if target is None:
+            return found[0]
+        path, _, anchor = target.partition("#")
+        if not path or re.match(r"[a-z]+:", target):
+            return found[0]
+        there = os.path.normpath(PurePosixPath(source).parent / path)
+        if there in known:
+            return f"[{words}]({up}{known[there]}.md{'#' + anchor if anchor else ''})"
+        file = ROOT / there
+        if picture and file.exists():
+            pictures.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, pictures / file.name)
+            return f"![{words}]({up}_pictures/{file.name})"
+        if not file.exists():
+            raise SiteError(f"{source} links to {target}, which is not there")
+        return words
+
+    return LINK.sub(change, text)
+
+
+def section(readme: str, heading: str) -> str:
+    """The part of the README below a heading of the second level. Raises SiteError where it has none."""
+    found = re.search(rf"(?ms)^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", readme)
+    if not found:
+        raise SiteError(f"README.md has no section {heading!r}, which a page of the site is made from")
+    return found[1].strip()
+
+
+def teaching(folder: Path) -> str:
+    """The instructor's guide of a unit (course.guide) without its mark schemes: this page anybody can read."""
+    settings = {unit.name: unit for unit in read()}
+    text = guide.guide(folder, settings[folder.name])
+    cut = re.sub(r"(?s)\n\nHow to mark it:\n\n.*?(?=\n\n(?:\*\*|#)|\Z)", "", text)
+    about = "The mark schemes are left out here; `python -m course.guide my-course` writes them for those who teach."
+    return f"{cut.strip()}\n\n{about}\n"
+
+
+def handbook(pictures: Path) -> dict[str, str]:
+    """Page -> text of the part for those who teach."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    first = linked(section(readme, "An instructor starts"), "README.md", "handbook/index", pictures)
+    guides = {f"handbook/{folder.name}": teaching(folder) for folder in units() if folder.name in build.unit_names()}
+    docs = [name for name in HANDBOOK if (DOCS / f"{name}.md").exists()]
+    toc = toctree(docs) + "\n\n" + toctree(sorted(name.partition("/")[2] for name in guides), "Unit by unit")
+    return {"handbook/index": f"# Teach with it\n\n{first}\n\n## More\n\n{toc}\n", **guides}
+
+
+def library() -> dict[str, str]:
+    """Page -> text of the entrance for those who build."""
+    names = [page.partition("/")[2] for page in places().values() if page.startswith("library/")]
+    order = [name for name in LIBRARY if name in names] + sorted(set(names) - set(LIBRARY))
+    api = raw('<p><a href="../api/index.html"><strong>API reference</strong></a>: every public name, with shapes.</p>')
+    text = f"# Build with it\n\n{api}\n\n{toctree(order, hidden=False)}\n"
+    decided = sorted(page.partition("/")[2] for page in places().values() if page.startswith("decisions/"))
+    why = f"# Decisions\n\nWhat was chosen, why, and what did not work.\n\n{toctree(decided, hidden=False)}\n"
+    return {"library/index": text, "decisions/index": why}
+
+
+def documents(pictures: Path) -> dict[str, str]:
+    """Page -> text of every document of the repository that is one."""
+    found = {}
+    for source, page in places().items():
+        if source.endswith(".md"):
+            text = (ROOT / source).read_text(encoding="utf-8")
+            found[page] = linked(text, source, page, pictures)
+    return found
+
+
+def toctree(names: Iterable[str], caption: str = "", hidden: bool = False) -> str:
+    """Sphinx's table of contents."""
+    options = [f":caption: {caption}"] * bool(caption) + [":hidden:"] * hidden + [":maxdepth: 1"]
+    return "```{toctree}\n" + "\n".join(options) + "\n\n" + "\n".join(names) + "\n```"

@@ -1,0 +1,63 @@
+"""The lab's views on a page of the site: their states in the page, their scripts in files that also work from disk."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tfkit_lab.page import STATIC
+from tfkit_lab.views import view_of
+from tools.website import SiteError
+
+STATES = re.compile(r'<script type="application/json" id="state">(.*?)</script>', re.S)
+MAIN = re.compile(r"<body><main>(.*?)</main>", re.S)
+
+
+def view(state: Mapping[str, Any], name: str, root: str) -> str:
+    """The HTML of one view; name: unique on its page; root: the way from the page to the site's, such as "../"."""
+    kind = state["trace"]["kind"]
+    packed = json.dumps(state, ensure_ascii=False).replace("<", "\\u003c")  # a token may read </script>
+    title = html.escape(str(state["trace"].get("title") or kind))
+    without = f"<noscript>{title}: this picture needs JavaScript.</noscript>"
+    needed = (f"views/{kind}.js", "views/model.js", "views.js")
+    scripts = "".join(f'<script defer src="{root}_static/{file}"></script>' for file in needed)
+    return (
+        f'<div class="site-view" id="view-{name}" data-kind="{kind}" role="group" aria-label="{title}">'
+        f'<script type="application/json">{packed}</script>{without}</div>\n{scripts}'
+    )
+
+
+def write_scripts(folder: Path, kinds: set[str]) -> None:
+    """A classic script for each kind, which holds the view's module: a browser imports no module from a file on disk.
+
+    Raises SiteError where the front end was not built.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for kind, file in {"model": STATIC / "model.js", **{kind: view_of(kind).script for kind in kinds}}.items():
+        if not file.exists():
+            raise SiteError(f"the script of {kind} was not built: `make setup` does it")
+        packed = base64.b64encode(file.read_bytes()).decode()
+        (folder / f"{kind}.js").write_text(f'(globalThis.siteViews ??= {{}})["{kind}"] = "{packed}";\n')
+
+
+def exported(page: str) -> list[dict[str, Any]]:
+    """The states of the views of an exported page (tfkit_lab.export). Raises SiteError for another page."""
+    if states := STATES.search(page):
+        return list(json.loads(states[1]))
+    raise SiteError(
+        "docs/gallery.html is no exported page: python -m tfkit_lab.export docs/gallery.py docs/gallery.html"
+    )
+
+
+def gallery(page: str, root: str) -> str:
+    """The body of an exported page, its views as those of the site. Raises SiteError for another page."""
+    states, body = exported(page), MAIN.search(page)
+    text = re.sub(r'<a class="anchor-link".*?</a>', "", body[1] if body else "")
+    for place, state in enumerate(states):
+        text = text.replace(f'<div id="view-{place}"></div>', view(state, str(place), root))
+    return re.sub(r'<div id="view-\d+"></div>', "", text)  # an exported page ends with a place for nothing

@@ -1,0 +1,186 @@
+"""A page for each architecture of the zoo: its story, its place in the family, its anatomy, its code on one page."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from tfkit import registry
+from tfkit.tools import cli
+from tfkit.tools.anatomy import Row, parts
+from tfkit.tools.read import page
+from tools.website import DOCS, ROOT
+from tools.website.book import fence, raw
+
+FIELDS = ("Parent", "Differs", "Trained")
+ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5}|[a-z-]+/\d{7})")
+DEPTH = 3  # of the tree of modules
+
+
+@lru_cache(maxsize=1)
+def docstrings() -> dict[str, str]:
+    """Architecture of ours -> its file's docstring."""
+    return {name: doc for name, doc in cli.docstrings().items() if registry.sources()[name].startswith("tfkit.models")}
+
+
+def parents() -> dict[str, str | None]:
+    """Architecture -> its parent, None for the first."""
+    named = {name: cli.parent(doc) for name, doc in docstrings().items()}
+    return {name: its if its in named else None for name, its in named.items()}
+
+
+def children(name: str | None) -> list[str]:
+    """Those whose parent it is."""
+    return [child for child, its in parents().items() if its == name]
+
+
+def title(name: str) -> str:
+    """What the architecture is called, by the first words of its file."""
+    first = docstrings()[name].partition("\n")[0]
+    return re.split(r" \(|: |, |\. ", first)[0].strip().rstrip(".")
+
+
+def ancestors(name: str) -> list[str]:
+    """From the first of the family to the parent."""
+    its = parents()[name]
+    return [*ancestors(its), its] if its else []
+
+
+def story(name: str) -> str:
+    """The docstring: its first sentence, its fields as a list, what else it says; papers on arXiv as links."""
+    told: list[str] = []
+    for paragraph in re.split(r"\n\s*\n", docstrings()[name]):
+        rows = re.split(rf"(?m)^(?=(?:{'|'.join(FIELDS)}) )", paragraph)
+        for row in filter(None, map(str.strip, rows)):
+            field, _, rest = row.partition(" ")
+            words = re.sub(r"\s+", " ", rest if field in FIELDS else row)
+            told.append(f"**{field}.** {_linked(words)}" if field in FIELDS else _linked(words))
+    return "\n\n".join(told)
+
+
+def _linked(words: str) -> str:
+    plain = re.sub(r"([*_<>$|])", r"\\\1", words) if "`" not in words else words
+    return ARXIV.sub(r"[arXiv:\1](https://arxiv.org/abs/\1)", plain)
+
+
+def anatomy(name: str, kept: Path) -> list[Row]:
+    """The rows of `tfkit anatomy`. No weights are allocated, but the largest models take seconds: they are kept in a
+    file of the folder `kept` until a file of the library's models or layers changes."""
+    file = kept / f"{name}-{_version()}.json"
+    if file.exists():
+        return [Row(*row) for row in json.loads(file.read_text(encoding="utf-8"))]
+    import torch
+
+    from tfkit.hub import from_config
+
+    with torch.device("meta"):
+        model = from_config(name)
+    rows = list(parts(type(model).__name__, model, DEPTH))
+    kept.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(rows), encoding="utf-8")
+    return rows
+
+
+@lru_cache(maxsize=1)
+def _version() -> str:
+    files = sorted(file for part in ("models", "nn") for file in (ROOT / "tfkit" / part).rglob("*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
+
+
+def _anatomy_table(rows: list[Row]) -> str:
+    lines = []
+    for title, count, kind, shapes in rows:
+        indent = (len(title) - len(title.lstrip())) * 0.55 + 0.4
+        lines.append(
+            f"<tr><th scope=row style='padding-left:{indent:.2f}em'>{html.escape(title.strip())}</th>"
+            f"<td>{count:,}</td><td>{kind}</td><td>{html.escape(shapes)}</td></tr>"
+        )
+    head = "<thead><tr><th>module</th><th>parameters</th><th>class</th><th>weights</th></tr></thead>"
+    table = f'<table class="site-anatomy">{head}<tbody>{"".join(lines)}</tbody></table>'
+    return raw(f'<div class="table-wrapper">{table}</div>')
+
+
+def measured(name: str) -> str:
+    """Its rows in the benchmarks, with their head; empty where it has none."""
+    lines = (DOCS / "benchmarks.md").read_text(encoding="utf-8").splitlines()
+    head = next(place for place, line in enumerate(lines) if line.startswith("|  | tokens |"))
+    rows = [line for line in lines[head:] if line.startswith(f"| {name} |")]
+    return "\n".join([lines[head], lines[head + 1], *rows]) if rows else ""
+
+
+def claims(name: str) -> list[str]:
+    """Names of the claims whose file builds or names the architecture."""
+    folder = ROOT / "tfkit" / "claims"
+    asked = re.compile(rf"[\"']{name}[\"']|models\.{name}\b|import {name}\b")
+    return [file.stem for file in sorted(folder.glob("[!_]*.py")) if asked.search(file.read_text(encoding="utf-8"))]
+
+
+def presets(name: str) -> list[str]:
+    """The published sizes that it knows."""
+    module: Any = registry.load(name)
+    return list(getattr(module, "PRESETS", {}))
+
+
+def write_page(name: str, kept: Path | None = None) -> str:
+    """The page of one architecture, in MyST; without its anatomy where no folder is given to keep it in."""
+    text = [f"# {title(name)}", story(name)]
+    text.append("## In the family\n\n" + _family(name))
+    if sizes := presets(name):
+        text.append("## Published sizes\n\n" + " · ".join(f"`{size}`" for size in sizes))
+    if table := measured(name):
+        text.append(
+            "## Measured\n\nThe same weights in transformers and here; time or memory of theirs over ours, above 1 is "
+            f"better ([how it was measured](../library/benchmarks.md)).\n\n{table}"
+        )
+    if tried := claims(name):
+        linked = ", ".join(f"[{claim}](../library/reproductions.md#{claim})" for claim in tried)
+        text.append(f"## Claims of the papers, tried at small scale\n\n{linked}")
+    if kept is not None:
+        told = f"Modules, parameters and shapes, as `tfkit anatomy {name}` prints them."
+        text.append(f"## Anatomy\n\n{told}\n\n{_anatomy_table(anatomy(name, kept))}")
+    told = (
+        f"`tfkit read {name}`: the architecture as one would write it to understand it. It runs alone, with torch, and "
+        "loads the model's own weights; the tests hold outputs and gradients of both together."
+    )
+    text.append(f"## On one page\n\n{told}\n\n{fence(page(name))}")
+    return "\n\n".join(text) + "\n"
+
+
+def _family(name: str) -> str:
+    way = [f"[{title(its)}]({its}.md)" for its in ancestors(name)] + [f"**{title(name)}**"]
+    lines = [" → ".join(way)]
+    if its := parents()[name]:
+        lines.append(f"`tfkit diff {its} {name}` shows what changes, on the page and in the model.")
+    if found := children(name):
+        rows = "\n".join(f"- [{title(child)}]({child}.md): {_told(child)}" for child in found)
+        lines.append(f"What came of it:\n\n{rows}")
+    return "\n\n".join(lines)
+
+
+def _told(name: str) -> str:
+    return _linked(cli.differs(docstrings()[name]))
+
+
+def index() -> str:
+    """The zoo's first page: the tree of all, each with its first difference."""
+    names = sorted(docstrings())
+
+    def branch(name: str) -> str:
+        below = "".join(map(branch, children(name)))
+        said = html.escape(cli.differs(docstrings()[name]).replace("`", ""))
+        below = f"<ul>{below}</ul>" if below else ""
+        return f'<li><a href="{name}.html">{html.escape(title(name))}</a> <span>{said}</span>{below}</li>'
+
+    tree = f'<ul class="site-tree">{"".join(map(branch, children(None)))}</ul>'
+    toc = "```{toctree}\n:hidden:\n:maxdepth: 1\n\n" + "\n".join(names) + "\n```"
+    return (
+        f"# The zoo\n\n{len(names)} architectures, from the recurrent network with attention to the decoders of today. "
+        "Each is a file that says in its first lines what differs from its parent; they load the published "
+        "checkpoints and give their numbers. The tree shows who came of whom, and what each changed.\n\n"
+        f"{raw(tree)}\n\n{toc}\n"
+    )
