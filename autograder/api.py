@@ -18,7 +18,8 @@ class Limits:
     """What one box may use while it holds one student's code for one exercise."""
 
     wall_s: float = 60.0  # the whole life of the box
-    call_s: float = 10.0  # of the processor, one call, one cell; three times as much on the wall
+    call_s: float = 10.0  # of the processor, one call, one cell
+    backstop: float | None = None  # times that on the wall; None: three
     memory_mb: int = 2048
     processes: int = 64
     output_bytes: int = 1 << 18

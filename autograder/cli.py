@@ -13,6 +13,7 @@ from typing import Any
 from autograder import misconceptions, registry, trouble
 from autograder.api import Exercise, Verdict, with_hints
 from autograder.benchmark import command as benchmark
+from autograder.capstone import command as capstone
 from autograder.report.text import plain, verdict_text
 from tfkit_course import install
 
@@ -88,6 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     benchmark.add_parsers(
         commands.add_parser("benchmark", help="graders over our right and wrong answers; the dataset")
     )
+    capstone.add(commands.add_parser("capstone", help="train and measure language models within a budget"), BadInput)
     commands.add_parser("list", help="exercise ids, a line each").set_defaults(run=_list)
     commands.add_parser("doctor", help="sandbox, devices, versions; what is missing").set_defaults(run=_doctor)
     corpus = commands.add_parser("corpus", help="grade our own right and wrong answers")

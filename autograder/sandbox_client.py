@@ -225,7 +225,7 @@ class SandboxClient:
         number = next(self._ids)
         self._functions = []
         work_s, left_s = seconds or self.limits.call_s, max(self._end - time.monotonic(), 0.01)
-        limit = _Limit(self._box, min(work_s, left_s), min(work_s * BACKSTOP, left_s))
+        limit = _Limit(self._box, min(work_s, left_s), min(work_s * (self.limits.backstop or BACKSTOP), left_s))
         question = {"id": number, "op": op, "seconds": limit.work_s, "wall": limit.wall_s, "most": self._most,
                     "body": body}  # fmt: skip
         self._send(question, limit.deadline)
@@ -369,6 +369,10 @@ class Handle:
     def method(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """A method on these arguments."""
         return self.student._call([self, name], args, kwargs)
+
+    def method_within(self, seconds: float, name: str, *args: Any) -> Any:
+        """A method that may take `seconds` of the processor, where `Limits.call_s` would not be enough."""
+        return self.student._ask("call", {"target": [self, name], "args": list(args), "kwargs": {}}, seconds)
 
     def attribute(self, name: str) -> Any:
         """One of its attributes: data as it is, anything else as a Ref."""

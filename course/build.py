@@ -9,6 +9,10 @@ fits: it stands in each function and in each method of a class, so that a releas
 A cell with `role="predict"` is one call `predict("02.mask", …)` (tfkit_lab.predict), below the words that lead to it; a
 later cell has to compare it with what comes out, `predicted("02.mask").compare(…)`. The imports are added here.
 
+A cell with `role="project" project="a-name" points=10` is code of the student's own that no exercise grades: nbgrader's
+manually graded answer. What is between the marks of a solution is in no release; the capstone's is measured by
+`autograder capstone`.
+
 A markdown cell with `role="task" task="a-name" points=2` is a question that a person marks: nbgrader's task cell. What
 stands in it between `### BEGIN MARK SCHEME` and `### END MARK SCHEME` is for those who mark, and is in no release.
 
@@ -150,6 +154,8 @@ class _Cells:
             self._add_task(cell.source, str(cell.metadata.get("task", "")), cell.metadata.get("points"))
         elif cell.cell_type == "markdown":
             self.cells.append(new_markdown_cell(cell.source, id=self._next("text")))
+        elif cell.metadata.get("role") == "project":
+            self._add_project(cell.source, str(cell.metadata.get("project", "")), cell.metadata.get("points"))
         else:
             self._add_code(cell.source, cell.metadata.get("role"), cell.metadata.get("exercise"))
         if len(self.cells) == 1:
@@ -223,6 +229,19 @@ class _Cells:
         metadata = {"nbgrader": marks, "tfkit": {"role": "task"}}
         self.cells.append(new_markdown_cell(source, id=marks["grade_id"], metadata=metadata))
         self.cells.append(new_markdown_cell(ANSWER, id=f"answer-{name}"))
+
+    def _add_project(self, source: str, name: str, points: object) -> None:
+        """Code that the student writes, and that is given its points by hand or by a command of its own."""
+        where = f"{self.unit}/lesson.py: the project {name or _first_line(source)!r}"
+        marks = _nbgrader(f"project-{name}", points=points if _is_number(points) else None, grade=True, solution=True)
+        if not name or "points" not in marks:
+            raise LessonError(f'{where} needs project="a-name" and points=10, say, on its line')
+        if not source.count(BEGIN) or source.count(BEGIN) != source.count(END):
+            raise LessonError(f"{where} needs a solution, between {BEGIN} and {END}")
+        if any(cell.id == marks["grade_id"] for cell in self.cells):
+            raise LessonError(f"{where} comes twice; give each its own name")
+        metadata = {"nbgrader": marks, "tfkit": {"role": "project"}}
+        self.cells.append(new_code_cell(source, id=marks["grade_id"], metadata=metadata))
 
     def _add_exercise(self, source: str, exercise_id: str | None) -> None:
         if exercise_id not in self.own or exercise_id in self.done:

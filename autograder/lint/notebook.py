@@ -123,7 +123,7 @@ def leaning_tests(notebook: NotebookNode) -> Problems:
             mine = _bound(tree(cell), imports=bool(marks(cell).get("solution")))
             free |= dict.fromkeys(mine - safe, _name(cell))
     for cell in cells:
-        if marks(cell).get("grade") and not CHECKED.match(cell.source.strip()):
+        if marks(cell).get("grade") and not marks(cell).get("solution") and not CHECKED.match(cell.source.strip()):
             used = {node.id for part in tree(cell) for node in ast.walk(part) if isinstance(node, ast.Name)}
             for name in sorted(used & free.keys()):
                 yield _name(cell), (f"uses {name!r} from cell {free[name]}, which students can change into anything: "

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from autograder.capstone.results import leaderboard
 from autograder.report.misconceptions import misconceptions
 from tfkit_lab.course import MAX_BYTES, MAX_DEPTH
 
@@ -31,6 +32,21 @@ def course_folders(root: Path) -> Iterator[Path]:
             folders[:] = []
         deep = len(here.relative_to(root).parts) >= MAX_DEPTH
         folders[:] = [] if deep else sorted(f for f in folders if f[0] not in "._" and f != "node_modules")
+
+
+def leaderboards(root: Path) -> list[dict[str, Any]]:
+    """The capstones of the course folders under root: who asked to be listed, best first, and how many did not.
+
+    Nobody is named but by what they chose to be called. A file that cannot be read is no leaderboard.
+    """
+    found = []
+    for course in course_folders(root):
+        try:
+            boards = list(leaderboard(course))
+        except (ValueError, OSError):
+            continue
+        found += [{"course": course.relative_to(root).as_posix(), **board} for board in boards]
+    return found
 
 
 def _assignments(root: Path, course: Path) -> Iterator[dict[str, Any]]:

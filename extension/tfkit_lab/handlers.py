@@ -187,6 +187,16 @@ class PredictionsHandler(_Handler):
         self.finish(json.dumps({"predictions": found}))
 
 
+class LeaderboardHandler(_Handler):
+    """GET: the capstone's leaderboards of the course folders under this server's folder; nobody's name is in them but
+    what a student chose to be called."""
+
+    @web.authenticated
+    async def get(self) -> None:
+        """The leaderboards: 200 with one for each course and assignment that was measured."""
+        self.finish(json.dumps({"leaderboards": await asyncio.to_thread(classes.leaderboards, self.root)}))
+
+
 class FamilyHandler(_Handler):
     """GET: the architectures, their parents and what each does differently."""
 
@@ -218,5 +228,6 @@ def add_routes(web_app: Any) -> None:
     web_app.settings.setdefault("tfkit_building", asyncio.Semaphore(1))
     handlers = {"course": CourseHandler, "check": CheckHandler, "class": ClassHandler, "family": FamilyHandler}
     handlers |= {"progress": ProgressHandler, "predictions": PredictionsHandler, "page": PageHandler}
+    handlers["leaderboard"] = LeaderboardHandler
     handlers["anatomy/([a-z0-9_]+(?:/[a-z0-9_]+)?)"] = AnatomyHandler
     web_app.add_handlers(".*$", [(url_path_join(base, "tfkit", name), handler) for name, handler in handlers.items()])

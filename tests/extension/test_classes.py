@@ -56,3 +56,20 @@ async def test_the_route(jp_fetch, jp_root_dir):
     answer = json.loads((await jp_fetch("tfkit", "class")).body)
     assert answer["python"] == sys.executable
     assert answer["assignments"][0]["students"][0]["verdicts"]["masks.causal"]["score"] == 2.0
+
+
+def test_the_leaderboard_has_who_asked_and_nobodys_name(tmp_path):
+    graded(tmp_path, "ada", RIGHT, assignment="17-capstone")
+    row = {"bits": 0.7, "floor": 0.6, "excess": 0.1, "seconds": 118.0, "called": "", "listed": True}
+    kept = {"17-capstone": {"ada": row, "ben": {**row, "listed": False}}}
+    (tmp_path / "course" / "capstone.json").write_text(json.dumps(kept))
+    (board,) = classes.leaderboards(tmp_path)
+    assert (board["course"], board["assignment"], board["others"], len(board["rows"])) == (
+        "course",
+        "17-capstone",
+        1,
+        1,
+    )
+    assert "ada" not in json.dumps(board)
+    (tmp_path / "course" / "capstone.json").write_text("{")
+    assert classes.leaderboards(tmp_path) == []

@@ -407,6 +407,16 @@ async def test_a_class_sees_its_predictions_without_names(jp_fetch, jp_root_dir,
     assert one["by"][0]["student"] == "ada"
 
 
+async def test_the_leaderboard_is_served_without_names(jp_fetch, jp_root_dir):
+    for folder in ("source", "autograded"):
+        (jp_root_dir / "my" / folder).mkdir(parents=True)
+    row = {"bits": 0.7, "floor": 0.6, "excess": 0.1, "seconds": 118.0, "called": "The Parrot", "listed": True}
+    (jp_root_dir / "my" / "capstone.json").write_text(json.dumps({"17-capstone": {"ada": row}}))
+    body = (await jp_fetch("tfkit", "leaderboard")).body
+    (board,) = json.loads(body)["leaderboards"]
+    assert (board["rows"][0]["called"], board["course"]) == ("The Parrot", "my") and b"ada" not in body
+
+
 async def test_the_course_counts_the_predictions_that_were_made(jp_fetch, jp_root_dir):
     notebook(jp_root_dir / "02-masks" / "02-masks.ipynb", (EXERCISE, "The future"))
     path = jp_root_dir / "02-masks" / "02-masks.ipynb"

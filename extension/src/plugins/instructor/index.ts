@@ -7,6 +7,7 @@ import { Widget } from '@lumino/widgets';
 import { stateIcons } from '../../shared/icons';
 import { request } from '../../shared/server';
 import { h } from '../../widgets/dom';
+import { ILeaderboard, leaderboards } from './leaderboard';
 import { IPrediction, Predictions } from './predictions';
 
 const SHOW = 'tfkit:show-class';
@@ -92,6 +93,7 @@ class ClassPanel extends Widget {
         this._settings,
         'class'
       );
+      const { leaderboards: boards } = await request<{ leaderboards: ILeaderboard[] }>(this._settings, 'leaderboard');
       const none = h(
         'p',
         {},
@@ -100,6 +102,7 @@ class ClassPanel extends Widget {
       this.node.replaceChildren(
         header,
         this._predictions.node,
+        ...leaderboards(boards, this._trans),
         ...(assignments.length ? assignments.map(one => this._assignment(one, python)) : [none])
       );
       await this._live();

@@ -1,0 +1,137 @@
+"""`autograder capstone`: one file, a whole class, or the class's leaderboard."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from autograder.capstone import results
+from autograder.capstone.settings import Terms, read
+
+NAME = "17-capstone"
+CELL = "project-language-model"  # whose points a person could give as well: nbgrader's manual score
+
+
+def add(command: argparse.ArgumentParser, bad_input: type[Exception]) -> None:
+    """The arguments of the command; `bad_input` is raised for a request that makes no sense."""
+    how = command.add_subparsers(required=True, metavar="WHAT")
+    check = how.add_parser("check", help="train and measure the LanguageModel of notebooks or Python files")
+    check.add_argument("files", nargs="+", type=Path, metavar="FILE.{py,ipynb}")
+    check.add_argument("--course", type=Path, metavar="COURSE_DIR", help="whose course.toml says budget and bands")
+    check.add_argument("--seconds", type=float, help="another budget of the processor, to try something")
+    check.add_argument("--seed", help="of the language: the same one again")
+    check.add_argument("--trust", action="store_true", help="where there is no sandbox, run the code NOT ISOLATED")
+    check.add_argument("--json", action="store_true", help="one object a line per file")
+    check.set_defaults(run=lambda arguments: _check(arguments, bad_input))
+    grade = how.add_parser("grade", help="measure what a class handed in, and put the points into the gradebook")
+    grade.add_argument("course", type=Path, metavar="COURSE_DIR")
+    grade.add_argument("assignment", nargs="?", default=NAME)
+    grade.add_argument("students", nargs="*", metavar="STUDENT", help="these alone; all where none is named")
+    grade.set_defaults(run=lambda arguments: _grade(arguments, bad_input))
+    show = how.add_parser("show", help="the leaderboard: those who asked to be on it, without their names")
+    show.add_argument("course", type=Path, metavar="COURSE_DIR")
+    show.set_defaults(run=lambda arguments: _show(arguments, bad_input))
+
+
+def _check(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
+    from dataclasses import replace
+
+    from autograder import sandbox
+    from autograder.capstone.judge import judge
+
+    if arguments.seconds is not None and not 0 < arguments.seconds < 1e5:
+        raise bad_input(f"--seconds {arguments.seconds:g} is no budget: give a number above 0")
+    terms = _or_bad(bad_input, read, arguments.course)
+    terms = terms if arguments.seconds is None else replace(terms, seconds=arguments.seconds)
+    backend = sandbox.choose(trust=arguments.trust)
+    reached = True
+    for path in arguments.files:
+        found = judge(_or_bad(bad_input, results.sources, path), backend, terms, arguments.seed)
+        reached = reached and found.points > 0
+        told = {"file": str(path), **found.as_json()}
+        print(json.dumps(told) if arguments.json else f"{path}: {sentence(told, terms)}", flush=True)
+    return 0 if reached else 1
+
+
+def _grade(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
+    from autograder import sandbox
+    from autograder.capstone.judge import judge
+    from autograder.cluster.course import BadCourse, settings_of, students_in
+
+    course, assignment = arguments.course.resolve(), arguments.assignment
+    try:
+        coursedir = settings_of(course).coursedir
+    except BadCourse as error:
+        raise bad_input(str(error)) from None
+    terms = _or_bad(bad_input, read, course)
+    handed_in = students_in(coursedir, coursedir.submitted_directory, assignment)
+    if strange := sorted(set(arguments.students) - handed_in.keys()):
+        raise bad_input(f"{strange[0]} has handed in no {assignment}")
+    if not handed_in:
+        raise bad_input(f"{course} has no submission of {assignment}")
+    _or_bad(bad_input, results.read, course)
+    backend = sandbox.choose()
+    for student, folder in handed_in.items():
+        if arguments.students and student not in arguments.students:
+            continue
+        found = judge(_handed_in(folder / f"{assignment}.ipynb"), backend, terms)
+        results.keep(course, assignment, student, found.as_json())
+        entered = (
+            ""
+            if _enter(coursedir, assignment, student, found.points)
+            else " (not in the gradebook: autograde it first)"
+        )
+        print(f"{student}: {sentence(found.as_json(), terms)}{entered}", flush=True)
+    return 0
+
+
+def _handed_in(path: Path) -> list[str]:
+    """The code to run; nothing where the notebook is missing or broken: then no class is defined, and that is said."""
+    try:
+        return results.sources(path)
+    except (OSError, ValueError):
+        return []
+
+
+def _enter(coursedir: Any, assignment: str, student: str, points: float) -> bool:
+    """Whether the points went into the gradebook, as the manual score of the project's cell."""
+    from nbgrader.api import Gradebook, MissingEntry
+
+    with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
+        try:
+            grade = gradebook.find_grade(CELL, assignment, assignment, student)
+        except MissingEntry:
+            return False
+        grade.manual_score, grade.needs_manual_grade = points, False
+        gradebook.db.commit()
+        return True
+
+
+def _show(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
+    for board in _or_bad(bad_input, lambda course: list(results.leaderboard(course)), arguments.course):
+        print(board["assignment"])
+        for place, row in enumerate(board["rows"], 1):
+            who = row["called"] or "somebody"
+            print(f"{place:4}  {row['bits']:.3f} bits a byte, {row['excess']:.3f} above the text's own  {who}")
+        print(f"      and {board['others']} who are not listed")
+    return 0
+
+
+def sentence(found: dict[str, Any], terms: Terms) -> str:
+    """The result in a line."""
+    if found["reason"]:
+        return f"0 of {terms.points:g} points: {found['reason']}"
+    return (
+        f"{found['points']:g} of {terms.points:g} points: {found['bits']:.3f} bits a byte of new text, "
+        f"{found['excess']:.3f} above its own {found['floor']:.3f}; trained for {found['seconds']:g} s"
+    )
+
+
+def _or_bad(bad_input: type[Exception], function: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return function(*arguments)
+    except (ValueError, OSError) as error:
+        raise bad_input(str(error)) from None

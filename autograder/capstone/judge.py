@@ -1,0 +1,176 @@
+"""Trains a submission's `LanguageModel` in a box and measures it from outside.
+
+What a score rests on: the text is drawn after the student's code was loaded, so nothing that was carried in can know
+it. The new text is drawn when training is over. It goes in byte by byte: a byte is sent only when the probabilities
+for it have come back, so nothing can look ahead, whatever it does. Each answer must be a distribution over 256 bytes,
+or it counts as none; the bits are added up out here. And the text's own bits are known: fewer are no success.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import secrets
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import torch
+
+from autograder import injected_modules, registry
+from autograder.api import Limits
+from autograder.capstone.language import InventedLanguage
+from autograder.capstone.settings import Terms
+from autograder.sandbox.base import Backend
+from autograder.sandbox_client import Cell, Handle, SandboxClient, StudentError
+
+SYMBOL = "LanguageModel"
+BYTES = 256
+SUM = 1e-3  # how far the probabilities may be from adding up to one
+SAME = 1e-3  # and two answers to one prefix from each other
+SLACK = 1.25  # times the budget before `fit` is stopped: it may measure its own time on a busy machine
+BELOW = 0.1  # bits per byte below the text's own that chance may give
+BACKSTOP = 10.0  # times the budget on the wall, where many share a machine
+ANSWER_S = 20.0  # for the probabilities after 64 prefixes
+
+
+@dataclass(frozen=True)
+class CapstoneScore:
+    """bits: per byte of new text; floor: what the text itself holds; points, of: by the terms' bands; reason: what
+    stopped it, in a sentence; seconds: of the processor, in `fit`; listed, called: of the leaderboard, as asked."""
+
+    bits: float | None = None
+    floor: float | None = None
+    points: float = 0.0
+    of: float = 0.0
+    seconds: float | None = None
+    reason: str = ""
+    listed: bool = False
+    called: str = ""
+
+    @property
+    def excess(self) -> float | None:
+        """Bits per byte above the text's own."""
+        return None if self.bits is None or self.floor is None else self.bits - self.floor
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that is kept and printed."""
+        return {**asdict(self), "excess": self.excess}
+
+
+class NoResult(Exception):
+    """The submission gets no points; the message says why, to the student."""
+
+
+def judge(sources: Sequence[str], backend: Backend, terms: Terms, seed: int | str | None = None) -> CapstoneScore:
+    """The result of the cells `sources`. seed: of the language and of both texts; drawn where none is given."""
+    seed = secrets.token_hex(16) if seed is None else seed
+    limits = Limits(
+        wall_s=BACKSTOP * terms.seconds + 900, call_s=ANSWER_S, backstop=BACKSTOP, memory_mb=terms.memory_mb
+    )
+    result = CapstoneScore(of=terms.points, **wishes(sources))
+    try:
+        with SandboxClient(backend, limits) as student:
+            model = _load(student, sources)
+            language = InventedLanguage(seed)
+            seconds = _train(student, model, language.text(terms.letters, f"{seed}/train")[0], terms)
+            pieces, floor = _pieces(language, terms, f"{seed}/new")
+            bits = _bits(model, pieces)
+    except NoResult as refusal:
+        return replace(result, reason=str(refusal))
+    except StudentError as error:
+        return replace(result, reason=f"your code stopped with {error.kind}: {error.message}")
+    if bits < floor - BELOW:
+        said = f"{bits:.2f} bits a byte is less than the text holds ({floor:.2f}): no model can know so much beforehand"
+        return replace(result, reason=said)
+    return replace(result, bits=bits, floor=floor, seconds=seconds, points=terms.points_for(bits - floor))
+
+
+def wishes(sources: Sequence[str]) -> dict[str, Any]:
+    """What the student says of the leaderboard, read and not run: LEADERBOARD = True, LEADERBOARD_NAME = "…"."""
+    said: dict[str, Any] = {}
+    for source in sources:
+        try:
+            tree = ast.parse(source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        for node in tree.body:
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+                said |= {target.id: node.value.value for target in node.targets if isinstance(target, ast.Name)}
+    name = said.get("LEADERBOARD_NAME")
+    called = " ".join(name.split())[:40] if isinstance(name, str) else ""
+    return {"listed": said.get("LEADERBOARD") is True, "called": called}
+
+
+def _load(student: SandboxClient, sources: Sequence[str]) -> Handle:
+    references = dict.fromkeys(reference for one in registry.exercises() for reference in one.references)
+    student.give(injected_modules.modules([one for one in references if one.startswith("tfkit.")]))
+    outcomes = student.run_cells([Cell(f"cell-{place}", source) for place, source in enumerate(sources)])
+    errors = [cell.error for cell in outcomes if cell.error]
+    if not student.alive or student.kind(SYMBOL) != "class":
+        raise NoResult(f"no class `{SYMBOL}` is defined" + (f": a cell stopped with {errors[0]}" if errors else ""))
+    return student.build(SYMBOL)
+
+
+def _train(student: SandboxClient, model: Handle, text: str, terms: Terms) -> float:
+    """Seconds of the processor that `fit` took."""
+    ids = torch.tensor(list(text.encode("ascii")))
+    before = student.usage().cpu_s
+    try:
+        model.method_within(SLACK * terms.seconds, "fit", ids, terms.seconds)
+    except StudentError as error:
+        if error.kind == "timeout":
+            raise NoResult(
+                f"`fit` was stopped: it took more than {SLACK * terms.seconds:g} s of the processor, and "
+                f"{terms.seconds:g} s were the budget; look at time.process_time() in your loop"
+            ) from None
+        raise NoResult(f"`fit` stopped with {error.kind}: {error.message}") from None
+    return round(student.usage().cpu_s - before, 1)
+
+
+def _pieces(language: InventedLanguage, terms: Terms, seed: str) -> tuple[torch.Tensor, float]:
+    """New text: int64 [windows, length], each piece from the end of a sentence on, and the text's own bits per byte."""
+    texts = [language.text(terms.length, f"{seed}/{number}") for number in range(terms.windows)]
+    floor = sum(bits for _, bits in texts) / sum(len(text) for text, _ in texts)
+    rows = [list(("\n" + text)[: terms.length].encode("ascii")) for text, _ in texts]
+    return torch.tensor(rows), floor
+
+
+def _bits(model: Handle, pieces: torch.Tensor) -> float:
+    """Bits per byte of the pieces: for each byte, after all before it, and before it is sent."""
+    total, kept = 0.0, {}
+    for t in range(1, pieces.size(1)):
+        answer = check_distribution(model.method("log_probs", pieces[:, :t].clone()), pieces.size(0), t)
+        total -= answer.gather(1, pieces[:, t : t + 1]).sum().item()
+        if t in (3, pieces.size(1) // 2):
+            kept[t] = answer
+    for t, before in kept.items():  # alone, and after much else was asked
+        again = check_distribution(model.method("log_probs", pieces[1:2, :t].clone()), 1, t)
+        if not torch.allclose(again.exp(), before[1:2].exp(), atol=SAME):
+            raise NoResult(
+                "the same prefix got other probabilities when it was asked alone, later: rows must not see one another "
+                "and a model must not go on learning from the questions (is it in eval mode?)"
+            )
+    bits = total / math.log(2) / (pieces.size(0) * (pieces.size(1) - 1))
+    if not math.isfinite(bits):
+        raise NoResult("a byte that came had the probability 0, which costs infinitely many bits: give none of them 0")
+    return bits
+
+
+def check_distribution(answer: Any, rows: int, length: int) -> torch.Tensor:
+    """The answer as float64 log-probabilities [rows, 256]. Raises NoResult for what is no distribution."""
+    where = f"`log_probs` of {rows} prefixes of {length} bytes"
+    if not isinstance(answer, torch.Tensor) or not answer.is_floating_point():
+        raise NoResult(f"{where} must be a floating tensor, and is a {type(answer).__name__}")
+    if list(answer.shape) != [rows, BYTES]:
+        raise NoResult(f"{where} must be [{rows},{BYTES}], and is {list(answer.shape)}")
+    answer = answer.detach().double().cpu()
+    if answer.isnan().any():
+        raise NoResult(f"{where} has NaN in it")
+    total = answer.exp().sum(1)
+    if not torch.allclose(total, torch.ones_like(total), atol=SUM):
+        worst = total[(total - 1).abs().argmax()].item()
+        raise NoResult(
+            f"{where}: the probabilities of a row add up to {worst:.4g} and not to 1: is log_softmax missing?"
+        )
+    return answer

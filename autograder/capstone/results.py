@@ -1,0 +1,78 @@
+"""What the class's capstones measured: kept beside the gradebook, in `capstone.json`, and shown as a leaderboard."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+FILE = "capstone.json"
+ROLES = ("setup", "project")  # of the cells that are run; and what the student added, which has no role
+MAX_BYTES = 16 << 20
+
+
+def sources(path: Path) -> list[str]:
+    """The code that is run of a notebook (given cells, the project's, the student's own) or of a Python file.
+
+    Raises ValueError for what is neither, or cannot be read.
+    """
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        return [text]
+    if path.suffix != ".ipynb":
+        raise ValueError(f"{path} is neither a notebook (.ipynb) nor a Python file (.py)")
+    try:
+        cells = json.loads(text)["cells"]
+        code = [cell for cell in cells if cell["cell_type"] == "code"]
+        wanted = [cell for cell in code if cell.get("metadata", {}).get("tfkit", {}).get("role") in (None, *ROLES)]
+        return ["".join(cell["source"]) for cell in wanted]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ValueError(f"{path} is no notebook: it cannot be read") from None
+
+
+def keep(course: Path, assignment: str, student: str, result: dict[str, Any]) -> None:
+    """Put one student's result into the course's file; the last one counts."""
+    found = read(course)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    found.setdefault(assignment, {})[student] = {**result, "at": now}
+    handle, name = tempfile.mkstemp(dir=course, prefix=f".{FILE}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            json.dump(found, stream, indent=1, sort_keys=True)
+        Path(name).replace(course / FILE)  # whole, or not at all
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def read(course: Path) -> dict[str, dict[str, dict[str, Any]]]:
+    """Assignment -> student -> result; nothing where there is no such file. Raises ValueError where it is broken."""
+    path = course / FILE
+    if not path.exists():
+        return {}
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise ValueError("too large")
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return {str(name): dict(students) for name, students in found.items()}
+    except (ValueError, TypeError, AttributeError):
+        raise ValueError(f"{path} cannot be read: move it away, and grade the capstone again") from None
+
+
+def leaderboard(course: Path) -> Iterator[dict[str, Any]]:
+    """For each assignment, those who asked to be listed, the fewest bits above the text's own first.
+
+    Nobody's name is in it: `called` is what a student chose to be called there, or empty. How many others there are is
+    said, and not who.
+    """
+    for assignment, students in sorted(read(course).items()):
+        measured = [one for one in students.values() if isinstance(one.get("excess"), int | float)]
+        rows = [
+            {key: one.get(key) for key in ("called", "bits", "floor", "excess", "seconds")}
+            for one in sorted(measured, key=lambda one: float(one["excess"]))
+            if one.get("listed") is True
+        ]
+        yield {"assignment": assignment, "rows": rows, "others": len(students) - len(rows)}

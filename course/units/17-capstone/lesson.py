@@ -1,0 +1,249 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # 17 · Your own language model
+#
+# **The question.** You have built all the parts. What is the best language model that you can train in two minutes on one processor?
+#
+# There is no reference to agree with here, and no stub that says which lines are missing: one class, a budget, and a number that is measured. Whatever you take from the sixteen units before, each choice costs some of the same 120 seconds: width, depth, context, optimiser, schedule, tokens.
+#
+# New letters: $b_t$ the byte at place $t$.
+
+# %% role="setup"
+import math
+import time
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+# %% [markdown]
+# ## A text that nobody has seen
+#
+# Which text? Every text that exists can be found, and a model that has read the test is worth nothing. So the language is *invented*: `InventedLanguage(seed)` draws words, genders, endings, a grammar and habits, and writes as much as you like. Here you practise with seeds of your own. When your work is measured, a language is drawn that did not exist before.
+
+# %% role="demo"
+from autograder.capstone import InventedLanguage
+
+practice = InventedLanguage("practice")
+text, cost = practice.text(400_000, "to train on")
+print(text[:360])
+print(f"{len(text):,} bytes, {len(set(text))} different ones, {cost / len(text):.3f} bits a byte")
+
+# %% [markdown]
+# Look closely. Articles and adjectives agree with the noun, verbs with the subject. Who says something is named again at the end of the sentence. Verbs have favourite objects. All that can be learned; what is left is choice, and each choice has a probability that is known. Their bits add up to the number in the last line: **no honest model can do with fewer**.
+#
+# ## Bits per byte
+#
+# Perplexities of different tokenizers cannot be compared (unit 09). Bits per byte can:
+#
+# $$\text{bits per byte} = -\frac{1}{n} \sum_{t=1}^{n} \log_2 P(b_t \mid b_1 \dots b_{t-1})$$
+#
+# It is also what the text would take after compression with this model: a model of the language is a way to make it small.
+#
+# **Predict, then run.** Three models without any learning to speak of: all bytes equally likely; each byte as often as in the text; each byte by the one before it. How many bits does each need?
+
+# %% role="predict"
+predict(
+    "17.simple",
+    predict.number("All 256 bytes equally likely", within=0.01),
+    predict.number("As often as in the text", within=0.5),
+    predict.number("By the byte before", within=0.5),
+)
+
+# %% role="demo"
+guess = predicted("17.simple")
+ids = torch.tensor(list(text.encode()))
+new = torch.tensor(list(practice.text(50_000, "new")[0].encode()))
+pairs = torch.ones(256, 256).index_put((ids[:-1], ids[1:]), torch.ones(len(ids) - 1), accumulate=True) - 0.999
+once = pairs.sum(0) / pairs.sum()
+after = pairs / pairs.sum(1, keepdim=True)
+bits = [8.0, -once[new].log2().mean().item(), -after[new[:-1], new[1:]].log2().mean().item()]
+for name, found in zip(("equally likely", "as often as in the text", "by the byte before"), bits):
+    print(f"{name:24} {found:.2f} bits a byte; the text's own: {cost / len(text):.2f}")
+guess.compare(*bits)
+
+# %% [markdown]
+# From there to 0.57 is your work.
+#
+# ## What is asked
+#
+# A class `LanguageModel`, made without arguments, with two methods:
+#
+# - `fit(ids, seconds)`: `ids` is int64 `[n]`, 400,000 bytes of the language. Train until `seconds` of the *processor* are used up (`time.process_time()` tells), then return. A quarter more is tolerated, and then training is stopped and nothing counts.
+# - `log_probs(prefixes)`: `prefixes` is int64 `[N, t]`, `t` from 1 to 95 bytes, each row from the end of a sentence on. It returns `[N, 256]`: the log-probability of each byte to come next.
+#
+# **How it is measured.** Your class is trained in the box, without a network. Only then are 64 pieces of new text drawn, outside. They are asked *byte by byte*: the box gets the first byte of each piece and answers with a distribution; then it gets the second, and so on. A byte is sent only when the probabilities for it have come back.
+# So nothing can look ahead, whatever the code does: causality need not be believed, it follows from the order of the conversation. The logarithms are added up outside, too.
+#
+# Refused, each with a sentence that says why: rows that do not add up to 1 (a model could give *every* byte the probability 1, and need no bits at all); a prefix that gets another answer when it is asked again alone; training beyond the budget; a probability of 0 for what came; fewer bits than the text has.
+#
+# **Points** are given in bands of bits per byte *above the text's own*: up to 0.6, 0.25, 0.12 and 0.08 bits above are worth 3, 6, 8 and 10 points, if your course has not said otherwise.
+#
+# ## Where the seconds go
+#
+# Before you write, make a budget. A step of training takes about $6\,N$ operations for each token, $N$ weights; a processor core does some $10^{10}$ in a second. **Predict.** How many tokens can a model of 100,000 weights see in 120 seconds, in units of the text's length?
+
+# %% role="predict"
+predict("17.budget", predict.choice("How often does it read the 400,000 bytes?", "less than once", "about 5 times", "about 500 times"))
+
+# %% role="experiment"
+guess = predicted("17.budget")
+torch.set_num_threads(1)
+torch.manual_seed(0)
+WIDTHS, rates = (32, 64, 128), {}
+for width in WIDTHS:
+    layer = nn.TransformerEncoderLayer(width, 4, 4 * width, batch_first=True, norm_first=True, dropout=0.0)
+    stack = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+    mask, x = nn.Transformer.generate_square_subsequent_mask(96), torch.randn(16, 96, width)
+    for step in range(6):
+        began = time.process_time() if step == 2 else began if step > 2 else 0.0
+        stack(x, mask=mask, is_causal=True).sum().backward()
+    weights = sum(p.numel() for p in stack.parameters())
+    rates[weights] = 4 * 16 * 96 / (time.process_time() - began)
+    print(f"width {width:4}, {weights:8,} weights: {rates[weights]:9,.0f} bytes a second, the text {120 * rates[weights] / 400_000:5.1f} times in 120 s")
+times = 120 * min(rates.items(), key=lambda pair: abs(pair[0] - 100_000))[1] / 400_000
+guess.compare("less than once" if times < 1 else "about 5 times" if times < 100 else "about 500 times")
+
+# %% [markdown]
+# A wider model learns more from each byte and sees fewer of them. Unit 09's lines say that both count; where the best of them crosses your budget, you find by trying.
+#
+# ## Build it
+#
+# What helped in the units before: norm before each part, a rotation for the positions (04), tied tables (05), AdamW with warm-up and a decay that ends when the time does (06), a gated feed-forward part (13), a compiled or fused attention (14). Subword tokens (06) make sequences short, but then `log_probs` has to say what the *next byte* is: a sum over tokens.
+# Your own parts may stand in cells that you add, or come from `tfkit.nn`, which has those of all units. The code below is all that the box gets, with the cells that you add and the imports above.
+#
+# `LEADERBOARD = True` puts your result on the class's leaderboard. Nobody's name is on it, unless you choose one: `LEADERBOARD_NAME = "…"`.
+
+# %% role="project" project="language-model" points=10
+LEADERBOARD = False  # True: my bits per byte may be on the class's list
+LEADERBOARD_NAME = ""  # what to call me there; empty: "somebody"
+
+
+class LanguageModel(nn.Module):
+    CONTEXT = 96  # of the bytes before, at most these are read
+
+    def __init__(self, d_model=64, n_heads=4, n_layers=2):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.embed, self.position = nn.Embedding(256, d_model), nn.Embedding(self.CONTEXT, d_model)
+        self.n_heads, self.norm = n_heads, nn.LayerNorm(d_model)
+        self.layers = nn.ModuleList(nn.ModuleDict({
+            "norm1": nn.LayerNorm(d_model), "norm2": nn.LayerNorm(d_model),
+            "qkv": nn.Linear(d_model, 3 * d_model, bias=False), "out": nn.Linear(d_model, d_model, bias=False),
+            "up": nn.Linear(d_model, 4 * d_model), "down": nn.Linear(4 * d_model, d_model),
+        }) for _ in range(n_layers))  # fmt: skip
+        for table in (self.embed, self.position):
+            nn.init.normal_(table.weight, std=0.02)
+        ### END SOLUTION
+
+    def forward(self, ids):
+        """ids int64 [B,L] -> the logits of the next byte at each place [B,L,256]"""
+        ### BEGIN SOLUTION
+        x = self.embed(ids) + self.position.weight[: ids.size(1)]
+        for part in self.layers:
+            heads = part["qkv"](part["norm1"](x)).chunk(3, -1)
+            q, k, v = (head.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for head in heads)
+            mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2)
+            x = x + part["out"](mixed)
+            x = x + part["down"](F.gelu(part["up"](part["norm2"](x))))
+        return self.norm(x) @ self.embed.weight.T
+        ### END SOLUTION
+
+    def fit(self, ids, seconds):
+        """Train on ids int64 [n] for so many seconds of the processor."""
+        ### BEGIN SOLUTION
+        torch.manual_seed(0)
+        began, batch, peak = time.process_time(), 16, 3e-3
+        optimizer = torch.optim.AdamW(self.parameters(), lr=peak, betas=(0.9, 0.98), weight_decay=0.01)
+        ends = (ids == 10).nonzero().flatten()  # a text is asked from the end of a sentence on
+        ends = ends[ends < len(ids) - self.CONTEXT - 1]
+        while (spent := (time.process_time() - began) / seconds) < 0.97:
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(1.0, spent / 0.05 + 0.02) * (1 - spent)
+            starts = ends[torch.randint(len(ends), (batch,))]
+            rows = ids[starts[:, None] + torch.arange(self.CONTEXT + 1)]
+            loss = F.cross_entropy(self(rows[:, :-1]).transpose(1, 2), rows[:, 1:])
+            optimizer.zero_grad(), loss.backward()
+            nn.utils.clip_grad_norm_(self.parameters(), 1.0)
+            optimizer.step()
+        self.eval()
+        ### END SOLUTION
+
+    @torch.no_grad()
+    def log_probs(self, prefixes):
+        """prefixes int64 [N,t] -> the log-probabilities of the next byte [N,256]"""
+        ### BEGIN SOLUTION
+        return self(prefixes[:, -self.CONTEXT :])[:, -1].log_softmax(-1)
+        ### END SOLUTION
+
+# %% [markdown]
+# ## Try it here
+#
+# A few seconds of training say whether the code runs; the losses are in nats, over $\ln 2$ they are bits. The second half of the cell checks what the measurement checks.
+
+# %% role="experiment"
+try:
+    torch.manual_seed(0)
+    model = LanguageModel()
+    model.fit(ids, 4.0)
+    pieces = [("\n" + practice.text(96, f"piece {n}")[0])[:96] for n in range(32)]
+    rows, bits = torch.tensor([list(piece.encode()) for piece in pieces]), 0.0
+    for t in range(1, 96, 5):  # every fifth byte, to save time
+        answer = model.log_probs(rows[:, :t])
+        assert answer.shape == (32, 256) and torch.allclose(answer.exp().sum(1), torch.ones(32), atol=1e-3), "no distribution"
+        bits -= answer.gather(1, rows[:, t : t + 1]).mean().item() / math.log(2) / 19
+    print(f"after 4 seconds: {bits:.2f} bits a byte")
+    alone = model.log_probs(rows[:1, :40])
+    print("asked alone, the same answer:", torch.allclose(alone, model.log_probs(rows[:, :40])[:1], atol=1e-3))
+except NotImplementedError:
+    print("Build LanguageModel first.")
+
+# %% [markdown]
+# In a terminal, `autograder capstone check 17-capstone.ipynb` measures it as your course will: two minutes of training in the box, then byte by byte. `--seconds 10` is for trying out, and `--seed 1` draws the same language again, so that two of your versions can be compared.
+#
+# **What to try first.** Print the loss every second against the seconds. Does it still fall when the time is up? Then a smaller model, or a larger step, would have got further. Is it flat long before? Then the model is too small. Look at *where* the bits go: the first letter of a word costs most, the endings should cost nothing. If they do cost something, what would have to be remembered, and from how far back?
+#
+# ## Pitfalls
+#
+# - **The clock on the wall** runs on while others use the machine. The budget is of the processor, of all threads together.
+# - **Dropout at the end.** `eval()` belongs behind the training loop; else the same prefix gets two answers.
+# - **A context that is too long for the table.** 95 bytes are asked at most; positions must reach so far, or be cut.
+# - **Log-probabilities of tokens** are none of bytes. If you use subwords, add up over all tokens that begin with the byte.
+# - **The last step's learning rate.** A rate that has not come down by the end of the budget leaves some tenths of a bit.
+# - **Tuned to one seed.** The language that counts is another one. What is true of both is grammar; what is true of yours alone is luck.
+#
+# ## What real models changed
+#
+# | | budget | text | bits a byte |
+# |---|---|---|---|
+# | yours | 120 seconds of one processor | 400,000 bytes of an invented language | |
+# | GPT-2, 1.5 billion | not told | 40 GB of web pages | 0.93 on enwik8 (Wikipedia with its markup), never having trained on it |
+# | Transformer-XL, 277 million | | enwik8 itself, 90 MB | 0.99 |
+# | nanoGPT's and nanochat's speed runs | minutes to hours of eight cards | web pages | a target loss: the *time* is what is measured |
+
+# %% [markdown] role="task" task="what-it-cost" points=4
+# ## In your own words
+#
+# Which two choices brought most, by how many bits a byte each, and what did you try that did not help? Give the numbers of your own runs, with seed and seconds.
+#
+# ### BEGIN MARK SCHEME
+# - 1 point for one choice with a number before and after, from runs of equal budget.
+# - 1 point for a second choice, with its numbers.
+# - 1 point for something that did not help, with its number.
+# - 1 point for a reason that fits the numbers (the loss still fell, the model was too small, fewer tokens were seen).
+# - Not enough: a list of techniques without measurements.
+# ### END MARK SCHEME
+
+# %% [markdown]
+# ## Read on
+#
+# - Shannon 1951, [Prediction and Entropy of Printed English](https://doi.org/10.1002/j.1538-7305.1951.tb01366.x): bits per letter, measured by asking people byte by byte.
+# - Delétang et al. 2023, [Language Modeling Is Compression](https://arxiv.org/abs/2309.10668).
+# - Hoffmann et al. 2022, [Training Compute-Optimal Large Language Models](https://arxiv.org/abs/2203.15556): the same question, a billion times as large.

@@ -1,0 +1,126 @@
+"""What the capstone's judge believes, and what it refuses: each with its sentence. Seconds of training do for that."""
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from autograder import sandbox
+from autograder.capstone import InventedLanguage, Terms
+from autograder.capstone.judge import NoResult, check_distribution, judge, wishes
+
+SUBMISSIONS = Path(__file__).parent / "submissions"
+TERMS = Terms(seconds=2, letters=40_000, windows=12, length=40, bands=((1.7, 4), (0.1, 10)))
+REFUSED = {  # what is said, as a pattern; None: measured, and worth nothing
+    "unnormalised": r"12 prefixes of 1 bytes: the probabilities of a row add up to 256 and not to 1",
+    "overruns": r"`fit` was stopped: it took more than 2.5 s of the processor, and 2 s were the budget",
+    "learns_from_the_questions": "the same prefix got other probabilities when it was asked alone, later",
+    "rows_see_each_other": "the same prefix got other probabilities when it was asked alone, later",
+    "rules_a_byte_out": "a byte that came had the probability 0",
+    "knows_another_text": None,
+    "reads_files": None,
+    "peeks_ahead": None,
+}
+
+
+def judged(path, seed="a"):
+    return judge([path.read_text()], sandbox.choose(trust=True), TERMS, seed)
+
+
+def test_an_honest_model_is_measured():
+    found = judged(SUBMISSIONS / "right" / "counts.py")
+    assert not found.reason and (found.points, found.of) == (4, 10)
+    assert 0.5 < found.floor < 0.65 and found.floor < found.bits < found.floor + 1.7
+    assert found.excess == found.bits - found.floor
+
+
+@pytest.mark.parametrize("name", list(REFUSED))
+def test_what_is_none_earns_nothing(name):
+    found = judged(SUBMISSIONS / "wrong" / f"{name}.py")
+    assert found.points == 0
+    if REFUSED[name] is None:
+        assert not found.reason and found.excess > 1.7
+    else:
+        assert found.bits is None and re.search(REFUSED[name], found.reason), found.reason
+
+
+def test_each_wrong_answer_is_tried():
+    assert {path.stem for path in (SUBMISSIONS / "wrong").glob("*.py")} == REFUSED.keys()
+
+
+def test_fewer_bits_than_the_text_has_are_no_success(monkeypatch):
+    """A judge that gave the answers away would be found out by the text's own bits."""
+    whole = InventedLanguage("a")
+    monkeypatch.setattr("autograder.capstone.judge.InventedLanguage", lambda seed: Costly(whole))
+    found = judged(SUBMISSIONS / "right" / "counts.py")
+    assert found.points == 0 and "no model can know so much beforehand" in found.reason
+
+
+class Costly:
+    """The language, said to hold six times as many bits as it does."""
+
+    def __init__(self, language):
+        self.language = language
+
+    def text(self, size, seed):
+        text, bits = self.language.text(size, seed)
+        return text, 6 * bits
+
+
+def test_nothing_is_sent_before_it_was_told():
+    """Prefixes grow by a byte; what is asked holds nothing of what is still to be told."""
+    from autograder.capstone.judge import _bits
+
+    pieces = torch.randint(97, 122, (4, 10))
+
+    class Model:
+        def __init__(self):
+            self.lengths = []
+
+        def method(self, name, prefixes):
+            assert name == "log_probs" and prefixes.untyped_storage().size() == 8 * prefixes.numel()
+            self.lengths.append(tuple(prefixes.shape))
+            return torch.full((len(prefixes), 256), 1 / 256).log()
+
+    model = Model()
+    assert _bits(model, pieces) == pytest.approx(8.0)
+    assert model.lengths[:9] == [(4, t) for t in range(1, 10)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (None, "must be a floating tensor, and is a NoneType"),
+        (torch.zeros(2, 256, dtype=torch.long), "must be a floating tensor"),
+        (torch.zeros(2, 255), r"must be \[2,256\], and is \[2, 255\]"),
+        (torch.full((2, 256), float("nan")), "has NaN"),
+        (torch.full((2, 256), float("inf")), "add up to inf and not to 1"),
+    ],
+)
+def test_what_is_no_distribution_is_named(answer, said):
+    with pytest.raises(NoResult, match=said):
+        check_distribution(answer, 2, 3)
+
+
+def test_wishes_are_read_and_not_run():
+    assert wishes(["LEADERBOARD = True\nLEADERBOARD_NAME = ' Ada  L. '"]) == {"listed": True, "called": "Ada L."}
+    assert wishes(["LEADERBOARD = 1 > 0", "not python("]) == {"listed": False, "called": ""}
+
+
+def test_without_a_class_it_is_said():
+    found = judge(["1 / 0"], sandbox.choose(trust=True), TERMS)
+    assert found.reason.startswith("no class `LanguageModel` is defined: a cell stopped with") and found.points == 0
+
+
+@pytest.mark.slow
+def test_the_lessons_own_model_reaches_its_bands():
+    """Two minutes of the processor, as students have them."""
+    import course
+    from course import build
+
+    (unit,) = [path for path in course.units() if path.name == "17-capstone"]
+    roles = ("setup", "project")
+    cells = [cell for cell in build.notebook(unit).cells if cell.metadata.get("tfkit", {}).get("role") in roles]
+    found = judge([cell.source for cell in cells], sandbox.choose(trust=True), Terms(), "b")
+    assert not found.reason and found.points >= 8, found
