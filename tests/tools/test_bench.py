@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+import tfkit
 from tests.models.table import ours
 from tfkit.tools import bench, bench_collators, bench_loading
 from tfkit.tools.memory import peak_bytes
@@ -86,7 +87,7 @@ def test_memory_counts_what_lives_at_once():
 def test_an_interrupted_run_goes_on(tmp_path, monkeypatch, capsys):
     asked = []
 
-    def measure(row, device, turns):
+    def measure(row, device, turns, compiled):
         asked.append(row.name)
         yield bench.BenchmarkResult(row.name, 256, {"forward": 2.0})
 
@@ -103,7 +104,40 @@ def test_an_interrupted_run_goes_on(tmp_path, monkeypatch, capsys):
 
 
 def test_each_row_comes_once():
-    assert len({row.name for row in bench.ROWS}) == len(bench.ROWS)
+    for rows in (bench.ROWS, bench.PUBLISHED):
+        assert len({row.name for row in rows}) == len(rows)
+
+
+@pytest.mark.parametrize("row", bench.PUBLISHED, ids=lambda row: row.name)
+def test_published_rows_have_the_published_sizes(row):
+    import transformers
+
+    config = getattr(transformers, row.config)(**row.fields)
+    with torch.device("meta"):
+        theirs, ours = getattr(transformers, row.model)(config), tfkit.from_config(row.name, theirs_head(row))
+        sizes = [{tuple(p.shape) for p in model.parameters() if p.dim() == 2} for model in (theirs, ours)]
+    assert sizes[1] <= {shape for found in sizes[0] for shape in (found, found[::-1])}
+
+
+def theirs_head(row):
+    return "masked_lm" if "Masked" in row.model else "seq2seq_lm" if "Conditional" in row.model else "causal_lm"
+
+
+def test_both_sides_are_compiled_and_published_sizes_are_kept_apart(monkeypatch, tmp_path, capsys):
+    asked = []
+
+    def measure(row, device, turns, compiled):
+        asked.append((row.name, compiled))
+        yield bench.BenchmarkResult(row.name, 128, {"forward": 2.0})
+
+    monkeypatch.setattr(bench, "measure", measure)
+    monkeypatch.chdir(tmp_path)
+    assert bench.main(["gpt2", "t5-base", "--published", "--compile"]) == 0
+    assert asked == [("gpt2", True), ("t5-base", True)]
+    assert (tmp_path / "build/bench-published-compiled.jsonl").exists()
+    with pytest.raises(SystemExit):
+        bench.main(["--published", "--write", "page.md"])
+    assert "leave out --published" in capsys.readouterr().err
 
 
 SMALL = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 40}

@@ -28,7 +28,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import tfkit
 from tfkit.decode import Beam, Greedy
 from tfkit.tools import bench_collators, bench_loading
-from tfkit.tools.bench_rows import HEADS, LAYERS, ROWS, VOCAB, BenchmarkRow, D
+from tfkit.tools.bench_rows import HEADS, LAYERS, PUBLISHED, ROWS, VOCAB, BenchmarkRow, D
 from tfkit.tools.memory import peak_bytes
 
 NEW_TOKENS = 32
@@ -84,13 +84,17 @@ def _wait() -> None:
         torch.cuda.synchronize()
 
 
-def measure(row: BenchmarkRow, device: str, turns: int) -> Iterator[BenchmarkResult]:
-    """One result per length. Raises ValueError where the two do not agree: then a ratio would mean nothing."""
+def measure(row: BenchmarkRow, device: str, turns: int, compiled: bool = False) -> Iterator[BenchmarkResult]:
+    """One result per length; compiled: both models by torch.compile, which then generate nothing. Raises ValueError
+    where the two do not agree: then a ratio would mean nothing."""
     with tempfile.TemporaryDirectory() as directory:
         theirs, ours = pair(row, directory, device)
     every = {length: _inputs(row, length, device) for length in row.lengths}
     for inputs in every.values():  # before any training: steps of AdamW blow up what rounding leaves
         _agree(row, theirs, ours, inputs)
+    if compiled:
+        theirs.compile()
+        ours.compile()
     for length, inputs in every.items():
         result = BenchmarkResult(row.name, length)
         forward = _forward(ours, inputs)
@@ -101,7 +105,7 @@ def measure(row: BenchmarkRow, device: str, turns: int) -> Iterator[BenchmarkRes
         result.ratios["training step"] = a / b
         result.ratios["memory"] = _memory(theirs, inputs, device) / _memory(ours, inputs, device)
         result.ratios["written"] = bytes_written(_training(theirs, inputs)) / bytes_written(_training(ours, inputs))
-        if row.generates and length == row.lengths[0]:
+        if row.generates and length == row.lengths[0] and not compiled:
             for name, beams in (("greedy", 1), ("beam 4", 4)):
                 one, other = _generating(row, theirs, ours, inputs, beams)
                 a, b = best_times(one, other, max(2, turns // 2))
@@ -302,18 +306,25 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--turns", type=int, default=7)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--write", type=Path, help="write the page there as well")
-    parser.add_argument("--kept", type=Path, default=Path("build/bench.jsonl"), help="where each result goes at once")
+    parser.add_argument("--published", action="store_true", help="published sizes: bert-base, gpt2, t5-base, bart-base")
+    parser.add_argument("--compile", action="store_true", help="both sides by torch.compile; nothing is generated")
+    parser.add_argument("--kept", type=Path, help="where each result goes at once, unless given under build/")
     parser.add_argument("--resume", action="store_true", help="what is kept is not measured again")
     options = parser.parse_args(arguments)
+    if options.write and (options.published or options.compile):
+        parser.error("--write writes the page of the small rows as they are: leave out --published and --compile")
+    if options.kept is None:
+        parts = "bench", *(["published"] if options.published else []), *(["compiled"] if options.compile else [])
+        options.kept = Path("build") / f"{'-'.join(parts)}.jsonl"
     if not options.resume:
         options.kept.unlink(missing_ok=True)
     done = {result.name for result in saved_results(options.kept)}
-    rows = [row for row in ROWS if not options.names or row.name in options.names]
+    rows = [row for row in (PUBLISHED if options.published else ROWS) if not options.names or row.name in options.names]
     console = Console(stderr=True)
     with Progress(console=console, transient=True) as progress:
         for row in progress.track([row for row in rows if row.name not in done], description="measuring"):
             try:
-                keep(options.kept, list(measure(row, options.device, options.turns)))
+                keep(options.kept, list(measure(row, options.device, options.turns, options.compile)))
             except ValueError as error:
                 console.print(str(error))
                 return 1

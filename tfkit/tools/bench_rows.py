@@ -141,3 +141,17 @@ ROWS = [
          "bos_token_id": 0, "eos_token_id": 2, "decoder_start_token_id": 2, "begin_suppress_tokens": None},
         generates=True, reads="sound", lengths=(256,)),
 ]  # fmt: skip
+
+BASE_BART = {
+    "d_model": 768, "encoder_layers": 6, "decoder_layers": 6, "encoder_attention_heads": 12,
+    "decoder_attention_heads": 12, "encoder_ffn_dim": 3072, "decoder_ffn_dim": 3072,
+}  # fmt: skip
+BASE_T5 = {"d_model": 768, "d_ff": 3072, "num_layers": 12, "num_heads": 12, "decoder_start_token_id": 0}
+PUBLISHED = [  # by the name of the checkpoint whose size it is; the weights are random
+    BenchmarkRow("bert-base-uncased", "BertConfig", "BertForMaskedLM", {}, lengths=(128, 512), sequences=1),
+    BenchmarkRow("gpt2", "GPT2Config", "GPT2LMHeadModel", {}, generates=True, lengths=(128, 512), sequences=1),
+    BenchmarkRow("t5-base", "T5Config", "T5ForConditionalGeneration", BASE_T5, generates=True, lengths=(128, 512),
+        sequences=1),
+    BenchmarkRow("bart-base", "BartConfig", "BartForConditionalGeneration", BASE_BART, generates=True,
+        lengths=(128, 512), sequences=1),
+]  # fmt: skip
