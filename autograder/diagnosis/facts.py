@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_flatten
 
 from autograder.checks.compare import RaisedError, compare_values, wrong_entries
+from autograder.translate import say
 
 if TYPE_CHECKING:
     from autograder.checks.probe import Answer as Reply
@@ -113,13 +114,18 @@ def _moves(gradient: Any) -> bool:
 
 def _stops(core: Sequence[Reply]) -> str:
     raised = [reply.actual.message for reply in core if isinstance(reply.actual, RaisedError)]
-    return f"In some cases your code stops with an error, in others it gives a wrong answer: {min(raised, key=len)}"
+    return say(
+        "In some cases your code stops with an error, in others it gives a wrong answer: {message}",
+        message=min(raised, key=len),
+    )
 
 
 def _of_form(pairs: Sequence[Pair]) -> str:
     """All answers have another shape than the right one."""
     if all(_same_numbers(*pair) for pair in pairs):
-        return "Your result holds the right numbers in another form: axes are exchanged, put together or taken apart."
+        return say(
+            "Your result holds the right numbers in another form: axes are exchanged, put together or taken apart."
+        )
     axes = {theirs.dim() - right.dim() for right, theirs in pairs}
     if len(axes) == 1 and axes != {0}:
         (more,) = axes
@@ -134,7 +140,11 @@ def _of_form(pairs: Sequence[Pair]) -> str:
                     f"The {where} of your result is {'longer' if gap > 0 else 'shorter'} by {abs(gap)} than it should."
                 )
     right, theirs = min(pairs, key=lambda pair: pair[0].numel())
-    return f"Your result has another shape than it should, in the smallest case {_shape(theirs)} for {_shape(right)}."
+    return say(
+        "Your result has another shape than it should, in the smallest case {theirs} for {right}.",
+        theirs=_shape(theirs),
+        right=_shape(right),
+    )
 
 
 def _same_numbers(right: Tensor, theirs: Tensor) -> bool:

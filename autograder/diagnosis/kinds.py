@@ -20,6 +20,7 @@ from autograder.checks.compare import RaisedError, compare, compare_values
 from autograder.diagnosis.facts import fact, influence, tensors
 from autograder.diagnosis.shares import of_rows, of_scores, of_sequence
 from autograder.diagnosis.slips import of_slip
+from autograder.translate import say
 
 if TYPE_CHECKING:
     from autograder.checks.local import LocalSubject
@@ -46,7 +47,7 @@ def kind(exercise: Exercise, findings: Sequence[Finding], reference: LocalSubjec
     for symbol, group in by_symbol.items() if len(by_symbol) > 1 else ():  # each may have a mistake of its own
         said = _explained(group, reference) or of_rows(group) or of_sequence(group)
         if said := said or fact(group, _parameters(group[0], reference)):
-            return f"In `{symbol}`: {said}"
+            return say("In `{symbol}`: {said}", symbol=symbol, said=said)
     return None
 
 
@@ -64,16 +65,17 @@ def _stopped(core: Sequence[Reply], _: LocalSubject) -> str | None:
     messages = {reply.actual.message for reply in core if isinstance(reply.actual, RaisedError)}
     if len(messages) == 0 or not all(isinstance(reply.actual, RaisedError) for reply in core):
         return None
-    return f"Wherever your code is wrong, it stops with an error: {min(messages, key=len)}"
+    message = min(messages, key=len)
+    return say("Wherever your code is wrong, it stops with an error: {message}", message=message)
 
 
 def _of_form(core: Sequence[Reply], _: LocalSubject) -> str | None:
     if any(isinstance(reply.actual, RaisedError) for reply in core):
         return None
     if all(type(reply.actual) is not type(reply.expected) and not _number(reply) for reply in core):
-        return f"The kind of your result is wrong before its numbers are: {_message(core)}."
+        return say("The kind of your result is wrong before its numbers are: {message}.", message=_message(core))
     if all(isinstance(reply.expected, tuple) and _swapped(reply) for reply in core):
-        return "Your results are right, but they come in another order than the one asked for."
+        return say("Your results are right, but they come in another order than the one asked for.")
     return None
 
 
@@ -98,7 +100,7 @@ def _of_output(core: Sequence[Reply], _: LocalSubject) -> str | None:
         return None
     for said, transform in OUTPUT:
         if all(_alike(reply, transform, pair) for reply, pair in zip(core, pairs, strict=True)):
-            return f"Your result is the right one {said}."
+            return say("Your result is the right one {how}.", how=say(said))
     return _factor(core, pairs)
 
 
@@ -168,7 +170,7 @@ def _factor(core: Sequence[Reply], pairs: Sequence[tuple[Tensor, Tensor] | None]
         return None
     ratios = [ratio for ratio in found if ratio is not None]
     if all(math.isclose(ratio, ratios[0], rel_tol=1e-3) for ratio in ratios):
-        return f"Your result is the right one times {ratios[0]:.4g}, in every case."
+        return say("Your result is the right one times {factor}, in every case.", factor=f"{ratios[0]:.4g}")
     sizes = [_sizes(reply) for reply in core]
     for name in sizes[0]:
         for power, said in POWERS:
@@ -177,7 +179,7 @@ def _factor(core: Sequence[Reply], pairs: Sequence[tuple[Tensor, Tensor] | None]
                 return f"Your result is the right one {said} {name} (in the smallest case, times {ratios[0]:.4g})."
     if any(pair is not None and pair[0].numel() < 3 for pair in pairs):
         return None  # any number is some multiple of any other
-    return (
+    return say(
         "Your result is the right one times a number of its own in each case: look at what you divide or multiply by."
     )
 
@@ -224,7 +226,7 @@ def _of_input(core: Sequence[Reply], reference: LocalSubject) -> str | None:
     first = sorted(core, key=lambda reply: reply.probe.case.size())
     for said, change in _changes(first[0], reference):
         if all(_answers(reply, change, reference) for reply in first):
-            return f"Your answer is the right one to another question: {said}."
+            return say("Your answer is the right one to another question: {change}.", change=said)
     return None
 
 
@@ -236,17 +238,17 @@ def _changes(reply: Reply, reference: LocalSubject) -> Iterator[tuple[str, Chang
     for place, value in enumerate(reply.probe.case.args):
         name = f"`{names[place]}`" if place < len(names) else f"argument {place + 1}"
         for said, change in CHANGES:
-            yield said.format(name), _at(place, change)
+            yield say(said).format(name), _at(place, change)
         for other in range(place):
             if isinstance(value, Tensor):
-                both = (
-                    f"`{names[other]}` and {name}" if other < len(names) else f"arguments {other + 1} and {place + 1}"
-                )
-                yield f"{both} are exchanged", _exchanged(place, other)
-                yield (
-                    f"{name} stands where `{names[other]}` should" if other < len(names) else both,
-                    _copied(place, other),
-                )
+                if other >= len(names):
+                    both = f"arguments {other + 1} and {place + 1}"
+                    yield f"{both} are exchanged", _exchanged(place, other)
+                    yield both, _copied(place, other)
+                    continue
+                pair = {"first": f"`{names[other]}`", "second": name}
+                yield say("{first} and {second} are exchanged", **pair), _exchanged(place, other)
+                yield say("{second} stands where {first} should", **pair), _copied(place, other)
 
 
 CHANGES: tuple[tuple[str, Callable[[Any], Any]], ...] = (

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from autograder.checks.compare import compare_values
 from autograder.diagnosis.facts import differing
+from autograder.translate import say
 
 if TYPE_CHECKING:
     from autograder.checks.probe import Answer as Reply
@@ -24,11 +25,13 @@ def of_scores(core: Sequence[Reply]) -> str | None:
     if len(found) < max(2, len(core) // 2) or len(ratios) < len(found):
         return None
     if max(ratios) - min(ratios) < 0.01 * abs(ratios[0]):
-        return f"The scores under your softmax are the right ones times {ratios[0]:.3g}."
+        return say("The scores under your softmax are the right ones times {factor}.", factor=f"{ratios[0]:.3g}")
     least, most = min(ratios), max(ratios)
-    return (
+    return say(
         "The scores under your softmax are the right ones times a number that differs from case to case "
-        f"(from {least:.3g} to {most:.3g}): look at what you scale them by."
+        "(from {least} to {most}): look at what you scale them by.",
+        least=f"{least:.3g}",
+        most=f"{most:.3g}",
     )
 
 
@@ -77,14 +80,20 @@ def of_rows(core: Sequence[Reply]) -> str | None:
     if len(pairs) < max(2, len(core)):
         return None
     if all(_same_numbers(*pair) for pair in pairs) and any(right.unique().numel() > 2 for right, _ in pairs):
-        return "Your result holds the right numbers, but in other places: an axis or an order is not the one asked for."
+        return say(
+            "Your result holds the right numbers, but in other places: an axis or an order is not the one asked for."
+        )
     if all(bool(theirs.isnan().any()) for _, theirs in pairs):
-        return "Your result holds NaN where a number is expected: look for 0 / 0, or infinity minus infinity."
+        return say("Your result holds NaN where a number is expected: look for 0 / 0, or infinity minus infinity.")
     weights = [theirs for reply in core for right, theirs in _parts(reply) if _shared_out(right)]
     if weights and not any(_shared_out(one) for one in weights):
         across = all(one.dim() > 1 and _shared_out(one.transpose(-1, -2)) for one in weights)
-        where = "; your columns do, so your softmax runs over the wrong axis" if across else ""
-        return f"The weights in a row should sum to one, and yours do not{where}."
+        if across:
+            return say(
+                "The weights in a row should sum to one, and yours do not; your columns do, so your softmax runs over "
+                "the wrong axis."
+            )
+        return say("The weights in a row should sum to one, and yours do not.")
     return None
 
 

@@ -10,6 +10,7 @@ from autograder.api import Exercise
 from autograder.checks.mutation import GradientCut, mutants_of
 from autograder.checks.operators import Mutant
 from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
+from autograder.translate import say
 
 if TYPE_CHECKING:
     from autograder.checks.probe import Answer as Reply
@@ -42,7 +43,7 @@ def of_slip(core: Sequence[Reply], exercise: Exercise) -> str | None:
         if time.thread_time() > end:
             return None
         if _gives(mutant, exercise, ordered):
-            return f"Your answer is what a right one would give in which {SAID[mutant.operator]}."
+            return say("Your answer is what a right one would give in which {slip}.", slip=say(SAID[mutant.operator]))
     return None
 
 

@@ -12,6 +12,7 @@ import pytest
 import autograder
 from autograder import notebook, run
 from autograder.api import PROPERTIES, CheckResult, Verdict
+from autograder.diagnosis import kinds, slips
 from autograder.report import matrix, words
 from autograder.report.html import STEP_COLUMNS, verdict_html
 from autograder.report.text import verdict_text
@@ -50,6 +51,8 @@ def test_every_word_is_in_the_catalogue_with_its_parts(path):
         | {"the result", "gradient of input"}
         | CONSTANTS
         | NAMED
+        | {said for said, _ in (*kinds.OUTPUT, *kinds.CHANGES)}
+        | {*slips.SAID.values()}
         | {notebook.UNDEFINED, notebook.GO_ON, *filter(None, STEP_COLUMNS)}
     )
     assert len(spoken()) > 20 and wanted <= known.keys(), wanted - known.keys()

@@ -57,6 +57,12 @@ def test_the_kind_is_said(exercise_id, source, words):
     assert words in (said(exercise_id, source) or "nothing"), symbols
 
 
+def test_the_kind_is_said_in_the_readers_language(monkeypatch):
+    monkeypatch.setenv("LANGUAGE", "fr")
+    exercise_id, source, _ = CASES[0]
+    assert (said(exercise_id, source) or "").startswith("Votre résultat est le bon, mais inversé")
+
+
 def test_of_a_right_answer_nothing_is_said():
     assert said(ATTENTION, ATTEND.replace("SCALE", "q.size(-1) ** -0.5")) is None
 
