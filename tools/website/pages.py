@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
@@ -24,6 +25,7 @@ HANDBOOK = (
     "units",
     "cluster",
     "image",
+    "kubernetes",
     "jupyterhub",
     "platforms",
     "course-timings",
@@ -54,7 +56,8 @@ def places() -> dict[str, str]:
 
 def linked(text: str, source: str, page: str, pictures: Path) -> str:
     """A document's text with its links changed to those of the site: to other pages, to pictures, which are copied;
-    of a link to what is no page the words remain. source, page: its place in the repository and in the site."""
+    of a link to what is no page the words remain,
+    and stderr names one to what is not there. source, page: its place in the repository and in the site."""
     known = places()
     up = "../" * page.count("/")
 
@@ -74,7 +77,7 @@ def linked(text: str, source: str, page: str, pictures: Path) -> str:
             shutil.copy(file, pictures / file.name)
             return f"![{words}]({up}_pictures/{file.name})"
         if not file.exists():
-            raise SiteError(f"{source} links to {target}, which is not there")
+            print(f"{source} links to {target}, which is not there", file=sys.stderr)
         return words
 
     return LINK.sub(change, text)
