@@ -1,0 +1,82 @@
+"""`python -m course.scale`: docs/scale.md from docs/scale.json; `--measure` and `--real N` renew what that holds."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from course.scale import page, real, simulate
+from course.scale.measure import ServiceTimes, measure
+
+DOCS = Path(__file__).parents[2] / "docs"
+WORKERS, CORES = (1, 2, 4, 8, 16), (4, 8, 16)
+HARD_RUSH_H = 0.25
+ASSUMED = {one.name: one.default for one in fields(simulate.SimulatedTerm)}
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m course.scale", description="Simulate a term, write docs/scale.md.")
+    parser.add_argument("--measure", type=int, metavar="N", help="measure service times here, on N submissions")
+    parser.add_argument("--real", type=int, metavar="N", help="grade N real submissions in one run (a minute for 60)")
+    parser.add_argument(
+        "--real-minutes", type=float, default=float("inf"), metavar="M", help="and stop after M minutes"
+    )
+    parser.add_argument("--real-workers", type=int, default=2, metavar="N")
+    parser.add_argument("--workers", type=int, nargs="+", default=WORKERS, metavar="N", help="numbers to simulate")
+    parser.add_argument("--cores", type=int, nargs="+", default=CORES, metavar="N", help="likewise, for Check")
+    parser.add_argument("--docs", type=Path, default=DOCS, help="the folder with scale.json, and of what is written")
+    for name, value in ASSUMED.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value, help=f"default {value:g}")
+    options, console = parser.parse_args(arguments), Console(highlight=False)
+    kept = _read(options.docs / "scale.json")
+    if options.measure:
+        kept["times"] = asdict(measure(options.measure, console))
+    if options.real:
+        kept["real"] = asdict(real.run(options.real, options.real_workers, options.real_minutes, console))
+    if lacking := {"times", "real"} - set(kept):
+        parser.exit(2, f"{options.docs / 'scale.json'} has no {', '.join(sorted(lacking))}: --measure N, --real N\n")
+    (options.docs / "scale.json").write_text(json.dumps(_short(kept), indent=1) + "\n", encoding="utf-8")
+    _write(options, kept, console)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+
+
+def _short(value: Any) -> Any:
+    """Numbers to four digits: a diff shows what changed, not noise."""
+    if isinstance(value, dict):
+        return {name: _short(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_short(one) for one in value]
+    return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
+def _write(options: argparse.Namespace, kept: dict[str, Any], console: Console) -> None:
+    term = simulate.SimulatedTerm(**{name: getattr(options, name) for name in ASSUMED})
+    times = ServiceTimes(**kept["times"])
+    samples = [real.MemorySample(**one) for one in kept["real"]["samples"]]
+    found = real.RealRun(**kept["real"] | {"samples": samples})
+    served, hard, checks = [], [], []
+    rush = replace(term, rush_hours=HARD_RUSH_H, assignments=1)
+    for workers in options.workers:
+        served.append(simulate.serve(term, times, workers))
+        hard.append(simulate.serve(rush, times, workers))
+        console.print(f"{workers} workers: p95 {served[-1].quantile(0.95):.1f} s")
+    for cores in options.cores:
+        checks.append(simulate.check(term, times, cores))
+        console.print(f"{cores} cores for Check: p95 {checks[-1].quantile(0.95):.1f} s")
+    page.draw(served, found, options.docs)
+    text = page.text(term, times, served, hard, checks, found)
+    (options.docs / "scale.md").write_text(text, encoding="utf-8")
+    console.print(f"wrote {options.docs / 'scale.md'}")
+
+
+if __name__ == "__main__":
+    main()

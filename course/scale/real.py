@@ -1,0 +1,93 @@
+"""N real submissions graded by one run of `autograder grade`, and the memory of its processes while they come."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+from rich.console import Console
+
+from autograder.cluster.command import STOPPED
+from course.bench import UNIT, Bench
+
+MIB = 2**20
+
+
+@dataclass(frozen=True)
+class MemorySample:
+    """After so many submissions: resident MiB of the grader, and of all its workers and their boxes."""
+
+    graded: int
+    grader_mib: float
+    workers_mib: float
+
+
+@dataclass(frozen=True)
+class RealRun:
+    """What was handed in and graded, with how many workers, and the memory at every 1 % of it."""
+
+    unit: str
+    handed_in: int
+    submissions: int
+    workers: int
+    seconds: float
+    samples: list[MemorySample]
+
+    @property
+    def rate(self) -> float:
+        """Submissions a minute."""
+        return 60 * self.submissions / self.seconds
+
+
+def run(number: int, workers: int, minutes: float, console: Console) -> RealRun:
+    """Hand in and grade `number` submissions, or as many as the minutes allow. Raises RuntimeError where it failed."""
+    with tempfile.TemporaryDirectory(prefix="scale") as folder:
+        bench = Bench(Path(folder), number, console)
+        console.print(f"handing in {number} submissions of {UNIT}")
+        bench.prepare()
+        call = [sys.executable, "-m", "autograder", "grade", str(bench.ours), UNIT, "--workers", str(workers)]
+        started = time.monotonic()
+        process = subprocess.Popen(call, env=bench.env, stdout=subprocess.PIPE, text=True)
+        samples = _watch(process, started + 60 * minutes, max(1, number // 100), console)
+        seconds = time.monotonic() - started
+        graded = samples[-1].graded if samples else 0
+        if process.wait() != (0 if graded == number else STOPPED) or not graded:
+            raise RuntimeError(f"`autograder grade` ended with {process.returncode}, {graded} graded")
+        return RealRun(UNIT, number, graded, workers, seconds, samples)
+
+
+def _watch(process: subprocess.Popen[str], until: float, every: int, console: Console) -> list[MemorySample]:
+    """A sample for each `every` records, and one of the last; when it is time, the grader is asked to stop."""
+    assert process.stdout is not None
+    watched, graded = psutil.Process(process.pid), 0
+    samples = [MemorySample(0, 0.0, 0.0)]
+    for line in process.stdout:
+        if line[:1] not in "✓✗?":
+            continue
+        graded += 1
+        sample = MemorySample(graded, *_memory(watched))
+        if time.monotonic() > until:
+            process.send_signal(signal.SIGINT)
+            until = float("inf")
+        if samples[-1].graded % every:  # the last one so far, which the next replaces
+            samples.pop()
+        samples.append(sample)
+        if graded % (10 * every) == 0:
+            console.print(f"{graded}: {sample.grader_mib:.0f} MiB, its workers {sample.workers_mib:.0f} MiB")
+    return samples[1:]
+
+
+def _memory(grader: psutil.Process) -> tuple[float, float]:
+    """Resident MiB of the grader, and of the processes below it, boxes among them."""
+    below = 0
+    for one in grader.children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            below += one.memory_info().rss
+    return grader.memory_info().rss / MIB, below / MIB

@@ -1,0 +1,65 @@
+"""The simulated term: known queues come out as theory has them, and the page is made of what is kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from course.scale import __main__ as command
+from course.scale import simulate
+from course.scale.measure import ServiceTimes
+from course.scale.simulate import HOUR, WEEK, SimulatedTerm
+
+DOCS = Path(__file__).parents[2] / "docs"
+TIMES = ServiceTimes("m", "d", "u", [0.5], [1.0], [0.5], [0.01], [0.0])
+
+
+def test_submissions_come_as_the_term_says():
+    term = SimulatedTerm(students=2000, assignments=2)
+    found = term.submissions()
+    assert len(found) == pytest.approx(2 * 2000 * 1.8, rel=0.05) and (np.diff(found) >= 0).all()
+    day = ((found > WEEK - 24 * HOUR) & (found <= WEEK)).sum() / (found <= WEEK).sum()
+    assert day == pytest.approx(term.rush + (1 - term.rush) / 7, abs=0.03)
+    assert found.max() <= 2 * WEEK and len(term.presses()) == pytest.approx(2000 * 1.8 * 12, rel=0.05)
+
+
+def test_one_submission_waits_for_the_look_its_grading_and_its_page():
+    done = simulate.ServiceModel(TIMES, 4, [10.0], every=0.0, seed=0).run()
+    assert done.waits == pytest.approx([1.51]) and done.longest_queue == 1
+
+
+def test_work_is_conserved_and_more_workers_shorten_the_line():
+    arrivals = [0.0] * 64
+    few, many = (simulate.ServiceModel(TIMES, workers, arrivals, 0.0, 0).run() for workers in (1, 8))
+    assert len(few.waits) == len(many.waits) == 64
+    assert few.waits.max() == pytest.approx(64 * 1.5, rel=0.05)  # one core does all of it
+    assert many.waits.max() == pytest.approx(8 * 1.5, rel=0.1)
+    assert few.longest_queue == many.longest_queue == 64
+
+
+def test_checks_on_one_core_wait_as_in_a_queue_of_one_server():
+    """M/D/1: with half of the core in use, the mean wait is a quarter of two service times (Pollaczek-Khinchine)."""
+    term = SimulatedTerm(students=3000, assignments=1, rush=0.0, again=0.0, checks=100.0)
+    per_second = len(term.presses()) / WEEK
+    times = ServiceTimes("m", "d", "u", [0.5 / per_second], [1.0], [0.5], [0.01], [0.0])
+    found = simulate.check(term, times, 1)
+    service = 0.5 / per_second
+    assert found.waits.mean() == pytest.approx(service * (1 + 0.5), rel=0.25)
+
+
+def test_the_page_is_made_of_what_is_kept(tmp_path, capsys):
+    (tmp_path / "scale.json").write_text((DOCS / "scale.json").read_text())
+    small = ["--students", "60", "--assignments", "1", "--workers", "1", "2", "--cores", "1"]
+    command.main(["--docs", str(tmp_path), *small])
+    page = (tmp_path / "scale.md").read_text()
+    kept = json.loads((DOCS / "scale.json").read_text())["real"]
+    assert f"{kept['submissions']} submissions in one run" in page and "{" not in page
+    assert all((tmp_path / "images" / name).read_text().lstrip().startswith("<?xml") for name in
+               ("scale-queue.svg", "scale-memory.svg"))  # fmt: skip
+    (tmp_path / "scale.json").unlink()
+    with pytest.raises(SystemExit):
+        command.main(["--docs", str(tmp_path), *small])
+    assert "has no real, times: --measure N, --real N" in capsys.readouterr().err
