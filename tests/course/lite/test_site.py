@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -12,9 +13,11 @@ from email.parser import Parser
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
+from nbgrader.utils import parse_utc
 
 from autograder import registry
 from autograder.answers import answer
+from autograder.cluster.course import settings_of
 from autograder.nbgrader import config
 from course import build as builder
 from course.demo import generate
@@ -93,6 +96,18 @@ def test_what_is_missing_is_told_before_anything_is_written(tmp_path, released):
         wheels.distribution("numpy")
 
 
+def test_the_courses_configuration_reads_the_name_of_a_file_from_the_tab(course_dir):
+    pattern = settings_of(course_dir).config.FileNameCollectorPlugin.named_regexp
+    found = re.match(
+        pattern, f"{course_dir}/downloaded/{UNIT}/extracted/{UNIT}_ada.l_attempt_20261012T175900Z_{UNIT}.ipynb"
+    )
+    assert found.groupdict() == {
+        "student_id": "ada.l", "timestamp": "20261012T175900Z", "file_id": f"{UNIT}.ipynb"
+    }  # fmt: skip
+    assert parse_utc(found["timestamp"]).isoformat() == "2026-10-12T17:59:00"
+
+
+@pytest.mark.slow
 def test_a_file_from_the_tab_is_collected_by_nbgrader_and_graded(course_dir, released):
     made = site.in_tab(nbformat.read(released, as_version=4), partial=True)
     for cell in made.cells:

@@ -1,0 +1,22 @@
+const { defineConfig } = require('@playwright/test');
+
+// TFKIT_SITE: a site with unit 02 that `python -m course.build … --lite SITE --pyodide FOLDER` wrote
+const site = process.env.TFKIT_SITE;
+
+module.exports = defineConfig({
+  testDir: '.',
+  timeout: 300000,
+  expect: { timeout: 180000 }, // Python is loaded into the page
+  workers: 1,
+  outputDir: '../.tmp/tab',
+  reporter: 'list',
+  use: {
+    baseURL: 'http://127.0.0.1:8898',
+    viewport: { width: 1280, height: 900 },
+    launchOptions: { executablePath: process.env.CHROMIUM || '/usr/bin/chromium', args: ['--no-sandbox'] }
+  },
+  webServer: site && {
+    command: `python3 -m http.server 8898 --bind 127.0.0.1 --directory "${site}"`,
+    url: 'http://127.0.0.1:8898/jupyter-lite.json'
+  }
+});
