@@ -17,6 +17,7 @@ module.exports = defineConfig({
   },
   webServer: site && {
     command: `python3 -m http.server 8898 --bind 127.0.0.1 --directory "${site}"`,
-    url: 'http://127.0.0.1:8898/jupyter-lite.json'
+    url: 'http://127.0.0.1:8898/jupyter-lite.json',
+    stderr: 'ignore' // a line for each request
   }
 });
