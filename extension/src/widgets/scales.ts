@@ -15,6 +15,25 @@ export function cellColour(value: number, top: number, shares: boolean): ICellCo
   return shares ? sequential(share) : diverging(share, value < 0);
 }
 
+/** The class that has the colour of a value; a rule of the sheet costs less than a style on each of a thousand cells. */
+export function cellClass(value: number, top: number, shares: boolean): string {
+  const { ink, share } = cellColour(value, top, shares);
+  return `tfk-${shares ? 's' : value < 0 ? 'n' : 'p'}${share} tfk-on-${ink}`;
+}
+
+/** The rules of all these classes: backgrounds of cells, and squares of drawings. */
+export function colourRules(): string {
+  const shares = Array.from({ length: 100 / STEP + 1 }, (_, i) => STEP * i);
+  const rule = (name: string, colour: string): string => `.tfk .${name}{background-color:${colour};fill:${colour}}`;
+  return shares
+    .flatMap(share => [
+      rule(`tfk-s${share}`, sequential(share).colour),
+      rule(`tfk-p${share}`, diverging(share, false).colour),
+      rule(`tfk-n${share}`, diverging(share, true).colour)
+    ])
+    .join('');
+}
+
 function sequential(share: number): ICellColour {
   const [from, to, part] = share > 50 ? ['mid', 'hi', 2 * share - 100] : ['lo', 'mid', 2 * share];
   return {

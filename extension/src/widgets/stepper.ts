@@ -4,7 +4,7 @@ import { listen } from './lit';
 import { IModel } from './model';
 import { IShown, Pane } from './pane';
 import { shareBar } from './share';
-import { chances, entropies, strip } from './strip';
+import { chances, entropies, Strip } from './strip';
 import { CSS } from './style';
 import { clamp, divergence, ITrace, problem, span } from './trace';
 import { translated } from './words';
@@ -192,9 +192,22 @@ class Stepper {
       this._said,
       this._live
     );
-    this._panes.forEach((pane, i) =>
-      this._panels.append(h('div', {}, ...this._headOf(pane, i), this._strips[i], pane.node))
-    );
+    this._strips = this._makeStrips();
+    this._panes.forEach((pane, i) => {
+      const strips = this._strips[i].map(({ node }) => node);
+      this._panels.append(h('div', {}, ...this._headOf(pane, i), ...strips, pane.node));
+    });
+  }
+
+  /** Two for each run, all of one height. */
+  private _makeStrips(): Strip[][] {
+    const go = (to: number): void => this._go(to);
+    const values = this._panes.map(pane => entropies(pane.trace));
+    const most = Math.max(...values.flat(), 0);
+    return this._panes.map((pane, i) => [
+      new Strip(translated('Entropy'), 'nats', values[i], most, go),
+      new Strip(translated('Probability of what was chosen'), '', chances(pane.trace), 1, go)
+    ]);
   }
 
   private _heading(): HTMLElement {
@@ -274,15 +287,8 @@ class Stepper {
     this._pinner.setAttribute('aria-pressed', String(now.pinned === step));
     this._layers.value = String(now.layer);
     this._heads.value = String(now.head);
-    const values = this._panes.map(pane => entropies(pane.trace));
-    const most = Math.max(...values.flat(), 0);
     const words = this._panes.map((pane, i) => {
-      const marks = { now: step, pinned: now.pinned, parting: now.parting };
-      const go = (to: number): void => this._go(to);
-      this._strips[i].replaceChildren(
-        strip(translated('Entropy'), 'nats', values[i], most, marks, go),
-        strip(translated('Probability of what was chosen'), '', chances(pane.trace), 1, marks, go)
-      );
+      this._strips[i].forEach(strip => strip.mark({ now: step, pinned: now.pinned, parting: now.parting }));
       this._drawBeam(pane, i);
       return (this._panes.length > 1 ? `${'AB'[i]} ` : '') + pane.draw(now);
     });
@@ -320,7 +326,7 @@ class Stepper {
   private _layers = h('select');
   private _heads = h('select');
   private readonly _panels = h('div', { className: 'tfk-panes' });
-  private readonly _strips = [h('div'), h('div')];
+  private _strips: Strip[][] = [];
   private _beams: HTMLSelectElement[] = [];
   private readonly _said = h('p', { className: 'tfk-note', role: 'log' });
   private readonly _live = h('div', { className: 'tfk-sr', role: 'status', 'aria-live': 'polite' });

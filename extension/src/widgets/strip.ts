@@ -26,43 +26,56 @@ export interface IMarks {
   parting: number;
 }
 
-/** The bars, of which `label` says what they are; `most` is what fills the height. A click goes to its step. */
-export function strip(
-  label: string,
-  unit: string,
-  values: number[],
-  most: number,
-  marks: IMarks,
-  go: (step: number) => void
-): HTMLElement {
-  const width = Math.max(4, Math.min(18, Math.floor(560 / Math.max(1, values.length))));
-  const root = svg('svg', {
-    width: width * values.length,
-    height: HEIGHT + 10,
-    role: 'img',
-    'aria-label': translated('%1 of each step: %2', label, values.map(v => v.toFixed(2)).join(', ')),
-    class: 'tfk-strip'
-  });
-  values.forEach((value, i) => {
-    const tall = Math.max(1, (value / (most || 1)) * HEIGHT);
-    const kind = i === marks.now ? 'tfk-current' : '';
-    root.append(
-      svg(
-        'rect',
-        { x: i * width, y: HEIGHT - tall, width: width - 1, height: tall, class: kind },
-        svg('title', {}, `step ${i + 1}: ${value.toFixed(2)} ${unit}`)
-      )
+/** The bars of a run, drawn once; a step moves marks alone. A click goes to its step. */
+export class Strip {
+  readonly node: HTMLElement;
+
+  /** label: what the bars are, in `unit`; most: what fills the height. */
+  constructor(
+    label: string,
+    unit: string,
+    private readonly _values: number[],
+    most: number,
+    go: (step: number) => void
+  ) {
+    const width = Math.max(4, Math.min(18, Math.floor(560 / Math.max(1, _values.length))));
+    this._width = width;
+    this._svg = svg('svg', {
+      width: width * _values.length,
+      height: HEIGHT + 10,
+      role: 'img',
+      'aria-label': translated('%1 of each step: %2', label, _values.map(v => v.toFixed(2)).join(', ')),
+      class: 'tfk-strip'
+    });
+    this._bars = _values.map((value, i) => {
+      const tall = Math.max(1, (value / (most || 1)) * HEIGHT);
+      const told = svg('title', {}, `step ${i + 1}: ${value.toFixed(2)} ${unit}`);
+      return svg('rect', { x: i * width, y: HEIGHT - tall, width: width - 1, height: tall }, told);
+    });
+    this._svg.append(...this._bars);
+    this._svg.addEventListener('click', event =>
+      go(Math.floor((event.clientX - this._svg.getBoundingClientRect().left) / width))
     );
-  });
-  for (const [place, words] of [
-    [marks.pinned, '◆'],
-    [marks.parting, '≠']
-  ] as const) {
-    if (place >= 0 && place < values.length) {
-      root.append(svg('text', { x: place * width, y: HEIGHT + 10 }, words));
+    const region = { className: 'tfk-scroll', tabIndex: 0, role: 'group', 'aria-label': label };
+    const name = h('span', { className: 'tfk-note' }, label);
+    this.node = h('div', { className: 'tfk-labelled' }, name, h('div', region, this._svg));
+  }
+
+  /** Marks where the run is now, the pinned step, and where two runs part. */
+  mark({ now, pinned, parting }: IMarks): void {
+    this._bars.forEach((bar, i) => bar.classList.toggle('tfk-current', i === now));
+    this._svg.querySelectorAll('text').forEach(node => node.remove());
+    for (const [place, words] of [
+      [pinned, '◆'],
+      [parting, '≠']
+    ] as const) {
+      if (place >= 0 && place < this._values.length) {
+        this._svg.append(svg('text', { x: place * this._width, y: HEIGHT + 10 }, words));
+      }
     }
   }
-  root.addEventListener('click', event => go(Math.floor((event.clientX - root.getBoundingClientRect().left) / width)));
-  const region = { className: 'tfk-scroll', tabIndex: 0, role: 'group', 'aria-label': label };
-  return h('div', { className: 'tfk-labelled' }, h('span', { className: 'tfk-note' }, label), h('div', region, root));
+
+  private readonly _width: number;
+  private readonly _svg: SVGElement;
+  private readonly _bars: SVGElement[];
 }

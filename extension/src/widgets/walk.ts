@@ -6,7 +6,7 @@ import { listen, tok } from './lit';
 import { IRenderProps } from './model';
 import { ICanvas, picture } from './picture';
 import { inflate } from './trace';
-import { matrixTable, thumbnail } from './walkmatrix';
+import { matrixTable, setCursor, thumbnail } from './walkmatrix';
 import { INumbers, product, read, short, sources } from './walknumbers';
 import { told } from './walkwords';
 import { WALK_CSS } from './walkstyle';
@@ -47,6 +47,7 @@ function nearest(all: IStop[], at: number): number {
   return inner(all[at]) ? at : all[at].part === 'input' ? layers[0] : layers[layers.length - 1];
 }
 
+const MOST_TABLES = 60; // kept as they were drawn
 const END = 1e6; // the last row: what the next token is made from
 
 class View {
@@ -181,26 +182,39 @@ class View {
 
   private _drawRow(): void {
     const at = this._at;
-    const items = row(this._stops, at).map(i => {
-      const stop = this._stops[i];
-      const current = i === at ? { 'aria-current': 'step' } : {};
-      const inside = stop.stage
-        ? this._thumbnail(i, stop.stage)
-        : h('span', { className: 'tfk-walk-word' }, this._word(stop));
-      const label = h('span', {}, h('span', { className: 'tfk-sr' }, `${stop.part}: `), stop.label);
-      const button = h(
-        'button',
-        { type: 'button', ...current, tabIndex: i === at ? 0 : -1, onclick: () => this._go(i) },
-        inside,
-        label
-      );
-      return h('li', { className: i < at ? 'tfk-past' : '' }, button);
+    const places = row(this._stops, at);
+    const drawn = `${places.join()} ${this._head}`;
+    if (drawn !== this._drawnRow) {
+      this._drawnRow = drawn;
+      this._row.replaceChildren(...this._items(places));
+    }
+    places.forEach((i, n) => {
+      const item = this._row.children[n];
+      const button = item.firstElementChild as HTMLButtonElement;
+      item.className = i < at ? 'tfk-past' : '';
+      button.tabIndex = i === at ? 0 : -1;
+      if (i === at) {
+        button.setAttribute('aria-current', 'step');
+      } else {
+        button.removeAttribute('aria-current');
+      }
     });
-    this._row.replaceChildren(...items);
     const current = this._row.querySelector<HTMLElement>('[aria-current]');
     if (current && this._row.scrollWidth > this._row.clientWidth) {
       this._row.scrollLeft = current.parentElement!.offsetLeft - this._row.clientWidth / 2;
     }
+  }
+
+  /** The places of the row, as buttons. */
+  private _items(places: number[]): HTMLElement[] {
+    return places.map(i => {
+      const stop = this._stops[i];
+      const inside = stop.stage
+        ? this._thumbnail(i, stop.stage)
+        : h('span', { className: 'tfk-walk-word' }, this._word(stop));
+      const label = h('span', {}, h('span', { className: 'tfk-sr' }, `${stop.part}: `), stop.label);
+      return h('li', {}, h('button', { type: 'button', onclick: () => this._go(i) }, inside, label));
+    });
   }
 
   /** Drawn once for each head. */
@@ -257,17 +271,8 @@ class View {
         row: place.at('row', trace.axes[matrix.rows].at.length - 1, END),
         col: place.at('col', trace.axes[matrix.cols].at.length - 1)
       };
-      const node = matrixTable(
-        matrix,
-        trace,
-        this._numbers!,
-        this._head,
-        stage,
-        place.at('matrix', stage.matrices.length - 1) === i ? at : null
-      );
-      node.dataset.matrix = String(i);
-      node.addEventListener('keydown', event => this._move(event, i));
-      node.addEventListener('click', event => this._click(event, i));
+      const node = this._table(stage, i);
+      setCursor(node, place.at('matrix', stage.matrices.length - 1) === i ? at : null);
       return h('section', { className: 'tfk-walk-matrix' }, h('h4', {}, matrix.name), node, ...this._cut(matrix));
     });
     return h('div', { className: 'tfk-walk-matrices' }, ...this._before(stage), ...tables);
@@ -284,14 +289,29 @@ class View {
           {},
           h('button', { type: 'button', className: 'tfk-walk-link', onclick: open }, from.matrices[i].name)
         );
-        return h(
-          'section',
-          { className: 'tfk-walk-matrix tfk-walk-source' },
-          title,
-          matrixTable(from.matrices[i], trace, this._numbers!, this._head, from, null)
-        );
+        return h('section', { className: 'tfk-walk-matrix tfk-walk-source' }, title, this._table(from, i, 'source'));
       })
     );
+  }
+
+  /** The table of a matrix as it was drawn before: a step back costs next to nothing. */
+  private _table(stage: IStage, i: number, role = 'open'): HTMLElement {
+    const { trace } = this._canvas;
+    const key = `${trace.stages.indexOf(stage)}.${i}.${this._head}.${role}`;
+    let node = this._tables.get(key);
+    if (!node) {
+      node = matrixTable(stage.matrices[i], trace, this._numbers!, this._head, stage);
+      if (role === 'open') {
+        node.dataset.matrix = String(i);
+        node.addEventListener('keydown', event => this._move(event, i));
+        node.addEventListener('click', event => this._click(event, i));
+      }
+      if (this._tables.size >= MOST_TABLES) {
+        this._tables.clear();
+      }
+      this._tables.set(key, node);
+    }
+    return node;
   }
 
   /** What of a matrix is not shown. */
@@ -417,7 +437,9 @@ class View {
   private readonly _stops: IStop[];
   private readonly _parts: string[];
   private _numbers: INumbers | null = null;
+  private _drawnRow = '';
   private readonly _thumbnails = new Map<string, SVGElement>();
+  private readonly _tables = new Map<string, HTMLElement>();
   private readonly _bar = h('div', { className: 'tfk-bar' });
   private readonly _row = h('ol', { className: 'tfk-walk-row', 'aria-label': translated('Stages') });
   private readonly _open = h('div', { className: 'tfk-walk-open' }, 'Unpacking …');

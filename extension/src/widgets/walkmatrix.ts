@@ -2,7 +2,7 @@
 import { IWalk } from '../generated/walk';
 import { h, svg } from './dom';
 import { tok } from './lit';
-import { cellColour } from './scales';
+import { cellClass } from './scales';
 import { INumbers, nameOf, short } from './walknumbers';
 
 type IStage = IWalk['stages'][number];
@@ -27,14 +27,19 @@ function most(matrix: IMatrix, numbers: INumbers, head: number): number {
   return found || 1;
 }
 
-/** The table of one head; `at` is where the cursor stands. */
+/** Puts the cursor of a table where it stands now, or takes it away. */
+export function setCursor(node: HTMLElement, at: { row: number; col: number } | null): void {
+  node.querySelector('.tfk-cursor')?.classList.remove('tfk-cursor');
+  node.querySelector(at ? `td[data-row="${at.row}"][data-col="${at.col}"]` : ':not(*)')?.classList.add('tfk-cursor');
+}
+
+/** The table of one head, without a cursor. */
 export function matrixTable(
   matrix: IMatrix,
   trace: IWalk,
   numbers: INumbers,
   head: number,
-  stage: IStage,
-  at: { row: number; col: number } | null
+  stage: IStage
 ): HTMLElement {
   const [rows, cols] = numbers.size(matrix);
   const [down, across] = [trace.axes[matrix.rows], trace.axes[matrix.cols]];
@@ -53,7 +58,7 @@ export function matrixTable(
       const value = numbers.at(matrix, head, r, c);
       whole += value;
       const words = hides(stage, value) && value > FAR ? '' : short(value, stage.name === 'ids');
-      line.append(cellOf(value, words, r, c, hides(stage, value), top, shares, at));
+      line.append(cellOf(value, words, r, c, hides(stage, value) ? 'tfk-hidden' : cellClass(value, top, shares)));
     }
     if (shares && across.at.length === across.length) {
       line.append(h('td', { className: 'tfk-walk-sum' }, `Σ ${short(whole)}`));
@@ -75,34 +80,13 @@ export function matrixTable(
   );
 }
 
-function cellOf(
-  value: number,
-  words: string,
-  r: number,
-  c: number,
-  hidden: boolean,
-  top: number,
-  shares: boolean,
-  at: { row: number; col: number } | null
-): HTMLElement {
-  const cell = h(
-    'td',
-    {
-      'data-row': r,
-      'data-col': c,
-      className: hidden ? 'tfk-hidden' : '',
-      title: String(Number(value.toPrecision(4)))
-    },
-    words
-  );
-  if (!hidden) {
-    const { colour, ink } = cellColour(value, top, shares);
-    cell.style.background = colour;
-    cell.classList.add(`tfk-on-${ink}`);
-  }
-  if (at && at.row === r && at.col === c) {
-    cell.classList.add('tfk-cursor');
-  }
+function cellOf(value: number, words: string, r: number, c: number, className: string): HTMLElement {
+  const cell = document.createElement('td'); // a table has hundreds: no detour
+  cell.className = className;
+  cell.title = String(Number(value.toPrecision(4)));
+  cell.setAttribute('data-row', String(r));
+  cell.setAttribute('data-col', String(c));
+  cell.textContent = words;
   return cell;
 }
 
@@ -123,9 +107,8 @@ export function thumbnail(matrix: IMatrix, numbers: INumbers, head: number, shar
           strong = value > FAR && Math.abs(value) > Math.abs(strong) ? value : strong;
         }
       }
-      const square = svg('rect', { x: c, y: r, width: 0.94, height: 0.94 });
-      square.style.fill = cellColour(strong, top, shares).colour;
-      squares.push(square);
+      const look = cellClass(strong, top, shares);
+      squares.push(svg('rect', { x: c, y: r, width: 0.94, height: 0.94, class: look }));
     }
   }
   return svg(

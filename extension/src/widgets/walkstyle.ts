@@ -1,5 +1,7 @@
 /** The style of a walk; colours and sizes are tokens. */
-export const WALK_CSS = `
+import { colourRules } from './scales';
+
+export const WALK_CSS = `${colourRules()}
 .tfk .tfk-walk-row{display:flex;list-style:none;margin:0 0 12px;padding:4px 2px 6px;overflow-x:auto;position:relative;
 border-bottom:1px solid var(--line)}
 .tfk .tfk-walk-row li{position:relative;flex:1 0 84px;display:flex}

@@ -89,7 +89,7 @@ test('a walk', async ({ page }) => {
   const times = await pressed(page, '.tfk-walk-row [aria-current]', 'ArrowRight', 40);
   told('a walk: the next stage', times, 'ms', 10);
   told('a walk: the stage before', await pressed(page, '.tfk-walk-row [aria-current]', 'ArrowLeft', 40), 'ms', 10);
-  const moves = await pressed(page, '.tfk-walk-matrices [role=application]', 'ArrowDown', 20);
+  const moves = await pressed(page, '.tfk-walk-matrices [data-matrix]', 'ArrowDown', 20);
   told('a walk: a move of the cursor', moves, 'ms', 10);
 });
 
