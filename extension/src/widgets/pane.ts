@@ -54,6 +54,7 @@ export class Pane {
     if (source.length) {
       this.node.append(h('ol', { className: 'tfk-toks', 'aria-label': translated('Source') }, ...source));
     }
+    this._tree.append(h('h4', {}, translated('Beam')), this._beam.node, h('span'));
     this.node.append(this._tokens, row, this._tree, this._cache);
   }
 
@@ -152,12 +153,8 @@ export class Pane {
     const branches = step >= 0 && this.trace.steps.some(s => s.live.length > 1);
     this._tree.hidden = !branches;
     if (branches) {
-      const focused = this._beam.node.contains(document.activeElement);
       this._beam.draw(this.trace, step);
-      this._tree.replaceChildren(h('h4', {}, translated('Beam')), this._beam.node, hypotheses(this.trace, step));
-      if (focused) {
-        this._beam.node.focus({ preventScroll: true });
-      }
+      this._tree.lastElementChild!.replaceWith(hypotheses(this.trace, step));
     }
   }
 

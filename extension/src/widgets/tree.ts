@@ -82,6 +82,11 @@ export class TreeView {
   });
 
   constructor() {
+    const button = (sign: string, label: string, by: number): HTMLElement =>
+      h('button', { type: 'button', title: label, 'aria-label': label, onclick: () => this._zoom(by) }, sign);
+    const bar = h('div', { className: 'tfk-zoom' });
+    bar.append(button('−', translated('Smaller'), -1), button('+', translated('Larger'), 1));
+    this.node.append(bar, h('span'));
     this.node.addEventListener('keydown', event => {
       const by = { '+': 1, '=': 1, '-': -1 }[event.key];
       if (by && !event.ctrlKey && !event.metaKey) {
@@ -95,11 +100,7 @@ export class TreeView {
   draw(trace: ITrace, step: number): void {
     this._tree = drawTree(trace, step);
     this._natural = Number(this._tree.getAttribute('width'));
-    const button = (sign: string, label: string, by: number): HTMLElement =>
-      h('button', { type: 'button', title: label, 'aria-label': label, onclick: () => this._zoom(by) }, sign);
-    const bar = h('div', { className: 'tfk-zoom' });
-    bar.append(button('−', translated('Smaller'), -1), button('+', translated('Larger'), 1));
-    this.node.replaceChildren(bar, this._tree);
+    this.node.lastElementChild!.replaceWith(this._tree);
     this._scale();
     this.node.scrollLeft = this.node.scrollWidth; // where the step is
   }

@@ -234,6 +234,12 @@ class View {
 
   private _drawOpen(): void {
     const stop = this._stops[this._at];
+    const drawn = `${this._at} ${this._head}`;
+    if (stop.stage && drawn === this._drawnOpen) {
+      this._setCursors(stop.stage); // the tables stand: only the cursor has moved
+      return this._tell();
+    }
+    this._drawnOpen = drawn;
     const about = told(stop.stage ?? { name: stop.name });
     const words = h('div', { className: 'tfk-walk-words' });
     words.append(
@@ -260,19 +266,14 @@ class View {
       stop.stage ? this._matrices(stop.stage) : stop.name === 'text' ? this._text() : this._candidates()
     );
     if (stop.stage) {
+      this._setCursors(stop.stage);
       this._tell();
     }
   }
 
   private _matrices(stage: IStage): HTMLElement {
-    const { trace, place } = this._canvas;
     const tables = stage.matrices.map((matrix, i) => {
-      const at = {
-        row: place.at('row', trace.axes[matrix.rows].at.length - 1, END),
-        col: place.at('col', trace.axes[matrix.cols].at.length - 1)
-      };
       const node = this._table(stage, i);
-      setCursor(node, place.at('matrix', stage.matrices.length - 1) === i ? at : null);
       return h('section', { className: 'tfk-walk-matrix' }, h('h4', {}, matrix.name), node, ...this._cut(matrix));
     });
     return h('div', { className: 'tfk-walk-matrices' }, ...this._before(stage), ...tables);
@@ -292,6 +293,19 @@ class View {
         return h('section', { className: 'tfk-walk-matrix tfk-walk-source' }, title, this._table(from, i, 'source'));
       })
     );
+  }
+
+  /** Puts the cursor into the chosen matrix, and takes it from the others. */
+  private _setCursors({ matrices }: IStage): void {
+    const { trace, place } = this._canvas;
+    matrices.forEach((matrix, i) => {
+      const at = {
+        row: place.at('row', trace.axes[matrix.rows].at.length - 1, END),
+        col: place.at('col', trace.axes[matrix.cols].at.length - 1)
+      };
+      const chosen = place.at('matrix', matrices.length - 1) === i;
+      setCursor(this._open.querySelector<HTMLElement>(`[data-matrix="${i}"]`)!, chosen ? at : null);
+    });
   }
 
   /** The table of a matrix as it was drawn before: a step back costs next to nothing. */
@@ -438,6 +452,7 @@ class View {
   private readonly _parts: string[];
   private _numbers: INumbers | null = null;
   private _drawnRow = '';
+  private _drawnOpen = '';
   private readonly _thumbnails = new Map<string, SVGElement>();
   private readonly _tables = new Map<string, HTMLElement>();
   private readonly _bar = h('div', { className: 'tfk-bar' });
