@@ -75,7 +75,7 @@ def test_cell_ids_are_unique_and_only_graded_roles_are_nbgraders(built):
         assert len({cell.id for cell in cells}) == len(cells)
         for cell in cells:
             role = cell.metadata.get("tfkit", {}).get("role")
-            assert ("nbgrader" in cell.metadata) == (role in ("setup", "exercise", "check", "task")), cell.id
+            assert ("nbgrader" in cell.metadata) == (role in ("setup", "exercise", "check", "task", "project")), cell.id
 
 
 def test_each_unit_asks_a_question_that_a_person_marks(built):

@@ -228,16 +228,15 @@ except NotImplementedError:
 # | Transformer-XL, 277 million | | enwik8 itself, 90 MB | 0.99 |
 # | nanoGPT's and nanochat's speed runs | minutes to hours of eight cards | web pages | a target loss: the *time* is what is measured |
 
-# %% [markdown] role="task" task="what-it-cost" points=4
+# %% [markdown] role="task" task="what-it-cost" points=2
 # ## In your own words
 #
 # Which two choices brought most, by how many bits a byte each, and what did you try that did not help? Give the numbers of your own runs, with seed and seconds.
 #
 # ### BEGIN MARK SCHEME
-# - 1 point for one choice with a number before and after, from runs of equal budget.
-# - 1 point for a second choice, with its numbers.
-# - 1 point for something that did not help, with its number.
-# - 1 point for a reason that fits the numbers (the loss still fell, the model was too small, fewer tokens were seen).
+# - 1 point: two choices, each with a number before and after, from runs of equal budget.
+# - 1 point: something that did not help, with its number, and a reason that fits the numbers (the loss still fell, the model was
+#   too small, fewer tokens were seen).
 # - Not enough: a list of techniques without measurements.
 # ### END MARK SCHEME
 
