@@ -11,5 +11,12 @@ from tfkit.decode import Beam, record
 text = tfkit.Text("SmolLM2-135M-Instruct")
 prompt = torch.tensor(text.tokenizer.encode(["The opposite of hot is"])[0])
 title = "SmolLM2-135M completes a sentence: beam search, three hypotheses"
-trace = record(text.model, prompt, token=text.token, strategy=Beam(3), max_new_tokens=10, title=title, budget=120_000)
+
+
+def name(token: int) -> str:
+    """A token as it is read: without the mark of a word's begin, a line's end as an arrow."""
+    return text.token(token).replace("▁", "").replace("Ċ", "↵")
+
+
+trace = record(text.model, prompt, token=name, strategy=Beam(3), max_new_tokens=10, title=title, budget=120_000)
 Path(__file__).with_suffix(".json").write_text(json.dumps(trace, ensure_ascii=False) + "\n", encoding="utf-8")
