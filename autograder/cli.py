@@ -174,6 +174,8 @@ def _export_parser(export: argparse.ArgumentParser) -> None:
                         help="a new file; for gradescope and github-classroom a folder")  # fmt: skip
     export.add_argument("--package", metavar="WHEEL_OR_URL",
                         help="what the recipes install; else what this copy was installed from")  # fmt: skip
+    export.add_argument("--torch-index", default="", metavar="URL",
+                        help="for gradescope-autograder: the index of PyTorch's CPU build")  # fmt: skip
     export.set_defaults(run=_export)
 
 
@@ -223,7 +225,8 @@ def _export(arguments: argparse.Namespace) -> int:
         raise BadInput(f"`autograder export` needs {error.name}: {install('grading')}") from error
     try:
         if arguments.to in RECIPES:
-            recipes.write(arguments.course, arguments.assignment, arguments.to, arguments.output, arguments.package)
+            where = arguments.course, arguments.assignment, arguments.to, arguments.output
+            recipes.write(*where, arguments.package, arguments.torch_index)
             print(f"wrote {arguments.output}")
             return 0
         scores = export.read(arguments.course, arguments.assignment)

@@ -66,19 +66,31 @@ SETUP = """\
 # Gradescope runs this once, when the image is built: choose Ubuntu 22.04 or newer, and 2 GB of memory or more.
 set -euo pipefail
 TORCH_INDEX=${TORCH_INDEX:-}  # the index of PyTorch's CPU build, as pytorch.org's installer shows it
+OPT=${OPT:-/opt}
 cd "$(dirname "${BASH_SOURCE[0]}")"
 apt-get update
-apt-get install -y --no-install-recommends bubblewrap
-python=python3
-for wanted in python3 python3.13 python3.12 python3.11; do  # Ubuntu 22.04 has 3.10 as python3, and 3.11 beside it
-  apt-get install -y --no-install-recommends "$wanted" "$wanted-venv" 2>/dev/null || continue
-  if "$wanted" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then python=$wanted; break; fi
-done
-"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "no Python 3.11 or newer here" >&2; exit 1; }
-"$python" -m venv /opt/grader
-if [ -n "$TORCH_INDEX" ]; then /opt/grader/bin/pip install torch --index-url "$TORCH_INDEX"; fi
-/opt/grader/bin/pip install "REQUIREMENT"
+apt-get install -y --no-install-recommends bubblewrap python3 python3-venv
+if python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+  python3 -m venv "$OPT/grader"
+else  # Ubuntu 22.04 has 3.10, and of 3.11 only a release candidate: uv brings a released one along
+  python3 -m venv "$OPT/uv"
+  "$OPT/uv/bin/pip" install uv
+  export UV_PYTHON_INSTALL_DIR=$OPT/python
+  "$OPT/uv/bin/uv" python install 3.11
+  "$("$OPT/uv/bin/uv" python find --managed-python 3.11)" -m venv "$OPT/grader"
+  rm -rf "$OPT/uv"
+fi
+pip=("$OPT/grader/bin/pip" install --no-cache-dir)
+if [ -n "$TORCH_INDEX" ]; then "${pip[@]}" torch --index-url "$TORCH_INDEX"; fi
+"${pip[@]}" "REQUIREMENT"
+rm -rf /var/lib/apt/lists/*
+size=$(du -sm "$OPT" | cut -f 1)
+if [ "$size" -gt LARGEST ]; then
+  echo "the grader takes $size MB: name the index of PyTorch's CPU build, autograder export --torch-index URL" >&2
+  exit 1
+fi
 """
+LARGEST_MB = 1370  # below /opt, so that with the system an image stays within 1.5 GB; tools/footprint.py adds it up
 RUN = """\
 #!/usr/bin/env bash
 # Gradescope runs this for each submission. Where its container allows no box, the autograder fails and says so; with
@@ -169,10 +181,13 @@ def workflow(assignment: str, exercises: list[GradedExercise], package: CoursePa
     return head + STEP.format(assignment=assignment, pairs=pairs, hints=hints) + tail
 
 
-def archive(assignment: str, exercises: list[GradedExercise], package: CoursePackage, hints: int = HINTS) -> bytes:
-    """Gradescope's autograder zip, the wheel in it."""
+def archive(
+    assignment: str, exercises: list[GradedExercise], package: CoursePackage, hints: int = HINTS, torch_index: str = ""
+) -> bytes:
+    """Gradescope's autograder zip, the wheel in it; `torch_index`: the index from which PyTorch is installed."""
     pairs = " ".join(f"{one.exercise}={one.points:g}" for one in exercises)
-    setup = SETUP.replace("REQUIREMENT", package.requirement)
+    setup = SETUP.replace("REQUIREMENT", package.requirement).replace("LARGEST", str(LARGEST_MB))
+    setup = setup.replace("TORCH_INDEX:-}", f"TORCH_INDEX:-{torch_index}}}")
     run = RUN.format(assignment=assignment, pairs=pairs, hints=hints)
     files = {"setup.sh": setup.encode(), "run_autograder": run.encode()}
     if package.wheel is not None:
@@ -186,18 +201,22 @@ def archive(assignment: str, exercises: list[GradedExercise], package: CoursePac
     return made.getvalue()
 
 
-def write(root: Path, assignment: str, to: str, output: Path, package: str | None = None) -> None:
+def write(
+    root: Path, assignment: str, to: str, output: Path, package: str | None = None, torch_index: str = ""
+) -> None:
     """The recipe for `to`: a folder with the workflow in it, or a zip; `output` must be new.
 
-    package: a wheel's path or a URL, for `package_of`. Raises NoExport.
+    package: a wheel's path or a URL, for `package_of`; torch_index: a URL, for Gradescope. Raises NoExport.
     """
+    if torch_index and not re.fullmatch(r"https?://[\w./~%+:-]+", torch_index):
+        raise NoExport(f"--torch-index {torch_index} is no URL of an index")
     installed = package_of(package)
     what = graded_exercises(root, assignment), installed, hints_of(root)
     try:
         if to == "github-classroom":
             _write_workflow(output, workflow(assignment, *what), installed)
         else:
-            write_new(output, archive(assignment, *what))
+            write_new(output, archive(assignment, *what, torch_index))
     except FileExistsError as error:
         raise NoExport(f"{error.filename} exists: name a new file, or delete it") from None
     except OSError as error:

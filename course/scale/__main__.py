@@ -14,7 +14,7 @@ from course.scale import page, real, simulate
 from course.scale.measure import ServiceTimes, measure
 
 DOCS = Path(__file__).parents[2] / "docs"
-WORKERS, CORES = (1, 2, 4, 8, 16), (4, 8, 16)
+WORKERS, CORES = (1, 2, 4), (4, 8, 16)
 HARD_RUSH_H = 0.25
 ASSUMED = {one.name: one.default for one in fields(simulate.SimulatedTerm)}
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import base64
+import importlib.metadata
+import importlib.util
+import io
 import json
 import os
 import subprocess
 import zipfile
+from pathlib import Path
 
 import pytest
 import yaml
@@ -19,6 +23,9 @@ from autograder.sandbox import SandboxError
 from ..cluster.conftest import course as course
 from ..nbgrader.conftest import IDS, UNIT
 
+spec = importlib.util.spec_from_file_location("footprint", Path(__file__).parents[3] / "tools/footprint.py")
+footprint = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(footprint)
 RIGHT = "import torch\n\n\ndef causal_mask(length):\n    return torch.ones(length, length).tril().bool()\n"
 
 
@@ -60,7 +67,7 @@ def test_a_wheel_travels_with_the_recipe(course, tmp_path):
     installed = yaml.safe_load((folder / ".github/workflows/classroom.yml").read_text())["env"]["TFKIT"]
     assert installed == f"./.github/grader/{WHEEL}[grading]"
     with zipfile.ZipFile(archive) as zipped:
-        assert zipped.read(WHEEL) == b"a wheel" and f'install "./{WHEEL}[grading]"' in zipped.read("setup.sh").decode()
+        assert zipped.read(WHEEL) == b"a wheel" and f'"./{WHEEL}[grading]"' in zipped.read("setup.sh").decode()
 
 
 def test_recipes_name_every_exercise_and_its_points(course, tmp_path, capsys):
@@ -83,26 +90,45 @@ def test_recipes_name_every_exercise_and_its_points(course, tmp_path, capsys):
     assert "exists: name a new file" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("here", "chosen"), [("3.10", "python3.11"), ("3.12", "python3"), ("3.9", None)])
-def test_gradescope_finds_a_python_that_is_new_enough(tmp_path, here, chosen):
-    """Ubuntu 22.04 has Python 3.10 as python3, and 3.11 as a package: `apt-get` and each python are stand-ins."""
-    stubs = {"apt-get": 'case "$*" in *python3.13*|*python3.12*) exit 100;; esac', "python3": "", "python3.11": ""}
-    if chosen is None:
-        stubs["apt-get"] = 'case "$*" in *python3.1?*) exit 100;; esac'
+@pytest.mark.parametrize(("old", "size", "said"), [(False, 900, ""), (True, 900, ""), (False, 2600, "takes 2600 MB")])
+def test_gradescope_gets_a_python_that_is_new_enough_and_an_image_that_fits(tmp_path, old, size, said):
+    """Ubuntu 22.04 has Python 3.10: uv brings 3.11. What installs is stood in for by notes of its call."""
+    opt = tmp_path / "opt"
+    note = f'echo "$(basename $0) $*" >> {tmp_path}/made'
+    uv = f'[ "$2" = find ] && echo {tmp_path}/python3.11 && exit; {note}'
+    make = f"mkdir -p $3/bin; cp {tmp_path}/pip $3/bin/pip; cp {tmp_path}/uv $3/bin/uv"
+    stubs = {"apt-get": "", "rm": "", "du": f"printf '{size}\\t/opt'", "pip": note, "uv": uv,
+             "python3.11": f"{note}; {make}",
+             "python3": f'[ "$1" = -c ] && exit {int(old)}; {note}; {make}'}  # fmt: skip
     for name, body in stubs.items():
-        if name.startswith("python"):
-            old = int(name == "python3" and int(here.split(".")[1]) < 11)
-            body = f'[ "$1" = -c ] && exit {old}; echo "{name} $*" >> {tmp_path}/made; exit 7'
         (tmp_path / name).write_text(f"#!/bin/bash\n{body}\n")
         (tmp_path / name).chmod(0o755)
-    script = tmp_path / "setup.sh"
-    script.write_text(recipes.SETUP)
-    env = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
-    done = subprocess.run(["bash", str(script)], env=env, capture_output=True, text=True, timeout=60)
-    if chosen is None:
-        assert done.returncode == 1 and "no Python 3.11 or newer here" in done.stderr
-    else:
-        assert (tmp_path / "made").read_text() == f"{chosen} -m venv /opt/grader\n"
+    with zipfile.ZipFile(
+        io.BytesIO(recipes.archive(UNIT, [], recipes.CoursePackage("x"), 3, "https://a/cpu"))
+    ) as zipped:
+        zipped.extract("setup.sh", tmp_path)
+    env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "OPT": str(opt)}
+    done = subprocess.run(["bash", str(tmp_path / "setup.sh")], env=env, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, said in done.stderr) == (int(bool(said)), True)
+    made = (tmp_path / "made").read_text().splitlines()
+    brought = [
+        f"python3 -m venv {opt}/uv",
+        "pip install uv",
+        "uv python install 3.11",
+        f"python3.11 -m venv {opt}/grader",
+    ]
+    assert made[:-2] == (brought if old else [f"python3 -m venv {opt}/grader"])
+    assert made[-2:] == ["pip install --no-cache-dir torch --index-url https://a/cpu", "pip install --no-cache-dir x"]
+
+
+def test_what_gradescope_installs_fits_its_image_with_the_cpu_build():
+    build = importlib.metadata.version("torch")
+    if "+cpu" not in build:
+        pytest.skip(f"this is PyTorch {build}, with CUDA: only the CPU build is meant to fit")
+    found = footprint.closure("tfkit-course[grading]")
+    whole = sum(found.values()) / footprint.MIB + footprint.PYTHON_MIB
+    assert 800 < whole < recipes.LARGEST_MB and {"torch", "nbgrader", "tokenizers"} <= set(found)
+    assert whole + footprint.SYSTEM_MIB < footprint.GRADESCOPE_MIB
 
 
 def test_gradescope_gets_a_test_per_exercise(tmp_path):

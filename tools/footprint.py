@@ -1,0 +1,67 @@
+"""What an extra takes on disk once it is installed: `python tools/footprint.py [EXTRA]`, of packages here.
+
+Gradescope's images are kept within 1.5 GB. Beside the packages stand Python itself and the system they lie on.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import sys
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+MIB = 2**20
+GRADESCOPE_MIB = 1500.0
+PYTHON_MIB = 110.0  # python-build-standalone 3.11, unpacked, as `uv python install` leaves it
+SYSTEM_MIB = 130.0  # Ubuntu 22.04 with bubblewrap, python3-pip and what they need
+
+
+def closure(requirement: str) -> dict[str, int]:
+    """Distribution → bytes of its files, bytecode included, for all that the requirement brings here.
+
+    Raises PackageNotFoundError where one of them is not installed.
+    """
+    found: dict[str, int] = {}
+    left, done = [Requirement(requirement)], set[tuple[str, str]]()
+    while left:
+        wanted = left.pop()
+        distribution = importlib.metadata.distribution(wanted.name)
+        name = distribution.metadata["Name"].lower().replace("_", "-")
+        found.setdefault(name, _bytes(distribution))
+        for extra in {"", *wanted.extras} - {extra for known, extra in done if known == name}:
+            done.add((name, extra))
+            for line in distribution.requires or []:
+                one = Requirement(line)
+                if one.marker is None or one.marker.evaluate({"extra": extra}):
+                    left.append(one)
+    return found
+
+
+def _bytes(distribution: importlib.metadata.Distribution) -> int:
+    """As they lie on disk; what another tool removed counts nothing. Bytecode is there for what was imported here."""
+    total = 0
+    for file in distribution.files or ():
+        path = Path(str(distribution.locate_file(file)))
+        total += path.stat().st_size if path.is_file() else 0
+        if path.suffix == ".py":
+            compiled = Path(importlib.util.cache_from_source(str(path)))
+            total += path.stat().st_size if path.is_file() and not compiled.is_file() else 0  # about as large
+    return total
+
+
+def main(extra: str = "grading") -> int:
+    """Print the largest and the sum; 1 where it does not fit."""
+    found = closure(f"tfkit-course[{extra}]")
+    for name, size in sorted(found.items(), key=lambda one: -one[1])[:10]:
+        print(f"{size / MIB:8.0f} MiB  {name}")
+    packages = sum(found.values()) / MIB
+    whole = packages + PYTHON_MIB + SYSTEM_MIB
+    print(f"{len(found)} packages, {packages:.0f} MiB; with Python {PYTHON_MIB:.0f} and the system {SYSTEM_MIB:.0f}: "
+          f"{whole:.0f} of {GRADESCOPE_MIB:.0f} MiB")  # fmt: skip
+    return 1 if whole > GRADESCOPE_MIB else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
