@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.utils._pytree import MappingKey, register_pytree_node
 from typing_extensions import dataclass_transform
 
@@ -65,7 +65,7 @@ KINDS: dict[str, tuple[tuple[type, ...], str]] = {
 }  # fmt: skip
 
 
-def check_kind(field: Field, value: Any) -> None:
+def check_kind(field: Field[Any], value: Any) -> None:
     """Raises ValueError for None, or for what is no number, no name …, in a field that must be one."""
     kinds, *empty = getattr(field.type, "__name__", str(field.type)).split(" | ")
     if value is None:
@@ -95,7 +95,7 @@ def check_sizes(config: Any) -> None:
             raise ValueError(f"pad_token_id={value}: must be an id, 0 at least; None where no token pads")
 
 
-class Output(dict):
+class Output(dict[str, Any]):
     """What a model returns: by name (`out.logits`, `out["logits"]`) and by place (`out[0]`, `out[1:]`).
 
     What was not computed is left out, and reads as None by attribute. The loss, if there is one, comes first.
@@ -194,7 +194,7 @@ class Model(nn.Module):
         own = getattr(self, "output", None)
         return table.weight if own is None else own.weight
 
-    def check_targets(self, targets):
+    def check_targets(self, targets: dict[str, Any]) -> dict[str, Tensor]:
         """The targets that are given, if the head knows them all (`task_head`, see `_heads`); TypeError names
         another."""
         found = {name: target for name, target in targets.items() if target is not None}
@@ -264,7 +264,7 @@ def check_ids(name: str, ids: torch.Tensor | None) -> torch.Tensor:
     return ids
 
 
-def embed_ids(table: nn.Embedding, ids: torch.Tensor, name: str) -> torch.Tensor:
+def embed_ids(table: Any, ids: Any, name: str) -> torch.Tensor:
     """Rows of an embedding. Only a failed look-up pays for finding out which id it was (a GPU asserts by itself)."""
     try:
         return table(ids)

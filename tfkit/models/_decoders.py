@@ -10,6 +10,9 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
+from torch import Tensor
+
+from ..nn.cache import Cache
 from . import _heads as heads
 from . import bart, bert, gpt2
 from ._base import check_max_length
@@ -18,33 +21,37 @@ from ._base import check_max_length
 class BERTDecoder(bert.BERT):
     task_head: Any
 
-    def __init__(self, config):
+    def __init__(self, config: Any) -> None:
         super().__init__(replace(config, is_decoder=True, add_cross_attention=True), "causal_lm")
 
     @classmethod
-    def fits(cls, model):
+    def fits(cls, model: Any) -> Any:
         """Whether an architecture differs from BERT in nothing that is replaced here."""
         return model.LAYERS is bert.Layers and "causal_lm" in model.HEAD_CLASSES and model.encode is bert.BERT.encode
 
-    def decode(self, ids, memory, mask, memory_mask, cache):
+    def decode(
+        self, ids: Tensor, memory: Tensor | None, mask: Tensor | None, memory_mask: Tensor | None, cache: Any
+    ) -> Any:
         """ids [B,T], memory [B,S,E], masks bool [B,K] and [B,S] or None -> [B,T,E]"""
         check_max_length(self.config, "decoder_input_ids", ids, 0 if cache is None else cache.past)
         return self.encode(ids, mask, None, None, memory, memory_mask, cache)
 
-    def score(self, x):
+    def score(self, x: Tensor) -> Any:
         return self.task_head.scores(heads.HeadInputs(x, None, self.words(self.embed.tokens), None, 1))
 
 
 class GPT2Decoder(gpt2.GPT2):
-    def __init__(self, config):
+    def __init__(self, config: Any) -> None:
         super().__init__(replace(config, add_cross_attention=True), "causal_lm")
 
     @classmethod
-    def fits(cls, model):
+    def fits(cls, model: Any) -> bool:
         """Whether an architecture differs from GPT-2 in nothing that is replaced here."""
         return model.BLOCK is gpt2.Block and model.hidden is gpt2.GPT2.hidden
 
-    def decode(self, ids, memory, mask, memory_mask, cache):
+    def decode(
+        self, ids: Tensor, memory: Tensor, mask: Tensor | None, memory_mask: Tensor | None, cache: Cache | None
+    ) -> Tensor:
         """As of BERT"""
         mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
         past = 0 if cache is None else cache.past
@@ -54,11 +61,11 @@ class GPT2Decoder(gpt2.GPT2):
 class BARTDecoder(bart.BART):
     """One half of it is what is wanted, as it is."""
 
-    def __init__(self, config):
+    def __init__(self, config: Any) -> None:
         super().__init__(config, "causal_lm")
 
     @classmethod
-    def fits(cls, model):
+    def fits(cls, model: Any) -> Any:
         """Whether its decoder can already do without an encoder."""
         return "causal_lm" in model.HEADS
 

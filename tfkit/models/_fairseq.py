@@ -3,6 +3,7 @@
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from ..namemap import NameMap
 from ..nn.positions import sines_then_cosines
@@ -14,7 +15,7 @@ NORMS = {
 }
 
 
-def side(name):
+def side(name: Any) -> Any:
     """Their names of a side's parts -> ours"""
     table = {f"{name}.embed_positions": f"{name}_position", f"{name}.layernorm_embedding": f"{name}_norm"}
     table[f"{name}.layer_norm"] = f"{name}_final"
@@ -40,16 +41,16 @@ class FairseqNameMap(NameMap):
     OWN = {"encoder.embed_tokens.weight": "embed.weight", ALONE: "decoder_embed.weight"}
     untied_tables = False
 
-    def __init__(self):
+    def __init__(self) -> None:
         heads = {"final_logits_bias": "final_logits_bias", **LABEL_NAMES}
         super().__init__(BODY, prefix="model.", heads=heads, tied=TIED, constant=CONSTANT)
 
-    def apart(self):
+    def apart(self) -> Any:
         made: Any = super().apart()
         made.untied_tables = True
         return made
 
-    def load(self, theirs):
+    def load(self, theirs: dict[str, Tensor]) -> dict[str, Tensor]:
         theirs = self.strip_prefix(theirs)
         if self.untied_tables and any(name.startswith("encoder.layers") for name in theirs):
             shared = theirs.pop(self.SHARED, None)
@@ -62,7 +63,7 @@ class FairseqNameMap(NameMap):
             theirs.setdefault(self.SHARED, theirs.pop(self.ALONE))
         return super().load(theirs)
 
-    def dump(self, ours, *, headed):
+    def dump(self, ours: dict[str, Tensor], *, headed: bool) -> dict[str, Tensor]:
         if "decoder_embed.weight" in ours:
             return self.dump_tables(ours, headed)
         found = super().dump(ours, headed=headed)
@@ -70,7 +71,7 @@ class FairseqNameMap(NameMap):
             found[self.prefix + self.ALONE] = found.pop(self.prefix + self.SHARED)
         return found
 
-    def dump_tables(self, ours, headed):
+    def dump_tables(self, ours: Any, headed: Any) -> Any:
         """As `dump`, of a model with a table for each side."""
         prefix = self.prefix if headed else ""
         found = NameMap.dump(self, {n: t for n, t in ours.items() if n not in self.OWN.values()}, headed=headed)
@@ -83,7 +84,7 @@ class FairseqNameMap(NameMap):
 class Sinusoids(FairseqNameMap):
     """Positions are computed (`sines_then_cosines`): a file may leave them out; if it has them, they must be these."""
 
-    def load(self, theirs):
+    def load(self, theirs: Any) -> Any:
         theirs = self.strip_prefix(theirs)
         for name in [name for name in theirs if name.endswith("embed_positions.weight")]:
             table = theirs.pop(name).float()
@@ -95,7 +96,7 @@ class Sinusoids(FairseqNameMap):
 class SeparateTablesNameMap(Sinusoids):
     """Where nothing is shared, each side has embeddings under its own name, and the output matrix is the decoder's."""
 
-    def load(self, theirs):
+    def load(self, theirs: Any) -> Any:
         theirs = self.strip_prefix(theirs)
         if self.untied_tables or self.SHARED in theirs or not theirs.keys() >= self.OWN.keys():
             return super().load(theirs)
@@ -127,7 +128,7 @@ UNUSED = {"num_hidden_layers", "init_std", "classif_dropout", "output_past", "is
           "force_bos_token_to_be_generated"}  # fmt: skip
 
 
-def fixed_options(*, before, last, early, sinusoids):
+def fixed_options(*, before: Any, last: Any, early: Any, sinusoids: Any) -> Any:
     """What a configuration may say of the form, as fairseq called it: the norm before each sub-layer, after the last
     layer, right after the embeddings; positions that are computed"""
     return {

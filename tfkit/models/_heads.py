@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from ..nn import Dropout
 from ..objectives.chunked_cross_entropy import word_scores
@@ -28,7 +28,7 @@ class HeadInputs(NamedTuple):
     choices: int
 
 
-def label_loss(logits, labels, problem):
+def label_loss(logits: Tensor, labels: Tensor, problem: Any) -> Tensor:
     """logits [B,N] against classes [B], numbers [B] or [B,N], or yes-and-no [B,N], as the problem says, or the labels.
 
     problem: "regression", "single_label_classification", "multi_label_classification" or None -> scalar
@@ -46,12 +46,12 @@ def label_loss(logits, labels, problem):
     return F.binary_cross_entropy_with_logits(logits, labels)
 
 
-def check_classes(name, given, logits):
+def check_classes(name: str, given: Tensor | None, logits: Tensor) -> Tensor | None:
     """What the target of that name holds, a class of logits [...,N] for each row; None stays None."""
     return None if given is None else check_target(name, given, logits.shape[:-1], logits.size(-1))
 
 
-def flatten_choices(given, mask):
+def flatten_choices(given: dict[str, Any], mask: Tensor | None) -> tuple[int, dict[str, Any], Tensor | None]:
     """Tensors [B,C,L] as [B*C,L]: every choice is a row of its own -> choices, tensors, mask"""
     ids = given["input_ids"]
     if ids is None or ids.dim() != 3:
@@ -66,12 +66,12 @@ class TaskConfig:
     """What a Config says of a task's labels, and of the output matrix."""
 
     num_labels: int = 2  # as many as id2label has, where that is given
-    id2label: dict | None = None
-    label2id: dict | None = None
+    id2label: dict[str, Any] | None = None
+    label2id: dict[str, Any] | None = None
     problem_type: str | None = None
     tie_word_embeddings: bool = True  # whether the embeddings are the output matrix too, of heads that have one
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.id2label:
             object.__setattr__(self, "num_labels", len(self.id2label))
 
@@ -85,7 +85,7 @@ class Head(nn.Module):
     WORDS: ClassVar[bool] = False  # whether it has an output matrix, `HeadInputs.table`
     TARGETS: ClassVar[tuple[str, ...]] = ("labels",)
 
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__()
         self.drop = Dropout(c.dropout if c.head_dropout is None else c.head_dropout)
 
@@ -95,7 +95,7 @@ class NoHead(Head):
 
     TARGETS = ()
 
-    def forward(self, inputs):
+    def forward(self, inputs: HeadInputs) -> dict[str, Any]:
         return {"last_hidden_state": inputs.states, "pooler_output": inputs.pooled}
 
 
@@ -128,25 +128,25 @@ class WordHead(Head):
 class MaskedLMHead(WordHead):
     """Which token was here? A layer, and then the embeddings themselves as the output matrix."""
 
-    def __init__(self, c, width=None, activation_name=None):
+    def __init__(self, c: Any, width: int | None = None, activation_name: str | None = None) -> None:
         super().__init__(c)
         width = width or c.d_model  # of the embeddings, where they are not as wide as the states
         self.dense, self.norm = nn.Linear(c.d_model, width), nn.LayerNorm(width, c.eps)
         self.bias = nn.Parameter(torch.zeros(c.vocab_size))
         self.activation = get_activation(activation_name or c.activation)
 
-    def scores(self, inputs):
+    def scores(self, inputs: HeadInputs) -> Tensor:
         return word_scores(self.norm(self.activation(self.dense(inputs.states))), inputs.table, self.bias)  # [B,L,V]
 
 
 class TiedLM(WordHead):
     """Which token was here? The embeddings as the output matrix, right on the states, and a bias."""
 
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__(c)
         self.bias = nn.Parameter(torch.zeros(c.vocab_size))
 
-    def scores(self, inputs):
+    def scores(self, inputs: HeadInputs) -> Tensor:
         return word_scores(inputs.states, inputs.table, self.bias)
 
 
@@ -164,12 +164,12 @@ class CausalLMHead(ShiftedLabels, MaskedLMHead):
 class ReplacedTokenHead(Head):
     """Was this token put in by the generator (1), or is it the text's (0)? Labels count where the mask says token."""
 
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__(c)
         self.discriminator_dense, self.dense_prediction = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, 1)
         self.activation = get_activation(c.activation)
 
-    def forward(self, inputs, labels=None):
+    def forward(self, inputs: HeadInputs, labels: Tensor | None = None) -> dict[str, Any]:
         logits = self.dense_prediction(self.activation(self.discriminator_dense(inputs.states))).squeeze(-1)  # [B,L]
         loss = None
         if labels is not None:
@@ -185,11 +185,11 @@ class NextSentenceHead(Head):
 
     POOLED = True
 
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__(c)
         self.seq_relationship = nn.Linear(c.d_model, 2)
 
-    def forward(self, inputs, labels=None):
+    def forward(self, inputs: HeadInputs, labels: Tensor | None = None) -> dict[str, Tensor]:
         logits = self.seq_relationship(inputs.pooled)
         return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
 
@@ -200,7 +200,7 @@ class PretrainingHead(MaskedLMHead):
     POOLED = True
     TARGETS = ("labels", "next_sentence_label")
 
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__(c)
         self.seq_relationship = nn.Linear(c.d_model, 2)
 
@@ -216,7 +216,7 @@ class PretrainingHead(MaskedLMHead):
         }
 
 
-def sum_losses(words, labels, pair, pair_labels):
+def sum_losses(words: Tensor, labels: Tensor | None, pair: Tensor, pair_labels: Tensor | None) -> Any:
     """The sum of two cross-entropies, of those whose labels are given."""
     found = [cross_entropy(x, y) for x, y in ((words, labels), (pair, pair_labels)) if y is not None]
     return sum(found) if found else None
@@ -225,7 +225,7 @@ def sum_losses(words, labels, pair, pair_labels):
 class SequenceHead(Head):
     """One label for the whole sequence, or a number, or several labels: `scores`, which the children give."""
 
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__(c)
         self.problem = c.problem_type
 
@@ -244,38 +244,38 @@ class SequenceClassificationHead(SequenceHead):
 
     POOLED = True
 
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__(c)
         self.classifier = nn.Linear(c.d_model, c.num_labels)
 
-    def scores(self, inputs):
+    def scores(self, inputs: HeadInputs) -> Tensor:
         return self.classifier(self.drop(inputs.pooled))  # [B,N]
 
 
 class ClsTokenClassificationHead(SequenceHead):
     """Off the first position, through a layer of the head's own. width: of the states, d_model unless given."""
 
-    def __init__(self, c, activation_name="tanh", width=None):
+    def __init__(self, c: Any, activation_name: str = "tanh", width: int | None = None) -> None:
         super().__init__(c)
         self.pre_classifier, self.score = nn.Linear(width or c.d_model, c.d_model), nn.Linear(c.d_model, c.num_labels)
         self.activation = get_activation(activation_name)
 
-    def scores(self, inputs):
+    def scores(self, inputs: HeadInputs) -> Tensor:
         return self.score(self.drop(self.activation(self.pre_classifier(self.drop(inputs.states[:, 0])))))
 
 
 class LastTokenClassificationHead(SequenceHead):
     """Off the last real token, which alone has seen all of the text."""
 
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__(c)
         self.score = nn.Linear(c.d_model, c.num_labels, bias=False)
 
-    def scores(self, inputs):
+    def scores(self, inputs: HeadInputs) -> Tensor:
         return self.score(last_token_states(inputs.states, inputs.mask))  # [B,N]
 
 
-def last_token_states(states, mask):
+def last_token_states(states: Tensor, mask: Tensor | None) -> Tensor:
     """states [B,L,E], mask bool [B,L] or None -> [B,E]: where the mask is last true; in a row without any, the first"""
     if mask is None:
         return states[:, -1]
@@ -301,22 +301,22 @@ class MultipleChoiceHead(ChoiceHead):
 
     POOLED = True
 
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__(c)
         self.classifier = nn.Linear(c.d_model, 1)
 
-    def scores(self, inputs):
+    def scores(self, inputs: HeadInputs) -> Tensor:
         return self.classifier(self.drop(inputs.pooled))
 
 
 class TokenClassificationHead(Head):
     """A label for every token."""
 
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__(c)
         self.classifier = nn.Linear(c.d_model, c.num_labels)
 
-    def forward(self, inputs, labels=None):
+    def forward(self, inputs: HeadInputs, labels: Tensor | None = None) -> dict[str, Tensor]:
         logits = self.classifier(self.drop(inputs.states))  # [B,L,N]
         return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
 
@@ -324,11 +324,11 @@ class TokenClassificationHead(Head):
 class DecoderTokenClassificationHead(Head):
     """A label for every token, under the name that decoders' files have for it."""
 
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__(c)
         self.score = nn.Linear(c.d_model, c.num_labels)
 
-    def forward(self, inputs, labels=None):
+    def forward(self, inputs: HeadInputs, labels: Tensor | None = None) -> dict[str, Tensor]:
         logits = self.score(self.drop(inputs.states))  # [B,L,N]
         return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
 
@@ -364,11 +364,11 @@ class SpanHead(Head):
 class QuestionAnsweringHead(SpanHead):
     """Off each state alone. width: of the states, d_model unless given."""
 
-    def __init__(self, c, width=None):
+    def __init__(self, c: Any, width: int | None = None) -> None:
         super().__init__(c)
         self.qa_outputs = nn.Linear(width or c.d_model, 2)
 
-    def scores(self, inputs):
+    def scores(self, inputs: HeadInputs) -> Tensor:
         return self.qa_outputs(inputs.states)  # [B,L,2]
 
 
@@ -378,12 +378,18 @@ class DoubleHeads(Head):
     WORDS = True
     TARGETS = ("labels", "mc_labels", "mc_token_ids")
 
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__(c)
         self.mc_classifier, self.drop = nn.Linear(c.d_model, 1), Dropout(c.choice_dropout)
         self.activation = get_activation(c.choice_activation) if c.choice_activation else nn.Identity()
 
-    def forward(self, inputs, labels=None, mc_labels=None, mc_token_ids=None):
+    def forward(
+        self,
+        inputs: HeadInputs,
+        labels: Tensor | None = None,
+        mc_labels: Tensor | None = None,
+        mc_token_ids: Tensor | None = None,
+    ) -> dict[str, Tensor]:
         """labels [B,C,L], shifted here; mc_labels [B], mc_token_ids [B,C] -> logits [B,C,L,V], mc_logits [B,C]"""
         words = F.linear(inputs.states, inputs.table).unflatten(0, (-1, inputs.choices))
         at = inputs.states[:, -1]
@@ -392,5 +398,8 @@ class DoubleHeads(Head):
             at = inputs.states[torch.arange(len(at), device=at.device), mc_token_ids.flatten()]
         chosen = self.activation(self.mc_classifier(self.drop(at))).view(-1, inputs.choices)
         loss = None if labels is None else cross_entropy(words, next_labels(labels))
-        mc_loss = None if mc_labels is None else cross_entropy(chosen, check_classes("mc_labels", mc_labels, chosen))
+        mc_loss = None
+        if mc_labels is not None:
+            check_classes("mc_labels", mc_labels, chosen)
+            mc_loss = cross_entropy(chosen, mc_labels)
         return {"loss": loss, "mc_loss": mc_loss, "logits": words, "mc_logits": chosen}

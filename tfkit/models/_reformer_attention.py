@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from .. import tracing
 from ..nn import Cache, attend, merge_heads, split_heads
@@ -20,20 +20,20 @@ from ..nn.sliding_window import concat_neighbours, sliding_attention, trace_wind
 class ReformerCache(Cache):
     """Keys and values, and of hashed layers the buckets [B,H,R,T] and the seed of their rotations."""
 
-    def __init__(self, seeds):
+    def __init__(self, seeds: list[int]) -> None:
         super().__init__()
         self.buckets: dict[nn.Module, torch.Tensor] = {}
         self.seeds = seeds
 
-    def reorder(self, index):
+    def reorder(self, index: Tensor) -> Any:
         super().reorder(index)
         self.buckets = {module: buckets.index_select(0, index) for module, buckets in self.buckets.items()}
 
-    def reorder_from(self, index, prefix_length=0):
+    def reorder_from(self, index: Tensor, prefix_length: int = 0) -> Any:
         super().reorder_from(index, prefix_length)
         self.buckets = {module: buckets.index_select(0, index) for module, buckets in self.buckets.items()}
 
-    def crop(self, length):
+    def crop(self, length: int) -> Any:
         super().crop(length)
         self.buckets = {module: buckets[..., :length] for module, buckets in self.buckets.items()}
 
@@ -48,12 +48,12 @@ class ReformerContext:
     length: int
     past: int
     cache: ReformerCache | None
-    seeds: list
-    buckets_for_backward: dict | None
+    seeds: list[Any]
+    buckets_for_backward: dict[Any, Tensor] | None
 
 
 class LocalAttention(nn.Module):
-    def __init__(self, c, index):
+    def __init__(self, c: Any, index: int) -> None:
         super().__init__()
         inner = c.n_heads * c.d_head
         self.q_proj, self.k_proj, self.v_proj = (nn.Linear(c.d_model, inner, bias=False) for _ in "qkv")
@@ -62,7 +62,7 @@ class LocalAttention(nn.Module):
         self.chunk, self.before, self.after = c.local_chunk, c.local_before, c.local_after
         self.dropout = c.local_dropout
 
-    def forward(self, x, context):
+    def forward(self, x: Tensor, context: ReformerContext) -> Tensor:
         """x [B,L,E] -> [B,L,E]"""
         q, k, v = (f(x).unflatten(-1, (self.n_heads, -1)) for f in (self.q_proj, self.k_proj, self.v_proj))
         if context.cache is not None:
@@ -83,7 +83,7 @@ class LocalAttention(nn.Module):
             trace_window(q.size(1), chunk, self.n_heads, before, after)
         return self.o_proj(sliding_attention(q, k, v, mask, before=before, after=after, dropout=dropout))
 
-    def mask(self, real, q, chunk, before, after):
+    def mask(self, real: Tensor | None, q: Tensor, chunk: int, before: int, after: int) -> Tensor:
         """-> bool [B,N,W,(before+1+after)·W]"""
         at = torch.arange(q.size(1), device=q.device).view(1, -1, chunk)  # [1,N,W]
         near = concat_neighbours(at, before, after)
@@ -96,20 +96,20 @@ class LocalAttention(nn.Module):
 
 
 class HashedAttention(nn.Module):
-    def __init__(self, c, index):
+    def __init__(self, c: Any, index: int) -> None:
         super().__init__()
         inner = c.n_heads * c.d_head
         self.qk_proj, self.v_proj = (nn.Linear(c.d_model, inner, bias=False) for _ in "qv")
         self.o_proj = nn.Linear(inner, c.d_model, bias=False)
         self.config, self.n_heads, self.index, self.chunk = c, c.n_heads, index, c.lsh_chunk
 
-    def forward(self, x, context):
+    def forward(self, x: Tensor, context: ReformerContext) -> Tensor:
         """x [B,L,E] -> [B,L,E]"""
         qk, v = (split_heads(f(x), self.n_heads) for f in (self.qk_proj, self.v_proj))
         out = self.step(qk, v, context) if context.past else self.read(qk, v, context)
         return self.o_proj(merge_heads(out))
 
-    def read(self, qk, v, context):
+    def read(self, qk: Tensor, v: Tensor, context: ReformerContext) -> Tensor:
         """A whole text, qk, v [B,H,L,D] -> [B,H,L,D]; one of a single chunk is not hashed but context in full."""
         c, length, buckets = self.config, qk.size(2), None
         dropout = c.lsh_dropout if self.training else 0.0
@@ -128,7 +128,7 @@ class HashedAttention(nn.Module):
                 context.cache.buckets[self] = buckets[..., : context.length]
         return out
 
-    def hash(self, qk, context, length):
+    def hash(self, qk: Tensor, context: ReformerContext, length: int) -> Tensor:
         """qk [B,H,L,D] -> buckets [B,H,R,L]; padding has one for itself, the last"""
         if context.buckets_for_backward is not None and self in context.buckets_for_backward:
             return context.buckets_for_backward[self]
@@ -147,9 +147,10 @@ class HashedAttention(nn.Module):
             context.buckets_for_backward[self] = buckets
         return buckets
 
-    def step(self, qk, v, context):
+    def step(self, qk: Tensor, v: Tensor, context: ReformerContext) -> Tensor:
         """One more token: qk, v [B,H,1,D] -> [B,H,1,D]"""
         c, cache, total = self.config, context.cache, context.past + 1
+        assert cache is not None  # a step is taken with one
         keys, values = cache.extend(self, qk, v)
         if self in cache.buckets:
             buckets = torch.cat([cache.buckets[self], self.hash(qk, context, total)], -1)

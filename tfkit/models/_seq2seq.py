@@ -107,7 +107,7 @@ LABEL_NAMES = {
 LABEL_NAMES |= {"qa_outputs": "task_head.qa_outputs"}
 
 
-def last_eos_state(x, ids, token):
+def last_eos_state(x: Tensor, ids: Tensor, token: int) -> Tensor:
     """The state where each row of ids has `token` for the last time: x [B,L,E], ids [B,L] -> [B,1,E]"""
     found = ids == token
     place = (found * torch.arange(1, ids.size(1) + 1, device=ids.device)).amax(1) - 1

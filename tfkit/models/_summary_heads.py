@@ -1,18 +1,21 @@
 """Heads of XLM and XLNet: a summary of states in place of a pooler; spans whose end depends on the start."""
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from ..nn import Dropout
+from ..objectives.cross_entropy import cross_entropy
 from . import _heads as heads
 from ._base import check_probabilities, check_target, get_activation
-from ._heads import cross_entropy
 
 SUMMARIES = {"first": lambda x: x[:, 0], "last": lambda x: x[:, -1], "mean": lambda x: x.mean(1)}
 
 
-def summary(kind):
+def summary(kind: str) -> Callable[..., Any]:
     """-> states [B,L,E] -> [B,E]. Raises ValueError for a kind that there is not."""
     if kind not in SUMMARIES:
         raise ValueError(f"summary_type {kind!r} is none of {', '.join(SUMMARIES)}")
@@ -22,24 +25,24 @@ def summary(kind):
 class SequenceClassificationHead(heads.SequenceHead):
     """The labels of a text, straight from its summary."""
 
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__(c)
         self.drop, self.summary = Dropout(c.summary_dropout), nn.Linear(c.d_model, c.num_labels)
         self.select = summary(c.summary_type)
         self.activation = get_activation(c.summary_activation) if c.summary_activation else nn.Identity()
 
-    def scores(self, inputs):
+    def scores(self, inputs: heads.HeadInputs) -> Tensor:
         return self.activation(self.summary(self.drop(self.select(inputs.states))))
 
 
 class MultipleChoiceHead(SequenceClassificationHead):
     """The labels of each choice, weighed into one score."""
 
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__(c)
         self.logits_proj = nn.Linear(c.num_labels, 1)
 
-    def forward(self, inputs, labels=None):
+    def forward(self, inputs: heads.HeadInputs, labels: Tensor | None = None) -> dict[str, Tensor]:
         logits = self.logits_proj(self.scores(inputs)).view(-1, inputs.choices)  # [B,C]
         return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
 
@@ -47,13 +50,13 @@ class MultipleChoiceHead(SequenceClassificationHead):
 class Summary(heads.Head):
     """One state, bent, in place of a pooler."""
 
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__(c)
         self.select, self.drop = summary(c.summary_type), Dropout(c.summary_dropout)
         self.summary = nn.Linear(c.d_model, c.d_model) if c.summary_use_proj else nn.Identity()
         self.activation = get_activation(c.summary_activation) if c.summary_activation else nn.Identity()
 
-    def summarise(self, inputs):
+    def summarise(self, inputs: heads.HeadInputs) -> Tensor:
         """-> [B,E]"""
         return self.drop(self.activation(self.summary(self.select(inputs.states))))
 
@@ -61,11 +64,11 @@ class Summary(heads.Head):
 class SummaryChoice(Summary, heads.ChoiceHead):
     """A score for each choice."""
 
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__(c)
         self.classifier = nn.Linear(c.d_model, 1)
 
-    def scores(self, inputs):
+    def scores(self, inputs: heads.HeadInputs) -> Tensor:
         return self.classifier(self.summarise(inputs))
 
 
@@ -78,7 +81,7 @@ class BeamQuestionAnsweringHead(heads.Head):
 
     TARGETS = ("start_positions", "end_positions", "is_impossible", "cls_index", "p_mask")
 
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__(c)
         self.start_logits = nn.Linear(c.d_model, 1)
         self.end_dense, self.end_norm = nn.Linear(2 * c.d_model, c.d_model), nn.LayerNorm(c.d_model, c.eps)
@@ -86,21 +89,27 @@ class BeamQuestionAnsweringHead(heads.Head):
         self.answer_dense, self.answer_logits = nn.Linear(2 * c.d_model, c.d_model), nn.Linear(c.d_model, 1, bias=False)
         self.n_start, self.n_end = c.n_start, c.n_end
 
-    def ends(self, x, starts, p_mask):
+    def ends(self, x: Tensor, starts: Tensor, p_mask: Tensor | None) -> Tensor:
         """x [B,L,E], states of the starts [B,N,E] -> logits [B,L,N]"""
         here, there = self.end_dense.weight.chunk(2, 1)  # [E,2E] over both = two products, and no copy for every pair
         mixed = F.linear(x, here)[:, :, None] + F.linear(starts, there, self.end_dense.bias)[:, None]  # [B,L,N,E]
         logits = self.end_logits(self.end_norm(mixed.tanh())).squeeze(-1)
         return logits if p_mask is None else mask_impossible(logits, p_mask[..., None])
 
-    def answerable(self, x, start, cls_index):
+    def answerable(self, x: Tensor, start: Tensor, cls_index: Tensor) -> Tensor:
         """x [B,L,E], the start's state [B,E] -> logits [B]: above 0, there is no answer"""
         text = x[:, -1] if cls_index is None else gather_positions(x, cls_index[:, None])[:, 0]
         return self.answer_logits(self.answer_dense(torch.cat([start, text], -1)).tanh()).squeeze(-1)
 
     def forward(
-        self, inputs, start_positions=None, end_positions=None, is_impossible=None, cls_index=None, p_mask=None
-    ):
+        self,
+        inputs: heads.HeadInputs,
+        start_positions: Tensor | None = None,
+        end_positions: Tensor | None = None,
+        is_impossible: Tensor | None = None,
+        cls_index: Tensor | None = None,
+        p_mask: Tensor | None = None,
+    ) -> dict[str, Tensor]:
         x = inputs.states
         self.check(x, start_positions=start_positions, end_positions=end_positions, cls_index=cls_index)
         logits = self.start_logits(x).squeeze(-1)  # [B,L]
@@ -118,13 +127,13 @@ class BeamQuestionAnsweringHead(heads.Head):
             loss = loss + F.binary_cross_entropy_with_logits(no, is_impossible.to(no.dtype)) / 2
         return {"loss": loss}
 
-    def check(self, x, **places):
+    def check(self, x: Tensor, **places: Any) -> None:
         """Raises TypeError, ValueError unless they are places in x [B,L,E], int64 [B], or None."""
         for name, at in places.items():
             if at is not None:
                 check_target(name, at, x.shape[:1], x.size(1), None)
 
-    def search_spans(self, x, chance, cls_index, p_mask):
+    def search_spans(self, x: Tensor, chance: Any, cls_index: Any, p_mask: Tensor | None) -> Any:
         """The best starts by chance [B,L], and the best ends for each: [B,n_end·n_start], the start varies fastest"""
         top, at = chance.topk(min(self.n_start, x.size(1)), -1)
         ends = self.ends(x, gather_positions(x, at), p_mask).softmax(1)
@@ -139,12 +148,12 @@ class BeamQuestionAnsweringHead(heads.Head):
         }
 
 
-def gather_positions(x, index):
+def gather_positions(x: Tensor, index: Tensor) -> Tensor:
     """x [B,L,E], index int64 [B,N] -> [B,N,E]"""
     return x.gather(1, index[..., None].expand(-1, -1, x.size(-1)))
 
 
-def mask_impossible(logits, p_mask):
+def mask_impossible(logits: Tensor, p_mask: Tensor) -> Tensor:
     """logits at -1e30, or their dtype's least, where p_mask, which is broadcast, is 1"""
     return logits.masked_fill(p_mask.bool(), max(-1e30, torch.finfo(logits.dtype).min))
 

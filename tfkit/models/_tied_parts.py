@@ -1,11 +1,13 @@
 """One set of weights for an encoder and a decoder that were made apart, and files that hold it once or twice."""
 
+from typing import Any
+
 import torch
 
 from ..namemap import SubmodelMaps
 
 
-def tie(encoder, decoder):
+def tie(encoder: Any, decoder: Any) -> Any:
     """What both have becomes one parameter: all but cross-attention, and the head -> the names of what they share.
 
     Raises ValueError where the two are not of one make and size.
@@ -28,11 +30,16 @@ class TiedParts(SubmodelMaps):
     Files may hold what is shared once, under either name, or twice; ours hold it twice, for all who read them.
     """
 
-    def __init__(self, parts, rest, shared):
+    def __init__(
+        self,
+        parts: dict[str, tuple[Any, Any, Any]] | dict[str, tuple[str, Any, bool]],
+        rest: Any,
+        shared: tuple[Any, ...],
+    ) -> None:
         super().__init__(parts, rest)
         self.shared = shared
 
-    def load(self, theirs):
+    def load(self, theirs: Any) -> Any:
         found = super().load(theirs)
         for name in self.shared:
             copies = [found[key] for key in (f"encoder.{name}", f"decoder.{name}") if key in found]
@@ -41,6 +48,6 @@ class TiedParts(SubmodelMaps):
             found |= {f"{half}.{name}": copies[0] for half in ("encoder", "decoder") if copies}
         return found
 
-    def dump(self, ours, *, headed):
+    def dump(self, ours: Any, *, headed: Any) -> Any:
         copies = {name: tensor.clone() for name, tensor in ours.items() if name.removeprefix("decoder.") in self.shared}
         return super().dump({**ours, **copies}, headed=headed)

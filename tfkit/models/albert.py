@@ -6,7 +6,9 @@ Differs  layers share their weights, in n_groups groups of group_size different 
 Trained  masked language modelling of n-grams, and sentence order: were these two swapped? (head "pretraining")
 """
 
-from torch import nn
+from typing import Any
+
+from torch import Tensor, nn
 
 from ..namemap import NameMap
 from . import _heads as heads
@@ -36,7 +38,9 @@ BASE = {"d_model": 768, "n_heads": 12, "d_ff": 3072}
 LARGE = {"d_model": 1024, "n_layers": 24, "n_heads": 16, "d_ff": 4096}
 XLARGE = {"d_model": 2048, "n_layers": 24, "n_heads": 16, "d_ff": 8192}
 DROPS = {"dropout": 0.1, "attn_dropout": 0.1}
-PRESETS: dict[str, dict] = {  # the second version was trained longer and, but for the largest, without dropout
+PRESETS: dict[
+    str, dict[str, Any]
+] = {  # the second version was trained longer and, but for the largest, without dropout
     "albert-base-v1": {**BASE, **DROPS, "activation": "gelu"},
     "albert-large-v1": {**LARGE, **DROPS, "activation": "gelu"},
     "albert-xlarge-v1": {**XLARGE, **DROPS, "activation": "gelu"},
@@ -51,34 +55,34 @@ PRESETS: dict[str, dict] = {  # the second version was trained longer and, but f
 class Embeddings(bert.Embeddings):
     """A narrow table, and a matrix that widens what comes out."""
 
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__(c, c.d_embed)
         self.embed_proj: nn.Module = nn.Linear(c.d_embed, c.d_model)
 
-    def forward(self, ids, types, position_ids):
+    def forward(self, ids: Tensor, types: Tensor | None, position_ids: Tensor | None) -> Tensor:
         return self.embed_proj(super().forward(ids, types, position_ids))
 
 
 class SharedLayers(nn.ModuleList):
     """Groups of layers, each run n_layers / n_groups times in turn; iterated, they are as many as are run."""
 
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__(nn.ModuleList(Layer(c) for _ in range(c.group_size)) for _ in range(c.n_groups))
         self.runs = [int(i * c.n_groups / c.n_layers) for i in range(c.n_layers)]
 
-    def __iter__(self):
+    def __iter__(self) -> Any:
         return (layer for run in self.runs for layer in self[run].children())
 
 
 class MaskedLMHead(heads.MaskedLMHead):
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__(c, c.d_embed)
 
 
 class SentenceOrderHead(heads.NextSentenceHead):
     """Are these two sentences in the order in which they were written (0), or swapped (1)?"""
 
-    def forward(self, inputs, labels=None):
+    def forward(self, inputs: heads.HeadInputs, labels: Tensor | None = None) -> dict[str, Tensor]:
         return super().forward(inputs._replace(pooled=self.drop(inputs.pooled)), labels)
 
 
@@ -86,11 +90,13 @@ class PretrainingHead(MaskedLMHead):
     POOLED = True
     TARGETS = ("labels", "sentence_order_label")
 
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__(c)
         self.seq_relationship = nn.Linear(c.d_model, 2)
 
-    def forward(self, inputs, labels=None, sentence_order_label=None):
+    def forward(
+        self, inputs: heads.HeadInputs, labels: Tensor | None = None, sentence_order_label: Tensor | None = None
+    ) -> dict[str, Tensor]:
         words, order = self.scores(inputs), self.seq_relationship(self.drop(inputs.pooled))
         loss = heads.sum_losses(
             words, labels, order, heads.check_classes("sentence_order_label", sentence_order_label, order)

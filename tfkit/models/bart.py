@@ -9,9 +9,10 @@ Trained  objectives.denoising: text infilling and shuffled sentences
 from typing import Any, ClassVar
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from ..nn import Attention, Dropout, FeedForward, LayerDrop
+from ..nn.cache import Cache
 from ..nn.positions import table_slice
 from ..objectives.chunked_cross_entropy import word_scores
 from ..objectives.cross_entropy import cross_entropy
@@ -63,7 +64,7 @@ class Config(Seq2SeqTaskConfig):
     num_labels: int = 3
 
 
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "bart-base": {
         "d_model": 768, "n_layers": 6, "n_heads": 12, "d_ff": 3072, "n_decoder_layers": 6, "n_decoder_heads": 12,
         "d_decoder_ff": 3072, "attn_dropout": 0.1, "ff_dropout": 0.1,
@@ -74,21 +75,21 @@ PRESETS: dict[str, dict] = {
 
 
 class EncoderLayer(nn.Module):
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__()
         self.self_attn = Attention(c.d_model, c.n_heads, dropout=c.attn_dropout)
         self.ff = FeedForward(c.d_model, c.d_ff, get_activation(c.activation), c.ff_dropout)
         self.norm1, self.norm2 = (nn.LayerNorm(c.d_model) for _ in range(2))
         self.drop = Dropout(c.dropout)
 
-    def forward(self, x, mask):
+    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
         """x [B,S,E], mask bool [B,1,1,S] or None -> [B,S,E]"""
         x = self.norm1(x + self.drop(self.self_attn(x, mask=mask)))
         return self.norm2(x + self.drop(self.ff(x)))
 
 
 class DecoderLayer(nn.Module):
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__()
         self.self_attn = Attention(c.d_model, c.n_decoder_heads, dropout=c.attn_dropout, causal=True)
         self.cross_attn = Attention(c.d_model, c.n_decoder_heads, dropout=c.attn_dropout)
@@ -96,7 +97,9 @@ class DecoderLayer(nn.Module):
         self.norm1, self.norm2, self.norm3 = (nn.LayerNorm(c.d_model) for _ in range(3))
         self.drop = Dropout(c.dropout)
 
-    def forward(self, x, memory, mask, memory_mask, cache):
+    def forward(
+        self, x: Tensor, memory: Tensor | None, mask: Tensor | None, memory_mask: Tensor | None, cache: Cache | None
+    ) -> Tensor:
         """x [B,T,E], memory [B,S,E] or None, masks bool [B,1,1,·] or None -> [B,T,E]"""
         x = self.norm1(x + self.drop(self.self_attn(x, mask=mask, cache=cache)))
         if memory is not None:  # a decoder alone has none
@@ -107,10 +110,10 @@ class DecoderLayer(nn.Module):
 class Positions(nn.Embedding):
     """A learned vector for each position."""
 
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__(c.max_length + OFFSET, c.d_model)
 
-    def forward(self, input, past=0):
+    def forward(self, input: Tensor, past: Tensor | int = 0) -> Tensor:
         """input [B,L]: the ids that come after `past` others -> broadcastable to [B,L,E]"""
         return table_slice(self.weight, past + OFFSET, input.size(1))
 
@@ -135,7 +138,7 @@ class BART(Model):
 
     init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it too
 
-    def __init__(self, config: Config, head=None):
+    def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
         c = config
         alone = head == "causal_lm"
@@ -156,11 +159,11 @@ class BART(Model):
             self.untie(self.table("decoder"))
         self.apply(self.init_weights)
 
-    def second_table(self):
+    def second_table(self) -> Any:
         """The decoder's own embeddings, where it does not read the encoder's."""
         return nn.Embedding(self.config.vocab_size, self.config.d_model, padding_idx=self.config.pad_token_id)
 
-    def embed_inputs(self, ids, name, past=0):
+    def embed_inputs(self, ids: Tensor, name: str, past: Tensor | int = 0) -> Tensor:
         """ids [B,L], after `past` others -> [B,L,E]; name "input_ids": of the encoder. ValueError past max_length."""
         side = "encoder" if name == "input_ids" else "decoder"
         name = "input_ids" if self.head == "causal_lm" else name
@@ -169,11 +172,11 @@ class BART(Model):
         x = x * self.config.d_model**0.5 if self.config.scale_embedding else x
         return self.drop(getattr(self, f"{side}_norm")(x + getattr(self, f"{side}_position")(ids, past)))
 
-    def table(self, side):
+    def table(self, side: str) -> nn.Embedding:
         """The embeddings of a side: one for both, unless the decoder has its own."""
         return self.decoder_embed if side == "decoder" and self.decoder_embed is not None else self.embed
 
-    def encode(self, input_ids, attention_mask=None):
+    def encode(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> Output:
         """input_ids, attention_mask [B,S] -> Output with last_hidden_state [B,S,E]"""
         mask = to_padding_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
         mask = None if mask is None else mask[:, None, None]
@@ -182,7 +185,9 @@ class BART(Model):
             x = layer(x, mask)
         return Output(last_hidden_state=self.encoder_final(x))
 
-    def decode(self, ids, memory, mask, memory_mask, cache):
+    def decode(
+        self, ids: Tensor, memory: Tensor | None, mask: Tensor | None, memory_mask: Tensor | None, cache: Cache | None
+    ) -> Tensor:
         """ids [B,T], memory [B,S,E] or None, masks bool [B,T] and [B,S] or None -> [B,T,E]"""
         mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
         x = self.embed_inputs(ids, "decoder_input_ids", 0 if cache is None else cache.past)
@@ -190,11 +195,11 @@ class BART(Model):
             x = layer(x, memory, mask, memory_mask, cache)
         return self.decoder_final(x)
 
-    def loss(self, logits, labels):
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         """logits [B,T,V], labels [B,T] -> scalar"""
         return cross_entropy(logits, labels)
 
-    def score(self, x):
+    def score(self, x: Tensor) -> Tensor:
         """x [B,T,E] -> logits [B,T,V]"""
         bias = self.final_logits_bias[0].to(x.dtype) if self.LOGITS_BIAS and self.head == "seq2seq_lm" else None
         return word_scores(x, self.words(self.table("decoder")), bias)

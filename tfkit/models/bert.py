@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn import Attention, Cache, Dropout, FeedForward
@@ -18,6 +18,7 @@ from ..nn.relative_key import RelativeKeyAttention
 from . import _heads as heads
 from ._base import (
     Model,
+    Output,
     check_max_length,
     check_memory,
     configuration,
@@ -52,7 +53,7 @@ class Config(heads.TaskConfig):
 
 
 LARGE = {"d_model": 1024, "n_layers": 24, "n_heads": 16, "d_ff": 4096}
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "bert-base-uncased": {},
     "bert-large-uncased": LARGE,
     "bert-base-cased": {"vocab_size": 28996},
@@ -65,7 +66,7 @@ class Embeddings(nn.Module):
     """Token, sentence and position, added, then normed; `width`: another than the model's; positions: whether there is
     a table of them."""
 
-    def __init__(self, c, width=None, positions=True):
+    def __init__(self, c: Any, width: int | None = None, positions: bool = True) -> None:
         super().__init__()
         width = width or c.d_model
         self.tokens = nn.Embedding(c.vocab_size, width, padding_idx=c.pad_token_id)
@@ -74,13 +75,13 @@ class Embeddings(nn.Module):
         self.absolute = getattr(c, "position_type", "absolute") == "absolute"
         self.norm, self.drop = nn.LayerNorm(width, c.eps), Dropout(c.dropout)
 
-    def make_position_ids(self, ids):
+    def make_position_ids(self, ids: Tensor) -> Tensor:
         """ids [B,L] -> position_ids [L]"""
         if self.positions is not None and ids.size(1) > self.positions.num_embeddings:
             raise ValueError(f"input_ids has length {ids.size(1)}, max_length is {self.positions.num_embeddings}")
         return torch.arange(ids.size(1), device=ids.device)
 
-    def sum_embeddings(self, ids, types, position_ids):
+    def sum_embeddings(self, ids: Tensor, types: Tensor | None, position_ids: Tensor | None) -> Tensor:
         """ids and types [B,L], position_ids broadcastable to it or None -> [B,L,E]"""
         x = embed_ids(self.tokens, ids, "input_ids")
         if self.types is not None:
@@ -91,14 +92,14 @@ class Embeddings(nn.Module):
             )
         return x
 
-    def forward(self, ids, types, position_ids):
+    def forward(self, ids: Tensor, types: Tensor | None, position_ids: Tensor | None) -> Tensor:
         """ids and types [B,L], position_ids broadcastable to it or None -> [B,L,E]"""
         return self.drop(self.norm(self.sum_embeddings(ids, types, position_ids)))
 
 
-def attention(c):
+def attention(c: Any) -> nn.Module:
     """As the configuration has it: by content, or by distance too."""
-    how = {"dropout": c.attn_dropout, "causal": bool(getattr(c, "is_decoder", False))}
+    how: dict[str, Any] = {"dropout": c.attn_dropout, "causal": bool(getattr(c, "is_decoder", False))}
     kind = getattr(c, "position_type", "absolute")
     if kind not in ("absolute", "relative_key", "relative_key_query"):
         raise ValueError(f"position_embedding_type {kind!r} is none of absolute, relative_key, relative_key_query")
@@ -112,31 +113,38 @@ def attention(c):
 class PostNorm(nn.Module):
     """A layer but for its attention: what attention gives is added, then normed; so is what the feed-forward gives."""
 
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__()
         self.norm1 = nn.LayerNorm(c.d_model, c.eps)
         self.ff = FeedForward(c.d_model, c.d_ff, get_activation(c.activation))
         self.norm2 = nn.LayerNorm(c.d_model, c.eps)
         self.drop = Dropout(c.dropout)
 
-    def after_attention(self, x, attended):
+    def after_attention(self, x: Tensor, attended: Tensor) -> Tensor:
         """x and what attention made of it, [B,L,E] each -> [B,L,E]"""
         return self.feed_forward(self.norm1(x + self.drop(attended)))
 
-    def feed_forward(self, x):
+    def feed_forward(self, x: Tensor) -> Tensor:
         """[B,L,E] -> [B,L,E]"""
         return self.norm2(x + self.drop(self.ff(x)))
 
 
 class Layer(PostNorm):
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__(c)
         self.attn = attention(c)
         if getattr(c, "add_cross_attention", False):
             self.cross_attn = Attention(c.d_model, c.n_heads, dropout=c.attn_dropout)
             self.cross_norm = nn.LayerNorm(c.d_model, c.eps)
 
-    def forward(self, x, mask, memory=None, memory_mask=None, cache=None):
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor | None,
+        memory: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        cache: Cache | None = None,
+    ) -> Tensor:
         """x [B,L,E], mask bool [B,1,1,K] or None; of a decoder: memory [B,S,E], memory_mask bool [B,1,1,S]
         -> [B,L,E]"""
         x = self.norm1(x + self.drop(self.attn(x, mask=mask, cache=cache)))
@@ -148,7 +156,7 @@ class Layer(PostNorm):
 class Layers(nn.ModuleList):
     """As many as the configuration says."""
 
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__(Layer(c) for _ in range(c.n_layers))
 
 
@@ -160,7 +168,7 @@ TASK_HEADS: dict[str | None, type[heads.Head]] = {
 }
 
 
-def resolve_is_decoder(config, head, heads):
+def resolve_is_decoder(config: Config, head: str | None, heads: tuple[str | str | None | None, ...]) -> Config:
     """The configuration, with `is_decoder` decided. Raises ValueError where the architecture has no decoder."""
     if getattr(config, "is_decoder", None) is None:
         return replace(config, is_decoder=True) if head == "causal_lm" else config
@@ -182,14 +190,23 @@ class BERT(Model):
 
     init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it too
 
-    def __init__(self, config: Config, head=None):
+    def __init__(self, config: Config, head: str | None = None) -> None:
         config = resolve_is_decoder(config, head, self.HEADS)
         super().__init__(config, head)
         self.embed, self.layers = self.EMBEDDINGS(config), self.LAYERS(config)
         add_head(self, self.HEAD_CLASSES)
         self.apply(self.init_weights)
 
-    def encode(self, ids, mask, types, position_ids, memory=None, memory_mask=None, cache=None):
+    def encode(
+        self,
+        ids: Tensor,
+        mask: Tensor | None,
+        types: Tensor | None,
+        position_ids: Tensor | None,
+        memory: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        cache: Cache | None = None,
+    ) -> Tensor:
         """ids, types [B,L], mask bool [B,K] or None; of a decoder: memory [B,S,E], memory_mask bool [B,S] -> [B,L,E]"""
         mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
         if cache is not None and position_ids is None:
@@ -201,7 +218,7 @@ class BERT(Model):
             x = layer(x, mask, *of_decoder)
         return x
 
-    def check_decoder(self, memory, cache, use_cache):
+    def check_decoder(self, memory: Tensor | None, cache: Cache | None, use_cache: bool) -> None:
         """Raises ValueError for what only a decoder could use."""
         if not self.config.is_decoder:
             given = {"encoder_hidden_states": memory, "cache": cache, "use_cache": use_cache or None}
@@ -211,9 +228,19 @@ class BERT(Model):
             raise ValueError("encoder_hidden_states: this decoder has no cross-attention: add_cross_attention=True")
 
     def forward(
-        self, input_ids=None, attention_mask=None, token_type_ids=None, position_ids=None, labels=None, *,
-        encoder_hidden_states=None, encoder_attention_mask=None, cache=None, use_cache=False, **targets,
-    ):  # fmt: skip
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        token_type_ids: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        labels: Tensor | None = None,
+        *,
+        encoder_hidden_states: Tensor | None = None,
+        encoder_attention_mask: Tensor | None = None,
+        cache: Cache | None = None,
+        use_cache: bool = False,
+        **targets: Any,
+    ) -> Output:
         """input_ids, attention_mask, token_type_ids [B,L] ([B,C,L] for multiple choice); labels as the head has them:
         [B,L] (-100: not counted), [B]; next_sentence_label [B]; start_positions, end_positions [B]. Of a decoder:
         encoder_hidden_states [B,S,E], encoder_attention_mask [B,S], and with a cache input_ids are the new ones only
@@ -266,7 +293,7 @@ TASK_NAMES |= {
 CONSTANT = [r"embeddings\.(position|token_type)_ids"]
 
 
-def task_classes(name):
+def task_classes(name: Any) -> Any:
     """Their classes of the tasks that every encoder learns -> our heads."""
     return {name + "For" + "".join(word.title() for word in head.split("_")): head for head in TASK_HEADS if head}
 
@@ -303,7 +330,7 @@ HF_FIELDS = {
 DECODER_FIELDS = {"is_decoder": "is_decoder", "add_cross_attention": "add_cross_attention"}
 HF_FIELDS |= {**DECODER_FIELDS, "position_embedding_type": "position_type"}
 HF_UNSAID = {"is_decoder": False}
-HF_FIXED: dict = {}
+HF_FIXED: dict[str, Any] = {}
 ENCODER_FIXED = {"is_decoder": False, "add_cross_attention": False, "position_embedding_type": "absolute"}
 ENCODER_FIELDS = {theirs: ours for theirs, ours in HF_FIELDS.items() if theirs not in ENCODER_FIXED}
 HF_UNUSED = {"initializer_range", "directionality", "pooler_fc_size", "pooler_num_attention_heads",

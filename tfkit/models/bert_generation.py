@@ -7,7 +7,7 @@ Differs  no sentence types and no pooler; the head is one matrix, the embeddings
 Trained  from BERT's weights or afresh, and then within an EncoderDecoder on summaries, translations, split sentences
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..namemap import NameMap
 from . import _heads as heads
@@ -41,7 +41,7 @@ class Config:
     head_dropout: ClassVar[float | None] = None
 
 
-PRESETS: dict[str, dict] = {"bert_for_seq_generation_L-24_bbc_encoder": {}}
+PRESETS: dict[str, dict[str, Any]] = {"bert_for_seq_generation_L-24_bbc_encoder": {}}
 
 
 class CausalLMHead(heads.ShiftedLabels, heads.TiedLM):

@@ -12,19 +12,20 @@ Trained  masked language modelling and next sentence, from RoBERTa's weights
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn import Attention, Dropout, FeedForward, merge_heads
 from ..nn.block_sparse import block_sparse_attention, block_table, draw_random_blocks
+from ..nn.cache import Cache
 from ..nn.positions import position_range
 from . import _heads as heads
 from . import bert
-from ._base import check_ids, check_max_length, configuration, embed_ids, get_activation, require_tensor
+from ._base import Output, check_ids, check_max_length, configuration, embed_ids, get_activation, require_tensor
 from .bert import BERT
 
 
@@ -43,13 +44,13 @@ class Config(bert.Config):
     eos_token_id: int | None = 2
     sep_token_id: int = 66
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if self.attention_type not in ("block_sparse", "original_full"):
             raise ValueError(f"attention_type is {self.attention_type!r}, not 'block_sparse' or 'original_full'")
 
 
-PRESETS: dict[str, dict] = {"bigbird-roberta-base": {}, "bigbird-roberta-large": bert.LARGE}
+PRESETS: dict[str, dict[str, Any]] = {"bigbird-roberta-base": {}, "bigbird-roberta-large": bert.LARGE}
 OLD_PLAN = (1024, 3072, 4096)  # lengths, in tokens
 
 
@@ -63,11 +64,11 @@ class SparseContext:
 class Embeddings(bert.Embeddings):
     types: nn.Embedding
 
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.scale = c.d_model**0.5 if c.rescale_embeddings else 1.0
 
-    def forward(self, ids, types, position_ids):
+    def forward(self, ids: Tensor, types: Tensor | None, position_ids: Tensor | None) -> Tensor:
         x = embed_ids(self.tokens, ids, "input_ids") * self.scale
         x = x + (self.types.weight[0] if types is None else embed_ids(self.types, types, "token_type_ids"))
         position_ids = self.make_position_ids(ids) if position_ids is None else position_ids
@@ -77,13 +78,22 @@ class Embeddings(bert.Embeddings):
 class SparseAttention(Attention):
     """Full attention, or, where there is a `SparseContext`, attention in blocks."""
 
-    def __init__(self, c, seed):
-        how = {"dropout": c.attn_dropout, "causal": c.is_decoder}
+    def __init__(self, c: Config, seed: int) -> None:
+        how: dict[str, Any] = {"dropout": c.attn_dropout, "causal": c.is_decoder}
         super().__init__(c.d_model, c.n_heads, bias=c.qkv_bias, out_bias=True, **how)
         self.config, self.seed = c, seed
-        self.kept_blocks: dict[tuple, torch.Tensor] = {}
+        self.kept_blocks: dict[tuple[Any, ...], torch.Tensor] = {}
 
-    def forward(self, x, memory=None, *, mask=None, bias=None, cache=None, context=None):
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor | None = None,
+        *,
+        mask: Tensor | None = None,
+        bias: Tensor | None = None,
+        cache: Cache | None = None,
+        context: SparseContext | None = None,
+    ) -> Tensor:
         """As the parent's; context: `SparseContext`, of x alone [B,L,E], L a multiple of the block -> [B,L,E]"""
         if context is None:
             return super().forward(x, memory, mask=mask, bias=bias, cache=cache)
@@ -94,7 +104,7 @@ class SparseAttention(Attention):
         out = block_sparse_attention(q, k, v, real, table, once, first_block_repeats=again)
         return self.o_proj(merge_heads(out) * real.view(*x.shape[:2], 1))
 
-    def drawn(self, real):
+    def drawn(self, real: Tensor) -> Tensor:
         """real [B,N,W] -> the random blocks of this layer, the same at each step: its number is the seed. They are kept
         where they are needed, so that no step waits for a copy of them."""
         c, (blocks, block) = self.config, real.shape[1:]
@@ -111,17 +121,19 @@ class SparseAttention(Attention):
 
 
 class Layer(bert.PostNorm):
-    def __init__(self, c, seed):
+    def __init__(self, c: Config, seed: int) -> None:
         super().__init__(c)
         self.attn = SparseAttention(c, seed)
 
-    def forward(self, x, mask, cache=None, context=None):
+    def forward(
+        self, x: Tensor, mask: Tensor | None, cache: Cache | None = None, context: SparseContext | None = None
+    ) -> Tensor:
         """x [B,L,E]; of full attention: mask bool [B,1,1,K] or None, cache; context: `SparseContext` -> [B,L,E]"""
         return self.after_attention(x, self.attn(x, mask=mask, cache=cache, context=context))
 
 
 class Layers(nn.ModuleList):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(Layer(c, seed) for seed in range(c.n_layers))
 
 
@@ -140,7 +152,7 @@ class TokenClassificationHead(heads.TokenClassificationHead):
 class SequenceClassificationHead(heads.ClsTokenClassificationHead):
     POOLED = True  # as above
 
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c, c.activation)
 
 
@@ -149,7 +161,7 @@ class QuestionAnsweringHead(heads.QuestionAnsweringHead):
 
     TARGETS: ClassVar[tuple[str, ...]] = ("question", "start_positions", "end_positions")
 
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.drop = Dropout(c.dropout)
         self.ff, self.last = (
@@ -157,13 +169,19 @@ class QuestionAnsweringHead(heads.QuestionAnsweringHead):
             nn.LayerNorm(c.d_model, c.eps),
         )
 
-    def forward(self, inputs, start_positions=None, end_positions=None, question=None):
+    def forward(
+        self,
+        inputs: heads.HeadInputs,
+        start_positions: Tensor | None = None,
+        end_positions: Tensor | None = None,
+        question: Tensor | None = None,
+    ) -> dict[str, Tensor]:
         """As the parent's; question bool [B,L]: where no answer can be"""
         return super().forward(inputs._replace(mask=question), start_positions, end_positions)
 
-    def scores(self, inputs):
+    def scores(self, inputs: heads.HeadInputs) -> Tensor:
         x = self.last(inputs.states + self.drop(self.ff(self.drop(inputs.states))))
-        asked = F.pad(inputs.mask[:, 1:], (1, 0))
+        asked = F.pad(cast(Tensor, inputs.mask)[:, 1:], (1, 0))
         return self.qa_outputs(x) - 1e6 * asked[..., None].to(x.dtype)
 
 
@@ -178,16 +196,23 @@ class BigBird(BERT):
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
 
-    def __init__(self, config: Config, head=None):
+    def __init__(self, config: Config, head: str | None = None) -> None:
         causal = head == "causal_lm" if config.is_decoder is None else config.is_decoder
         if causal != (head == "causal_lm") and head is not None:
             raise ValueError(f"is_decoder is {causal}: head {head!r} needs {not causal}")
         super().__init__(replace(config, is_decoder=causal), head)
 
     def forward(
-        self, input_ids=None, attention_mask=None, token_type_ids=None, position_ids=None, labels=None, *,
-        question_lengths=None, **targets,
-    ):  # fmt: skip
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        token_type_ids: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        labels: Tensor | None = None,
+        *,
+        question_lengths: Tensor | None = None,
+        **targets: Any,
+    ) -> Output:
         """As BERT's, and question_lengths [B] or [B,1]: up to which token an answer may not be, with the first sep
         token, unless given."""
         given: dict[str, Any] = {"labels": labels, **targets}
@@ -196,7 +221,7 @@ class BigBird(BERT):
             token_type_ids = (~asked).long() if token_type_ids is None else token_type_ids
         return super().forward(input_ids, attention_mask, token_type_ids, position_ids, **given)
 
-    def question_mask(self, ids, lengths):
+    def question_mask(self, ids: Tensor, lengths: Tensor | None) -> Tensor:
         """-> bool [B,L]"""
         if lengths is None:
             lengths = (ids == self.config.sep_token_id).byte().argmax(-1) + 1
@@ -205,7 +230,16 @@ class BigBird(BERT):
             raise ValueError(f"question_lengths has shape {list(lengths.shape)}; wanted is [{len(ids)}]")
         return torch.arange(ids.size(1), device=ids.device) < lengths.reshape(-1, 1)
 
-    def encode(self, ids, mask, types, position_ids, memory=None, memory_mask=None, cache=None):
+    def encode(
+        self,
+        ids: Tensor,
+        mask: Tensor | None,
+        types: Tensor | None,
+        position_ids: Tensor | None,
+        memory: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        cache: Cache | None = None,
+    ) -> Tensor:
         c, length = self.config, ids.size(1)
         if cache is not None and position_ids is None:
             position_ids = self.new_positions(cache.past, ids)
@@ -220,7 +254,7 @@ class BigBird(BERT):
             x = layer(x, mask, cache, context)
         return x[:, :length]
 
-    def new_positions(self, past, ids):
+    def new_positions(self, past: Tensor | int, ids: Tensor) -> Tensor:
         """int64 [L]; ValueError past max_length."""
         check_max_length(self.config, "input_ids", ids, past)
         return position_range(past, ids.size(1), ids.device)

@@ -9,6 +9,8 @@ Trained  objectives.causal_lm, on 46 languages and 13 programming languages
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -35,7 +37,7 @@ class Config(llama.Config):
     pad_token_id: int | None = 3
 
 
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "bloom-560m": {},
     "bloom-1b7": {"d_model": 2048},
     "bloom-7b1": {"d_model": 4096, "n_layers": 30, "n_heads": 32},
@@ -148,7 +150,7 @@ HF_UNUSED = {
 }  # fmt: skip
 
 
-def from_hf_fields(described: dict) -> dict:
+def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
     """The first files say n_embed, num_attention_heads and num_hidden_layers."""
     old = {"n_embed": "hidden_size", "num_attention_heads": "n_head", "num_hidden_layers": "n_layer"}
     return {old.get(field, field): value for field, value in described.items()}

@@ -7,7 +7,9 @@ Differs  of n_heads, n_heads / head_ratio remain, over half the width; beside ea
 Trained  replaced-token detection, as ELECTRA
 """
 
-from torch import nn
+from typing import Any
+
+from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn.dynamic_conv import MixedAttention
@@ -31,7 +33,7 @@ class Config(bert.Config):
     pad_token_id: int | None = 1
 
 
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "conv-bert-base": {},
     "conv-bert-medium-small": {"d_embed": 128, "d_model": 384, "n_heads": 8, "d_ff": 1536, "n_groups": 2},
     "conv-bert-small": {"d_embed": 128, "d_model": 256, "n_heads": 4, "d_ff": 1024},
@@ -39,7 +41,7 @@ PRESETS: dict[str, dict] = {
 
 
 class Layer(bert.PostNorm):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c)
         heads = max(c.n_heads // c.head_ratio, 1)
         self.attn = MixedAttention(c.d_model, heads, c.conv_kernel_size, c.attn_dropout)
@@ -47,29 +49,29 @@ class Layer(bert.PostNorm):
             self.ff.up = GroupedLinear(c.d_model, c.d_ff, c.n_groups)  # type: ignore[assignment]
             self.ff.down = GroupedLinear(c.d_ff, c.d_model, c.n_groups)  # type: ignore[assignment]
 
-    def forward(self, x, mask):
+    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
         """x [B,L,E], mask bool [B,1,1,L] or None -> [B,L,E]"""
         return self.after_attention(x, self.attn(x, mask=mask))
 
 
 class Layers(nn.ModuleList):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(Layer(c) for _ in range(c.n_layers))
 
 
 class SequenceClassificationHead(heads.ClsTokenClassificationHead):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c, c.activation)
 
 
 class MultipleChoiceHead(heads.ChoiceHead):
     """Reads the last position, padding or not, as it was published."""
 
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.classifier = nn.Linear(c.d_model, 1)
 
-    def scores(self, inputs):
+    def scores(self, inputs: heads.HeadInputs) -> Tensor:
         return self.classifier(inputs.states[:, -1])
 
 

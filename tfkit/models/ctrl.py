@@ -7,11 +7,14 @@ Trained  objectives.causal_lm; the first token of each text is a control code th
          "Reviews", …), an ordinary word of the vocabulary
 """
 
+from typing import Any
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn import sinusoidal_positions
+from ..nn.cache import Cache
 from ..objectives.chunked_cross_entropy import word_scores
 from . import gpt2
 from ._base import configuration, embed_ids
@@ -33,11 +36,11 @@ class Config(gpt2.Config):
     eos_token_id: int | None = None
 
 
-PRESETS: dict[str, dict] = {"ctrl": {}}
+PRESETS: dict[str, dict[str, Any]] = {"ctrl": {}}
 
 
 class Block(gpt2.Block):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.norm1.eps = self.norm2.eps = 1e-6
 
@@ -49,24 +52,24 @@ class CTRL(gpt2.GPT2):
     SHRINKS = False
     waves: torch.Tensor
 
-    def __init__(self, config: Config, head=None):
+    def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
         table = sinusoidal_positions(config.max_length, config.d_model)
         self.register_buffer("waves", torch.cat([table[:, 0::2], table[:, 1::2]], dim=-1), persistent=False)
         if head == "causal_lm":
             self.score_bias = nn.Parameter(torch.zeros(config.vocab_size))
 
-    def position_table(self, c):
+    def position_table(self, c: Any) -> None:
         return None
 
-    def hidden(self, ids, positions, mask, cache):
+    def hidden(self, ids: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None) -> Tensor:
         x = embed_ids(self.embed, ids, "input_ids") * self.config.d_model**0.5
         x = self.drop(x + self.waves[positions].to(x.dtype))
         for layer in self.layers:
             x = layer(x, mask, cache)
         return self.norm(x)
 
-    def score(self, x):
+    def score(self, x: Tensor) -> Tensor:
         return word_scores(x, self.words(self.embed), self.score_bias)
 
 
@@ -98,5 +101,5 @@ HF_FIELDS = {
     "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
     **LABEL_FIELDS, "tie_word_embeddings": "tie_word_embeddings",
 }  # fmt: skip
-HF_FIXED: dict = {}
+HF_FIXED: dict[str, Any] = {}
 HF_UNUSED = gpt2.NO_CHOICE | {"attn_pdrop"}  # which the published file has, and their code does not read

@@ -14,14 +14,14 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn import Dropout
 from ..nn.disentangled_attention import DisentangledAttention, TalkingHeadsAttention, distance_windows
 from . import _heads as heads
 from . import bert
-from ._base import Model, configuration, embed_ids, get_activation, normal_init
+from ._base import Model, Output, configuration, embed_ids, get_activation, normal_init
 from ._encoder import add_head, encoder_inputs, with_head
 
 
@@ -41,7 +41,7 @@ class Config(bert.Config):
     emd_steps: int = 0
     legacy: bool = True  # under which names the words' head is saved
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         kinds = self.pos_att_type or ()
         kinds = tuple(kind.strip() for kind in (kinds.lower().split("|") if isinstance(kinds, str) else kinds))
@@ -53,7 +53,7 @@ class Config(bert.Config):
             object.__setattr__(self, name, value)
 
 
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "deberta-base": {},
     "deberta-large": bert.LARGE,
     "deberta-xlarge": {**bert.LARGE, "n_layers": 48},
@@ -63,27 +63,31 @@ PRESETS: dict[str, dict] = {
 class Embeddings(bert.Embeddings):
     """Without positions, unless they are wanted at once; widened where they are narrower than the layers."""
 
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__(c, c.d_embed, positions=c.position_biased_input)
         narrow = c.d_embed != c.d_model
         self.embed_proj = nn.Linear(c.d_embed, c.d_model, bias=False) if narrow else nn.Identity()
         self.norm = nn.LayerNorm(c.d_model, c.eps)
 
-    def forward(self, ids, types, position_ids, mask=None):
+    def forward(
+        self, ids: Tensor, types: Tensor | None, position_ids: Tensor | None, mask: Tensor | None = None
+    ) -> Tensor:
         x = self.norm(self.embed_proj(self.sum_embeddings(ids, types, position_ids)))
         return self.drop(x if mask is None else x * mask[..., None])
 
 
 class Layer(bert.PostNorm):
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__(c)
         kinds, terms = c.pos_att_type if c.relative_attention else (), 1 + len(c.pos_att_type)
         self.attn = self.attention(c, kinds, dropout=c.attn_dropout, drop_distances=c.dropout, terms=terms)
 
-    def attention(self, c, kinds, **how) -> Any:
+    def attention(self, c: Any, kinds: Sequence[str], **how: Any) -> Any:
         return (TalkingHeadsAttention if c.talking_head else DisentangledAttention)(c.d_model, c.n_heads, kinds, **how)
 
-    def forward(self, x, mask, table, rows, query_states=None):
+    def forward(
+        self, x: Tensor, mask: Tensor | None, table: Tensor, rows: list[Tensor], query_states: Tensor | None = None
+    ) -> Tensor:
         """x, query_states [B,L,E], mask bool [B,L] or None, table [R,E] and rows as of `DeBERTa.relative` -> [B,L,E]"""
         return self.after_attention(
             x if query_states is None else query_states, self.attn(x, mask, table, rows, query_states)
@@ -91,36 +95,36 @@ class Layer(bert.PostNorm):
 
 
 class Layers(nn.ModuleList):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(Layer(c) for _ in range(c.n_layers))
 
 
 class MaskedLMHead(heads.MaskedLMHead):
-    def __init__(self, c):
+    def __init__(self, c: Any) -> None:
         super().__init__(c, c.d_embed)
 
 
 class Pooler(nn.Module):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__()
         self.dense, self.drop = nn.Linear(c.d_model, c.d_model), Dropout(c.pooler_dropout)
         self.activation = get_activation(c.pooler_activation)
 
-    def forward(self, states):
+    def forward(self, states: Tensor) -> Tensor:
         return self.activation(self.dense(self.drop(states[:, 0])))
 
 
 class SequenceClassificationHead(heads.SequenceHead):
     """The pooler is here, not in the encoder. Labels may be probabilities [B,N]."""
 
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.classifier, self.pool = nn.Linear(c.d_model, c.num_labels), Pooler(c)
 
-    def scores(self, inputs):
+    def scores(self, inputs: heads.HeadInputs) -> Tensor:
         return self.classifier(self.drop(self.pool(inputs.states)))
 
-    def forward(self, inputs, labels=None):
+    def forward(self, inputs: heads.HeadInputs, labels: Tensor | None = None) -> dict[str, Tensor]:
         if labels is None or self.problem or labels.dim() == 1 or self.classifier.out_features == 1:
             return super().forward(inputs, labels)
         logits = self.scores(inputs)
@@ -130,7 +134,7 @@ class SequenceClassificationHead(heads.SequenceHead):
 
 
 class TokenClassificationHead(heads.TokenClassificationHead):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.drop = Dropout(c.dropout)  # whatever the classifier of sequences has
 
@@ -143,11 +147,11 @@ class DeBERTa(Model):
     PADDING_ROW = True
     HEADS = tuple(HEAD_CLASSES)
     LAYERS: Any = Layers
-    PUBLISHED: dict = {}  # their names: set below
+    PUBLISHED: dict[str, Any] = {}  # their names: set below
 
     init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it too
 
-    def __init__(self, config: Config, head=None):
+    def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
         self.embed, self.layers = Embeddings(config), self.LAYERS(config)
         add_head(self, self.HEAD_CLASSES)
@@ -158,11 +162,11 @@ class DeBERTa(Model):
         self.names = names(config, type(self).PUBLISHED)
         self.apply(self.init_weights)
 
-    def table(self, c):
+    def table(self, c: Any) -> nn.Embedding:
         """A row for each distance, to either side; `bucket` says which."""
         return nn.Embedding(2 * c.max_relative_positions, c.d_model)
 
-    def relative(self, length, device):
+    def relative(self, length: int, device: torch.device) -> tuple[Any, Any]:
         """-> the distances' embeddings [R,E]; and which each window has, seen from query, from key [N,W]"""
         if self.distances is None:
             return None, None
@@ -171,17 +175,23 @@ class DeBERTa(Model):
         rows = [(near + self.bucket(distance)).clamp(0, 2 * near - 1) for distance in (-right, right)]
         return self.distances.weight[span - near : span + near], rows
 
-    def near(self, length):
+    def near(self, length: int) -> int:
         """Up to which distance embeddings are needed for a text of this length."""
         return min(length, self.config.max_relative_positions)
 
-    def bucket(self, distance):
+    def bucket(self, distance: Tensor) -> Tensor:
         """int64, of any shape, signed -> the same shape: here every distance has a row of its own"""
         return distance
 
     def forward(
-        self, input_ids=None, attention_mask=None, token_type_ids=None, position_ids=None, labels=None, **targets,
-    ):  # fmt: skip
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        token_type_ids: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        labels: Tensor | None = None,
+        **targets: Any,
+    ) -> Output:
         """input_ids, attention_mask, token_type_ids [B,L] ([B,C,L] for multiple choice); labels and targets as the head
         has them -> Output: loss, logits, or what the head gives by another name. Raises ValueError, TypeError for what
         does not fit."""
@@ -189,7 +199,7 @@ class DeBERTa(Model):
         inputs = encoder_inputs(self, *given, targets)
         return with_head(self, inputs, self.encode(inputs.ids, inputs.mask, inputs.types, inputs.position_ids))
 
-    def encode(self, ids, mask, types, position_ids):
+    def encode(self, ids: Tensor, mask: Tensor | None, types: Tensor | None, position_ids: Tensor | None) -> Tensor:
         """ids, types [B,L], mask bool [B,L] or None -> [B,L,E]"""
         x = below = self.embed(ids, types, position_ids, mask)
         relative = self.relative(ids.size(1), ids.device)
@@ -231,7 +241,7 @@ WORDS = {  # the words' head has two names: as transformers first had it, and as
 }  # fmt: skip
 
 
-def names(config, table):
+def names(config: Config, table: dict[str, str]) -> NameMap:
     """The map, which depends on what is done with positions and on the name of the words' head."""
     first, second = WORDS if config.legacy else reversed(WORDS)
     body, unread = dict(table), list(bert.CONSTANT)
@@ -262,7 +272,7 @@ HF_FIELDS = {
     "emd_steps": "emd_steps", "legacy": "legacy",
 }  # fmt: skip
 del HF_FIELDS["classifier_dropout"]
-HF_FIXED: dict = {}
+HF_FIXED: dict[str, Any] = {}
 HF_UNUSED = {"initializer_range", "pooler_hidden_size", "padding_idx", "pooler_size"}
 HF_UNSAID = {
     "relative_attention": False,

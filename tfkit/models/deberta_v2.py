@@ -8,9 +8,11 @@ Trained  V2: masked language modelling. V3: replaced-token detection, as ELECTRA
          discriminator only learns a difference
 """
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 from ..nn.disentangled_attention import DisentangledAttentionV2, log_bucket
 from . import _heads as heads
@@ -37,9 +39,9 @@ class Config(deberta.Config):
     talking_head: ClassVar[bool] = False  # type: ignore[misc]  # V1 only
 
 
-V3: dict = {"conv_kernel_size": 0, "conv_activation": "tanh"}
+V3: dict[str, Any] = {"conv_kernel_size": 0, "conv_activation": "tanh"}
 V3_BASE = {**V3, "d_model": 768, "n_layers": 12, "n_heads": 12, "d_ff": 3072}
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "deberta-v2-xlarge": {},
     "deberta-v2-xxlarge": {"n_layers": 48},
     "deberta-v3-xsmall": {**V3_BASE, "d_model": 384, "n_heads": 6, "d_ff": 1536},
@@ -51,20 +53,22 @@ PRESETS: dict[str, dict] = {
 
 
 class Layer(deberta.Layer):
-    def attention(self, c, kinds, **how):
+    def attention(self, c: Any, kinds: Sequence[str], **how: Any) -> DisentangledAttentionV2:
         return DisentangledAttentionV2(c.d_model, c.n_heads, kinds, shared=c.share_att_key, **how)
 
 
 class FirstLayer(Layer):
     """A convolution beside it: both look at the embeddings."""
 
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c)
         size, self.activation = c.conv_kernel_size, get_activation(c.conv_activation)
         self.conv = nn.Conv1d(c.d_model, c.d_model, size, padding=(size - 1) // 2, groups=c.conv_groups)
         self.norm3 = nn.LayerNorm(c.d_model, c.eps)
 
-    def forward(self, x, mask, table, rows, query_states=None):
+    def forward(
+        self, x: Tensor, mask: Tensor | None, table: Tensor, rows: list[Tensor], query_states: Tensor | None = None
+    ) -> Tensor:
         near = self.conv(x.transpose(1, 2)).transpose(1, 2)
         real = 1 if mask is None else mask[..., None]
         near = self.activation(self.drop(near * real))
@@ -72,44 +76,44 @@ class FirstLayer(Layer):
 
 
 class Layers(nn.ModuleList):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__((Layer if i or c.conv_kernel_size < 1 else FirstLayer)(c) for i in range(c.n_layers))
 
 
 class MultipleChoiceHead(heads.ChoiceHead):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.classifier, self.pool = nn.Linear(c.d_model, 1), deberta.Pooler(c)
 
-    def scores(self, inputs):
+    def scores(self, inputs: heads.HeadInputs) -> Tensor:
         return self.classifier(self.drop(self.pool(inputs.states)))
 
 
 class DeBERTaV2(DeBERTa):
-    HEAD_CLASSES = {**DeBERTa.HEAD_CLASSES, "multiple_choice": MultipleChoiceHead}
+    HEAD_CLASSES: dict[str | None, type[heads.Head]] = {**DeBERTa.HEAD_CLASSES, "multiple_choice": MultipleChoiceHead}
     HEADS = tuple(HEAD_CLASSES)
     LAYERS = Layers
 
-    def __init__(self, config: Config, head=None):
+    def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
         normed = config.relative_attention and "layer_norm" in config.norm_rel_ebd
         self.norm_distances = nn.LayerNorm(config.d_model, config.eps) if normed else nn.Identity()
 
-    def table(self, c):
+    def table(self, c: Any) -> nn.Embedding:
         """A row for each bucket of distances where there are buckets."""
         return nn.Embedding(2 * (c.position_buckets if c.position_buckets > 0 else c.max_relative_positions), c.d_model)
 
-    def relative(self, length, device):
+    def relative(self, length: int, device: torch.device) -> tuple[Any, Any]:
         """As the parent's, through a norm where the configuration asks for one."""
         table, rows = super().relative(length, device)
         return None if table is None else self.norm_distances(table), rows
 
-    def near(self, length):
+    def near(self, length: int) -> int:
         """In buckets: all of them, once a text is longer than those that hold one distance each."""
         buckets = self.config.position_buckets
         return super().near(length) if buckets < 1 or length <= buckets // 2 else buckets
 
-    def bucket(self, distance):
+    def bucket(self, distance: Tensor) -> Tensor:
         """As many as the table has rows to a side."""
         buckets = self.config.position_buckets
         return distance if buckets < 1 else log_bucket(distance, buckets, self.config.max_relative_positions)

@@ -60,7 +60,7 @@ class Config(heads.TaskConfig):
     head_dropout: float = 0.1  # of token classification
     eps: float = 1e-6
     rope_theta: float = 10000.0
-    rope_scaling: dict | None = None
+    rope_scaling: dict[str, Any] | None = None
     interleaved: bool = True  # columns that turn together are neighbours
     tie_word_embeddings: bool = False
     init_std: float = 0.02
@@ -73,7 +73,7 @@ YARN = {
     "rope_type": "yarn", "factor": 40.0, "beta_fast": 32.0, "beta_slow": 1.0, "mscale": 1.0, "mscale_all_dim": 1.0,
     "original_max_position_embeddings": 4096,
 }  # fmt: skip
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "deepseek-v3": {"max_length": 163840, "rope_scaling": YARN},
     "moonlight-16b-a3b": {
         "vocab_size": 163840, "d_model": 2048, "n_layers": 27, "n_heads": 16, "d_query_latent": None, "d_ff": 11264,

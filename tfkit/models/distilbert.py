@@ -6,8 +6,10 @@ Differs  half the layers, started from every second one of BERT's; no sentence t
 Trained  distillation: BERT's soft predictions, masked language modelling, and the cosine between hidden states
 """
 
+from typing import Any
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn import Dropout
@@ -25,7 +27,7 @@ class Config(bert.Config):
     span_dropout: float = 0.1
 
 
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "distilbert-base-uncased": {},
     "distilbert-base-cased": {"vocab_size": 28996},
     "distilbert-base-multilingual-cased": {"vocab_size": 119547},
@@ -35,36 +37,38 @@ PRESETS: dict[str, dict] = {
 class PreClassifier(heads.Head):
     """A layer with ReLU over the first position, in front of the classifier."""
 
-    def __init__(self, c, scores):
+    def __init__(self, c: Config, scores: int) -> None:
         super().__init__(c)
         self.pre_classifier, self.classifier = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, scores)
 
-    def scores(self, inputs):
+    def scores(self, inputs: heads.HeadInputs) -> Tensor:
         return self.classifier(self.drop(torch.relu(self.pre_classifier(inputs.states[:, 0]))))
 
 
 class SequenceClassificationHead(PreClassifier, heads.SequenceHead):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c, c.num_labels)
 
 
 class MultipleChoiceHead(PreClassifier, heads.ChoiceHead):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c, 1)
 
 
 class TokenClassificationHead(heads.TokenClassificationHead):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.drop = Dropout(c.dropout)
 
 
 class QuestionAnsweringHead(heads.QuestionAnsweringHead):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.drop = Dropout(c.span_dropout)
 
-    def forward(self, inputs, start_positions=None, end_positions=None):
+    def forward(
+        self, inputs: heads.HeadInputs, start_positions: Tensor | None = None, end_positions: Tensor | None = None
+    ) -> dict[str, Tensor]:
         return super().forward(inputs._replace(states=self.drop(inputs.states)), start_positions, end_positions)
 
 
@@ -112,5 +116,5 @@ HF_FIELDS = {
     **heads.LABEL_FIELDS, **heads.TIED,
     "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
 }  # fmt: skip
-HF_FIXED: dict = {}
+HF_FIXED: dict[str, Any] = {}
 HF_UNUSED = {"initializer_range", "sinusoidal_pos_embds", "tie_weights_"}  # the sinusoids are in the file, as weights

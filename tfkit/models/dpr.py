@@ -8,12 +8,14 @@ Trained  objectives.in_batch_contrastive, with one hard negative (a passage with
          question; the reader on spans, and on which of the passages has the answer
 """
 
-from torch import nn
+from typing import Any
+
+from torch import Tensor, nn
 
 from ..namemap import NameMap
 from . import _heads as heads
 from . import bert
-from ._base import configuration
+from ._base import Output, configuration
 from .bert import BERT, HF_UNUSED
 from .bert import ENCODER_FIXED as HF_FIXED
 
@@ -25,7 +27,7 @@ class Config(bert.Config):
     projection_dim: int = 0  # 0: the state as it is
 
 
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     f"dpr-{model}-{data}-base": {}
     for model in ("question_encoder", "ctx_encoder", "reader")
     for data in ("single-nq", "multiset")
@@ -37,11 +39,11 @@ class Encoder(heads.Head):
 
     TARGETS = ()
 
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.project = nn.Linear(c.d_model, c.projection_dim) if c.projection_dim else nn.Identity()
 
-    def forward(self, inputs):
+    def forward(self, inputs: heads.HeadInputs) -> dict[str, Tensor]:
         return {
             "pooler_output": self.project(inputs.states[:, 0]),
             "last_hidden_state": inputs.states,
@@ -51,13 +53,15 @@ class Encoder(heads.Head):
 class Reader(heads.QuestionAnsweringHead):
     """Where the answer is, in each passage [N,L], and how likely the passage is to have it [N]."""
 
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.relevance = nn.Linear(c.d_model, 1)
         if c.projection_dim:
             self.project = nn.Linear(c.d_model, c.projection_dim)  # in their files; a reader looks at the states
 
-    def forward(self, inputs, start_positions=None, end_positions=None):
+    def forward(
+        self, inputs: heads.HeadInputs, start_positions: Tensor | None = None, end_positions: Tensor | None = None
+    ) -> dict[str, Any]:
         found = super().forward(inputs, start_positions, end_positions)
         return {**found, "relevance_logits": self.relevance(inputs.states[:, 0]).squeeze(-1)}
 
@@ -66,15 +70,15 @@ class DPR(BERT):
     HEAD_CLASSES = {None: Encoder, "question_encoder": Encoder, "context_encoder": Encoder, "reader": Reader}
     HEADS = tuple(HEAD_CLASSES)
 
-    def __init__(self, config: Config, head=None):
+    def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head or "question_encoder")
 
     @property
-    def names(self):
+    def names(self) -> NameMap:
         """What their files call it: each of the three has a stem of its own."""
         return MAPS[self.head]
 
-    def forward(self, *args, **given):
+    def forward(self, *args: Any, **given: Any) -> Output:
         """As BERT's -> Output: pooler_output [B,P], last_hidden_state [B,L,E]; of a reader: loss, start_logits and
         end_logits [N,L], relevance_logits [N]."""
         return super().forward(*args, **given)
@@ -83,7 +87,7 @@ class DPR(BERT):
 MODEL = DPR
 
 
-def names(encoder, top=None):
+def names(encoder: Any, top: Any = None) -> Any:
     """The map of BERT's body under `encoder`, less the pooler, which is published and not used."""
     body = {theirs: ours for theirs, ours in bert.BODY.items() if not theirs.startswith("pooler")}
     return NameMap(

@@ -7,6 +7,8 @@ Differs  no pooler and no sentence task; embeddings may be narrower than the lay
 Trained  replaced-token detection, times 50, plus the generator's masked language modelling
 """
 
+from typing import Any
+
 from torch import nn
 
 from ..namemap import NameMap
@@ -30,7 +32,7 @@ class Config(bert.Config):
 
 
 LARGE = {"d_embed": 1024, "d_model": 1024, "n_layers": 24}
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "electra-small-discriminator": {},
     "electra-base-discriminator": {"d_embed": 768, "d_model": 768, "n_heads": 12, "d_ff": 3072},
     "electra-large-discriminator": {**LARGE, "n_heads": 16, "d_ff": 4096},
@@ -43,7 +45,7 @@ PRESETS: dict[str, dict] = {
 class Embeddings(albert.Embeddings):
     """Widened only where they are narrower than the layers."""
 
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c)
         if c.d_embed == c.d_model:
             self.embed_proj = nn.Identity()
@@ -52,7 +54,7 @@ class Embeddings(albert.Embeddings):
 class MaskedLMHead(heads.MaskedLMHead):
     """The generator's head."""
 
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c, c.d_embed, activation_name="gelu")  # whatever the layers have
 
 
@@ -61,7 +63,7 @@ class CausalLMHead(heads.ShiftedLabels, MaskedLMHead):
 
 
 class SequenceClassificationHead(heads.ClsTokenClassificationHead):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c, activation_name="gelu")
 
 
@@ -75,7 +77,7 @@ class ELECTRA(BERT):
     EMBEDDINGS = Embeddings
 
 
-def share_embeddings(generator, discriminator):
+def share_embeddings(generator: Any, discriminator: Any) -> Any:
     """One table of tokens, positions and sentence types for both, as they are trained (section 3.2 of the paper).
 
     Raises ValueError where the tables differ in shape.

@@ -10,10 +10,11 @@ Trained  on pairs of sequences, from the weights of its parts: `from_parts`
 from dataclasses import asdict, field
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
 from .. import registry
 from ..namemap import NameMap, map_of
+from ..nn.cache import Cache
 from ..objectives.cross_entropy import cross_entropy
 from ._base import Model, Output, can_read_values, configuration
 from ._decoders import decoder
@@ -25,8 +26,8 @@ from ._tied_parts import TiedParts, tie
 class Config:
     """encoder, decoder: {"architecture": a name or a published size, **fields of its Config}"""
 
-    encoder: dict = field(default_factory=lambda: {"architecture": "bert"})
-    decoder: dict = field(default_factory=lambda: {"architecture": "bert"})
+    encoder: dict[str, Any] = field(default_factory=lambda: {"architecture": "bert"})
+    decoder: dict[str, Any] = field(default_factory=lambda: {"architecture": "bert"})
     tie_encoder_decoder: bool = False
     bos_token_id: int | None = None
     pad_token_id: int | None = 0
@@ -37,12 +38,12 @@ class Config:
 ROBERTA = {"pad_token_id": 1, "decoder_start_token_id": 0, "eos_token_id": 2}
 
 
-def pair(encoder, decoder, **more):
+def pair(encoder: Any, decoder: Any, **more: Any) -> Any:
     """The fields of a preset; what they leave out are the parts' own defaults."""
     return {"encoder": {"architecture": encoder}, "decoder": {"architecture": decoder}, **more}
 
 
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "bert2bert": pair("bert-base-uncased", "bert-base-uncased"),
     "bert-share": pair("bert-base-uncased", "bert-base-uncased", tie_encoder_decoder=True),
     "roberta2roberta": pair("roberta-base", "roberta-base", **ROBERTA),
@@ -57,7 +58,7 @@ class EncoderDecoder(Model):
     decoder: Any
     forward, decoder_ids = seq2seq_forward, shifted_labels
 
-    def __init__(self, config: Config, head=None):
+    def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head or "seq2seq_lm")
         (_, reads, its), (_, writes, other) = (
             registry.resolve_submodel(config.encoder),
@@ -73,27 +74,29 @@ class EncoderDecoder(Model):
         self.names = TiedParts(names, HF, shared)
 
     @property
-    def last_position(self):
+    def last_position(self) -> Any:
         return self.decoder.last_position
 
-    def encode(self, input_ids, attention_mask=None):
+    def encode(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> Output:
         return Output(last_hidden_state=self.encoder(input_ids, attention_mask).last_hidden_state)
 
-    def decode(self, ids, memory, mask, memory_mask, cache):
+    def decode(
+        self, ids: Tensor, memory: Tensor, mask: Tensor | None, memory_mask: Tensor | None, cache: Cache | None
+    ) -> Tensor:
         if self.project is not None and not (
             cache is not None and cache.cross_attention
         ):  # what is cached is not read again
             memory = self.project(memory)
         return self.decoder.decode(ids, memory, mask, memory_mask, cache)
 
-    def score(self, x):
+    def score(self, x: Tensor) -> Tensor:
         return self.decoder.score(x)
 
-    def loss(self, logits, labels):
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         """logits [B,T,V], labels [B,T] -> scalar"""
         return cross_entropy(logits, labels)
 
-    def read_mask(self, ids):
+    def read_mask(self, ids: Tensor) -> Tensor | None:
         """What of the labels is padding is not looked at, wherever it stands; without any, the fused kernel's way."""
         real = ids != self.config.pad_token_id
         return None if can_read_values(real) and bool(real.all()) else real
@@ -102,11 +105,11 @@ class EncoderDecoder(Model):
 MODEL = EncoderDecoder
 
 
-def from_parts(encoder, decoder, **fields):
+def from_parts(encoder: Any, decoder: Any, **fields: Any) -> Any:
     """A model with the weights of two that are trained: a headless one, and a language model (BERT's head "masked_lm",
     GPT-2's "causal_lm"); cross-attention starts afresh. fields: of this Config. Raises ValueError as the model does."""
 
-    def part(model):
+    def part(model: Any) -> Any:
         return {"architecture": registry.name_of(model), **asdict(model.config)}
 
     model = EncoderDecoder(Config(encoder=part(encoder), decoder=part(decoder), **fields))
@@ -123,4 +126,4 @@ HF_FIELDS = {
     for name in ("tie_encoder_decoder", "bos_token_id", "pad_token_id", "decoder_start_token_id", "eos_token_id")
 }
 HF_UNUSED = {"vocab_size", "tie_word_embeddings"}  # the decoder has its own
-HF_FIXED: dict = {}
+HF_FIXED: dict[str, Any] = {}

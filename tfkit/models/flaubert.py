@@ -7,6 +7,10 @@ Differs  one language. In the large model the norms come before each sub-layer (
 Trained  masked language modelling, on 71 GB of French text
 """
 
+from typing import Any
+
+from torch import Tensor
+
 from ..nn import Attention, LayerDrop
 from . import bert, xlm
 from ._base import configuration
@@ -24,7 +28,7 @@ class Config(xlm.Config):
     n_heads: int = 12
 
 
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "flaubert_base_uncased": {},
     "flaubert_base_cased": {"vocab_size": 68729},
     "flaubert_large_cased": {
@@ -42,18 +46,18 @@ PRESETS: dict[str, dict] = {
 class PreNormLayer(bert.PostNorm):
     """The same parts, with the norms before the sub-layers."""
 
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.attn = Attention(c.d_model, c.n_heads, dropout=c.attn_dropout)
 
-    def forward(self, x, mask):
+    def forward(self, x: Tensor, mask: Tensor | None) -> Any:
         """x [B,L,E], mask bool [B,1,1,L] or None -> [B,L,E]"""
         x = x + self.drop(self.attn(self.norm1(x), mask=mask))
         return x + self.drop(self.ff(self.norm2(x)))
 
 
 class FlauBERT(xlm.XLM):
-    def make_layers(self, c):
+    def make_layers(self, c: Any) -> LayerDrop:
         layer: type[bert.PostNorm] = PreNormLayer if c.pre_norm else bert.Layer
         return LayerDrop([layer(c) for _ in range(c.n_layers)], c.layerdrop)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn import Dropout, FeedForward, distance_windows
@@ -22,7 +22,7 @@ from ..nn.pooled_attention import PooledAttention, PoolingContext
 from ..nn.relative_attention import sinusoidal_distances
 from . import _heads as heads
 from . import bert
-from ._base import Model, configuration, embed_ids, get_activation, normal_init
+from ._base import Model, Output, configuration, embed_ids, get_activation, normal_init
 from ._encoder import add_head, encoder_inputs, with_head
 
 CLS = 2  # the sentence type of the first token, which belongs to both sentences
@@ -53,7 +53,7 @@ class Config(heads.TaskConfig):
     eos_token_id: int | None = None
     pad_token_id: int | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         repeats = tuple(self.block_repeats or (1 for _ in self.block_sizes))
         object.__setattr__(self, "block_repeats", repeats)
@@ -66,7 +66,7 @@ class Config(heads.TaskConfig):
 
 
 LARGE = {"d_model": 1024, "n_heads": 16, "d_ff": 4096}
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "funnel-transformer/small": {},
     "funnel-transformer/medium": {"block_sizes": (6, 3, 3), "block_repeats": (1, 2, 2)},
     "funnel-transformer/intermediate": {"block_sizes": (6, 6, 6)},
@@ -76,49 +76,49 @@ PRESETS: dict[str, dict] = {
 
 
 class Embeddings(nn.Module):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__()
         self.tokens = nn.Embedding(c.vocab_size, c.d_model, padding_idx=c.pad_token_id)
         self.norm, self.drop = nn.LayerNorm(c.d_model, c.eps), Dropout(c.dropout)
 
-    def forward(self, ids):
+    def forward(self, ids: Tensor) -> Tensor:
         return self.drop(self.norm(embed_ids(self.tokens, ids, "input_ids")))
 
 
 class Layer(nn.Module):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__()
         self.attn = PooledAttention(c.d_model, c.n_heads, c.d_head, dropout=c.attn_dropout, separate_cls=c.separate_cls)
         self.norm1 = nn.LayerNorm(c.d_model, c.eps)
         self.ff = FeedForward(c.d_model, c.d_ff, get_activation(c.activation), c.ff_dropout)
         self.norm2, self.drop = nn.LayerNorm(c.d_model, c.eps), Dropout(c.dropout)
 
-    def forward(self, x, memory, context):
+    def forward(self, x: Tensor, memory: Tensor, context: PoolingContext) -> Tensor:
         x = self.norm1(x + self.drop(self.attn(x, memory, context)))
         return self.norm2(x + self.drop(self.ff(x)))
 
 
 class Blocks(nn.ModuleList):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(nn.ModuleList(Layer(c) for _ in range(size)) for size in c.block_sizes)
 
 
-def classification_logits(head, inputs):
+def classification_logits(head: "MultipleChoiceHead | SequenceClassificationHead", inputs: heads.HeadInputs) -> Tensor:
     """Off the first position, through a layer of the head's own, with dropout after it alone -> [B,N]"""
     return head.score(head.drop(torch.tanh(head.pre_classifier(inputs.states[:, 0]))))
 
 
 class SequenceClassificationHead(heads.ClsTokenClassificationHead):
-    def scores(self, inputs):
+    def scores(self, inputs: heads.HeadInputs) -> Tensor:
         return classification_logits(self, inputs)
 
 
 class MultipleChoiceHead(heads.ChoiceHead):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.pre_classifier, self.score = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, 1)
 
-    def scores(self, inputs):
+    def scores(self, inputs: heads.HeadInputs) -> Tensor:
         return classification_logits(self, inputs)
 
 
@@ -133,7 +133,7 @@ class Funnel(Model):
 
     init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it too
 
-    def __init__(self, config: Config, head=None):
+    def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
         self.embed, self.layers = Embeddings(config), Blocks(config)
         add_head(self, self.HEAD_CLASSES)
@@ -143,7 +143,7 @@ class Funnel(Model):
         self.names = BASE_HF if head == "base" else HF
         self.drop = Dropout(config.dropout)
 
-    def hook_states(self, note):
+    def hook_states(self, note: Any) -> Any:
         """Handles of hooks that note the embeddings, what each layer gives each time it runs, shorter from block to
         block, and, before the decoder's layers, what the first of them reads."""
         after = lambda _module, _args, out: note(out)
@@ -154,7 +154,16 @@ class Funnel(Model):
         before = [layer.register_forward_pre_hook(lambda _layer, args: note(args[0])) for layer in decoder[:1]]
         return handles + before
 
-    def pooling_context(self, block, q_types, types, mask, queries, x, pooled=False):
+    def pooling_context(
+        self,
+        block: int,
+        q_types: Any,
+        types: Any,
+        mask: Tensor | None,
+        queries: int,
+        x: Tensor,
+        pooled: bool = False,
+    ) -> PoolingContext:
         """As the layers of this block see it, or its first, from the pooled positions."""
         shift, stride = 1 + pooled, 2 ** (block - pooled)
         windows = distance_windows(queries, x.size(1), shift, device=x.device)
@@ -170,13 +179,13 @@ class Funnel(Model):
             position_encodings, windows - first, shift, same, None if mask is None else mask[:, None, None]
         )
 
-    def prepend_cls(self, x):
+    def prepend_cls(self, x: Tensor) -> Tensor:
         """[B,L,...] -> the same, with the first of them twice, so that no other shares a pair with it"""
         if not self.config.separate_cls:
             return x
         return torch.cat([x[:, :1], x[:, :-1] if self.config.truncate_seq else x], 1)
 
-    def pool(self, x, types, mask):
+    def pool(self, x: Tensor, types: Any, mask: Any) -> tuple[Tensor, Any, Any]:
         """Half of each. Padding is pooled with the rest, as it was published; where it took part, none may look."""
         pool = F.avg_pool2d if self.config.pooling_type == "mean" else F.max_pool2d
         x = pool(self.prepend_cls(x)[:, None], (2, 1), ceil_mode=True)[:, 0]
@@ -186,7 +195,7 @@ class Funnel(Model):
             mask = F.pad(mask, (0, mask.size(1) % 2), value=True).unflatten(1, (-1, 2)).all(-1)
         return x, types, mask
 
-    def upsample(self, x, length):
+    def upsample(self, x: Tensor, length: int) -> Tensor:
         """Each state as often as positions were pooled into it -> [B,length,E]"""
         times = 2 ** (len(self.config.block_sizes) - 1)
         if not self.config.separate_cls or times == 1:
@@ -196,8 +205,14 @@ class Funnel(Model):
         return torch.cat([x[:, :1], rest[:, : length - 1]], 1)
 
     def forward(
-        self, input_ids=None, attention_mask=None, token_type_ids=None, position_ids=None, labels=None, **targets,
-    ):  # fmt: skip
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        token_type_ids: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        labels: Tensor | None = None,
+        **targets: Any,
+    ) -> Output:
         """input_ids, attention_mask, token_type_ids [B,L] ([B,C,L] for multiple choice); labels and targets as the head
         has them -> Output: loss, logits, or what the head gives by another name. Raises ValueError, TypeError for what
         does not fit."""
@@ -207,7 +222,7 @@ class Funnel(Model):
         inputs = encoder_inputs(self, input_ids, attention_mask, token_type_ids, None, targets)
         return with_head(self, inputs, self.encode(inputs.ids, inputs.mask, inputs.types))
 
-    def encode(self, ids, mask, types):
+    def encode(self, ids: Tensor, mask: Tensor | None, types: Tensor | None) -> Tensor:
         """ids, types [B,L], mask bool [B,L] or None -> [B,L,E], of the short heads [B,S,E]"""
         if types is None and not self.config.separate_cls:
             types = torch.zeros_like(ids)
@@ -241,11 +256,11 @@ MODEL = Funnel
 class FunnelBaseNameMap(NameMap):
     """The states of the blocks alone have no prefix, though they are a head of ours."""
 
-    def dump(self, ours, *, headed):
+    def dump(self, ours: Any, *, headed: Any) -> Any:
         return super().dump(ours, headed=False)
 
 
-def _layer(theirs, ours):
+def _layer(theirs: Any, ours: Any) -> Any:
     attn = {
         "q_head": "q_proj", "k_head": "k_proj", "v_head": "v_proj", "post_proj": "o_proj", "r_w_bias": "content_bias",
         "r_r_bias": "position_bias", "r_s_bias": "segment_bias", "r_kernel": "position_kernel",
@@ -290,5 +305,5 @@ HF_FIELDS = {
     "pool_q_only": "pool_q_only", "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id",
     "pad_token_id": "pad_token_id",
 }  # fmt: skip
-HF_FIXED: dict = {}
+HF_FIXED: dict[str, Any] = {}
 HF_UNUSED = {"initializer_range", "initializer_std", "max_position_embeddings", "type_vocab_size", "rel_attn_type"}

@@ -36,7 +36,9 @@ class Config(llama.Config):
     max_length: int = 8192
     activation: str = "gelu_pytorch_tanh"
     window: int = 4096
-    layer_types: list | tuple | None = None  # windows in every second layer, from the first on, unless given
+    layer_types: list[Any] | tuple[Any, ...] | None = (
+        None  # windows in every second layer, from the first on, unless given
+    )
     scale_width: int = 256  # scores are divided by its square root
     score_cap: float | None = 50.0
     logit_cap: float | None = 30.0
@@ -46,7 +48,7 @@ class Config(llama.Config):
     pad_token_id: int | None = 0
 
 
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "gemma-2-2b": {},
     "gemma-2-9b": {"d_model": 3584, "n_layers": 42, "n_heads": 16, "n_kv_heads": 8, "d_ff": 14336},
     "gemma-2-27b": {

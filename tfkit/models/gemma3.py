@@ -39,7 +39,7 @@ class Config(gemma2.Config):
     window: int = 512
 
 
-PRESETS: dict[str, dict] = {"gemma-3-270m": {"d_model": 640, "n_layers": 18, "d_ff": 2048}, "gemma-3-1b": {}}
+PRESETS: dict[str, dict[str, Any]] = {"gemma-3-270m": {"d_model": 640, "n_layers": 18, "d_ff": 2048}, "gemma-3-1b": {}}
 
 
 class Layer(gemma2.Layer):

@@ -5,9 +5,12 @@ Differs  norm after the addition, as in the transformer, and so none at the end;
 Trained  objectives.causal_lm on books, then a task's own objective with the language model's beside it
 """
 
-from torch import nn
+from typing import Any
+
+from torch import Tensor, nn
 
 from ..namemap import FusedTensors, NameMap
+from ..nn.cache import Cache
 from . import gpt2
 from ._base import configuration, get_activation
 
@@ -21,15 +24,15 @@ class Config(gpt2.Config):
     eos_token_id: int | None = None
 
 
-PRESETS: dict[str, dict] = {"openai-gpt": {}}
+PRESETS: dict[str, dict[str, Any]] = {"openai-gpt": {}}
 
 
 class Block(gpt2.Parts):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.ff.activation = get_activation("gelu_new" if c.activation == "gelu" else c.activation)
 
-    def forward(self, x, mask, cache):
+    def forward(self, x: Tensor, mask: Tensor | None, cache: Cache | None) -> Tensor:
         """x [B,L,E], mask bool [B,1,1,K] or None -> [B,L,E]"""
         x = self.norm1(x + self.drop(self.attn(x, mask=mask, cache=cache)))
         return self.norm2(x + self.drop(self.ff(x)))
@@ -41,7 +44,7 @@ class GPT(gpt2.GPT2):
     BLOCK = Block
     SHRINKS = False
 
-    def last_norm(self, c) -> nn.Module:
+    def last_norm(self, c: Any) -> nn.Module:
         return nn.Identity()
 
 

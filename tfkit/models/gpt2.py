@@ -9,7 +9,7 @@ Trained  objectives.causal_lm
 
 from typing import Any, ClassVar
 
-from torch import nn
+from torch import Tensor, nn
 
 from ..namemap import FusedTensors, NameMap
 from ..nn import Attention, Cache, Dropout, FeedForward
@@ -55,7 +55,7 @@ class Config(heads.TaskConfig):
     pad_token_id: int | None = None
 
 
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "gpt2": {},
     "gpt2-medium": {"d_model": 1024, "n_layers": 24, "n_heads": 16},
     "gpt2-large": {"d_model": 1280, "n_layers": 36, "n_heads": 20},
@@ -66,7 +66,7 @@ PRESETS: dict[str, dict] = {
 class Parts(nn.Module):
     """What a block is made of."""
 
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__()
         self.norm1 = nn.LayerNorm(c.d_model, c.eps)
         self.attn = self.attention(c)
@@ -77,14 +77,21 @@ class Parts(nn.Module):
             self.cross_attn = Attention(c.d_model, c.n_heads, dropout=c.attn_dropout)
             self.cross_norm = nn.LayerNorm(c.d_model, c.eps)
 
-    def attention(self, c):
+    def attention(self, c: Config) -> Attention:
         return Attention(c.d_model, c.n_heads, dropout=c.attn_dropout, causal=True)
 
 
 class Block(Parts):
     """Norm before each sub-layer."""
 
-    def forward(self, x, mask, cache, memory=None, memory_mask=None):
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor | None,
+        cache: Cache | None,
+        memory: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+    ) -> Tensor:
         """x [B,L,E], memory [B,S,E] or None, masks bool [B,1,1,·] or None -> [B,L,E]"""
         x = x + self.drop(self.attn(self.norm1(x), mask=mask, cache=cache))
         if memory is not None:
@@ -101,7 +108,7 @@ class GPT2(Model):
     BLOCK: ClassVar[Any] = Block
     SHRINKS = True  # whether the last layer of each sub-layer starts smaller
 
-    def __init__(self, config: Config, head=None):
+    def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
         c = config
         if c.add_cross_attention and self.BLOCK is not Block:
@@ -117,22 +124,22 @@ class GPT2(Model):
             self.untie(self.embed)
         self.apply(self.init_weights)
 
-    def position_table(self, c) -> Any:
+    def position_table(self, c: Config) -> Any:
         """A learned vector for each position; None: positions are no table's."""
         return nn.Embedding(c.max_length, c.d_model)
 
-    def last_norm(self, c) -> nn.Module:
+    def last_norm(self, c: Config) -> nn.Module:
         """After all layers."""
         return nn.LayerNorm(c.d_model, c.eps)
 
-    def init_weights(self, module):
+    def init_weights(self, module: Any) -> None:
         """Fresh weights."""
         normal_init(module)
         if isinstance(module, Block) and self.SHRINKS:
             for last in (module.attn.o_proj, module.ff.down):
                 nn.init.normal_(last.weight, std=0.02 / (2 * self.config.n_layers) ** 0.5)
 
-    def scale_scores(self):
+    def scale_scores(self) -> None:
         """As the configuration says, where it says other than 1/sqrt(d_head)."""
         c = self.config
         if not c.scale_attn or c.scale_by_layer:
@@ -142,14 +149,14 @@ class GPT2(Model):
                 for attn in [layer.attn, layer.cross_attn] if c.add_cross_attention else [layer.attn]:
                     attn.scale = scale / (number if c.scale_by_layer else 1)
 
-    def positions(self, ids, given, past):
+    def positions(self, ids: Tensor, given: Any, past: Tensor | int) -> Tensor:
         """Where the tokens are: as given int [B,L], or from `past` on -> int64 [B,L] or [L]"""
         check_max_length(self.config, "input_ids", ids, past)
         if given is not None and given.shape[-1:] != ids.shape[-1:]:
             raise ValueError(f"position_ids has shape {list(given.shape)}, input_ids has {list(ids.shape)}")
         return position_range(past, ids.size(1), ids.device) if given is None else given
 
-    def hidden(self, ids, positions, mask, cache, *across):
+    def hidden(self, ids: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None, *across: Any) -> Tensor:
         """ids [B,L], positions [B,L] or [L], mask bool [B,1,1,K] or None; across: memory [B,S,E] and its mask bool
         [B,1,1,S] or None, where there is any -> [B,L,E]"""
         x = self.drop(embed_ids(self.embed, ids, "input_ids") + embed_ids(self.position, positions, "position_ids"))
@@ -157,7 +164,7 @@ class GPT2(Model):
             x = layer(x, mask, cache, *across)
         return self.norm(x)
 
-    def cross_attention_inputs(self, ids, memory, memory_mask):
+    def cross_attention_inputs(self, ids: Tensor, memory: Tensor | None, memory_mask: Tensor | None) -> tuple[Any, ...]:
         """What `hidden` takes besides, for ids [B,L]. Raises ValueError for a model without cross-attention."""
         if memory is None and memory_mask is None:
             return ()
@@ -169,24 +176,24 @@ class GPT2(Model):
         real = to_padding_mask("encoder_attention_mask", memory_mask, memory.shape[:2])
         return memory, None if real is None else real[:, None, None]
 
-    def score(self, x):
+    def score(self, x: Tensor) -> Tensor:
         """x [B,L,E] -> logits [B,L,V]"""
         return word_scores(x, self.words(self.embed))
 
     def forward(
         self,
-        input_ids=None,
-        attention_mask=None,
-        position_ids=None,
-        labels=None,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        labels: Tensor | None = None,
         *,
-        encoder_hidden_states=None,
-        encoder_attention_mask=None,
-        cache=None,
-        use_cache=False,
-        logits_to_keep=0,
-        **targets,
-    ):
+        encoder_hidden_states: Tensor | None = None,
+        encoder_attention_mask: Tensor | None = None,
+        cache: Cache | None = None,
+        use_cache: bool = False,
+        logits_to_keep: int = 0,
+        **targets: Any,
+    ) -> Output:
         """input_ids [B,L] ([B,C,L] for double heads), labels [B,L] (shifted inside; -100: not counted), or as the head
         has them; encoder_hidden_states [B,S,E], encoder_attention_mask [B,S], where there is cross-attention -> Output:
         loss, logits [B,L,V], last_hidden_state [B,L,E], cache. With a cache, input_ids are the new ones only and
@@ -212,7 +219,7 @@ class GPT2(Model):
             loss = None if labels is None else cross_entropy(logits, next_labels(labels))
         return Output(loss=loss, logits=logits, last_hidden_state=x, cache=cache)
 
-    def default_mask(self, ids, real):
+    def default_mask(self, ids: Tensor, real: Tensor | None) -> Tensor | None:
         """Which of ids [B,L] are no padding, as the mask bool [B,K] or the ids themselves say -> bool [B,L] or None"""
         pad = self.config.pad_token_id
         real = real if real is None else real[:, -ids.size(1) :]

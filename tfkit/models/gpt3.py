@@ -7,10 +7,14 @@ Trained  objectives.causal_lm, on 300 billion tokens
 The weights were not published, nor the band's width: 256 is what its replication, GPT-Neo, took.
 """
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 from ..nn import Attention
+from ..nn.cache import Cache
 from ..nn.positions import position_range
 from . import gpt2
 from ._base import configuration, embed_ids
@@ -24,7 +28,7 @@ class Config(gpt2.Config):
 
 
 # Table 2.1. There, XL has 24 heads of 128, which a width of 2048 does not hold; 16 do, and give the 1.3 billion.
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "gpt3-small": {},
     "gpt3-medium": {"d_model": 1024, "n_layers": 24, "n_heads": 16},
     "gpt3-large": {"d_model": 1536, "n_layers": 24, "n_heads": 16},
@@ -36,7 +40,7 @@ PRESETS: dict[str, dict] = {
 }
 
 
-def band_mask(mask, ids, cache, window):
+def band_mask(mask: Tensor | None, ids: Tensor, cache: Cache | None, window: int) -> Tensor | None:
     """mask bool [B,1,1,K] or None, ids [B,Q] the new ones -> the mask of a layer that sees `window` keys back, or None
     where all are that near. What is later is left to causality."""
     past, new = 0 if cache is None else cache.past, ids.size(1)
@@ -47,7 +51,9 @@ def band_mask(mask, ids, cache, window):
     return near if mask is None else F.pad(mask, (0, keys - mask.size(-1))) & near
 
 
-def banded_layers(model, local, ids, positions, mask, cache):
+def banded_layers(
+    model: Any, local: list[bool], ids: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None
+) -> Tensor:
     """As GPT-2's `hidden`, where `local` says of each layer whether it is banded -> [B,L,E]"""
     band = band_mask(mask, ids, cache, model.config.window)
     tokens, where = embed_ids(model.embed, ids, "input_ids"), embed_ids(model.position, positions, "position_ids")
@@ -58,18 +64,18 @@ def banded_layers(model, local, ids, positions, mask, cache):
 
 
 class Block(gpt2.Block):
-    def attention(self, c):
+    def attention(self, c: Any) -> Attention:
         return Attention(c.d_model, c.n_heads, d_head=c.d_head, dropout=c.attn_dropout, causal=True)
 
 
 class GPT3(gpt2.GPT2):
     BLOCK = Block
 
-    def local(self):
+    def local(self) -> list[bool]:
         """Which layers are banded -> a bool for each"""
         return [index % 2 == 1 for index in range(self.config.n_layers)]
 
-    def hidden(self, ids, positions, mask, cache):
+    def hidden(self, ids: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None) -> Tensor:
         return banded_layers(self, self.local(), ids, positions, mask, cache)
 
 

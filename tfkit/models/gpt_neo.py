@@ -6,8 +6,13 @@ Differs  the scores are not divided by sqrt(d_head) (the weights learn it); quer
 Trained  objectives.causal_lm on the Pile
 """
 
+from typing import Any
+
+from torch import Tensor
+
 from ..namemap import NameMap
 from ..nn import Attention
+from ..nn.cache import Cache
 from . import gpt2, gpt3
 from ._base import configuration
 from ._heads import LABEL_FIELDS
@@ -18,13 +23,15 @@ class Config(gpt3.Config):
     d_model: int = 2048
     n_layers: int = 24
     n_heads: int = 16
-    attention_types: list | tuple = ((("global", "local"), 12),)  # patterns, and how often each is repeated
+    attention_types: list[Any] | tuple[Any, ...] = (
+        (("global", "local"), 12),
+    )  # patterns, and how often each is repeated
     dropout: float = 0.0
     embed_dropout: float = 0.0
     attn_dropout: float = 0.0
 
 
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "gpt-neo-125m": {
         "d_model": 768, "n_layers": 12, "n_heads": 12, "attention_types": ((("global", "local"), 6),),
     },
@@ -36,8 +43,8 @@ PRESETS: dict[str, dict] = {
 
 
 class Block(gpt2.Block):
-    def attention(self, c):
-        how = {"dropout": c.attn_dropout, "causal": True}
+    def attention(self, c: Any) -> Attention:
+        how: dict[str, Any] = {"dropout": c.attn_dropout, "causal": True}
         return Attention(c.d_model, c.n_heads, bias=False, out_bias=True, scale=1.0, **how)
 
 
@@ -47,14 +54,14 @@ class GPTNeo(gpt2.GPT2):
     BLOCK = Block
     SHRINKS = False
 
-    def __init__(self, config: Config, head=None):
+    def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
         self.local()  # a pattern that does not fit is an error here, not later
 
-    def hidden(self, ids, positions, mask, cache):
+    def hidden(self, ids: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None) -> Tensor:
         return gpt3.banded_layers(self, self.local(), ids, positions, mask, cache)
 
-    def local(self):
+    def local(self) -> list[bool]:
         """A bool for each layer. ValueError where the pattern names more or fewer, or another kind."""
         kinds = [kind for pattern, times in self.config.attention_types for kind in list(pattern) * times]
         if len(kinds) != self.config.n_layers or not set(kinds) <= {"global", "local"}:
@@ -95,5 +102,5 @@ HF_FIELDS = {
     "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
     "classifier_dropout": "head_dropout", "tie_word_embeddings": "tie_word_embeddings", **LABEL_FIELDS,
 }  # fmt: skip
-HF_FIXED: dict = {}
+HF_FIXED: dict[str, Any] = {}
 HF_UNUSED = gpt2.NO_CHOICE | {"attention_layers"}  # attention_types says the same

@@ -8,6 +8,8 @@ Trained  objectives.causal_lm on the Pile
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import Tensor, nn
 
 from ..namemap import NameMap
@@ -37,8 +39,8 @@ class Config(llama.Config):
     eos_token_id: int | list[int] | None = 0
 
 
-PYTHIA: dict = {"vocab_size": 50304, "activation": "gelu"}
-PRESETS: dict[str, dict] = {
+PYTHIA: dict[str, Any] = {"vocab_size": 50304, "activation": "gelu"}
+PRESETS: dict[str, dict[str, Any]] = {
     "gpt-neox-20b": {},
     "pythia-70m": {**PYTHIA, "d_model": 512, "n_layers": 6, "n_heads": 8, "d_ff": 2048},
     "pythia-160m": {**PYTHIA, "d_model": 768, "n_layers": 12, "n_heads": 12, "d_ff": 3072},
@@ -130,11 +132,11 @@ HF_FIELDS = {
     "attention_bias": "attn_bias", "layer_norm_eps": "eps", "attention_dropout": "attn_dropout",
     "hidden_dropout": "dropout", "use_parallel_residual": "parallel", "partial_rotary_factor": "rotary_fraction",
 }  # fmt: skip
-HF_FIXED: dict = {}
+HF_FIXED: dict[str, Any] = {}
 HF_UNUSED = llama.HF_UNUSED | {"head_dim"}
 
 
-def from_hf_fields(described: dict) -> dict:
+def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
     """4.x calls the settings of rotary positions rotary_pct and rotary_emb_base."""
     old = {"rotary_pct": "partial_rotary_factor", "rotary_emb_base": "rope_theta"}
     return read_rope({old.get(field, field): value for field, value in described.items()})

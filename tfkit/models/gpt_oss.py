@@ -40,9 +40,11 @@ class Config(mixtral.Config):
     d_ff: int = 2880
     attn_bias: bool = True
     rope_theta: float = 150000.0
-    rope_scaling: dict | None = field(default_factory=YARN.copy)
+    rope_scaling: dict[str, Any] | None = field(default_factory=YARN.copy)
     window: int = 128
-    layer_types: list | tuple | None = None  # windows in every second layer, from the first on, unless given
+    layer_types: list[Any] | tuple[Any, ...] | None = (
+        None  # windows in every second layer, from the first on, unless given
+    )
     n_experts: int = 128
     experts_per_token: int = 4
     gate_slope: float = 1.702  # of the sigmoid in an expert's gate
@@ -53,7 +55,7 @@ class Config(mixtral.Config):
     pad_token_id: int | None = 199999
 
 
-PRESETS: dict[str, dict] = {"gpt-oss-20b": {"n_layers": 24, "n_experts": 32}, "gpt-oss-120b": {}}
+PRESETS: dict[str, dict[str, Any]] = {"gpt-oss-20b": {"n_layers": 24, "n_experts": 32}, "gpt-oss-120b": {}}
 
 
 class Experts(nn.Module):

@@ -7,10 +7,13 @@ Differs  no table of positions: the first rotary_dim columns of each query and k
 Trained  objectives.causal_lm on the Pile
 """
 
-from torch import nn
+from typing import Any
+
+from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn import Dropout, FeedForward
+from ..nn.cache import Cache
 from ..nn.rotary import RotaryAttention, rotary_angles
 from ..objectives.chunked_cross_entropy import word_scores
 from . import gpt2
@@ -30,18 +33,18 @@ class Config(gpt2.Config):
     attn_dropout: float = 0.0
 
 
-PRESETS: dict[str, dict] = {"gpt-j-6b": {}}
+PRESETS: dict[str, dict[str, Any]] = {"gpt-j-6b": {}}
 
 
 class Block(nn.Module):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__()
         self.norm1 = nn.LayerNorm(c.d_model, c.eps)
         self.attn = RotaryAttention(c.d_model, c.n_heads, bias=False, dropout=c.attn_dropout)
         self.ff = FeedForward(c.d_model, c.d_ff or 4 * c.d_model, get_activation(c.activation))
         self.drop = Dropout(c.dropout)
 
-    def forward(self, x, mask, cache, rotation):
+    def forward(self, x: Tensor, mask: Tensor | None, cache: Cache | None, rotation: tuple[Tensor, Tensor]) -> Tensor:
         """x [B,L,E], mask bool [B,1,1,K] or None, rotation: cos and sin of the positions -> [B,L,E]"""
         y = self.norm1(x)
         return x + self.drop(self.attn(y, rotation, mask=mask, cache=cache)) + self.drop(self.ff(y))
@@ -53,7 +56,7 @@ class GPTJ(gpt2.GPT2):
     BLOCK = Block
     SHRINKS = False
 
-    def __init__(self, config: Config, head=None):
+    def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
         width = config.d_model // config.n_heads
         turned = width if config.rotary_dim is None else config.rotary_dim
@@ -63,10 +66,10 @@ class GPTJ(gpt2.GPT2):
             self.lm_head = nn.Linear(config.d_model, config.vocab_size)
             self.lm_head.apply(self.init_weights)
 
-    def position_table(self, c):
+    def position_table(self, c: Any) -> None:
         return None
 
-    def hidden(self, ids, positions, mask, cache):
+    def hidden(self, ids: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None) -> Tensor:
         x = self.drop(embed_ids(self.embed, ids, "input_ids"))
         dim = self.config.rotary_dim or self.config.d_model // self.config.n_heads
         rotation = rotary_angles(positions, dim, x.dtype)
@@ -74,7 +77,7 @@ class GPTJ(gpt2.GPT2):
             x = layer(x, mask, cache, rotation)
         return self.norm(x)
 
-    def score(self, x):
+    def score(self, x: Tensor) -> Tensor:
         return word_scores(x, self.lm_head.weight, self.lm_head.bias)
 
 

@@ -52,7 +52,7 @@ class Config(heads.TaskConfig):
     head_dropout: float = 0.1  # of token classification
     eps: float = 1e-6
     rope_theta: float = 10000.0
-    rope_scaling: dict | None = None
+    rope_scaling: dict[str, Any] | None = None
     tie_word_embeddings: bool = False
     init_std: float = 0.02
     bos_token_id: int | None = 1
@@ -70,7 +70,7 @@ LLAMA31 = {
                      "original_max_position_embeddings": 8192},
 }  # fmt: skip
 LLAMA32 = {"rope_scaling": {**LLAMA31["rope_scaling"], "factor": 32.0}, "tie_word_embeddings": True}  # type: ignore[dict-item]
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "llama-7b": {},
     "llama-13b": {"d_model": 5120, "n_layers": 40, "n_heads": 40, "d_ff": 13824},
     "llama-2-7b": {"max_length": 4096, "eps": 1e-5},

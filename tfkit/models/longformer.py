@@ -9,13 +9,15 @@ Differs  a token sees `window` neighbours only, half on each side, so time and m
 Trained  masked language modelling, from RoBERTa's weights, whose position table is copied until it is long enough
 """
 
+from typing import Any
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn.sliding_window import WindowAttention, WindowContext, window_mask
 from . import bert, roberta
-from ._base import Model, configuration, normal_init, to_bool_mask
+from ._base import Model, Output, configuration, normal_init, to_bool_mask
 from ._encoder import add_head, encoder_inputs, with_head
 from .bert import ENCODER_FIXED
 from .roberta import Embeddings, RoBERTa
@@ -24,10 +26,10 @@ from .roberta import Embeddings, RoBERTa
 @configuration
 class Config(roberta.Config):
     max_length: int = 4098
-    window: int | list | tuple = 512  # both sides together, the same for all layers or one each
+    window: int | list[Any] | tuple[Any, ...] = 512  # both sides together, the same for all layers or one each
     sep_token_id: int = 2
 
-    def windows(self):
+    def windows(self) -> list[int]:
         """One per layer. Raises ValueError for what is not an even number per layer."""
         is_global = [self.window] * self.n_layers if isinstance(self.window, int) else list(self.window)
         if len(is_global) != self.n_layers or any(width < 2 or width % 2 for width in is_global):
@@ -37,15 +39,15 @@ class Config(roberta.Config):
         return is_global
 
 
-PRESETS: dict[str, dict] = {"longformer-base-4096": {}, "longformer-large-4096": bert.LARGE}
+PRESETS: dict[str, dict[str, Any]] = {"longformer-base-4096": {}, "longformer-large-4096": bert.LARGE}
 
 
 class Layer(bert.PostNorm):
-    def __init__(self, c, window):
+    def __init__(self, c: Config, window: int) -> None:
         super().__init__(c)
         self.attn = WindowAttention(c.d_model, c.n_heads, window, c.attn_dropout)
 
-    def forward(self, x, context):
+    def forward(self, x: Tensor, context: WindowContext) -> Tensor:
         """x [B,L,E], context: `WindowContext` -> [B,L,E]"""
         return self.after_attention(x, self.attn(x, context))
 
@@ -59,7 +61,7 @@ class Longformer(Model):
 
     init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it too
 
-    def __init__(self, config: Config, head=None):
+    def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
         self.embed = Embeddings(config)
         self.layers = nn.ModuleList(Layer(config, window) for window in config.windows())
@@ -67,9 +69,16 @@ class Longformer(Model):
         self.apply(self.init_weights)
 
     def forward(
-        self, input_ids=None, attention_mask=None, token_type_ids=None, position_ids=None, labels=None, *,
-        global_attention_mask=None, **targets,
-    ):  # fmt: skip
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        token_type_ids: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        labels: Tensor | None = None,
+        *,
+        global_attention_mask: Tensor | None = None,
+        **targets: Any,
+    ) -> Output:
         """input_ids, attention_mask, token_type_ids [B,L] ([B,C,L] for multiple choice); global_attention_mask: of the
         same shape, 1 where a token is global; labels and targets as the head has them -> Output: loss, logits, or what
         the head gives by another name. Raises ValueError, TypeError for what does not fit."""
@@ -78,7 +87,14 @@ class Longformer(Model):
         ids = inputs.ids
         return with_head(self, inputs, self.encode(ids, inputs.mask, inputs.types, inputs.position_ids, **inputs.extra))
 
-    def encode(self, ids, mask, types, position_ids, global_mask=None):
+    def encode(
+        self,
+        ids: Tensor,
+        mask: Tensor | None,
+        types: Tensor | None,
+        position_ids: Tensor | None,
+        global_mask: Tensor | None = None,
+    ) -> Tensor:
         """ids, types [B,L], mask bool [B,L] or None; global_mask [B,L] of ones and zeros: the global ones -> [B,L,E]"""
         real = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
         global_mask = (
@@ -92,7 +108,7 @@ class Longformer(Model):
             x = layer(x, context)
         return x
 
-    def context(self, real, global_mask):
+    def context(self, real: Tensor, global_mask: Tensor | None) -> WindowContext:
         """real, global_mask bool [B,L] (None: nothing is global) -> what all layers need to know of them"""
         reaches = {width // 2 for width in self.config.windows()}
         local_mask = real if global_mask is None else real & ~global_mask  # global keys are seen once, apart
@@ -105,7 +121,7 @@ class Longformer(Model):
             real, {reach: window_mask(local_mask, reach) for reach in reaches}, global_positions, is_global
         )
 
-    def default_global_mask(self, ids):
+    def default_global_mask(self, ids: Tensor) -> Tensor | None:
         """Who is global where nobody says so: bool [B,L] or None. ValueError where the sep tokens should say it."""
         place = torch.arange(ids.size(1), device=ids.device).expand_as(ids)
         if self.head == "sequence_classification":

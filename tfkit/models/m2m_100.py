@@ -9,9 +9,10 @@ Trained  translation of 7.5 billion pairs of sentences from the web, with back-t
 """
 
 import math
+from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from . import _fairseq, bart, mbart
 from ._base import configuration
@@ -28,7 +29,7 @@ LANGUAGES = CODES.split()
 FIRST_LANGUAGE = 128004  # after the words
 
 
-def language_id(code):
+def language_id(code: Any) -> Any:
     """The token of a language: "en" -> 128022. Raises ValueError for one that was not among them."""
     if code not in LANGUAGES:
         raise ValueError(f"language {code!r} is none of {', '.join(LANGUAGES)}")
@@ -48,15 +49,15 @@ class Config(bart.Config):
 
 
 BIG = {"n_layers": 24, "n_decoder_layers": 24, "d_ff": 8192, "d_decoder_ff": 8192}
-PRESETS: dict[str, dict] = {"m2m100_418M": {}, "m2m100_1.2B": BIG}
+PRESETS: dict[str, dict[str, Any]] = {"m2m100_418M": {}, "m2m100_1.2B": BIG}
 
 
-def language_tables():
+def language_tables() -> Any:
     """The tokens of the languages that each published size knows: preset -> {code: id}."""
     return {name: {code: language_id(code) for code in LANGUAGES} for name in PRESETS}
 
 
-def sinusoids(length, dim):
+def sinusoids(length: int, dim: int) -> Tensor:
     """Sines left, cosines right, from 1 to 1/10000, both reached -> float32 [length,dim]. In float32, like fairseq's:
     far positions have few digits, and what was trained has seen those."""
     waves = torch.exp(torch.arange(dim // 2).float() * -(math.log(10000) / (dim // 2 - 1)))
@@ -67,14 +68,14 @@ def sinusoids(length, dim):
 class Positions(nn.Module):
     table: torch.Tensor
 
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__()
         self.pad = c.pad_token_id
         table = sinusoids(self.pad + 1 + c.max_length, c.d_model)
         table[self.pad] = 0
         self.register_buffer("table", table, persistent=False)
 
-    def forward(self, ids, past):
+    def forward(self, ids: Tensor, past: Tensor | int) -> Tensor:
         real = ids != self.pad
         return self.table[(real.cumsum(1) + past) * real + self.pad]
 

@@ -41,7 +41,7 @@ class Config:
     step_min: float = 0.001  # of fresh weights: a step's size is drawn between the two
     step_max: float = 0.1
     step_floor: float = 1e-4
-    step_limit: list | tuple = (0.0, float("inf"))
+    step_limit: list[Any] | tuple[Any, ...] = (0.0, float("inf"))
     chunk: int = 256  # tokens that are computed at once
     wide_residual: bool = True  # what layers add to is float32, whatever the weights are
     eps: float = 1e-5
@@ -55,7 +55,7 @@ class Config:
 SMALL: dict[str, Any] = {
     "vocab_size": 50288, "n_groups": 1, "tie_word_embeddings": True, "eos_token_id": 0, "pad_token_id": 0,
 }  # fmt: skip
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "mamba-codestral-7b": {},
     "mamba2-130m": {**SMALL, "d_model": 768, "n_layers": 24, "n_heads": 24},
     "mamba2-370m": {**SMALL, "d_model": 1024, "n_layers": 48, "n_heads": 32},

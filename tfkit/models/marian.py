@@ -7,8 +7,10 @@ Differs  sinusoids for positions, all sines and then all cosines; no norm after 
 Trained  translation of one pair of languages, with label smoothing 0.1 (Tiedemann & Thottingal 2020)
 """
 
+from typing import Any
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from ..nn.positions import sines_then_cosines, table_slice
 from . import _fairseq, bart
@@ -42,7 +44,7 @@ class Config(bart.Config):
     activation: str = "swish"
     scale_embedding: bool = True
 
-    def decoder_words(self):
+    def decoder_words(self) -> int:
         """How many the decoder knows. ValueError where embeddings are shared and the two numbers differ."""
         words = self.decoder_vocab_size or self.vocab_size
         if self.share_embeddings and words != self.vocab_size:
@@ -50,17 +52,17 @@ class Config(bart.Config):
         return words
 
 
-PRESETS: dict[str, dict] = {"opus-mt-en-de": {}}
+PRESETS: dict[str, dict[str, Any]] = {"opus-mt-en-de": {}}
 
 
 class Positions(nn.Module):
     table: torch.Tensor
 
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__()
         self.register_buffer("table", sines_then_cosines(c.max_length, c.d_model), persistent=False)
 
-    def forward(self, ids, past):
+    def forward(self, ids: Tensor, past: Tensor | int) -> Tensor:
         return table_slice(self.table, past, ids.size(1))
 
 
@@ -68,7 +70,7 @@ class Marian(BART):
     HEADS = (None, "seq2seq_lm", "causal_lm")
     POSITIONS, EMBED_NORM, SHIFTS_INPUT_IDS = Positions, nn.Identity, False
 
-    def __init__(self, config: Config, head=None):
+    def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
         self.names = HF if config.share_embeddings else _fairseq.UntiedNameMap()
         if not config.share_embeddings and (head == "causal_lm" or self.decoder_embed is None):
@@ -81,7 +83,7 @@ class Marian(BART):
         if head == "seq2seq_lm":
             self.final_logits_bias = torch.zeros(1, config.decoder_words())
 
-    def second_table(self):
+    def second_table(self) -> Any:
         return nn.Embedding(self.config.decoder_words(), self.config.d_model, self.config.pad_token_id)
 
 

@@ -7,10 +7,13 @@ Differs  norm before each sub-layer and once more after the last, while the one 
 Trained  objectives.multilingual_denoising, then pairs of languages
 """
 
+from typing import Any
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from ..nn import shift_right
+from ..nn.cache import Cache
 from . import _fairseq, bart
 from ._base import check_ids, configuration
 from ._seq2seq import shifted_labels
@@ -36,34 +39,36 @@ class Config(bart.Config):
     scale_embedding: bool = True
 
 
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "mbart-large-cc25": {},
     "mbart-large-en-ro": {"decoder_start_token_id": 250020},
     "mbart-large-50": {"vocab_size": 250054, "activation": "relu", "decoder_start_token_id": 2},
 }
 
 
-def language_id(code):
+def language_id(code: Any) -> Any:
     """The token of a language: "ro_RO" -> 250020. Raises ValueError for one that mBART-50 has not either."""
     if code not in LANGUAGES:
         raise ValueError(f"language {code!r} is none of {', '.join(LANGUAGES)}")
     return FIRST_LANGUAGE + LANGUAGES.index(code)
 
 
-def language_tables():
+def language_tables() -> Any:
     """The tokens of the languages that each published size knows: preset -> {code: id}."""
     codes = {name: LANGUAGES if "50" in name else LANGUAGES[:25] for name in PRESETS}
     return {name: {code: language_id(code) for code in known} for name, known in codes.items()}
 
 
 class EncoderLayer(bart.EncoderLayer):
-    def forward(self, x, mask):
+    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
         x = x + self.drop(self.self_attn(self.norm1(x), mask=mask))
         return x + self.drop(self.ff(self.norm2(x)))
 
 
 class DecoderLayer(bart.DecoderLayer):
-    def forward(self, x, memory, mask, memory_mask, cache):
+    def forward(
+        self, x: Tensor, memory: Tensor | None, mask: Tensor | None, memory_mask: Tensor | None, cache: Cache | None
+    ) -> Tensor:
         x = x + self.drop(self.self_attn(self.norm1(x), mask=mask, cache=cache))
         if memory is not None:
             x = x + self.drop(self.cross_attn(self.norm2(x), memory, mask=memory_mask, cache=cache))
@@ -73,7 +78,7 @@ class DecoderLayer(bart.DecoderLayer):
 class MBART(BART):
     ENCODER_LAYER, DECODER_LAYER, FINAL_NORM = EncoderLayer, DecoderLayer, nn.LayerNorm
 
-    def decoder_ids(self, given, labels):
+    def decoder_ids(self, given: Tensor | None, labels: Tensor | None) -> Tensor:
         """The last real label, the language, goes to the front of each row."""
         if given is not None or labels is None:
             return shifted_labels(self, given, labels)

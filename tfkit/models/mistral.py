@@ -8,6 +8,8 @@ Trained  objectives.causal_lm
 
 from __future__ import annotations
 
+from typing import Any
+
 from . import llama
 from ._base import configuration
 from ._rope import read_rope, write_rope
@@ -22,7 +24,7 @@ class Config(llama.Config):
     eps: float = 1e-05
 
 
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "mistral-7b-v0.1": {},
     "mistral-7b-v0.3": {"vocab_size": 32768, "rope_theta": 1000000.0, "window": None},
 }

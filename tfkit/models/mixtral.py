@@ -36,7 +36,7 @@ class Config(llama.Config):
     balance_weight: float = 0.001
 
 
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "mixtral-8x7b": {},
     "mixtral-8x22b": {
         "vocab_size": 32768,

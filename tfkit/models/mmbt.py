@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from .. import registry
 from ..namemap import IdentityMap, NameMap, SubmodelMaps
@@ -25,14 +25,14 @@ from .bert import BERT
 class Config:
     """text_config: {"architecture": a name or a published size, **fields}; image_config: arguments of `nn.ResNet`"""
 
-    text_config: dict = field(default_factory=lambda: {"architecture": "bert"})
-    image_config: dict | None = field(default_factory=lambda: {"blocks": [3, 8, 36, 3]})
+    text_config: dict[str, Any] = field(default_factory=lambda: {"architecture": "bert"})
+    image_config: dict[str, Any] | None = field(default_factory=lambda: {"blocks": [3, 8, 36, 3]})
     modal_hidden_size: int = 2048
     num_labels: int = 2
     problem_type: str | None = None
 
 
-PRESETS: dict[str, dict] = {"mmbt-base-uncased": {}}
+PRESETS: dict[str, dict[str, Any]] = {"mmbt-base-uncased": {}}
 
 
 class MMBT(Model):
@@ -40,7 +40,7 @@ class MMBT(Model):
 
     init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it too
 
-    def __init__(self, config: Config, head=None, images: nn.Module | None = None):
+    def __init__(self, config: Config, head: str | None = None, images: nn.Module | None = None) -> None:
         """images: an encoder of pictures, or of what you like, to [B,N,modal_hidden_size]; not in the config."""
         super().__init__(config, head)
         _, module, c = registry.resolve_submodel(config.text_config)
@@ -54,7 +54,7 @@ class MMBT(Model):
         names = {"transformer": ("text", module.HF, False), "modal_encoder.encoder": ("images", IdentityMap, False)}
         self.names = SubmodelMaps(names, HF, prefix="mmbt.", twice=True)  # their modules have the embeddings twice
 
-    def check(self):
+    def check(self) -> None:
         """Raises ValueError where the text's model or the pictures' does not fit."""
         text, width = self.text, getattr(self.images, "width", self.config.modal_hidden_size)
         if not isinstance(text, BERT) or text.pooler is None or text.embed.types is None:
@@ -64,7 +64,9 @@ class MMBT(Model):
         if width != self.config.modal_hidden_size:
             raise ValueError(f"modal_hidden_size is {self.config.modal_hidden_size}, and image_config gives {width}")
 
-    def image_embeddings(self, modal, start, end, types, positions):
+    def image_embeddings(
+        self, modal: Tensor, start: Any, end: Any, types: Tensor | None, positions: Tensor | None
+    ) -> Tensor:
         """modal as `images` takes it; start, end int [B] or None; types, positions int [B,N] or None -> [B,N,E]"""
         embed = self.text.embed
         regions = self.images(modal)
@@ -80,17 +82,17 @@ class MMBT(Model):
 
     def forward(
         self,
-        input_modal=None,
-        input_ids=None,
-        modal_start_tokens=None,
-        modal_end_tokens=None,
-        attention_mask=None,
-        token_type_ids=None,
-        modal_token_type_ids=None,
-        position_ids=None,
-        modal_position_ids=None,
-        labels=None,
-    ):
+        input_modal: Tensor | None = None,
+        input_ids: Tensor | None = None,
+        modal_start_tokens: Any = None,
+        modal_end_tokens: Any = None,
+        attention_mask: Tensor | None = None,
+        token_type_ids: Tensor | None = None,
+        modal_token_type_ids: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        modal_position_ids: Tensor | None = None,
+        labels: Tensor | None = None,
+    ) -> Output:
         """input_modal [B,3,H,W], or what the image encoder takes; modal_start_tokens, modal_end_tokens int [B]: ids to
         stand around it; input_ids, attention_mask, token_type_ids (1 unless given), position_ids [B,S]: of the text;
         labels as of sequence classification -> Output: loss, logits; or last_hidden_state [B,N+S,E], pooler_output.
@@ -116,7 +118,7 @@ class MMBT(Model):
 MODEL = MMBT
 
 
-def rows(tensor):
+def rows(tensor: Any) -> Any:
     """For the message of an error: the number of rows, or "none"."""
     return "none" if tensor is None else len(tensor)
 
@@ -134,8 +136,8 @@ HF = NameMap(
     heads={"classifier": "task_head.classifier"},
     tied=SEEN_TWICE,
 )
-HF_PARTS: dict[str, dict] = {"text_config": {}}
+HF_PARTS: dict[str, dict[str, Any]] = {"text_config": {}}
 HF_HEADS = {"MMBTModel": None, "MMBTForClassification": "sequence_classification"}
 HF_FIELDS = {name: name for name in ("image_config", "modal_hidden_size", "num_labels", "problem_type")}
-HF_FIXED: dict = {}
+HF_FIXED: dict[str, Any] = {}
 HF_UNUSED: set[str] = set()

@@ -39,11 +39,11 @@ class Config(heads.TaskConfig):
     activation: str = "gelu"
     window: int = 128  # both sides together, of the layers that have one
     period: int = 3  # one layer in so many, from the first on, attends to everything
-    layer_types: list | tuple | None = None  # by `period` unless given
+    layer_types: list[Any] | tuple[Any, ...] | None = None  # by `period` unless given
     rope_theta: float = 160000.0
-    rope_scaling: dict | None = None
+    rope_scaling: dict[str, Any] | None = None
     local_rope_theta: float = 10000.0  # of the layers with a window
-    local_rope_scaling: dict | None = None
+    local_rope_scaling: dict[str, Any] | None = None
     attn_bias: bool = False
     ff_bias: bool = False
     norm_bias: bool = False
@@ -62,7 +62,7 @@ class Config(heads.TaskConfig):
     pad_token_id: int | None = 50283
 
 
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "modernbert-base": {}, "modernbert-large": {"d_model": 1024, "n_layers": 28, "n_heads": 16, "d_ff": 2624},
 }  # fmt: skip
 INIT_STD, CUTOFF = 0.02, 2.0

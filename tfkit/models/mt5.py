@@ -7,6 +7,7 @@ Trained  objectives.span_corruption alone, no tasks mixed in; rare languages dra
 """
 
 from dataclasses import replace
+from typing import Any
 
 from . import t5
 from ._base import configuration
@@ -24,7 +25,7 @@ class Config(t5.Config):
     scale_decoder_outputs: bool | None = False
 
 
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "mt5-small": {},
     "mt5-base": {"d_model": 768, "d_ff": 2048, "n_layers": 12, "n_heads": 12},
     "mt5-large": {"d_model": 1024, "d_ff": 2816, "n_layers": 24, "n_heads": 16},
@@ -43,12 +44,12 @@ MODEL = MT5
 class MT5NameMap(t5.T5NameMap):
     """An output matrix that is stored is the model's own, whatever it equals."""
 
-    def load(self, theirs):
+    def load(self, theirs: Any) -> Any:
         own = {name: tensor for name, tensor in theirs.items() if name == "lm_head.weight"}
         return super().load({name: tensor for name, tensor in theirs.items() if name not in own}) | own
 
 
-def config_from_tensors(config, names):
+def config_from_tensors(config: Any, names: Any) -> Any:
     """The configuration of a file with tensors of these names: what published ones say of ties is not read, as
     transformers 5 calls every mT5 tied, and then leaves the output matrix out where it equals the embeddings."""
     return replace(config, tie_word_embeddings="lm_head.weight" not in names)

@@ -8,6 +8,8 @@ Trained  objectives.causal_lm, on data that is published
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import Tensor, nn
 
 from ..nn import Cache
@@ -30,7 +32,7 @@ class Config(llama.Config):
     rope_theta: float = 500000.0
 
 
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "olmo-2-1b": {"d_model": 2048, "n_layers": 16, "n_heads": 16, "d_ff": 8192},
     "olmo-2-7b": {},
     "olmo-2-13b": {"d_model": 5120, "n_layers": 40, "n_heads": 40, "d_ff": 13824},

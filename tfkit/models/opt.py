@@ -42,7 +42,7 @@ class Config(llama.Config):
     pad_token_id: int | None = 1
 
 
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "opt-125m": {},
     "opt-350m": {
         "d_model": 1024, "d_embed": 512, "n_layers": 24, "n_heads": 16, "d_ff": 4096, "pre_norm": False,

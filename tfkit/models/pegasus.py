@@ -7,6 +7,8 @@ Differs  norm before each sub-layer and once more after the last, none after the
 Trained  objectives.gap_sentences: whole sentences, the telling ones, are masked and written down
 """
 
+from typing import Any
+
 from torch import nn
 
 from . import _fairseq, bart, marian, mbart
@@ -33,7 +35,7 @@ class Config(bart.Config):
     scale_embedding: bool = True
 
 
-PRESETS: dict[str, dict] = {"pegasus-large": {}, "pegasus-xsum": {"max_length": 512}}
+PRESETS: dict[str, dict[str, Any]] = {"pegasus-large": {}, "pegasus-xsum": {"max_length": 512}}
 
 
 class Pegasus(BART):

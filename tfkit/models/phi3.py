@@ -36,7 +36,7 @@ class Config(llama.Config):
     pad_token_id: int | None = 32000
 
 
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "phi-3-mini-4k": {},
     "phi-3-medium-4k": {"d_model": 5120, "n_layers": 40, "n_heads": 40, "n_kv_heads": 10, "d_ff": 17920},
 }

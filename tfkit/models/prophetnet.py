@@ -12,11 +12,11 @@ not while it decodes word by word, when its streams also see all words. `paired`
 config.json means that does not say otherwise; the paper, caches and causality want True.
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn import Attention, Cache, Dropout, FeedForward, NgramAttention, make_ngram_context
@@ -67,11 +67,11 @@ class Config:
     decoder_start_token_id: int = 102
 
 
-PRESETS: dict[str, dict] = {"prophetnet-large-uncased": {}}
+PRESETS: dict[str, dict[str, Any]] = {"prophetnet-large-uncased": {}}
 
 
 class DecoderLayer(nn.Module):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__()
         self.self_attn = NgramAttention(c.d_model, c.n_decoder_heads, c.n_buckets, c.attn_dropout)
         self.ff = FeedForward(c.d_model, c.d_decoder_ff, get_activation(c.activation), c.ff_dropout)
@@ -80,7 +80,9 @@ class DecoderLayer(nn.Module):
             self.cross_attn = Attention(c.d_model, c.n_decoder_heads, dropout=c.attn_dropout)
             self.norm2 = nn.LayerNorm(c.d_model)
 
-    def forward(self, x, memory, context, memory_mask, cache):
+    def forward(
+        self, x: Tensor, memory: Tensor | None, context: Any, memory_mask: Tensor | None, cache: Cache | None
+    ) -> Tensor:
         """x [B,(1+N)T,E], memory [B,S,E] or None, context: `NgramContext`, memory_mask bool [B,1,1,S] or None
         -> [B,(1+N)T,E]"""
         x = self.norm1(x + self.drop(self.self_attn(x, context, cache=cache)))
@@ -95,7 +97,7 @@ class ProphetNet(Model):
 
     init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it too
 
-    def __init__(self, config: Config, head=None):
+    def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
         c = config
         self.embed = nn.Embedding(c.vocab_size, c.d_model, padding_idx=c.pad_token_id)
@@ -112,7 +114,7 @@ class ProphetNet(Model):
             self.tables_apart()
         self.apply(self.init_weights)
 
-    def tables_apart(self):
+    def tables_apart(self) -> Any:
         """The decoder gets words of its own, where there is an encoder too, and the head an output matrix."""
         if self.head in (None, "seq2seq_lm"):
             self.decoder_embed = nn.Embedding(self.config.vocab_size, self.config.d_model, self.config.pad_token_id)
@@ -120,22 +122,22 @@ class ProphetNet(Model):
             self.untie(self.embed)
 
     @property
-    def names(self):
+    def names(self) -> Any:
         """An encoder alone is published under other names, and so are tables that are not shared."""
         if self.head == "encoder":
             return HF_ENCODER
         return HF if self.config.tie_word_embeddings else UntiedProphetNetNameMap(alone=self.head == "causal_lm")
 
     @property
-    def last_position(self):
+    def last_position(self) -> Any:
         """Positions count from pad_token_id + 1, and a stream predicts at the next one."""
         return self.config.max_length - self.config.pad_token_id - 2
 
-    def make_positions(self):
+    def make_positions(self) -> nn.Embedding:
         """Positions count from pad_token_id + 1; the row of pad_token_id is not trained."""
         return nn.Embedding(self.config.max_length, self.config.d_model, padding_idx=self.config.pad_token_id)
 
-    def embed_inputs(self, ids, name, past=0):
+    def embed_inputs(self, ids: Any, name: str, past: Tensor | int = 0) -> Tensor:
         """ids [B,L] -> [B,L,E] of the encoder, [B,(1+N)L,E] of the decoder's streams"""
         c, (rows, new) = self.config, ids.shape
         first, end = past + c.pad_token_id + 1, past + new
@@ -155,7 +157,7 @@ class ProphetNet(Model):
         streams = streams.flatten(0, 1).expand(rows, -1, -1)
         return self.drop(self.decoder_norm(torch.cat([words + place[:-1], streams], 1)))
 
-    def encode(self, input_ids, attention_mask=None):
+    def encode(self, input_ids: Tensor | None, attention_mask: Tensor | None = None) -> Output:
         """input_ids, attention_mask [B,S] -> Output with last_hidden_state [B,S,E]"""
         mask = to_padding_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
         mask = None if mask is None else mask[:, None, None]
@@ -164,7 +166,9 @@ class ProphetNet(Model):
             x = layer(x, mask)
         return Output(last_hidden_state=x)
 
-    def decode(self, ids, memory, mask, memory_mask, cache):
+    def decode(
+        self, ids: Tensor, memory: Tensor | None, mask: Tensor | None, memory_mask: Tensor | None, cache: Cache | None
+    ) -> Tensor:
         """-> the states of all streams [B,(1+N)T,E], the main one first"""
         c, past, new = self.config, 0 if cache is None else cache.past, ids.size(1)
         keys = new if cache is None else cache.width(new)
@@ -176,7 +180,7 @@ class ProphetNet(Model):
             x = layer(x, memory, context, memory_mask, cache)
         return x
 
-    def name_states(self, states):
+    def name_states(self, states: Any) -> Any:
         """The decoder's layers read all streams at once: the main one and the predicting ones apart."""
         found = {}
         for side, tensors in states.items():
@@ -189,7 +193,7 @@ class ProphetNet(Model):
             found[name] = tuple(tensors)
         return found
 
-    def loss(self, logits, labels):
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         """logits [B,N,T,V], labels [B,T]: every stream has the same"""
         logits = logits[:, :1] if self.config.disable_ngram_loss else logits
         check_labels(logits[:, 0], labels)
@@ -197,9 +201,17 @@ class ProphetNet(Model):
         return cross_entropy(logits.flatten(1, 2), labels.flatten(1), self.config.eps * (vocab - 1) / vocab)
 
     def forward(
-        self, input_ids=None, attention_mask=None, decoder_input_ids=None, decoder_attention_mask=None, labels=None, *,
-        encoder_outputs=None, cache=None, use_cache=False,
-    ):  # fmt: skip
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        decoder_input_ids: Tensor | None = None,
+        decoder_attention_mask: Tensor | None = None,
+        labels: Tensor | None = None,
+        *,
+        encoder_outputs: Output | None = None,
+        cache: Cache | None = None,
+        use_cache: bool = False,
+    ) -> Output:
         """As the parent's; the decoder alone reads input_ids, and encoder_outputs [B,S,E] if it has cross-attention
         -> Output: loss, logits [B,T,V] of the next word, logits_ngram [B,N-1,T,V] of the others,
         last_hidden_state [B,T,E], last_hidden_state_ngram [B,NT,E], encoder_last_hidden_state [B,S,E], cache."""
@@ -223,13 +235,19 @@ class ProphetNet(Model):
             self.head_outputs(x[:, ids.size(1) :], labels) | found, encoder_last_hidden_state=memory, cache=cache
         )
 
-    def encode_only(self, input_ids, attention_mask, decoder_input_ids, labels):
+    def encode_only(
+        self,
+        input_ids: Tensor | None,
+        attention_mask: Tensor | None,
+        decoder_input_ids: Tensor | None,
+        labels: Tensor | None,
+    ) -> Output:
         """input_ids, attention_mask [B,S]. TypeError for what only a decoder could use."""
         if labels is not None or decoder_input_ids is not None:
             raise TypeError("head 'encoder' takes input_ids and attention_mask: it has no decoder and learns nothing")
         return self.encode(input_ids, attention_mask)
 
-    def head_outputs(self, x, labels):
+    def head_outputs(self, x: Tensor, labels: Tensor | None) -> dict[str, Any]:
         """x [B,NT,E], labels [B,T] or None -> the fields of the head"""
         if not self.head:
             return {}
@@ -241,7 +259,7 @@ class ProphetNet(Model):
 MODEL = ProphetNet
 
 
-def _side(side, norms):
+def _side(side: Any, norms: Any) -> Any:
     parts = {"feed_forward.intermediate": "ff.up", "feed_forward.output": "ff.down"}
     parts |= {f"{name}_layer_norm": f"norm{place}" for place, name in enumerate(norms, 1)}
     parts["self_attn.relative_pos_embeddings"] = "self_attn.relative"
@@ -262,14 +280,14 @@ COPIES = [
 class ProphetNetNameMap(NameMap):
     """words: which copy of the table of words is written; of a file that is read, any will do."""
 
-    def __init__(self, words="word_embeddings"):
+    def __init__(self, words: str = "word_embeddings") -> None:
         sides = {f"encoder.{theirs}": ours for theirs, ours in ENCODER.items()}
         sides |= {f"decoder.{theirs}": ours for theirs, ours in DECODER.items()}
         tied = {copy: f"{words}.weight" for copy in COPIES if copy != f"{words}.weight"}
         super().__init__({words: "embed", **sides}, prefix="prophetnet.", tied=tied)
         self.words = f"{words}.weight"
 
-    def load(self, theirs):
+    def load(self, theirs: Any) -> Any:
         theirs = self.strip_prefix(theirs)
         found = [theirs[name] for name in (self.words, *COPIES) if name in theirs]
         return super().load({**theirs, self.words: found[0]} if found else theirs)
@@ -281,7 +299,7 @@ class UntiedProphetNetNameMap(NameMap):
 
     UNREAD = "word_embeddings.weight"
 
-    def __init__(self, alone):
+    def __init__(self, alone: Any) -> None:
         sides = {} if alone else {f"encoder.{theirs}": ours for theirs, ours in ENCODER.items()}
         sides |= {f"decoder.{theirs}": ours for theirs, ours in DECODER.items()}
         self.first = "decoder" if alone else "encoder"
@@ -289,13 +307,13 @@ class UntiedProphetNetNameMap(NameMap):
         words |= {} if alone else {"decoder.word_embeddings": "decoder_embed"}
         super().__init__({**sides, **words}, prefix="prophetnet.", heads={"lm_head": "output"})
 
-    def apart(self):
+    def apart(self) -> Any:
         return self
 
-    def load(self, theirs):
+    def load(self, theirs: Any) -> Any:
         return super().load({name: tensor for name, tensor in self.strip_prefix(theirs).items() if name != self.UNREAD})
 
-    def dump(self, ours, *, headed):
+    def dump(self, ours: Any, *, headed: Any) -> Any:
         found, prefix = super().dump(ours, headed=headed), self.prefix if headed else ""
         copied = found.get(f"{prefix}{self.first}.{self.UNREAD}")
         return found if copied is None else {**found, prefix + self.UNREAD: copied.clone()}

@@ -7,6 +7,8 @@ Trained  objectives.causal_lm
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import nn
 
 from ..nn.grouped_query import GroupedQueryAttention
@@ -25,7 +27,9 @@ class Config(llama.Config):
     window: int | None = 4096
     use_window: bool = False
     first_windowed: int = 28  # the layer from which on there is a window, where there is one
-    layer_types: list | tuple | None = None  # "full_attention" or "sliding_attention" for each, in place of that
+    layer_types: list[Any] | tuple[Any, ...] | None = (
+        None  # "full_attention" or "sliding_attention" for each, in place of that
+    )
     bos_token_id: int | None = 151643
     eos_token_id: int | list[int] | None = 151643
     tie_word_embeddings: bool = True
@@ -35,7 +39,7 @@ class Config(llama.Config):
     rope_theta: float = 1000000.0
 
 
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "qwen2.5-0.5b": {},
     "qwen2.5-1.5b": {"d_model": 1536, "n_layers": 28, "n_heads": 12, "d_ff": 8960},
     "qwen2.5-7b": {

@@ -32,7 +32,7 @@ class Config(qwen2.Config):
     eos_token_id: int | list[int] | None = 151645
 
 
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "qwen3-0.6b": {"tie_word_embeddings": True, "d_model": 1024, "n_layers": 28, "n_heads": 16, "d_ff": 3072},
     "qwen3-1.7b": {"tie_word_embeddings": True, "d_model": 2048, "n_layers": 28, "n_heads": 16, "d_ff": 6144},
     "qwen3-8b": {},

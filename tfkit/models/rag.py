@@ -13,6 +13,7 @@ from dataclasses import field, replace
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from .. import registry
 from ..namemap import NameMap, SubmodelMaps, map_of
@@ -27,8 +28,8 @@ SPECIAL = "bos_token_id", "pad_token_id", "eos_token_id", "decoder_start_token_i
 class Config:
     """question_encoder, generator: {"architecture": a name or a published size, **fields of its Config}"""
 
-    question_encoder: dict = field(default_factory=lambda: {"architecture": "dpr"})
-    generator: dict = field(default_factory=lambda: {"architecture": "bart-large"})
+    question_encoder: dict[str, Any] = field(default_factory=lambda: {"architecture": "dpr"})
+    generator: dict[str, Any] = field(default_factory=lambda: {"architecture": "bart-large"})
     n_docs: int = 5
     label_smoothing: float = 0.0
     reduce_loss: bool = False
@@ -45,38 +46,40 @@ class Config:
     decoder_start_token_id: int | None = None
 
 
-PRESETS: dict[str, dict] = {f"rag-{kind}-{data}": {} for kind in ("token", "sequence") for data in ("base", "nq")}
+PRESETS: dict[str, dict[str, Any]] = {
+    f"rag-{kind}-{data}": {} for kind in ("token", "sequence") for data in ("base", "nq")
+}
 
 
 class Documents:
     """The generator's cache, to which a row is one passage, for those to whom a row is a question."""
 
-    def __init__(self, rows, n_docs):
+    def __init__(self, rows: Cache, n_docs: int) -> None:
         self.rows, self.n_docs = rows, n_docs
 
     @property
-    def length(self):
+    def length(self) -> int:
         """Positions that the generator has read; the same for every passage."""
         return self.rows.length
 
-    def spread(self, index):
+    def spread(self, index: Tensor) -> Any:
         """index int64 [N] of questions -> [N·n_docs] of their passages"""
         return (index.unsqueeze(1) * self.n_docs + torch.arange(self.n_docs, device=index.device)).flatten()
 
-    def reorder(self, index):
+    def reorder(self, index: Tensor) -> Any:
         self.rows.reorder(self.spread(index))
 
-    def reorder_from(self, index, prefix_length=0):
+    def reorder_from(self, index: Tensor, prefix_length: int = 0) -> Any:
         self.rows.reorder_from(self.spread(index), prefix_length)
 
-    def crop(self, length):
+    def crop(self, length: int) -> Any:
         self.rows.crop(length)
 
 
 class RAG(Model):
     HEADS = (None, "rag_token", "rag_sequence")
 
-    def __init__(self, config: Config, head=None, retriever=None):
+    def __init__(self, config: Config, head: str | None = None, retriever: Any = None) -> None:
         (_, asks, its), (_, writes, other) = map(registry.resolve_submodel, (config.question_encoder, config.generator))
         unset: dict[str, Any] = {name: getattr(other, name, None) for name in SPECIAL if getattr(config, name) is None}
         super().__init__(replace(config, **unset), head)
@@ -87,10 +90,12 @@ class RAG(Model):
         self.names = SubmodelMaps(names, HF, prefix="rag.")
 
     @property
-    def last_position(self):
+    def last_position(self) -> Any:
         return self.generator.last_position
 
-    def find(self, input_ids, attention_mask=None, n_docs=None):
+    def find(
+        self, input_ids: Tensor | None, attention_mask: Tensor | None = None, n_docs: Any = None
+    ) -> dict[str, Tensor]:
         """input_ids, attention_mask [B,S]: of questions -> dict: context_input_ids, context_attention_mask [B·D,L],
         doc_scores [B,D], retrieved_doc_ids [B,D], question_encoder_last_hidden_state [B,P], one vector each"""
         if self.retriever is None:
@@ -106,7 +111,9 @@ class RAG(Model):
             "question_encoder_last_hidden_state": question,
         }
 
-    def read(self, context_input_ids, context_attention_mask, doc_scores, **_):
+    def read(
+        self, context_input_ids: Tensor, context_attention_mask: Tensor | None, doc_scores: Tensor, **_: Any
+    ) -> Output:
         """What `find` gives -> Output: last_hidden_state [B,D,L,E], mask [B,D,L], doc_scores [B,D]"""
         ids, mask, scores = check_ids("context_input_ids", context_input_ids), context_attention_mask, doc_scores
         if scores is None or scores.dim() != 2 or scores.numel() != len(ids):
@@ -116,11 +123,11 @@ class RAG(Model):
         parts = {"last_hidden_state": self.generator.encode(ids, mask).last_hidden_state, "mask": mask}
         return Output({name: part.unflatten(0, scores.shape) for name, part in parts.items()}, doc_scores=scores)
 
-    def encode(self, input_ids, attention_mask=None):
+    def encode(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> Output:
         """Questions [B,S] -> what the generator made of the passages found: a row each, as of `read`"""
         return self.read(**self.find(input_ids, attention_mask))
 
-    def write(self, ids, mask, seen, cache, use_cache):
+    def write(self, ids: Tensor, mask: Tensor | None, seen: Output, cache: Any, use_cache: bool) -> Output:
         """ids [B,T], mask [B,K] or None, what `read` gave, cache: `Documents` -> the generator's Output, B·D rows"""
         docs = seen["doc_scores"].size(1)
         if len(ids) != len(seen["mask"]):
@@ -134,7 +141,7 @@ class RAG(Model):
             use_cache=use_cache,
         )
 
-    def loss(self, logits, scores, labels, exclude_bos):
+    def loss(self, logits: Tensor, scores: Tensor, labels: Tensor, exclude_bos: bool) -> Tensor:
         """logits [B,D,T,V], doc_scores [B,D], labels [B,T], which begin with what is read first -> [B]"""
         c = self.config
         targets = torch.cat([labels[:, 1:], labels.new_full((len(labels), 1), c.pad_token_id)], 1)
@@ -146,36 +153,36 @@ class RAG(Model):
             counted[:, 0] &= ~(targets[:, 0] == c.bos_token_id).all()
         return rag_sequence_loss(logits, scores, targets, real, c.label_smoothing, counted)
 
-    def setting(self, name, given):
+    def setting(self, name: str, given: Any) -> bool:
         """What is given, or else what the configuration says."""
         return getattr(self.config, name) if given is None else given
 
     def forward(
         self,
-        input_ids=None,
-        attention_mask=None,
-        decoder_input_ids=None,
-        decoder_attention_mask=None,
-        context_input_ids=None,
-        context_attention_mask=None,
-        doc_scores=None,
-        labels=None,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        decoder_input_ids: Tensor | None = None,
+        decoder_attention_mask: Tensor | None = None,
+        context_input_ids: Tensor | None = None,
+        context_attention_mask: Tensor | None = None,
+        doc_scores: Tensor | None = None,
+        labels: Tensor | None = None,
         *,
-        encoder_outputs=None,
-        cache=None,
-        use_cache=False,
-        n_docs=None,
-        do_marginalize=None,
-        reduce_loss=None,
-        exclude_bos_score=None,
-        output_retrieved=None,
-    ):
+        encoder_outputs: Output | None = None,
+        cache: Cache | Documents | None = None,
+        use_cache: bool = False,
+        n_docs: Any = None,
+        do_marginalize: Any = None,
+        reduce_loss: Any = None,
+        exclude_bos_score: Any = None,
+        output_retrieved: Any = None,
+    ) -> Output:
         """input_ids [B,S] for the retriever; or context_input_ids, context_attention_mask [B·D,L] and doc_scores [B,D];
         or encoder_outputs, as of `encode`; decoder_input_ids or labels [B,T] (-100 and padding: not counted) -> Output:
         loss [B] or scalar, logits [B·D,T,V] (of rag_token with a cache, or do_marginalize: log-probabilities [B,T,V]),
         doc_scores [B,D], cache; with output_retrieved what was found. ValueError, TypeError: what does not fit."""
         self.require_head(labels)
-        found: dict = {}
+        found: dict[str, Any] = {}
         if encoder_outputs is None:
             given = {"context_input_ids": context_input_ids, "context_attention_mask": context_attention_mask}
             retrieves = context_input_ids is None
@@ -206,10 +213,10 @@ class RAG(Model):
 MODEL = RAG
 
 HF = NameMap({})
-HF_PARTS: dict[str, dict] = {"question_encoder": {}, "generator": {}}
+HF_PARTS: dict[str, dict[str, Any]] = {"question_encoder": {}, "generator": {}}
 HF_HEADS = {"RagModel": None, "RagTokenForGeneration": "rag_token", "RagSequenceForGeneration": "rag_sequence"}
 HF_FIELDS = {name: name for name in Config.__dataclass_fields__ if name not in HF_PARTS}
-HF_FIXED: dict = {}
+HF_FIXED: dict[str, Any] = {}
 HF_UNUSED = {
     "vocab_size", "retrieval_vector_size", "retrieval_batch_size", "dataset", "dataset_split", "dataset_revision",
     "index_name", "index_path", "passages_path", "use_dummy_dataset",

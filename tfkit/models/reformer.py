@@ -17,10 +17,11 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn import Dropout, FeedForward, ReversibleBlock, chunked_feed_forward, dropout, reversible
+from ..nn.cache import Cache
 from ..objectives.cross_entropy import next_labels
 from . import _heads as heads
 from ._base import Model, Output, check_ids, configuration, embed_ids, get_activation, normal_init, to_padding_mask
@@ -34,12 +35,15 @@ class Config(heads.TaskConfig):
     d_head: int = 64
     n_heads: int = 12
     d_ff: int = 512
-    layers: tuple = ("local", "lsh") * 3
+    layers: tuple[Any, ...] = ("local", "lsh") * 3
     activation: str = "relu"
     max_length: int = 4096
     axial: bool = True
-    axial_shape: tuple = (64, 64)  # position p is row p // 64 of the first table beside row p % 64 of the second
-    axial_dims: tuple = (64, 192)
+    axial_shape: tuple[Any, ...] = (
+        64,
+        64,
+    )  # position p is row p // 64 of the first table beside row p % 64 of the second
+    axial_dims: tuple[Any, ...] = (64, 192)
     axial_std: float = 1.0
     local_chunk: int = 64
     local_before: int = 1
@@ -48,7 +52,7 @@ class Config(heads.TaskConfig):
     lsh_before: int = 1
     lsh_after: int = 0
     n_hashes: int = 1
-    n_buckets: int | list | tuple | None = None  # several: their product; None: as the length wants it
+    n_buckets: int | list[Any] | tuple[Any, ...] | None = None  # several: their product; None: as the length wants it
     hash_seed: int | None = None
     ff_chunk: int = 0  # positions at a time; 0: all
     dropout: float = 0.05
@@ -61,7 +65,7 @@ class Config(heads.TaskConfig):
     eos_token_id: int | None = 2
     pad_token_id: int | None = 0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if not self.layers or set(self.layers) - {"local", "lsh"}:
             raise ValueError(f"layers must be 'local' or 'lsh' each; got {list(self.layers)}")
@@ -70,7 +74,7 @@ class Config(heads.TaskConfig):
         if self.axial and (len(self.axial_dims) != 2 or sum(self.axial_dims) != self.d_model):
             raise ValueError(f"axial_dims must be two that sum to {self.d_model}; got {list(self.axial_dims)}")
 
-    def factors(self, length):
+    def factors(self, length: int) -> list[int]:
         """Of the number of buckets. As published, where none are given: a power of 2, near twice the chunks."""
         if self.n_buckets is not None:
             return [self.n_buckets] if isinstance(self.n_buckets, int) else list(self.n_buckets)
@@ -79,7 +83,7 @@ class Config(heads.TaskConfig):
         return [2**power] if 2**power <= most else [2 ** (power // 2), 2 ** (power - power // 2)]
 
 
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "reformer-crime-and-punishment": {
         "n_heads": 2, "axial_shape": (512, 1024), "max_length": 524288, "n_buckets": (64, 128), "is_decoder": True,
     },
@@ -93,34 +97,34 @@ PRESETS: dict[str, dict] = {
 
 
 class Sublayer(nn.Module):
-    def __init__(self, c, inner):
+    def __init__(self, c: Config, inner: "ChunkedFeedForward | HashedAttention | LocalAttention") -> None:
         super().__init__()
         self.norm, self.inner, self.drop = nn.LayerNorm(c.d_model, c.eps), inner, Dropout(c.dropout)
 
-    def forward(self, x, *context):
+    def forward(self, x: Tensor, *context: Any) -> Tensor:
         return self.drop(self.inner(self.norm(x), *context))
 
 
 class ChunkedFeedForward(FeedForward):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c.d_model, c.d_ff, get_activation(c.activation), c.dropout)
         self.chunk = c.ff_chunk
 
-    def activate(self, x):
+    def activate(self, x: Tensor) -> Tensor:
         return self.down(self.activation(self.dropout(self.up(x))))
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return chunked_feed_forward(self.activate, x, self.chunk) if self.chunk else self.activate(x)
 
 
 class AxialPositions(nn.Module):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__()
         (rows, columns), (one, two) = c.axial_shape, c.axial_dims
         self.tables = nn.ParameterList([torch.empty(rows, 1, one), torch.empty(1, columns, two)])
         self.std, self.columns, self.dropout = c.axial_std, columns, c.dropout
 
-    def forward(self, at):
+    def forward(self, at: Tensor) -> Tensor:
         """at int64 [B,L] -> [B,L,E]; dropout drops all rows of a column at once"""
         one, two = (table.flatten(0, 1) for table in self.tables)
         x = torch.cat([F.embedding(at // self.columns, one), F.embedding(at % self.columns, two)], -1)
@@ -131,11 +135,11 @@ class AxialPositions(nn.Module):
 
 
 class Positions(nn.Module):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__()
         self.table, self.drop = nn.Embedding(c.max_length, c.d_model), Dropout(c.dropout)
 
-    def forward(self, at):
+    def forward(self, at: Any) -> Any:
         return self.drop(self.table(at))
 
 
@@ -144,24 +148,24 @@ class LM(heads.WordHead):
 
     WORDS = False  # the matrix is this head's own
 
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.out, self.shift = nn.Linear(2 * c.d_model, c.vocab_size), c.is_decoder
 
-    def scores(self, inputs):
+    def scores(self, inputs: heads.HeadInputs) -> Tensor:
         return self.out(inputs.states)
 
-    def targets(self, labels):
+    def targets(self, labels: Tensor) -> Tensor:
         return next_labels(labels) if self.shift else labels
 
 
 class SequenceClassificationHead(heads.ClsTokenClassificationHead):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c, width=2 * c.d_model)
 
 
 class QuestionAnsweringHead(heads.QuestionAnsweringHead):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c, width=2 * c.d_model)
 
 
@@ -173,7 +177,7 @@ class Reformer(Model):
     HEADS = tuple(HEAD_CLASSES)
     STATIC_CACHE = False
 
-    def __init__(self, config: Config, head=None):
+    def __init__(self, config: Config, head: str | None = None) -> None:
         causal = head == "causal_lm" if config.is_decoder is None else config.is_decoder
         if head in ("causal_lm", "masked_lm") and causal != (head == "causal_lm"):
             raise ValueError(f"is_decoder is {causal}: head {head!r} needs {not causal}")
@@ -183,7 +187,7 @@ class Reformer(Model):
         super().__init__(c, head)
         self.embed, self.drop = nn.Embedding(c.vocab_size, c.d_model), Dropout(c.dropout)
         self.position = AxialPositions(c) if c.axial else Positions(c)
-        kinds = {"local": LocalAttention, "lsh": HashedAttention}
+        kinds: dict[str, Any] = {"local": LocalAttention, "lsh": HashedAttention}
         self.layers = nn.ModuleList(
             ReversibleBlock(Sublayer(c, kinds[kind](c, at)), Sublayer(c, ChunkedFeedForward(c)))
             for at, kind in enumerate(c.layers)
@@ -194,16 +198,23 @@ class Reformer(Model):
         self.apply(self.init_weights)
 
     @torch.no_grad()
-    def init_weights(self, module):
+    def init_weights(self, module: Any) -> None:
         normal_init(module)
         if isinstance(module, AxialPositions):
             for table in module.tables:
                 nn.init.normal_(table, std=module.std)
 
     def forward(
-        self, input_ids=None, attention_mask=None, position_ids=None, labels=None, *,
-        cache=None, use_cache=False, **targets,
-    ):  # fmt: skip
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        labels: Tensor | None = None,
+        *,
+        cache: Cache | None = None,
+        use_cache: bool = False,
+        **targets: Any,
+    ) -> Output:
         """input_ids [B,L], labels [B,L] (of a causal model shifted inside; -100: not counted), or as the head has them
         -> Output: loss, logits, last_hidden_state [B,L,2E], cache. With a cache, input_ids are the new ones only and
         attention_mask covers all. Raises ValueError, TypeError for what does not fit."""
@@ -215,7 +226,7 @@ class Reformer(Model):
         real = mask if mask is None else mask[:, -ids.size(1) :]
         return Output(self.task_head(heads.HeadInputs(x, None, self.embed.weight, real, 1), **targets), cache=cache)
 
-    def checked_cache(self, cache, use_cache):
+    def checked_cache(self, cache: Cache | None, use_cache: bool) -> ReformerCache | None:
         """The cache that is given, or a new one where one is wanted. ValueError, TypeError for another."""
         if use_cache and not self.config.is_decoder:
             raise ValueError("use_cache=True needs a causal model: is_decoder=True, or head='causal_lm'")
@@ -224,12 +235,12 @@ class Reformer(Model):
             raise TypeError(f"cache is a {type(cache).__name__}: this model makes its own, with use_cache=True")
         return cache
 
-    def seeds(self):
+    def seeds(self) -> list[int]:
         """Where each layer's rotations come from."""
         c = self.config
         return torch.randint(2**62, (len(c.layers),)).tolist() if c.hash_seed is None else [c.hash_seed] * len(c.layers)
 
-    def positions(self, ids, given, past):
+    def positions(self, ids: Tensor, given: Any, past: int) -> Tensor:
         """ids, given [B,L] or None -> int64 [B,L]. ValueError past the last position that there is."""
         c = self.config
         end, most = past + ids.size(1), min(c.max_length, math.prod(c.axial_shape)) if c.axial else c.max_length
@@ -237,16 +248,16 @@ class Reformer(Model):
             raise ValueError(f"input_ids reaches position {end}, there are {most}")
         return (torch.arange(past, end, device=ids.device) if given is None else given).expand_as(ids)
 
-    def hook_states(self, note):
+    def hook_states(self, note: Any) -> Any:
         """Handles of hooks that note the stream which attention reads, at each layer and after the last, without what
         fills the last chunk up."""
         length = 0
 
-        def read(_table, args):
+        def read(_table: Any, args: Any) -> Any:
             nonlocal length
             length = args[0].size(1)
 
-        def end(_norm, args):  # both streams side by side
+        def end(_norm: Any, args: Any) -> Any:  # both streams side by side
             note(args[0].chunk(2, -1)[1][:, :length])
 
         at_layer = lambda _sublayer, args: note(args[0][:, :length])
@@ -254,12 +265,12 @@ class Reformer(Model):
         handles = [layer.f.register_forward_pre_hook(at_layer) for layer in layers]
         return [*handles, self.embed.register_forward_pre_hook(read), self.norm.register_forward_pre_hook(end)]
 
-    def name_states(self, states):
+    def name_states(self, states: Any) -> Any:
         """With a cache, several new tokens go through all layers one after the other."""
         found, each = states[""], len(self.layers) + 1
         return {"hidden_states": tuple(torch.cat(found[layer::each], 1) for layer in range(each))}
 
-    def hidden(self, ids, positions, real, cache):
+    def hidden(self, ids: Tensor, positions: Tensor, real: Tensor | None, cache: ReformerCache | None) -> Tensor:
         """ids, positions [B,L], real bool [B,K] or None -> [B,L,2E]"""
         length, past = ids.size(1), 0 if cache is None else cache.length
         if past and length > 1:  # a step looks back from one place: there is no other way

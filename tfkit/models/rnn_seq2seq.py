@@ -9,8 +9,10 @@ With "none" and "dot" the decoder runs over all steps in one call; "bahdanau" ca
 Luong's for both; Bahdanau's own is a maxout layer. Padding must be on the right.
 """
 
+from typing import Any
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from .. import tracing
 from ..nn import Dropout, attend, masked_softmax
@@ -36,7 +38,7 @@ class Config:
     eos_token_id: int = 2
 
 
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "rnnsearch": {},
     "rnnencdec": {"bidirectional": False, "attention": "none"},
     "sutskever2014": {
@@ -47,10 +49,10 @@ PRESETS: dict[str, dict] = {
 
 
 class NoAttention(nn.Module):
-    def __init__(self, d_hidden, d_memory):
+    def __init__(self, d_hidden: Any, d_memory: Any) -> None:
         super().__init__()
 
-    def readout(self, states, context):
+    def readout(self, states: Tensor, context: Any) -> Any:
         """states [B,T,H] as they are; there is no context"""
         return states
 
@@ -58,17 +60,17 @@ class NoAttention(nn.Module):
 class DotAttention(nn.Module):
     """score(s, h) = s · W h; W because a bidirectional encoder's states are twice as wide."""
 
-    def __init__(self, d_hidden, d_memory):
+    def __init__(self, d_hidden: int, d_memory: int) -> None:
         super().__init__()
         self.key = nn.Linear(d_memory, d_hidden, bias=False)
         self.combine = nn.Linear(d_memory + d_hidden, d_hidden, bias=False)
 
-    def forward(self, states, keys, memory, mask):
+    def forward(self, states: Tensor, keys: Tensor, memory: Tensor, mask: Tensor | None) -> Tensor:
         """states [B,T,H], keys [B,S,H], memory [B,S,M], mask bool [B,S] or None -> context [B,T,M]"""
         mask = None if mask is None else mask[:, None, None]
         return attend(states[:, None], keys[:, None], memory[:, None], mask=mask, scale=1.0).squeeze(1)
 
-    def readout(self, states, context):
+    def readout(self, states: Tensor, context: Tensor) -> Tensor:
         """states [B,T,H], context [B,T,M] -> [B,T,H]: Luong's attentional vector"""
         return torch.tanh(self.combine(torch.cat([context, states], -1)))
 
@@ -76,12 +78,12 @@ class DotAttention(nn.Module):
 class AdditiveAttention(DotAttention):
     """score(s, h) = v · tanh(W s + U h)"""
 
-    def __init__(self, d_hidden, d_memory):
+    def __init__(self, d_hidden: int, d_memory: int) -> None:
         super().__init__(d_hidden, d_memory)
         self.query = nn.Linear(d_hidden, d_hidden, bias=False)
         self.score = nn.Linear(d_hidden, 1, bias=False)
 
-    def forward(self, states, keys, memory, mask):
+    def forward(self, states: Tensor, keys: Tensor, memory: Tensor, mask: Tensor | None) -> Tensor:
         hidden = torch.tanh(self.query(states)[:, :, None] + keys[:, None])  # [B,T,S,H]
         scores = self.score(hidden).squeeze(-1)  # [B,T,S]
         weights = scores.softmax(-1) if mask is None else masked_softmax(scores, mask[:, None])
@@ -96,14 +98,14 @@ ATTENTIONS = {"none": NoAttention, "dot": DotAttention, "bahdanau": AdditiveAtte
 class State:
     """What a recurrent decoder remembers: a cache that does not grow. state [B,parts,layers,H] (LSTM: 2 parts)."""
 
-    def __init__(self, state, length=0):
+    def __init__(self, state: Tensor, length: int = 0) -> None:
         self.state, self.length = state, length
 
-    def reorder(self, index):
+    def reorder(self, index: Tensor) -> Any:
         self.state = self.state.index_select(0, index)
 
 
-def pick(what, name, table):
+def pick(what: str, name: str, table: dict[str, Any]) -> Any:
     """table[name]; ValueError with all names for one that is not in it."""
     if name not in table:
         raise ValueError(f"{what}={name!r}; there is {', '.join(table)}")
@@ -114,7 +116,7 @@ class RNNSeq2Seq(Model):
     HEADS = (None, "seq2seq_lm")
     STATIC_CACHE = False
 
-    def __init__(self, config: Config, head=None):
+    def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
         c, cell = config, pick("cell", config.cell, CELLS)
         d_memory = c.d_hidden * (2 if c.bidirectional else 1)
@@ -128,7 +130,7 @@ class RNNSeq2Seq(Model):
         self.decoder = cell(c.d_embed + fed, c.d_hidden, c.n_layers, batch_first=True)
         self.out_proj = nn.Linear(c.d_hidden, c.vocab_size) if head else None
 
-    def encode(self, input_ids, attention_mask=None):
+    def encode(self, input_ids: Tensor | None, attention_mask: Tensor | None = None) -> Output:
         """input_ids [B,S], attention_mask [B,S] (padding on the right) -> Output with last_hidden_state [B,S,M] and
         state [B,parts,layers,H], the decoder's first"""
         batch, length = check_ids("input_ids", input_ids).shape
@@ -145,21 +147,21 @@ class RNNSeq2Seq(Model):
             memory, _ = nn.utils.rnn.pad_packed_sequence(memory, batch_first=True, total_length=length)
         return Output(last_hidden_state=memory, state=self.initial_decoder_state(last, batch))
 
-    def initial_decoder_state(self, last, batch):
+    def initial_decoder_state(self, last: Tensor, batch: int) -> Tensor:
         """The encoder's last states, both directions side by side -> the decoder's first [B,parts,layers,H]"""
         parts = last if isinstance(last, tuple) else (last,)
         split = (self.config.n_layers, -1)  # torch keeps [layers·directions,B,H]
         rows = [part.unflatten(0, split).permute(2, 0, 1, 3).flatten(2) for part in parts]  # [B,layers,M] each
         return torch.stack([torch.tanh(w(row)) for w, row in zip(self.bridge, rows, strict=True)], 1)
 
-    def step(self, x, state):
+    def step(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
         """x [B,T,·], state [B,parts,layers,H] -> states [B,T,H], the new state"""
         parts = tuple(part.transpose(0, 1).contiguous() for part in state.unbind(1))
         states, last = self.decoder(x, parts if len(parts) == 2 else parts[0])
         last = last if isinstance(last, tuple) else (last,)
         return states, torch.stack([part.transpose(0, 1) for part in last], 1)
 
-    def decode(self, ids, memory, state, mask):
+    def decode(self, ids: Tensor, memory: Tensor, state: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
         """ids [B,T], memory [B,S,M], mask bool [B,S] or None -> [B,T,H], the new state"""
         x = self.drop(embed_ids(self.tgt_embed, ids, "decoder_input_ids"))
         if self.config.attention == "none":
@@ -177,15 +179,15 @@ class RNNSeq2Seq(Model):
 
     def forward(
         self,
-        input_ids=None,
-        attention_mask=None,
-        decoder_input_ids=None,
-        labels=None,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        decoder_input_ids: Tensor | None = None,
+        labels: Tensor | None = None,
         *,
-        encoder_outputs=None,
-        cache=None,
-        use_cache=False,
-    ):
+        encoder_outputs: Output | None = None,
+        cache: State | None = None,
+        use_cache: bool = False,
+    ) -> Output:
         """input_ids [B,S], decoder_input_ids [B,T] or labels [B,T] (-100: not counted) -> Output: loss, logits [B,T,V],
         last_hidden_state [B,T,H], encoder_last_hidden_state [B,S,M], cache. Raises ValueError for what does not fit."""
         self.require_head(labels)

@@ -6,6 +6,10 @@ Differs  no next-sentence task, so one sentence type; positions count from pad_t
 Trained  masked language modelling alone, with masks drawn afresh each time
 """
 
+from typing import Any
+
+from torch import Tensor
+
 from ..namemap import NameMap
 from ..nn import Dropout
 from . import _heads as heads
@@ -27,15 +31,19 @@ class Config(bert.Config):
     pad_token_id: int = 1
 
 
-PRESETS: dict[str, dict] = {"roberta-base": {}, "roberta-large": bert.LARGE, "distilroberta-base": {"n_layers": 6}}
+PRESETS: dict[str, dict[str, Any]] = {
+    "roberta-base": {},
+    "roberta-large": bert.LARGE,
+    "distilroberta-base": {"n_layers": 6},
+}
 
 
 class Embeddings(bert.Embeddings):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.positions.padding_idx = c.pad_token_id
 
-    def make_position_ids(self, ids):
+    def make_position_ids(self, ids: Tensor) -> Tensor:
         """ids [B,L] -> position_ids [B,L]; padding has its own position, which no token has"""
         pad = self.positions.padding_idx
         real = ids != pad
@@ -43,7 +51,7 @@ class Embeddings(bert.Embeddings):
 
 
 class MaskedLMHead(heads.MaskedLMHead):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c, activation_name="gelu")  # whatever the layers have
 
 
@@ -52,7 +60,7 @@ class CausalLMHead(heads.ShiftedLabels, MaskedLMHead):
 
 
 class MultipleChoiceHead(heads.MultipleChoiceHead):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.drop = Dropout(c.dropout)  # whatever the other heads have
 

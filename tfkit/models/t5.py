@@ -8,11 +8,14 @@ Differs  no positions: a learned bias per head and bucket of distances on the sc
 Trained  objectives.span_corruption, then many tasks as text to text
 """
 
+from typing import Any
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn import Attention, Dropout, relative_bucket
+from ..nn.cache import Cache
 from ..objectives.chunked_cross_entropy import word_scores
 from ..objectives.cross_entropy import cross_entropy
 from . import _heads as heads
@@ -50,7 +53,7 @@ class Config(Seq2SeqTaskConfig):
     decoder_start_token_id: int = 0
     eos_token_id: int = 1
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if self.dense_activation is None:
             named = "gelu_new" if self.activation == "gated-gelu" else self.activation.removeprefix("gated-")
@@ -60,7 +63,7 @@ class Config(Seq2SeqTaskConfig):
 
 
 V11 = {"activation": "gated-gelu", "tie_word_embeddings": False}
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "t5-small": {},
     "t5-base": {"d_model": 768, "d_ff": 3072, "n_layers": 12, "n_heads": 12},
     "t5-large": {"d_model": 1024, "d_ff": 4096, "n_layers": 24, "n_heads": 16},
@@ -73,62 +76,64 @@ PRESETS: dict[str, dict] = {
 
 
 class FeedForward(nn.Module):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__()
         self.up, self.down = nn.Linear(c.d_model, c.d_ff, bias=False), nn.Linear(c.d_ff, c.d_model, bias=False)
         self.activation, self.drop = get_activation(c.dense_activation), Dropout(c.dropout)
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return self.down(self.drop(self.activation(self.up(x))))
 
 
 class Gated(nn.Module):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__()
         self.gate, self.value = (nn.Linear(c.d_model, c.d_ff, bias=False) for _ in range(2))
         self.down, self.drop = nn.Linear(c.d_ff, c.d_model, bias=False), Dropout(c.dropout)
         self.activation = get_activation(c.dense_activation)
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return self.down(self.drop(self.activation(self.gate(x)) * self.value(x)))
 
 
-def feed_forward(c):
+def feed_forward(c: Config) -> FeedForward | Gated:
     """With or without a gate, by the name of the activation."""
     return (Gated if c.activation.startswith("gated-") else FeedForward)(c)
 
 
-def attention(c):
+def attention(c: Config) -> Attention:
     """Without biases, and unscaled: the initial weights make up for it."""
     return Attention(c.d_model, c.n_heads, d_head=c.d_kv, bias=False, scale=1.0, dropout=c.dropout)
 
 
 class EncoderLayer(nn.Module):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__()
         self.self_attn, self.ff = attention(c), feed_forward(c)
         self.norm1, self.norm2 = (nn.RMSNorm(c.d_model, c.eps) for _ in range(2))
         self.drop = Dropout(c.dropout)
 
-    def forward(self, x, bias):
+    def forward(self, x: Tensor, bias: Tensor) -> Tensor:
         x = x + self.drop(self.self_attn(self.norm1(x), bias=bias))
         return x + self.drop(self.ff(self.norm2(x)))
 
 
 class DecoderLayer(nn.Module):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__()
         self.self_attn, self.cross_attn, self.ff = attention(c), attention(c), feed_forward(c)
         self.norm1, self.norm2, self.norm3 = (nn.RMSNorm(c.d_model, c.eps) for _ in range(3))
         self.drop = Dropout(c.dropout)
 
-    def forward(self, x, memory, memory_mask, bias, cache):
+    def forward(
+        self, x: Tensor, memory: Tensor, memory_mask: Tensor | None, bias: Tensor, cache: Cache | None
+    ) -> Tensor:
         x = x + self.drop(self.self_attn(self.norm1(x), bias=bias, cache=cache))
         x = x + self.drop(self.cross_attn(self.norm2(x), memory, mask=memory_mask, cache=cache))
         return x + self.drop(self.ff(self.norm3(x)))
 
 
-def without_padding(bias, mask):
+def without_padding(bias: Tensor, mask: Tensor | None) -> Tensor:
     """bias [1,H,Q,K], mask bool [B,K] or None -> [1 or B,H,Q,K], with -inf where padding is"""
     return bias if mask is None else bias.masked_fill(~mask[:, None, None], float("-inf"))
 
@@ -139,7 +144,7 @@ class T5(Model):
     SHIFTS_INPUT_IDS = False
     forward, decoder_ids, read_mask = tasks_forward, shifted_labels, all_labels
 
-    def __init__(self, config: Config, head=None):
+    def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
         c = config
         self.embed = nn.Embedding(c.vocab_size, c.d_model)
@@ -154,7 +159,7 @@ class T5(Model):
         self.task_head = make_task_head(self)
         self.apply(self.init_weights)
 
-    def init_weights(self, module):
+    def init_weights(self, module: Any) -> None:
         if isinstance(module, nn.Linear):
             nn.init.normal_(module.weight, std=module.in_features**-0.5)
             if module.bias is not None:  # a task's head has one
@@ -165,7 +170,7 @@ class T5(Model):
             words = module.num_embeddings == self.config.vocab_size
             nn.init.normal_(module.weight, std=1.0 if words else self.config.d_model**-0.5)
 
-    def bias(self, side, past, queries, keys):
+    def bias(self, side: str, past: Tensor | int, queries: int, keys: int) -> Tensor:
         """For `queries` positions after `past` others, and `keys` keys -> [1,H,Q,K]
 
         Built once, used in every layer. It depends on the distance alone, so each distance is looked up once; in the
@@ -177,7 +182,7 @@ class T5(Model):
             bias = bias.masked_fill(distance > 0, float("-inf"))
         return bias.unfold(1, keys, 1).flip(1)[None]  # the first window is the last query's
 
-    def encode(self, input_ids, attention_mask=None):
+    def encode(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> Output:
         """input_ids, attention_mask [B,S] -> Output with last_hidden_state [B,S,E]"""
         mask = to_padding_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
         bias = without_padding(self.bias("encoder", 0, input_ids.size(1), input_ids.size(1)), mask)
@@ -186,11 +191,13 @@ class T5(Model):
             x = layer(x, bias)
         return Output(last_hidden_state=self.drop(self.encoder_norm(x)))
 
-    def decode(self, ids, memory, mask, memory_mask, cache):
+    def decode(
+        self, ids: Tensor, memory: Tensor, mask: Tensor | None, memory_mask: Tensor | None, cache: Cache | None
+    ) -> Tensor:
         """ids [B,T], memory [B,S,E], masks bool [B,T] and [B,S] or None -> [B,T,E]"""
         memory_mask = memory_mask if memory_mask is None else memory_mask[:, None, None]
         past, new = 0 if cache is None else cache.past, ids.size(1)
-        if isinstance(past, int) and past and new == 1:
+        if cache is not None and isinstance(past, int) and past and new == 1:
             bias = self.next_bias(cache, past)
         else:
             bias = self.bias("decoder", past, new, new if cache is None else cache.width(new))
@@ -200,7 +207,7 @@ class T5(Model):
             x = layer(x, memory, memory_mask, bias, cache)
         return self.drop(self.decoder_norm(x))
 
-    def next_bias(self, cache, past):
+    def next_bias(self, cache: Cache, past: int) -> Tensor:
         """Of one token behind `past` others -> [1,H,1,past+1]: the end of a longer row, which the cache keeps"""
         row = cache.constants.get(self)
         if row is None or row.size(-1) <= past:
@@ -208,11 +215,11 @@ class T5(Model):
             row = cache.constants[self] = self.bias("decoder", room - 1, 1, room)
         return row[..., row.size(-1) - past - 1 :]
 
-    def loss(self, logits, labels):
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         """logits [B,T,V], labels [B,T] -> scalar"""
         return cross_entropy(logits, labels)
 
-    def score(self, x):
+    def score(self, x: Tensor) -> Tensor:
         """x [B,T,E] -> logits [B,T,V]"""
         x = x * self.config.d_model**-0.5 if self.config.scale_decoder_outputs else x
         return word_scores(x, (self.embed if self.config.tie_word_embeddings else self.lm_head).weight)
@@ -224,25 +231,25 @@ MODEL = T5
 class T5NameMap(NameMap):
     """Some checkpoints tie the output to the embeddings and some do not: one that differs is a matrix of its own."""
 
-    def load(self, theirs):
+    def load(self, theirs: Any) -> Any:
         own = theirs.get("lm_head.weight")
         if own is None or torch.equal(own, theirs.get("shared.weight", own)):
             return super().load(theirs)
         rest = {name: tensor for name, tensor in theirs.items() if name != "lm_head.weight"}
         return super().load(rest) | {"lm_head.weight": own}
 
-    def dump(self, ours, *, headed):
+    def dump(self, ours: Any, *, headed: Any) -> Any:
         """Only two of their classes keep what is below the head under a name of its own."""
         return super().dump(
             ours, headed=any(name.startswith(("task_head.pre_classifier", "task_head.classifier")) for name in ours)
         )
 
 
-def _layer(side, ours, theirs):
+def _layer(side: Any, ours: Any, theirs: Any) -> Any:
     return {f"{side}.block.{{}}.layer.{theirs}": f"{side}.{{}}.{ours}"}
 
 
-def _side(side, ff):
+def _side(side: Any, ff: Any) -> Any:
     table = {f"{side}.final_layer_norm": f"{side}_norm"}
     table[f"{side}.block.0.layer.0.SelfAttention.relative_attention_bias"] = f"{side}_bias"
     for letter in "qkvo":

@@ -7,6 +7,8 @@ Trained  objectives.label_smoothing, with smoothing 0.1 and the warm-up schedule
          on the embeddings. (The paper's code also drops attention weights; the paper does not say so, nor do we.)
 """
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -33,7 +35,7 @@ class Config:
     eos_token_id: int = 2
 
 
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "base": {},
     "big": {"d_model": 1024, "n_heads": 16, "d_ff": 4096, "dropout": 0.3},
 }
@@ -79,7 +81,7 @@ class Transformer(Model):
     positions: torch.Tensor
     forward, decoder_ids, read_mask = seq2seq_forward, shifted_labels, all_labels
 
-    def __init__(self, config: Config, head=None):
+    def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
         self.embed = nn.Embedding(config.vocab_size, config.d_model)
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_layers))
@@ -88,21 +90,21 @@ class Transformer(Model):
         self.register_buffer("positions", sinusoidal_positions(config.max_length, config.d_model), persistent=False)
         self.apply(self.init_weights)
 
-    def init_weights(self, module):
+    def init_weights(self, module: Any) -> None:
         if isinstance(module, nn.Linear):
             nn.init.xavier_uniform_(module.weight)
             nn.init.zeros_(module.bias)
         elif isinstance(module, nn.Embedding):  # times sqrt(d_model) on the way in, as it is on the way out
             nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
 
-    def embed_inputs(self, ids, name, past=0):
+    def embed_inputs(self, ids: Tensor, name: str, past: Tensor | int = 0) -> Tensor:
         """ids [B,L] -> [B,L,E]"""
         check_max_length(self.config, name, ids, past)
         positions = table_slice(self.positions, past, ids.size(1))
         x = embed_ids(self.embed, ids, name) * self.config.d_model**0.5
         return self.drop(x + positions.to(x.dtype))
 
-    def encode(self, input_ids, attention_mask=None):
+    def encode(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> Output:
         """input_ids [B,S], attention_mask [B,S] -> Output with last_hidden_state [B,S,E]"""
         mask = to_padding_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
         mask = None if mask is None else mask[:, None, None]
@@ -111,7 +113,9 @@ class Transformer(Model):
             x = layer(x, mask)
         return Output(last_hidden_state=x)
 
-    def decode(self, ids, memory, mask, memory_mask, cache):
+    def decode(
+        self, ids: Tensor, memory: Tensor, mask: Tensor | None, memory_mask: Tensor | None, cache: Cache | None
+    ) -> Tensor:
         """ids [B,T], memory [B,S,E], masks bool [B,T] and [B,S] or None -> [B,T,E]"""
         mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
         x = self.embed_inputs(ids, "decoder_input_ids", 0 if cache is None else cache.past)
@@ -119,11 +123,11 @@ class Transformer(Model):
             x = layer(x, memory, mask, memory_mask, cache)
         return x
 
-    def score(self, x):
+    def score(self, x: Tensor) -> Tensor:
         """x [B,T,E] -> logits [B,T,V]"""
         return F.linear(x, self.embed.weight)
 
-    def loss(self, logits, labels):
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         """logits [B,T,V], labels [B,T] -> scalar"""
         return cross_entropy(logits, labels, self.config.label_smoothing)
 

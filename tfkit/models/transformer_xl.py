@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from ..namemap import FusedTensors, NameMap
 from ..nn import Cache, Dropout, FeedForward, StaticCache
@@ -43,31 +43,38 @@ class Config:
     attn_dropout: float = 0.0
     eps: float = 1e-5
     num_labels: int = 2  # as many as id2label has, where that is given
-    id2label: dict | None = None
-    label2id: dict | None = None
+    id2label: dict[str, Any] | None = None
+    label2id: dict[str, Any] | None = None
     problem_type: str | None = None
     pad_token_id: int | None = None
     eos_token_id: int | None = 0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         ties = self.tie_projs or [False] + [True] * len(self.cutoffs)
         labels = len(self.id2label) if self.id2label else self.num_labels
         for name, value in {"cutoffs": tuple(self.cutoffs), "tie_projs": tuple(ties), "num_labels": labels}.items():
             object.__setattr__(self, name, value)  # lists, in a file
 
 
-PRESETS: dict[str, dict] = {"transfo-xl-wt103": {}}
+PRESETS: dict[str, dict[str, Any]] = {"transfo-xl-wt103": {}}
 
 
 class Layer(nn.Module):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__()
         self.attn = RelativeAttention(c.d_model, c.n_heads, d_head=c.d_head, dropout=c.attn_dropout)
         self.ff = FeedForward(c.d_model, c.d_ff, F.relu, c.dropout)
         self.norm1, self.norm2 = (nn.LayerNorm(c.d_model, c.eps) for _ in range(2))
         self.drop, self.pre_norm = Dropout(c.dropout), c.pre_norm
 
-    def forward(self, x, memory, context, mask=None, cache=None):
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor,
+        context: DistanceContext,
+        mask: Tensor | None = None,
+        cache: Cache | None = None,
+    ) -> Tensor:
         """x [B,L,E], memory [B,M,E], context: `DistanceContext`, mask bool [B,1,1,K] or None -> [B,L,E]"""
         source, how = torch.cat([memory, x], dim=1), {"mask": mask, "cache": cache}
         if self.pre_norm:
@@ -83,14 +90,14 @@ class TransformerXL(Model):
 
     init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it
 
-    def __init__(self, config: Config, head=None):
+    def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
         c = config
         self.embed: Any = AdaptiveEmbedding(c.vocab_size, c.d_embed, c.d_model, c.cutoffs, c.div_val)
         self.layers = nn.ModuleList(Layer(c) for _ in range(c.n_layers))
         self.drop = Dropout(c.dropout)
         if head == "causal_lm":
-            self.task_head = AdaptiveSoftmax(self.embed, c.d_embed, c.tie_word_embeddings, c.tie_projs)
+            self.task_head = AdaptiveSoftmax(self.embed, c.d_embed, c.tie_word_embeddings, c.tie_projs or ())
         if head == "sequence_classification":
             self.classifier = nn.Linear(c.d_embed, c.num_labels, bias=False)
         attns: list[Any] = [layer.attn for layer in self.layers]
@@ -101,7 +108,7 @@ class TransformerXL(Model):
                 nn.init.zeros_(weight) if "bias" in name else nn.init.normal_(weight, std=0.02)
 
     @property
-    def names(self):
+    def names(self) -> Any:
         """The map of tensor names: which are stored twice depends on what is tied."""
         c, tied = self.config, {}
         for i in range(len(c.cutoffs) + 1):
@@ -111,12 +118,14 @@ class TransformerXL(Model):
                 tied[f"crit.out_projs.{i}"] = f"word_emb.emb_projs.{0 if c.div_val == 1 else i}"
         return TransformerXLNameMap(BODY, prefix=HF.prefix, heads=HF.heads, tied=tied, constant=HF.constant)
 
-    def initial_mems(self, ids):
+    def initial_mems(self, ids: Tensor) -> list[Tensor]:
         """What each layer remembers before the first segment: zeros, which are as good as words"""
         c, like = self.config, self.embed.tables[0].weight
         return [like.new_zeros(len(ids), c.mem_len, c.d_model)] * c.n_layers
 
-    def hidden(self, ids, mems, real, cache):
+    def hidden(
+        self, ids: Tensor, mems: Any, real: Tensor | None, cache: Cache | None
+    ) -> tuple[Tensor, tuple[Tensor, ...] | None]:
         """ids [B,L], mems or None, real bool [B,K] or None -> states [B,L,E], mems"""
         c, (batch, new) = self.config, ids.shape
         x = self.drop(embed_ids(self.embed, ids, "input_ids"))
@@ -134,7 +143,9 @@ class TransformerXL(Model):
             x = layer(x, before, context, mask, cache)
         return self.drop(x), None if cache is not None or not c.mem_len else self.update_mems(layer_inputs)
 
-    def attention_context(self, ids, keys, real, like):
+    def attention_context(
+        self, ids: Tensor, keys: int, real: Tensor | None, like: Tensor
+    ) -> tuple[DistanceContext, Tensor | None]:
         """How far a word may look, of `keys` positions -> `DistanceContext`, and a mask bool [B,1,1,K] or None"""
         c, (batch, new) = self.config, ids.shape
         distances = torch.arange(
@@ -154,13 +165,22 @@ class TransformerXL(Model):
         return DistanceContext(self.drop(position_encodings), causal_bias), mask
 
     @torch.no_grad()
-    def update_mems(self, layer_inputs):
+    def update_mems(self, layer_inputs: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, ...]:
         """The latest mem_len states that each layer read, as the next segment will, [M,B,E] as transformers has them"""
         return tuple(
             torch.cat(pair, dim=1)[:, -self.config.mem_len :].transpose(0, 1).detach() for pair in layer_inputs
         )
 
-    def forward(self, input_ids=None, attention_mask=None, mems=None, labels=None, *, cache=None, use_cache=False):
+    def forward(
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        mems: Any = None,
+        labels: Tensor | None = None,
+        *,
+        cache: Cache | None = None,
+        use_cache: bool = False,
+    ) -> Output:
         """input_ids [B,L]; mems: what the last segment gave, per layer [M,B,E]; labels [B,L] (shifted inside; -100: not
         counted) or [B] -> Output: loss, losses [B,L-1], logits [B,L,V] (log-probabilities; not beside a loss) or [B,N],
         last_hidden_state, mems or, for decoding, cache. Raises ValueError, TypeError for what does not fit."""
@@ -174,7 +194,7 @@ class TransformerXL(Model):
         x, mems = self.hidden(ids, mems, real, cache)
         return Output({**self.head_outputs(x, ids, labels), "last_hidden_state": x, "mems": mems, "cache": cache})
 
-    def head_outputs(self, x, ids, labels):
+    def head_outputs(self, x: Tensor, ids: Tensor, labels: Tensor | None) -> dict[str, Any]:
         """What the head says of the states x [B,L,E]"""
         if self.head == "sequence_classification":
             pad = self.config.pad_token_id
@@ -190,7 +210,7 @@ class TransformerXL(Model):
         return {"loss": losses.sum() / count, "losses": losses.view(len(x), -1)}
 
 
-def check_mems(mems, ids, c):
+def check_mems(mems: Any, ids: Tensor, c: Config) -> Any:
     """mems, per layer [M,B,E] -> what each layer remembers [B,M,E], if these are the sentences of before"""
     wrong = [m for m in mems if m.dim() != 3 or m.shape[1:] != (len(ids), c.d_model)]
     if wrong or len(mems) != c.n_layers:
@@ -205,7 +225,7 @@ MODEL = TransformerXL
 class TransformerXLNameMap(NameMap):
     """u and v may be stored once for all layers, and again for each."""
 
-    def load(self, theirs):
+    def load(self, theirs: Any) -> Any:
         theirs = {name.removeprefix(self.prefix): tensor for name, tensor in theirs.items()}
         shared = {name: theirs.pop(name) for name in ("r_w_bias", "r_r_bias") if name in theirs}
         for layer in range(sum(name.endswith("dec_attn.o_net.weight") for name in theirs)):

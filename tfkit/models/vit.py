@@ -41,7 +41,7 @@ class Config(heads.TaskConfig):
 
 
 LARGE = {"d_model": 1024, "n_layers": 24, "n_heads": 16, "d_ff": 4096}
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "vit-base-patch16-224": {"num_labels": 1000},
     "vit-base-patch16-224-in21k": {},
     "vit-base-patch16-384": {"num_labels": 1000, "image_size": 384},

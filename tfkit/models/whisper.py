@@ -83,7 +83,7 @@ def both_sides(size: dict[str, int]) -> dict[str, Any]:
     return size | {decoder: size[encoder] for encoder, decoder in widths.items()}
 
 
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "whisper-tiny": {},
     "whisper-base": both_sides(BASE),
     "whisper-small": both_sides(SMALL),

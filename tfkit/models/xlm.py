@@ -12,14 +12,14 @@ Trained  masked language modelling, or next-token prediction (causal, labels shi
 from typing import Any, ClassVar
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn import sinusoidal_positions
 from ..objectives.chunked_cross_entropy import word_scores
 from . import _heads as heads
 from . import bert
-from ._base import Model, configuration, embed_ids, normal_init
+from ._base import Model, Output, configuration, embed_ids, normal_init
 from ._encoder import add_head, encoder_inputs, with_head
 from ._summary_heads import NAMES, BeamQuestionAnsweringHead, MultipleChoiceHead, SequenceClassificationHead
 
@@ -49,8 +49,8 @@ class Config:
     n_start: int = 5
     n_end: int = 5
     num_labels: int = 2
-    id2label: dict | None = None
-    label2id: dict | None = None
+    id2label: dict[str, Any] | None = None
+    label2id: dict[str, Any] | None = None
     tie_word_embeddings: bool = True
     problem_type: str | None = None
     bos_token_id: int | None = 0
@@ -61,7 +61,7 @@ class Config:
     d_ff = property(lambda c: 4 * c.d_model)
     activation = property(lambda c: "gelu" if c.gelu_activation else "relu")
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "num_labels", len(self.id2label or range(self.num_labels)))
         object.__setattr__(self, "asm_cutoffs", tuple(self.asm_cutoffs))
 
@@ -69,7 +69,7 @@ class Config:
 PAIR = {"d_model": 1024, "n_layers": 6, "n_heads": 8, "n_langs": 2}
 XNLI = {"vocab_size": 95000, "d_model": 1024, "n_heads": 8, "n_langs": 15}
 WIDE = {"vocab_size": 200000, "d_model": 1280, "n_layers": 16, "use_lang_emb": False}
-PRESETS: dict[str, dict] = {
+PRESETS: dict[str, dict[str, Any]] = {
     "xlm-mlm-en-2048": {},
     "xlm-mlm-ende-1024": {"vocab_size": 64699, **PAIR},
     "xlm-mlm-enfr-1024": {"vocab_size": 64139, **PAIR},
@@ -91,7 +91,7 @@ LANGUAGES_100 = (  # codes of Wikipedias: "simple" is simple English, "als" Alem
 )
 
 
-def language_tables():
+def language_tables() -> Any:
     """The rows of the languages in each published size that knows several: preset -> {code: row}, alphabetically."""
     pairs = {name: f"{name[8:10]} {name[10:12]}" for name, size in PRESETS.items() if size.get("n_langs") == 2}
     many = {name: XNLI_LANGUAGES for name, size in PRESETS.items() if size.get("n_langs") == 15}
@@ -101,11 +101,11 @@ def language_tables():
 
 
 class Embeddings(bert.Embeddings):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.langs = nn.Embedding(c.n_langs, c.d_model) if c.n_langs > 1 and c.use_lang_emb else None
 
-    def forward(self, ids, types, position_ids, langs=None):
+    def forward(self, ids: Tensor, types: Tensor | None, position_ids: Tensor | None, langs: Any = None) -> Tensor:
         """ids, types, langs [B,L] -> [B,L,E]; types are looked up among the tokens, where their 0 and 1 are"""
         x = embed_ids(self.tokens, ids, "input_ids")
         x = x + embed_ids(
@@ -118,7 +118,7 @@ class Embeddings(bert.Embeddings):
         return self.drop(self.norm(x if types is None else x + embed_ids(self.tokens, types, "token_type_ids")))
 
 
-def adaptive_softmax(c):
+def adaptive_softmax(c: Config) -> Any:
     """Frequent words first: `asm_cutoffs` are the ids at which a cluster ends."""
     return nn.AdaptiveLogSoftmaxWithLoss(c.d_model, c.vocab_size, c.asm_cutoffs, c.asm_div_value, head_bias=True)
 
@@ -128,12 +128,12 @@ class MaskedLMHead(heads.WordHead):
 
     bias: nn.Parameter | None
 
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.words = adaptive_softmax(c) if c.asm else None
         self.register_parameter("bias", None if c.asm else nn.Parameter(torch.zeros(c.vocab_size)))
 
-    def scores(self, inputs):
+    def scores(self, inputs: heads.HeadInputs) -> Tensor:
         """-> [B,L,V], of an adaptive softmax log-probabilities: whose cross-entropy is its loss"""
         if self.words is None:
             return word_scores(inputs.states, inputs.table, self.bias)
@@ -149,7 +149,7 @@ class XLM(Model):
     PADDING_ROW = True
     HEADS = tuple(HEAD_CLASSES)
 
-    def __init__(self, config: Config, head=None):
+    def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
         self.embed, self.layers = Embeddings(config), self.make_layers(config)
         add_head(self, self.HEAD_CLASSES)
@@ -161,20 +161,28 @@ class XLM(Model):
         for layer in layers.children():  # all: a list that drops layers would miss some
             layer.attn.causal = config.causal
 
-    def make_layers(self, c) -> nn.ModuleList:
+    def make_layers(self, c: Any) -> nn.ModuleList:
         """BERT's."""
         return nn.ModuleList(bert.Layer(c) for _ in range(c.n_layers))
 
     @torch.no_grad()
-    def init_weights(self, module):
+    def init_weights(self, module: Any) -> None:
         normal_init(module)
         if isinstance(module, nn.Embedding):  # the row of padding stays zero
             module.weight.mul_(self.config.embed_std / 0.02)
 
     def forward(
-        self, input_ids=None, attention_mask=None, token_type_ids=None, position_ids=None, labels=None, *,
-        langs=None, lengths=None, **targets,
-    ):  # fmt: skip
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        token_type_ids: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        labels: Tensor | None = None,
+        *,
+        langs: Any = None,
+        lengths: Any = None,
+        **targets: Any,
+    ) -> Output:
         """input_ids, attention_mask, token_type_ids, langs [B,L] ([B,C,L] for multiple choice); lengths [B]: in place
         of a mask; labels and targets as the head has them -> Output: loss, logits, or what the head gives by another
         name. Raises ValueError, TypeError for what does not fit."""
@@ -183,7 +191,15 @@ class XLM(Model):
         ids = inputs.ids
         return with_head(self, inputs, self.encode(ids, inputs.mask, inputs.types, inputs.position_ids, **inputs.extra))
 
-    def encode(self, ids, mask, types, position_ids, langs=None, lengths=None):
+    def encode(
+        self,
+        ids: Tensor,
+        mask: Tensor | None,
+        types: Tensor | None,
+        position_ids: Tensor | None,
+        langs: Any = None,
+        lengths: Any = None,
+    ) -> Tensor:
         """ids, types, langs [B,L], mask bool [B,L] or None, lengths [B]: another way to say it -> [B,L,E]"""
         if mask is None:
             lengths = (ids != self.config.pad_token_id).sum(1) if lengths is None else lengths
@@ -226,7 +242,7 @@ HF = NameMap(
 )
 
 
-def classes(name):
+def classes(name: Any) -> Any:
     """Their classes -> our heads."""
     spans = {f"{name}ForQuestionAnsweringSimple": "question_answering"}
     spans[f"{name}ForQuestionAnswering"] = "beam_question_answering"

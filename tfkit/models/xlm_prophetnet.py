@@ -8,6 +8,8 @@ Differs  the words: 250,000 SentencePiece pieces of all languages together, so t
 Trained  as ProphetNet, on Wikipedia in 100 languages
 """
 
+from typing import Any
+
 from . import prophetnet
 from ._base import configuration
 from .prophetnet import HF, HF_FIELDS, HF_FIXED, HF_UNSAID, HF_UNUSED
@@ -23,12 +25,12 @@ class Config(prophetnet.Config):
     decoder_start_token_id: int = 2
 
 
-PRESETS: dict[str, dict] = {"xprophetnet-large-wiki100-cased": {}}
+PRESETS: dict[str, dict[str, Any]] = {"xprophetnet-large-wiki100-cased": {}}
 MARKS = ("[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]", *(f"[unused{i}]" for i in range(10)))
 SEP = MARKS.index("[SEP]")
 
 
-def vocabulary(pieces):
+def vocabulary(pieces: Any) -> Any:
     """The pieces of the SentencePiece model, in its order -> the tokens, in the order of their ids.
 
     Raises ValueError where the first three are not the marks that are replaced.
@@ -38,14 +40,14 @@ def vocabulary(pieces):
     return [*MARKS, *pieces[3:]]
 
 
-def sentence(*parts):
+def sentence(*parts: Any) -> Any:
     """Lists of ids -> the ids of them all, each with [SEP] behind it."""
     return [id for part in parts for id in (*part, SEP)]
 
 
 class XLMProphetNet(prophetnet.ProphetNet):
     @property
-    def names(self):
+    def names(self) -> Any:
         return HF_DECODER if self.head == "causal_lm" and self.config.tie_word_embeddings else super().names
 
 

@@ -6,6 +6,8 @@ Differs  a SentencePiece vocabulary of 250,002 that all languages share, so that
 Trained  masked language modelling on 2.5 TB of web text, small languages drawn more often than they occur
 """
 
+from typing import Any
+
 from . import bert, roberta
 from ._base import configuration
 from .roberta import HF, HF_FIELDS, HF_FIXED, HF_UNUSED, Embeddings, RoBERTa
@@ -18,7 +20,7 @@ class Config(roberta.Config):
     vocab_size: int = 250002
 
 
-PRESETS: dict[str, dict] = {"xlm-roberta-base": {}, "xlm-roberta-large": bert.LARGE}
+PRESETS: dict[str, dict[str, Any]] = {"xlm-roberta-base": {}, "xlm-roberta-large": bert.LARGE}
 
 
 class XLMRoBERTa(bert.BERT):

@@ -7,10 +7,10 @@ Differs  an order is a mask (perm_mask), so distances go both ways; where words 
 Trained  objectives.permutation_lm (head "masked_lm": labels are what stands at the targets)
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn import Dropout, FeedForward
@@ -58,8 +58,8 @@ class Config:
     n_start: int = 5
     n_end: int = 5
     num_labels: int = 2
-    id2label: dict | None = None
-    label2id: dict | None = None
+    id2label: dict[str, Any] | None = None
+    label2id: dict[str, Any] | None = None
     tie_word_embeddings: bool = True
     problem_type: str | None = None
     bos_token_id: int | None = 1
@@ -67,37 +67,39 @@ class Config:
     pad_token_id: int | None = 5
     head_dropout: ClassVar[float] = 0.0  # the states are through theirs already
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "num_labels", len(self.id2label or range(self.num_labels)))
         if self.attn_type not in ("bi", "uni"):
             raise ValueError(f"attn_type {self.attn_type!r} is neither 'bi' nor 'uni'")
 
 
 BASE = {"d_model": 768, "n_layers": 12, "n_heads": 12, "d_ff": 3072}
-PRESETS: dict[str, dict] = {"xlnet-base-cased": BASE, "xlnet-large-cased": {}}
+PRESETS: dict[str, dict[str, Any]] = {"xlnet-base-cased": BASE, "xlnet-large-cased": {}}
 
 
 class Layer(nn.Module):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__()
         self.attn = TwoStreamAttention(c.d_model, c.n_heads, c.dropout)
         self.ff = FeedForward(c.d_model, c.d_ff, get_activation(c.activation), c.dropout)
         self.norm1, self.norm2 = (nn.LayerNorm(c.d_model, c.eps) for _ in range(2))
         self.drop = Dropout(c.dropout)
 
-    def forward(self, h, g, context, memory=None, last=False):
+    def forward(
+        self, h: Tensor, g: Any, context: TwoStreamContext, memory: Tensor | None = None, last: bool = False
+    ) -> list[Tensor | None]:
         """As of `TwoStreamAttention` -> both streams, None for one that nobody reads"""
         streams = zip((h, g), self.attn(h, g, context, memory, last), strict=True)
         return [None if attended is None else self.finish(x, attended) for x, attended in streams]
 
-    def finish(self, x, attended):
+    def finish(self, x: Tensor, attended: Tensor) -> Tensor:
         """x and what attention made of it, both [...,E] -> [...,E]; the norms come after the additions"""
         x = self.norm1(x + self.drop(attended))
         return self.norm2(x + self.drop(self.ff(x)))
 
 
 class Embeddings(nn.Module):
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__()
         self.tokens = nn.Embedding(c.vocab_size, c.d_model)
         self.mask_token = nn.Parameter(torch.zeros(1, 1, c.d_model))  # what the second stream knows of its word
@@ -107,22 +109,22 @@ class Embeddings(nn.Module):
 class SequenceClassificationHead(_summary_heads.Summary, heads.SequenceHead):
     """The labels of a text."""
 
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.logits_proj = nn.Linear(c.d_model, c.num_labels)
 
-    def scores(self, inputs):
+    def scores(self, inputs: heads.HeadInputs) -> Tensor:
         return self.logits_proj(self.summarise(inputs))
 
 
 class MultipleChoiceHead(_summary_heads.Summary, heads.ChoiceHead):
     """A score for each choice."""
 
-    def __init__(self, c):
+    def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.logits_proj = nn.Linear(c.d_model, 1)
 
-    def scores(self, inputs):
+    def scores(self, inputs: heads.HeadInputs) -> Tensor:
         return self.logits_proj(self.summarise(inputs))
 
 
@@ -134,20 +136,22 @@ class XLNet(Model):
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
 
-    def __init__(self, config: Config, head=None):
+    def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
         self.embed = Embeddings(config)
         self.layers = nn.ModuleList(Layer(config) for _ in range(config.n_layers))
         add_head(self, self.HEAD_CLASSES)
         self.apply(self.init_weights)
 
-    def init_weights(self, module):
+    def init_weights(self, module: Any) -> None:
         normal_init(module)
         if isinstance(module, (TwoStreamAttention, Embeddings)):
             for parameter in module.parameters(recurse=False):
                 nn.init.normal_(parameter, std=0.02)
 
-    def masks(self, real, perm_mask, ids, keys):
+    def masks(
+        self, real: Tensor | None, perm_mask: Tensor | None, ids: Tensor, keys: int
+    ) -> tuple[Tensor | None, Tensor | None]:
         """real bool [B,L], perm_mask [B,L,L], not 0 where i may not see j -> what each stream may see, bool [B,L,K] or
         None: the first one sees its own word too"""
         c, (batch, length), past, visible = self.config, ids.shape, keys - ids.size(1), None
@@ -163,7 +167,7 @@ class XLNet(Model):
             return None, None
         return visible | (key == at + past), visible
 
-    def position_encodings(self, length, keys, like):
+    def position_encodings(self, length: int, keys: int, like: Tensor) -> list[Tensor]:
         """What the distances from far back to far ahead look like, [R,E] per direction of reading"""
         c = self.config
         distances = torch.arange(keys - 1, -length, -1, device=like.device)
@@ -171,7 +175,16 @@ class XLNet(Model):
         ways = (distances, -distances) if c.bi_data else (distances,)
         return [self.embed.drop(sinusoidal_distances(way, c.d_model, like)) for way in ways]
 
-    def encode(self, ids, real, types, perm_mask, target_mapping, mems, use_mems):
+    def encode(
+        self,
+        ids: Tensor,
+        real: Tensor | None,
+        types: Tensor | None,
+        perm_mask: Tensor | None,
+        target_mapping: Any,
+        mems: Any,
+        use_mems: bool,
+    ) -> tuple[Tensor, tuple[Tensor, ...] | None]:
         """ids, types [B,L], real bool [B,L] or None, perm_mask [B,L,L], target_mapping [B,P,L], mems -> [B,L,E] or
         [B,P,E], mems"""
         drop = self.embed.drop
@@ -199,13 +212,13 @@ class XLNet(Model):
         return drop(h if g is None else g), tuple(kept) or None
 
     @torch.no_grad()
-    def update_mems(self, before, h):
+    def update_mems(self, before: Any, h: Tensor) -> Tensor:
         """What the next segment reads: the latest states of this layer's input, [M,B,E] as transformers has it"""
         new = h[:, : self.config.reuse_len or None]
         whole = new if before is None else torch.cat([before, new], dim=1)
         return whole[:, -(self.config.mem_len or 0) :].transpose(0, 1).detach()
 
-    def check(self, ids, types, perm_mask, target_mapping):
+    def check(self, ids: Tensor, types: Tensor | None, perm_mask: Tensor | None, target_mapping: Any) -> None:
         """One line for what does not fit the ids [B,L]"""
         (batch, length), targets = ids.shape, 0 if target_mapping is None else target_mapping.size(1)
         wanted = {
@@ -220,9 +233,19 @@ class XLNet(Model):
             raise ValueError(f"input_ids has {batch} rows: of bi_data, half of them are read backwards")
 
     def forward(
-        self, input_ids=None, attention_mask=None, token_type_ids=None, mems=None, perm_mask=None, target_mapping=None,
-        labels=None, *, input_mask=None, use_mems=None, **targets,
-    ):  # fmt: skip
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        token_type_ids: Tensor | None = None,
+        mems: Any = None,
+        perm_mask: Tensor | None = None,
+        target_mapping: Any = None,
+        labels: Tensor | None = None,
+        *,
+        input_mask: Tensor | None = None,
+        use_mems: Any = None,
+        **targets: Any,
+    ) -> Output:
         """input_ids, attention_mask, token_type_ids [B,L] ([B,C,L] for multiple choice); input_mask [B,L]: in place of
         attention_mask, 1 = padding; mems: what the last segment gave, per layer [M,B,E]; perm_mask [B,L,L]: not 0 where
         i may not see j; target_mapping [B,P,L]: 1 where target p stands; labels and targets as the head has them ([B,P]
@@ -244,7 +267,7 @@ class XLNet(Model):
             mems=mems,
         )
 
-    def next_token_logits(self, ids, attention_mask=None):
+    def next_token_logits(self, ids: Tensor, attention_mask: Tensor | None = None) -> Any:
         """ids, attention_mask [B,L] -> logits [B,V] of the next word, for decoding: a word is appended that none may
         see"""
         ids = torch.nn.functional.pad(ids, (0, 1))
@@ -255,7 +278,7 @@ class XLNet(Model):
         return self(ids, real, perm_mask=perm_mask, target_mapping=last, use_mems=False).logits[:, 0]
 
 
-def invert_input_mask(input_mask, attention_mask):
+def invert_input_mask(input_mask: Tensor | None, attention_mask: Tensor | None) -> Any:
     """input_mask [B,L], 1 = padding -> bool [B,L], the attention_mask that says the same. ValueError beside another."""
     if attention_mask is not None:
         raise ValueError("input_mask and attention_mask say the same, the other way round: give one of them")
@@ -269,10 +292,10 @@ MODEL = XLNet
 class XLNetNameMap(NameMap):
     """Their matrices are [E,H,D], ours [H*D,E], and the last one turned."""
 
-    def load(self, theirs):
+    def load(self, theirs: Any) -> Any:
         return super().load({name: t.flatten(1) if name[-2:] in MATRICES else t for name, t in theirs.items()})
 
-    def dump(self, ours, *, headed):
+    def dump(self, ours: Any, *, headed: Any) -> Any:
         found = super().dump(ours, headed=headed)
         for name in found:
             if name[-2:] in MATRICES:
@@ -321,5 +344,5 @@ HF_FIELDS = {
     "end_n_top": "n_end", **heads.LABEL_FIELDS, **heads.TIED,
     "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
 }  # fmt: skip
-HF_FIXED: dict = {}
+HF_FIXED: dict[str, Any] = {}
 HF_UNUSED = {"untie_r", "initializer_range", "d_head", "init", "init_range", "init_std", "max_position_embeddings"}

@@ -4,15 +4,18 @@ Words are sorted by how frequent they are and cut into clusters at `cutoffs`; ea
 the one before it.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 
 class AdaptiveEmbedding(nn.Module):
     """One table and one matrix per cluster; with div=1 one table for all, and a matrix if it is not d_model wide."""
 
-    def __init__(self, vocab_size, d_embed, d_model, cutoffs, div):
+    def __init__(self, vocab_size: int, d_embed: int, d_model: int, cutoffs: Sequence[int], div: int) -> None:
         super().__init__()
         self.edges, self.div, self.num_embeddings = [0, *cutoffs, vocab_size], div, vocab_size
         sizes = [vocab_size] if div == 1 else [b - a for a, b in zip(self.edges, self.edges[1:], strict=False)]
@@ -22,7 +25,7 @@ class AdaptiveEmbedding(nn.Module):
         self.embed_proj = nn.ModuleList(nn.Linear(w, d_model, bias=False) for w in ([] if straight else widths))
         self.scale = d_model**0.5
 
-    def forward(self, ids):
+    def forward(self, ids: Tensor) -> Tensor:
         """ids [B,L] -> [B,L,E]. Each cluster looks at all ids and keeps its own: shapes do not depend on the words.
         Raises IndexError for an id outside the vocabulary."""
         if self.div == 1:
@@ -45,7 +48,7 @@ class AdaptiveSoftmax(nn.Module):
     Output matrices are the embedding's tables (tied) or its own; so are the projections, tied one by one.
     """
 
-    def __init__(self, embedding, d_embed, tied, tied_projections):
+    def __init__(self, embedding: Any, d_embed: int, tied: bool, tied_projections: Sequence[bool]) -> None:
         super().__init__()
         self.edges, self.div, clusters = embedding.edges, embedding.div, len(embedding.edges) - 2
         self.clusters = nn.Linear(d_embed, clusters) if clusters else None
@@ -59,11 +62,12 @@ class AdaptiveSoftmax(nn.Module):
                 own[str(i)] = nn.Linear(width, embedding.embed_proj[0].out_features, bias=False)
         self.projections = nn.ModuleDict(own)
 
-    def scores(self, i, x, embedding):
+    def scores(self, i: int, x: Tensor, embedding: Any) -> Tensor:
         """Logits of cluster i: x [N,E] -> [N, its words], and for the first one the clusters' beside them"""
         if embedding.embed_proj:
             own = str(i) in self.projections
-            x = x @ (self.projections[str(i)] if own else embedding.embed_proj[0 if self.div == 1 else i]).weight
+            projection: Any = self.projections[str(i)] if own else embedding.embed_proj[0 if self.div == 1 else i]
+            x = x @ projection.weight
         weights = self.weights if len(self.weights) else [table.weight for table in embedding.tables]
         low, high = self.edges[i : i + 2]
         one_table = self.div == 1
@@ -74,7 +78,7 @@ class AdaptiveSoftmax(nn.Module):
         logits = F.linear(x, weight, bias)
         return logits.to(torch.promote_types(logits.dtype, torch.float32))
 
-    def forward(self, x, embedding):
+    def forward(self, x: Tensor, embedding: Any) -> Tensor:
         """x [...,E] -> log-probabilities [...,V]"""
         first = self.edges[1]
         head = self.scores(0, x, embedding).log_softmax(-1)
@@ -83,7 +87,7 @@ class AdaptiveSoftmax(nn.Module):
             parts.append(head[..., first + i - 1, None] + self.scores(i, x, embedding).log_softmax(-1))
         return torch.cat(parts, dim=-1)
 
-    def losses(self, x, labels, embedding):
+    def losses(self, x: Tensor, labels: Tensor, embedding: AdaptiveEmbedding) -> Tensor:
         """x [N,E], labels [N] -> -log p [N], 0 where the label is -100. A rare cluster is computed for its words alone:
         that saves the time, and makes shapes depend on the labels."""
         cluster = sum(((labels >= edge).long() for edge in self.edges[1:-1]), torch.zeros_like(labels))

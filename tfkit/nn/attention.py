@@ -2,10 +2,10 @@
 
 import math
 
-from torch import nn
+from torch import Tensor, nn
 
 
-def scaled_dot_product_attention(q, k, v, mask=None):
+def scaled_dot_product_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """softmax(q kᵀ / sqrt(D)) v, over the keys that the mask lets each query see (Vaswani et al. 2017, 3.2.1).
 
     q [...,Q,D], k [...,K,D], v [...,K,Dv], mask bool, broadcastable to [...,Q,K], True = may attend
@@ -22,7 +22,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     return weights @ v, weights
 
 
-def split_heads(x, heads):
+def split_heads(x: Tensor, heads: int) -> Tensor:
     """Cut the model width into heads: head h is columns h*D to (h+1)*D-1.
 
     x [B,L,E] -> [B,H,L,D] with E = H*D
@@ -31,7 +31,7 @@ def split_heads(x, heads):
     return x.reshape(batch, length, heads, width // heads).transpose(1, 2)
 
 
-def merge_heads(x):
+def merge_heads(x: Tensor) -> Tensor:
     """Put the heads side by side again: the inverse of `split_heads`.
 
     x [B,H,L,D] -> [B,L,E] with E = H*D
@@ -46,7 +46,7 @@ class MultiHeadAttention(nn.Module):
     Submodules q_proj, k_proj, v_proj, o_proj: nn.Linear(d_model, d_model).
     """
 
-    def __init__(self, d_model, n_heads):
+    def __init__(self, d_model: int, n_heads: int) -> None:
         super().__init__()
         self.n_heads = n_heads
         self.q_proj = nn.Linear(d_model, d_model)
@@ -54,7 +54,7 @@ class MultiHeadAttention(nn.Module):
         self.v_proj = nn.Linear(d_model, d_model)
         self.o_proj = nn.Linear(d_model, d_model)
 
-    def forward(self, query, key, value, mask=None):
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """query [B,Q,E], key and value [B,K,E], mask broadcastable to [B,H,Q,K]
         -> (output [B,Q,E], weights [B,H,Q,K])"""
         q = split_heads(self.q_proj(query), self.n_heads)  # [B,H,Q,D]

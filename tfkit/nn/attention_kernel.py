@@ -9,34 +9,35 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 from .. import tracing
 from .dropout import keep_mask
 from .mask_sharing import complement, once_per_mask
 
 texts_rule: Any = None  # which of a row's keys are of a query's own text: see `flex.texts_apart`
-attention_override: Callable | None = None  # called as `fused_attention` is, in its place: see `tfkit.substitute`
+attention_override: Callable[..., Any] | None = None  # called as `fused_attention` is, in its place: see `tfkit.substitute`
 
 
-def causal_rows(q_len, k_len, device=None):
+def causal_rows(q_len: int, k_len: int, device: torch.device | None = None) -> Tensor:
     """The last q_len rows of a causal mask over k_len positions -> bool [Q,K]. (SDPA's counts from the top left.)"""
     return torch.ones(q_len, k_len, dtype=torch.bool, device=device).tril(k_len - q_len)
 
 
-def causal_and(mask, q_len, k_len, device=None):
+def causal_and(mask: Tensor | None, q_len: int, k_len: int, device: torch.device | None = None) -> Tensor:
     """`causal_rows` and mask, bool [...,Q or 1,K] or None, once for all layers -> bool [...,Q,K]"""
     if mask is None:
         return causal_rows(q_len, k_len, device)
     return once_per_mask(mask, ("causal", q_len, k_len), lambda: mask & causal_rows(q_len, k_len, device))
 
 
-def additive_mask(mask, causal, q_len, k_len, dtype):
+def additive_mask(mask: Tensor, causal: bool, q_len: int, k_len: int, dtype: torch.dtype) -> Tensor:
     """The mask as SDPA's kernels want it, once for all layers: given a boolean one, SDPA makes this at each call.
 
     mask bool [...,Q or 1,K or 1] -> [...,Q or 1,K or 1], 0 where it is True, and not causally hidden, -inf elsewhere
     """
 
-    def make():
+    def make() -> Tensor:
         visible = mask & causal_rows(q_len, k_len, mask.device) if causal else mask
         width = visible.size(-1)
         room = -width % 16 if mask.device.type == "cuda" and width > 1 else 0  # else the kernel there makes a copy
@@ -46,20 +47,32 @@ def additive_mask(mask, causal, q_len, k_len, dtype):
     return once_per_mask(mask, ("additive", causal and (q_len, k_len), dtype), make)
 
 
-def hide(bias, mask):
+def hide(bias: Tensor, mask: Tensor) -> Tensor:
     """bias, -inf where the mask is False; once, where layers share the bias -> broadcast shape of both"""
     make = lambda: bias.masked_fill(complement(mask), float("-inf"))
     return once_per_mask(bias, "hidden", make, beside=mask)
 
 
-def empty_rows(added):
+def empty_rows(added: Tensor) -> tuple[Tensor, Tensor] | tuple[None, None]:
     """Which rows of a bias on the CPU are -inf throughout -> bool [...,Q,1], and the bias with zeros there; or None and
     None where there are none."""
     empty = added.detach().amax(-1, keepdim=True) == float("-inf")
     return (empty, added.masked_fill(empty, 0.0)) if empty.any() else (None, None)
 
 
-def attend_by_hand(q, k, v, *, mask=None, bias=None, causal=False, scale=None, dropout=0.0, softcap=None, sinks=None):
+def attend_by_hand(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    mask: Tensor | None = None,
+    bias: Tensor | None = None,
+    causal: bool = False,
+    scale: float | None = None,
+    dropout: float = 0.0,
+    softcap: float | None = None,
+    sinks: Tensor | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
     """softmax(q kᵀ scale + bias) v with every step in the open.
 
     Shapes as in `attend` -> (output [B,H,Q,Dv], weights [B,H,Q,K] before dropout, scores [B,H,Q,K] before the mask)
@@ -85,7 +98,9 @@ def attend_by_hand(q, k, v, *, mask=None, bias=None, causal=False, scale=None, d
     return F.dropout(weights, dropout, dropout > 0) @ v, weights, scores
 
 
-def attend_cpu_dropout(q, k, v, added, causal, scale, dropout):
+def attend_cpu_dropout(
+    q: Tensor, k: Tensor, v: Tensor, added: Tensor | None, causal: bool, scale: float | None, dropout: float
+) -> Tensor:
     """The same for training with dropout on a CPU, where PyTorch has no fused kernel for it: the steps it would take,
     but in place, with the bits drawn in bulk and 1 / (1 - p) put into v.
 
@@ -106,7 +121,19 @@ def attend_cpu_dropout(q, k, v, added, causal, scale, dropout):
     return out if empty is None else out.masked_fill(empty, 0.0)
 
 
-def attend(q, k, v, *, mask=None, bias=None, causal=False, scale=None, dropout=0.0, softcap=None, sinks=None):
+def attend(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    mask: Tensor | None = None,
+    bias: Tensor | None = None,
+    causal: bool = False,
+    scale: float | None = None,
+    dropout: float = 0.0,
+    softcap: float | None = None,
+    sinks: Tensor | None = None,
+) -> Tensor:
     """Scaled dot-product attention, fused (Vaswani et al. 2017, 3.2.1).
 
     q [B,H,Q,D], k [B,H,K,D], v [B,H,K,Dv]; mask bool, True = may attend, or a rule (`nn.flex`), and bias, added to the
@@ -135,7 +162,19 @@ def attend(q, k, v, *, mask=None, bias=None, causal=False, scale=None, dropout=0
     )
 
 
-def _attend(q, k, v, *, mask, bias, causal, scale, dropout, softcap, sinks):
+def _attend(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    mask: Tensor | None,
+    bias: Tensor | None,
+    causal: bool,
+    scale: float | None,
+    dropout: float,
+    softcap: float | None,
+    sinks: Tensor | None,
+) -> Tensor:
     """Sinks and a soft cap in the terms of the fused kernel, or of the one that stands in for it."""
     if sinks is not None:
         k, v, mask, bias, causal = append_sink_key(q, k, v, mask, bias, causal, sinks)
@@ -145,7 +184,9 @@ def _attend(q, k, v, *, mask, bias, causal, scale, dropout, softcap, sinks):
     return kernel(q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, dropout=dropout)
 
 
-def append_sink_key(q, k, v, mask, bias, causal, sinks):
+def append_sink_key(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None, causal: bool, sinks: Tensor
+) -> tuple[Tensor, Tensor, Tensor | None, Tensor, bool]:
     """Sinks, said to a kernel that knows none: one more key, of zeros, to which each head adds its sink and whose value
     is zero.
 
@@ -164,7 +205,9 @@ def append_sink_key(q, k, v, mask, bias, causal, sinks):
     return F.pad(k, (0, 0, 0, 1)), F.pad(v, (0, 0, 0, 1)), mask, bias, False
 
 
-def softcap_as_bias(q, k, bias, scale, softcap):
+def softcap_as_bias(
+    q: Tensor, k: Tensor, bias: Tensor | None, scale: float | None, softcap: float
+) -> tuple[Tensor, Tensor]:
     """A soft cap, said to a kernel that knows none: queries of zeros, and the capped scores as what is added.
 
     -> q of zeros [B,H,Q,D], bias [B,H,Q,K]
@@ -174,7 +217,17 @@ def softcap_as_bias(q, k, bias, scale, softcap):
     return torch.zeros_like(q), capped if bias is None else capped + bias
 
 
-def fused_attention(q, k, v, *, mask, bias, causal, scale, dropout):
+def fused_attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    mask: Tensor | None,
+    bias: Tensor | None,
+    causal: bool,
+    scale: float | None,
+    dropout: float,
+) -> Tensor:
     """The fused computation behind `attend`: it notes nothing for a trace and calls no override. Shapes as there."""
     if causal and q.size(-2) == 1:
         causal = False  # one query, the last: it sees every key
@@ -193,11 +246,11 @@ def fused_attention(q, k, v, *, mask, bias, causal, scale, dropout):
     return F.scaled_dot_product_attention(q, k, v, mask, dropout, causal, scale=scale)
 
 
-def _and_masks(mask, other):
+def _and_masks(mask: Tensor | None, other: Tensor) -> Tensor:
     return other if mask is None else mask & other
 
 
-def _in_the_open(attended, q, k, v, **how):
+def _in_the_open(attended: Callable[..., Any], q: Tensor, k: Tensor, v: Tensor, **how: Any) -> Tensor:
     """For a trace or an edit: the fused kernel keeps its weights to itself, so they are computed again by hand.
 
     An edit of the scores or the weights is added to the kernel's own result as the difference that it makes: an edit
@@ -216,7 +269,7 @@ def _in_the_open(attended, q, k, v, **how):
     return tracing.offer("per_head", out)
 
 
-def _weights_of(scores, q, k, how):
+def _weights_of(scores: Tensor, q: Tensor, k: Any, how: Any) -> Any:
     """The weights [B,H,Q,K] that edited scores [B,H,Q,K] lead to, under the same mask and sinks."""
     none = torch.zeros_like(k)
     return attend_by_hand(q, none, none, **{**how, "bias": scores, "softcap": None})[1]

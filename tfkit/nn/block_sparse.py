@@ -3,9 +3,11 @@
 import math
 import random
 from functools import lru_cache
+from typing import Any
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 from .. import tracing
 from .attention_kernel import attend
@@ -13,7 +15,7 @@ from .attention_kernel import attend
 KINDS = [tracing.KINDS.index(kind) for kind in ("global", "window", "window", "window", "global")]  # of `block_table`
 
 
-def bigbird_mask(length, block, window_blocks, global_blocks, random_blocks):
+def bigbird_mask(length: int, block: int, window_blocks: int, global_blocks: int, random_blocks: Tensor) -> Tensor:
     """Who may look at whom: near blocks at each other, the first ones at all and all at them, and some at random.
 
     length: a multiple of block; window_blocks: both sides and itself; random_blocks int64 [length/block, r]: which
@@ -28,7 +30,7 @@ def bigbird_mask(length, block, window_blocks, global_blocks, random_blocks):
 
 
 @lru_cache(maxsize=256)
-def draw_random_blocks(seed, heads, blocks, n_random, most=None):
+def draw_random_blocks(seed: int, heads: int, blocks: int, n_random: int, most: Any = None) -> Tensor:
     """The random blocks of the published code, which NumPy drew: int64 [heads, blocks - 2, many], without the two ends.
 
     most: None, or (blocks of the longest sequence, blocks that may be drawn): lengths of 1024, 3072 and 4096 tokens
@@ -47,25 +49,25 @@ def draw_random_blocks(seed, heads, blocks, n_random, most=None):
 class LegacyRandom:
     """Permutations as numpy.random.RandomState draws them, from the same Mersenne twister, which Python has too."""
 
-    def __init__(self, seed):
+    def __init__(self, seed: int) -> None:
         key = [seed & 0xFFFFFFFF]
         for at in range(1, 624):  # NumPy's way to make a state of a number (Matsumoto and Nishimura 2002)
             key.append((1812433253 * (key[-1] ^ key[-1] >> 30) + at) & 0xFFFFFFFF)
         self.bits = random.Random()
         self.bits.setstate((3, (*key, 624), None))
 
-    def permutation(self, items):
+    def permutation(self, items: int | list[int]) -> list[int]:
         """items: a list, or how many numbers from 0 on -> a list"""
-        items = list(range(items)) if isinstance(items, int) else list(items)
-        for last in range(len(items) - 1, 0, -1):
+        drawn = list(range(items)) if isinstance(items, int) else list(items)
+        for last in range(len(drawn) - 1, 0, -1):
             mask = (1 << last.bit_length()) - 1
             while (at := self.bits.getrandbits(32) & mask) > last:
                 pass
-            items[last], items[at] = items[at], items[last]
-        return items
+            drawn[last], drawn[at] = drawn[at], drawn[last]
+        return drawn
 
 
-def _row(draw, at, end, n_random):
+def _row(draw: LegacyRandom, at: int, end: int, n_random: int) -> list[int]:
     """`n_random` of the blocks 0 to end - 1, none of which `at` sees anyway."""
     if not n_random:
         return []
@@ -73,7 +75,7 @@ def _row(draw, at, end, n_random):
     return [block for block in draw.permutation(end) if block not in taken][:n_random]
 
 
-def _old_row(draw, at, blocks, last, n_random):
+def _old_row(draw: Any, at: Any, blocks: int, last: Any, n_random: Any) -> Any:
     middle = list(range(1, blocks - 1))
     if at < blocks - 3:  # its last two rows forget to leave out what they see anyway
         middle = middle[: max(0, min(at - 2, last))] + middle[at + 1 : last]
@@ -82,7 +84,7 @@ def _old_row(draw, at, blocks, last, n_random):
     return draw.permutation(middle)[:n_random]
 
 
-def block_table(blocks, drawn=None, device=None):
+def block_table(blocks: int, drawn: Tensor | None = None, device: torch.device | None = None) -> tuple[Tensor, Tensor]:
     """Which blocks each middle block looks at: the first, itself and its neighbours, the last, and those drawn.
 
     drawn int64 [H,N-2,r] or None -> (int64 [H,N-2,5+r], or [1,N-2,5], and bool [N-2,5+r]: False for a second mention)
@@ -98,7 +100,9 @@ def block_table(blocks, drawn=None, device=None):
     return table, F.pad(first_mention, (0, drawn.size(-1)), value=True)
 
 
-def block_sparse_attention(q, k, v, real, table, first_mention, *, first_block_repeats=0):
+def block_sparse_attention(
+    q: Tensor, k: Tensor, v: Tensor, real: Tensor, table: Tensor, first_mention: Tensor, *, first_block_repeats: int = 0
+) -> Tensor:
     """The two blocks at the ends look at all keys, and those in between where the table says.
 
     q, k, v [B,H,L,D], L a multiple of the block; real bool [B,N,W]: keys that count; table, once from `block_table`;
@@ -121,7 +125,7 @@ def block_sparse_attention(q, k, v, real, table, first_mention, *, first_block_r
     return torch.cat([ends[:, :, :1], middle, ends[:, :, 1:]], 2).flatten(2, 3)
 
 
-def trace_blocks(table, heads, block):
+def trace_blocks(table: Any, heads: int, block: Any) -> Any:
     """For whoever traces: where the queries and keys of the two calls stand; table int64 [H,N-2,M], or [1,N-2,5]"""
     blocks, within, head = table.size(1) + 2, torch.arange(block), torch.arange(heads)
     at = torch.arange(blocks)[:, None] * block + within  # [N,W]
@@ -132,7 +136,7 @@ def trace_blocks(table, heads, block):
     tracing.places(head.repeat_interleave(blocks - 2), at[1:-1].repeat(heads, 1), keys[:, None], kinds)
 
 
-def _gather_blocks(x, at, block):
+def _gather_blocks(x: Tensor, at: Tensor, block: int) -> Tensor:
     """x [B,H,L,D], at int64 [H,N-2,M]: blocks, counted over all heads -> [B,H·(N-2),M·W,D]"""
     rows = x.reshape(x.size(0), -1, block * x.size(-1))  # [B,H·N,W·D]
     return rows.index_select(1, at.flatten()).view(x.size(0), at[..., 0].numel(), -1, x.size(-1))

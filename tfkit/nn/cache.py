@@ -3,7 +3,7 @@
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.utils._pytree import SequenceKey, register_pytree_node
 
 from .attention import merge_heads, scaled_dot_product_attention, split_heads
@@ -16,7 +16,7 @@ class CachedSelfAttention(nn.Module):
     Submodules q_proj, k_proj, v_proj, o_proj: nn.Linear(d_model, d_model).
     """
 
-    def __init__(self, d_model, n_heads):
+    def __init__(self, d_model: int, n_heads: int) -> None:
         super().__init__()
         self.n_heads = n_heads
         self.q_proj = nn.Linear(d_model, d_model)
@@ -24,7 +24,7 @@ class CachedSelfAttention(nn.Module):
         self.v_proj = nn.Linear(d_model, d_model)
         self.o_proj = nn.Linear(d_model, d_model)
 
-    def forward(self, x, cache=None):
+    def forward(self, x: Tensor, cache: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """x [B,t,E]: the new positions only; cache: what the last call returned, or None at the start
         -> (output [B,t,E], a new cache). The cache passed in is not changed and stays usable."""
         q = split_heads(self.q_proj(x), self.n_heads)  # [B,H,t,D]
@@ -46,45 +46,47 @@ class Cache:
     cross-attention looks at) is projected once and kept. A cache belongs to one generation: calls advance it in place.
     """
 
-    def __init__(self):
-        self.self_attention = {}  # module -> _Buffer
-        self.cross_attention = {}  # module -> (k, v)
-        self.constants = {}  # module -> what is the same for all rows and steps
+    def __init__(self) -> None:
+        self.self_attention: dict[Any, Any] = {}  # module -> _Buffer
+        self.cross_attention: dict[Any, Any] = {}  # module -> (k, v)
+        self.constants: dict[Any, Any] = {}  # module -> what is the same for all rows and steps
 
     @property
-    def length(self):
+    def length(self) -> int:
         """How many positions it holds."""
         return max((buffer.length for buffer in self.self_attention.values()), default=0)
 
     @property
-    def past(self):
+    def past(self) -> Any:
         """Where the next position is: an int; of a cache of fixed size a tensor, as a graph may not depend on it."""
         return self.length
 
-    def width(self, new):
+    def width(self, new: int) -> int:
         """How many keys attention will see once `new` positions are added."""
         return self.length + new
 
-    def extend(self, module, k, v):
+    def extend(self, module: Any, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """Append k, v [B,H,t,D] of the new positions -> all keys, all values [B,H,K,D], views of the buffer."""
         if module not in self.self_attention:
             self.self_attention[module] = self.new_buffer()
         return self.self_attention[module].extend(k, v)
 
-    def written_mask(self, new, device=None):
+    def written_mask(self, new: int, device: torch.device | None = None) -> Tensor | None:
         """Which keys the `new` latest positions may see, where the attention's causal flag does not say it: None."""
         return None
 
-    def apply_mask(self, mask, causal, new, device=None):
+    def apply_mask(
+        self, mask: Tensor | None, causal: bool, new: int, device: torch.device | None = None
+    ) -> tuple[Tensor | None, bool]:
         """mask bool [...,Q or 1,K] or None, over the positions so far, and the attention's causal flag -> the two with
         which its `new` latest queries look at what `extend` gave."""
         return mask, causal
 
-    def new_buffer(self):
+    def new_buffer(self) -> "_Buffer":
         """Where one module's keys and values go, empty."""
         return _Buffer()
 
-    def reorder(self, index):
+    def reorder(self, index: Tensor) -> None:
         """Keep the rows that `index` int64 [N] names, in its order, of everything: a beam's survivors."""
         for buffer in self.self_attention.values():
             buffer.reorder(index)
@@ -92,13 +94,13 @@ class Cache:
             m: (k.index_select(0, index), v.index_select(0, index)) for m, (k, v) in self.cross_attention.items()
         }
 
-    def reorder_from(self, index, prefix_length=0):
+    def reorder_from(self, index: Tensor, prefix_length: int = 0) -> Any:
         """`reorder` for rows that change places with rows of the same sentence, and agree on the first `prefix_length`
         positions: only what comes after moves, and memory stays where it is."""
         for buffer in self.self_attention.values():
             buffer.reorder_from(index, prefix_length)
 
-    def crop(self, length):
+    def crop(self, length: int) -> Any:
         """Forget all but the first `length` positions: what was only guessed."""
         for buffer in self.self_attention.values():
             buffer.length = min(buffer.length, length)
@@ -113,7 +115,7 @@ class StaticCache(Cache):
     does).
     """
 
-    def __init__(self, max_length):
+    def __init__(self, max_length: int) -> None:
         super().__init__()
         self.max_length = max_length
         self.n_written: int | None = 0  # None: ask `end`
@@ -122,34 +124,34 @@ class StaticCache(Cache):
         self.written: Any = None  # bool [t,max_length]: what its queries may look at
 
     @property
-    def length(self):
+    def length(self) -> int:
         """How many positions it holds, as the host knows it."""
         if self.n_written is None:
             self.n_written = int(self.end)
         return self.n_written
 
     @property
-    def past(self):
+    def past(self) -> Any:
         """int64 [], or the int 0 while it is empty"""
         return 0 if self.end is None else self.end
 
-    def width(self, new):
+    def width(self, new: int) -> int:
         """Always all of it."""
         return self.max_length
 
-    def advance_length(self, new):
+    def advance_length(self, new: int) -> None:
         """A compiled step wrote `new` positions. Raises ValueError where there was no room for them."""
         self.check_capacity(self.length + new)
         self.n_written = self.length + new
 
-    def check_capacity(self, positions):
+    def check_capacity(self, positions: int) -> None:
         """Raises ValueError for more than it has room for."""
         if positions > self.max_length:
             raise ValueError(
                 f"the cache holds {self.max_length} positions and {positions} are needed: make a larger one"
             )
 
-    def extend(self, module, k, v):
+    def extend(self, module: Any, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """As the parent's; all of the buffer comes back. The first module of a forward pass moves the position."""
         if module not in self.self_attention:
             self.self_attention[module] = _Slots(self)
@@ -157,7 +159,7 @@ class StaticCache(Cache):
             self.advance(k.size(2), k.device)
         return self.self_attention[module].write(k, v, self.slots)
 
-    def advance(self, new, device):
+    def advance(self, new: int, device: torch.device) -> None:
         """The next `new` positions are written from here on."""
         if not torch.compiler.is_compiling():
             self.advance_length(new)
@@ -165,11 +167,13 @@ class StaticCache(Cache):
         self.slots, self.end = start + torch.arange(new, device=device), start + new
         self.written = torch.arange(self.max_length, device=device) <= self.slots[:, None]
 
-    def written_mask(self, new, device=None):
+    def written_mask(self, new: int, device: torch.device | None = None) -> Tensor:
         """-> bool [new, max_length]; asked after `extend`."""
         return self.written
 
-    def apply_mask(self, mask, causal, new, device=None):
+    def apply_mask(
+        self, mask: Tensor | None, causal: bool, new: int, device: torch.device | None = None
+    ) -> tuple[Tensor | None, bool]:
         """-> bool [...,new,max_length], False: the mask says all, as keys that are not written yet are there too"""
         visible = self.written_mask(new, device)
         if mask is not None:  # it ends where the text does
@@ -178,7 +182,7 @@ class StaticCache(Cache):
             visible = once_per_mask(visible, "and padding", both, beside=mask)
         return visible, False
 
-    def crop(self, length):
+    def crop(self, length: int) -> Any:
         """Later slots are hidden, and written again."""
         if length < self.length:
             self.n_written, self.end = length, torch.full_like(self.end, length) if length else None
@@ -187,12 +191,12 @@ class StaticCache(Cache):
 class _Buffer:
     """Room for keys and values, [B,H,room,D] each."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.length = 0
         self.k: Any = None
         self.v: Any = None
 
-    def extend(self, k, v):
+    def extend(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """k, v [B,H,t,D] -> views [B,H,K,D]. Raises RuntimeError under gradients, ValueError for other rows."""
         self.check(k, v)
         end = self.length + k.size(2)
@@ -201,21 +205,21 @@ class _Buffer:
         self.length = end
         return self.k[:, :, :end], self.v[:, :, :end]
 
-    def check(self, k, v):
+    def check(self, k: Tensor, v: Tensor) -> None:
         """Raises RuntimeError under gradients, ValueError for other rows."""
         if torch.is_grad_enabled() and (k.requires_grad or v.requires_grad):
             raise RuntimeError("a cache writes in place and cannot be trained through: decode under torch.no_grad()")
         if self.k is not None and len(k) != len(self.k):
             raise ValueError(f"the cache holds {len(self.k)} rows and {len(k)} came: a cache belongs to one generation")
 
-    def reserve(self, k, v, needed):
+    def reserve(self, k: Tensor, v: Tensor, needed: int) -> None:
         """Twice as much each time."""
         if self.k is not None and needed <= self.k.size(2):
             return
         capacity = max(16, 2 * self.length, needed)
         self.k, self.v = (self.copy_to(old, new, capacity) for old, new in ((self.k, k), (self.v, v)))
 
-    def copy_to(self, old, new, capacity):
+    def copy_to(self, old: Tensor | None, new: Tensor, capacity: int) -> Tensor:
         """`old` [B,H,·,D] in a new buffer of so many positions, of the dtype and on the device of `new`."""
         # zeros, not empty: a masked key still enters a product, and 0 * NaN is NaN
         buffer = new.new_zeros(new.size(0), new.size(1), capacity, new.size(3))
@@ -223,7 +227,7 @@ class _Buffer:
             buffer[:, :, : self.length] = old[:, :, : self.length]
         return buffer
 
-    def reorder(self, index):
+    def reorder(self, index: Tensor) -> None:
         """index int64 [N], which may name more rows than there are or fewer: all that is written is copied."""
         for name in ("k", "v"):
             old = getattr(self, name)
@@ -231,7 +235,7 @@ class _Buffer:
             new[:, :, : self.length] = old[:, :, : self.length].index_select(0, index)
             setattr(self, name, new)
 
-    def reorder_from(self, index, prefix_length):
+    def reorder_from(self, index: Tensor, prefix_length: Any) -> Any:
         """index int64 [B]; copies in place, and only the positions from `prefix_length` on."""
         for kept in (self.k[:, :, prefix_length : self.length], self.v[:, :, prefix_length : self.length]):
             kept.copy_(kept.index_select(0, index))
@@ -240,16 +244,16 @@ class _Buffer:
 class _Slots(_Buffer):
     """Room that does not grow. The position is the cache's, so that no number in here changes from step to step."""
 
-    def __init__(self, cache):
+    def __init__(self, cache: StaticCache) -> None:
         self.cache = cache
         self.k = self.v = None
 
     @property
-    def length(self):  # type: ignore[override]
+    def length(self) -> int:  # type: ignore[override]
         """As the cache's."""
         return self.cache.length
 
-    def write(self, k, v, slots):
+    def write(self, k: Tensor, v: Tensor, slots: Tensor) -> tuple[Tensor, Tensor]:
         """k, v [B,H,t,D] into `slots` int64 [t] -> all keys, all values [B,H,room,D]"""
         self.check(k, v)
         if self.k is None:
@@ -259,7 +263,7 @@ class _Slots(_Buffer):
         return self.k, self.v
 
 
-def _children(cache):
+def _children(cache: Any) -> Any:
     """-> the tensors of a StaticCache, in lists by what they are, and what stays the same from step to step"""
     self_attention = [[buffer.k, buffer.v] for buffer in cache.self_attention.values()]
     parts = [
@@ -274,7 +278,7 @@ def _children(cache):
     )
 
 
-def _from_children(parts, context):
+def _from_children(parts: Any, context: Any) -> Any:
     """The way back. While a graph is made its position has no value: it is read when somebody asks for it."""
     (self_attention, memory, kept, end), (max_length, *owners) = parts, context
     cache = StaticCache(max_length)

@@ -1,10 +1,12 @@
 """Scores of what a token says and of where it stands, kept apart (He et al. 2021, DeBERTa)."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from .. import tracing
 from .attention import merge_heads, split_heads
@@ -13,7 +15,7 @@ from .dropout import Dropout, dropout
 from .mask_sharing import once_per_mask
 
 
-def disentangled_scores(qc, kc, qr, kr, k):
+def disentangled_scores(qc: Tensor, kc: Tensor, qr: Tensor, kr: Tensor, k: int) -> Tensor:
     """Content to content, content to position, position to content (He et al. 2021, equations 2-4).
 
     qc, kc [B,H,L,D]: of the tokens; qr, kr [H,2k,D]: of the distances; k: from where on all distances are one
@@ -28,7 +30,9 @@ def disentangled_scores(qc, kc, qr, kr, k):
     return scores / math.sqrt(3 * width)
 
 
-def distance_windows(queries, keys=None, shift=1, block=64, device=None):
+def distance_windows(
+    queries: int, keys: int | None = None, shift: int = 1, block: int = 64, device: torch.device | None = None
+) -> Tensor:
     """How far to the right of it the keys are that a query meets, for blocks of queries, from the farthest left on.
 
     keys: N*T unless given; shift: of how many keys one query takes the place
@@ -41,7 +45,7 @@ def distance_windows(queries, keys=None, shift=1, block=64, device=None):
     return columns - torch.arange(0, shift * count * size, shift * size, device=device)[:, None]
 
 
-def scores_by_distance(x, table, shift=1):
+def scores_by_distance(x: Tensor, table: Tensor, shift: int = 1) -> Tensor:
     """x_i · table[j - shift*i], for all i and j: half the products and half the memory of each distance for each i.
 
     x [B,H,Q,D], table [H,N,W,D]: of the distances in `distance_windows` -> [B,H,N,T,K], a view; N*T >= Q
@@ -57,12 +61,12 @@ def scores_by_distance(x, table, shift=1):
     return scores.as_strided((batch, heads, count, size, columns - first), strides, first)
 
 
-def gather_rows(table, rows):
+def gather_rows(table: Tensor, rows: Tensor) -> Tensor:
     """table [H,R,D], rows int64 [N,W] -> [H,N,W,D]"""
     return table.index_select(1, rows.flatten()).unflatten(1, rows.shape)
 
 
-def log_bucket(distance, buckets, furthest):
+def log_bucket(distance: Tensor, buckets: int, furthest: int) -> Tensor:
     """The near half of the buckets hold one distance each, the others ever more (He et al. 2021, DeBERTa V2).
 
     distance int64 of any shape, buckets int: to each side, furthest int: the distance of the last -> int64, signed
@@ -73,7 +77,7 @@ def log_bucket(distance, buckets, furthest):
     return torch.where(distance.abs() <= middle, distance, (far.ceil().long() + middle) * distance.sign())
 
 
-def in_blocks(scores):
+def in_blocks(scores: Tensor) -> Tensor:
     """[B,H,N,T,N*T] -> [B,H,N,T,N,T]"""
     return scores.unflatten(4, scores.shape[2:4])
 
@@ -86,7 +90,16 @@ class DisentangledAttention(nn.Module):
     the scale; 1 + the kinds unless given. Raises ValueError where heads do not divide the width.
     """
 
-    def __init__(self, d_model, n_heads, kinds, *, dropout=0.0, drop_distances=0.0, terms=None):
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        kinds: Sequence[str],
+        *,
+        dropout: float = 0.0,
+        drop_distances: float = 0.0,
+        terms: int | None = None,
+    ) -> None:
         super().__init__()
         if d_model % n_heads:
             raise ValueError(f"n_heads={n_heads} does not divide d_model={d_model}")
@@ -96,14 +109,14 @@ class DisentangledAttention(nn.Module):
         self.make_projections(d_model)
         self.o_proj = nn.Linear(d_model, d_model)
 
-    def make_projections(self, width):
+    def make_projections(self, width: int) -> None:
         """The layers from states, and from distances, to queries, keys and values."""
         self.qkv_proj = nn.Linear(width, 3 * width, bias=False)
         self.q_bias, self.v_bias = (nn.Parameter(torch.zeros(width)) for _ in range(2))
         self.k_distance = nn.Linear(width, width, bias=False) if "c2p" in self.kinds else None
         self.q_distance = nn.Linear(width, width) if "p2c" in self.kinds else None
 
-    def project_tokens(self, x, query_states):
+    def project_tokens(self, x: Tensor, query_states: Tensor | None) -> Sequence[Tensor]:
         """-> q (of `query_states`, where that is given), k, v [B,H,L,D]; a head's three stand side by side"""
         bias = torch.stack([self.q_bias, torch.zeros_like(self.q_bias), self.v_bias])  # [3,E]
         bias = bias.unflatten(1, (self.n_heads, -1)).transpose(0, 1).flatten()
@@ -112,16 +125,16 @@ class DisentangledAttention(nn.Module):
             q = split_heads(F.linear(query_states, self.qkv_proj.weight, bias), self.n_heads).chunk(3, -1)[0]
         return q, k, v
 
-    def project_distances(self, table):
+    def project_distances(self, table: Tensor) -> tuple[Any, ...]:
         """table [R,E] -> the distances' keys and queries [H,R,D], or None"""
-        both = (proj and split_heads(proj(table)[None], self.n_heads)[0] for proj in self.distance_projections())
+        both: Any = (proj and split_heads(proj(table)[None], self.n_heads)[0] for proj in self.distance_projections())
         return tuple(both)
 
-    def distance_projections(self):
+    def distance_projections(self) -> tuple[nn.Linear | None, nn.Linear | None]:
         """The two projections of distances, as keys and as queries; None for a kind of score that is not there."""
         return self.k_distance, self.q_distance
 
-    def bias(self, q, k, table, rows):
+    def bias(self, q: Tensor, k: Tensor, table: Tensor, rows: list[Tensor]) -> Tensor:
         """q (scaled), k [B,H,L,D], table [R,E], rows: which of them each window has, seen from query, from key [N,W]
         -> what distance adds to the scores [B,H,L,L]"""
         kr, qr = self.project_distances(self.drop_distances(table))
@@ -133,7 +146,7 @@ class DisentangledAttention(nn.Module):
             found.append(back.permute(0, 1, 4, 5, 2, 3))
         return sum(found[1:], found[0]).flatten(4).flatten(2, 3)[..., :length, :length]
 
-    def combine(self, q, k, v, mask, bias):
+    def combine(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
         """q scaled -> [B,H,L,D]; as it was published, a query that is padding sees all positions alike"""
         if bias is None or not bias.requires_grad:  # the fused kernel knows no gradient of a bias
             key_mask = None if mask is None else mask[:, None, None]
@@ -144,7 +157,7 @@ class DisentangledAttention(nn.Module):
         scores = q @ k.transpose(-2, -1)
         return self.weights(scores.add_(bias), mask) @ v
 
-    def weights(self, scores, mask):
+    def weights(self, scores: Tensor, mask: Tensor | None) -> Tensor:
         """Written into `scores`."""
         if tracing.recorder() is not None:
             tracing.note("scores", scores.clone())
@@ -155,7 +168,9 @@ class DisentangledAttention(nn.Module):
         tracing.note("weights", weights)
         return dropout(weights, self.dropout, self.training)
 
-    def forward(self, x, mask, table, rows, query_states=None):
+    def forward(
+        self, x: Tensor, mask: Tensor | None, table: Tensor, rows: list[Tensor], query_states: Tensor | None = None
+    ) -> Tensor:
         """x, query_states [B,L,E], mask bool [B,L] or None, table and rows as in `bias` -> [B,L,E]"""
         q, k, v = self.project_tokens(x, query_states)
         q = q * self.scale
@@ -166,11 +181,11 @@ class DisentangledAttention(nn.Module):
 class TalkingHeadsAttention(DisentangledAttention):
     """Heads are mixed, before the softmax and after it (Shazeer et al. 2020)."""
 
-    def __init__(self, d_model, n_heads, kinds, **how):
+    def __init__(self, d_model: Any, n_heads: Any, kinds: Any, **how: Any) -> None:
         super().__init__(d_model, n_heads, kinds, **how)
         self.logits_proj, self.weights_proj = (nn.Linear(n_heads, n_heads, bias=False) for _ in range(2))
 
-    def combine(self, q, k, v, mask, bias):
+    def combine(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Any:
         """As the parent's, through scores [B,H,L,L] that are held: the fused kernel cannot mix heads."""
         scores = q @ k.transpose(-2, -1)
         scores = torch.einsum("bhqk,gh->bgqk", scores if bias is None else scores + bias, self.logits_proj.weight)
@@ -180,22 +195,22 @@ class TalkingHeadsAttention(DisentangledAttention):
 class DisentangledAttentionV2(DisentangledAttention):
     """Queries, keys and values have a layer each (DeBERTa V2). shared: distances are projected by them, too."""
 
-    def __init__(self, d_model, n_heads, kinds, *, shared=False, **how):
+    def __init__(self, d_model: int, n_heads: int, kinds: Sequence[str], *, shared: bool = False, **how: Any) -> None:
         self.shared = shared
         super().__init__(d_model, n_heads, kinds, **how)
 
-    def make_projections(self, width):
+    def make_projections(self, width: int) -> None:
         """Three layers with biases; with `shared`, none for distances."""
         self.q_proj, self.k_proj, self.v_proj = (nn.Linear(width, width) for _ in range(3))
         own = () if self.shared else self.kinds
         self.k_distance = nn.Linear(width, width) if "c2p" in own else None
         self.q_distance = nn.Linear(width, width) if "p2c" in own else None
 
-    def project_tokens(self, x, query_states):
+    def project_tokens(self, x: Tensor, query_states: Tensor | None) -> Sequence[Tensor]:
         """As the parent's, and a head's queries, keys and values lie in layers of their own."""
         pairs = ((self.q_proj, x if query_states is None else query_states), (self.k_proj, x), (self.v_proj, x))
         return [split_heads(proj(states), self.n_heads) for proj, states in pairs]
 
-    def distance_projections(self):
+    def distance_projections(self) -> tuple[nn.Linear | None, nn.Linear | None]:
         """With `shared`, those of the states, also for a kind of score that is not there."""
         return (self.k_proj, self.q_proj) if self.shared else super().distance_projections()

@@ -4,14 +4,16 @@ On a CPU most of dropout's time goes into drawing: PyTorch's takes about 9 ns pe
 attention's forward pass; integers in bulk take 2. GPUs draw inside the kernel, so there PyTorch's own is used.
 """
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 BITS = 16
 
 
-def keep_mask(shape, p, device=None):
+def keep_mask(shape: tuple[int, ...], p: float, device: Any = None) -> Tensor:
     """bool of `shape`, True with probability 1 - p to the nearest 1/65536, from torch's global generator"""
     size = torch.Size(shape).numel()
     pairs = torch.empty((size + 1) // 2, dtype=torch.int32, device=device).random_(-(2**31), 2**31 - 1)
@@ -19,7 +21,7 @@ def keep_mask(shape, p, device=None):
     return draws >= round(p * 2**BITS) - 2 ** (BITS - 1)
 
 
-def dropout(x, p, training=True):
+def dropout(x: Tensor, p: float, training: bool = True) -> Tensor:
     """x with each element zero with probability p, the others divided by 1 - p; outside training x itself."""
     if not training or p == 0.0:
         return x
@@ -31,6 +33,6 @@ def dropout(x, p, training=True):
 class Dropout(nn.Dropout):
     """`nn.Dropout`, drawn faster."""
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """x of any shape; outside training x itself, not a copy."""
         return dropout(x, self.p, self.training)

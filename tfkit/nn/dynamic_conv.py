@@ -1,14 +1,16 @@
 """Convolutions whose kernel is made from what they read (Jiang et al. 2020, ConvBERT)."""
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from .attention import merge_heads, split_heads
 from .attention_kernel import attend
 
 
-def span_dynamic_conv(value, kernel_logits):
+def span_dynamic_conv(value: Tensor, kernel_logits: Tensor) -> Tensor:
     """A weighted sum of neighbours, with other weights at every position (Jiang et al. 2020, 3.2; Wu et al. 2019).
 
     value [B,L,D], kernel_logits [B,L,W], W odd -> [B,L,D] (or [...,L,D] and [...,L,W]); the weights of a position are
@@ -18,19 +20,20 @@ def span_dynamic_conv(value, kernel_logits):
     kernel = kernel_logits.softmax(-1)
     padded = F.pad(value, (0, 0, taps // 2, taps // 2))  # [...,L+W-1,D]
     # a few sums over the whole sequence: four times as fast as cutting out every span and multiplying matrices
-    return sum(kernel[..., w : w + 1] * padded[..., w : w + length, :] for w in range(taps))
+    near: Any = (kernel[..., w : w + 1] * padded[..., w : w + length, :] for w in range(taps))
+    return sum(near)
 
 
 class SeparableConv1d(nn.Module):
     """A summary of the span round each position: a convolution in each column, and then a mixture of the columns."""
 
-    def __init__(self, width, out, size):
+    def __init__(self, width: int, out: int, size: int) -> None:
         super().__init__()
         self.depthwise = nn.Conv1d(width, width, size, groups=width, padding=size // 2, bias=False)
         self.pointwise = nn.Conv1d(width, out, 1, bias=False)
         self.bias = nn.Parameter(torch.zeros(out, 1))
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """x [B,L,E] -> [B,L,A]"""
         near = self.depthwise(x.transpose(1, 2)).transpose(1, 2)
         return F.linear(near, self.pointwise.weight.squeeze(-1), self.bias.squeeze(-1))
@@ -42,7 +45,7 @@ class MixedAttention(nn.Module):
     conv_kernel_size: how far round, in all. Raises ValueError where it is even, or 2 * n_heads does not divide d_model.
     """
 
-    def __init__(self, d_model, n_heads, conv_kernel_size, dropout=0.0):
+    def __init__(self, d_model: int, n_heads: int, conv_kernel_size: int, dropout: float = 0.0) -> None:
         super().__init__()
         self.n_heads, self.dropout = n_heads, dropout
         if d_model % (2 * n_heads) or conv_kernel_size % 2 == 0:
@@ -54,7 +57,7 @@ class MixedAttention(nn.Module):
         self.kernel = nn.Linear(half, self.n_heads * conv_kernel_size)
         self.o_proj = nn.Linear(d_model, d_model)
 
-    def forward(self, x, *, mask=None):
+    def forward(self, x: Tensor, *, mask: Tensor | None = None) -> Tensor:
         """x [B,L,E], mask broadcastable to [B,H,L,L] -> [B,L,E]"""
         queries = self.q_proj(x)
         q, k, v, near, kernel = (

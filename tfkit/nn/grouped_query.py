@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -87,7 +89,7 @@ class GroupedQueryAttention(nn.Module):
             k, v = k.repeat_interleave(groups, dim=1), v.repeat_interleave(groups, dim=1)  # [B,H,K,D]
         if bias is not None and bias.size(-1) < k.size(2):  # a cache of fixed size: its empty places are masked
             bias = nn.functional.pad(bias, (0, k.size(2) - bias.size(-1)))
-        how = {"mask": mask, "bias": bias, "causal": causal, "scale": self.scale}
+        how: dict[str, Any] = {"mask": mask, "bias": bias, "causal": causal, "scale": self.scale}
         how |= {"softcap": self.softcap, "sinks": self.sinks}
         out = attend(q, k, v, **how, dropout=self.dropout if self.training else 0.0)
         return self.o_proj(merge_heads(out))

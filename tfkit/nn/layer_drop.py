@@ -1,5 +1,7 @@
 """LayerDrop (Fan et al. 2019, arXiv:1909.11556): a deep stack that learns to do without any one of its layers."""
 
+from typing import Any
+
 import torch
 from torch import nn
 
@@ -7,11 +9,11 @@ from torch import nn
 class LayerDrop(nn.ModuleList):
     """A list of layers. Who iterates over it in training misses each layer with probability `rate`."""
 
-    def __init__(self, layers, rate=0.0):
+    def __init__(self, layers: list[Any], rate: float = 0.0) -> None:
         super().__init__(layers)
         self.rate = rate
 
-    def __iter__(self):
+    def __iter__(self) -> Any:
         layers = super().__iter__()
         if not self.training or not self.rate:
             return layers

@@ -1,6 +1,6 @@
 """Low-rank adaptation (Hu et al. 2021, arXiv:2106.09685): a frozen layer, beside it two thin matrices."""
 
-from torch import nn
+from torch import Tensor, nn
 
 
 class LoRALinear(nn.Module):
@@ -10,7 +10,7 @@ class LoRALinear(nn.Module):
     and `b` [out,rank], zero, so that at first nothing changes; in base.weight's dtype and on its device.
     """
 
-    def __init__(self, base: nn.Linear, rank, alpha):
+    def __init__(self, base: nn.Linear, rank: int, alpha: float) -> None:
         super().__init__()
         self.base = base.requires_grad_(False)
         self.scale = alpha / rank
@@ -18,9 +18,9 @@ class LoRALinear(nn.Module):
         self.a = nn.Parameter(weight.new_zeros(rank, weight.size(1)).normal_(std=weight.size(1) ** -0.5))
         self.b = nn.Parameter(weight.new_zeros(weight.size(0), rank))
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return self.base(x) + self.scale * (x @ self.a.T @ self.b.T)
 
-    def merged(self):
+    def merged(self) -> Tensor:
         """-> [out,in]: the one weight that does the same as both, so that using it costs nothing. Changes nothing."""
         return self.base.weight + self.scale * (self.b @ self.a)

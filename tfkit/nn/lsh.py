@@ -1,7 +1,10 @@
 """Attention among those that a random hash puts together: near vectors get the same bucket (Kitaev et al. 2020)."""
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 from .. import tracing
 from .attention import scaled_dot_product_attention
@@ -12,7 +15,7 @@ from .sliding_window import concat_neighbours
 SELF_SCORE = -1e5  # the score of a position with itself: only where nothing else is there
 
 
-def lsh_buckets(vectors, rotations):
+def lsh_buckets(vectors: Tensor, rotations: Tensor) -> Tensor:
     """Which of 2R directions a vector is nearest to, after a random rotation (section 2 of the paper).
 
     vectors [B,L,D], rotations [D,R] -> int64 [B,L], from 0 to 2R - 1
@@ -21,7 +24,7 @@ def lsh_buckets(vectors, rotations):
     return torch.cat([turned, -turned], dim=-1).argmax(-1)
 
 
-def lsh_attention(qk, v, buckets):
+def lsh_attention(qk: Tensor, v: Tensor, buckets: Tensor) -> Tensor:
     """Causal attention within a bucket, where queries are their own keys, but of length one.
 
     qk, v [B,L,D], buckets int64 [B,L] -> [B,L,D]
@@ -41,31 +44,42 @@ class Permute(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx, x, order, inverse):
+    def forward(ctx: Any, x: Tensor, order: Tensor, inverse: Tensor) -> Tensor:
         """`ctx` keeps the inverse alone: no row of x."""
         ctx.save_for_backward(inverse)
         ctx.repeated = x.size(2) < order.size(2)
         return _rows(x, order)
 
     @staticmethod
-    def backward(ctx, grad):
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
         """The gradient in the order that the vectors came in."""
         grad = _rows(grad, *ctx.saved_tensors)
         return grad.sum(2, keepdim=True) if ctx.repeated else grad, None, None
 
 
-def _rows(x, at):
+def _rows(x: Tensor, at: Tensor) -> Tensor:
     """x [B,H,1 or R,L,D], at int64 [B,H,R,K] -> [B,H,R,K,D]"""
     sets = torch.arange(x[..., 0, 0].numel(), device=x.device).view(x.shape[:3] + (1,)) * x.size(3)
     return x.reshape(-1, x.size(-1)).index_select(0, (at + sets).flatten()).view(*at.shape, x.size(-1))
 
 
-def unit_keys(qk):
+def unit_keys(qk: Tensor) -> Tensor:
     """Queries as keys: of length one, as nearly as the published code has it."""
     return qk * (qk.square().mean(-1, keepdim=True) + 1e-6).rsqrt() * qk.size(-1) ** -0.5
 
 
-def hashed_attention(qk, v, buckets, *, chunk, before, after, real=None, causal=False, dropout=0.0):
+def hashed_attention(
+    qk: Tensor,
+    v: Tensor,
+    buckets: Tensor,
+    *,
+    chunk: int,
+    before: int,
+    after: int,
+    real: Tensor | None = None,
+    causal: bool = False,
+    dropout: float = 0.0,
+) -> Tensor:
     """Sort by bucket, cut into chunks, and let each see itself and its neighbours; in each round of hashing anew.
 
     qk, v [B,H,L,D], buckets int64 [B,H,R,L], L a multiple of chunk, real bool [B,L] or None: keys that count
@@ -94,7 +108,7 @@ def hashed_attention(qk, v, buckets, *, chunk, before, after, real=None, causal=
     return (out * weight.softmax(2)).sum(2)
 
 
-def trace_hashed(buckets, order, at, near, before, after):
+def trace_hashed(buckets: Any, order: Any, at: Any, near: Any, before: Any, after: Any) -> Any:
     """For whoever traces: where sorted queries [·,N,W] and keys [·,N,K] stand, and which share a bucket"""
     rounds = torch.arange(buckets.size(2), device=buckets.device)[:, None] * (int(buckets.max()) + 1)
     found = (buckets + rounds).gather(-1, order).view(at.shape)
@@ -105,7 +119,7 @@ def trace_hashed(buckets, order, at, near, before, after):
     tracing.note("buckets", buckets)
 
 
-def trace_rounds(scores, order, inverse):
+def trace_rounds(scores: Tensor, order: Any, inverse: Any) -> Any:
     """What each round's weights come to in the end: scores [·,N,W,K] -> weights that sum to 1 over all rounds"""
     sums = scores.logsumexp(-1).view(order.shape).gather(-1, inverse)  # [B,H,R,L], in the order of the text
     total = sums.logsumexp(2, keepdim=True).expand_as(order).gather(-1, order).view(scores.shape[:-1])
@@ -114,7 +128,7 @@ def trace_rounds(scores, order, inverse):
     tracing.note("weights", (scores - total[..., None]).exp())
 
 
-def shared_bias(at, near, real, causal, dtype):
+def shared_bias(at: Tensor, near: Tensor, real: Tensor | None, causal: bool, dtype: torch.dtype) -> Tensor:
     """What to add to the scores of queries that are their own keys: itself last, and what is hidden never.
 
     at [...,Q] and near [...,K]: where queries and keys stand; real bool [...,K] or None -> [...,Q,K]
@@ -129,14 +143,14 @@ def shared_bias(at, near, real, causal, dtype):
     return bias
 
 
-def attend_with_logsumexp(q, k, v, bias, dropout=0.0):
+def attend_with_logsumexp(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, dropout: float = 0.0) -> tuple[Tensor, Tensor]:
     """Attention, and how much it weighs against that of other rounds -> [...,Q,D], log of the sum [...,Q,1]"""
     sets = [x.expand(*k.shape[:-2], *x.shape[-2:]).flatten(0, -3) for x in (bias, q, k.transpose(-2, -1))]
     scores = torch.baddbmm(*sets).view(*k.shape[:-2], q.size(-2), k.size(-2))
     return drop(scores.softmax(-1), dropout) @ v, scores.logsumexp(-1, keepdim=True)
 
 
-def bucket_neighbours(buckets, chunk, before, after):
+def bucket_neighbours(buckets: Tensor, chunk: int, before: int, after: int) -> Tensor:
     """Who the last position sees, once all are sorted and cut into chunks: buckets [B,H,R,T] -> int64 [B,H,R,K]"""
     order = buckets.argsort(dim=-1, stable=True)
     place = (buckets <= buckets[..., -1:]).sum(-1, keepdim=True) - 1  # the last one stands last in its bucket
@@ -145,7 +159,7 @@ def bucket_neighbours(buckets, chunk, before, after):
     return order.gather(-1, window % buckets.size(-1))
 
 
-def attend_last_query(qk, keys, values, at, real=None):
+def attend_last_query(qk: Tensor, keys: Tensor, values: Tensor, at: Tensor, real: Tensor | None = None) -> Tensor:
     """The last position over the keys `at`, several rounds put together.
 
     qk [B,H,1,D], keys (queries as they were) and values [B,H,T,D], at int64 [B,H,R,K], real bool [B,T] -> [B,H,1,D]

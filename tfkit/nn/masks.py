@@ -1,9 +1,10 @@
 """Who may look at whom. A mask is boolean, True = may attend, and broadcasts to the scores [B,H,Q,K]."""
 
 import torch
+from torch import Tensor
 
 
-def causal_mask(length):
+def causal_mask(length: int) -> Tensor:
     """Position i may attend to position j if j comes no later than i.
 
     length int -> bool [L,L]
@@ -11,7 +12,7 @@ def causal_mask(length):
     return torch.ones(length, length, dtype=torch.bool).tril()
 
 
-def padding_mask(ids, pad_id):
+def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
     """Every position may attend to every real token, and none may attend to padding.
 
     ids [B,S] -> bool [B,1,1,S], which broadcasts over heads and queries
@@ -19,7 +20,7 @@ def padding_mask(ids, pad_id):
     return (ids != pad_id)[:, None, None, :]
 
 
-def decoder_mask(ids, pad_id):
+def decoder_mask(ids: Tensor, pad_id: int) -> Tensor:
     """Both at once: neither the future nor padding. Only key columns are hidden; query rows are left alone.
 
     ids [B,T] -> bool [B,1,T,T]
@@ -27,7 +28,7 @@ def decoder_mask(ids, pad_id):
     return causal_mask(ids.size(1)).to(ids.device) & padding_mask(ids, pad_id)
 
 
-def prefix_lm_mask(prefix_lengths, length):
+def prefix_lm_mask(prefix_lengths: Tensor, length: int) -> Tensor:
     """A text whose beginning is read in both directions, and whose rest is written from left to right.
 
     prefix_lengths int64 [B], each from 0 to length; length int -> bool [B,1,L,L], which broadcasts over heads: the
@@ -39,7 +40,7 @@ def prefix_lm_mask(prefix_lengths, length):
     return (causal | prefix[:, None, :])[:, None]
 
 
-def masked_softmax(scores, mask):
+def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
     """Softmax over the keys that a query may attend to; the others get exactly zero.
 
     scores [...,Q,K], mask bool, broadcastable to it, True = may attend -> weights [...,Q,K]

@@ -1,11 +1,12 @@
 """Reading on where the last segment ended (Dai et al. 2019, arXiv:1901.02860, 3.2), by hand; fast in `relative`."""
 
 import torch
+from torch import Tensor
 
 from .attention import merge_heads, scaled_dot_product_attention, split_heads
 
 
-def memory_attention(x, memory, w_q, w_k, w_v, n_heads):
+def memory_attention(x: Tensor, memory: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, n_heads: int) -> Tensor:
     """Self-attention over an earlier segment too: its states are keys and values, but nobody asks from there.
 
     x [B,L,E], memory [B,M,E] (M may be 0), w_q, w_k, w_v [E,E] -> [B,L,E]

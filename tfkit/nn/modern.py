@@ -3,15 +3,17 @@
 The models use faster forms of the same: `rms_norm`, `feed_forward`, `rope`, `grouped_query`, `experts`.
 """
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from .attention import merge_heads, scaled_dot_product_attention, split_heads
 from .masks import masked_softmax
 
 
-def rms_norm(x, weight, eps=1e-6):
+def rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Any:
     """Divide each vector by its root mean square (Zhang and Sennrich 2019): no mean is subtracted, no bias added.
 
     x [...,E], weight [E] -> [...,E] in x's dtype; the mean is taken in float32 or better
@@ -27,17 +29,17 @@ class SwiGLU(nn.Module):
     Submodules gate, up: nn.Linear(d_model, d_ff), down: nn.Linear(d_ff, d_model), all without bias.
     """
 
-    def __init__(self, d_model, d_ff):
+    def __init__(self, d_model: Any, d_ff: Any) -> None:
         super().__init__()
         self.gate = nn.Linear(d_model, d_ff, bias=False)
         self.up = nn.Linear(d_model, d_ff, bias=False)
         self.down = nn.Linear(d_ff, d_model, bias=False)
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Any:
         return self.down(F.silu(self.gate(x)) * self.up(x))
 
 
-def apply_rotary_halves(x, positions, base=10000.0):
+def apply_rotary_halves(x: Tensor, positions: Tensor, base: float = 10000.0) -> Any:
     """Rotary positions (Su et al. 2021) with columns i and i + D/2 as a pair, as in Hugging Face's LLaMA files.
 
     x [...,L,D], D even, positions int64 [L], in any order -> [...,L,D]: pair i turned by position * base ** (-2i/D),
@@ -59,7 +61,7 @@ class GroupedQueryAttention(nn.Module):
     key-value head h // (n_heads / n_kv_heads). x [B,L,E], mask bool, broadcastable to [B,H,L,L], or None -> [B,L,E]
     """
 
-    def __init__(self, d_model, n_heads, n_kv_heads):
+    def __init__(self, d_model: Any, n_heads: Any, n_kv_heads: Any) -> None:
         super().__init__()
         self.n_heads, self.n_kv_heads = n_heads, n_kv_heads
         width = d_model // n_heads
@@ -68,7 +70,7 @@ class GroupedQueryAttention(nn.Module):
         self.v_proj = nn.Linear(d_model, n_kv_heads * width, bias=False)
         self.o_proj = nn.Linear(d_model, d_model, bias=False)
 
-    def forward(self, x, mask=None):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
         group = self.n_heads // self.n_kv_heads
         q = split_heads(self.q_proj(x), self.n_heads)
         k = split_heads(self.k_proj(x), self.n_kv_heads).repeat_interleave(group, dim=1)
@@ -77,7 +79,7 @@ class GroupedQueryAttention(nn.Module):
         return self.o_proj(merge_heads(output))
 
 
-def sink_mask(length, window, sinks):
+def sink_mask(length: int, window: int, sinks: int) -> Tensor:
     """A sliding window that always keeps the first tokens in sight (Xiao et al. 2023, attention sinks).
 
     -> bool [L,L], on the default device: query i sees key j <= i if i - j < window or j < sinks
@@ -87,7 +89,7 @@ def sink_mask(length, window, sinks):
     return (distance >= 0) & ((distance < window) | (place < sinks))
 
 
-def route(logits, k):
+def route(logits: Tensor, k: Any) -> Any:
     """Send each token to its k best experts (Shazeer et al. 2017).
 
     logits [N,X] -> (weights [N,k], experts int64 [N,k]), largest first; weights are the softmax over those k logits
@@ -102,13 +104,13 @@ class MixtureOfExperts(nn.Module):
     Submodules router: nn.Linear(d_model, n_experts) without bias, experts: nn.ModuleList of SwiGLU(d_model, d_ff).
     """
 
-    def __init__(self, d_model, d_ff, n_experts, k):
+    def __init__(self, d_model: Any, d_ff: Any, n_experts: Any, k: Any) -> None:
         super().__init__()
         self.k = k
         self.router = nn.Linear(d_model, n_experts, bias=False)
         self.experts = nn.ModuleList(SwiGLU(d_model, d_ff) for _ in range(n_experts))
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Any:
         tokens = x.flatten(0, 1)  # [N,E]
         weights, chosen = route(self.router(tokens), self.k)
         out = torch.zeros_like(tokens)
@@ -118,7 +120,7 @@ class MixtureOfExperts(nn.Module):
         return out.view_as(x)
 
 
-def balance_loss(logits, k):
+def balance_loss(logits: Tensor, k: Any) -> Any:
     """What keeps all experts busy (Fedus et al. 2021, eq. 4-6): X * sum over experts of (share of choices) * (mean
     probability). The gradient goes through the probabilities alone.
 
@@ -130,7 +132,7 @@ def balance_loss(logits, k):
     return experts * (shares * logits.softmax(-1).mean(0)).sum()
 
 
-def latent_attention(q, c, w_k, w_v, mask=None):
+def latent_attention(q: Tensor, c: Any, w_k: Any, w_v: Any, mask: Tensor | None = None) -> Any:
     """Attention over keys and values that are unpacked from one small vector a token (DeepSeek-AI 2024, MLA).
 
     q [B,H,Q,D], c [B,K,R], w_k [H,R,D], w_v [H,R,Dv], mask bool, broadcastable to [B,H,Q,K], or None -> [B,H,Q,Dv].

@@ -1,9 +1,12 @@
 """Pictures among words: a region's features as one more token (Kiela et al. 2019, arXiv:1909.02950)."""
 
 import torch
+from torch import Tensor
 
 
-def multimodal_inputs(image_features, text_embeddings, w, b, segment, position):
+def multimodal_inputs(
+    image_features: Tensor, text_embeddings: Tensor, w: Tensor, b: Tensor, segment: Tensor, position: Tensor
+) -> Tensor:
     """A sequence whose first N tokens are image regions: segment 0, then the text: segment 1.
 
     image_features [B,N,F], text_embeddings [B,S,E], w [F,E] and b [E]: into the words' space, segment [2,E],

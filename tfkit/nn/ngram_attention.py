@@ -1,12 +1,14 @@
 """N-stream self-attention (Qi et al. 2020, arXiv:2001.04063, 3.2): one stream reads words, n others predict.
 
 A predicting query looks at the main stream's keys and at one more, its own; a bias by bucket of distance is computed
+from typing import Any
 from the query, which stands one place further on than the main stream's of the same row.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -48,7 +50,17 @@ class NgramContext:
         )
 
 
-def make_ngram_context(x, n, past, keys, mask, *, buckets, max_distance, paired=True):
+def make_ngram_context(
+    x: Tensor,
+    n: int,
+    past: Any,
+    keys: int,
+    mask: Tensor | None,
+    *,
+    buckets: int,
+    max_distance: int,
+    paired: bool = True,
+) -> NgramContext:
     """x [B,T,E]: the new words; past: how many came before, as of `places`; keys: how many there may be; mask: bool
     [B,·] or None.
 
@@ -69,7 +81,7 @@ def make_ngram_context(x, n, past, keys, mask, *, buckets, max_distance, paired=
     return NgramContext(n, paired, table, main, F.pad(predicting, (0, 1)), own_scores)
 
 
-def scores_by_key(scores, table, width):
+def scores_by_key(scores: Tensor, table: Tensor, width: int) -> Tensor:
     """scores [...,T,buckets] -> [...,T,width]: by distance, each row one further right than the last: by key.
 
     All that is beyond the table is in the last bucket. What lies in a row's future holds anything.
@@ -108,7 +120,7 @@ class NgramAttention(Projections):
             out.append(self.attend_streams(*own, main_k[:, :, :keys], main_v[:, :, :keys], part))
         return self.o_proj(torch.cat(out, 3).flatten(2, 3).transpose(1, 2).flatten(2))
 
-    def bucket_scores(self, scores, paired):
+    def bucket_scores(self, scores: Tensor, paired: bool) -> Tensor:
         """scores [B,1+N,T,buckets·H] -> [B,H,1+N,T,buckets]"""
         scores = scores.unflatten(-1, (-1, self.n_heads)).permute(0, 4, 1, 2, 3)
         if paired:
@@ -117,7 +129,9 @@ class NgramAttention(Projections):
         batch, new, n, heads, buckets = others.shape
         return torch.cat([scores[:, :, :1], others.reshape(batch, n, heads, new, buckets).transpose(1, 2)], 2)
 
-    def attend_streams(self, q, own_k, own_v, scores, k, v, context):
+    def attend_streams(
+        self, q: Tensor, own_k: Tensor, own_v: Tensor, scores: Tensor, k: Tensor, v: Tensor, context: NgramContext
+    ) -> Tensor:
         """q, own_k, own_v [B,H,1+N,T,D], scores [B,H,1+N,T,buckets], k, v [B,H,K,D] -> [B,H,1+N,T,D]
 
         All predicting queries at once: softmax sees differences only, so each row is taken relative to its query's own

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from .attention import merge_heads, split_heads
 from .attention_kernel import attend
@@ -29,7 +29,9 @@ class PooledAttention(nn.Module):
     each.
     """
 
-    def __init__(self, d_model, n_heads, d_head, *, dropout=0.0, separate_cls=True):
+    def __init__(
+        self, d_model: int, n_heads: int, d_head: int, *, dropout: float = 0.0, separate_cls: bool = True
+    ) -> None:
         super().__init__()
         inner = n_heads * d_head
         self.n_heads, self.scale, self.dropout, self.separate_cls = n_heads, d_head**-0.5, dropout, separate_cls
@@ -43,7 +45,7 @@ class PooledAttention(nn.Module):
         self.position_kernel = nn.Parameter(0.1 * torch.rand(d_model, n_heads, d_head))
         self.segment_embed = nn.Parameter(0.1 * torch.rand(2, n_heads, d_head))  # another sentence, the same
 
-    def bias(self, q, context):
+    def bias(self, q: Tensor, context: PoolingContext) -> Tensor:
         """q [B,H,Q,D] -> scaled scores by distance and sentence [B,H,Q,K], but for what is the same for all keys"""
         length = q.size(2)
         real = (torch.arange(length, device=q.device) > 0)[:, None] if self.separate_cls else 1
@@ -67,7 +69,7 @@ class PooledAttention(nn.Module):
             return position_scores
         return position_scores.addcmul((same - other)[..., None], context.same[:, None].to(position_scores.dtype))
 
-    def forward(self, x, memory, context):
+    def forward(self, x: Tensor, memory: Tensor, context: PoolingContext) -> Tensor:
         """x [B,Q,E], memory [B,K,E] -> [B,Q,E]"""
         q, k, v = (split_heads(y, self.n_heads) for y in (self.q_proj(x), self.k_proj(memory), self.v_proj(memory)))
         dropout = self.dropout if self.training else 0.0

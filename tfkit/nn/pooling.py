@@ -1,9 +1,10 @@
 """Shorter sequences: neighbours averaged (Dai et al. 2020, Funnel-Transformer)."""
 
 import torch.nn.functional as F
+from torch import Tensor
 
 
-def pool_sequence(x, mask):
+def pool_sequence(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     """Half as many positions: each is the mean of a pair, of those of the two that are real (Dai et al. 2020, 2.2).
 
     x [B,L,E], mask bool [B,L], True = a real token -> (x [B,ceil(L/2),E], mask bool [B,ceil(L/2)])

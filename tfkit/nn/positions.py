@@ -3,9 +3,10 @@
 import math
 
 import torch
+from torch import Tensor
 
 
-def position_range(past, count, device=None):
+def position_range(past: Tensor | int, count: int, device: torch.device | None = None) -> Tensor:
     """The `count` positions that come after `past` others, an int or a tensor int64 [] -> int64 [count]
 
     A tensor is for graphs that are the same at every step: see `StaticCache`."""
@@ -14,12 +15,12 @@ def position_range(past, count, device=None):
     return past + torch.arange(count, device=device)
 
 
-def table_slice(table, past, count):
+def table_slice(table: Tensor, past: Tensor | int, count: int) -> Tensor:
     """Those rows of a table [L,E], `past` as of `places` -> [count,E]; of an int, a view."""
     return table[past : past + count] if isinstance(past, int) else table[position_range(past, count, table.device)]
 
 
-def sinusoidal_positions(length, dim):
+def sinusoidal_positions(length: int, dim: int) -> Tensor:
     """A wave per pair of columns, from fast to slow (Vaswani et al. 2017, 3.5): even columns sin, odd columns cos.
 
     table[p, 2i] = sin(p / 10000^(2i/dim)), table[p, 2i+1] = cos(p / 10000^(2i/dim))
@@ -32,13 +33,13 @@ def sinusoidal_positions(length, dim):
     return table.reshape(length, dim).to(torch.get_default_dtype())
 
 
-def sines_then_cosines(length, dim):
+def sines_then_cosines(length: int, dim: int) -> Tensor:
     """The waves of `sinusoidal_positions`, sines left, cosines right, as Marian has them -> [L,dim]"""
     table = sinusoidal_positions(length, dim)
     return torch.cat([table[:, 0::2], table[:, 1::2]], 1)
 
 
-def apply_rotary(x, positions, base=10000.0):
+def apply_rotary(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
     """Turn each pair of columns (0,1), (2,3), … by an angle that grows with the position (Su et al. 2021; GPT-J).
 
     x [...,L,D] with D even, positions [L] -> [...,L,D]. Products of two rotated vectors depend on their distance only.
@@ -53,7 +54,7 @@ def apply_rotary(x, positions, base=10000.0):
     return turned.flatten(-2).to(x.dtype)
 
 
-def relative_bucket(relative_position, bidirectional, num_buckets, max_distance):
+def relative_bucket(relative_position: Tensor, bidirectional: bool, num_buckets: int, max_distance: int) -> Tensor:
     """The bucket of a distance: near ones each have their own, far ones share, ever more (Raffel et al. 2020).
 
     relative_position = key - query, int64 of any shape -> int64 of the same shape
@@ -61,7 +62,7 @@ def relative_bucket(relative_position, bidirectional, num_buckets, max_distance)
     e + floor(ln(d / e) / ln(max_distance / e) * (n - e)), at most n - 1. bidirectional: n is half of num_buckets, and
     the other half, behind these, is for what is ahead. Otherwise (a decoder) the future is in the bucket of distance 0.
     """
-    first = 0
+    first: Tensor | int = 0
     distance = -relative_position
     if bidirectional:  # half of the buckets for each side
         num_buckets //= 2
@@ -74,7 +75,7 @@ def relative_bucket(relative_position, bidirectional, num_buckets, max_distance)
     return first + torch.where(distance < exact, distance, far)
 
 
-def relative_shift(scores):
+def relative_shift(scores: Tensor) -> Tensor:
     """Align scores by distance into scores by position: row i moves left by Q-1-i (Dai et al. 2019, appendix B).
 
     scores [B,H,Q,R], R >= Q -> [B,H,Q,R]; what is beyond the causal part is left undefined
@@ -84,7 +85,7 @@ def relative_shift(scores):
     return padded.reshape(batch, heads, r + 1, q)[:, :, 1:].reshape(batch, heads, q, r)
 
 
-def axial_positions(e1, e2):
+def axial_positions(e1: Tensor, e2: Tensor) -> Tensor:
     """A big table as the product of two small ones (Kitaev et al. 2020): position j is e1[j % l1] beside e2[j // l1].
 
     e1 [l1,d1], e2 [l2,d2] -> [l1*l2,d1+d2]

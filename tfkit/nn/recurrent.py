@@ -1,9 +1,10 @@
 """Recurrence, and the attention that was first added to it (Bahdanau et al. 2015, Luong et al. 2015)."""
 
 import torch
+from torch import Tensor
 
 
-def rnn_cell(x, h, w_x, w_h, b):
+def rnn_cell(x: Tensor, h: Tensor, w_x: Tensor, w_h: Tensor, b: Tensor) -> Tensor:
     """One step of a plain recurrent network (Elman 1990): the next hidden state from the input and the last state.
 
     x [B,E], h [B,H], w_x [E,H], w_h [H,H], b [H] -> [B,H], which is tanh(x w_x + h w_h + b)
@@ -11,7 +12,7 @@ def rnn_cell(x, h, w_x, w_h, b):
     return torch.tanh(x @ w_x + h @ w_h + b)
 
 
-def rnn_encode(x, w_x, w_h, b):
+def rnn_encode(x: Tensor, w_x: Tensor, w_h: Tensor, b: Tensor) -> Tensor:
     """Run the cell over a whole sentence, starting from a state of zeros, and keep every hidden state.
 
     x [B,S,E], w_x [E,H], w_h [H,H], b [H] -> [B,S,H]
@@ -24,7 +25,7 @@ def rnn_encode(x, w_x, w_h, b):
     return torch.stack(states, dim=1)
 
 
-def attend(query, keys, mask):
+def attend(query: Tensor, keys: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     """Unscaled dot-product attention of one decoder state over all encoder states (Luong et al. 2015).
 
     query [B,H], keys [B,S,H], mask bool [B,S], True = may attend -> (context [B,H], weights [B,S])

@@ -19,7 +19,7 @@ from .cache import Cache
 from .positions import relative_shift
 
 
-def relative_scores(q, k, r, u, v):
+def relative_scores(q: Tensor, k: Tensor, r: Tensor, u: Tensor, v: Tensor) -> Tensor:
     """Scores as the paper writes them, each term a product: what the query asks of a word, and of its distance.
 
     q [B,H,Q,D], the last Q of the K positions, k [B,H,K,D]; r [H,K,D]: r[:, j] stands for the distance K-1-j; u and v
@@ -30,7 +30,7 @@ def relative_scores(q, k, r, u, v):
     return (content_bias + position_bias) / math.sqrt(q.size(-1))
 
 
-def sinusoidal_distances(distances, dim, like):
+def sinusoidal_distances(distances: Tensor, dim: int, like: Tensor) -> Tensor:
     """A wave per distance, sines beside cosines: distances [R] -> [R,dim], of the dtype and device of `like`."""
     wide = torch.promote_types(like.dtype, torch.float32)  # an angle of 1000 has no digits left in half precision
     speed = 10000.0 ** (-torch.arange(0, dim, 2, dtype=wide, device=like.device) / dim)
@@ -38,7 +38,7 @@ def sinusoidal_distances(distances, dim, like):
     return torch.cat([angle.sin(), angle.cos()], dim=-1).to(like.dtype)
 
 
-def skew(scores, batch, keys):
+def skew(scores: Tensor, batch: int, keys: int) -> Tensor:
     """Scores by distance, from far to near, as scores by position: a view. `relative_shift` is the same with copies.
 
     scores [H,B*Q,R], a tensor of its own and no view, R > keys -> [B,H,Q,keys]; its element [i,j] is theirs
@@ -51,7 +51,7 @@ def skew(scores, batch, keys):
     return scores.as_strided((batch, heads, queries, keys), strides, queries - 1)
 
 
-def causal_relative_bias(queries, keys, reach, like):
+def causal_relative_bias(queries: int, keys: int, reach: int, like: Tensor) -> Tensor:
     """What a causal query may not see, to be added to the scores by distance: R = keys + 1, the last one the future.
 
     reach: how many of the nearest positions each query sees, itself included -> [Q,R], -inf where it may not look
@@ -76,7 +76,7 @@ class RelativeScores(Projections):
         self.content_bias, self.position_bias = (nn.Parameter(torch.zeros(n_heads, inner // n_heads)) for _ in range(2))
         self.scale = (inner // n_heads) ** -0.5
 
-    def position_keys(self, position_encodings, cache=None):
+    def position_keys(self, position_encodings: Tensor, cache: Cache | None = None) -> Tensor:
         """position_encodings [R,E], from far to near -> keys of the distances [H,D,R]; a cache keeps those that reach
         farthest."""
         cached_keys = None if cache is None else cache.constants.get(self)
@@ -88,11 +88,11 @@ class RelativeScores(Projections):
             cache.constants[self] = cached_keys
         return cached_keys[:, :, cached_keys.size(2) - len(position_encodings) :]
 
-    def add_head_bias(self, q, bias):
+    def add_head_bias(self, q: Tensor, bias: Tensor) -> Tensor:
         """q [B,H,Q,D] with the head's bias of [H,D]; the heads of q may be cut into blocks of queries, one by one"""
         return q + bias.repeat_interleave(q.size(1) // self.n_heads, dim=0)[:, None]
 
-    def distance_bias(self, q, position_keys, keys, causal_bias=None):
+    def distance_bias(self, q: Tensor, position_keys: Tensor, keys: int, causal_bias: Tensor | None = None) -> Tensor:
         """q [B,H,Q,D], position_keys [H,D,R], causal_bias [1,B*Q,R] or None -> scaled scores [B,H,Q,keys], a view of
         [H,B*Q,R]"""
         rows = (self.add_head_bias(q, self.position_bias) * self.scale).transpose(0, 1).flatten(1, 2)
@@ -101,7 +101,7 @@ class RelativeScores(Projections):
         )
         return skew(scores, len(q), keys)
 
-    def attend_with_bias(self, q, k, v, bias, mask=None):
+    def attend_with_bias(self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor, mask: Tensor | None = None) -> Tensor:
         """q [B,H,Q,D], k, v [B,H,K,D], bias [B,H,Q,K], mask bool, broadcastable to it, or None -> [B,Q,E]"""
         q = self.add_head_bias(q, self.content_bias)
         out = attend(q, k, v, mask=mask, bias=bias, scale=self.scale, dropout=self.dropout_now())
@@ -144,7 +144,7 @@ class RelativeAttention(RelativeScores):
         return self.attend_with_bias(q, k, v, bias, mask)
 
 
-def pad_keys(part, first, size):
+def pad_keys(part: Tensor, first: Tensor, size: int) -> Tensor:
     """part [B,H,K,D], with `first` [B,H,1,D] before it as often as it takes -> [B,H,size,D]"""
     lacking = size - part.size(2)
     return torch.cat([first.expand(-1, -1, lacking, -1), part], dim=2) if lacking else part

@@ -3,6 +3,8 @@ arXiv:2009.13658): what BERT's configurations call relative_key and relative_key
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -32,7 +34,7 @@ class RelativeKeyAttention(Projections):
         self.causal, self.use_keys = causal, use_keys
         self.distances = nn.Embedding(2 * max_distance - 1, d_model // n_heads)
 
-    def distance_scores(self, q, k, past):
+    def distance_scores(self, q: Tensor, k: Any, past: Any) -> Any:
         """q [B,H,Q,D] of the positions after `past` others, k [B,H,K,D] -> scaled scores [B,H,Q,K]"""
         middle = self.distances.num_embeddings // 2
         at = position_range(past, q.size(2), q.device)[:, None] - torch.arange(k.size(2), device=q.device)

@@ -4,12 +4,13 @@ Its tensors have the names that torchvision's checkpoints use; the last layer, w
 """
 
 from itertools import pairwise
+from typing import Any
 
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 
-def conv(inner, outer, size, stride=1):
+def conv(inner: Any, outer: Any, size: Any, stride: int = 1) -> Any:
     """A convolution without bias that keeps the size of the picture, divided by the stride."""
     return nn.Conv2d(inner, outer, size, stride, padding=size // 2, bias=False)
 
@@ -18,7 +19,7 @@ class ResidualBlock(nn.Module):
     """x + f(x); f is three convolutions, the middle one narrow ("bottleneck"), or two. Where the shape changes, x goes
     through one of its own. The step of 2 is in the 3×3 convolution, as it is in the weights that people have."""
 
-    def __init__(self, inner, width, stride, bottleneck):
+    def __init__(self, inner: Any, width: Any, stride: Any, bottleneck: Any) -> None:
         super().__init__()
         outer = 4 * width if bottleneck else width
         shapes = [(inner, width, 1, 1), (width, width, 3, stride), (width, outer, 1, 1)]
@@ -31,7 +32,7 @@ class ResidualBlock(nn.Module):
         if stride > 1 or inner != outer:
             self.downsample = nn.Sequential(conv(inner, outer, 1, stride), nn.BatchNorm2d(outer))
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Any:
         """x [B,C,H,W] -> [B,C',H/stride,W/stride], rounded up"""
         y = x
         for place in range(1, self.depth + 1):
@@ -44,7 +45,9 @@ class ResNet(nn.Module):
     """blocks: of each of the four stages; (3, 4, 6, 3) with bottleneck is ResNet-50, (3, 8, 36, 3) ResNet-152, and
     (2, 2, 2, 2) without it ResNet-18. regions: rows and columns of the grid that the picture is averaged over."""
 
-    def __init__(self, blocks=(3, 4, 6, 3), width=64, bottleneck=True, regions=(3, 1)):
+    def __init__(
+        self, blocks: tuple[int, ...] = (3, 4, 6, 3), width: int = 64, bottleneck: bool = True, regions: Any = (3, 1)
+    ) -> None:
         super().__init__()
         self.regions = tuple(regions)
         self.conv1, self.bn1 = conv(3, width, 7, 2), nn.BatchNorm2d(width)
@@ -57,7 +60,7 @@ class ResNet(nn.Module):
             self.add_module(f"layer{stage + 1}", nn.Sequential(*made))
         self.width = widths[-1]
 
-    def forward(self, images):
+    def forward(self, images: Any) -> Any:
         """images [B,3,H,W] -> [B,N,F]: a vector for each region, row by row"""
         if images.dim() != 4 or images.size(1) != 3:
             raise ValueError(f"pictures must be [B,3,H,W]; got {list(images.shape)}")

@@ -1,9 +1,10 @@
 """Layers that need not remember what went in, as it can be computed from what came out (Gomez et al. 2017)."""
 
 from contextlib import contextmanager
+from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 
 class ReversibleBlock(nn.Module):
@@ -12,22 +13,22 @@ class ReversibleBlock(nn.Module):
     Submodules f and g, the same shape out as in.
     """
 
-    def __init__(self, f, g):
+    def __init__(self, f: Any, g: Any) -> None:
         super().__init__()
         self.f, self.g = f, g
 
-    def forward(self, x1, x2):
+    def forward(self, x1: Tensor, x2: Tensor) -> tuple[Tensor, Tensor]:
         """x1, x2 of one shape -> y1 = x1 + f(x2), y2 = x2 + g(y1)"""
         y1 = x1 + self.f(x2)
         return y1, x2 + self.g(y1)
 
-    def inverse(self, y1, y2):
+    def inverse(self, y1: Tensor, y2: Tensor) -> tuple[Tensor, Tensor]:
         """-> the x1, x2 that gave y1, y2: the same steps backwards"""
         x2 = y2 - self.g(y1)
         return y1 - self.f(x2), x2
 
 
-def reversible(blocks, x1, x2, context=()):
+def reversible(blocks: Any, x1: Tensor, x2: Tensor, context: tuple[Any, ...] = ()) -> tuple[Tensor, Tensor]:
     """Through a ModuleList of `ReversibleBlock`s, in memory that does not grow with their number, in training too.
 
     x1, x2 of one shape; context: what each f is given besides -> y1, y2. The way back computes the inputs of each block
@@ -43,7 +44,9 @@ def reversible(blocks, x1, x2, context=()):
 
 class _Reversible(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, blocks, context, x1, x2, *weights):
+    def forward(
+        ctx: Any, blocks: Any, context: tuple[Any, ...], x1: Tensor, x2: Tensor, *weights: Any
+    ) -> tuple[Tensor, Tensor]:
         """Keeps the last x1, x2 and where the random numbers stood before each half; nothing of each block."""
         ctx.blocks, ctx.context, ctx.weights, ctx.draws = blocks, context, weights, []
         kind = x1.device.type
@@ -58,10 +61,10 @@ class _Reversible(torch.autograd.Function):
         return x1, x2
 
     @staticmethod
-    def backward(ctx, d1, d2):
+    def backward(ctx: Any, d1: Tensor, d2: Tensor) -> tuple[Tensor | None, ...]:
         """From the last block to the first: a block's inputs, computed again, give its gradients and are dropped."""
         y1, y2 = ctx.saved_tensors
-        grads: dict[nn.Parameter, torch.Tensor] = {}
+        grads: dict[Tensor, Tensor] = {}
         for block in reversed(ctx.blocks):
             out, grad = _recompute_half(ctx, block.g, y1, d2, (), grads)
             x2, d1 = y2 - out, d1 + grad
@@ -70,7 +73,9 @@ class _Reversible(torch.autograd.Function):
         return None, None, d1, d2, *(grads.get(weight) for weight in ctx.weights)
 
 
-def _recompute_half(ctx, half, x, grad, context, grads):
+def _recompute_half(
+    ctx: Any, half: Any, x: Tensor, grad: Tensor, context: tuple[Any, ...], grads: dict[Tensor, Tensor]
+) -> tuple[Tensor, Tensor]:
     """half(x), and the gradient at x; those of its weights are added to `grads`."""
     x = x.detach().requires_grad_()
     with _restore_rng(ctx.draws.pop(), x.device), torch.enable_grad(), torch.autocast(**ctx.cast):
@@ -83,7 +88,7 @@ def _recompute_half(ctx, half, x, grad, context, grads):
     return out.detach(), at_x
 
 
-def _rng_state(block, device):
+def _rng_state(block: nn.Module, device: torch.device) -> tuple[Tensor, Tensor | None] | None:
     """Where the random numbers stand, if dropout may draw any."""
     if not block.training:
         return None
@@ -91,7 +96,7 @@ def _rng_state(block, device):
 
 
 @contextmanager
-def _restore_rng(state, device):
+def _restore_rng(state: tuple[Tensor, Tensor | None] | None, device: torch.device) -> Any:
     if state is None:
         yield
         return

@@ -11,7 +11,7 @@ from .attention_module import Projections
 from .cache import Cache
 
 
-def rotary_angles(positions, dim, dtype):
+def rotary_angles(positions: Tensor, dim: int, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     """positions int [B,L] or [L] -> cos, sin [B or 1,1,L,dim/2]; once for all layers"""
     wide = torch.promote_types(dtype, torch.float32)  # an angle of 1000 has no digits left in half precision
     speed = 10000.0 ** (-torch.arange(0, dim, 2, dtype=wide, device=positions.device) / dim)
@@ -19,7 +19,7 @@ def rotary_angles(positions, dim, dtype):
     return angle.cos().to(dtype), angle.sin().to(dtype)
 
 
-def rotate_pairs(x, cos, sin):
+def rotate_pairs(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """x [B,H,L,D]: turn its first pairs of columns (0,1), (2,3), … -> [B,H,L,D]; the rest passes by"""
     turned, rest = x.split([2 * cos.size(-1), x.size(-1) - 2 * cos.size(-1)], dim=-1)
     even, odd = turned[..., 0::2], turned[..., 1::2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -14,7 +15,7 @@ from .attention_kernel import attend
 from .attention_module import Projections
 
 
-def local_global_mask(length, window, global_positions):
+def local_global_mask(length: int, window: int, global_positions: list[int]) -> Tensor:
     """Who may look at whom: near ones at each other, global ones at all, and all at them.
 
     length int, window int: both sides together, global_positions list of int -> bool [L,L]
@@ -26,7 +27,7 @@ def local_global_mask(length, window, global_positions):
     return near | chosen[:, None] | chosen
 
 
-def sliding_window_attention(q, k, v, window):
+def sliding_window_attention(q: Tensor, k: Tensor, v: Tensor, window: int) -> Tensor:
     """Attention to whom `local_global_mask` shows without global positions, and no score for any other pair.
 
     q, k [B,L,D], v [B,L,Dv], window int: both sides together -> [B,L,Dv]; memory grows as L times window
@@ -41,7 +42,7 @@ def sliding_window_attention(q, k, v, window):
     return torch.einsum("blw,bldw->bld", weights, near_v)
 
 
-def concat_neighbours(blocks, before, after):
+def concat_neighbours(blocks: Tensor, before: int, after: int) -> Tensor:
     """Each block with the `before` blocks before it and the `after` after it; the ends meet, as in a ring.
 
     blocks [B,N,W,...] -> [B,N,(before+1+after)·W,...]
@@ -49,7 +50,7 @@ def concat_neighbours(blocks, before, after):
     return torch.cat([blocks.roll(-shift, 1) for shift in range(-before, after + 1)], dim=2)
 
 
-def window_mask(real, reach):
+def window_mask(real: Tensor, reach: int) -> Tensor:
     """Which keys each position sees of its own block and of the two beside it, of `reach` positions each.
 
     real bool [B,L]: the keys that count, reach int -> bool [B,N,W,3W] with W = reach and N = ceil(L / W)
@@ -63,7 +64,17 @@ def window_mask(real, reach):
     return near & (concat_neighbours(real, 1, 1) & inside)[:, :, None]
 
 
-def sliding_attention(q, k, v, mask, *, before=1, after=1, shared=None, dropout=0.0):
+def sliding_attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor,
+    *,
+    before: int = 1,
+    after: int = 1,
+    shared: tuple[Any, ...] | None = None,
+    dropout: float = 0.0,
+) -> Tensor:
     """Every query over the keys within its window, in memory linear in L: a few blocks of keys for a block of queries.
 
     q, k, v [B,L,H,D], mask [B,N,W,(before+1+after)·W], as from `window_mask`; shared: (keys [B,G,H,D], values
@@ -82,7 +93,7 @@ def sliding_attention(q, k, v, mask, *, before=1, after=1, shared=None, dropout=
     return out.transpose(1, 2).reshape(batch, -1, heads * width)[:, :length]
 
 
-def trace_window(length, reach, heads, before=1, after=1, shared=None):
+def trace_window(length: int, reach: Any, heads: int, before: int = 1, after: int = 1, shared: Any = None) -> Any:
     """For whoever traces: where queries and keys of `sliding_attention` stand; shared: positions int64 [1,G] or None"""
     at = torch.arange(length + -length % reach).view(1, -1, reach)  # [1,N,W]
     near = concat_neighbours(at, before, after)[0]  # [N,3W]
@@ -94,7 +105,7 @@ def trace_window(length, reach, heads, before=1, after=1, shared=None):
     tracing.places(torch.arange(heads), at[0][:, None], near[:, None, None], kinds[:, None, None])
 
 
-def trace_global(length, heads, at):
+def trace_global(length: int, heads: int, at: Any) -> Any:
     """The same for queries at int64 [1,G] over all keys."""
     kind = torch.tensor(tracing.KINDS.index("global"))
     tracing.places(torch.arange(heads), at[:1, None].cpu(), torch.arange(length), kind)

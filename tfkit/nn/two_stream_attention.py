@@ -14,7 +14,9 @@ from .relative_attention import RelativeScores
 BLOCK = 256  # queries that are looked at together
 
 
-def two_stream_attention(h, g, w_q, w_k, w_v, content_mask, query_mask, n_heads):
+def two_stream_attention(
+    h: Tensor, g: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, content_mask: Tensor, query_mask: Tensor, n_heads: int
+) -> tuple[Tensor, Tensor]:
     """One layer's attention of both streams, without positions: one set of weights, one set of keys and values.
 
     h content and g query states [B,L,E], w_q, w_k, w_v [E,E], masks bool [L,L], True = may attend -> (h, g) [B,L,E]
@@ -79,7 +81,15 @@ class TwoStreamAttention(RelativeScores):
         queries = target_mapping.transpose(1, 2) @ self.q_proj(g)  # [B,L,E], zeros where nothing is predicted
         return content, target_mapping @ self.attend_stream(queries, context.query_mask, *keys)
 
-    def attend_stream(self, q, mask, k, v, position_keys, same_segment):
+    def attend_stream(
+        self,
+        q: Tensor,
+        mask: Tensor | None,
+        k: Tensor,
+        v: Tensor,
+        position_keys: list[Tensor],
+        same_segment: Tensor | None,
+    ) -> Tensor:
         """Queries go in blocks: each meets only the distances that it has. All blocks at once, as if they were heads"""
         (batch, length, _), keys = q.shape, k.size(2)
         count = next(n for n in range(max(length // BLOCK, 1), 0, -1) if length % n == 0)
