@@ -19,6 +19,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import polib
 from nbformat import NotebookNode
@@ -158,14 +159,11 @@ def _fixed_options(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
 
 def _names(node: ast.AST) -> Iterator[str]:
     """The texts by which code tells things apart: what it compares with, and keys."""
+    found: list[Any] = [getattr(node, "slice", None)]
     if isinstance(node, ast.Compare):
         found = [node.left, *node.comparators]
-    else:
-        found = (
-            [key for key in getattr(node, "keys", ()) if key]
-            if isinstance(node, ast.Dict)
-            else [getattr(node, "slice", None)]
-        )
+    elif isinstance(node, ast.Dict):
+        found = node.keys
     yield from (one.value for one in found if isinstance(one, ast.Constant) and isinstance(one.value, str))
 
 

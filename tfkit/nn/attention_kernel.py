@@ -16,7 +16,8 @@ from .dropout import keep_mask
 from .mask_sharing import complement, once_per_mask
 
 texts_rule: Any = None  # which of a row's keys are of a query's own text: see `flex.texts_apart`
-attention_override: Callable[..., Any] | None = None  # called as `fused_attention` is, in its place: see `tfkit.substitute`
+# called as `fused_attention` is, in its place: see `tfkit.substitute`
+attention_override: Callable[..., Any] | None = None
 
 
 def causal_rows(q_len: int, k_len: int, device: torch.device | None = None) -> Tensor:
