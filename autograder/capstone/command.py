@@ -111,7 +111,12 @@ def _enter(coursedir: Any, assignment: str, student: str, points: float) -> bool
 
 
 def _show(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
-    for board in _or_bad(bad_input, lambda course: list(results.leaderboard(course)), arguments.course):
+    if not arguments.course.is_dir():
+        raise bad_input(f"{arguments.course} is no folder: name the course's")
+    boards = _or_bad(bad_input, lambda course: list(results.leaderboard(course)), arguments.course)
+    if not boards:
+        print(f"nothing is measured yet: autograder capstone grade {arguments.course}")
+    for board in boards:
         print(board["assignment"])
         for place, row in enumerate(board["rows"], 1):
             who = row["called"] or "somebody"
