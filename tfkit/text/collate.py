@@ -1,4 +1,4 @@
-"""Text into what a model is trained on: padded batches with the ids, languages, segments and labels it needs."""
+"""Collates text into training batches: padded, with the ids, languages, segments and labels that a model needs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Batch = dict[str, Tensor]
 
 @dataclass
 class Collator:
-    """Texts -> the objective's batch, padded to the longest and cut to `length`. A `DataLoader` takes it as collate_fn.
+    """Texts -> the objective's batch, padded to the longest and cut to `length`, for a `DataLoader`'s collate_fn.
 
-    generator: of the objective's draws; None takes torch's global one, which a DataLoader seeds in each worker.
+    generator: source of the objective's random numbers; None: torch's global one, which a DataLoader seeds per worker.
     """
 
     tokenizer: Tokenizer
@@ -36,8 +36,8 @@ class Collator:
 def text_pairs(
     tokenizer: Tokenizer, sources: Sequence[str], targets: Sequence[str], length: int | None = None
 ) -> Batch:
-    """Sequence to sequence: input_ids, attention_mask [B,S] and labels [B,T], -100 behind each. Task prefixes are text:
-    see `tfkit.objectives.text_to_text`."""
+    """Sequence to sequence: input_ids, attention_mask [B,S] and labels [B,T], padded with -100. Task prefixes are part
+    of the text: see `tfkit.objectives.text_to_text`."""
     read, write = tokenizer.batch(sources, length=length), tokenizer.batch(targets, length=length)
     labels = write["input_ids"].masked_fill(write["attention_mask"] == 0, -100)
     return {"input_ids": read["input_ids"], "attention_mask": read["attention_mask"], "labels": labels}
@@ -46,7 +46,7 @@ def text_pairs(
 def translations(
     tokenizer: Tokenizer, sources: Sequence[str], targets: Sequence[str], source: str, target: str, code_first: bool
 ) -> Batch:
-    """The same between two languages, named by their tokens ("en_XX", "__fr__").
+    """The same as `text_pairs` between two languages, named by their tokens ("en_XX", "__fr__").
 
     code_first: M2M-100 (Fan et al. 2021, arXiv:2010.11125) and mBART-50 write "code text </s>"; mBART (Liu et al. 2020,
     arXiv:2001.08210) writes "text </s> code". Raises ValueError for a token that the vocabulary does not have.
@@ -65,9 +65,10 @@ def _with_code(tokenizer: Tokenizer, texts: Sequence[str], code: str, first: boo
 
 
 def sentence_pairs(tokenizer: Tokenizer, pairs: Sequence[tuple[str, str, bool]], length: int | None = None) -> Batch:
-    """What `next_sentence_pairs` or `sentence_order_pairs` made: BERT's batch, with `next_sentence_label` [B].
+    """BERT's batch from the pairs of `next_sentence_pairs` or `sentence_order_pairs`, with `next_sentence_label` [B].
 
-    As published, the label is 0 where the second follows the first: pass (a, b, is_next), or not swapped.
+    As in the published models, label 0 means that the second sentence follows the first: pass is_next, or `not
+    swapped`.
     """
     firsts, seconds = [a for a, _, _ in pairs], [b for _, b, _ in pairs]
     label = torch.tensor([0 if right else 1 for _, _, right in pairs])
@@ -79,7 +80,7 @@ def parallel_texts(
     tokenizer: Tokenizer, sources: Sequence[str], targets: Sequence[str], source_lang: int, target_lang: int
 ) -> Batch:
     """A sentence and its translation in one row, for XLM's translation language modelling: input_ids, position_ids,
-    langs, attention_mask, special_tokens_mask [B,L]; blank words with `MaskedLM`."""
+    langs, attention_mask, special_tokens_mask [B,L]; mask words with `MaskedLM`."""
     end = tokenizer.end_id or 0
     both = zip(tokenizer.encode(sources, specials=False), tokenizer.encode(targets, specials=False), strict=True)
     rows = [translation_lm_inputs(a, b, source_lang, target_lang, end) for a, b in both]

@@ -1,7 +1,7 @@
 """SentencePiece models (Kudo & Richardson 2018, arXiv:1808.06226), read from their files into `tokenizers`.
 
-A file holds pieces with their scores, and how text is normalised. What a model puts around a text, and which ids it
-gives to symbols that the file does not have, the file does not say: each architecture has a `Layout` for that.
+A file holds pieces with their scores, and how text is normalised. It does not say which special tokens a model puts
+around a text, nor the ids of tokens that the file lacks: each architecture has a `Layout` for that.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, pro
 from tokenizers import Tokenizer as Inner
 
 FILES = ("spiece.model", "tokenizer.model", "sentencepiece.bpe.model", "sentencepiece.model", "spm.model")
-UNIGRAM, BPE = 1, 2  # model types; the two others, words and letters, no published model has
+UNIGRAM, BPE = 1, 2  # model types; no published model uses the other two, words and characters
 UNKNOWN, CONTROL, USER_DEFINED = 2, 3, 4  # types of pieces
 
 
@@ -31,7 +31,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class SentencePieceModel:
-    """What is in a file: sentencepiece_model.proto has the numbers of the fields."""
+    """The content of a file; the field numbers are those of sentencepiece_model.proto."""
 
     pieces: list[Piece]
     type: int
@@ -43,8 +43,9 @@ class SentencePieceModel:
 
 @dataclass(frozen=True)
 class Layout:
-    """single, pair: what stands around a text, or two. first: symbols in the place of the file's first `instead`;
-    last: symbols behind all of the file's. cleans: whether ALBERT's and XLNet's changes of quotes and case come first.
+    """single, pair: the templates around one text, or two. first: tokens that replace the first `instead` pieces of the
+    file; last: tokens after all pieces of the file. cleans: whether to normalise quotes and case first, as ALBERT and
+    XLNet do.
     """
 
     single: str = "$A"
@@ -56,8 +57,8 @@ class Layout:
 
 
 def sentencepiece(file: str | Path) -> Inner:
-    """The tokenizer of a SentencePiece file, with the symbols that the model's directory asks for: its config.json says
-    whose it is. Raises ValueError for a damaged file, or an architecture whose layout is not known."""
+    """The tokenizer of a SentencePiece file with the special tokens of its architecture, which the config.json in the
+    same directory names. Raises ValueError for a damaged file, or an architecture whose layout is not known."""
     file = Path(file)
     kind = _json(file.parent / "config.json").get("model_type")
     settings = _json(file.parent / "tokenizer_config.json")
@@ -80,7 +81,7 @@ def sentencepiece(file: str | Path) -> Inner:
 
 
 def read(file: Path) -> SentencePieceModel:
-    """The parts of a file that matter here. Raises ValueError for a damaged one."""
+    """The parts of a file that are needed here. Raises ValueError for a damaged one."""
     try:
         parts = list(_fields(file.read_bytes()))
         pieces = [_piece(value) for number, value in parts if number == 1]
@@ -101,7 +102,7 @@ def _piece(raw: bytes) -> Piece:
 
 
 def _fields(raw: bytes) -> Iterator[tuple[int, Any]]:
-    """Protocol-buffer fields: their numbers, and integers, floats or bytes."""
+    """Protocol-buffer fields: their numbers, and their integers, floats or bytes."""
     at, value = 0, None  # type: int, Any
     while at < len(raw):
         key, at = _varint(raw, at)
@@ -122,7 +123,7 @@ def _fields(raw: bytes) -> Iterator[tuple[int, Any]]:
 
 
 def _varint(raw: bytes, at: int) -> tuple[int, int]:
-    """-> a number of seven bits a byte, and where it ends"""
+    """-> an integer in base-128 varint encoding, and the offset of its end"""
     value = shift = 0
     while raw[at] & 0x80:
         value, shift, at = value | (raw[at] & 0x7F) << shift, shift + 7, at + 1
@@ -140,7 +141,9 @@ def _inner(model: SentencePieceModel, pieces: list[Piece]) -> Inner:
         name = None if unknown is None else pieces[unknown].text
         merges = _merges(pieces, ids)
         inner = Inner(models.BPE(ids, merges, unk_token=name, fuse_unk=True, byte_fallback=fallback))
-    always: Literal["always", "first"] = "always" if model.type == UNIGRAM else "first"  # not after a special symbol
+    always: Literal["always", "first"] = (
+        "always" if model.type == UNIGRAM else "first"
+    )  # "first": none after a special token
     scheme: Literal["always", "first", "never"] = always if model.space_first else "never"
     inner.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme=scheme, split=model.type == UNIGRAM)
     if fallback:
@@ -153,7 +156,7 @@ def _inner(model: SentencePieceModel, pieces: list[Piece]) -> Inner:
 
 
 def _merges(pieces: list[Piece], ids: dict[str, int]) -> list[tuple[str, str]]:
-    """The merges that lead to the pieces, the likeliest first: the file has the pieces alone."""
+    """The BPE merges that produce the pieces, the likeliest first: the file lists only the pieces."""
     found = []
     for piece in pieces:
         if piece.type != 1:
@@ -221,7 +224,7 @@ def _llama(settings: dict[str, Any]) -> Layout:
     return Layout(around("$A", ""), f"{around('$A', '')} {around('$B', ':1')}")
 
 
-FAIRSEQ = ("<s>", "<pad>", "</s>", "<unk>")  # in the place of SentencePiece's own <unk>, <s>, </s>
+FAIRSEQ = ("<s>", "<pad>", "</s>", "<unk>")  # these replace SentencePiece's own <unk>, <s>, </s>
 
 
 def _xlm_roberta(settings: dict[str, Any]) -> Layout:
@@ -245,7 +248,7 @@ def _m2m_100(settings: dict[str, Any]) -> Layout:
     return Layout(f"{code} $A </s>", f"{code} $A $B </s>", last=[f"__{name}__" for name in LANGUAGES])
 
 
-# by model_type of config.json
+# keys: the model_type of config.json
 LAYOUTS: dict[str, Callable[..., Layout]] = {
     "t5": _t5, "mt5": _t5, "albert": _albert, "xlnet": _xlnet, "deberta-v2": _deberta, "llama": _llama,
     "mistral": _llama, "mixtral": _llama, "xlm-roberta": _xlm_roberta, "mbart": _mbart, "m2m_100": _m2m_100,

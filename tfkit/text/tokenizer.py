@@ -1,4 +1,5 @@
-"""Byte-level BPE (Radford et al. 2019), thin over `tokenizers`: what `tfkit.text.bpe` does by hand, at speed."""
+"""Byte-level BPE (Radford et al. 2019), a thin layer over `tokenizers`: `tfkit.text.bpe` spells it out, this is
+fast."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ SPECIALS = ("<pad>", "<s>", "</s>", "<unk>")
 
 
 class BPETokenizer(Tokenizer):
-    """Text <-> ids. Ids 0-3 are `<pad>`, `<s>`, `</s>`, `<unk>`; every other text round-trips, whatever its script."""
+    """Text <-> ids. Ids 0-3 are `<pad>`, `<s>`, `</s>`, `<unk>`; any text in any script survives a round trip."""
 
     pad_id: int
     start_id: int
@@ -29,7 +30,7 @@ class BPETokenizer(Tokenizer):
 
     @classmethod
     def train(cls, texts: Iterable[str], vocab_size: int) -> BPETokenizer:
-        """Learn merges from `texts` until there are `vocab_size` symbols (260 at least: the bytes and the specials)."""
+        """Learn merges from `texts` up to `vocab_size` tokens (at least 260: the bytes and the special tokens)."""
         if isinstance(texts, str):
             raise TypeError("texts must be an iterable of strings; got one string: write [text]")
         if vocab_size < 256 + len(SPECIALS):
@@ -37,16 +38,16 @@ class BPETokenizer(Tokenizer):
         return cls(byte_bpe(texts, vocab_size, SPECIALS, space_first=True))
 
     def encode(self, texts: Sequence[str], specials: bool = False) -> list[list[int]]:
-        """Ids per text; without start or end unless asked."""
+        """Ids per text; `specials` adds the start and end tokens."""
         return super().encode(texts, specials)
 
     def decode(self, rows: Iterable[Sequence[int]]) -> list[str]:
-        """Text per row of ids, specials left out; a row ends at its first `</s>`. Raises ValueError for an
-        id outside the vocabulary."""
+        """Text per row of ids, without special tokens; a row ends at its first `</s>`. Raises ValueError for an id
+        outside the vocabulary."""
         return [self._text(self._until_end(row)) for row in rows]
 
     def tokens(self, ids: Iterable[int]) -> list[str]:
-        """One string per id, for people: a space shows as `▁`; half a letter, where bytes split it, as `\\xNN`."""
+        """One readable string per id: a space is shown as `▁`, and the bytes of a split character as `\\xNN`."""
         return [self._shown(int(i)) for i in ids]
 
     def _until_end(self, row: Sequence[int]) -> list[int]:
@@ -64,7 +65,7 @@ class BPETokenizer(Tokenizer):
 
 
 def byte_letters() -> dict[str, int]:
-    """GPT-2's alphabet: the printable letter that stands for each byte."""
+    """GPT-2's alphabet: the printable character that stands for each byte."""
     printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
     rest = [byte for byte in range(256) if byte not in printable]
     return {chr(b): b for b in printable} | {chr(256 + i): byte for i, byte in enumerate(rest)}

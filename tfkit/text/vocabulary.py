@@ -1,4 +1,4 @@
-"""Tokenizers of the four kinds, trained here or read from published vocabularies: thin over `tokenizers`."""
+"""Tokenizers of four kinds, trained here or read from published vocabularies: a thin layer over `tokenizers`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from torch import Tensor
 from tfkit.text import sentencepiece
 
 FILE = "tokenizer.json"
-# what each job's symbol is called, in the vocabularies that are published
+# the names that published vocabularies give to the special token of each role
 NAMES = {
     "pad": ("<pad>", "[PAD]", "<|endoftext|>"),
     "start": ("<s>", "[CLS]", "<|endoftext|>"),
@@ -25,7 +25,7 @@ NAMES = {
     "unk": ("<unk>", "[UNK]", "<|endoftext|>"),
     "mask": ("<mask>", "[MASK]"),
 }
-# and in the files beside a tokenizer
+# and the names of these roles in the files beside a tokenizer
 JOBS = {
     "pad": ("pad_token",),
     "start": ("bos_token", "cls_token"),
@@ -38,10 +38,10 @@ BERT = ("[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]")
 
 
 class Tokenizer:
-    """Text <-> ids. `pad_id`, `start_id`, `end_id`, `unk_id`, `mask_id`: None where there is no such symbol.
+    """Text <-> ids. `pad_id`, `start_id`, `end_id`, `unk_id`, `mask_id`: None if there is no such token.
 
-    What the file says of truncation and padding is switched off: texts are encoded whole, and only `batch` pads, or
-    cuts where it is given a length.
+    Truncation and padding that the file asks for are switched off: texts are encoded whole, and only `batch` pads, and
+    truncates if it is given a length.
     """
 
     def __init__(self, inner: Inner) -> None:
@@ -54,7 +54,7 @@ class Tokenizer:
 
     @classmethod
     def load(cls, file: str | Path) -> Tokenizer:
-        """Reads a tokenizer.json. Raises FileNotFoundError, and ValueError for a file that is none."""
+        """Reads a tokenizer.json. Raises FileNotFoundError, and ValueError for a file that is not a tokenizer."""
         if not Path(file).is_file():
             raise FileNotFoundError(f"no tokenizer at {file}: train one and save it there first")
         try:
@@ -65,9 +65,9 @@ class Tokenizer:
 
     @classmethod
     def from_pretrained(cls, directory: str | Path) -> Tokenizer:
-        """The tokenizer in a model's directory: tokenizer.json or, of older checkpoints, GPT-2's vocab.json with
-        merges.txt, BERT's vocab.txt, or a SentencePiece model. Which symbol pads, starts, ends, blanks: as the files
-        beside it say. Raises FileNotFoundError where there is none of them, ValueError for a damaged one."""
+        """The tokenizer in a model's directory: tokenizer.json or, for older checkpoints, GPT-2's vocab.json with
+        merges.txt, BERT's vocab.txt, or a SentencePiece model. The files beside it name the special tokens for padding,
+        start, end and masking. Raises FileNotFoundError if there is none of them, ValueError for a damaged one."""
         found = cls._found(Path(directory))
         for job, name in special_names(Path(directory)).items():
             if (i := found.inner.token_to_id(name)) is not None:
@@ -90,7 +90,7 @@ class Tokenizer:
         )
 
     def save(self, file: str | Path) -> None:
-        """Writes a tokenizer.json that `tokenizers` and transformers read; its folder is made."""
+        """Writes a tokenizer.json that `tokenizers` and transformers read; its folder is created if it is missing."""
         Path(file).parent.mkdir(parents=True, exist_ok=True)
         self.inner.save(str(file))
 
@@ -102,16 +102,17 @@ class Tokenizer:
         return self.inner.get_vocab_size()
 
     def encode(self, texts: Sequence[str], specials: bool = True) -> list[list[int]]:
-        """Ids per text; with the symbols that its kind puts around a text, or without. Raises TypeError for what is
-        not a list of texts."""
+        """Ids per text, with or without the special tokens that this kind of tokenizer adds. Raises TypeError if
+        `texts` is not a list of texts."""
         return [row.ids for row in self.inner.encode_batch(require_texts(texts), add_special_tokens=specials)]
 
     def decode(self, rows: Iterable[Sequence[int]]) -> list[str]:
-        """Text per row of ids, special symbols left out. Raises ValueError for an id outside the vocabulary."""
+        """Text per row of ids, without special tokens. Raises ValueError for an id outside the vocabulary."""
         return self.inner.decode_batch([self.known(row) for row in rows], skip_special_tokens=True)
 
     def known(self, row: Sequence[int]) -> list[int]:
-        """The ids of a row, if each of them has a symbol. Raises ValueError otherwise, TypeError for a single id."""
+        """The ids of a row, if each of them is in the vocabulary. Raises ValueError otherwise, TypeError for a single
+        id."""
         if isinstance(row, int) or getattr(row, "ndim", 1) == 0:
             raise TypeError("decode takes rows of ids, one for each text: for a single row write decode([ids])")
         ids = list(map(int, row))
@@ -132,9 +133,9 @@ class Tokenizer:
         *,
         return_special_tokens_mask: bool = False,
     ) -> dict[str, Tensor]:
-        """What a model reads, padded to the longest and cut to `length`: input_ids, attention_mask and, of pairs,
-        token_type_ids, all int64 [B,L]; on request special_tokens_mask too, which objectives read and models do not.
-        Raises ValueError where `pairs` are not as many as `texts`, or length leaves no room for a word."""
+        """A model's inputs, padded to the longest and cut to `length`: input_ids, attention_mask and, for pairs,
+        token_type_ids, all int64 [B,L]; on request also special_tokens_mask, which objectives read and models do not.
+        Raises ValueError if `pairs` and `texts` differ in number, or length leaves no room for a word."""
         texts = require_texts(texts)
         if pairs is not None and len(pairs) != len(texts):
             raise ValueError(f"{len(texts)} texts and {len(pairs)} pairs: there must be a pair for each")
@@ -150,7 +151,7 @@ class Tokenizer:
         return batch
 
     def cut(self, given: list[Any], length: int | None) -> list[Encoding]:
-        """Texts, or pairs of them, encoded and cut to `length`; nothing of that stays for the next call."""
+        """Texts, or pairs of them, encoded and cut to `length`; the tokenizer's settings are restored afterwards."""
         if length is None:
             return self.inner.encode_batch(given)
         least = 1 + self.inner.num_special_tokens_to_add(bool(given) and isinstance(given[0], tuple))
@@ -164,7 +165,7 @@ class Tokenizer:
 
 
 def require_texts(texts: Any) -> list[str]:
-    """The texts as a list. Raises TypeError for one text alone, and for what is not text."""
+    """The texts as a list. Raises TypeError for a single text, and for items that are not text."""
     if isinstance(texts, (str, bytes)):
         raise TypeError(f"a list of texts is wanted; got one {type(texts).__name__}: write [text]")
     texts = list(texts)
@@ -175,7 +176,7 @@ def require_texts(texts: Any) -> list[str]:
 
 
 def special_names(directory: Path) -> dict[str, str]:
-    """What tokenizer_config.json and special_tokens_map.json call the symbols of each job: {"pad": "<pad>"}."""
+    """The tokens that tokenizer_config.json and special_tokens_map.json assign to each role: {"pad": "<pad>"}."""
     said: dict[str, Any] = {}
     for name in ("special_tokens_map.json", "tokenizer_config.json"):
         if (directory / name).is_file():
@@ -187,23 +188,23 @@ def special_names(directory: Path) -> dict[str, str]:
 
 
 def _lowercase(settings: Path) -> bool:
-    """What a published tokenizer_config.json says of case; without one, that there is none."""
+    """Whether a published tokenizer_config.json asks for lower case; without the file, True."""
     return json.loads(settings.read_text(encoding="utf-8")).get("do_lower_case", True) if settings.is_file() else True
 
 
 def pad(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
-    """Rows of ids -> int64 [B,L], `fill` behind the shorter ones; [0,0] of no rows."""
+    """Rows of ids -> int64 [B,L], with `fill` after the shorter ones; no rows give [0,0]."""
     lengths = torch.tensor([len(row) for row in rows], dtype=torch.int64)
     out = torch.full((len(rows), int(lengths.max()) if rows else 0), fill)
-    flat = np.fromiter(chain.from_iterable(rows), np.int64, int(lengths.sum()))  # 4 times as fast as a tensor's
+    flat = np.fromiter(chain.from_iterable(rows), np.int64, int(lengths.sum()))  # 4 times as fast as torch.tensor
     out[torch.arange(out.size(1)) < lengths[:, None]] = torch.from_numpy(flat)
     return out
 
 
 def pack_documents(documents: Iterable[Sequence[int]], length: int, end_id: int) -> Tensor:
-    """Documents, `end_id` behind each, one after the other in full rows: RoBERTa's FULL-SENTENCES (Liu et al. 2019,
-    4.2), nothing padded and nothing lost but the last, unfilled row. -> int64 [N,length]. Raises ValueError when there
-    is less than one row of text."""
+    """Concatenates documents, each followed by `end_id`, and cuts them into full rows: RoBERTa's FULL-SENTENCES (Liu et
+    al. 2019, 4.2). Nothing is padded; only the last, incomplete row is dropped. -> int64 [N,length]. Raises ValueError
+    when there is less than one row of text."""
     if length < 1:
         raise ValueError(f"length={length}: a row holds at least one token")
     stream = torch.tensor([i for ids in documents for i in (*ids, end_id)])
@@ -213,11 +214,11 @@ def pack_documents(documents: Iterable[Sequence[int]], length: int, end_id: int)
 
 
 def train(kind: str, texts: Iterable[str], size: int, extra: Sequence[str] = ()) -> Tokenizer:
-    """Learns a vocabulary of `size` symbols, specials (ids 0-4) and `extra` (the last ids) among them.
+    """Learns a vocabulary of `size` tokens, including the special tokens (ids 0-4) and `extra` (the last ids).
 
     kind: "bpe" (Sennrich et al. 2016), "byte_bpe" (Radford et al. 2019), "wordpiece" (Schuster & Nakajima 2012; with
-    BERT's own specials) or "unigram" (Kudo 2018). Raises ValueError for another kind, a size with no room for the
-    special symbols, or no text at all; TypeError for texts that are no strings.
+    BERT's own special tokens) or "unigram" (Kudo 2018). Raises ValueError for another kind, a size with no room for the
+    special tokens, or no text at all; TypeError for texts that are not strings.
     """
     if kind not in KINDS:
         raise ValueError(f"no kind of tokenizer is called {kind!r}; there are {', '.join(KINDS)}")
@@ -236,7 +237,7 @@ def train(kind: str, texts: Iterable[str], size: int, extra: Sequence[str] = ())
 
 
 def strings(texts: Iterable[Any]) -> Iterator[str]:
-    """The texts, one by one. Raises TypeError at one that is no string."""
+    """The texts, one by one. Raises TypeError at one that is not a string."""
     for text in texts:
         if not isinstance(text, str):
             raise TypeError(f"texts must be strings; got {type(text).__name__}")
@@ -251,7 +252,8 @@ def _bpe(texts: Iterable[str], size: int) -> Inner:
 
 
 def byte_bpe(texts: Iterable[str], size: int, specials: Sequence[str] = SPECIALS, space_first: bool = False) -> Inner:
-    """BPE over bytes; space_first: the first word of a text is read as if a space stood before it, like all others."""
+    """BPE over bytes; space_first: the first word of a text is encoded as if a space stood before it, like all
+    others."""
     inner = Inner(models.BPE())
     inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=space_first)
     inner.decoder = decoders.ByteLevel()
@@ -290,7 +292,7 @@ def _learned(inner: Inner, texts: Iterable[str], trainer: Callable, size: int, s
 
 
 def special_tokens_template(inner: Inner, start: str, end: str) -> Inner:
-    """Puts `start` before and `end` behind a text; a second text is of type 1 and ends in `end` too."""
+    """Puts `start` before and `end` after a text; a second text has token type 1 and ends in `end` too."""
     ids = [(name, inner.token_to_id(name)) for name in (start, end)]
     pair = f"{start} $A {end} $B:1 {end}:1"
     inner.post_processor = processors.TemplateProcessing(single=f"{start} $A {end}", pair=pair, special_tokens=ids)
@@ -298,8 +300,8 @@ def special_tokens_template(inner: Inner, start: str, end: str) -> Inner:
 
 
 def gpt2(vocabulary: str | Path, merges: str | Path) -> Tokenizer:
-    """GPT-2's, from its two published files (encoder.json or vocab.json; vocab.bpe or merges.txt). It puts
-    nothing around a text."""
+    """GPT-2's tokenizer, from its two published files (encoder.json or vocab.json; vocab.bpe or merges.txt). It adds no
+    special tokens to a text."""
     lines = [line.split() for line in _lines(merges) if line and not line.startswith("#version")]
     ids = json.loads(Path(vocabulary).read_text(encoding="utf-8"))
     inner = Inner(models.BPE(ids, [(left, right) for left, right in lines]))
@@ -310,7 +312,7 @@ def gpt2(vocabulary: str | Path, merges: str | Path) -> Tokenizer:
 
 
 def bert(vocabulary: str | Path, lowercase: bool = True) -> Tokenizer:
-    """BERT's, from its published vocab.txt: one symbol a line, its number the id."""
+    """BERT's tokenizer, from its published vocab.txt: one token a line, whose line number is the id."""
     inner = Inner(models.WordPiece({word: i for i, word in enumerate(_lines(vocabulary))}, unk_token="[UNK]"))
     inner.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
     inner.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
