@@ -1,8 +1,8 @@
 """Models from a name, from a directory, and to a directory: config.json and model.safetensors.
 
-What does not fit is never skipped: every error is one line that names the file, the field or the tensor. One thing is
-left out by rule: weights of another head than the one asked for. A published BERT was saved with the heads of its
-pretraining; who wants its states, or another head, has no use for them.
+Nothing that does not fit is skipped: every error is one line that names the file, the field or the tensor. The one
+exception is by rule: weights that belong to a head other than the requested one are left out. A published BERT was
+saved with its pretraining heads, which are of no use to somebody who wants its hidden states or another head.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def from_config(name: str, head: str | None = None, preset: str | None = None, *
 
 
 def from_hf_config(config: dict[str, Any], head: str | None = None) -> Any:
-    """The model that a published config.json describes, with fresh weights; head: another than the one it names.
+    """The model that a published config.json describes, with fresh weights; head: overrides the head that it names.
 
-    config: its fields, as json.load gives them: model_type says which architecture, architectures which head. Raises
+    config: its fields, as json.load returns them: model_type names the architecture, architectures the head. Raises
     ValueError for a model_type, class, field or value that is not understood.
     """
     module, settings, head = _understood(config, head)
@@ -51,14 +51,14 @@ def from_pretrained(
     **overrides: Any,
 ) -> Any:
     """The model in a directory, in eval mode: config.json with model.safetensors (or its shards and their index), or
-    pytorch_model.bin. The architecture is the one that config.json names, and so is the head unless another is asked.
-    Weights stay in the file, mapped into memory, until they are read; no random number is drawn for them.
+    pytorch_model.bin. config.json names the architecture, and the head too unless `head` is given. The weights stay in
+    the memory-mapped file until they are read; no random numbers are drawn for them.
 
-    dtype: of the weights, "auto" for the file's own; float32 unless given. Weights of other heads are left out.
-    new_head: whether weights that only this head has may be missing, or of another size, and start afresh, as
-    fine-tuning wants it. strict: "error" or "warn", for configuration fields and tensors that nobody here knows; what
-    is known to change the result always raises. overrides: fields of the configuration, by our names or
-    transformers': num_labels=5. Raises FileNotFoundError; TypeError for what is no path, or an override that is no
+    dtype: of the weights; "auto" takes the file's own; default float32. Weights of other heads are left out. new_head:
+    whether weights that belong to this head alone may be missing or of another size and are then initialised afresh, as
+    for fine-tuning. strict: "error" or "warn" for unknown configuration fields and tensors; fields that are known to
+    change the result always raise. overrides: fields of the configuration, under our names or transformers':
+    num_labels=5. Raises FileNotFoundError; TypeError for an argument that is not a path, or an override that is not a
     field; ValueError for a damaged file, an unknown field, missing, extra or misshapen tensors.
     """
     if strict not in ("error", "warn"):
@@ -71,10 +71,11 @@ def from_pretrained(
 
 
 def save_pretrained(model: Any, directory: str | Path, max_shard_size: int | str = files.SHARD_BYTES) -> None:
-    """Write the model's config.json and its weights; the directory is made where it is missing.
+    """Write the model's config.json and its weights; the directory is created if it is missing.
 
-    max_shard_size: bytes, or "5GB"; a larger model goes into several files and an index. Raises ValueError for what is
-    no size, TypeError for what is no path, NotADirectoryError for a file, each before anything is written.
+    max_shard_size: bytes, or "5GB"; a larger model is split into several files with an index. Raises ValueError for an
+    invalid size, TypeError for an argument that is not a path, NotADirectoryError for a file, each before anything is
+    written.
     """
     directory, room = _new(directory), files.size_in_bytes(max_shard_size)
     kind, weights = registry.name_of(model), model.state_dict()
@@ -94,7 +95,7 @@ def save_pretrained(model: Any, directory: str | Path, max_shard_size: int | str
 
 
 def _existing(directory: Any) -> Path:
-    """A folder to read. Raises FileNotFoundError, which tells how to get a published one; NotADirectoryError."""
+    """A directory to read. Raises FileNotFoundError with a hint on how to get a published one; NotADirectoryError."""
     path = files.require_path("directory", directory)
     if path.is_file():
         raise NotADirectoryError(f"directory={str(path)!r} is a file: give the folder that holds it")
@@ -106,7 +107,7 @@ def _existing(directory: Any) -> Path:
 
 
 def _new(directory: Any) -> Path:
-    """A folder to write. Raises NotADirectoryError where a file is in the way."""
+    """A directory to write to. Raises NotADirectoryError if a file has its name."""
     path = files.require_path("directory", directory)
     if (file := next((part for part in (path, *path.parents) if part.is_file()), None)) is not None:
         raise NotADirectoryError(f"directory={str(path)!r}: {file} is a file; give another folder")
@@ -123,7 +124,7 @@ def _config(module: ModuleType, settings: dict, name: str) -> Any:
 def _understood(
     described: dict[str, Any], head: str | None, strict: str = "error", overrides: dict[str, Any] | None = None
 ) -> tuple[ModuleType, Any, str | None]:
-    """-> the architecture's module, its Config, and the head: the one asked for, or else the one described"""
+    """-> the architecture's module, its Config, and the head: the requested one, or else the one in config.json"""
     if not isinstance(described, Mapping):
         raise TypeError(f"config is of type {type(described).__name__}: give the fields of a config.json, a dict")
     described = dict(described)
@@ -136,12 +137,12 @@ def _understood(
     config = _config(module, {**settings, **_overridden(module, settings, overrides or {})}, kind)
     config.published = published.extra_settings(
         module, described
-    )  # no field: what is to be written again, and means nothing
+    )  # no field of Config: it is only kept so that it can be written again
     return module, config, head
 
 
 def _overridden(module: ModuleType, settings: dict[str, Any], overrides: dict[str, Any]) -> dict[str, Any]:
-    """Overrides by our names; another number of labels takes the names of the old ones away."""
+    """The overrides under our names; a new number of labels drops the names of the old labels."""
     found = {getattr(module, "HF_FIELDS", {}).get(name, name): value for name, value in overrides.items()}
     if "num_labels" in found and "id2label" not in found and len(settings.get("id2label") or ()) != found["num_labels"]:
         found |= {name: None for name in ("id2label", "label2id") if name in settings}
@@ -149,7 +150,7 @@ def _overridden(module: ModuleType, settings: dict[str, Any], overrides: dict[st
 
 
 def _own(described: dict[str, Any], head: str | None) -> tuple[dict, str | None]:
-    """Fields and head of a configuration in our own words."""
+    """The fields and the head of a configuration that is written in our own terms."""
     settings = {k: v for k, v in described.items() if k not in ("head", "architectures")}
     return settings, described.get("head") if head is None else head
 

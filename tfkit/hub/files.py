@@ -1,8 +1,9 @@
-"""Tensors from a directory and to it: one safetensors file, or many with an index; pytorch_model.bin is read only.
+"""Reads tensors from a directory and writes them: one safetensors file, or several with an index; pytorch_model.bin is
+read only.
 
-Files come from strangers. None of them is run (`weights_only`); none outside the directory is opened, by name or by
-link, but for those that the cache of huggingface_hub keeps beside its snapshots; and what is damaged, cut off,
-compressed or claims to be more than it holds is refused in one line.
+The files are not trusted. No code in them is executed (`weights_only`); no file outside the directory is opened,
+whether by name or by link, except for the blobs that huggingface_hub's cache keeps beside its snapshots; and a file
+that is damaged, truncated, compressed or claims more than it holds is refused in one line.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ Tensors = dict[str, torch.Tensor]
 
 
 def require_path(name: str, given: Any) -> Path:
-    """The argument `name` as a path. Raises TypeError for what is none."""
+    """The argument called `name` as a path. Raises TypeError if it is not one."""
     if not isinstance(given, str | os.PathLike):
         raise TypeError(f"{name}={given!r}: give the path of a model's folder")
     return Path(given)
 
 
 def read_json(file: Path) -> dict[str, Any]:
-    """The object in a JSON file. Raises ValueError for anything else."""
+    """The object in a JSON file. Raises ValueError if the file holds anything else."""
     try:
         found = json.loads(require_inside(file).read_text(encoding="utf-8"), parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
@@ -44,15 +45,15 @@ def read_json(file: Path) -> dict[str, Any]:
 
 
 def _no_number(text: str) -> dict[str, str]:
-    """4.x of transformers writes Infinity where 5.x writes {"__float__": "Infinity"}, which only a field that may be
-    infinite understands (Mamba-2's time_step_limit)."""
+    """transformers 4.x writes Infinity where 5.x writes {"__float__": "Infinity"}; only a field that may be infinite
+    accepts that (Mamba-2's time_step_limit)."""
     if text == "Infinity":
         return {"__float__": text}
     raise ValueError(f"{text} is no number")
 
 
 def require_inside(file: Path) -> Path:
-    """The file, if it lies where its directory is. Raises ValueError for a link to elsewhere."""
+    """The file, if it lies inside its directory. Raises ValueError for a link that leads out of it."""
     home = file.parent.resolve()
     allowed = [home, home.parent.parent / "blobs"] if home.parent.name == "snapshots" else [home]  # the hub's cache
     if file.is_symlink() and file.resolve().parent not in allowed:
@@ -63,7 +64,7 @@ def require_inside(file: Path) -> Path:
 def read(directory: Path) -> tuple[Path, Tensors]:
     """-> the file (or the index of the files) that was read, and its tensors, on the CPU.
 
-    Raises FileNotFoundError, or ValueError for what is damaged, refused, or not as the index says.
+    Raises FileNotFoundError, or ValueError for a file that is damaged, refused, or does not match the index.
     """
     readers: dict[str, Callable[[Path], Tensors]] = {WEIGHTS: _read_safe, OLD_WEIGHTS: _read_pickled}
     for name, reader in readers.items():
@@ -98,7 +99,7 @@ def _read_shards(index: Path, reader: Callable[[Path], Tensors]) -> Tensors:
 
 
 def _shown(names: list[str]) -> Iterable[str]:
-    """The names, with a bar where there are many and somebody sits at a terminal."""
+    """The names, with a progress bar if there are many and the output is a terminal."""
     if len(names) < 4 or not sys.stderr.isatty():
         return names
     from rich.console import Console
@@ -115,7 +116,8 @@ def _read_safe(file: Path) -> Tensors:
 
 
 def _plain_zip(file: Path) -> bool:
-    """Whether a file is a zip, as torch writes it. Raises ValueError where it would unpack to more than it is."""
+    """Whether a file is a zip archive as torch writes it. Raises ValueError if it would unpack to more than its
+    size."""
     if not zipfile.is_zipfile(file):
         return False
     with zipfile.ZipFile(file) as parts:
@@ -132,7 +134,7 @@ def _read_pickled(file: Path) -> Tensors:
         raise ValueError(f"{file}: damaged or cut off ({_line(error)})") from None
     try:
         found = torch.load(file, map_location="cpu", weights_only=True, mmap=zipped)
-    except Exception as error:  # bytes made by a stranger may fail in any way
+    except Exception as error:  # a malicious file may raise any exception
         if wanted := re.search(r"(?:GLOBAL|global|class) (\w+(?:\.\w+)+)", str(error)):
             raise ValueError(f"{file}: refused: it asks for {wanted[1]}, and may hold tensors only") from None
         raise ValueError(f"{file}: damaged or cut off ({type(error).__name__})") from None
@@ -141,7 +143,7 @@ def _read_pickled(file: Path) -> Tensors:
     for name, tensor in found.items():
         if not isinstance(name, str) or not isinstance(tensor, torch.Tensor) or tensor.layout != torch.strided:
             raise ValueError(f"{file}: {name!r} is not a plain tensor")
-        if tensor.nbytes > tensor.untyped_storage().nbytes():  # a view that repeats itself, as large as one likes
+        if tensor.nbytes > tensor.untyped_storage().nbytes():  # an expanded view, which can claim any size
             raise ValueError(f"{file}: {name} claims {list(tensor.shape)}, more than the file holds")
     return dict(found)
 
@@ -151,7 +153,8 @@ def _line(error: Exception) -> str:
 
 
 def size_in_bytes(given: int | str) -> int:
-    """5_000_000_000, or "5GB" as transformers writes it (powers of ten; "5GiB": of two). ValueError for another."""
+    """5_000_000_000, or "5GB" as transformers writes it (powers of ten; "5GiB": powers of two). Raises ValueError for
+    other text."""
     text = given.strip().upper() if isinstance(given, str) else ""
     if found := re.fullmatch(r"(\d+(?:\.\d+)?) *([KMGT]?)(I?)B", text):
         factor = (1024 if found[3] else 1000) ** " KMGT".index(found[2] or " ")
@@ -162,11 +165,11 @@ def size_in_bytes(given: int | str) -> int:
 
 
 def write(weights: Tensors, directory: Path, shard_bytes: int = SHARD_BYTES) -> None:
-    """One file, or, where it would be larger than `shard_bytes`, several and an index. What an earlier call left under
-    these names is removed. A tensor is never cut: one that is larger has a file of its own.
+    """Write one file or, if it would be larger than `shard_bytes`, several with an index. Files that an earlier call
+    left under these names are removed. A tensor is never split: one that is larger has a file of its own.
 
-    Each file gets its name when it is whole: a model may be written to where its weights are mapped from, and a write
-    that fails leaves what was there."""
+    A file gets its final name only when it is complete: a model may be saved over the file that its weights are mapped
+    from, and a write that fails leaves the old files as they were."""
     shards = _packed(weights, shard_bytes)
     many = len(shards) > 1
     files = [f"model-{at:05}-of-{len(shards):05}.safetensors" if many else WEIGHTS for at in range(1, len(shards) + 1)]

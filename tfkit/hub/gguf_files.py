@@ -1,7 +1,7 @@
-"""A GGUF file, llama.cpp's, as a directory in Hugging Face's layout: its weights are no longer quantised.
+"""Converts a GGUF file, llama.cpp's format, to a directory in Hugging Face's layout; its weights are dequantised.
 
-The package `gguf` reads the format and dequantises. What llama.cpp changed is changed back: it pairs the features that
-a rotation turns as (0, 1), (2, 3) …, where Hugging Face's files pair (0, n/2), (1, n/2 + 1) ….
+The package `gguf` reads the format and dequantises. What llama.cpp changed is changed back: its rotary embedding
+rotates the features in pairs (0, 1), (2, 3) …, where Hugging Face's files pair (0, n/2), (1, n/2 + 1) ….
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ NAMES = {
     "attn_output": "self_attn.o_proj", "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj",
     "ffn_down": "mlp.down_proj",
 }  # fmt: skip
-CONTROL = 3  # type of a token
+CONTROL = 3  # the token type of control tokens in GGUF
 
 
 def convert(file: Path, directory: Path, dtype: torch.dtype = torch.float16) -> None:
-    """Writes config.json, model.safetensors, tokenizer.json and what goes with them. Raises ValueError for an
+    """Writes config.json, model.safetensors, tokenizer.json and the files beside them. Raises ValueError for an
     architecture other than Llama's or a vocabulary other than SmolLM's."""
     import gguf
 
@@ -60,12 +60,12 @@ def theirs(name: str) -> tuple[str, str]:
 
 
 def halves(rows: np.ndarray, heads: int) -> np.ndarray:
-    """[heads·n,E], features paired as neighbours -> paired with the other half's"""
+    """[heads·n,E], rotary pairs interleaved (0, 1) … -> pairs split over the two halves (0, n/2) …"""
     return rows.reshape(heads, -1, 2, *rows.shape[1:]).swapaxes(1, 2).reshape(rows.shape)
 
 
 def read_config(said: dict[str, Any], tied: bool) -> dict[str, Any]:
-    """config.json"""
+    """The content of config.json, from the metadata of the GGUF file."""
     get = lambda name: said[f"llama.{name}"]
     return {
         "architectures": ["LlamaForCausalLM"],
@@ -77,7 +77,7 @@ def read_config(said: dict[str, Any], tied: bool) -> dict[str, Any]:
         "num_attention_heads": get("attention.head_count"),
         "num_key_value_heads": get("attention.head_count_kv"),
         "max_position_embeddings": get("context_length"),
-        "rms_norm_eps": round(get("attention.layer_norm_rms_epsilon"), 10),  # a float32 there
+        "rms_norm_eps": round(get("attention.layer_norm_rms_epsilon"), 10),  # the file stores it as float32
         "rope_theta": get("rope.freq_base"),
         "hidden_act": "silu",
         "attention_bias": False,
@@ -90,7 +90,7 @@ def read_config(said: dict[str, Any], tied: bool) -> dict[str, Any]:
 
 
 def read_side_files(said: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The other files: what generation ends with, and the names of special symbols with the chat template."""
+    """The other files: the ids that end generation, and the names of special tokens with the chat template."""
     jobs = {"bos": "bos_token", "eos": "eos_token", "padding": "pad_token", "unknown": "unk_token"}
     ids = {name: said[f"tokenizer.ggml.{job}_token_id"] for job, name in jobs.items()}
     names = {name: said["tokenizer.ggml.tokens"][i] for name, i in ids.items()}
@@ -100,7 +100,7 @@ def read_side_files(said: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def tokenizer(said: dict[str, Any]) -> Inner:
-    """Byte-level BPE that takes numbers apart, digit by digit, as SmolLM's does."""
+    """Byte-level BPE that splits numbers into single digits, as SmolLM's does."""
     tokens, types = said["tokenizer.ggml.tokens"], said["tokenizer.ggml.token_type"]
     merges = [tuple(line.split(" ")) for line in said["tokenizer.ggml.merges"]]
     inner = Inner(models.BPE({token: i for i, token in enumerate(tokens)}, merges))

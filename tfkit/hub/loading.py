@@ -1,7 +1,7 @@
-"""From files to a model: the outline is made without memory, and the tensors of the files become its parameters.
+"""From files to a model: the model is built without memory, and the tensors of the files become its parameters.
 
-Nothing is drawn and nothing is copied that need not be: a safetensors file is mapped into memory, a name map hands on
-views, and a dtype is changed one tensor at a time. See docs/decisions/024-loading.md.
+No random number is drawn and nothing is copied without need: a safetensors file is memory-mapped, a name map returns
+views, and a dtype is converted one tensor at a time. See docs/decisions/024-loading.md.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from . import files
 
 WRAPPERS = {"module.": "DistributedDataParallel", "_orig_mod.": "torch.compile"}
 WRONG = (TypeError, ValueError, RuntimeError, ArithmeticError, AssertionError)
-UNSTORED_BYTES = 2**30  # of tables that no file holds, such as sinusoids
+UNSTORED_BYTES = 2**30  # of computed tables that no file stores, such as sinusoids
 
 
 def load(
@@ -38,7 +38,7 @@ def load(
     new_head: bool,
     strict: str,
 ) -> Any:
-    """The model of a directory; see `tfkit.from_pretrained`."""
+    """The model in a directory; see `tfkit.from_pretrained`."""
     wanted = None if dtype == "auto" else floating(dtype)
     file, weights = files.read(directory)
     if hasattr(module, "config_from_tensors"):
@@ -56,19 +56,19 @@ def load(
 
 
 def names(model: Any, module: ModuleType) -> Any:
-    """The map of tensor names: the architecture's, or the model's own where it depends on the configuration."""
+    """The map of tensor names: the architecture's, or the model's own if it depends on the configuration."""
     return map_of(model, getattr(module, "HF", None))
 
 
 def empty_model(module: ModuleType, config: Any, head: str | None, file: Path, stored: int) -> Any:
-    """The model without its weights: what must fit is known before any memory is taken.
+    """The model without its weights, so that names and shapes are known before any memory is taken.
 
-    Raises ValueError where the configuration cannot be, or has far more parameters than the files have tensors.
+    Raises ValueError if the configuration is impossible, or has far more parameters than the files have tensors.
     """
     try:
         with torch.device("meta"), SkipInit(), limit_parameters(20 * stored + 1000):
             model = module.MODEL(config, head)
-    except WRONG as error:  # nothing but the config can be
+    except WRONG as error:  # only the configuration can be the cause
         raise ValueError(f"{file}: {str(error).partition(chr(10))[0]}") from None
     unstored = model.state_dict().keys()
     if sum(b.nbytes for name, b in model.named_buffers() if name not in unstored) > UNSTORED_BYTES:
@@ -78,7 +78,7 @@ def empty_model(module: ModuleType, config: Any, head: str | None, file: Path, s
 
 @contextmanager
 def limit_parameters(count: int) -> Iterator[None]:
-    """While it lasts, this thread may make so many parameters: ten million layers are refused at once."""
+    """A context in which this thread may create only so many parameters: ten million layers are refused at once."""
     made, thread = 0, threading.get_ident()
 
     def counted(_module: nn.Module, _name: str, _parameter: Any) -> None:
@@ -95,7 +95,7 @@ def limit_parameters(count: int) -> Iterator[None]:
 
 
 def rename_tensors(model: Any, module: ModuleType, weights: files.Tensors, strict: str) -> files.Tensors:
-    """Their tensors under our names. strict "warn": those that the map does not know are left out."""
+    """The file's tensors under our names. With strict "warn", tensors that the map does not know are left out."""
     for prefix, wrapper in WRAPPERS.items():
         if weights and all(name.startswith(prefix) for name in weights):
             raise ValueError(f"every name begins with {prefix!r}, as {wrapper} saves them: strip it from the names")
@@ -115,7 +115,7 @@ def rename_tensors(model: Any, module: ModuleType, weights: files.Tensors, stric
 
 
 def check_shapes(module: ModuleType, model: Any, weights: files.Tensors, new_head: bool, strict: str) -> files.Tensors:
-    """The tensors that the model has, without those of other heads. ValueError names what does not fit."""
+    """The tensors that the model has, without those of other heads. Raises ValueError that names what does not fit."""
     wanted = model.state_dict()
     misshapen = {name for name in wanted.keys() & weights.keys() if weights[name].shape != wanted[name].shape}
     if new_head and misshapen:
@@ -152,24 +152,24 @@ def _check(module: ModuleType, name: str, tensor: torch.Tensor, ours: torch.Tens
 
 
 def _parts(module: ModuleType, config: Any) -> tuple[set[str], set[str]]:
-    """-> the tensors that this model has under any head, and those that it has under some head"""
+    """-> the tensors that this model has under every head, and those that it has under at least one head"""
     names = []
     with torch.device("meta"), SkipInit():
         for head in module.MODEL.HEADS:
-            with suppress(ValueError):  # a head that this configuration cannot have: an encoder's, of a decoder
+            with suppress(ValueError):  # a head that this configuration cannot have (a decoder with an encoder's)
                 names.append(set(module.MODEL(config, head).state_dict()))
     return set.intersection(*names), set.union(*names)
 
 
 def _both_names(module: ModuleType, name: str) -> str:
-    """Ours, and theirs where it is another: one of the two is the one that the reader knows."""
+    """Our name for a tensor, and Hugging Face's if it differs: readers usually know one of the two."""
     names = getattr(module, "HF", None)
     theirs = names.their_name(name) if isinstance(names, NameMap) else None
     return name if theirs in (None, name) else f"{name} ({theirs})"
 
 
 def assign(model: Any, weights: files.Tensors, dtype: torch.dtype) -> None:
-    """The tensors become the outline's parameters. What modules shared, they share again."""
+    """The tensors become the parameters of the empty model. Modules that shared a parameter share it again."""
     shared: dict[int, list[str]] = {}
     for name, parameter in model.named_parameters(remove_duplicate=False):
         shared.setdefault(id(parameter), []).append(name)
@@ -184,7 +184,7 @@ def assign(model: Any, weights: files.Tensors, dtype: torch.dtype) -> None:
 
 
 class SkipInit(TorchFunctionMode):
-    """While it lasts, no tensor is filled with random numbers."""
+    """While this mode is active, no tensor is filled with random numbers."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         drawn = func.__name__.endswith(("normal_", "uniform_"))  # kaiming_uniform_ and its like too
@@ -192,12 +192,12 @@ class SkipInit(TorchFunctionMode):
 
 
 def complete(model: Any, dtype: torch.dtype) -> None:
-    """What no file holds: tables that the architecture computes, and the layers of a new head."""
+    """Fill in what no file holds: tables that the architecture computes, and the layers of a new head."""
     empty = {name for name, t in (*model.named_parameters(), *model.named_buffers()) if t.is_meta}
     if not empty:
         return
     with SkipInit():
-        donor = type(model)(model.config, model.head)  # its large tensors are never written, so they take no memory
+        donor = type(model)(model.config, model.head)  # its large tensors are never written to, so they take no memory
     fresh = {name for name, p in model.named_parameters() if p.is_meta}
     for owner in map(donor.get_submodule, sorted({name.rpartition(".")[0] for name in fresh})):
         if hasattr(owner, "reset_parameters"):
@@ -220,13 +220,13 @@ def _move(donor: nn.Module, model: nn.Module, name: str, dtype: torch.dtype) -> 
 
 
 def widest_dtype(weights: files.Tensors) -> torch.dtype:
-    """The dtype that holds what all floating-point tensors hold."""
+    """The narrowest dtype that can hold the values of all floating-point tensors."""
     found = [tensor.dtype for tensor in weights.values() if tensor.is_floating_point()]
     return reduce(torch.promote_types, found, found[0]) if found else torch.float32
 
 
 def floating(asked: torch.dtype | str | None) -> torch.dtype:
-    """The dtype of a name. Raises ValueError for one that is no floating-point type."""
+    """The dtype with this name. Raises ValueError for one that is not a floating-point type."""
     found = torch.float32 if asked is None else getattr(torch, asked, None) if isinstance(asked, str) else asked
     if not isinstance(found, torch.dtype) or not found.is_floating_point:
         raise ValueError(f"dtype={asked!r} is no floating-point type: give torch.bfloat16, 'bfloat16' or 'auto'")

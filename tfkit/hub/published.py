@@ -1,9 +1,10 @@
-"""A published config.json in our words, and back. A field that may change the result and is not understood is an error.
+"""Translates a published config.json to our fields and back. A field that may change the result and is not understood
+is an error.
 
-A model's module says what it understands: HF_FIELDS (theirs -> ours), HF_FIXED (fields with the one value that it
-implements), HF_UNUSED (fields without effect on what a trained model computes), HF_UNSAID (what a file means that does
-not say it, where our default is another), HF_HEADS (class name -> head); and if it is made of other models, HF_PARTS
-(the field that describes one -> what that one must say of itself).
+A model's module declares what it understands: HF_FIELDS (their field -> ours), HF_FIXED (fields with the only value
+that it implements), HF_UNUSED (fields that do not affect what a trained model computes), HF_UNSAID (their default for a
+field that a file omits, if ours differs), HF_HEADS (class name -> head); and, if it is composed of other models,
+HF_PARTS (the field that describes a part -> the values that the part's configuration must have).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 from .. import registry
 from ..decode import settings
 
-# what they call an architecture, where it is not our file's name
+# transformers' model_type of an architecture, if it differs from our file's name
 NAMES = {
     "openai-gpt": "gpt",
     "bert-generation": "bert_generation",
@@ -28,7 +29,7 @@ NAMES = {
     "big_bird": "bigbird",
     "deberta-v2": "deberta_v2",
 }
-# what every published configuration may carry: provenance, and defaults of generation and of output formats
+# fields that every published configuration may have: provenance, and defaults of generation and of output formats
 COMMON = {
     "architectures", "transformers_version", "dtype", "torch_dtype", "_name_or_path", "_commit_hash", "use_cache",
     "task_specific_params",
@@ -42,7 +43,7 @@ COMMON = {
     "begin_suppress_tokens", "suppress_tokens", "remove_invalid_values", "return_dict_in_generate", "output_scores",
     "decoder_start_token_id", "sep_token_id",
 }  # fmt: skip
-# what files of the hub carry that no architecture here reads and that changes no result: each is warned of once
+# fields in files of the hub that no architecture here reads and that change no result: one warning for each
 HARMLESS = {
     "output_past", "language", "name", "auto_map", "from_tf", "from_flax", "mask_token_id",
     "unk_token_id", "cls_token_id", "custom_pipelines", "adapters", "license", "datasets", "revision", "author",
@@ -52,7 +53,7 @@ HARMLESS = {
 REWRITTEN = {"architectures", "model_type", "transformers_version", "dtype", "torch_dtype", "_name_or_path"}
 
 
-# what would change the result wherever it stands, so that it may only say that nothing is changed
+# fields that would change the result of any architecture: they may only have the value that changes nothing
 FIXED = {"pruned_heads": {}, "tie_encoder_decoder": False, "is_decoder": False, "add_cross_attention": False}
 FIXED["cross_attention_hidden_size"] = None
 
@@ -60,8 +61,8 @@ FIXED["cross_attention_hidden_size"] = None
 def read(
     module: ModuleType, described: dict[str, Any], head: str | None = None, strict: str = "error"
 ) -> tuple[dict[str, Any], str | None]:
-    """-> our fields, and the head: the one asked for, or else the one that `architectures` names (a headless model
-    where it names none). strict: "warn" leaves out fields that nobody here knows; "quiet" does so without a word.
+    """-> our fields, and the head: the requested one, or else the one that `architectures` names (None, the model
+    without a head, if it names none). strict: "warn" leaves out unknown fields with a warning, "quiet" without one.
     Raises ValueError for a class, a field or a value that is not understood."""
     described = getattr(module, "from_hf_fields", dict)(described)
     name = (described.get("architectures") or [next(iter(module.HF_HEADS))])[0]
@@ -79,7 +80,7 @@ def read(
 
 
 def _fixed(module: ModuleType) -> dict[str, Any]:
-    """The fields that may have one value only."""
+    """The fields for which only one value is accepted."""
     free = {*module.HF_FIELDS, *module.HF_UNUSED}
     return {**{field: value for field, value in FIXED.items() if field not in free}, **module.HF_FIXED}
 
@@ -89,7 +90,7 @@ def _known(module: ModuleType) -> set[str]:
 
 
 def _report(unknown: list[str], strict: str) -> None:
-    """Raises ValueError for fields that nobody here knows, or warns of them; of harmless ones it warns."""
+    """Raises ValueError for unknown fields, or warns of them; for harmless ones it only warns."""
     strange = [field for field in unknown if field not in HARMLESS]
     if strange and strict == "error":
         raise ValueError(f"fields not understood: {', '.join(strange[:4])}; strict='warn' leaves them out")
@@ -99,8 +100,8 @@ def _report(unknown: list[str], strict: str) -> None:
 
 
 def extra_settings(module: ModuleType, described: dict[str, Any]) -> dict[str, Any]:
-    """What a published configuration says beside our fields: it is written again where the model is saved. Settings of
-    generation are not among it, as they go into a file of their own."""
+    """The fields of a published configuration that are not ours: they are written again when the model is saved.
+    Generation settings are not among them, since they go into a file of their own."""
     if not hasattr(module, "HF_FIELDS"):
         return {}
     described = getattr(module, "from_hf_fields", dict)(described)
@@ -110,26 +111,26 @@ def extra_settings(module: ModuleType, described: dict[str, Any]) -> dict[str, A
 
 
 def write(module: ModuleType, settings: dict[str, Any], head: str | None) -> dict[str, Any]:
-    """The other way round: what transformers reads. Raises ValueError for a head that they have no class for."""
+    """The inverse of `read`: a config.json for transformers. Raises ValueError for a head that has no class there."""
     names = [name for name, its_head in module.HF_HEADS.items() if its_head == head]
     if not names:
         raise ValueError(f"head {head!r} has no published class: it could not be saved in their layout")
     parts = {field: write_part(settings[field], wanted) for field, wanted in getattr(module, "HF_PARTS", {}).items()}
     written = {theirs: settings[ours] for theirs, ours in module.HF_FIELDS.items()}
     pad, size = settings.get("pad_token_id"), settings.get("vocab_size")
-    if pad is not None and size is not None and pad >= size:  # a default of the published size: no token pads here
+    if pad is not None and size is not None and pad >= size:  # the default of a larger vocabulary: no padding
         written |= {theirs: None for theirs, ours in module.HF_FIELDS.items() if ours == "pad_token_id"}
-    if written.get("is_decoder", False) is None:  # as the head has it
+    if written.get("is_decoder", False) is None:  # None: the head decides
         del written["is_decoder"]
     if written.get("id2label") and not written.get("label2id"):
         written["label2id"] = {label: int(number) for number, label in written["id2label"].items()}
-    if not written.get("id2label"):  # transformers makes up both, from the number
+    if not written.get("id2label"):  # transformers derives both from the number of labels
         written.pop("id2label", None), written.pop("label2id", None)
     return getattr(module, "to_hf_fields", dict)({"architectures": names[:1], **written, **parts})
 
 
 def architecture(kind: Any) -> str:
-    """Our name of their model_type. Raises ValueError with those that there are."""
+    """Our name for their model_type. Raises ValueError with the list of known ones."""
     name = NAMES.get(kind, kind)
     if name not in registry.sources():
         raise ValueError(f"model_type {kind!r} is none of {', '.join(registry.sources())}")
@@ -137,7 +138,8 @@ def architecture(kind: Any) -> str:
 
 
 def read_part(described: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
-    """A model within a model -> {"architecture": ours, **its fields}; what it must be, it says, or does not mention."""
+    """A model within a model -> {"architecture": ours, **its fields}. A field in `wanted` must have that value, or be
+    absent."""
     described = {field: value for field, value in described.items() if field != "architectures"}
     name = architecture(described.pop("model_type", None))
     for field, value in wanted.items():
@@ -145,13 +147,13 @@ def read_part(described: dict[str, Any], wanted: dict[str, Any]) -> dict[str, An
             raise ValueError(f"{field} of the {name} inside is {found!r}; only {value!r} is implemented")
     module = registry.load(name)
     settings = read(module, described)[0]
-    if "is_decoder" in settings and "is_decoder" not in described:  # the whole says which half it is
+    if "is_decoder" in settings and "is_decoder" not in described:  # the outer model decides which half it is
         settings["is_decoder"] = None
     return {"architecture": name, **settings}
 
 
 def write_part(part: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
-    """The other way round."""
+    """The inverse of `read_part`."""
     name, module, config = registry.resolve_submodel(part)
     theirs = {ours: kind for kind, ours in NAMES.items()}.get(name, name)
     described = write(module, asdict(config), next(iter(module.HF_HEADS.values())))
