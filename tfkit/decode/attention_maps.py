@@ -1,4 +1,4 @@
-"""Where a model looked: its attention over a finished text, packed for the browser within a budget of bytes."""
+"""Attention maps of a model over a finished text, packed for the browser within a budget of bytes."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ T = TypeVar("T")
 
 
 def attention(model: nn.Module, source: Tensor | None, ids: Tensor, budget: int) -> dict[str, Any]:
-    """Packed maps `self` and `cross` of one forward over `ids` [1,T], those that the model shows; often both. Pooled so
-    far that both together take at most `budget` bytes.
+    """Packed maps `self` and `cross` of one forward pass over `ids` [1,T], as far as the model shows them. They are
+    pooled until both together take at most `budget` bytes.
 
-    A tfkit model is traced; of another, submodules that return `(output, weights [1,H,Q,K])` are listened to: those
-    with "cross" in their name look at the source.
+    A tfkit model is traced; other models get hooks on the submodules that return `(output, weights [1,H,Q,K])`: those
+    with "cross" in their name attend to the source.
     """
     seen = _traced(model, source, ids) if is_tfkit_model(model) else _heard(model, source, ids)
     kinds: dict[str, list[Tensor]] = {"self": [], "cross": []}
@@ -41,14 +41,14 @@ def _traced(model: Any, source: Tensor | None, ids: Tensor) -> dict[str, Tensor]
         given = {"decoder_input_ids": ids, "encoder_outputs": model.encode(source)}
     with tracing.trace(model, keep=("*weights",)) as seen:
         model(**given)
-    return {name: torch.cat(seen.all(name), dim=-2) for name in seen}  # a recurrent decoder looks once a step
+    return {name: torch.cat(seen.all(name), dim=-2) for name in seen}  # a recurrent decoder attends once a step
 
 
 def _heard(model: Any, source: Tensor | None, ids: Tensor) -> dict[str, Tensor]:
     seen: dict[str, Tensor] = {}
 
     def listen(name: str) -> Callable[..., Any]:
-        """A forward hook that keeps weights [B,H,Q,K] under this name; of several calls the last."""
+        """A forward hook that keeps weights [B,H,Q,K] under this name; a later call overwrites an earlier one."""
 
         def hook(_module: nn.Module, _args: Any, out: Any) -> None:
             if isinstance(out, tuple) and len(out) == 2 and isinstance(out[1], Tensor) and out[1].dim() == 4:
@@ -72,7 +72,8 @@ def quantize_weights(weights: Tensor) -> Tensor:
 
 
 def pack(maps: Tensor, triangle: bool, by: int = 1) -> dict[str, Any]:
-    """uint8 [L,H,Q,K] -> deflated, base64, pooled by × by; `triangle`: only the lower one, diagonal included."""
+    """uint8 [L,H,Q,K] -> deflated, base64, max-pooled by × by; `triangle`: only the lower triangle with the
+    diagonal."""
     small = max_pool(maps, by)
     layers, heads, rows, cols = small.shape
     kept = small
@@ -84,7 +85,7 @@ def pack(maps: Tensor, triangle: bool, by: int = 1) -> dict[str, Any]:
 
 
 def max_pool(maps: Tensor, by: int) -> Tensor:
-    """[...,Q,K], none negative -> [...,⌈Q/by⌉,⌈K/by⌉]: the largest of each block of by × by: no spike is lost."""
+    """[...,Q,K], none negative -> [...,⌈Q/by⌉,⌈K/by⌉]: the maximum of each by × by block, so that no spike is lost."""
     if by == 1:
         return maps
     whole = nn.functional.pad(maps, (0, -maps.size(-1) % by, 0, -maps.size(-2) % by))
@@ -93,19 +94,19 @@ def max_pool(maps: Tensor, by: int) -> Tensor:
 
 
 def fit_budget(make: Callable[[int], T], side: int, budget: int) -> T:
-    """`make(by)`, plain JSON that is pooled by × by, with `by` raised from 1 until it takes at most `budget` bytes;
-    side: of the largest map. Raises ValueError where one square a map still takes more."""
+    """The result of `make(by)`, plain JSON that is pooled by × by, for the smallest `by` tried from 1 upwards that
+    takes at most `budget` bytes; side: of the largest map. Raises ValueError if even one square per map takes more."""
     by = 1
     while (size := len(json.dumps(found := make(by)))) > budget:
         if by >= side:
             raise ValueError(f"budget is {budget:,} bytes, but one square a map takes {size:,}: give as many")
-        # pooled maps squeeze worse than fine ones, so that the next may not fit yet, but is not too coarse
+        # pooled maps compress worse than fine ones: the next size may still be too large, but is never too coarse
         by = min(side, max(by + 1, math.floor(by * math.sqrt(size / budget))))
     return found
 
 
 def compress(levels: Tensor, strategy: int = zlib.Z_DEFAULT_STRATEGY) -> str:
-    """uint8 of any shape -> deflated, base64. Weights are noise with runs of zeros in it: looking for what came before
-    costs a hundred times the time of `Z_RLE`, and gives a tenth more bytes."""
+    """uint8 of any shape -> deflated, base64. Weights are noise with runs of zeros: searching for repeated strings
+    takes a hundred times as long as `Z_RLE` and compresses only a tenth better."""
     how = zlib.compressobj(6, zlib.DEFLATED, zlib.MAX_WBITS, 9, strategy)
     return base64.b64encode(how.compress(levels.contiguous().numpy().tobytes()) + how.flush()).decode()

@@ -1,4 +1,4 @@
-"""What a beam holds: hypotheses that go on, those that have ended, and when there is nothing better to hope for."""
+"""The state of a beam: hypotheses that go on, finished ones, and the test for when no better one can follow."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tfkit.decode.search import GenerationRequest, Step
 
 
 class BeamHypotheses:
-    """The hypotheses of one group: `places` of each sentence that go on, and the best that have ended.
+    """The hypotheses of one group: for each sentence `places` unfinished ones, and the best finished ones.
 
-    Candidates are the best of all continuations; those among the best `places` that end are set aside with their
-    score, total / generated ** length_penalty; the best that do not end take the places. A sentence is closed when
-    no better end is to be hoped for, as transformers judges it: with early_stopping True as soon as `places` have
-    ended; with False, when the best place's score as of now is no better than the worst of those; with "never", when
-    its score at the limit, if it stayed as probable, would be no better.
+    The candidates are the best of all continuations. A finished one among the best `places` is set aside with its
+    score, total / generated ** length_penalty; the best unfinished ones take the places. A sentence is closed when no
+    better end can be expected, by transformers' rules: with early_stopping True as soon as `places` hypotheses are
+    finished; with False, when the best unfinished one's current score is no better than the worst finished one's; with
+    "never", when its score at the length limit, at unchanged probability, would be no better.
     """
 
     def __init__(
@@ -25,7 +25,7 @@ class BeamHypotheses:
         self.request, self.places = request, places
         self.length_penalty, self.early_stopping = length_penalty, early_stopping
         batch, device = len(request.prompt), request.prompt.device
-        self.candidates = max(2, 1 + len(request.eos_token_ids)) * places  # whatever ends, the places can be filled
+        self.candidates = max(2, 1 + len(request.eos_token_ids)) * places  # enough to fill all places, whatever ends
         self.totals = torch.zeros(batch, 1, device=device)  # [B,K]
         self.ended_ids = request.buffer(places)  # [B,places,room]
         self.ended_scores = torch.full((batch, places), -torch.inf, device=device)  # best first
@@ -33,10 +33,10 @@ class BeamHypotheses:
         self.closed = torch.zeros(batch, dtype=torch.bool, device=device)
         self.first = torch.arange(places, device=device).expand(batch, -1)
         self.some_ended = self.done = False
-        self.seen: Step | None = None  # the last step, where someone watches
+        self.seen: Step | None = None  # the last step, if a trace is wanted
 
     def step(self, scores: Tensor, normal: bool, ids: Tensor, generated: int) -> tuple[Tensor, Tensor]:
-        """scores [B,K,V], ids [B,K,T] so far, generated: tokens with this one -> parent, token [B,places]"""
+        """scores [B,K,V], ids [B,K,T] so far, generated: new tokens, this one included -> parent, token [B,places]"""
         parent, token, total = self.best(scores, normal)
         ended = self.request.is_end(token) if self.request.eos_token_ids else None
         last = generated == self.request.max_new_tokens
@@ -60,30 +60,32 @@ class BeamHypotheses:
         found = every.topk(min(self.candidates, every.size(1)))
         parent, token = found.indices // scores.size(-1), found.indices % scores.size(-1)
         total, lacking = found.values, self.candidates - token.size(1)
-        if lacking > 0:  # a vocabulary of a few words
+        if lacking > 0:  # the vocabulary is smaller than the number of candidates
             parent, token = F.pad(parent, (0, lacking)), F.pad(token, (0, lacking))
             total = F.pad(total, (0, lacking), value=-torch.inf)
         return parent, token, total
 
     def survivors(self, total: Tensor, ended: Tensor, last: bool) -> Tensor:
-        """Which candidates take the places -> [B,places]; after the last step, the best: all are set aside."""
+        """The candidates that take the places -> [B,places]; after the last step the best, as all are then set
+        aside."""
         return self.first if last else total.masked_fill(ended, -torch.inf).topk(self.places).indices
 
     def is_final(self, total: Tensor, ended: Tensor | None) -> Tensor:
-        """Which candidates end and count -> bool [B,C]"""
+        """Which candidates are finished and count -> bool [B,C]"""
         if ended is None:
             return torch.zeros_like(total, dtype=torch.bool)
         open_ = ~self.closed.unsqueeze(1) & (total > -torch.inf)
         return ended & open_ & (torch.arange(total.size(1), device=total.device) < self.places)
 
     def final(self, total: Tensor, ended: Tensor | None, generated: int) -> Tensor:
-        """The scores of the best candidates that end (ended None: of all, the limit is reached) -> [B,places]"""
+        """The scores of the best finished candidates -> [B,places]; ended None: all are finished, at the length
+        limit"""
         scores = total[:, : self.places] / float(generated**self.length_penalty)
         out = self.closed.unsqueeze(1) if ended is None else self.closed.unsqueeze(1) | ~ended[:, : self.places]
         return scores.masked_fill(out, -torch.inf)
 
     def set_aside(self, ids: Tensor, parent: Tensor, token: Tensor, scores: Tensor) -> None:
-        """Keep the best of what had ended before and what ends now, scores [B,places]."""
+        """Keep the best of the earlier finished hypotheses and the new ones, with scores [B,places]."""
         end, parent = ids.size(-1), parent[:, : self.places]
         new = torch.full_like(self.ended_ids, self.request.pad_token_id)
         new[..., :end] = rows_of(ids, parent)
@@ -105,10 +107,11 @@ class BeamHypotheses:
 
 
 class TextbookHypotheses(BeamHypotheses):
-    """The same as `beam_search`: what ends keeps its place for that step only, and the beam grows narrower by it."""
+    """The rules of `beam_search`: a finished hypothesis keeps its place for that step only, so the beam gets
+    narrower."""
 
     def survivors(self, total: Tensor, ended: Tensor, last: bool) -> Tensor:
-        """[B,places]: the first candidates, also those that ended; `step` gives these a total of -inf"""
+        """[B,places]: the first candidates, finished ones included; `step` gives the latter a total of -inf"""
         return self.first
 
     def close(self, generated: int) -> None:

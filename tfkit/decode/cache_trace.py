@@ -1,4 +1,4 @@
-"""A decoder overheard: how large its cache is at each step, and what moving a beam's survivors in it copied."""
+"""Traces the cache of a decoder: its size at each step, and the bytes that reordering the beam copied."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from tfkit.nn import Cache
 
 
 class CacheTracingStrategy:
-    """A strategy whose run is overheard: `seen` gets the cache's state at each Step, None where there is no cache of
-    keys and values."""
+    """A strategy whose decoder is traced: `seen` gets the cache's state at each Step, None if there is no cache of keys
+    and values."""
 
     def __init__(self, strategy: Strategy) -> None:
         self.strategy, self.seen = strategy, list[dict[str, Any] | None]()
 
     @property
     def name(self) -> str:
-        """The strategy's own."""
+        """The wrapped strategy's name."""
         return self.strategy.name
 
     @property
     def width(self) -> int:
-        """The strategy's own."""
+        """The wrapped strategy's width."""
         return self.strategy.width
 
     def score(self, total: float, generated: int) -> float:
-        """The strategy's own."""
+        """The wrapped strategy's score."""
         return self.strategy.score(total, generated)
 
     def run(self, request: GenerationRequest) -> Tensor:
-        """The strategy's ids, unchanged; `seen` grows by one for each step."""
+        """The wrapped strategy's ids, unchanged; `seen` grows by one entry per step."""
         overheard: list[CacheTracingDecoder] = []
 
         def wrap_decoder(decoder: Decoder) -> Decoder:
-            """The latest is the one that steps are reported of. A draft's decoder is not wrapped."""
+            """Steps are reported with the state of the latest decoder. The decoder of a draft model is not wrapped."""
             overheard.append(CacheTracingDecoder(decoder))
             return overheard[-1]
 
         def on_step(step: Step) -> None:
-            """The step goes on to whoever traces the run."""
+            """Passes the step on to the caller's own `on_step`."""
             self.seen.append(overheard[-1].last if overheard else None)
             if request.on_step:
                 request.on_step(step)
@@ -52,7 +52,7 @@ class CacheTracingStrategy:
 
 
 class CacheTracingDecoder:
-    """A decoder that keeps, after each call, what its cache holds."""
+    """A decoder that keeps, after each call, the state of its cache."""
 
     def __init__(self, decoder: Decoder) -> None:
         self.decoder = decoder
@@ -60,13 +60,14 @@ class CacheTracingDecoder:
         self.last: dict[str, Any] | None = None
 
     def start(self, ids: Tensor) -> Tensor:
-        """As the decoder's; filling the cache with the prompt counts as nothing copied."""
+        """As the decoder's; filling the cache with the prompt counts as no copy."""
         out = self.decoder.start(ids)
         self.last = self.state(len(ids), None, 0, 0)
         return out
 
     def advance(self, index: Tensor | None, token: Tensor, prefix_length: int = 0) -> Tensor:
-        """As the decoder's; what the reorder will copy is counted first: all, where the number of rows changes."""
+        """As the decoder's; the bytes that the reorder will copy are counted first: all, if the number of rows
+        changes."""
         same = index is not None and len(index) == getattr(self.decoder, "rows", -1)
         cost = 0 if index is None else copied_bytes(self.cache, len(index), prefix_length if same else 0)
         out = self.decoder.advance(index, token, prefix_length)
@@ -74,13 +75,13 @@ class CacheTracingDecoder:
         return out
 
     def extend(self, tokens: Tensor) -> Tensor:
-        """As the decoder's; nothing is moved."""
+        """As the decoder's; it copies nothing."""
         out = self.decoder.extend(tokens)
         self.last = self.state(len(tokens), None, 0, 0)
         return out
 
     def rewind(self, count: int) -> None:
-        """As the decoder's; `last` still tells of the longer text."""
+        """As the decoder's; `last` still describes the longer text."""
         self.decoder.rewind(count)
 
     @property
@@ -89,7 +90,7 @@ class CacheTracingDecoder:
         return getattr(self.decoder, "cache", None)
 
     def state(self, rows: int, index: Tensor | None, prefix_length: int, cost: int) -> dict[str, Any] | None:
-        """After a call: what the cache holds; of the decoder's states, this one shows the latest."""
+        """The contents of the cache after a call; the decoder's latest hidden states become this decoder's `hidden`."""
         self.hidden = self.decoder.hidden
         if not isinstance(self.cache, Cache):
             return None
@@ -106,12 +107,12 @@ class CacheTracingDecoder:
 
 
 def key_bytes(buffer: Any, positions: int) -> int:
-    """Bytes of the keys of so many positions, in all rows."""
+    """Bytes of the keys at `positions` positions, in all rows."""
     return int(buffer.k[:, :, :1].nbytes) * positions
 
 
 def copied_bytes(cache: Any, rows: int, prefix_length: int) -> int:
-    """Bytes that a reorder to so many rows writes: all that is kept where since is 0, else the positions from there."""
+    """Bytes that a reorder to `rows` rows writes: everything for prefix_length 0, else the positions from there on."""
     if not isinstance(cache, Cache):
         return 0
     buffers = cache.self_attention.values()

@@ -1,9 +1,9 @@
-"""A decoding step as one compiled graph: made for the first token, used for every later one.
+"""One decoding step as a compiled graph: compiled for the first new token, reused for all later ones.
 
-What makes that possible is a cache of fixed size (`tfkit.nn.StaticCache`), whose write position is a tensor. Its room
-is rounded up to a power of two, and the graph leaves open how many rows there are and how long their sources are; so
-batches and prompts of changing length share one. A batch of one row has a graph of its own, as compilers treat a
-length of one apart.
+This takes a cache of fixed size (`tfkit.nn.StaticCache`), whose write position is a tensor. Its capacity is rounded up
+to a power of two, and the graph is dynamic in the number of rows and in the length of their sources, so that batches
+and prompts of different sizes share one graph. A batch of one row has a graph of its own, because compilers specialise
+on a size of one.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ made: WeakKeyDictionary[nn.Module, dict[Any, Callable[..., Any]]] = WeakKeyDicti
 
 
 def backend_of(compile: bool | Backend) -> Backend | None:
-    """What `generate(compile=…)` says: nothing, True for torch's own compiler, or a backend of torch.compile by name or
-    itself. Raises ValueError for a name that torch does not know."""
+    """The backend that `generate(compile=…)` asks for: None, torch's own compiler for True, or a backend of
+    torch.compile, by name or as a function. Raises ValueError for a name that torch does not know."""
     if isinstance(compile, bool):
         return "inductor" if compile else None
     known = torch.compiler.list_backends(exclude_tags=())
@@ -39,15 +39,16 @@ def bucket(room: int) -> int:
 
 
 def step(model: Any, given: dict[str, Any], cache: Any) -> tuple[Tensor, Tensor | None]:
-    """-> logits [N,t,V], and the states behind them, where the model shows them"""
+    """-> logits [N,t,V], and the hidden states behind them, if the model returns them"""
     out = model(**given, cache=cache, use_cache=True)
     return out.logits, out.last_hidden_state
 
 
 def compiled_step(model: Any, backend: Backend, room: int, new: int) -> Callable[..., Any]:
-    """`step`, compiled for this model, this room and so many tokens at a time; the same one when asked again.
+    """`step`, compiled for this model, this capacity and `new` tokens at a time; repeated calls return the same
+    function.
 
-    torch keeps graphs by code object and gives up after eight of them, so each has a copy of `step`'s own."""
+    torch keeps graphs per code object and gives up after eight of them, so each gets its own copy of `step`'s code."""
     steps = made.setdefault(model, {})
     key = (backend, room, new)
     if key not in steps:
@@ -57,8 +58,8 @@ def compiled_step(model: Any, backend: Backend, room: int, new: int) -> Callable
 
 
 def run_step(model: Any, backend: Backend, given: dict[str, Any], cache: Any, new: int) -> tuple[Tensor, Tensor | None]:
-    """One step of `new` tokens on a cache of fixed size that holds a prompt already. -> as `step`"""
-    held = getattr(cache, "rows", cache)  # RAG's counts passages, each a row of what it wraps
+    """One step of `new` tokens on a cache of fixed size that already holds a prompt -> as `step`"""
+    held = getattr(cache, "rows", cache)  # RAG's cache counts passages: each is a row of the cache that it wraps
     leave_open(given, held)
     out: tuple[Tensor, Tensor | None] = compiled_step(model, backend, held.max_length, new)(model, given, cache)
     held.advance_length(new)
@@ -66,12 +67,12 @@ def run_step(model: Any, backend: Backend, given: dict[str, Any], cache: Any, ne
 
 
 def leave_open(given: dict[str, Any], cache: Any) -> None:
-    """Marks which lengths a graph must not count on: rows everywhere, and those of the source."""
+    """Marks the sizes in which a graph must be dynamic: the number of rows, and the length of the source."""
     for tensor in tensors(given):
         mark(tensor, 0)
     sources = ("attention_mask", "encoder_outputs", "encoder_hidden_states", "encoder_attention_mask")
     for tensor in tensors({name: given.get(name) for name in sources}):
-        for dim in range(1, tensor.dim()):  # widths too, which the weights decide
+        for dim in range(1, tensor.dim()):  # also feature widths: the weights fix these anyway
             mark(tensor, dim)
     for buffer in cache.self_attention.values():
         mark(buffer.k, 0)
@@ -85,7 +86,7 @@ def leave_open(given: dict[str, Any], cache: Any) -> None:
 
 
 def tensors(what: Any) -> Iterator[Tensor]:
-    """Those in a tensor, a dict, an `Output` or None."""
+    """The tensors in a tensor, a dict, an `Output` or None."""
     if isinstance(what, Tensor):
         yield what
     elif isinstance(what, dict):
@@ -94,6 +95,6 @@ def tensors(what: Any) -> Iterator[Tensor]:
 
 
 def mark(tensor: Tensor, dim: int) -> None:
-    """A length of one stays what it is: compilers treat it apart."""
+    """Marks a size as dynamic unless it is one, on which compilers specialise."""
     if tensor.dim() > dim and tensor.size(dim) > 1:
         torch._dynamo.maybe_mark_dynamic(tensor, dim)

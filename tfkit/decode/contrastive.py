@@ -1,5 +1,5 @@
-"""Contrastive search: likely, but unlike what was said (Su et al. 2022, "A Contrastive Framework for Neural Text
-Generation", arXiv:2202.06417)."""
+"""Contrastive search: likely tokens that differ from the text so far (Su et al. 2022, "A Contrastive Framework for
+Neural Text Generation", arXiv:2202.06417)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from tfkit.decode.search import GenerationRequest, SequenceBuffer
 
 @dataclass(frozen=True)
 class Contrastive:
-    """Of the `size` likeliest tokens the one with the most (1 - alpha) · probability - alpha · likeness, where likeness
-    is the largest cosine between the state it leads to and the states before. Raises TypeError for what shows none."""
+    """Takes, of the `size` likeliest tokens, the one with the highest (1 - alpha) · probability - alpha · similarity,
+    where similarity is the largest cosine between the candidate's hidden state and the earlier ones. Raises TypeError
+    for a model that returns no states."""
 
     size: int = 4
     alpha: float = 0.6
@@ -27,11 +28,12 @@ class Contrastive:
             raise ValueError(f"{self}: size must be 1 at least, alpha from 0 to 1")
 
     def score(self, total: float, generated: int) -> float:
-        """The summed log-probability as it is: likeness is told beside it."""
+        """The summed log-probability; a trace shows the similarity beside it."""
         return total
 
     def run(self, request: GenerationRequest) -> Tensor:
-        """-> ids [B,T]: the best of `size` candidates at each step, which are all read to see what they are like"""
+        """-> ids [B,T]: the best of `size` candidates at each step; the model reads each of them to get its hidden
+        state"""
         buffer, decoder = SequenceBuffer(request), request.decoder
         if request.max_new_tokens == 0:
             return buffer.ids
@@ -56,7 +58,7 @@ class Contrastive:
 
 
 class StateHistory:
-    """The states so far, [B,t,E], all of length one; real bool [B,t]: those that are no padding."""
+    """The hidden states so far, [B,t,E], all normalised to length one; real bool [B,t]: not padding."""
 
     def __init__(self, hidden: Tensor | None, real: Tensor | None) -> None:
         if hidden is None:
@@ -70,10 +72,10 @@ class StateHistory:
         return F.normalize(hidden[:, -1], dim=-1)
 
     def likeness(self, states: Tensor) -> Tensor:
-        """states [B,k,E] -> [B,k]"""
+        """states [B,k,E] -> their largest cosine with the states so far [B,k]"""
         return (states @ self.states.mT).masked_fill(~self.real[:, None], -1.0).amax(-1)
 
     def add(self, state: Tensor) -> None:
-        """state [B,E]"""
+        """Appends state [B,E], normalised."""
         self.states = torch.cat([self.states, state[:, None]], 1)
         self.real = F.pad(self.real, (0, 1), value=True)

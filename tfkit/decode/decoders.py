@@ -1,5 +1,5 @@
-"""What turns token ids into the logits of the next token: one interface over tfkit's models, which keep a cache, over
-hand-built encoder-decoders and over bare step functions. `decoder_for` chooses.
+"""Decoders turn token ids into the logits of the next token: one interface over tfkit's models, which keep a cache,
+hand-built encoder-decoders, and bare step functions. `decoder_for` chooses.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tfkit.nn import StaticCache
 
 
 class Decoder(Protocol):
-    """hidden [N,t,E]: the states behind the last call's logits, or None where they cannot be seen."""
+    """hidden [N,t,E]: the hidden states behind the last call's logits, or None if the model does not return them."""
 
     hidden: Tensor | None
 
@@ -26,47 +26,48 @@ class Decoder(Protocol):
         """ids [B,t], the prompt -> logits [B,V] of what follows."""
 
     def advance(self, index: Tensor | None, token: Tensor, prefix_length: int = 0) -> Tensor:
-        """Go on from rows `index` [N] of the last call (None: all, as they are) with `token` [N] -> logits [N,V].
+        """Continue rows `index` [N] of the last call (None: all, in order) with `token` [N] -> logits [N,V].
 
-        Rows of one sentence stay together, in the order of the sentences. prefix_length: where as many rows stay as
-        there were, the first column in which one differs from the row that had its place."""
+        Rows of one sentence stay together, in the order of the sentences. prefix_length: if the number of rows does not
+        change, the first column in which a row may differ from the one that it replaces."""
 
     def extend(self, tokens: Tensor) -> Tensor:
-        """Go on with several tokens at once, [N,t] -> logits [N,t,V] after each of them."""
+        """Continue with several tokens at once, [N,t] -> logits [N,t,V] after each of them."""
 
     def rewind(self, count: int) -> None:
         """Forget the last `count` tokens."""
 
 
 def is_tfkit_model(model: Any) -> bool:
-    """A model of tfkit's, with a configuration and a head; otherwise a hand-built one, or a step function."""
+    """Whether this is a tfkit model, with a configuration and a head; otherwise a hand-built one, or a step
+    function."""
     return hasattr(model, "config") and hasattr(model, "head")
 
 
 def is_causal(model: Any) -> bool:
-    """A decoder alone: its source is the prompt."""
+    """Whether this is a decoder-only model, whose source is the prompt."""
     return is_tfkit_model(model) and (
         model.head == "causal_lm" or predicts_next_from_full_text(model) or not hasattr(model, "encode")
     )
 
 
 def predicts_next_from_full_text(model: Any) -> bool:
-    """Whether it says what follows a whole text, by itself."""
+    """Whether the model itself predicts the token after a whole text, with `next_token_logits`."""
     return hasattr(model, "next_token_logits") and model.head == "masked_lm"
 
 
 def reads_features(model: Any) -> bool:
-    """Whether its source is no ids but, say, sound, which it checks itself: see `tfkit.models._base`."""
+    """Whether its source is not ids but features such as audio, which it checks itself: see `tfkit.models._base`."""
     return hasattr(model, "check_source") and not is_causal(model)
 
 
 def source_of(model: Any) -> str:
-    """What an encoder reads, in words."""
+    """The kind of input that an encoder reads, for error messages."""
     return "input_features" if reads_features(model) else "ids [B,S]"
 
 
 def require_lm_head(model: Any) -> None:
-    """Raises TypeError for what is no model, and for a model of ours that predicts no tokens."""
+    """Raises TypeError for an object that is not a model, and for a tfkit model without a language model head."""
     if not (callable(model) or hasattr(model, "step") or hasattr(model, "decode")):
         raise TypeError(f"model is of type {type(model).__name__}: give a model of tfkit, or one with step or decode")
     if (
@@ -78,8 +79,8 @@ def require_lm_head(model: Any) -> None:
 
 
 def cross_attention_inputs(model: Any, given: dict[str, Any]) -> dict[str, Tensor]:
-    """Takes out of `given` what cross-attention of a decoder alone looks at: encoder_hidden_states [B,S,E] and their
-    mask. Raises TypeError for a model that has an encoder of its own, or no cross-attention."""
+    """Takes out of `given` the inputs for the cross-attention of a decoder-only model: encoder_hidden_states [B,S,E]
+    and their mask. Raises TypeError for a model that has an encoder of its own, or no cross-attention."""
     names = ("encoder_hidden_states", "encoder_attention_mask")
     found = {name: given.pop(name) for name in names if name in given}
     if found and not (is_causal(model) and (hasattr(model, "alone") or names[0] in forward_arguments(type(model)))):
@@ -96,11 +97,11 @@ def decoder_for(
     backend: Backend | None = None,
     across: Mapping[str, Tensor] | None = None,
 ) -> Decoder:
-    """The way to drive `model`; source: ids with their mask, or features; of a decoder alone, mask: of the prompts;
-    room, static, backend: as of `ModelDecoder`; across: what `cross_attention_inputs` found.
+    """The decoder for `model`. source: ids with their mask, or features; mask: for a decoder-only model, that of
+    the prompts; room, static, backend: as in `ModelDecoder`; across: the result of `cross_attention_inputs`.
 
-    Raises TypeError for what is neither a model nor a function, or lacks its input or its head; ValueError where its
-    steps cannot be compiled and a backend is given.
+    Raises TypeError for an object that is neither a model nor a function, or that lacks its input or its head;
+    ValueError if a backend is given and the model's steps cannot be compiled.
     """
     require_lm_head(model)
     if backend is not None and not is_tfkit_model(model):
@@ -125,11 +126,11 @@ def decoder_for(
 
 
 class ModelDecoder(ABC):
-    """What decoders with a source and without have in common.
+    """The common part of the decoders for tfkit models, with and without an encoder.
 
-    room: the most positions there will be; static: a cache of that size from the start; backend: of torch.compile, for
-    every step after the prompt, which wants a static cache. Raises ValueError for a static cache where the model has
-    none at all, or one that has no size.
+    room: the largest number of positions; static: whether the cache has that fixed size from the start; backend: of
+    torch.compile, for every step after the prompt, which needs a static cache. Raises ValueError if a static cache is
+    asked for and the model has no cache, or one without a size.
     """
 
     hidden: Tensor | None = None
@@ -144,29 +145,30 @@ class ModelDecoder(ABC):
             raise ValueError(f"compile: {type(model).__name__} cannot be decoded as one graph: {why}")
         self.rows, self.length = 0, 0
         self.cache: Any = None
-        self.ids = torch.empty(0, 0, dtype=torch.int64)  # all of them, where they are read again
+        self.ids = torch.empty(0, 0, dtype=torch.int64)  # the whole text, for models that read it again at each step
 
     @abstractmethod
     def inputs(self, ids: Tensor, past: int) -> dict[str, Any]:
-        """The arguments of the model that go with ids [N,t], which follow `past` others."""
+        """The model's arguments for ids [N,t] that follow `past` earlier ones."""
 
     def repeat(self, index: Tensor) -> None:  # noqa: B027 (what keeps nothing a row has nothing to do)
-        """Sentences get as many rows as `index` names them."""
+        """Repeats per-sentence tensors so that row i belongs to sentence `index[i]`."""
 
     def start(self, ids: Tensor) -> Tensor:
-        """ids [B,t] -> logits [B,V]; a model that can leaves out those of all positions but the last"""
+        """ids [B,t] -> logits [B,V]; models that can compute the logits of the last position alone do so"""
         self.rows, self.ids = len(ids), ids[:, :0]
-        last = {"logits_to_keep": 1} if "logits_to_keep" in self.known else {}  # a long prompt has many
+        # all logits of a long prompt would take much memory
+        last = {"logits_to_keep": 1} if "logits_to_keep" in self.known else {}
         return self.extend(ids, **last)[:, -1]
 
     def advance(self, index: Tensor | None, token: Tensor, prefix_length: int = 0) -> Tensor:
-        """index [N] or None, token [N] -> logits [N,V]; a model without a cache reads everything again."""
+        """index [N] or None, token [N] -> logits [N,V]; a model without a cache reads the whole text again."""
         if index is not None:
             self.reorder(index, prefix_length)
         return self.extend(token.unsqueeze(1))[:, -1]
 
     def extend(self, tokens: Tensor, **how: Any) -> Tensor:
-        """tokens [N,t] -> logits [N,t,V]; `how` goes to the model's forward, where it has a cache."""
+        """tokens [N,t] -> logits [N,t,V]; `how` is passed to the model's forward, if it has a cache."""
         past, self.length = self.length, self.length + tokens.size(1)
         if self.compiles(past):
             assert self.backend is not None
@@ -185,15 +187,16 @@ class ModelDecoder(ABC):
         return everywhere[:, past:]
 
     def compiles(self, past: int) -> bool:
-        """Whether the next step is a graph: not the prompt, and not what reaches past the model's last position, of
-        which the model itself complains."""
+        """Whether the next step runs as a graph: neither the prompt nor a step past the model's last position does, so
+        that the model itself reports the latter."""
         if self.backend is None or past == 0:
             return False
         last = getattr(self.model, "last_position", None)
         return last is None or self.length <= last
 
     def reorder(self, index: Tensor, prefix_length: int) -> None:
-        """Goes on from rows `index` [N]; what they agree on, the first `prefix_length` columns, need not be moved."""
+        """Reorders the cache to rows `index` [N]; the first `prefix_length` columns are the same and need not be
+        copied."""
         if len(index) != self.rows:
             self.rows = len(index)
             self.repeat(index)
@@ -206,7 +209,7 @@ class ModelDecoder(ABC):
             self.cache.reorder(index)
 
     def rewind(self, count: int) -> None:
-        """Raises TypeError where the model's state cannot be cut, as a recurrent one."""
+        """Raises TypeError if the model's state cannot be cut back, such as a recurrent one."""
         self.length -= count
         if not self.cached:
             self.ids = self.ids[:, : self.length]
@@ -217,7 +220,7 @@ class ModelDecoder(ABC):
 
 
 def require_static_cache(model: Any, cached: bool) -> None:
-    """Raises ValueError for a model whose steps cannot be made alike by a cache of fixed size."""
+    """Raises ValueError for a model whose steps cannot be given equal shapes by a cache of fixed size."""
     name = type(model).__name__
     if not cached:
         raise ValueError(f"{name} has no cache, so not a static one either; without one no step can be compiled")
@@ -226,8 +229,8 @@ def require_static_cache(model: Any, cached: bool) -> None:
 
 
 def forward_arguments(kind: type) -> set[str]:
-    """What a model's forward takes, by name: its own, and what that passes on to its parent's or to functions, which it
-    names as its attribute `passes_to`."""
+    """The names of the arguments of a model's forward: its own, and those that it passes on to its parent's forward or
+    to functions listed in its attribute `passes_to`."""
     known: set[str] = set()
     for parent in kind.__mro__:
         if "forward" in vars(parent):
@@ -241,9 +244,9 @@ def forward_arguments(kind: type) -> set[str]:
 
 
 class CausalDecoder(ModelDecoder):
-    """A decoder alone. mask bool [B,t]: prompts of unequal length are padded on the left, and count from their first
-    real token; None: all is real. across: what its cross-attention looks at, encoder_hidden_states [B,S,E] and
-    encoder_attention_mask [B,S], by name."""
+    """A decoder-only model. mask bool [B,t]: prompts of unequal length are padded on the left, and their positions
+    count from the first token; None: no padding. across: the inputs of its cross-attention, encoder_hidden_states
+    [B,S,E] and encoder_attention_mask [B,S], by name."""
 
     def __init__(
         self, model: Any, mask: Tensor | None, room: int, static: bool, backend: Backend | None = None,
@@ -260,7 +263,8 @@ class CausalDecoder(ModelDecoder):
         self.hides = isinstance(self.cache, LeftPaddedCache)
 
     def inputs(self, ids: Tensor, past: int) -> dict[str, Any]:
-        """mask [N,past+t] is of all that was read, positions [N,t] of what is new; without padding neither is given"""
+        """mask [N,past+t] covers all that was read, positions [N,t] the new ids; neither is given if there is no
+        padding"""
         given: dict[str, Any] = {"input_ids": ids, **self.across}
         end = past + ids.size(1)
         if self.mask is not None and not self.hides:
@@ -270,15 +274,15 @@ class CausalDecoder(ModelDecoder):
         return given
 
     def repeat(self, index: Tensor) -> None:
-        """Masks and positions of the prompts go with their rows, and so does what they look at."""
+        """Masks and positions of the prompts follow their rows, and so do the inputs of the cross-attention."""
         self.across = {name: tensor[index] for name, tensor in self.across.items()}
         if self.mask is not None and self.positions is not None:
             self.mask, self.positions = self.mask[index], self.positions[index]
 
 
 class Seq2SeqDecoder(ModelDecoder):
-    """An encoder-decoder: the source is read once. mask bool [B,S], of ids; None: padding looks like it. Features have
-    none."""
+    """An encoder-decoder: the source is encoded once. mask bool [B,S], of ids; None: it is derived from the padding id.
+    Features have no mask."""
 
     def __init__(
         self, model: Any, source: Tensor, mask: Tensor | None, room: int, static: bool, backend: Backend | None = None
@@ -290,39 +294,39 @@ class Seq2SeqDecoder(ModelDecoder):
             mask = source != model.config.pad_token_id if mask is None else mask
             mask = None if bool(mask.all()) else mask  # without one, attention is faster
         self.mask, self.encoded = mask, model.encode(source, mask)
-        # otherwise the model makes its own kind: states, where it has no keys
+        # otherwise the model makes its own kind: a recurrent one has states in place of keys
         self.cache = StaticCache(self.room) if static or backend is not None else None
 
     def inputs(self, ids: Tensor, past: int) -> dict[str, Any]:
-        """The source goes in encoded; positions are the model's own to count, so `past` is not needed."""
+        """The source is passed in encoded; the model counts the positions itself, so `past` is not needed."""
         return {"attention_mask": self.mask, "decoder_input_ids": ids, "encoder_outputs": self.encoded}
 
     def repeat(self, index: Tensor) -> None:
-        """The encoded source is copied for each row, it is not read again."""
+        """The encoded source is copied for each row; it is not encoded again."""
         self.encoded = self.encoded.rows(index)
         self.mask = None if self.mask is None else self.mask[index]
 
 
 class LeftPaddedCache(StaticCache):
-    """A static cache that hides the padding of the prompts itself: to the model, all rows are full."""
+    """A static cache that masks the padding of the prompts itself: the model needs no mask."""
 
     def __init__(self, room: int, real: Tensor) -> None:
         super().__init__(room)  # type: ignore[no-untyped-call]
         self.real = real  # bool [B,room]
 
     def written_mask(self, new: int, device: torch.device | None = None) -> Tensor:
-        """bool [B,1,new,room]: a row for each prompt, as its padding differs from the others'"""
+        """bool [B,1,new,room]: a mask for each prompt, as their padding differs"""
         mask: Tensor = super().written_mask(new, device)  # type: ignore[no-untyped-call]
         return mask & self.real[:, None, None]
 
     def reorder(self, index: Tensor) -> None:
-        """The prompts' padding goes with their rows."""
+        """The masks of the prompts follow their rows."""
         super().reorder(index)  # type: ignore[no-untyped-call]
         self.real = self.real[index]
 
 
 class StepDecoder:
-    """`step(prefix [N,t]) -> logits [N,V]`, which sees the whole prefix each time."""
+    """A function `step(prefix [N,t]) -> logits [N,V]`, which reads the whole prefix each time."""
 
     hidden: Tensor | None = None
 
@@ -336,7 +340,7 @@ class StepDecoder:
         return self.step(ids)
 
     def advance(self, index: Tensor | None, token: Tensor, prefix_length: int = 0) -> Tensor:
-        """token [N] -> logits [N,V]; `prefix_length` saves nothing here: the whole prefix is read again"""
+        """token [N] -> logits [N,V]; `prefix_length` is of no use here: the whole prefix is read again"""
         before = self.ids if index is None else self.ids[index]
         self.ids = torch.cat([before, token.unsqueeze(1)], dim=1)
         return self.step(self.ids)
@@ -346,7 +350,7 @@ class StepDecoder:
         return torch.stack([self.advance(None, token) for token in tokens.unbind(1)], dim=1)
 
     def rewind(self, count: int) -> None:
-        """Costs nothing: only the prefix is kept."""
+        """Cuts the prefix, which is all that is kept."""
         self.ids = self.ids[:, : self.ids.size(1) - count]
 
 
@@ -358,39 +362,39 @@ class PlainDecoder(StepDecoder):
         self.model, self.src, self.memory = model, src, model.encode(src)
 
     def last(self, prefix: Tensor) -> Tensor:
-        """prefix [N,T] -> logits [N,V] of what follows"""
+        """prefix [N,T] -> logits [N,V] of the next token"""
         logits: Tensor = self.model.decode(prefix, self.memory, self.src)
         return logits[:, -1]
 
     def advance(self, index: Tensor | None, token: Tensor, prefix_length: int = 0) -> Tensor:
-        """As the parent's; the source and its memory are copied for as many rows as there are now."""
-        if index is not None and len(index) != len(self.src):  # rows of one sentence share its memory: their number
-            self.src, self.memory = self.src[index], self.memory[index]  # alone matters
+        """As the parent's; the source and its memory are repeated if the number of rows changes."""
+        if index is not None and len(index) != len(self.src):  # rows of one sentence share the same
+            self.src, self.memory = self.src[index], self.memory[index]  # memory, so only their number matters
         return super().advance(index, token)
 
 
 class TextDecoder(StepDecoder):
-    """A model of ours that says what follows a whole text, `next_token_logits(ids, mask) -> logits`, and keeps nothing
-    of it.
+    """A tfkit model that predicts the token after a whole text, `next_token_logits(ids, mask) -> logits`, and has no
+    cache.
 
-    mask bool [B,t]: of prompts that are padded on the left, or None."""
+    mask bool [B,t]: for prompts that are padded on the left, or None."""
 
     def __init__(self, model: Any, mask: Tensor | None) -> None:
         super().__init__(self.last)
         self.model, self.mask = model, mask
 
     def last(self, prefix: Tensor) -> Tensor:
-        """prefix [N,T] -> logits [N,V] of what follows"""
+        """prefix [N,T] -> logits [N,V] of the next token"""
         logits: Tensor = self.model.next_token_logits(prefix, self.mask)
         return logits
 
     def advance(self, index: Tensor | None, token: Tensor, prefix_length: int = 0) -> Tensor:
-        """As the parent's; the mask goes with the rows, and the new token is real."""
+        """As the parent's; the mask follows the rows, and the new token is not padding."""
         if self.mask is not None:
             self.mask = F.pad(self.mask if index is None else self.mask[index], (0, 1), value=True)
         return super().advance(index, token)
 
     def rewind(self, count: int) -> None:
-        """The mask is cut as the prefix is."""
+        """The mask is cut with the prefix."""
         super().rewind(count)
         self.mask = None if self.mask is None else self.mask[:, : self.ids.size(1)]

@@ -1,9 +1,9 @@
 """`generate`: ids in, ids out, for any model, in batches and with caches.
 
-A call goes through few files: `settings` (what the model's own files say), `prompts` (ids as a tensor, special tokens),
-`search` (the `GenerationRequest` that `request_for` below makes of these, and the loop over new tokens) and `decoders`
-(how a model is called, with its cache). `logits_processors`, `compiled` and the files of the other strategies come in
-only where they are asked for.
+A call passes through few files: `settings` (what the model's own files say), `prompts` (ids as a tensor, special
+tokens), `search` (the `GenerationRequest` that `request_for` below makes of these, and the loop over new tokens) and
+`decoders` (how a model is called, with its cache). `logits_processors`, `compiled` and the files of the other
+strategies are used only if a call asks for them.
 """
 
 from __future__ import annotations
@@ -40,24 +40,24 @@ def generate(
     trace: bool = False,
     **given: Any,
 ) -> Any:
-    """The best continuation of each sentence, ids [B·returns,T]: its start or prompt, its tokens, its end, padding.
+    """The best continuation of each sentence, ids [B·returns,T]: start token or prompt, new tokens, end, padding.
 
-    `model`: of tfkit, an encoder-decoder or a decoder alone (ids come from its config; it decodes with a cache), or one
-    with `encode(src)` and `decode(tgt_in, memory, src)`, or `step(prefix [N,t]) -> logits [N,V]` (give start_id and
-    end_id). input_ids: the sources or, for a decoder alone, the prompts: [B,S] with attention_mask, or lists of unequal
-    length; prompts come back padded on the left. Of a model that reads sound they are its features [B,M,F], which may
-    also be given as input_features.
+    `model`: a tfkit encoder-decoder or decoder-only model (special tokens come from its config; it decodes with a
+    cache), or one with `encode(src)` and `decode(tgt_in, memory, src)`, or `step(prefix [N,t]) -> logits [N,V]` (give
+    start_id and end_id). input_ids: the sources or, for a decoder-only model, the prompts: [B,S] with attention_mask,
+    or lists of unequal length; prompts are returned padded on the left. For a model that reads audio they are its
+    features [B,M,F], which may also be given as input_features.
     end_id: one or several; -1: none. prefix: tokens that come first, after the start or before the prompt (a language
-    code, a control code), for all rows or [B,n]. returns: how many of a beam's hypotheses, best first.
-    static_cache: of fixed size, for compilers. compile: steps after the prompt are one compiled graph, on such a cache,
-    made at the first step, which takes a while, and used again by later calls (True: torch's own compiler; or another
-    backend of torch.compile, such as "eager"). given: settings of `LogitsProcessors`, max_length, which counts the
-    prompt too, instead of a strategy transformers' words for one (num_beams, length_penalty, do_sample, top_p …), and,
-    for a decoder alone that has cross-attention, encoder_hidden_states [B,S,E] and encoder_attention_mask [B,S].
+    code, a control code), for all rows or [B,n]. returns: how many of a beam's hypotheses, best first. static_cache: of
+    fixed size, for compilers. compile: steps after the prompt are one compiled graph on such a cache. Compiling at the
+    first step takes a while; later calls reuse the graph (True: torch's own compiler; or another backend of
+    torch.compile, such as "eager"). given: settings of `LogitsProcessors`; max_length, which counts the prompt too; in
+    place of a strategy, transformers' arguments (num_beams, length_penalty, do_sample, top_p …); and, for a
+    decoder-only model with cross-attention, encoder_hidden_states [B,S,E] and encoder_attention_mask [B,S].
 
-    What is not given is as `model.generation_config` says, which is what its file said; without that, greedily and up
-    to 64 new tokens. `trace=True` returns (ids, list of Step). Raises TypeError for a model it cannot drive, a setting
-    it does not know or ids that are none, ValueError for a missing id or one outside the vocabulary.
+    Defaults are those of `model.generation_config`, read from the model's files; without it, greedy search and up to 64
+    new tokens. `trace=True` returns (ids, list of Step). Raises TypeError for a model that it cannot decode with, an
+    unknown setting or invalid ids, ValueError for a missing id or one outside the vocabulary.
     """
     steps: list[Step] = []
     with evaluating(model):
@@ -73,9 +73,10 @@ def generate(
 
 
 def stream(model: Any, input_ids: Rows = None, strategy: Strategy | None = None, **how: Any) -> Iterator[Tensor]:
-    """What `generate` would put behind the prompts, as it is found: int64 [B,n] each time, and the pieces side by side
-    are the whole. Token by token where each is final (greedily, by sampling); of a beam and of what else looks back,
-    one piece at the end. how: as `generate` takes it, and raised alike, when the first piece is asked for."""
+    """The new tokens that `generate` would append, as they are found: int64 [B,n] each time; concatenated, the pieces
+    are the whole. One token at a time if tokens are final when chosen (greedy search, sampling); beams and other
+    strategies that revise tokens give one piece at the end. how: as in `generate`; errors are raised when the first
+    piece is requested."""
     with evaluating(model):
         strategy, request = request_for(model, input_ids, strategy, **how)
         if is_final(strategy):
@@ -83,7 +84,7 @@ def stream(model: Any, input_ids: Rows = None, strategy: Strategy | None = None,
         else:
             pieces = iter([strategy.run(request)[:, request.prompt.size(1) :]])
     while True:
-        with evaluating(model):  # and not while the caller works on a piece
+        with evaluating(model):  # but not while the caller works on a piece
             piece = next(pieces, None)
         if piece is None:
             return
@@ -91,7 +92,7 @@ def stream(model: Any, input_ids: Rows = None, strategy: Strategy | None = None,
 
 
 def is_final(strategy: Any) -> TypeGuard[SingleSequence]:
-    """Whether a strategy never takes a token back."""
+    """Whether a strategy never revises a token."""
     return isinstance(strategy, SingleSequence) and type(strategy).run is SingleSequence.run
 
 
@@ -113,7 +114,7 @@ def request_for(
     input_features: Tensor | None = None,
     **given: Any,
 ) -> tuple[Strategy, GenerationRequest]:
-    """The strategy and the request that a call of `generate` describes; to be called, and run, while `evaluating`."""
+    """The strategy and the request for a call of `generate`; both this and the run belong inside `evaluating`."""
     require_lm_head(model)
     if generator is not None and not isinstance(generator, torch.Generator):
         raise TypeError(f"generator={generator!r}: give a torch.Generator, such as torch.Generator().manual_seed(0)")
@@ -143,7 +144,7 @@ def request_for(
 
 
 def check_names(strategy: Any, given: dict[str, Any]) -> None:
-    """Raises TypeError for what is no strategy, a setting that there is not, or a search that is described twice."""
+    """Raises TypeError for an invalid strategy, an unknown setting, or a search that is described twice."""
     if isinstance(strategy, type) or not (strategy is None or hasattr(strategy, "run")):
         shown = strategy.__name__ if isinstance(strategy, type) else repr(strategy)
         raise TypeError(f"strategy={shown}: give an instance of a strategy, such as tfkit.decode.Beam(4)")
@@ -155,8 +156,8 @@ def check_names(strategy: Any, given: dict[str, Any]) -> None:
 
 
 def new_tokens(prompt: Tensor, most: int | None, longest: int | None, settings: dict[str, Any]) -> int:
-    """How many tokens there may be after prompts [B,t]: `longest` in all, or `most` new ones, as given; otherwise as
-    the settings say."""
+    """The maximum number of new tokens after prompts [B,t]: `longest` in all, or `most` new ones, if given; otherwise
+    from the settings."""
     if longest is None and most is None:
         most, longest = settings.get("max_new_tokens"), settings.get("max_length")
         longest = longest if most is None else None
@@ -171,10 +172,10 @@ def new_tokens(prompt: Tensor, most: int | None, longest: int | None, settings: 
 
 @contextmanager
 def evaluating(model: Any) -> Iterator[None]:
-    """Dropout off and no gradients inside; the model's mode comes back.
+    """A context without dropout and gradients; the model's mode is restored afterwards.
 
-    Our own models run in inference mode, a fifth faster where steps are small; tensors made in it may not be trained
-    with, so what is kept must be cloned outside. Other people's models may keep tensors themselves."""
+    tfkit models run in inference mode, which is a fifth faster for small steps. Inference tensors cannot be used in
+    training, so results must be cloned outside. Other models may store tensors on themselves and run under no_grad."""
     was = model.training if isinstance(model, nn.Module) else False
     if was:
         model.eval()

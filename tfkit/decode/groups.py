@@ -1,4 +1,5 @@
-"""The loop of all beams: groups of hypotheses side by side, each minding what those before it have just said."""
+"""The loop of all beams: groups of hypotheses side by side, each penalised for repeating the choices of earlier
+groups."""
 
 from __future__ import annotations
 
@@ -12,12 +13,12 @@ from tfkit.decode.search import GenerationRequest, Step, at_least_float32
 
 
 def run_groups(request: GenerationRequest, groups: list[BeamHypotheses], penalty: float = 0.0) -> Tensor:
-    """penalty: off the score of a token, for each hypothesis of an earlier group that has just taken it
-    -> ids [B·num_return_sequences,T]"""
+    """penalty: subtracted from a token's score for each hypothesis of an earlier group that took it in the same step ->
+    ids [B·num_return_sequences,T]"""
     if not request.max_new_tokens:
         return request.prompt.repeat_interleave(request.num_return_sequences, 0)
     start = request.prompt.size(1)
-    ids = request.buffer(1)  # one row a sentence, which all groups share until the first step tells them apart
+    ids = request.buffer(1)  # one row per sentence, shared by all groups until the first step
     logits = request.decoder.start(request.prompt)
     for end in range(start, start + request.max_new_tokens):
         scores = at_least_float32(logits).to(ids.device).unflatten(0, ids.shape[:2])  # [B,K,V]
@@ -50,7 +51,8 @@ def choose(
 
 
 def merge_steps(steps: list[Step], chosen: list[Tensor], penalty: float) -> Step:
-    """One event of what the groups did, their hypotheses and candidates side by side; chosen: tokens [B,W] of each."""
+    """One Step for all groups, with their hypotheses and candidates side by side; chosen: tokens [B,W] of each
+    group."""
     if len(steps) == 1:
         return steps[0]
     places, candidates = steps[0].totals.size(1), steps[0].token.size(1)
@@ -76,13 +78,13 @@ def count_repetitions(words: Tensor, token: Tensor) -> Tensor:
 
 
 def reorder_ids(ids: Tensor, parent: Tensor, start: int, end: int) -> tuple[Tensor, Tensor | None, int]:
-    """ids [B,K,room] of which `end` are filled, parent [B,W] -> the same for the next step [B,W,room], which of the
-    decoder's rows they are [B·W] (None: all, in order), and the first column in which one differs from the row that
-    stood in its place: beams agree on all but the last words, so little has to move."""
+    """ids [B,K,room] of which `end` columns are filled, parent [B,W] -> the ids of the next step [B,W,room], the
+    decoder rows that they come from [B·W] (None: all, in order), and the first column in which a row differs from the
+    one that it replaces: beams agree on all but the last tokens, so little has to be copied."""
     offset = torch.arange(len(ids), device=ids.device).unsqueeze(1) * ids.size(1)
     index = (parent + offset).flatten()
     new = ids.flatten(0, 1).index_select(0, index).unflatten(0, parent.shape)
-    if parent.size(1) != ids.size(1) or ids.device.type != "cpu":  # looking costs a GPU more than moving does
+    if parent.size(1) != ids.size(1) or ids.device.type != "cpu":  # on a GPU the comparison costs more than the copy
         return new, index, start
     differ = (new[..., start:end] != ids[..., start:end]).flatten(0, 1).any(0)
     first = int(differ.byte().argmax()) if len(differ) else 0
@@ -95,7 +97,7 @@ def process_scores(
     request: GenerationRequest, scores: Tensor, ids: Tensor, said: list[Tensor], penalty: float
 ) -> tuple[Tensor, bool]:
     """scores [B,K,V], ids [B,K,T], said: tokens [B,·] of earlier groups -> scores, and whether they are
-    log-probabilities: penalties and rules need those."""
+    log-probabilities, which penalties and logits processors need."""
     processors = request.processors_after(ids.size(-1))
     if processors is None and not (penalty and said):
         return scores, False
@@ -110,12 +112,12 @@ def process_scores(
 
 
 def collect(request: GenerationRequest, groups: list[BeamHypotheses]) -> Tensor:
-    """The best of all groups, cut to the longest -> ids [B·num_return_sequences,T]"""
+    """The best of all groups, cut to the longest one's length -> ids [B·num_return_sequences,T]"""
     ids, scores, lengths = (
         torch.cat([getattr(group, name) for group in groups], 1)
         for name in ("ended_ids", "ended_scores", "ended_lengths")
     )
     found = scores.topk(request.num_return_sequences)
-    # fewer than num_return_sequences may be allowed, where a token is forced: the best stands in for what breaks a rule
+    # a forced token may leave fewer valid hypotheses than num_return_sequences: the best replaces the invalid ones
     best = found.indices.where(found.values > -torch.inf, found.indices[:, :1])
     return rows_of(ids, best).flatten(0, 1)[:, : int(lengths.gather(1, best).max())]

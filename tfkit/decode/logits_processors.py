@@ -1,4 +1,4 @@
-"""Logits processors: penalties for repetition, least lengths, banned words, forced first and last tokens.
+"""Logits processors: repetition penalties, minimum lengths, banned words, forced first and last tokens.
 
 They change the scores of all rows at once. Names and order are those of transformers' `generate`.
 """
@@ -17,9 +17,9 @@ NEVER = -torch.inf
 
 @dataclass(frozen=True, kw_only=True)
 class LogitsProcessors:
-    """Their settings. The ids that processors read include the prompt (the start token of an encoder-decoder, the text
-    of a decoder alone) but not its padding, which is never generated. Lengths count the padding, as transformers' do;
-    min_new_tokens does not depend on it.
+    """The settings of all processors. The ids that processors read include the prompt (the start token of an
+    encoder-decoder, the text of a decoder-only model) but not its padding, which is never generated. Lengths include
+    the padding, as in transformers; min_new_tokens does not depend on it.
 
     Raises ValueError for a penalty that is not positive and for sizes below zero.
     """
@@ -46,7 +46,8 @@ class LogitsProcessors:
             raise ValueError("bad_words_ids holds an empty word: each is a list of at least one id")
 
     def bind(self, prompt: Tensor, max_new_tokens: int, eos_token_ids: Sequence[int]) -> BoundLogitsProcessors:
-        """The same for one request: prompts [B,T], so many new tokens, and the ids that end a row."""
+        """The processors for one request: prompts [B,T], the maximum number of new tokens, and the ids that end a
+        row."""
         return BoundLogitsProcessors(self, prompt, max_new_tokens, eos_token_ids)
 
 
@@ -70,14 +71,14 @@ class BoundLogitsProcessors:
         self.always = any(always)
 
     def idle(self, length: int) -> bool:
-        """Whether nothing is to be done for ids of this length."""
+        """Whether no processor applies to ids of this length."""
         ending = self.settings.forced_eos_token_id is not None and length == self.last
         starting = self.settings.forced_bos_token_id is not None and length == 1
         beginning = len(self.suppressed_first) > 0 and length == self.first
         return not (self.always or ending or starting or beginning or length < self.shortest)
 
     def __call__(self, ids: Tensor, scores: Tensor) -> Tensor:
-        """ids [N,T], -1 for padding, which comes first; scores [N,V] of the next token -> scores [N,V], a new tensor"""
+        """ids [N,T], left-padded with -1; scores [N,V] of the next token -> scores [N,V], a new tensor"""
         settings, length = self.settings, ids.size(1)
         if settings.repetition_penalty != 1:
             scores = apply_repetition_penalty(scores, ids, settings.repetition_penalty)
@@ -98,20 +99,20 @@ class BoundLogitsProcessors:
 
 
 def apply_repetition_penalty(scores: Tensor, ids: Tensor, penalty: float) -> Tensor:
-    """What was said is less likely to be said again (Keskar et al. 2019, CTRL, 4.1)."""
-    ids = ids.where(ids >= 0, ids[:, -1:])  # the last id is a word, and to name it twice changes nothing
+    """Lowers the scores of tokens that are in the text already (Keskar et al. 2019, CTRL, 4.1)."""
+    ids = ids.where(ids >= 0, ids[:, -1:])  # padding becomes the last token, whose repeats change nothing
     seen = scores.gather(1, ids)
     return scores.scatter(1, ids, torch.where(seen < 0, seen * penalty, seen / penalty))
 
 
 def ban(scores: Tensor, tokens: Tensor, banned: Tensor) -> Tensor:
-    """scores [N,V], tokens [N,M], banned bool [N,M]; a token that is named twice is banned if one of them is"""
+    """scores [N,V], tokens [N,M], banned bool [N,M]; a token that is listed twice is banned if either entry is"""
     values = torch.zeros_like(scores[:, :1]).expand(tokens.shape).masked_fill(~banned, torch.inf)
     return scores.scatter_reduce(1, tokens, values.masked_fill(banned, NEVER), "amin")
 
 
 def ban_repeated_ngrams(scores: Tensor, ids: Tensor, size: int) -> Tensor:
-    """No n-gram twice: whatever followed the last n - 1 tokens before may not follow now."""
+    """Bans repeated n-grams: tokens that followed an earlier occurrence of the last n - 1 tokens."""
     grams = ids.unfold(1, size, 1) if ids.size(1) >= size else ids.new_empty(len(ids), 0, size)  # [N,M,n]
     recent = ids[:, ids.size(1) + 1 - size :].unsqueeze(1)  # [N,1,n-1]
     repeated = (grams[..., :-1] == recent).all(-1) & (grams >= 0).all(-1)
@@ -119,11 +120,11 @@ def ban_repeated_ngrams(scores: Tensor, ids: Tensor, size: int) -> Tensor:
 
 
 def ban_words(scores: Tensor, ids: Tensor, words: Tensor) -> Tensor:
-    """words [M,n]: where the first n - 1 have just been said, the last may not be."""
+    """words [M,n]: bans the last token of each if its first n - 1 tokens have just been generated."""
     recent = ids[:, ids.size(1) + 1 - words.size(1) :].unsqueeze(1)  # [N,1,n-1]
     return ban(scores, words[:, -1].expand(len(ids), -1), (recent == words[:, :-1]).all(-1))
 
 
 def force_token(scores: Tensor, token: int) -> Tensor:
-    """scores [N,V] -> the same shape: 0 for `token`, never for every other"""
+    """scores [N,V] -> the same shape: 0 for `token`, -inf for every other"""
     return torch.full_like(scores, NEVER).index_fill(1, torch.tensor([token], device=scores.device), 0.0)

@@ -1,4 +1,4 @@
-"""What goes in first: sources and prompts of unequal length, start symbols, language and control codes."""
+"""Prepares the inputs: sources and prompts of unequal length, start tokens, language and control codes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Rows = Tensor | Sequence[Sequence[int]] | None
 
 
 def read_source(model: Any, ids: Any, features: Any, mask: Rows, pad: int) -> tuple[Tensor | None, Tensor | None]:
-    """What a call of `generate` was given to read: ids and their mask, as `to_padded_rows`; or features, under
-    either name, as the model wants them, which have no mask. Raises ValueError, TypeError for what it does not read."""
+    """The source of a call of `generate`: ids and their mask, as from `to_padded_rows`; or features, under either name,
+    in the form that the model takes, without a mask. Raises ValueError or TypeError for invalid input."""
     if not reads_features(model):
         if features is not None:
             raise TypeError(f"input_features: {type(model).__name__} reads {source_of(model)}")
@@ -31,8 +31,8 @@ def read_source(model: Any, ids: Any, features: Any, mask: Rows, pad: int) -> tu
 
 
 def to_padded_rows(rows: Rows, mask: Rows, pad: int, model: Any) -> tuple[Tensor | None, Tensor | None]:
-    """Ids [B,L], as a tensor or an array, or lists of unequal length -> int64 [B,L] and the mask, bool [B,L], where one
-    is known. Raises TypeError for text, ValueError for an empty sentence or a mask of another shape."""
+    """Ids [B,L], as a tensor or an array, or lists of unequal length -> int64 [B,L] and the mask, bool [B,L], if it is
+    known. Raises TypeError for text, ValueError for an empty sentence or a mask of another shape."""
     if rows is None:
         return None, None
     mask = None if mask is None else torch.as_tensor(mask)
@@ -49,7 +49,7 @@ def to_padded_rows(rows: Rows, mask: Rows, pad: int, model: Any) -> tuple[Tensor
 
 
 def stack_rows(rows: Any, pad: int) -> tuple[Tensor, Tensor]:
-    """Rows of ids of unequal length -> int64 [B,L], padded on the right, and what is real, bool [B,L]."""
+    """Rows of ids of unequal length -> int64 [B,L], padded on the right, and the mask of the tokens, bool [B,L]."""
     if not isinstance(rows, Sequence) and not hasattr(rows, "__array__"):
         raise TypeError(f"input_ids is of type {type(rows).__name__}: give ids, a tensor [B,L] or lists of them")
     if isinstance(rows, str) or any(isinstance(row, str) for row in rows):
@@ -70,15 +70,16 @@ def prompts(
     model: Any, source: Tensor | None, mask: Tensor | None, start: int | None, special: tuple[int, Sequence[int]],
     prefix: Ids | Tensor,
 ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
-    """What the decoder reads first, int64 [B,t], and the mask: of the source or, for a decoder alone, of the prompt.
+    """The first input of the decoder, int64 [B,t], and the mask: of the source or, for a decoder-only model, of the
+    prompt.
 
-    source: its rows are counted, or they are the prompts; special: padding and ends. Raises ValueError where there is
-    nothing to start from.
+    source: its rows are counted or, for a decoder-only model, are the prompts; special: padding and end ids. Raises
+    ValueError if there is no token to start from.
     """
     if is_causal(model) and source is not None:
         ids, mask = left_padded(source, mask, *special)
         before = start_ids(prefix, ids)
-        if mask is not None and before.size(1):  # codes come before the padding: all rows have them
+        if mask is not None and before.size(1):  # all rows have the codes: they are put before the padding
             mask = torch.cat([torch.ones_like(before, dtype=torch.bool), mask], 1)
         return torch.cat([before, ids], 1), mask
     if start is None:
@@ -90,8 +91,8 @@ def prompts(
 
 
 def left_padded(ids: Tensor, mask: Tensor | None, pad: int, ends: Sequence[int]) -> tuple[Tensor, Tensor | None]:
-    """Prompts [B,t] with their padding moved to the left, so that what is generated follows the last word; and their
-    mask, None where all is real. No mask given: padding is what looks like it, unless it is the end symbol too."""
+    """Prompts [B,t] with their padding moved to the left, so that new tokens follow the last word; and their mask, None
+    without padding. If no mask is given, padding ids count as padding, unless the id is also an end token."""
     if mask is None:
         if pad in ends:
             return ids, None
@@ -116,10 +117,10 @@ def start_ids(prefix: Ids | Tensor, like: Tensor) -> Tensor:
 def special_ids(
     model: Any, settings: Mapping[str, Any], start: int | None, end: Ids, pad: int | None
 ) -> tuple[int | None, tuple[int, ...], int]:
-    """The start, end and padding ids: as given, else from the settings, else from the model's config.
+    """The start, end and padding ids: as given, or else from the settings, or else from the model's config.
 
-    Raises ValueError for want of a start, and for an id that is given and is not in the vocabulary; one that only the
-    config names, a default of a larger model, can never be said and counts as none."""
+    Raises ValueError for a missing start id, and for a given id that is not in the vocabulary. An id outside the
+    vocabulary that only the config names is the default of a larger model and is ignored."""
     config = model.config if is_tfkit_model(model) else None
     size = vocabulary(config)
 
@@ -149,12 +150,12 @@ def special_ids(
 
 
 def to_list(ids: Ids) -> list[int]:
-    """One id, several or none as a list."""
+    """One id, several ids or None as a list."""
     return [] if ids is None else [ids] if isinstance(ids, int) else list(ids)
 
 
 def require_known_ids(model: Any, given: Mapping[str, Any]) -> None:
-    """Raises ValueError for an id outside the vocabulary among the settings of `LogitsProcessors` that a call gives."""
+    """Raises ValueError for an id outside the vocabulary in the settings of `LogitsProcessors` of a call."""
     size = vocabulary(model.config if is_tfkit_model(model) else None)
     asked = {name: to_list(given.get(name)) for name in NAMED_IDS}
     asked["bad_words_ids"] = [token for word in given.get("bad_words_ids") or () for token in word]
@@ -164,6 +165,6 @@ def require_known_ids(model: Any, given: Mapping[str, Any]) -> None:
 
 
 def vocabulary(config: Any) -> float:
-    """How many ids a model can say; without bound where its config does not tell."""
+    """How many ids a model can generate; infinite if its config does not tell."""
     sizes = [getattr(config, name, None) for name in ("decoder_vocab_size", "vocab_size")]
     return next((size for size in sizes if size is not None), math.inf)

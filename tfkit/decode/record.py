@@ -1,4 +1,4 @@
-"""A decoding run as plain JSON: the tree of hypotheses, the likeliest tokens, and where the model looked.
+"""A decoding run as plain JSON: the tree of hypotheses, the likeliest tokens, and the attention.
 
 The form is `tfkit.trace/1`, which `tfkit_lab.Stepper` draws. Node 0 is the last token of the prompt.
 """
@@ -22,7 +22,7 @@ from tfkit.decode.search import Step, Strategy
 from tfkit.decode.strategies import GREEDY
 from tfkit.decode.tree import TokenNames, Tree, token_name
 
-BUDGET = 500_000  # bytes of a trace as JSON, which a saved notebook carries: 60 steps of 12 × 12 heads take half of it
+BUDGET = 500_000  # bytes of a trace as JSON, saved in the notebook: 60 steps of 12 × 12 heads take half of it
 
 
 def record(
@@ -41,14 +41,15 @@ def record(
     generator: torch.Generator | None = None,
     **settings: Any,
 ) -> dict[str, Any]:
-    """Decode one sentence and keep everything there is to see of it, as a dict that `json.dumps` takes.
+    """Decode one sentence and record the whole run as a dict for `json.dumps`.
 
-    `model`: a tfkit encoder-decoder or a decoder alone (source_ids are its prompt, and the trace has no source), one
+    `model`: a tfkit encoder-decoder or decoder-only model (source_ids are its prompt, and the trace has no source), one
     with `encode(src)` and `decode(tgt_in, memory, src)`, or a function `step(prefix_ids[N,t]) -> logits[N,V]` (then
-    without attention). source_ids [1,S] or [S]. `token(id)` names an id, `source_token` those of the source where its
-    vocabulary is another. `top`: how many likeliest tokens to keep. `budget`: bytes of the trace as JSON; attention is
-    max-pooled until it fits into what the rest leaves, at least a quarter, for steps are never dropped. settings: as
-    `generate` takes them. Raises ValueError for more than one sentence, or a budget without room for one square a head.
+    without attention). source_ids [1,S] or [S]. `token(id)` names an id, `source_token` those of the source if it has
+    another vocabulary. `top`: how many of the likeliest tokens to keep. `budget`: bytes of the trace as JSON. Steps are
+    never dropped: attention gets the bytes that they leave, at least a quarter of the budget, and is max-pooled until
+    it fits. settings: as in `generate`. Raises ValueError for more than one sentence, or a budget without room for one
+    square per head.
     """
     source = source_ids.unsqueeze(0) if source_ids is not None and source_ids.dim() == 1 else source_ids
     if source is not None and len(source) != 1:
@@ -81,7 +82,7 @@ def trace_json(
     title: str = "",
     top: int = 8,
 ) -> dict[str, Any]:
-    """The events of one sentence's search (`B = 1`) as a trace, without source and attention."""
+    """The steps of one sentence's search (`B = 1`) as a trace, without source and attention."""
     tree = Tree(strategy, token, top, prompt_ids[-1])
     for step in steps:
         tree.add(step)
@@ -102,7 +103,7 @@ def trace_json(
 
 
 def _settings(strategy: Strategy) -> dict[str, Any]:
-    """What it was told, as JSON takes it; of a model the name."""
+    """The settings of a strategy as JSON values; a model is shown by its name."""
     if not is_dataclass(strategy):
         return {}
     given = {field.name: getattr(strategy, field.name) for field in fields(strategy)}

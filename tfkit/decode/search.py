@@ -1,7 +1,7 @@
-"""The request that every strategy reads, the steps that it reports, and the loop of strategies with one row a sentence.
+"""The request that strategies read, the steps that they report, and the loop of strategies with one row per sentence.
 
-`SingleSequence.stream` is all of greedy decoding and sampling: the prompt goes through the model once, then each token
-that is chosen, until every row has ended. Beams have a loop of their own, in `groups`.
+`SingleSequence.stream` is all of greedy decoding and sampling: the prompt goes through the model once, then each chosen
+token, until every row has ended. Beams have a loop of their own, in `groups`.
 """
 
 from __future__ import annotations
@@ -22,51 +22,51 @@ from tfkit.decode.logits_processors import BoundLogitsProcessors
 
 @dataclass(frozen=True, eq=False)
 class Draft:
-    """One round of speculation, which may give several steps: n guesses, of which the first `kept` were right."""
+    """One round of speculative decoding, of one or more steps: n guesses, of which the first `kept` were accepted."""
 
     tokens: Tensor  # [n]
-    likely: Tensor  # [n]: what the model gives them
-    guessed: Tensor  # [n]: what the draft gave them
+    likely: Tensor  # their probabilities under the model
+    guessed: Tensor  # their probabilities under the draft model
     kept: int
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One new token of B sentences: K hypotheses before it, C candidates for the places after it."""
+    """One new token of B sentences: K hypotheses before it, and C candidates for the hypotheses after it."""
 
-    scores: Tensor  # [B,K,V]: logits, after the rules; log-probabilities where `normal`
-    totals: Tensor  # [B,K], -inf where a place is empty
+    scores: Tensor  # logits after the logits processors; log-probabilities if `normal`
+    totals: Tensor  # -inf for an empty place
     parent: Tensor  # [B,C]: which hypothesis the candidate continues
     token: Tensor  # [B,C]
-    total: Tensor  # [B,C]: -inf: not a continuation at all
-    live: Tensor  # [B,W]: which candidates take the places after the step
+    total: Tensor  # -inf: not a valid continuation
+    live: Tensor  # the candidates that go on after the step
     ended: Tensor  # bool [B,C]: set aside as finished
     normal: bool = False
-    told: Mapping[str, Tensor] = field(default_factory=dict)  # [B,C] each: what else decided; NaN: nothing to tell
+    told: Mapping[str, Tensor] = field(default_factory=dict)  # [B,C] each: further figures behind the choice; NaN: none
     draft: Draft | None = None
 
     @cached_property
     def log_probs(self) -> Tensor:
-        """[B,K,V], in float64; after rules of a beam they are what they are, not normalised again"""
+        """[B,K,V], in float64; not normalised again after the logits processors of a beam"""
         return self.scores.double() if self.normal else self.scores.double().log_softmax(-1)
 
 
 @dataclass(eq=False, kw_only=True)
 class GenerationRequest:
-    """One call of `generate`, checked and complete: what a strategy needs to know, and nothing that it changes.
+    """One call of `generate`, checked and complete: all that a strategy needs to know. It is never changed.
 
-    `generate.request_for` makes it. Of a decoder alone, `attention_mask` is the prompts' mask, which may be padded on
-    the left; of an encoder-decoder it is the source's. None: nothing is padding.
+    It is made by `generate.request_for`. For a decoder-only model, `attention_mask` is the mask of the prompts, which
+    may be padded on the left; for an encoder-decoder it is that of the source. None: no padding.
     """
 
     model: Any
-    prompt: Tensor  # int64 [B,T]: what the decoder reads first
+    prompt: Tensor  # the first input of the decoder
     max_new_tokens: int
-    source: Tensor | None = None  # what an encoder reads: ids int64 [B,S], or features [B,M,F]
+    source: Tensor | None = None  # the encoder's input: ids int64 [B,S], or features [B,M,F]
     attention_mask: Tensor | None = None  # bool [B,S] of a source of ids, or [B,T] of the prompt
     cross_attention_inputs: Mapping[str, Tensor] = field(
         default_factory=dict
-    )  # of a decoder alone, as forward has them
+    )  # of a decoder-only model, as arguments of its forward
     eos_token_ids: tuple[int, ...] = ()  # any of them ends a row
     pad_token_id: int = 0
     processors: BoundLogitsProcessors | None = None
@@ -75,16 +75,16 @@ class GenerationRequest:
     static_cache: bool = False
     compile_backend: Backend | None = None
     on_step: Callable[[Step], Any] | None = None  # called with each step, for a trace
-    wrap_decoder: Callable[[Decoder], Decoder] | None = None  # for whoever records what the decoder's cache holds
+    wrap_decoder: Callable[[Decoder], Decoder] | None = None  # for tracing the decoder's cache
 
     @cached_property
     def decoder(self) -> Decoder:
-        """The model's decoder of all sentences, made when it is first used."""
+        """The decoder for all sentences, created at first use."""
         decoder = self.new_decoder(self.model)
         return decoder if self.wrap_decoder is None else self.wrap_decoder(decoder)
 
     def new_decoder(self, model: Any) -> Decoder:
-        """A decoder that has read nothing yet, of the request's model or of another one, such as a draft model."""
+        """A fresh decoder, of the request's model or of another one, such as a draft model."""
         across = self.cross_attention_inputs if model is self.model else {}
         return decoder_for(
             model, self.source, self.attention_mask, self.capacity, self.static_cache, self.compile_backend, across
@@ -92,16 +92,16 @@ class GenerationRequest:
 
     @property
     def capacity(self) -> int:
-        """The most positions that a row takes: its prompt and the new tokens."""
+        """The maximum number of positions of a row: its prompt and the new tokens."""
         return self.prompt.size(1) + self.max_new_tokens
 
     @cached_property
     def prompt_mask(self) -> Tensor | None:
-        """bool [B,T]: which tokens of the prompts are not padding; None: all"""
+        """bool [B,T]: which tokens of the prompts are not padding; None: all of them"""
         return self.attention_mask if is_causal(self.model) else None
 
     def for_row(self, row: int) -> GenerationRequest:
-        """The same request for one of its sentences."""
+        """The same request for a single one of its sentences."""
         one = slice(row, row + 1)
         source = None if self.source is None else self.source[one]
         mask = None if self.attention_mask is None else self.attention_mask[one]
@@ -117,13 +117,13 @@ class GenerationRequest:
         return torch.tensor(self.eos_token_ids, dtype=torch.int64, device=self.prompt.device)
 
     def process_logits(self, ids: Tensor, logits: Tensor) -> Tensor:
-        """ids [N,T], logits [N,V] -> scores [N,V], in float32 at least and on the device of the ids"""
+        """ids [N,T], logits [N,V] -> scores [N,V], at least float32 and on the device of the ids"""
         scores = at_least_float32(logits).to(ids.device)
         processors = self.processors_after(ids.size(1))
         return scores if processors is None else processors(self.unpadded(ids), scores)
 
     def processors_after(self, length: int) -> BoundLogitsProcessors | None:
-        """The logits processors, where they change the scores of what follows `length` tokens; otherwise None."""
+        """The logits processors, if any of them applies after `length` tokens; otherwise None."""
         return None if self.processors is None or self.processors.idle(length) else self.processors
 
     def unpadded(self, ids: Tensor) -> Tensor:
@@ -144,15 +144,15 @@ class GenerationRequest:
 
 
 class Strategy(Protocol):
-    """How to find a continuation; write your own in the same shape."""
+    """How to find a continuation; your own strategies have the same methods."""
 
     @property
     def name(self) -> str:
-        """What it is called in a trace."""
+        """Its name in a trace."""
 
     @property
     def width(self) -> int:
-        """How many hypotheses of a sentence go on at once."""
+        """How many hypotheses of a sentence are kept at once."""
 
     def run(self, request: GenerationRequest) -> Tensor:
         """-> ids [B·num_return_sequences,T]: prompt, new tokens, padding"""
@@ -162,25 +162,25 @@ class Strategy(Protocol):
 
 
 def at_least_float32(logits: Tensor) -> Tensor:
-    """Sums of probabilities have few digits left in half precision."""
+    """Casts half precision to float32: summed log-probabilities would lose too many digits."""
     return logits if logits.dtype in (torch.float32, torch.float64) else logits.float()
 
 
 class SingleSequence(ABC):
-    """One row a sentence: `pick(scores [B,V], generator) -> token [B]` decides, and no token is taken back."""
+    """One row per sentence: `pick(scores [B,V], generator) -> token [B]` decides, and no token is revised."""
 
     width = 1
 
     @abstractmethod
     def pick(self, scores: Tensor, generator: torch.Generator | None) -> Tensor:
-        """scores [B,V], after the logits processors -> token [B]; all chance comes from the generator"""
+        """scores [B,V], after the logits processors -> token [B]; all randomness comes from the generator"""
 
     def score(self, total: float, generated: int) -> float:
-        """The summed log-probability as it is."""
+        """The summed log-probability."""
         return total
 
     def run(self, request: GenerationRequest) -> Tensor:
-        """-> ids [B,T]: prompt, the tokens that were picked, padding"""
+        """-> ids [B,T]: prompt, the chosen tokens, padding"""
         return torch.cat([request.prompt, *self.stream(request)], 1)
 
     def stream(self, request: GenerationRequest) -> Iterator[Tensor]:
@@ -199,7 +199,7 @@ class SingleSequence(ABC):
 
 
 class SequenceBuffer:
-    """The ids of strategies with one row a sentence; behind what has ended there is padding."""
+    """The ids of strategies with one row per sentence; a row that has ended is filled with padding."""
 
     def __init__(self, request: GenerationRequest) -> None:
         self.request, self.length = request, request.prompt.size(1)
@@ -209,7 +209,7 @@ class SequenceBuffer:
 
     @property
     def so_far(self) -> Tensor:
-        """[B,T]: the prompts and the tokens that were appended to them"""
+        """[B,T]: the prompts and the tokens appended so far"""
         return self.ids[:, : self.length]
 
     @property
@@ -218,8 +218,8 @@ class SequenceBuffer:
         return self.length == self.ids.size(1) or (bool(self.request.eos_token_ids) and bool(self.finished.all()))
 
     def append(self, scores: Tensor, token: Tensor, others: Tensor | None = None, **details: Any) -> Tensor:
-        """scores [B,V], the token [B] chosen by them; others [B,C]: the candidates it was one of, the token first;
-        details: fields of `Step`, for a trace -> token [B], padding where a row has ended"""
+        """scores [B,V], the token [B] chosen by them; others [B,C]: the candidates, with the chosen token first;
+        details: fields of `Step`, for a trace -> token [B], padding for rows that have ended"""
         if self.request.on_step:
             self.request.on_step(self.step(scores, token.unsqueeze(1) if others is None else others, **details))
         if self.request.eos_token_ids:
@@ -230,7 +230,7 @@ class SequenceBuffer:
         return token
 
     def step(self, scores: Tensor, tokens: Tensor, **details: Any) -> Step:
-        """What happens now, for a trace: of tokens [B,C] the first is taken"""
+        """The Step for a trace: of tokens [B,C] the first is taken"""
         before = self.totals
         total = before + scores.double().log_softmax(-1).gather(1, tokens)
         first = torch.zeros_like(tokens[:, :1])

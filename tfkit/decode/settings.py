@@ -1,8 +1,8 @@
-"""A model's own settings for `generate`: what its generation_config.json, or an older config.json, says.
+"""A model's own settings for `generate`, from its generation_config.json, or from an older config.json.
 
-They are kept as `model.generation_config`, a dict in transformers' words, and are defaults: what `generate` is given
-explicitly wins. What we do not know is kept and written again; where it would change what is generated, `generate` says
-once that it is not done.
+They are kept as `model.generation_config`, a dict with transformers' names, and are defaults: explicit arguments of
+`generate` override them. Unknown settings are kept and written again; `generate` warns once of each that would change
+the result but is not implemented.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LIMITS = ("max_new_tokens", "max_length")
 IDS = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id")
 FORCED = ("forced_bos_token_id", "forced_eos_token_id")
 PROCESSORS = tuple(LogitsProcessors.__dataclass_fields__)
-# fields that change what is generated unless they have this value, and that we do not follow
+# fields that change the output unless they have this value, and that are not implemented
 NEUTRAL = {
     "encoder_no_repeat_ngram_size": 0, "encoder_repetition_penalty": 1.0, "exponential_decay_length_penalty": None,
     "typical_p": 1.0, "epsilon_cutoff": 0.0, "eta_cutoff": 0.0, "min_p": None, "sequence_bias": None,
@@ -38,8 +38,8 @@ NEUTRAL = {
 
 
 def read(directory: Path, config: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings in a model's directory: generation_config.json or, without one, what config.json, given as a dict,
-    says of generation itself or in its decoder's part. Raises ValueError for a file that holds no JSON object."""
+    """The settings in a model's directory: generation_config.json or, without one, the generation fields of config.json
+    (given as a dict) and of its decoder part. Raises ValueError for a file that holds no JSON object."""
     file = Path(directory) / FILE
     if not file.is_file():
         known = (*SEARCH, *LIMITS, *FORCED, *PROCESSORS, *NEUTRAL)
@@ -53,12 +53,12 @@ def read(directory: Path, config: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ValueError(f"{file}: holds {type(found).__name__}, not an object")
     dropped = ("transformers_version", "_from_model_config")
-    # where there is this file, what it does not force is not forced, whatever config.json says
+    # if the file exists, tokens that it does not force are not forced, whatever config.json says
     return _checked(dict.fromkeys(FORCED) | {k: v for k, v in found.items() if k not in dropped}, file)
 
 
 def write(model: Any, directory: Path) -> None:
-    """Writes generation_config.json for a model that generates; transformers reads forced tokens nowhere else."""
+    """Writes generation_config.json for a model that generates: transformers reads forced tokens only from there."""
     if model.head not in ("causal_lm", "seq2seq_lm", "rag_token", "rag_sequence"):
         return
     own = {name: getattr(model.config, name, None) for name in (*IDS, *FORCED)}
@@ -68,7 +68,7 @@ def write(model: Any, directory: Path) -> None:
 
 
 def of(model: Any) -> dict[str, Any]:
-    """The settings of a model of ours, the tokens that its Config forces among them; {} of others."""
+    """The settings of a tfkit model, including tokens that its Config forces; {} for other models."""
     if not is_tfkit_model(model):
         return {}
     own = getattr(model, "generation_config", {})
@@ -77,7 +77,7 @@ def of(model: Any) -> dict[str, Any]:
 
 
 def warn_of_unknown(settings: Mapping[str, Any]) -> None:
-    """Says once of each setting that would change what is generated, and is not followed."""
+    """Warns once of each setting that would change the output but is not implemented."""
     for name, neutral in NEUTRAL.items():
         value = settings.get(name)
         if value is not None and value != neutral:
@@ -85,10 +85,10 @@ def warn_of_unknown(settings: Mapping[str, Any]) -> None:
 
 
 def strategy_of(settings: Mapping[str, Any]) -> Strategy:
-    """The way of searching that the settings describe. Raises ValueError for a combination that there is not."""
+    """The strategy that the settings describe. Raises ValueError for an unsupported combination."""
 
     def get(name: str, default: Any) -> Any:
-        """The default also where the setting is None, as transformers' files have it."""
+        """The setting, or the default if it is missing or None, as transformers' files have it."""
         return default if settings.get(name) is None else settings[name]
 
     beams, groups, sampled = get("num_beams", 1), get("num_beam_groups", 1), get("do_sample", False)
@@ -106,8 +106,8 @@ def strategy_of(settings: Mapping[str, Any]) -> Strategy:
 
 
 def processors_of(model: Any, settings: Mapping[str, Any], given: Collection[str]) -> LogitsProcessors | None:
-    """The logits processors of the settings, or None where they ask for none. A decoder alone does not follow the
-    tokens that only its Config forces: they are an encoder-decoder's, unless they are among the names in `given`."""
+    """The logits processors of the settings, or None if they ask for none. Tokens that only the Config forces are for
+    encoder-decoders: a decoder-only model ignores them unless they are among the names in `given`."""
     asked = {name: settings[name] for name in PROCESSORS if settings.get(name) is not None}
     if is_causal(model) and not getattr(model, "generation_config", {}):
         asked = {name: value for name, value in asked.items() if name in given or name not in FORCED}
@@ -115,7 +115,7 @@ def processors_of(model: Any, settings: Mapping[str, Any], given: Collection[str
 
 
 def _checked(found: dict[str, Any], file: Path) -> dict[str, Any]:
-    """The settings, if a strategy and logits processors can be made of them; otherwise ValueError names the file."""
+    """The settings, if they make a valid strategy and valid logits processors; otherwise ValueError names the file."""
     try:
         strategy_of(found | {"do_sample": bool(found.get("do_sample")) and found.get("num_beams") in (None, 1)})
         LogitsProcessors(**{name: found[name] for name in PROCESSORS if found.get(name) is not None})

@@ -1,5 +1,5 @@
-"""Speculative decoding: a small model guesses, the large one reads all guesses at once (Leviathan et al. 2022,
-arXiv:2211.17192). What comes out is distributed as if the large one had written alone."""
+"""Speculative decoding: a small draft model guesses tokens, and the large model checks all guesses in one pass
+(Leviathan et al. 2022, arXiv:2211.17192). The output has the distribution of the large model alone."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from tfkit.decode.strategies import GREEDY, Greedy, Sample
 
 @dataclass(frozen=True)
 class Speculative:
-    """draft: a model of the same kind and vocabulary; tokens: how many it guesses at a time; base: what is decoded,
-    `Greedy()` or a `Sample`. Sentences are decoded one by one: how many guesses are right differs.
+    """draft: a model of the same kind and vocabulary; tokens: how many it guesses at a time; base: the strategy,
+    `Greedy()` or a `Sample`. Sentences are decoded one by one, as the number of accepted guesses differs.
 
-    A guess x is kept with probability min(1, p(x) / q(x)), p the model's and q the draft's; in the place of the first
-    that is not comes a draw from max(p - q, 0), normalised; after guesses that are all kept, a draw from p.
+    A guess x is accepted with probability min(1, p(x) / q(x)), where p is the model's probability and q the draft's.
+    The first rejected guess is replaced by a draw from max(p - q, 0), normalised; if all are accepted, a draw from p
+    follows.
     """
 
     draft: Any
@@ -35,17 +36,17 @@ class Speculative:
             raise ValueError(f"Speculative(tokens={self.tokens}): the draft must guess one token at least")
 
     def score(self, total: float, generated: int) -> float:
-        """The summed log-probability as it is."""
+        """The summed log-probability."""
         return total
 
     def run(self, request: GenerationRequest) -> Tensor:
-        """-> ids [B,T], one sentence after the other. Raises ValueError for a draft of another vocabulary."""
+        """-> ids [B,T], sentence by sentence. Raises ValueError for a draft with another vocabulary."""
         found = [self.decode_one(request.for_row(row)) for row in range(len(request.prompt))]
         longest = max(ids.size(1) for ids in found)
         return torch.cat([F.pad(ids, (0, longest - ids.size(1)), value=request.pad_token_id) for ids in found])
 
     def decode_one(self, request: GenerationRequest) -> Tensor:
-        """One sentence: the draft guesses, the model judges, until it ends. -> ids [1,T]"""
+        """One sentence: the draft guesses and the model judges until the sentence ends. -> ids [1,T]"""
         buffer = SequenceBuffer(request)
         model, draft = IncrementalReader(request.decoder), IncrementalReader(request.new_decoder(self.draft))
         while not buffer.done:
@@ -72,7 +73,7 @@ class Speculative:
     def guess(
         self, request: GenerationRequest, draft: IncrementalReader, buffer: SequenceBuffer
     ) -> tuple[Tensor, Tensor]:
-        """-> ids [1,T+n] with n guesses behind, and the distributions [n,V] that they are from"""
+        """-> ids [1,T+n] with n guesses appended, and the draft's distributions [n,V] that they were drawn from"""
         ids, guessed = buffer.so_far, []
         for _ in range(min(self.tokens, buffer.ids.size(1) - buffer.length - 1)):
             guessed.append(self.base.probabilities(request.process_logits(ids, draft.read(ids)[-1:])))
@@ -85,7 +86,7 @@ class Speculative:
     def judge(
         self, request: GenerationRequest, model: IncrementalReader, ids: Tensor, start: int
     ) -> tuple[Tensor, Tensor]:
-        """ids [1,T+n], T = start -> scores and probabilities [n+1,V]: of each guess and of what follows them"""
+        """ids [1,T+n], T = start -> scores and probabilities [n+1,V]: of each guess and of the token after them"""
         first = [model.read(ids[:, :start])] if model.length == 0 else []
         logits = torch.cat([*first, model.read(ids)]) if not first or ids.size(1) > start else first[0]
         scores = [request.process_logits(ids[:, : start + n], row[None]) for n, row in enumerate(logits)]
@@ -93,31 +94,31 @@ class Speculative:
 
 
 class IncrementalReader:
-    """A decoder of one row that knows how far it has read."""
+    """A decoder of one row that keeps track of how far it has read."""
 
     def __init__(self, decoder: Decoder) -> None:
         self.decoder, self.length = decoder, 0
 
     def read(self, ids: Tensor) -> Tensor:
-        """ids [1,T] -> logits [t,V] after those that were not yet read; after the last only, the first time"""
+        """ids [1,T] -> logits [t,V] after each unread token; the first time after the last one only"""
         done, self.length = self.length, ids.size(1)
         return self.decoder.extend(ids[:, done:])[0] if done else self.decoder.start(ids)
 
     def keep(self, length: int) -> None:
-        """Forget what comes after."""
+        """Forget all tokens after `length`."""
         if self.length > length:
             self.decoder.rewind(self.length - length)
             self.length = length
 
 
 def draft_round(guesses: Tensor, likely: Tensor, guessed: Tensor, kept: int) -> Draft:
-    """guesses [n], likely [n+1,V], guessed [n,V] -> what is to be told of the round"""
+    """guesses [n], likely [n+1,V], guessed [n,V] -> the record of the round for a trace"""
     place = torch.arange(len(guesses), device=guesses.device)
     return Draft(guesses, likely[place, guesses], guessed[place, guesses], kept)
 
 
 def accept_or_resample(p: Tensor, q: Tensor, guesses: Tensor, generator: torch.Generator | None) -> tuple[int, Tensor]:
-    """p [n+1,V], q [n,V], guesses [n] -> how many are kept, and the token [1] that comes after them"""
+    """p [n+1,V], q [n,V], guesses [n] -> how many are accepted, and the token [1] that comes after them"""
     place = torch.arange(len(guesses), device=p.device)
     chance = p[place, guesses] / q[place, guesses]
     draws = torch.rand(len(guesses), generator=generator, device=p.device, dtype=p.dtype)

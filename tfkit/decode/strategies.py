@@ -1,4 +1,4 @@
-"""How a continuation is found: the strategies that `generate` and `record` take, as small frozen settings."""
+"""The strategies that `generate` and `record` take, as small frozen dataclasses of settings."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tfkit.decode.search import GenerationRequest, SingleSequence
 
 @dataclass(frozen=True)
 class Greedy(SingleSequence):
-    """The likeliest token, each time."""
+    """The likeliest token at each step."""
 
     name = "greedy"
 
     def probabilities(self, scores: Tensor) -> Tensor:
-        """scores [...,V] -> [...,V], one where the likeliest is"""
+        """scores [...,V] -> [...,V], one-hot at the likeliest token"""
         return torch.zeros_like(scores).scatter(-1, scores.argmax(-1, keepdim=True), 1.0)
 
     def pick(self, scores: Tensor, generator: torch.Generator | None = None) -> Tensor:
@@ -34,7 +34,8 @@ GREEDY = Greedy()
 
 @dataclass(frozen=True)
 class Sample(SingleSequence):
-    """A draw from the model's distribution: flatter or sharper by `temperature`, cut by `top_k`, then by `top_p`."""
+    """A draw from the model's distribution: flattened or sharpened by `temperature`, cut by `top_k`, then by
+    `top_p`."""
 
     temperature: float = 1.0
     top_k: int | None = None
@@ -52,7 +53,7 @@ class Sample(SingleSequence):
             raise ValueError(f"Sample(top_p={self.top_p}): must be above 0 and at most 1")
 
     def stages(self, scores: Tensor) -> Iterator[tuple[str, Tensor]]:
-        """What is done to scores [...,V], one after the other: a name, and the scores then."""
+        """The stages of processing scores [...,V], in order: a name, and the scores after it."""
         if self.temperature != 1:
             scores = scores / self.temperature
             yield f"temperature {self.temperature:g}", scores
@@ -76,8 +77,9 @@ class Sample(SingleSequence):
 class Beam:
     """The best `size` hypotheses side by side; score = sum of log-probabilities / generated ** length_penalty.
 
-    The same as transformers' with num_beams=size. early_stopping: True: stop when `size` have ended; False: when the
-    best that goes on scores no better by now than the worst of them; "never": when it no longer could.
+    The same as transformers' with num_beams=size. early_stopping: True: stop when `size` hypotheses have ended; False:
+    when the best unfinished one's current score is no better than the worst finished one's; "never": when it can no
+    longer become better.
     """
 
     size: int = 4
@@ -102,22 +104,23 @@ class Beam:
         return run_groups(request, [self.KEPT(request, self.size, self.length_penalty, self.early_stopping)])
 
     def score(self, total: float, generated: int) -> float:
-        """The summed log-probability over a power of the length: 0 favours short ones, above 0 longer ones."""
+        """The summed log-probability over a power of the length: 0 favours short texts, above 0 longer ones."""
         return total / float(max(generated, 1) ** self.length_penalty)
 
 
 @dataclass(frozen=True)
 class TextbookBeam(Beam):
-    """Beam search as `beam_search` spells it out: a hypothesis that ends keeps its place for that step only, and there
-    is no early stop."""
+    """Beam search as `beam_search` spells it out: a finished hypothesis keeps its place for that step only, and there
+    is no early stopping."""
 
     KEPT = TextbookHypotheses
 
 
 @dataclass(frozen=True)
 class Diverse(Beam):
-    """`groups` beams of size / groups hypotheses each, in turn; a token that hypotheses of earlier groups have just
-    taken loses `penalty` for each of them (Vijayakumar et al. 2016, arXiv:1610.02424, with Hamming diversity)."""
+    """`groups` beams of size / groups hypotheses each, one after the other; a token loses `penalty` for each hypothesis
+    of an earlier group that took it in the same step (Vijayakumar et al. 2016, arXiv:1610.02424, with Hamming
+    diversity)."""
 
     groups: int = 2
     penalty: float = 0.5
@@ -131,7 +134,7 @@ class Diverse(Beam):
             raise ValueError(f"Diverse(penalty={self.penalty}): must not be below 0; 0 lets groups be alike")
 
     def run(self, request: GenerationRequest) -> Tensor:
-        """-> ids [B·num_return_sequences,T]; a group is penalised for what those before it chose in the same step"""
+        """-> ids [B·num_return_sequences,T]; a group is penalised for the choices of earlier groups in the same step"""
         places = self.size // self.groups
         kept = [self.KEPT(request, places, self.length_penalty, self.early_stopping) for _ in range(self.groups)]
         return run_groups(request, kept, self.penalty)

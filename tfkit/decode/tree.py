@@ -1,4 +1,4 @@
-"""The tree of hypotheses, grown event by event: the nodes and steps of a trace."""
+"""The tree of hypotheses, built step by step: the nodes and steps of a trace."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ TokenNames = Callable[[int], str | None]
 
 
 def token_name(token: TokenNames, i: int) -> str:
-    """A token's name; its number where it has none."""
+    """A token's name, or its id if it has none."""
     name = token(i)
     return f"#{i}" if name is None else name
 
 
 class Tree:
-    """Nodes and steps of a trace, grown event by event."""
+    """The nodes and steps of a trace, built step by step."""
 
     def __init__(self, strategy: Strategy, token: TokenNames, top: int, root_id: int) -> None:
         self.strategy, self.token, self.top = strategy, token, top
-        self.stages = getattr(getattr(strategy, "base", strategy), "stages", None)  # of a sample: what it cuts
+        self.stages = getattr(getattr(strategy, "base", strategy), "stages", None)  # None unless it samples
         self.draft: Draft | None = None
         self.nodes: list[dict[str, Any]] = []
         self.steps: list[dict[str, Any]] = []
@@ -33,7 +33,7 @@ class Tree:
         self.places = [self.node(-1, root_id, 0.0, 0.0, "live")]  # node id of each of the model's rows
 
     def node(self, parent: int, token_id: int, logp: float, score: float, state: str) -> int:
-        """Adds a node below `parent` (-1: the root). -> its id"""
+        """Adds a node below `parent` (-1 for the root) -> its id"""
         step = self.nodes[parent]["step"] + 1 if parent >= 0 else 0
         name = token_name(self.token, token_id)
         self.nodes.append(
@@ -45,8 +45,8 @@ class Tree:
         return len(self.nodes) - 1
 
     def add(self, step: Step) -> None:
-        """One step: the likeliest of each live hypothesis, what was chosen, and the nodes that grew."""
-        if step.totals.size(1) > len(self.places):  # groups of hypotheses that all start from one
+        """One step: the likeliest tokens of each live hypothesis, the choice, and the new nodes."""
+        if step.totals.size(1) > len(self.places):  # all groups start from one hypothesis
             self.places *= step.totals.size(1)
         alive = [place for place, total in enumerate(step.totals[0].tolist()) if total > -torch.inf]
         event: dict[str, Any] = dict(
@@ -59,7 +59,7 @@ class Tree:
         columns = [part[0].tolist() for part in (step.parent, step.token, step.total, step.ended)]
         grown: dict[int, int] = {}  # candidate -> node
         for rank, (parent, token, total, ended) in enumerate(zip(*columns, strict=True)):
-            if total == -torch.inf:  # no continuation: an ended hypothesis' place, or a token that cannot be
+            if total == -torch.inf:  # no continuation: the place of an ended hypothesis, or an impossible token
                 continue
             told = {name: value[0, rank].item() for name, value in step.told.items()}
             state = "finished" if ended else "live" if rank in places else "dropped"
@@ -70,7 +70,7 @@ class Tree:
         self.steps.append(event)
 
     def child(self, parent: int, token: int, logp: float, state: str, told: dict[str, float]) -> int:
-        """A node with its score, and what else decided (`told`; what is not finite is left out). -> its id"""
+        """A node with its score and the further figures in `told` (those that are not finite are left out) -> its id"""
         self.totals.append(self.totals[parent] + logp)
         made = self.node(parent, token, logp, self.strategy.score(self.totals[-1], len(self.steps) + 1), state)
         if told := {name: value for name, value in told.items() if math.isfinite(value)}:
@@ -78,7 +78,7 @@ class Tree:
         return made
 
     def explain(self, event: dict[str, Any], step: Step) -> None:
-        """What a sample cuts, and what a draft guessed."""
+        """Adds the stages of sampling, and the guesses of a draft model."""
         if self.stages is not None:
             pairs = zip(event["topk"].items(), step.scores[0], strict=False)
             event["stages"] = {name: list(map(self.stage(best), self.stages(row))) for (name, best), row in pairs}
@@ -88,10 +88,10 @@ class Tree:
         self.draft = step.draft
 
     def stage(self, best: list[list[Any]]) -> Callable[[tuple[str, Tensor]], dict[str, Any]]:
-        """(name, scores [V]) -> how many tokens are left then, and the probabilities of the likeliest"""
+        """(name, scores [V]) -> how many tokens are left after this stage, and the probabilities of the likeliest"""
 
         def told(named_scores: tuple[str, Tensor]) -> dict[str, Any]:
-            """What was cut has probability 0 and is not counted as left."""
+            """The stage as JSON; tokens that were cut have probability 0 and are not counted as left."""
             name, scores = named_scores
             probs = scores.double().softmax(-1)
             return {"name": name, "left": int((probs > 0).sum()), "p": [probs[i].item() for _, i, _ in best]}
@@ -99,7 +99,8 @@ class Tree:
         return told
 
     def guesses(self, draft: Draft) -> list[dict[str, Any]]:
-        """A round of speculation, token by token: p of the model, q of the draft, and whether it was kept."""
+        """A round of speculative decoding, token by token: the model's p, the draft's q, and whether it was
+        accepted."""
         count = len(draft.tokens)
         states = [*["kept"] * draft.kept, "refused", *["unread"] * count][:count]
         columns = (part.tolist() for part in (draft.tokens, draft.likely, draft.guessed))
@@ -109,7 +110,7 @@ class Tree:
         ]
 
     def likeliest(self, event: dict[str, Any], name: str, log_probs: Tensor) -> None:
-        """The `top` tokens of log_probs [V] and their entropy in nats, into the event under `name`."""
+        """Puts the `top` tokens of log_probs [V] and their entropy in nats into the event under `name`."""
         probs = log_probs.exp()
         best = probs.topk(min(self.top, len(probs)))
         pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
@@ -117,7 +118,7 @@ class Tree:
         event["entropy"][name] = max(0.0, -torch.xlogy(probs, probs).sum().item())
 
     def best(self) -> int:
-        """The best leaf: finished, or unfinished at the last step."""
+        """The best leaf: finished, or unfinished after the last step."""
         last = self.steps[-1]["chosen"] if self.steps else [0]
         leaves: list[int] = [n["id"] for n in self.nodes if n["state"] == "finished"] + last
         return max(leaves, key=lambda node: float(self.nodes[node]["score"]))

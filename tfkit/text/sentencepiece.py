@@ -141,9 +141,8 @@ def _inner(model: SentencePieceModel, pieces: list[Piece]) -> Inner:
         name = None if unknown is None else pieces[unknown].text
         merges = _merges(pieces, ids)
         inner = Inner(models.BPE(ids, merges, unk_token=name, fuse_unk=True, byte_fallback=fallback))
-    always: Literal["always", "first"] = (
-        "always" if model.type == UNIGRAM else "first"
-    )  # "first": none after a special token
+    # "first": no space is inserted after a special token
+    always: Literal["always", "first"] = "always" if model.type == UNIGRAM else "first"
     scheme: Literal["always", "first", "never"] = always if model.space_first else "never"
     inner.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme=scheme, split=model.type == UNIGRAM)
     if fallback:
