@@ -18,8 +18,8 @@ _chosen: dict[tuple[bool, str, tuple[str, ...]], Backend] = {}
 
 
 def backends() -> list[type[Backend]]:
-    """What may work on this system: isolated ones first, then by `rank`. Ours are the `BACKENDS` of the modules of this
-    folder; other packages add a class by an entry point of the group `autograder.sandboxes`."""
+    """The backends made for this system: isolated ones first, then by `rank`. The built-in ones are the `BACKENDS` of
+    this folder's modules; other packages add a class by an entry point of the group `autograder.sandboxes`."""
     ours = [kind for module in _modules() for kind in getattr(module, "BACKENDS", ()) if kind.runs_on(SYSTEM)]
     found: dict[str, type[Backend]] = {kind.name: kind for kind in ours}
     for place in doors.list_entries("autograder.sandboxes", "sandboxes").values():
@@ -35,7 +35,7 @@ def _modules() -> list[ModuleType]:
 
 
 def choose(trust: bool = False, name: str = "", packages: Sequence[str] = ()) -> Backend:
-    """The first backend that holds a real box, or the one called `name`. Not isolated ones only with `trust`.
+    """The first backend that can run a box here, or the one called `name`. One without isolation needs `trust`.
 
     `packages`: distributions that student code may import besides torch, NumPy, IPython, matplotlib and what those
     need. Raises SandboxError.

@@ -1,4 +1,4 @@
-"""The interface of a sandbox backend, and the warm process that all of ours share."""
+"""The interface of a sandbox backend, and the base of those that fork their boxes from a warm process."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from autograder.sandbox.cgroup import Group
 
 INSIDE = Path(__file__).with_name("inside")
 START_S = 60.0  # importing torch from a cold disk
-# of a process and all that it left behind; Windows has no groups, and only lists the backends that use them
+# ends a process and all that it left behind; Windows has no process groups, but lists the backends that use them
 kill_group: Callable[[int, int], None] = getattr(os, "killpg", os.kill)
 
 
 class SandboxError(RuntimeError):
-    """No box could be had. One line: what, where, what to do."""
+    """No box could be started. The message is one line: what was wrong, where, and what to do."""
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What a box used so far. `cpu_s` and `peak_bytes` are 0 where no control group counts them."""
+    """The resources that a box has used so far. `cpu_s` and `peak_bytes` are 0 where no control group counts them."""
 
     wall_s: float
     cpu_s: float
@@ -71,14 +71,14 @@ class Box:
             self.last = self.status.recv(4096).decode("utf-8", "replace")
 
     def cpu_s(self) -> float:
-        """Processor seconds of all its processes, as a control group or else /proc counts them; 0 where neither can.
+        """Processor seconds of all its processes, counted by a control group or else by /proc; 0 where neither can.
 
-        Once it was stopped, those it had used by then.
+        After the box was stopped, the seconds that it had used by then.
         """
         return self.spent_s if self.stopped else self.group.cpu_s() or processor.cpu_s(self.pid)
 
     def usage(self) -> Usage:
-        """Seconds since the start, and what the control group counted: processor seconds, bytes at the peak."""
+        """Wall seconds since the start, and the control group's processor seconds and peak bytes."""
         return Usage(time.monotonic() - self.started, self.group.cpu_s(), self.group.peak_bytes())
 
     def stop(self) -> None:
@@ -87,7 +87,7 @@ class Box:
             return
         self.spent_s, self.stopped = self.cpu_s(), True
         try:
-            self.kill(self.pid, signal.SIGKILL)  # the witness: its death takes the namespace's first process with it
+            self.kill(self.pid, signal.SIGKILL)  # the witness: when it dies, so does the namespace's first process
         except ProcessLookupError:
             self.last = self.last or "gone"
         self.group.close()
@@ -111,17 +111,17 @@ def _signal_name(number: int) -> str:
 
 
 class Backend(ABC):
-    """Starts boxes. `name` goes into verdicts; `isolated` says whether hostile code is held."""
+    """Starts boxes. `name` goes into verdicts; `isolated` says whether it contains hostile code."""
 
     name = ""
     isolated = False
-    rank = 100  # of two that hold, the one with the smaller rank is chosen
-    cards = False  # whether its boxes reach the machine's graphics cards
-    packages: tuple[str, ...] = ()  # installed here, and to be importable in the boxes besides torch and what it needs
+    rank = 100  # of two backends that work here, the one with the smaller rank is chosen
+    cards = False  # whether its boxes can use the machine's GPUs
+    packages: tuple[str, ...] = ()  # distributions that boxes can import besides torch and its dependencies
 
     @classmethod
     def runs_on(cls, system: str) -> bool:
-        """Whether it is made for this system, as `sys.platform` names it."""
+        """Whether the backend is made for this system, as `sys.platform` names it."""
         return system.startswith("linux")
 
     @abstractmethod
@@ -130,13 +130,13 @@ class Backend(ABC):
 
     @abstractmethod
     def describe(self) -> dict[str, str]:
-        """What this backend holds and how: network, filesystem, processes, memory, time; and what is `missing`."""
+        """What this backend restricts and how: network, filesystem, processes, memory, time; and what is `missing`."""
 
     def close(self) -> None:  # noqa: B027 (most have nothing to close)
-        """Ends what the backend keeps warm."""
+        """Ends the processes that the backend keeps between boxes."""
 
     def probe(self) -> None:
-        """Runs a tiny box for real. Raises SandboxError with one line where it does not hold."""
+        """Runs a tiny box as a test. Raises SandboxError with one line where the isolation does not work."""
         from autograder.sandbox_client import SandboxClient, StudentError
 
         try:
@@ -149,9 +149,9 @@ class Backend(ABC):
 class WarmBackend(Backend):
     """A backend whose boxes are forked from one process that has imported torch already."""
 
-    isolate = ""  # how the warm process's children are held: "namespaces", "landlock", or not
+    isolate = ""  # how the warm process's children are isolated: "namespaces", "landlock", or ""
     scratch_mb = 256
-    kill: Callable[[int, int], None] = staticmethod(os.kill)  # ends a box by its witness's number
+    kill: Callable[[int, int], None] = staticmethod(os.kill)  # ends a box by its witness's process id
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -161,27 +161,27 @@ class WarmBackend(Backend):
 
     @abstractmethod
     def command(self, control: int, descriptors: list[int]) -> list[str]:
-        """The command line that starts `inside/zygote.py`; may append descriptors it needs to `descriptors`."""
+        """The command line that starts `inside/zygote.py`; may append file descriptors to `descriptors`."""
 
     def group(self, limits: Limits) -> Group:
-        """A control group for one box; the box's own parts get 256 MB and three processes beyond `limits`."""
+        """A control group for one box; the grader's own part of it gets 256 MB and three processes beyond `limits`."""
         return Group(memory=(limits.memory_mb + 256) << 20, processes=limits.processes + 3)
 
     def user(self) -> int | None:
-        """The user to become before the warm process starts, or None to stay who we are."""
+        """The user id that the warm process runs as, or None for the current user."""
         return None
 
     def scratch(self) -> Path | None:
-        """A folder of the host for one box to write in, or None where the box has its own."""
+        """A folder of the host that one box may write to, or None where the box has its own."""
         return None
 
     def start(self, limits: Limits) -> Box:
-        """A new box, from a new warm process where the old one died. Raises SandboxError, OSError, EOFError."""
+        """A new box; restarts the warm process where it died. Raises SandboxError, OSError, EOFError."""
         with self._lock:
             try:
                 return self._start(limits)
             except (OSError, EOFError):
-                self.close()  # the warm process died: once more with a new one
+                self.close()  # the warm process died: try once more with a new one
                 return self._start(limits)
 
     def _start(self, limits: Limits) -> Box:
@@ -237,7 +237,7 @@ class WarmBackend(Backend):
         return lines[-1] if lines else "the warm process did not start"
 
     def close(self) -> None:
-        """Ends the warm process; the next `start` makes a new one. Boxes are ended by their own `stop`."""
+        """Ends the warm process; the next `start` makes a new one. Boxes end by their own `stop`."""
         if self._control is not None:
             self._control.close()
         if self._process is not None:
@@ -249,7 +249,7 @@ class WarmBackend(Backend):
 
 
 def _pid_of(status: socket.socket) -> int:
-    """The host's number of the process at the other end, which its first message carries. Raises EOFError, OSError."""
+    """The process id, on the host, of the sender of the first message on `status`. Raises EOFError, OSError."""
     status.settimeout(20)
     message, ancillary, _, _ = status.recvmsg(64, socket.CMSG_SPACE(12))
     status.settimeout(None)
@@ -259,19 +259,19 @@ def _pid_of(status: socket.socket) -> int:
 
 
 def environment() -> dict[str, str]:
-    """What the box's processes see: nothing of the grader's environment."""
+    """The environment variables of the box's processes; they see nothing else of the grader's environment."""
     keep = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/box", "TMPDIR": "/tmp", "MPLBACKEND": "agg",
             "IPYTHONDIR": "/tmp/ipython", "MPLCONFIGDIR": "/tmp/matplotlib", "OMP_NUM_THREADS": "1",
             "MKL_NUM_THREADS": "1", "PYTORCH_NVML_BASED_CUDA_CHECK": "1", "PYTHONHASHSEED": "0",
             "TORCHDYNAMO_DISABLE": "1"}  # fmt: skip
-    for name in ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"):  # one job, one card: the one that the grader was given
+    for name in ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"):  # a box uses the one GPU that the grader was given
         if name in os.environ:
             keep[name] = os.environ[name]
-    if "LD_LIBRARY_PATH" in os.environ:  # where some installations keep the interpreter's own libraries
+    if "LD_LIBRARY_PATH" in os.environ:  # some installations need it to find the interpreter's libraries
         keep["LD_LIBRARY_PATH"] = os.environ["LD_LIBRARY_PATH"]
     return keep
 
 
 def interpreter() -> str:
-    """The path of the running Python, links followed: a virtual environment's is a link to the real one."""
+    """The path of the running Python with links resolved, since that of a virtual environment is a link."""
     return os.path.realpath(sys.executable)

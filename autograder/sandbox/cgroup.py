@@ -26,7 +26,7 @@ def _mounts() -> dict[str, str]:
 
 
 def _own(controller: str) -> str:
-    """This process's group, as a path under the controller's mount point."""
+    """This process's control group, as a path under the controller's mount point."""
     for line in Path("/proc/self/cgroup").read_text().splitlines():
         number, names, path = line.split(":", 2)
         if (controller == "unified" and number == "0") or controller in names.split(","):
@@ -36,14 +36,14 @@ def _own(controller: str) -> str:
 
 @dataclass
 class ResourceUsage:
-    """What was used: processor seconds of all processes, and bytes at the peak beyond those held before."""
+    """Resources used: processor seconds of all processes, and peak bytes above those in use before."""
 
     cpu_s: float = 0.0
     grown_bytes: int = 0
 
 
 class Group:
-    """Limits and counts for one box. Every method works, and counts nothing, where no group could be made."""
+    """Limits and counts for one box. Where no group could be made, every method works but counts nothing."""
 
     def __init__(self, *, memory: int, processes: int) -> None:
         self.folders: dict[str, Path] = {}
@@ -117,9 +117,9 @@ class Group:
 
     @contextmanager
     def measured(self) -> Iterator[ResourceUsage]:
-        """What the group uses inside the block, in `ResourceUsage` behind it; nothing where nothing counts it.
+        """Yields a `ResourceUsage` that holds, after the block, what the group used inside it; 0 if nothing counts it.
 
-        A kernel that cannot forget an earlier peak (version 2 before Linux 6.12) shows memory only above that one.
+        A kernel that cannot reset an earlier peak (version 2 before Linux 6.12) shows only memory above that peak.
         """
         spent = ResourceUsage()
         with self._peak() as peak:
@@ -132,7 +132,7 @@ class Group:
 
     @contextmanager
     def _peak(self) -> Iterator[io.FileIO | None]:
-        """The file with the peak, which forgets through the descriptor that is read (version 2)."""
+        """The open file with the peak; a reset holds for the descriptor that it was written to (version 2)."""
         name, controller = {"v2": ("memory.peak", "unified"), "v1": ("memory.max_usage_in_bytes", "memory")}.get(
             self.kind, ("", "")
         )
@@ -147,7 +147,7 @@ class Group:
         return self._number("memory.current", "memory", "memory.usage_in_bytes")
 
     def oom_kills(self) -> int:
-        """How many of its processes the kernel ended for memory."""
+        """How many of its processes the kernel killed for lack of memory."""
         return self._field("memory.events", "memory", "memory.oom_control", "oom_kill")
 
     def _processes(self) -> list[int]:
@@ -195,7 +195,7 @@ def _read_number(file: io.FileIO | None) -> int:
 
 
 def _forget(file: io.FileIO | None) -> bool:
-    """Whether the kernel forgot the peak that `file` shows."""
+    """Reset the peak that `file` shows; whether the kernel could."""
     try:
         return file is not None and file.write(b"0") == 1
     except OSError:
@@ -206,7 +206,7 @@ def _kill(pid: int) -> None:
     try:
         os.kill(pid, signal.SIGKILL)
     except ProcessLookupError:
-        return  # it was faster
+        return  # the process ended first
 
 
 def _remove(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""What backends share whose boxes are programs of their own: a container each, without a warm process to fork from."""
+"""The base of backends that start a new program, such as a container, for each box instead of forking one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from autograder.sandbox.cgroup import Group, NoGroup
 
 
 class ColdBox(Box):
-    """A box whose end is the end of the command that runs it."""
+    """A box that ends when the command that runs it ends."""
 
     def __init__(self, channel: socket.socket, running: subprocess.Popen[bytes], remove: list[str],
                  group: Group) -> None:  # fmt: skip
@@ -25,17 +25,17 @@ class ColdBox(Box):
         self.running, self.remove = running, remove
 
     def exit_reason(self, wait_s: float = 2.0) -> tuple[str, str]:
-        """(kind, message) from the status of the command that ran the box, which is waited for `wait_s` seconds."""
+        """(kind, message) from the exit status of the command that ran the box; waits for it up to `wait_s` seconds."""
         try:
             code = self.running.wait(wait_s)
         except subprocess.TimeoutExpired:
             return "crash", "the box no longer answers"
-        if self.group.oom_kills() or code in (137, -signal.SIGKILL):  # so engines say that the kernel ended it
+        if self.group.oom_kills() or code in (137, -signal.SIGKILL):  # how engines report that the kernel killed it
             return "memory", "the code was stopped, most likely because it used more memory than it may"
         return "crash", f"the process exited with status {code}"
 
     def stop(self) -> None:
-        """Removes the box by the engine's own command, then ends what is left of ours. Safe to call twice."""
+        """Removes the box by the engine's own command, then ends our own processes. Safe to call twice."""
         super().stop()
         self.running.wait()
         if self.running.stderr is not None:
@@ -47,7 +47,7 @@ class ColdBox(Box):
 
 
 class ColdBackend(Backend):
-    """Starts `inside/single.py` by a command of the backend's, the frames on its standard input and output."""
+    """Starts `inside/single.py` by the backend's command; frames go through its standard input and output."""
 
     isolated = True
     scratch_mb = 256
@@ -61,15 +61,15 @@ class ColdBackend(Backend):
         """The command line that ends the box called `name`, and all that is in it."""
 
     def group(self, limits: Limits) -> Group:
-        """A control group of ours for the command, where the engine makes none for the box."""
+        """A control group for the command, for engines that make none for the box."""
         return NoGroup()
 
     def start(self, limits: Limits) -> Box:
-        """A new box that has said `warm`. Raises SandboxError where it did not within START_S seconds."""
+        """A new box that has reported `warm`. Raises SandboxError where it does not within START_S seconds."""
         name = f"box-{os.getpid()}-{secrets.token_hex(4)}"
         settings = {"path": [PACKAGES], "memory_mb": limits.memory_mb, "wall_s": limits.wall_s,
                     "output_bytes": limits.output_bytes, "scratch_mb": self.scratch_mb}  # fmt: skip
-        # the interpreter lies where it lies on the host: its folder is bound there
+        # the interpreter has the same path as on the host, because its folder is bound there
         program = ["-I", "-S", "-B", "/inside/single.py", json.dumps(settings)]
         command = self.command(name, limits, program)
         channel, theirs = socket.socketpair()

@@ -1,4 +1,4 @@
-"""Boxes made by docker or podman: an empty image, the host's Python and libraries bound into it, read-only."""
+"""Boxes made by docker or podman: an empty image with the host's Python and libraries mounted read-only."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ def binds(more: Sequence[str] = ()) -> dict[str, str]:
 
 
 def hidden() -> list[str]:
-    """Places in the box to be covered by an empty folder: the project, and every other package."""
+    """Paths in the box that an empty folder covers: the project, and every other package."""
     return [place for place in hidden_folders(list(binds())) if not place.startswith(PACKAGES)]
 
 
 class Docker(ColdBackend):
-    """A container for each box, without network, capabilities or anything to write on but memory."""
+    """A container for each box, without network or capabilities; only memory is writable."""
 
     name = "docker"
     rank = 40
     engine = "docker"
 
     def command(self, name: str, limits: Limits, program: list[str]) -> list[str]:
-        """`docker run` of the empty image with every wall there is. Raises SandboxError where torch is not there."""
+        """`docker run` of the empty image with every restriction. Raises SandboxError where torch is not installed."""
         memory = f"{limits.memory_mb + 256}m"
         words = [self.engine, "run", "--rm", "--interactive", "--name", name, "--network", "none", "--read-only",
                  "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", f"{NOBODY}:{NOBODY}",
@@ -75,7 +75,7 @@ class Docker(ColdBackend):
         return [self.engine, "rm", "--force", name]
 
     def probe(self) -> None:
-        """As every backend's, after the empty image is made; SandboxError too without the engine or its daemon."""
+        """See `Backend.probe`; makes the empty image first. Raises SandboxError without the engine or its daemon."""
         if shutil.which(self.engine) is None:
             raise SandboxError(f"{self.name}: no {self.engine} here")
         self._run("version", "--format", "{{.Server.Version}}")
@@ -103,7 +103,7 @@ class Docker(ColdBackend):
 
 
 class Podman(Docker):
-    """The same, by podman, which needs no daemon."""
+    """The same with podman, which needs no daemon."""
 
     name = "podman"
     rank = 50

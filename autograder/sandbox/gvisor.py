@@ -1,4 +1,4 @@
-"""Boxes made by gVisor's runsc: system calls are answered by a kernel of its own, which the host's never sees."""
+"""Boxes made by gVisor's runsc: its own kernel answers system calls, so that they don't reach the host's kernel."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from autograder.sandbox.container import LINKS, binds, hidden
 
 
 class GVisor(ColdBackend):
-    """A bundle for each box in a folder of the backend's own; rootless, so that no right of the grader's is needed."""
+    """Writes an OCI bundle for each box into a folder of its own; runs rootless, so the grader needs no privileges."""
 
     name = "gvisor"
     rank = 30
@@ -26,7 +26,7 @@ class GVisor(ColdBackend):
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def command(self, name: str, limits: Limits, program: list[str]) -> list[str]:
-        """`runsc run` of a bundle that is written for it. Raises SandboxError where torch is not installed."""
+        """Writes a bundle and returns `runsc run` for it. Raises SandboxError where torch is not installed."""
         bundle = Path(self._home()) / name
         root = bundle / "root"
         root.mkdir(parents=True)
@@ -37,7 +37,7 @@ class GVisor(ColdBackend):
         return [*self._runsc(), "run", "--bundle", str(bundle), name]
 
     def bundle(self, limits: Limits, program: list[str]) -> dict[str, Any]:
-        """The container, as the Open Container Initiative's runtime specification writes it."""
+        """The container's configuration in the format of the OCI runtime specification."""
         quick = ["nosuid", "nodev", "mode=1777", f"size={self.scratch_mb}m"]
         mounts = [{"destination": "/proc", "type": "proc", "source": "proc"}]
         mounts += [_mount(place, "bind", source, ["rbind", "ro"]) for place, source in binds(self.packages).items()]
@@ -57,8 +57,8 @@ class GVisor(ColdBackend):
         return [*self._runsc(), "delete", "--force", name]
 
     def group(self, limits: Limits) -> Group:
-        """A control group of ours around runsc: a rootless one makes none."""
-        return Group(memory=(limits.memory_mb + 512) << 20, processes=1024)  # gVisor's own threads among them
+        """A control group around runsc, because a rootless runsc makes none."""
+        return Group(memory=(limits.memory_mb + 512) << 20, processes=1024)  # these include gVisor's own threads
 
     def _runsc(self) -> list[str]:
         return ["runsc", "--rootless", "--network=none", "--ignore-cgroups", f"--root={self._home()}/state"]
@@ -69,7 +69,7 @@ class GVisor(ColdBackend):
         return self._folder.name
 
     def probe(self) -> None:
-        """As every backend's; SandboxError too where there is no runsc."""
+        """See `Backend.probe`; also raises SandboxError where there is no runsc."""
         if shutil.which("runsc") is None:
             raise SandboxError("gvisor: no runsc here")
         super().probe()

@@ -10,7 +10,7 @@ from autograder.api import Limits
 EXTENDED_LIMITS = 9  # JobObjectExtendedLimitInformation
 ACTIVE_PROCESS, JOB_MEMORY, KILL_ON_CLOSE = 0x8, 0x200, 0x2000
 SET_QUOTA, TERMINATE = 0x0100, 0x0001  # rights to the process
-BASE_MB = 2048  # that Python and torch commit before a line of the student's runs
+BASE_MB = 2048  # memory that Python and torch commit before any student code runs
 
 
 class BasicLimits(ctypes.Structure):
@@ -33,7 +33,7 @@ class ExtendedLimits(ctypes.Structure):
 
 
 class Job:
-    """The job of one process, by its number. `kernel32` is the library; tests give their own. Raises OSError."""
+    """The job object of one process, given its id. Tests pass their own `kernel32`. Raises OSError."""
 
     def __init__(self, pid: int, limits: Limits, kernel32: Any = None) -> None:
         self.kernel32 = kernel32 or ctypes.WinDLL("kernel32", use_last_error=True)  # type: ignore[attr-defined]

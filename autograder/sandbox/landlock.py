@@ -1,4 +1,4 @@
-"""Boxes made by Landlock and a system call filter, for machines where nobody may make a user namespace."""
+"""Boxes made by Landlock and a system call filter, for machines that do not allow user namespaces."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from autograder.sandbox.base import INSIDE, SandboxError, WarmBackend, interpret
 from autograder.sandbox.bubblewrap import ETC, NOBODY, distributions, hidden_folders, package_binds, runs_as_root
 from autograder.sandbox.inside import landlock
 
-MEMORY = "/dev/shm"  # bounded, and no disk that others need
+MEMORY = "/dev/shm"  # limited in size, and not a disk that others need
 
 
 @lru_cache(maxsize=4)
 def readable(more: tuple[str, ...] = ()) -> list[str]:
-    """What a box may read: Python, the system's libraries, torch and what it needs; not the project, not its tools."""
+    """The paths that a box may read: Python, system libraries, torch and its dependencies, but not the project."""
     base = os.path.realpath(sys.base_prefix)
     roots = ["/usr", *([] if Path(base).is_relative_to("/usr") else [base])]
     hidden = [Path(place) for place in hidden_folders(roots)]
@@ -28,7 +28,7 @@ def readable(more: tuple[str, ...] = ()) -> list[str]:
 
 
 def _without(folder: Path, hidden: list[Path]) -> list[str]:
-    """`folder`, or those of its parts that hold nothing hidden: Landlock can only allow."""
+    """`folder`, or those of its parts that contain nothing hidden, since Landlock has no rule to deny a path."""
     if folder in hidden:
         return []
     if not any(place.is_relative_to(folder) for place in hidden):
@@ -37,20 +37,20 @@ def _without(folder: Path, hidden: list[Path]) -> list[str]:
 
 
 class LandlockOnly(WarmBackend):
-    """No file but Python's, no socket, no signal to the outside."""
+    """Allows no files but Python's, no sockets, and no signals to processes outside."""
 
     name = "landlock"
     rank = 60
     isolated = True
     isolate = "landlock"
-    kill = staticmethod(kill_group)  # all of a box is in its witness's group, and the filter lets nothing leave it
+    kill = staticmethod(kill_group)  # a box's processes are in its witness's group and cannot leave it
 
     def user(self) -> int | None:
-        """Nobody, where root grades and nobody can read Python; else None."""
+        """The user `nobody`, where root grades and `nobody` can read Python; else None."""
         return NOBODY if os.geteuid() == 0 and not runs_as_root() else None
 
     def command(self, control: int, descriptors: list[int]) -> list[str]:
-        """The warm process as it is. Raises SandboxError where the kernel's Landlock is too old, or torch not there."""
+        """The command of the warm process. Raises SandboxError where Landlock is too old or torch is not installed."""
         if landlock.version() < landlock.NEEDED:
             raise SandboxError(f"landlock: the kernel has version {landlock.version()} of it, {landlock.NEEDED} is "
                                "needed (Linux 6.12, with landlock among its lsm=)")  # fmt: skip
@@ -59,7 +59,7 @@ class LandlockOnly(WarmBackend):
                 json.dumps(readable(self.packages))]  # fmt: skip
 
     def scratch(self) -> Path:
-        """A new folder in memory, else where temporary files go, that belongs to the box's user."""
+        """A new folder in memory, or else in the temporary folder, that the box's user owns."""
         folder = Path(tempfile.mkdtemp(prefix="box-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None))
         user = self.user()
         if user is not None:

@@ -1,4 +1,4 @@
-"""Which device nodes of an NVIDIA driver one job needs. A box that has no others can open no other card, whatever a
+"""Which device nodes of an NVIDIA driver one job needs. A box that has no others cannot use another GPU, whatever a
 process in it does to its environment."""
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 DEV = Path("/dev")
 DRIVER = Path("/proc/driver/nvidia")
-SHARED = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools")  # they belong to no card
+SHARED = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools")  # not specific to one GPU
 
 
 class Card(NamedTuple):
-    """`minor`: of /dev/nvidia<minor>, no CUDA number. `instance`: of a MIG slice, its GPU and compute instance."""
+    """`minor`: the number in /dev/nvidia<minor>, not CUDA's. `instance`: GPU and compute instance of a MIG slice."""
 
     uuid: str
     minor: int
@@ -22,8 +22,8 @@ class Card(NamedTuple):
 
 
 def cards() -> list[Card]:
-    """Those with a device node here, in the order of the bus, as nvidia-smi counts (and CUDA, if it is told to). Where
-    the driver's /proc is not shown, as in some containers, a card that is alone is known by its number in the box."""
+    """The GPUs with a device node here, in PCI bus order, as nvidia-smi numbers them (and CUDA, if configured so).
+    Where the driver's /proc is not visible, as in some containers, a single GPU is found by its device node."""
     found = []
     for file in sorted(DRIVER.glob("gpus/*/information")):
         told = dict(re.findall(r"^(GPU UUID|Device Minor):\s*(\S+)", file.read_text(), re.MULTILINE))
@@ -34,8 +34,8 @@ def cards() -> list[Card]:
 
 
 def assigned_card(shown: str | None) -> Card | None:
-    """The first card that CUDA_VISIBLE_DEVICES names: a number, a UUID or how one begins, or MIG-…; the first of all
-    where it is not set. None where there is none, or none of that name."""
+    """The first GPU that CUDA_VISIBLE_DEVICES names by number, UUID, prefix of a UUID, or MIG-…; the first GPU where it
+    is not set. None where there is none, or none of that name."""
     first = "0" if shown is None else shown.split(",")[0].strip()
     if first.startswith("MIG-"):
         return mig_slice(first)
@@ -45,7 +45,7 @@ def assigned_card(shown: str | None) -> Card | None:
 
 
 def mig_slice(uuid: str) -> Card | None:
-    """Asks the driver's own library (NVML, which makes no CUDA context). None where there is none, or no such slice."""
+    """The MIG slice, from the driver's NVML, which makes no CUDA context. None without NVML or such a slice."""
     try:
         nvml = ctypes.CDLL("libnvidia-ml.so.1")
     except OSError:
@@ -66,7 +66,7 @@ def mig_slice(uuid: str) -> Card | None:
 
 
 def nodes(card: Card) -> list[str]:
-    """Below /dev: the card's own, the shared ones, and of a MIG slice the two that give access to it; if they exist."""
+    """Existing paths below /dev: the GPU's own, the shared ones, and the two that give access to a MIG slice."""
     names = [f"nvidia{card.minor}", *SHARED]
     if card.instance is not None:
         gpu, compute = card.instance
@@ -78,7 +78,7 @@ def nodes(card: Card) -> list[str]:
 
 
 def binds(shown: str | None) -> list[str]:
-    """bwrap's words for the one card of CUDA_VISIBLE_DEVICES, which is named anew: alone in the box, it is number 0."""
+    """bwrap's arguments for the one GPU of CUDA_VISIBLE_DEVICES, which becomes number 0, being alone in the box."""
     card = assigned_card(shown)
     if card is None:
         return []

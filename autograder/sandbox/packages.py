@@ -1,4 +1,4 @@
-"""Where the packages lie that a process of the grader's own kind imports."""
+"""Where the packages that a box imports are installed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from autograder.sandbox.base import SandboxError
 
 
 def package_paths() -> list[str]:
-    """Folders that hold torch, numpy and IPython, found without importing them. Raises SandboxError."""
+    """Folders that contain torch, numpy and IPython, found without importing them. Raises SandboxError."""
     found: list[str] = []
     for name in ("torch", "numpy", "IPython"):
         spec = importlib.util.find_spec(name)

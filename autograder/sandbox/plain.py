@@ -16,15 +16,15 @@ class Subprocess(WarmBackend):
     name = "subprocess"
     isolated = False
     cards = True
-    kill = staticmethod(kill_group)  # what is left behind, too, unless it made a session of its own
+    kill = staticmethod(kill_group)  # also ends processes left behind, unless they made a session of their own
 
     def command(self, control: int, descriptors: list[int]) -> list[str]:
-        """The warm process as it is. Raises SandboxError where torch, numpy or IPython is not installed."""
+        """The plain command of the warm process. Raises SandboxError where torch, numpy or IPython is not installed."""
         paths = json.dumps(package_paths())
         return [interpreter(), "-I", "-S", "-B", str(INSIDE / "zygote.py"), str(control), paths]
 
     def scratch(self) -> Path:
-        """A new folder where temporary files go."""
+        """A new folder in the system's temporary folder."""
         return Path(tempfile.mkdtemp(prefix="box-"))
 
     def describe(self) -> dict[str, str]:

@@ -1,6 +1,6 @@
-"""Checks on a laptop: a program of its own for each check, on macOS and Windows, where there is no box of Linux's.
+"""Checks on macOS and Windows, where the boxes for Linux don't exist: one new process for each check.
 
-For a student's own code, which runs in the student's own kernel anyway. Nothing here is a box to grade others in.
+It is meant for students' own code, which runs in their own kernel anyway. Do not grade other people's code with it.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from autograder.sandbox.packages import package_paths
 
 
 class PortableBox(Box):
-    """A box that is one process: its end is that process's end."""
+    """A box that is one process and ends with it."""
 
     def __init__(self, channel: socket.socket, running: subprocess.Popen[bytes], folder: Path, job: Job | None) -> None:
         super().__init__(channel, socket.socket(), running.pid, NoGroup(), folder)
         self.running, self.job = running, job
 
     def exit_reason(self, wait_s: float = 2.0) -> tuple[str, str]:
-        """(kind, message) from the process's status, which is waited for `wait_s` seconds."""
+        """(kind, message) from the process's exit status; waits for it up to `wait_s` seconds."""
         try:
             code = self.running.wait(wait_s)
         except subprocess.TimeoutExpired:
@@ -54,14 +54,14 @@ class PortableBox(Box):
 
 
 class Portable(Backend):
-    """NOT ISOLATED: a process that can read files and use the network. It asks nothing of the operating system."""
+    """NOT ISOLATED: a process that can read files and use the network. It needs no feature of the operating system."""
 
     name = "subprocess"
     isolated = False
 
     @classmethod
     def runs_on(cls, system: str) -> bool:
-        """On all but Linux, which has boxes."""
+        """True everywhere but on Linux, which has isolated boxes."""
         return not system.startswith("linux")
 
     def command(self, port: int, folder: Path, program: list[str]) -> list[str]:
@@ -83,7 +83,7 @@ class Portable(Backend):
                                        env=self.environment(folder))  # fmt: skip
             job = Job(running.pid, limits) if sys.platform == "win32" else None
             assert running.stdin is not None
-            running.stdin.write(token.encode())  # by the pipe: other users read command lines
+            running.stdin.write(token.encode())  # through the pipe, because other users can read command lines
             running.stdin.close()
             channel = self._accepted(listener, token, running)
         if channel is None:
@@ -92,7 +92,7 @@ class Portable(Backend):
 
     @staticmethod
     def environment(folder: Path) -> dict[str, str]:
-        """As every box's, with the folders of this one, and what Windows cannot do without."""
+        """A box's environment with the folders of this one, and the variables that Windows needs."""
         needed = {name: os.environ[name] for name in ("SYSTEMROOT", "PATH") if name in os.environ}
         return {**environment(), **needed, "HOME": str(folder), "USERPROFILE": str(folder), "TMPDIR": str(folder),
                 "TEMP": str(folder), "IPYTHONDIR": str(folder / "ipython"),
@@ -100,7 +100,7 @@ class Portable(Backend):
 
     @staticmethod
     def _accepted(listener: socket.socket, token: str, running: subprocess.Popen[bytes]) -> socket.socket | None:
-        """The connection that knows the token, when the process has loaded torch; None where it ended before."""
+        """The connection that sent the token, once the process has loaded torch; None where the process ended first."""
         for _ in range(int(START_S)):
             try:
                 channel, _ = listener.accept()
@@ -137,14 +137,14 @@ class Portable(Backend):
 
 
 class SandboxExec(Portable):
-    """macOS's sandbox-exec round the same process: no network but to the grader, no writing but in its folder."""
+    """The same process in macOS's sandbox-exec: it can connect only to the grader and write only to its folder."""
 
     name = "sandbox-exec"
     rank = 90
 
     @classmethod
     def runs_on(cls, system: str) -> bool:
-        """On macOS alone."""
+        """True only on macOS."""
         return system == "darwin"
 
     def command(self, port: int, folder: Path, program: list[str]) -> list[str]:
@@ -164,7 +164,7 @@ class SandboxExec(Portable):
         ])  # fmt: skip
 
     def probe(self) -> None:
-        """As every backend's; SandboxError where there is no sandbox-exec."""
+        """See `Backend.probe`; also raises SandboxError where there is no sandbox-exec."""
         if shutil.which("sandbox-exec") is None:
             raise SandboxError("sandbox-exec: not on this machine")
         super().probe()

@@ -1,4 +1,4 @@
-"""Processor time of a process and of all below it, from /proc: for where no control group counts it."""
+"""Processor time of a process and its descendants, from /proc, for systems where no control group counts it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100  # a second;
 
 
 def cpu_s(pid: int) -> float:
-    """Seconds, those of ended children too; 0 where the process is gone or there is no /proc."""
+    """Seconds, including those of ended children; 0 where the process is gone or there is no /proc."""
     try:
         proc = os.open("/proc", os.O_RDONLY)
     except OSError:

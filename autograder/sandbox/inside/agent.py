@@ -1,4 +1,4 @@
-"""Answers the grader's requests in the student's process. It may be tampered with: its answers are only data."""
+"""Answers the grader's requests in the student's process. Student code can tamper with it, so answers are only data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ import torch
 from . import shell as cells
 from . import wire
 
-ABSENT = ("tfkit", "autograder", "course", "tfkit_lab", "nbgrader")  # the box has none of these unless it was given
+ABSENT = ("tfkit", "autograder", "course", "tfkit_lab", "nbgrader")  # not importable here unless the grader sends them
 
 
 class MissingName(Exception):
@@ -31,7 +31,7 @@ class MissingName(Exception):
 
 
 class TooLarge(Exception):
-    """The answer holds more than the grader takes."""
+    """The answer is larger than the grader accepts."""
 
 
 class GraderError(RuntimeError):
@@ -45,7 +45,7 @@ class InjectedModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self.sources: dict[str, str] = {}
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """A given module's spec; None for modules of others. Raises ModuleNotFoundError for the project's own."""
+        """The spec of a module that was sent; None for others. Raises ModuleNotFoundError for the project's own."""
         if name in self.sources:
             spec = importlib.util.spec_from_loader(name, self, is_package=True)
             return spec
@@ -54,11 +54,11 @@ class InjectedModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return None
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Runs a given module's source in it. Raises what the source raises."""
+        """Runs the source of a module that was sent. Raises what the source raises."""
         exec(compile(self.sources[module.__name__], f"<given {module.__name__}>", "exec"), module.__dict__)
 
     def add(self, sources: dict[str, str]) -> None:
-        """Takes {dotted name: source}; parents become empty packages, modules of these names are imported anew."""
+        """Adds {dotted name: source}. Parents become empty packages; modules of these names are imported again."""
         for name, source in sources.items():
             parts = name.split(".")
             for n in range(1, len(parts)):
@@ -69,7 +69,7 @@ class InjectedModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def leaves(value: Any) -> Iterator[torch.Tensor]:
-    """The floating tensors in a value, depth first, of mappings and dataclasses by key: their order says nothing."""
+    """The floating-point tensors in a value, depth first; mappings and dataclasses are walked in the order of keys."""
     if isinstance(value, torch.Tensor):
         if value.is_floating_point() or value.is_complex():
             yield value
@@ -79,11 +79,12 @@ def leaves(value: Any) -> Iterator[torch.Tensor]:
 
 
 def with_grad(value: Any, made: list[torch.Tensor]) -> Any:
-    """The same value, each floating tensor a new leaf that requires a gradient, listed in `made` as `leaves` would."""
+    """A copy in which each floating-point tensor is a new leaf that requires a gradient, added to `made` in the order
+    of `leaves`."""
     if isinstance(value, torch.Tensor) and (value.is_floating_point() or value.is_complex()):
         made.append(value.detach().clone().requires_grad_())
         return made[-1]
-    if type(value) in (list, tuple):  # an object of the student's own type stays as it is
+    if type(value) in (list, tuple):  # an object of a type that the student defined stays as it is
         return type(value)(with_grad(item, made) for item in value)
     if type(value) is dict:
         new = {key: with_grad(value[key], made) for key in wire.sort_keys(value)}
@@ -92,7 +93,7 @@ def with_grad(value: Any, made: list[torch.Tensor]) -> Any:
 
 
 def gradients(out: Any, cotangents: Any, inputs: list[torch.Tensor]) -> list[torch.Tensor | None]:
-    """Vector-Jacobian products of the floating tensors in `out`; None where no path leads to an input."""
+    """Vector-Jacobian products of the floating-point tensors in `out`; None where `out` does not depend on an input."""
     given = [cotangents] if isinstance(cotangents, torch.Tensor) else list(cotangents)
     pairs = []
     for n, (tensor, cotangent) in enumerate(zip(leaves(out), given, strict=False)):
@@ -121,14 +122,14 @@ def explain(error: BaseException) -> list[str]:
 
 
 def _fits(frame: list[Any], most: int) -> None:
-    """Raises TooLarge for an answer that the grader would not read, so that the box need not end for it."""
+    """Raises TooLarge for an answer that the grader would not read, so that the box can go on."""
     size = max(sum(len(buffer) for buffer in frame[1:]), len(frame[0]) - wire.HEAD.size)
     if size > most:
         raise TooLarge(f"the answer takes {size:,} bytes where at most {most:,} can be right")
 
 
 class Agent:
-    """The box's side of the conversation. output_bytes: how much the cells may display together."""
+    """The box's side of the protocol. output_bytes: how much all cells together may display."""
 
     def __init__(self, sock: socket.socket, output_bytes: int) -> None:
         self.sock, self.output_bytes = sock, output_bytes
@@ -151,7 +152,7 @@ class Agent:
             self.answer(request)
 
     def answer(self, request: dict[str, Any]) -> None:
-        """Runs one request and sends its result, or what it raised, a student's SystemExit too. Raises OSError."""
+        """Runs one request and sends its result or its exception, including SystemExit. Raises OSError."""
         self.late = 0.0
         try:
             with self.time_limit(request["seconds"], request["wall"]):
@@ -166,23 +167,23 @@ class Agent:
         wire.send(self.sock, frame)
 
     def read(self) -> Any:
-        """The next message, with what its references stand for. Raises EOFError where the grader is gone."""
+        """The next message, with its references resolved. Raises EOFError where the grader is gone."""
         header, body = wire.receive(self.sock)
         return wire.WireDecoder(trusted=True, call=self.remote, ref=lambda ref: self.kept[ref.number]).value(
             header, body
         )
 
     def keep(self, value: Any) -> wire.Ref:
-        """Keeps what cannot be sent, for as long as the box lives; the reference that is sent for it."""
+        """Keeps an object that cannot be sent until the box ends, and returns the reference to send instead."""
         self.kept[len(self.kept)] = value
         kind = type(value)
         return wire.Ref(len(self.kept) - 1, f"{kind.__module__}.{kind.__qualname__}"[:200])
 
     def remote(self, number: int) -> Callable[..., Any]:
-        """A function that has the grader call its own of that number. It raises GraderError where that one failed."""
+        """A proxy for the grader's function with that number. It raises GraderError where that function failed."""
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            """Blocks until the grader has answered; what cannot be sent is kept here and referred to."""
+            """Blocks until the grader has answered; what cannot be sent is kept here and sent as a reference."""
             request = {"id": self.current, "call": number, "args": list(args), "kwargs": kwargs}
             wire.send(self.sock, wire.WireEncoder(self.keep).frame(request))
             reply = self.read()
@@ -194,15 +195,15 @@ class Agent:
 
     @contextmanager
     def time_limit(self, seconds: float, wall: float) -> Iterator[None]:
-        """Raises KeyboardInterrupt in the student's code after `seconds` of work, or `wall` seconds in all; the grader
-        kills the box where that does not help."""
+        """Raises KeyboardInterrupt in the student's code after `seconds` of processor time or `wall` of wall time; the
+        grader kills the box where the code does not stop."""
 
         if not hasattr(signal, "setitimer"):  # Windows
             yield from self._limit_by_thread(seconds, wall)
             return
 
         def ring(signum: int, frame: Any) -> None:
-            """On SIGALRM, the wall clock's, or SIGPROF, for processor time of all threads together."""
+            """Handles SIGALRM (wall time) and SIGPROF (processor time of all threads together)."""
             self.late = wall if signum == signal.SIGALRM else seconds
             raise KeyboardInterrupt(f"stopped after {self.late:g} s")
 
@@ -217,15 +218,15 @@ class Agent:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _limit_by_thread(self, seconds: float, wall: float) -> Iterator[None]:
-        """The same by a thread, which interrupts what Python runs, but no call into a library."""
+        """The same with a thread, which can interrupt Python code, but not a call into a C library."""
         done, work, end = threading.Event(), time.process_time() + seconds, time.monotonic() + wall
 
         def ring(signum: int, frame: Any) -> None:
-            """In the main thread, where the student's code runs."""
+            """Runs in the main thread, as the student's code does."""
             raise KeyboardInterrupt(f"stopped after {self.late:g} s")
 
         def look() -> None:
-            """Looks at both clocks a few times a second."""
+            """Checks both clocks a few times a second."""
             while not done.wait(0.1):
                 if time.process_time() > work or time.monotonic() > end:
                     self.late = wall if time.monotonic() > end else seconds
@@ -245,9 +246,9 @@ class Agent:
         return torch.__version__
 
     def op_device(self, name: str) -> str:
-        """Starts the device, before there is any code of the student's that could make it fail."""
+        """Initialises the device before any student code runs that could make it fail."""
         torch.ones(1, device=name).cpu()
-        torch.backends.cudnn.allow_tf32 = False  # convolutions would keep ten bits of each number
+        torch.backends.cudnn.allow_tf32 = False  # TF32 convolutions would keep only ten bits of the mantissa
         return torch.cuda.get_device_name() if name == "cuda" else name
 
     def op_give(self, modules: dict[str, str]) -> None:
@@ -255,7 +256,7 @@ class Agent:
         self.given.add(modules)
 
     def op_cell(self, source: str) -> dict[str, Any]:
-        """Runs a notebook cell: its outputs, its error as a line or None, and whether its time was up."""
+        """Runs a notebook cell and returns its outputs, its error as one line or None, and whether it timed out."""
         if self.shell is None:
             self.shell = cells.make()
             self.shell.user_ns.update({k: v for k, v in self.space.items() if not k.startswith("__")})
@@ -266,15 +267,16 @@ class Agent:
         return {"outputs": outputs, "error": error, "timed_out": self.late > 0}
 
     def op_bind(self, source: str, names: list[str]) -> None:
-        """Runs `source` by itself, puts `names` of it among the student's. Raises AttributeError for one not there."""
+        """Runs `source` in a namespace of its own and copies `names` from it into the student's.
+        Raises AttributeError for a name that `source` does not define."""
         module = types.ModuleType("given_names")
-        if source not in self.compiled:  # the same helpers are asked for before each of many calls
+        if source not in self.compiled:  # the same helpers are bound before each of many calls
             self.compiled[source] = compile(source, "<given names>", "exec")
         exec(self.compiled[source], module.__dict__)
         self.space.update({name: getattr(module, name) for name in names})
 
     def op_kind(self, name: str) -> str | None:
-        """What it is: "function", "class", a type's name, or None where the student has no such name."""
+        """The kind of object: "function", "class", a type's name, or None where the student has no such name."""
         if name not in self.space:
             return None
         value = self.space[name]
@@ -283,7 +285,7 @@ class Agent:
         return "function" if callable(value) else type(value).__name__
 
     def op_value(self, name: str) -> Any:
-        """What the student calls `name`. Raises MissingName."""
+        """The student's object of that name. Raises MissingName."""
         return self.target([name, None])
 
     def op_attribute(self, owner: Any, name: str) -> Any:
@@ -291,11 +293,11 @@ class Agent:
         return getattr(owner, name)
 
     def op_items(self, owner: Any) -> list[Any]:
-        """The first 10,000 of what a loop over it gives. Raises TypeError for what cannot be looped over."""
+        """The first 10,000 items of an iterable. Raises TypeError for an object that is not iterable."""
         return list(itertools.islice(owner, 10_000))
 
     def op_kinds(self, owner: Any) -> list[str]:
-        """Dotted names of its classes, the nearest first."""
+        """Dotted names of its classes in method resolution order."""
         return [f"{kind.__module__}.{kind.__qualname__}" for kind in type(owner).__mro__]
 
     def op_is_instance(self, thing: Any, kind: type) -> bool:
@@ -303,7 +305,7 @@ class Agent:
         return isinstance(thing, kind)
 
     def target(self, target: list[Any]) -> Callable[..., Any]:
-        """What [name or object, method or None] stands for. Raises MissingName."""
+        """The callable that [name or object, method or None] stands for. Raises MissingName."""
         owner, method = target
         if isinstance(owner, str):
             if owner not in self.space:
@@ -316,7 +318,7 @@ class Agent:
         return getattr(owner, method)
 
     def op_call(self, target: list[Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
-        """A function, an object or a method on these arguments. Raises MissingName, and what it raises."""
+        """Calls a function, an object or a method with these arguments. Raises MissingName and what the call raises."""
         return self.target(target)(*args, **kwargs)
 
     def op_build(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> wire.Ref:
@@ -324,19 +326,19 @@ class Agent:
         return self.keep(self.target([name, None])(*args, **kwargs))
 
     def op_watch(self, target: list[Any], args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """A call, with its arguments afterwards."""
+        """A call's result, and its arguments as the call left them."""
         value = self.target(target)(*args, **kwargs)
         return {"value": value, "args_after": list(args), "kwargs_after": kwargs}
 
     def op_vjp(self, target: list[Any], args: list[Any], kwargs: dict[str, Any], cotangents: Any) -> dict[str, Any]:
-        """A call's output; gradients of its floating tensors, depth first, and of a module's parameters, by name."""
+        """A call's output, with gradients of its floating-point inputs, depth first, and of parameters by name."""
         made: list[torch.Tensor] = []
         args, kwargs = with_grad(args, made), with_grad(kwargs, made)
         function = self.target(target)
         owner = target[0] if target[1] is not None else function
         names: list[str] = []
         parameters: list[torch.Tensor] = []
-        if isinstance(owner, torch.nn.Module):  # parameters that are frozen have no gradient
+        if isinstance(owner, torch.nn.Module):  # frozen parameters have no gradient
             learning = {name: value for name, value in owner.named_parameters() if value.requires_grad}
             names, parameters = list(learning), list(learning.values())
         with torch.enable_grad():
@@ -350,14 +352,14 @@ class Agent:
         return {name: list(tensor.shape) for name, tensor in ref.state_dict().items()}
 
     def op_load(self, ref: torch.nn.Module, state: dict[str, torch.Tensor]) -> None:
-        """load_state_dict, strict. Raises RuntimeError for unknown, missing and misshapen names."""
+        """A strict load_state_dict. Raises RuntimeError for unknown or missing names and for wrong shapes."""
         ref.load_state_dict(state, strict=True)
 
     def op_to(self, ref: torch.nn.Module, how: list[Any]) -> None:
-        """Moves a module to each of these dtypes and devices, in place; what is no module stays as it is."""
+        """Moves a module to each of these dtypes and devices in place; other objects stay as they are."""
         for target in how if isinstance(ref, torch.nn.Module) else ():
             ref.to(target)
 
     def op_train(self, ref: torch.nn.Module, mode: bool) -> None:
-        """Training or evaluation mode."""
+        """Sets training or evaluation mode."""
         ref.train(mode)

@@ -1,4 +1,4 @@
-"""Landlock: this process and its children reach only the named files, no TCP port, no process outside. For good."""
+"""Landlock: permanently limits this process and its children to the named files, with no TCP and no signals outside."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EVERY_FILE_RIGHT = (1 << 16) - 1
 READ = EXECUTE | READ_FILE | READ_DIR
 ON_A_FILE = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
-NEEDED = 6  # the version that keeps signals and abstract sockets within: Linux 6.12
+NEEDED = 6  # the version that can confine signals and abstract sockets: Linux 6.12
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -31,9 +31,9 @@ def _checked(result: int, what: str) -> int:
 
 
 def restrict(read: list[str], write: list[str]) -> None:
-    """From now on only `read` can be read and only `write` written, with all below them. Raises OSError.
+    """From now on only paths below `read` can be read, and only those below `write` written. Raises OSError.
 
-    Both TCP rights and both scopes are handled and granted to nothing: no connection, no signal to the outside.
+    Both TCP rights and both scopes are handled and granted to nothing: no connections, no signals to the outside.
     """
     if version() < NEEDED:
         raise OSError(f"Landlock {version()} is too old: {NEEDED} is needed (Linux 6.12)")

@@ -1,14 +1,14 @@
-"""What a box's processes hold together, read from outside them: for where no control group counts it."""
+"""The memory of all processes of a box, measured from outside, for systems where no control group counts it."""
 
 from __future__ import annotations
 
 import os
 
-FIELDS = ("Pss_Anon:", "Pss_Shmem:")  # each page once, however many processes share it; files of the disk are free
+FIELDS = ("Pss_Anon:", "Pss_Shmem:")  # counts a shared page once; pages of files are not counted
 
 
 def _lines(proc: int, path: str) -> list[str]:
-    """A file below the open folder `proc`: a box mounts its own /proc over the one that shows it."""
+    """The lines of a file below the open folder `proc`. It is kept open because a box mounts its own /proc over it."""
     try:
         with open(os.open(path, os.O_RDONLY, dir_fd=proc)) as file:
             return file.readlines()
@@ -29,6 +29,6 @@ def descendants(proc: int, pid: int) -> list[int]:
 
 
 def memory_bytes(proc: int, pids: list[int]) -> int:
-    """Bytes of memory, their own and shared, that these processes hold together."""
+    """Bytes of private and shared memory of these processes together."""
     lines = (line for pid in pids for line in _lines(proc, f"{pid}/smaps_rollup"))
     return sum(int(line.split()[1]) << 10 for line in lines if line.startswith(FIELDS))

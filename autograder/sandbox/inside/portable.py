@@ -1,6 +1,6 @@
 """The student's process on macOS and Windows: `python -I -S portable.py SETTINGS_JSON`, a token on standard input.
 
-Uses nothing that only Linux has. It connects to the grader's port, says the token once torch is there, and answers.
+It uses nothing specific to Linux. It imports torch, connects to the grader's port, sends the token, and answers.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def main() -> None:
     import torch
 
     torch.set_num_threads(1)
-    torch.seed()  # it begins every process with the same one; Python and NumPy do not
+    torch.seed()  # torch starts every process with the same seed; Python and NumPy do not
     os.chdir(settings["folder"])
     channel = socket.create_connection(("127.0.0.1", settings["port"]))
     channel.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

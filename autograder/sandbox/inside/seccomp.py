@@ -1,4 +1,4 @@
-"""A system call filter, assembled by hand: what namespaces do not confine is refused. x86_64 and aarch64."""
+"""A hand-written seccomp filter that refuses what namespaces do not confine. For x86_64 and aarch64."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ REFUSED: dict[str, tuple[int | None, int | None]] = {
     "modify_ldt": (154, None), "uselib": (134, None), "vmsplice": (278, 75), "memfd_secret": (447, 447),
     "fanotify_init": (300, 262), "mknod": (133, None), "mknodat": (259, 33), "lsm_set_self_attr": (460, 460),
 }  # fmt: skip
-# without namespaces: what would change other files' owners, modes and times, other processes, or outlive the box
+# refused without namespaces: calls that change files' owners, modes and times or other processes, or outlive the box
 ALONE: dict[str, tuple[int | None, int | None]] = {
     "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452), "chown": (92, None),
     "fchown": (93, 55), "lchown": (94, None), "fchownat": (260, 54), "utime": (132, None), "utimes": (235, None),
@@ -45,7 +45,7 @@ ALONE: dict[str, tuple[int | None, int | None]] = {
     "sched_setattr": (314, 274), "ioprio_set": (251, 30), "migrate_pages": (256, 238), "move_pages": (279, 239),
     "process_madvise": (440, 440), "socket": (41, 198),
 }  # fmt: skip
-# without control groups: memory that belongs to no process, which nobody could count
+# refused without control groups: memory that belongs to no process and so could not be counted
 UNCOUNTED: dict[str, tuple[int | None, int | None]] = {"memfd_create": (319, 279), "shmget": (29, 194)}
 PRLIMIT = (302, 261)
 SPECIAL = {"clone": (56, 220), "clone3": (435, 435), "socket": (41, 198), "socketpair": (53, 199), "ioctl": (16, 29)}
@@ -89,7 +89,7 @@ def program(machine: str, isolate: str = "namespaces", uncounted: bool = False) 
     refused = {numbers[column] for table in tables for numbers in table.values()}
     for number in sorted(number for number in refused if number is not None):
         steps += _refuse(number, EPERM)
-    if alone:  # one's own limits, which only sink, but nobody else's
+    if alone:  # a process may lower its own limits, but change no other's
         steps += [_step(EQUAL, PRLIMIT[column], 0, 4), _step(LOAD, ARGUMENT_0), _step(EQUAL, 0, 1, 0),
                   _step(RETURN, ERRNO | EPERM), _step(RETURN, ALLOW)]  # fmt: skip
     steps += _refuse(SPECIAL["clone3"][column], ENOSYS)  # glibc then falls back to clone, whose flags can be read
@@ -102,7 +102,7 @@ def program(machine: str, isolate: str = "namespaces", uncounted: bool = False) 
 
 
 def install(isolate: str = "namespaces", uncounted: bool = False) -> None:
-    """Loads the filter into this process, for good. Needs no_new_privs. Raises OSError, or KeyError (architecture)."""
+    """Loads the filter into this process permanently. Needs no_new_privs. Raises OSError or KeyError (architecture)."""
     steps = program(platform.machine(), isolate, uncounted)
     raw = b"".join(struct.pack("<HBBI", *step) for step in steps)
     buffer = ctypes.create_string_buffer(raw, len(raw))

@@ -1,4 +1,4 @@
-"""Runs notebook cells in an IPython shell that writes to lists: no terminal, no history file, no network, capped."""
+"""Runs notebook cells in an IPython shell that collects a limited amount of output: no terminal, history or network."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from traitlets.config import Config
 
 
 class Outputs:
-    """One cell's outputs as notebook dictionaries, until `budget` bytes are spent."""
+    """One cell's outputs as notebook dictionaries, up to `budget` bytes."""
 
     def __init__(self, budget: int) -> None:
         self.items: list[dict[str, Any]] = []
         self.left = budget
 
     def stream(self, name: str, text: str) -> None:
-        """Text of `name`, "stdout" or "stderr": joined to the last output where that is of the same name."""
+        """Add text to `name`, "stdout" or "stderr"; it is joined to the last output where that has the same name."""
         text = self._cut(text)
         if text and self.items and self.items[-1].get("name") == name:
             self.items[-1]["text"] += text
@@ -31,7 +31,7 @@ class Outputs:
             self.items.append({"output_type": "stream", "name": name, "text": text})
 
     def show(self, kind: str, data: dict[str, Any], **more: Any) -> None:
-        """{mime type: content} of a `kind` of output; a line in its place where the budget does not hold it."""
+        """Add an output of this `kind` with {mime type: content}, or a note in its place if it exceeds the budget."""
         size = sum(len(str(value)) for value in data.values())
         if size > self.left:
             data, size = {"text/plain": f"[an output of {size} bytes was left out]"}, 0
@@ -40,7 +40,7 @@ class Outputs:
         self.items.append({"output_type": kind, "data": plain, "metadata": {}, **more})
 
     def error(self, name: str, message: str, frames: list[str]) -> None:
-        """An exception: its last 20 frames, cut to sizes that a notebook can hold; it does not count."""
+        """Add an exception: its last 20 frames, cut to a reasonable size, which do not count towards the budget."""
         self.items.append({"output_type": "error", "ename": name, "evalue": message[:2000],
                            "traceback": [frame[:4000] for frame in frames[-20:]]})  # fmt: skip
 
@@ -60,32 +60,32 @@ class Stream(io.TextIOBase):
         self.shell, self.stream_name = shell, name
 
     def writable(self) -> bool:
-        """Yes: it cannot be read."""
+        """Always True; the file cannot be read."""
         return True
 
     def write(self, text: str) -> int:
-        """All of `text`, as far as the budget goes; the number of characters that were given."""
+        """Write `text` as far as the budget goes; returns its full length."""
         self.shell.outputs.stream(self.stream_name, str(text))
         return len(text)
 
 
 class Publisher(DisplayPublisher):
-    """Takes what `display` shows."""
+    """Collects what `display` shows."""
 
     shell: Any
 
     def publish(self, data: Any, metadata: Any = None, source: Any = None, *, transient: Any = None,
                 update: Any = False, **more: Any) -> None:  # fmt: skip
-        """Show it; metadata and updates of what stands already are dropped."""
+        """Show the data; metadata and updates of earlier displays are dropped."""
         self.shell.outputs.show("display_data", data)
 
     def clear_output(self, wait: bool = False) -> None:
-        """Forget what the cell showed so far."""
+        """Drop what the cell has shown so far."""
         self.shell.outputs.items.clear()
 
 
 class Hook(DisplayHook):
-    """Takes the value of a cell's last line."""
+    """Collects the value of a cell's last line."""
 
     shell: Any
 
@@ -104,19 +104,19 @@ class Hook(DisplayHook):
 
 
 class Shell(InteractiveShell):
-    """IPython as a notebook kernel runs it; what a box cannot do (unknown magics, `!commands`) becomes a note."""
+    """IPython as in a notebook kernel; what a box cannot do (unknown magics, `!commands`) prints a note instead."""
 
     def __init__(self, **traits: Any) -> None:
         self.outputs = Outputs(1 << 16)
         super().__init__(display_pub_class=Publisher, displayhook_class=Hook, **traits)
 
     def init_history(self) -> None:
-        """IPython's, turned off."""
+        """Turns IPython's history off."""
         super().init_history()
         self.history_manager.enabled = False  # type: ignore[union-attr]
 
     def enable_gui(self, gui: str | None = None) -> None:
-        """No event loops here; `%matplotlib inline` asks for none."""
+        """Does nothing: there are no event loops here, and `%matplotlib inline` needs none."""
 
     def system(self, cmd: str) -> None:  # type: ignore[override]
         """`!command` is not run: it says so on stderr."""
@@ -154,7 +154,7 @@ def quiet_config() -> Config:
 
 def make() -> Shell:
     """The one shell of this process."""
-    # IPython copies a README into its profile, mode and all, which the filter of system calls may refuse; not twice
+    # keep IPython from copying a README with its file mode into the profile: the system call filter may refuse that
     startup = Path(get_ipython_dir()) / "profile_default" / "startup"
     startup.mkdir(parents=True, exist_ok=True)
     (startup / "README").touch()
@@ -162,7 +162,7 @@ def make() -> Shell:
 
 
 def run(shell: Shell, source: str, budget: int) -> tuple[list[dict[str, Any]], str | None]:
-    """Runs one cell; its outputs and, where it failed, `Name: message`."""
+    """Runs one cell; returns its outputs and, where it failed, `Name: message`."""
     shell.outputs = Outputs(budget)
     kept = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = Stream(shell, "stdout"), Stream(shell, "stderr")

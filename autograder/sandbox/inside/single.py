@@ -1,6 +1,6 @@
-"""One box, started as a program of its own: for containers, which cannot be forked from a warm process.
+"""One box that is started as a program of its own, for containers, which cannot be forked from a warm process.
 
-`python -I -S single.py SETTINGS_JSON`; frames come in at descriptor 0 and go out at 1. It says `warm` once, unframed.
+`python -I -S single.py SETTINGS_JSON` reads frames from descriptor 0 and writes them to 1; first it writes `warm`.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ import zygote
 
 
 class Pipes:
-    """The two descriptors with a socket's methods, as the frames' reader and writer call them."""
+    """The two descriptors behind the methods of a socket that the frames' reader and writer call."""
 
     def __init__(self) -> None:
         self.reading, self.writing = os.dup(0), os.dup(1)
 
     def settimeout(self, seconds: float | None) -> None:
-        """A socket's; only None, no limit, is known here."""
+        """As of a socket, but only None (no limit) is supported."""
         assert seconds is None, "the box waits for the grader as long as it takes"
 
     def recv(self, size: int) -> bytes:
-        """At most `size` bytes; none where the grader is gone."""
+        """At most `size` bytes; empty where the grader is gone."""
         return os.read(self.reading, size)
 
     def send(self, data: memoryview) -> int:
-        """Writes what goes at once; how many bytes that was. Raises OSError where the grader is gone."""
+        """Writes as much as possible at once; returns the number of bytes. Raises OSError where the grader is gone."""
         return os.write(self.writing, data)
 
 
 def main() -> None:
-    """Imports, limits itself by the settings, says `warm`, and answers until the grader closes the pipe."""
+    """Imports torch, applies the limits, reports `warm`, and answers until the grader closes the pipe."""
     settings = json.loads(sys.argv[1])
     pipes = Pipes()
     null = os.open("/dev/null", os.O_RDWR)

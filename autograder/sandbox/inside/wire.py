@@ -1,8 +1,8 @@
 """Frames between the grader and the box: a JSON header and raw tensor bytes. No pickle, no code, fixed caps.
 
 A frame is `u32 header length, u64 body length, header, body`. The header is `{"v": value, "t": tensors}`; a tensor
-entry is `[dtype, shape, offset, nbytes, device, strides or null]`. Both sides use this file; the grader decodes frames
-that a student's process wrote, so `decode` believes nothing. torch is imported when the first tensor passes.
+entry is `[dtype, shape, offset, nbytes, device, strides or null]`. Both sides use this file. The grader decodes frames
+that a student's process wrote, so `decode` validates everything. torch is imported with the first tensor.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CODES = {name: code for code, name in DTYPES.items()}
 
 
 class WireError(Exception):
-    """A frame or a value that may not pass. The message says which rule it broke."""
+    """A frame or a value that is not allowed. The message says which rule it broke."""
 
 
 @dataclass(frozen=True)
@@ -47,24 +47,24 @@ class Call:
 
 
 class NamedContainer:
-    """What a type of the student's own holds, copied; the object itself stays in the box, as `ref`.
+    """A copy of the contents of an object whose type the student defined; the object stays in the box, as `ref`.
 
-    Handed back as an argument it is that object again, of its own type; here its names can be read as attributes.
+    Passed back as an argument it becomes that object again; in the grader its names can be read as attributes.
     """
 
     ref: Ref | None
     names: tuple[str, ...] = ()
 
     def again(self, change: Callable[[Any], Any]) -> Any:
-        """The same structure with each of its parts changed, mappings in the order of `sort_keys`."""
+        """The same structure with `change` applied to each part; mappings are walked in the order of `sort_keys`."""
         raise NotImplementedError
 
 
 class NamedTupleCopy(tuple, NamedContainer):  # type: ignore[type-arg]
-    """A tuple of another type than `tuple`: a NamedTuple, a subclass."""
+    """A copy of a named tuple, or of another subclass of `tuple`."""
 
     def __new__(cls, items: Iterable[Any] = (), ref: Ref | None = None, names: tuple[str, ...] = ()) -> NamedTupleCopy:
-        """Its items, the object in the box, and the names of its fields where it has some."""
+        """Takes the items, the reference to the object in the box, and the names of the fields, if any."""
         row = super().__new__(cls, items)
         row.ref, row.names = ref, names
         return row
@@ -80,7 +80,7 @@ class NamedTupleCopy(tuple, NamedContainer):  # type: ignore[type-arg]
 
 
 class DictCopy(dict, NamedContainer):  # type: ignore[type-arg]
-    """A mapping of another type than `dict`."""
+    """A copy of a mapping whose type is not `dict`."""
 
     def __init__(self, pairs: Any = (), ref: Ref | None = None) -> None:
         super().__init__(pairs)
@@ -93,7 +93,7 @@ class DictCopy(dict, NamedContainer):  # type: ignore[type-arg]
 
 
 class MappingCopy(Mapping, NamedContainer):  # type: ignore[type-arg]
-    """A dataclass's fields. It is a mapping, but no dict: who asks for a dict does not get one."""
+    """A dataclass's fields. It is a mapping but not a dict, so it does not pass where a dict is expected."""
 
     def __init__(self, pairs: Any = (), ref: Ref | None = None) -> None:
         self._fields, self.ref = dict(pairs), ref
@@ -119,12 +119,12 @@ class MappingCopy(Mapping, NamedContainer):  # type: ignore[type-arg]
 
 
 def sort_keys(mapping: Mapping[Any, Any]) -> list[Any]:
-    """The keys in an order of their own, so that two mappings of the same keys are paired by key."""
+    """The keys in a fixed order, so that two mappings with the same keys are compared key by key."""
     return sorted(mapping, key=lambda key: (type(key).__name__, str(key)))
 
 
 def parts(value: Any) -> list[Any] | None:
-    """What lies directly in a structure (a list, a tuple, a mapping, a dataclass), by `sort_keys`; None for a leaf."""
+    """The direct children of a list, tuple, mapping or dataclass, in the order of `sort_keys`; None for a leaf."""
     if isinstance(value, (list, tuple)):
         return list(value)
     if isinstance(value, Mapping):
@@ -135,18 +135,18 @@ def parts(value: Any) -> list[Any] | None:
 
 
 class WireEncoder:
-    """Turns one value into a header and buffers. `keep` names objects that cannot travel (a Ref or a Call).
+    """Turns one value into a header and buffers. `keep` returns a Ref or a Call for an object that cannot be sent.
 
-    `named`: structures of other types than Python's own are kept too, and travel with what they hold.
+    `named`: structures of types other than Python's own are kept too, and sent with their contents.
     """
 
     def __init__(self, keep: Callable[[Any], Ref | Call] | None = None, *, named: bool = False) -> None:
         self.keep, self.named, self.size = keep, named, 0
         self.entries: list[Any] = []
         self.buffers: list[Any] = []
-        self.open: set[int] = set()  # structures of own types that are being written
+        self.open: set[int] = set()  # ids of the user-defined structures being written
         self.seen: dict[int, int] = {}  # one tensor passed twice arrives as one tensor
-        self.alive: list[Any] = []  # an id is only unique while its object lives
+        self.alive: list[Any] = []  # an id is unique only while its object exists
 
     def frame(self, value: Any) -> list[Any]:
         """The buffers of one frame, to be sent in order. Raises WireError."""
@@ -156,7 +156,7 @@ class WireEncoder:
         return [HEAD.pack(len(header), self.size) + header, *self.buffers]
 
     def encode(self, value: Any, depth: int) -> Any:
-        """A value as JSON holds it, its tensors put aside. Raises WireError past MAX_DEPTH, or for what cannot go."""
+        """A value as JSON, with its tensors stored separately. Raises WireError past MAX_DEPTH or for other objects."""
         if depth > MAX_DEPTH:
             raise WireError(f"the value is nested more than {MAX_DEPTH} deep")
         if value is None or isinstance(value, (bool, str)):
@@ -172,7 +172,7 @@ class WireEncoder:
         return self.structure(value, depth)
 
     def structure(self, value: Any, depth: int) -> Any:
-        """A list, a tuple or a mapping, its own type forgotten; or what is none. Raises WireError as `encode` does."""
+        """A list, tuple or mapping without its exact type, or any other value. Raises WireError as `encode` does."""
         if isinstance(value, (list, tuple)):
             tag = "l" if isinstance(value, list) else "u"
             return {tag: [self.encode(item, depth + 1) for item in value]}
@@ -181,7 +181,7 @@ class WireEncoder:
         return self.special(value)
 
     def of_own_type(self, value: Any, kind: str, depth: int) -> Any:
-        """A structure of a type that the grader does not have: a reference to it, its names and what it holds."""
+        """A structure of a type that the grader does not have, as a reference, its names and its contents."""
         reference, names = self.special(value), [str(name) for name in getattr(value, "_fields", ())]
         held = {field.name: getattr(value, field.name) for field in fields(value)} if kind == "record" else value
         if id(value) in self.open:  # it holds itself
@@ -189,13 +189,13 @@ class WireEncoder:
         self.open.add(id(value))
         try:
             return {"n": [kind, reference, names if kind == "row" else [], self.structure(held, depth + 1)]}
-        except WireError:  # what it holds cannot go: then it is an object like any other
+        except WireError:  # its contents cannot be sent: treat it like any other object
             return reference
         finally:
             self.open.discard(id(value))
 
     def special(self, value: Any) -> Any:
-        """What is no plain data: a tensor's number, a dtype's code, a reference to what stays. Raises WireError."""
+        """A value that JSON lacks: the index of a tensor, the code of a dtype, or a reference. Raises WireError."""
         torch = sys.modules.get("torch")  # a tensor can only exist where torch is loaded
         if torch is not None and isinstance(value, torch.Tensor) and value.layout == torch.strided:
             return {"t": self.tensor(value, torch)}
@@ -210,7 +210,7 @@ class WireEncoder:
         return {"h": [value.number, value.type_name]} if isinstance(value, Ref) else {"c": value.number}
 
     def array(self, value: Any) -> int:
-        """The number of a NumPy array, or of a NumPy number, which travels as a tensor does. Raises WireError."""
+        """The index of a NumPy array or scalar, which is sent as a tensor. Raises WireError."""
         import numpy
         import torch
 
@@ -219,7 +219,7 @@ class WireEncoder:
         return self.tensor(torch.from_numpy(numpy.array(value, value.dtype.newbyteorder("="), order="C")), torch)
 
     def tensor(self, value: Any, torch: Any) -> int:
-        """The tensor's number in this frame; one that comes twice is sent once. Raises WireError for odd dtypes."""
+        """The tensor's index in this frame; a repeated tensor is sent once. Raises WireError for unsupported dtypes."""
         if id(value) in self.seen:
             return self.seen[id(value)]
         code = CODES.get(str(value.dtype)[6:])
@@ -228,7 +228,7 @@ class WireEncoder:
         plain = torch.Tensor.as_subclass(value.detach(), torch.Tensor).resolve_conj().resolve_neg()
         strides = None if plain.is_contiguous() else list(plain.stride())
         data = plain.to("cpu").contiguous()
-        flat = data.as_strided((data.numel(),), (1,))  # one number that was expanded has stride 0, and is contiguous
+        flat = data.as_strided((data.numel(),), (1,))  # a single expanded number has stride 0 and counts as contiguous
         raw = memoryview(flat.view(torch.uint8).numpy()) if data.numel() else memoryview(b"")
         pad = -self.size % 16
         if pad:
@@ -242,13 +242,13 @@ class WireEncoder:
 
 
 def is_array(value: Any) -> bool:
-    """Whether it is a NumPy array or one of NumPy's numbers."""
+    """Whether it is a NumPy array or scalar."""
     numpy = sys.modules.get("numpy")  # an array can only exist where numpy is loaded
     return numpy is not None and (type(value) is numpy.ndarray or isinstance(value, numpy.generic))
 
 
 def _kind_of_own(value: Any) -> str | None:
-    """Which kind of structure other than Python's own: "row", "table" or "record"; a torch.Size is a tuple."""
+    """The kind of a user-defined structure: "row", "table" or "record", else None; a torch.Size is a tuple."""
     if type(value) in (tuple, dict, Ref, Call) or type(value).__module__ == "torch":
         return None
     if isinstance(value, tuple):
@@ -263,7 +263,7 @@ def _is_size(value: Any, below: int = 1 << 40) -> bool:
 
 
 class WireDecoder:
-    """Turns a header and a body back into a value. `call` makes a function of a Call; strides count only if trusted."""
+    """Turns a header and a body back into a value. `call` makes a function of a Call; strides need a trusted sender."""
 
     def __init__(self, *, trusted: bool = False, call: Callable[[int], Any] | None = None,
                  ref: Callable[[Ref], Any] | None = None) -> None:  # fmt: skip
@@ -286,7 +286,7 @@ class WireDecoder:
         return self.decode(outer["v"], 0)
 
     def tensor(self, entry: Any, body: bytearray, end: int) -> int:
-        """Reads an entry whose bytes lie in `body` from `end` on; where they end. Raises WireError."""
+        """Reads a tensor whose bytes start at `end` in `body`; returns where they end. Raises WireError."""
         if type(entry) is not list or len(entry) != 6:
             raise WireError("a tensor entry has the wrong fields")
         code, shape, offset, size, device, strides = entry
@@ -301,7 +301,7 @@ class WireDecoder:
 
     def restored(self, code: str, shape: list[int], offset: int, size: int, device: Any, strides: Any,
                  body: bytearray) -> Any:  # fmt: skip
-        """The tensor of these bytes on its device; a trusted sender's `strides` are kept. Raises WireError."""
+        """The tensor made of these bytes on its device, with the `strides` of a trusted sender. Raises WireError."""
         import torch
 
         dtype, count = getattr(torch, DTYPES[code]), math.prod(shape)
@@ -319,7 +319,7 @@ class WireDecoder:
         return _restrided(result, strides) if self.trusted and strides is not None else result
 
     def decode(self, node: Any, depth: int) -> Any:
-        """The value of a node. Raises WireError past MAX_DEPTH and MAX_NODES, or for what no encoder writes."""
+        """The value of a node. Raises WireError past MAX_DEPTH and MAX_NODES, or for a node that no encoder writes."""
         self.nodes += 1
         if depth > MAX_DEPTH or self.nodes > MAX_NODES:
             raise WireError("the value is too deep or has too many parts")
@@ -340,7 +340,7 @@ class WireDecoder:
         return self.leaf(tag, content)
 
     def of_own_type(self, kind: Any, reference: Any, names: Any, held: Any, depth: int) -> Any:
-        """A structure of the student's own type: a Row, a Table or a Record. Raises WireError."""
+        """A structure whose type the student defined, as one of the copies above. Raises WireError."""
         ref, inside = self.decode(reference, depth + 1), self.decode(held, depth + 1)
         if not isinstance(ref, Ref) or type(names) is not list or not all(type(name) is str for name in names):
             raise WireError("a structure that is none")
@@ -351,14 +351,14 @@ class WireDecoder:
         raise WireError("a structure that is none")
 
     def mapping(self, pairs: list[list[Any]], depth: int) -> dict[Any, Any]:
-        """A dictionary, in its order. Raises WireError for a key that cannot be one."""
+        """A dictionary in the order of `pairs`. Raises WireError for a key that is not hashable."""
         try:
             return {self.decode(k, depth + 1): self.decode(v, depth + 1) for k, v in pairs}
         except TypeError:
             raise WireError("a dictionary key that is none") from None
 
     def leaf(self, tag: str, content: Any) -> Any:
-        """What a tag stands for: a tensor, a number, a dtype, a function, a reference. Raises WireError."""
+        """The value of a tagged leaf: a tensor, a number, a dtype, a function or a reference. Raises WireError."""
         if tag == "t" and _is_size(content) and content < len(self.tensors):
             return self.tensors[content]
         if tag == "n" and _is_size(content) and content < len(self.tensors):
@@ -380,7 +380,7 @@ class WireDecoder:
 
 
 def _array(tensor: Any) -> Any:
-    """The tensor as a NumPy array, or as one of its numbers where it has no axis."""
+    """The tensor as a NumPy array, or as a NumPy scalar where it has no axes."""
     if str(tensor.dtype) == "torch.bfloat16":
         raise WireError("an array of a type that NumPy does not have")
     array = tensor.cpu().numpy()
@@ -390,7 +390,7 @@ def _array(tensor: Any) -> Any:
 def _text(value: str) -> str:
     try:
         value.encode()
-    except UnicodeEncodeError:  # JSON can spell half a character, which no file can hold
+    except UnicodeEncodeError:  # JSON can hold a lone surrogate, which UTF-8 cannot encode
         raise WireError("a text that is none") from None
     return value
 
@@ -402,7 +402,7 @@ def _restrided(tensor: Any, strides: list[int]) -> Any:
     small = tensor[tuple(slice(0, 1) if step == 0 else slice(None) for step in strides)]
     try:
         laid = torch.empty_strided(small.shape, strides, dtype=tensor.dtype, device=tensor.device).copy_(small)
-    except RuntimeError:  # overlapping memory: nothing that a check can mean
+    except RuntimeError:  # overlapping memory, which no check needs
         return tensor
     return laid.expand(tensor.shape)
 
@@ -439,7 +439,7 @@ def _until(sock: socket.socket, deadline: float | None) -> None:
 
 def _exactly(sock: socket.socket, size: int, deadline: float | None) -> bytearray:
     data = bytearray()
-    while len(data) < size:  # grown as it comes: a frame that only claims to be large costs nothing
+    while len(data) < size:  # grows with the data received, so a false length costs no memory
         _until(sock, deadline)
         try:
             chunk = sock.recv(min(size - len(data), 1 << 20))

@@ -2,10 +2,10 @@
 
 Started as `python -I -S zygote.py CONTROL_FD PATH_JSON [READABLE_JSON]`. Each request on the control socket carries two
 descriptors, the child's status socket and its frame channel. With `isolate` "namespaces", a child makes its own user,
-mount, process, network and IPC namespaces, its own empty /tmp, and a system call filter before it sees a frame, so that
-nothing passes from one child to the next. A child is three processes: a witness outside (reports the exit status), the
-first process of the namespace (its death takes all daemons with it), and the agent. With "landlock" the kernel's rules
-for one process take the place of namespaces, and all processes of a box stay in the group of its witness.
+mount, process, network and IPC namespaces, its own empty /tmp, and a system call filter before it reads a frame, so
+that nothing passes from one child to the next. A child is three processes: a witness outside (reports the exit status),
+the first process of the namespace (when it ends, so do all daemons), and the agent. With "landlock" the kernel's
+Landlock rules replace namespaces, and all processes of a box stay in the process group of its witness.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ NAMESPACES = 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x10000000 | 0x200000
 READ_ONLY, NOSUID, NODEV, NOEXEC, RECURSIVE, PRIVATE = 1, 2, 4, 8, 1 << 14, 1 << 18
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 1, 4, 24, 38, 47
 HOST_PROC = "/hostproc"  # only where the grader is root, see bubblewrap.py; covered before student code runs
-LATE = (  # what torch and IPython import at first use: once here, and not again in every box
+LATE = (  # modules that torch and IPython import at first use; imported once here instead of in every box
     "torch.optim", "torch.nn.functional", "matplotlib_inline.config", "IPython.core.magics",
-    "torch.fx.experimental.symbolic_shapes",  # by the first gradient; with sympy, 0.4 s
+    "torch.fx.experimental.symbolic_shapes",  # imported by the first gradient; takes 0.4 s with sympy
 )  # fmt: skip
-CHANNEL = 200  # where the frame channel lives, out of the way of what student code opens and closes
+CHANNEL = 200  # the frame channel's descriptor, far from those that student code opens and closes
 
 
 def check_result(result: int, what: str) -> None:
@@ -46,7 +46,7 @@ def check_result(result: int, what: str) -> None:
 
 
 def mount(kind: str | None, target: str, flags: int, data: str | None = None) -> None:
-    """mount(2), of a file system that needs no device; `kind` None changes a mount that is there. Raises OSError."""
+    """mount(2) for a file system without a device; with `kind` None it changes an existing mount. Raises OSError."""
     name = kind and kind.encode()
     check_result(
         LIBC.mount(name, target.encode(), name, ctypes.c_ulong(flags), data and data.encode()), f"mount {target}"
@@ -54,13 +54,13 @@ def mount(kind: str | None, target: str, flags: int, data: str | None = None) ->
 
 
 def write(path: str, text: str) -> None:
-    """Writes a file as a whole. Raises OSError."""
+    """Writes a whole file. Raises OSError."""
     with open(path, "w") as file:
         file.write(text)
 
 
 def own_namespaces() -> None:
-    """New namespaces of every kind, this user mapped to itself and to no other. Raises OSError."""
+    """Enters new namespaces of every kind, in which only this user is mapped. Raises OSError."""
     uid, gid = os.getuid(), os.getgid()
     check_result(LIBC.unshare(NAMESPACES), "unshare")
     write("/proc/self/setgroups", "deny")
@@ -69,9 +69,9 @@ def own_namespaces() -> None:
 
 
 def own_mounts(scratch_mb: int) -> None:
-    """Empty places to write, and a /proc that shows this box's processes and nothing of the kernel.
+    """Mounts empty writable folders, and a /proc that shows only the processes of this box.
 
-    Without `subset=pid` a box that root started could write the kernel's settings: root's user number is enough for it.
+    Without `subset=pid` a box that root started could write the kernel's settings, since the user id 0 suffices for it.
     """
     mount(None, "/", PRIVATE | RECURSIVE)
     for place in ("/tmp", "/box", "/dev/shm"):
@@ -82,7 +82,7 @@ def own_mounts(scratch_mb: int) -> None:
 
 
 def drop_privileges() -> None:
-    """Gives up every capability, for good, and any new one that a program could bring. Raises OSError."""
+    """Permanently drops every capability, and any that a new program could gain. Raises OSError."""
     for capability in range(64):
         if LIBC.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0):
             break
@@ -90,7 +90,7 @@ def drop_privileges() -> None:
     header, data = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
     check_result(LIBC.capset(header, data), "capset")
     check_result(LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
-    LIBC.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)  # the witness may read how much memory this process holds
+    LIBC.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)  # lets the witness read how much memory this process uses
 
 
 def close_all_but(keep: set[int]) -> None:
@@ -103,13 +103,13 @@ def close_all_but(keep: set[int]) -> None:
 
 
 def data_bytes() -> int:
-    """What RLIMIT_DATA counts of this process now, in bytes."""
+    """The current size of what RLIMIT_DATA limits in this process, in bytes."""
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) << 10 for line in file if line.startswith("VmData:"))
 
 
 def threads_of_user() -> int:
-    """How many threads this user runs on the machine: RLIMIT_NPROC counts them all."""
+    """How many threads this user runs on the whole machine, because RLIMIT_NPROC counts them all."""
     count = 0
     for entry in os.scandir("/proc"):
         try:
@@ -121,7 +121,7 @@ def threads_of_user() -> int:
 
 
 def set_limits(config: dict[str, Any]) -> None:
-    """Memory counts from here: what the zygote already holds is not the student's."""
+    """Sets the resource limits. Memory that the zygote already uses does not count against the student's limit."""
     memory = data_bytes() + (config["memory_mb"] << 20)
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -135,7 +135,7 @@ def set_limits(config: dict[str, Any]) -> None:
 
 
 def watch_over(pid: int) -> int:
-    """Reaps every process until `pid` ends; its exit code, 128 + signal where a signal ended it."""
+    """Reaps every process until `pid` ends; returns its exit code, or 128 + signal where a signal ended it."""
     while True:
         done, status = os.wait()
         if done == pid:
@@ -144,7 +144,7 @@ def watch_over(pid: int) -> int:
 
 
 def watch_memory(pid: int, megabytes: int, proc: int, memory: ModuleType) -> int | None:
-    """As `watch_over`; None, and the box ended, once its processes hold more memory together than they may."""
+    """As `watch_over`, but ends the box and returns None once its processes together exceed their memory."""
     most, looks = memory.memory_bytes(proc, [os.getpid()]) + (megabytes << 20), 0
     while True:
         done, status = os.waitpid(-1, os.WNOHANG)
@@ -162,7 +162,7 @@ def watch_memory(pid: int, megabytes: int, proc: int, memory: ModuleType) -> int
 
 
 def witness(pid: int, status: socket.socket, proc: int, config: dict[str, Any], memory: ModuleType) -> None:
-    """Waits for the box's end, says on `status` how it ended, and ends; it does not return."""
+    """Waits for the box to end, reports on `status` how it ended, and exits; it does not return."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     close_all_but({status.fileno(), proc})
     watched = config["watched_mb"]
@@ -176,7 +176,7 @@ def witness(pid: int, status: socket.socket, proc: int, config: dict[str, Any], 
 
 
 def first_process(pid: int, seccomp: ModuleType) -> None:
-    """Process 1 of the box's namespace: takes in its orphans and ends with `pid`, whose status it exits with."""
+    """Runs process 1 of the box's namespace: it adopts orphans, and exits with the status of `pid` when that ends."""
     drop_privileges()
     close_all_but(set())
     seccomp.install()
@@ -184,7 +184,7 @@ def first_process(pid: int, seccomp: ModuleType) -> None:
 
 
 def become_box(config: dict[str, Any], status: socket.socket, channel: int, modules: dict[str, ModuleType]) -> None:
-    """Makes this fork a box: the witness outside, the agent in it. Raises OSError where a wall cannot be made."""
+    """Turns this fork into a box: the witness outside, the agent inside. Raises OSError where isolation fails."""
     status.send(b"ready")
     if status.recv(8) != b"go":  # the grader has put this process into its control group
         return
@@ -227,18 +227,18 @@ def run_agent(config: dict[str, Any], status: socket.socket, channel: int, modul
     reseed()
     gc.enable()
     agent = modules["agent"].Agent(socket.socket(fileno=CHANNEL), config["output_bytes"])
-    status.close()  # set up: from here on only the witness speaks of this process
+    status.close()  # the box is set up: from here on only the witness reports its status
     agent.serve()
 
 
 def live_in(folder: str) -> None:
-    """One folder for everything that is written."""
+    """Makes one folder the home, temporary and configuration folder."""
     os.environ.update(HOME=folder, TMPDIR=folder, IPYTHONDIR=f"{folder}/.ipython", MPLCONFIGDIR=f"{folder}/.matplotlib")
     tempfile.tempdir = None
 
 
 def reseed() -> None:
-    """New seeds from the kernel: without them every fork would draw the same numbers."""
+    """Takes new seeds from the kernel, because every fork would draw the same random numbers otherwise."""
     import random
 
     import numpy
@@ -251,7 +251,7 @@ def reseed() -> None:
 
 
 def load_siblings() -> dict[str, ModuleType]:
-    """This folder as a package named `inside`: the box's path does not lead to the project that it belongs to."""
+    """Loads this folder as a package named `inside`, because the project is not on the box's path."""
     folder = os.path.dirname(os.path.abspath(__file__))
     start = f"{folder}/__init__.py"
     spec = importlib.util.spec_from_file_location("inside", start, submodule_search_locations=[folder])
@@ -263,13 +263,13 @@ def load_siblings() -> dict[str, ModuleType]:
 
 
 def warm_up(path: list[str]) -> dict[str, ModuleType]:
-    """Puts `path` on sys.path, imports torch and IPython, and gives this folder's modules by name."""
+    """Puts `path` on sys.path, imports torch and IPython, and returns this folder's modules by name."""
     sys.path.extend(path)
     sys.dont_write_bytecode = True
     modules = load_siblings()
     import torch
 
-    torch.set_num_threads(1)  # a fork after a multi-threaded region hangs
+    torch.set_num_threads(1)  # a fork after a multi-threaded region would hang
     for name in LATE:
         try:
             importlib.import_module(name)
@@ -281,7 +281,7 @@ def warm_up(path: list[str]) -> dict[str, ModuleType]:
 
 
 def spawn(control: socket.socket, message: bytes, fds: list[int], modules: dict[str, ModuleType]) -> None:
-    """Forks a child that becomes a box for one request; its parent returns at once, the child never."""
+    """Forks a child that becomes the box for one request; the parent returns at once, the child never does."""
     if os.fork():
         for fd in fds:
             os.close(fd)
@@ -299,7 +299,7 @@ def spawn(control: socket.socket, message: bytes, fds: list[int], modules: dict[
 
 
 def main() -> None:
-    """Says `warm`, then forks a box for each request until the control socket is closed."""
+    """Reports `warm`, then forks a box for each request until the control socket is closed."""
     control = socket.socket(fileno=int(sys.argv[1]))
     modules = warm_up(json.loads(sys.argv[2]))
     control.send(b"warm")
@@ -316,7 +316,7 @@ def main() -> None:
 
 
 def reap() -> None:
-    """Takes the status of children that ended, without waiting."""
+    """Collects the exit status of children that have ended, without waiting."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             continue
