@@ -11,7 +11,7 @@ from pathlib import Path
 from autograder import trouble
 
 CONFIG, KEY, IGNORE = "nbgrader_config.py", "course.key", ".gitignore"
-PRIVATE = (  # what no repository may get: secrets, students' work, marks
+PRIVATE = (  # what must not be committed: secrets, students' work, marks
     KEY, "lti.pem", "passback.jsonl", "gradebook.db*", "records.db*", "records.lock", ".grading/",
     "submitted/", "autograded/", "feedback/", "exchange/", "/misconceptions.toml",
 )  # fmt: skip
@@ -38,7 +38,7 @@ def install(course_dir: str | os.PathLike) -> list[Path]:
 
 
 def _ignore(path: Path) -> bool:
-    """Add what git must not take to a .gitignore that lacks some of it; whether anything was lacking."""
+    """Add missing private paths to .gitignore; returns whether any were missing."""
     before = path.read_text(encoding="utf-8") if path.exists() else ""
     lacking = [name for name in PRIVATE if name not in before.splitlines()]
     if lacking:

@@ -14,30 +14,30 @@ from nbgrader.utils import ignore_patterns
 
 from autograder.nbgrader.submission import drop_special
 
-COPYING_S = 60.0  # what has no time stamp after that will get none: its sender died, or never wrote one
+COPYING_S = 60.0  # a submission without a time stamp after that long will never get one
 
 
 class Collect(ExchangeCollect):
-    """The stock command copies what a link points to, with the instructor's rights. Here links are left behind.
+    """Collects without links. The stock command copies what a link points to, with the instructor's rights.
 
-    What a student's server is still copying waits for the next time: nbgrader writes the time stamp last.
+    A submission that is still being copied waits for the next run; nbgrader writes its time stamp last.
     """
 
     src_records: list[dict[str, Any]]
 
     def init_src(self) -> None:
-        """As the parent's, less what is not whole yet."""
+        """As the parent's, without submissions that are not complete yet."""
         super().init_src()
         self.src_records = [one for one in self.src_records if self._whole(Path(self.inbound_path, one["filename"]))]
 
     def _whole(self, folder: Path) -> bool:
         try:
             return (folder / "timestamp.txt").exists() or time.time() - folder.stat().st_mtime > COPYING_S
-        except OSError:  # gone, or not for us to read: as the parent sees it
+        except OSError:  # gone or unreadable: leave it to the parent
             return True
 
     def do_copy(self, src: str, dest: str, log: Any = None) -> None:
-        """Copy `src` to `dest` without links and special files; the course's size limits hold as in the parent."""
+        """Copy `src` to `dest` without links and special files; the course's size limits apply as in the parent."""
         if self.get_size(src) > 1000 * self.coursedir.max_dir_size:
             raise RuntimeError(f"{src} is larger than CourseDirectory.max_dir_size = {self.coursedir.max_dir_size} kB")
         unwanted = ignore_patterns(
@@ -53,7 +53,7 @@ class Collect(ExchangeCollect):
 
 def _special(folder: str, names: list[str]) -> list[str]:
     def plain(name: str) -> bool:
-        """Of the entry itself: a link is neither, whatever it points to."""
+        """Whether the entry is a plain file or a directory; a link is neither, whatever it points to."""
         mode = os.lstat(os.path.join(folder, name)).st_mode
         return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
 

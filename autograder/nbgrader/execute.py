@@ -1,4 +1,4 @@
-"""Takes the place of nbgrader's Execute: no kernel is started; the engine grades, and its verdicts become outputs."""
+"""Replaces nbgrader's Execute: no kernel is started; the engine grades, and its verdicts become outputs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class BoxedExecute(NbGraderPreprocessor):
     ).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        """Grade every check cell of a rebuilt notebook. Our own failure is a verdict `not_graded`, no exception."""
+        """Grade every check cell of a rebuilt notebook. A failure of the grader gives `not_graded`, not an exception."""
         where = resources["nbgrader"]
         name_answers(nb)
         wanted = wanted_exercises(nb)
@@ -84,7 +84,7 @@ class BoxedExecute(NbGraderPreprocessor):
             return []
         name = f"{where['student']} · {where['assignment']}"
         try:
-            return import_item(self.engine)(  # only now: it imports torch, which the other commands can do without
+            return import_item(self.engine)(  # late: only this needs torch
                 nb,
                 exercises,
                 backend=self._backend(),
@@ -96,7 +96,7 @@ class BoxedExecute(NbGraderPreprocessor):
                 **({"weights": points.check_weights(self.weights, "c.BoxedExecute")} if self.weights else {}),
                 **({"known": misconceptions.check_entries(self.misconceptions)} if self.misconceptions else {}),
             )
-        except Exception as error:  # the student must not pay for it, nor the rest of the class
+        except Exception as error:  # it must cost neither this student nor the class their points
             self.log.exception("%s could not be graded", name)
             return [ungraded_exercise(exercise, f"the grader failed: {error}") for exercise in exercises]
 
@@ -145,7 +145,7 @@ def check_cells(nb: NotebookNode) -> list[NotebookNode]:
 
 
 def leave_alone(nb: NotebookNode, reason: str) -> None:
-    """Writes into every check cell of a rebuilt notebook that it was not graded, and why; nothing is run."""
+    """Writes into every check cell of a rebuilt notebook that it was not graded, and why, without running anything."""
     wanted = wanted_exercises(nb)
     for cell in check_cells(nb):
         verdict = replace(ungraded_verdict(cell, wanted[cell.id]), reason=reason)
@@ -153,7 +153,7 @@ def leave_alone(nb: NotebookNode, reason: str) -> None:
 
 
 def name_answers(nb: NotebookNode) -> None:
-    """Write on each answer whose it is, by its grade id: the engine looks there."""
+    """Write each answer's exercise, found by its grade id, into the cell's metadata, where the engine reads it."""
     known = {"solution-" + exercise.id.replace(".", "-"): exercise.id for exercise in registry.exercises()}
     for cell in nb.cells:
         ours = cell.metadata.get("tfkit") or {}
@@ -177,13 +177,13 @@ def is_own_test(cell: NotebookNode, exercise: Exercise | None) -> bool:
 
 
 def grade_predictions(nb: NotebookNode, resources: dict) -> dict[str, Verdict]:
-    """Cell id → verdict for the cell that gives points for predictions, where the course has one."""
+    """Cell id → verdict of the cell that gives points for predictions, where the course has one."""
     cells = [cell for cell in check_cells(nb) if predictions.is_predictions_cell(cell)]
     return {cell.id: predictions.grade(cell, resources["metadata"]["path"]) for cell in cells}
 
 
 def missing_answers(nb: NotebookNode, wanted: dict[str, Exercise | None]) -> list[Verdict]:
-    """Zero for each exercise whose answer was deleted or could not be read: nothing of it is there to be run."""
+    """Zero for each exercise whose answer was deleted or could not be read, since there is nothing to run."""
     reasons = {
         "deleted": "The cell with your answer was missing from what you handed in.",
         "unreadable": f"Your notebook could not be read: {(nb.metadata.get('tfkit') or {}).get('unreadable')}.",
@@ -201,7 +201,7 @@ def missing_answers(nb: NotebookNode, wanted: dict[str, Exercise | None]) -> lis
 
 
 def ungraded_verdict(cell: NotebookNode, exercise: Exercise | None) -> Verdict:
-    """The verdict for a check cell that no verdict came back for."""
+    """The verdict for a check cell that the engine returned no verdict for."""
     if exercise:
         return ungraded_exercise(exercise, "the grader returned no verdict")
     name, points = cell.metadata.nbgrader["grade_id"], cell.metadata.nbgrader["points"]
@@ -210,12 +210,12 @@ def ungraded_verdict(cell: NotebookNode, exercise: Exercise | None) -> Verdict:
 
 
 def ungraded_exercise(exercise: Exercise, reason: str) -> Verdict:
-    """Our failure, told as such."""
+    """The verdict `not_graded` for a failure of the grader, with its reason."""
     return Verdict(exercise=exercise.id, status="not_graded", score=0.0, max_score=exercise.points, reason=reason)
 
 
 def scale_points(verdict: Verdict, points: float) -> Verdict:
-    """The verdict in the points that this course gives for the cell, never outside 0 … points."""
+    """The verdict scaled to the points that this course gives for the cell, never outside 0 … points."""
     share = verdict.score / verdict.max_score if verdict.max_score > 0 else 0.0
     times = points / verdict.max_score if verdict.max_score > 0 else 0.0
     checks = tuple(replace(check, points=times * check.points, of=times * check.of) for check in verdict.checks)
@@ -223,7 +223,7 @@ def scale_points(verdict: Verdict, points: float) -> Verdict:
 
 
 def write_verdict(cell: NotebookNode, verdict: Verdict) -> None:
-    """Exactly one output that nbgrader reads as the score; for `not_graded` one that it cannot read as full marks."""
+    """Write exactly one output that nbgrader reads as the score; for `not_graded` one that cannot give full marks."""
     cell.metadata["tfkit"] = {**cell.metadata["tfkit"], "exercise": verdict.exercise, "verdict": verdict.as_json()}
     page = {"text/html": verdict_html(verdict)}
     if verdict.status == "not_graded":

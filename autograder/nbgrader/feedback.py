@@ -1,7 +1,7 @@
-"""The pages that show what was handed in: nbgrader's own templates, with verdicts to read, and nothing that runs.
+"""Pages that show submissions: nbgrader's own templates with readable verdicts and without active content.
 
-nbgrader keeps raw HTML of markdown cells and of outputs. Instructors open the feedback, and each submission in the
-formgrader, on the server's own address: a script in there acts with their rights, and can give marks.
+nbgrader keeps the raw HTML of markdown cells and outputs. Instructors open the feedback, and each submission in the
+formgrader, on the server's own origin: a script in it would act with their rights and could change marks.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from autograder.report import verdict_html
 from autograder.report.formulas import render_formulas
 from autograder.report.tokens import light_tokens
 
-# what an output may bring, best first; text/html is cleaned, an svg becomes an <img>, in which scripts do not run
+# MIME types that may be shown, best first; text/html is cleaned, an svg becomes an <img>, which runs no scripts
 MIMES = ("text/html", "text/markdown", "text/latex", "image/svg+xml", "image/png", "image/jpeg", "text/plain")
 TAGS = frozenset(
     """a abbr b blockquote br code col colgroup dd del details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i img
@@ -47,14 +47,14 @@ STYLES = frozenset(
     padding-left padding-right padding-top stroke stroke-width text-align text-anchor text-decoration vertical-align
     white-space width word-break""".split()  # noqa: SIM905
 )
-# Characters: what is longer is shown as plain text, and what comes after that many. Highlighting some texts takes time
-# that grows with the square of their length; one student must not keep a class from its feedback.
+# Characters: longer texts, and those after that many on a page, are shown as plain text. The time to highlight some
+# texts grows with the square of their length, and one student must not delay the feedback of the class.
 LONGEST, PAGE = 10_000, 150_000
 ATTACHED = 10 << 20  # characters of pictures on a page, each as often as the text may name it
 PICTURES = ("data:image/png", "data:image/jpeg", "data:image/gif", "data:image/svg+xml")
 
 
-# Of a style's values: nothing that fetches, nothing below zero, nothing larger than a page of text would want
+# Limits of style values: nothing that fetches, nothing negative, nothing larger than a page of text needs
 FUNCTIONS = ("rgb", "rgba", "hsl", "hsla", "repeat", "minmax")
 UNITS = {"px": 1600.0, "pt": 1200.0, "em": 100.0, "rem": 100.0, "ex": 200.0, "ch": 200.0, "fr": 100.0, "cm": 40.0,
          "mm": 400.0, "in": 16.0, "pc": 100.0}  # fmt: skip
@@ -62,13 +62,13 @@ PERCENT, NUMBER = 200.0, 5000.0
 WORDS = {"overflow": ("auto", "hidden", "scroll"), "overflow-x": ("auto", "hidden", "scroll")}  # never out of the box
 CLASSES = re.compile(r"dataframe|highlight|hl-[a-z0-9]+|anchor-link|[a-z]{1,2}[0-9]?")  # pandas, highlighted code
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-# What a student wrote is drawn inside of this: the browser cuts off all that would lie elsewhere on the page
+# A student's text is drawn inside this element; the browser clips whatever would reach beyond it
 BOX = '<div style="contain:content;overflow:auto{}">'
-TALL = ";max-height:80em"  # of an output; texts are as long as they are
+TALL = ";max-height:80em"  # for outputs only; texts may have any length
 
 
 class Styles(CSSSanitizer):
-    """Declarations of STYLES whose values stay within what is said above; all others are dropped."""
+    """Keeps the declarations of STYLES whose values are within the limits above, and drops all others."""
 
     def __init__(self) -> None:
         super().__init__(allowed_css_properties=STYLES, allowed_svg_properties=[])
@@ -97,13 +97,13 @@ def _modest_part(part: Any) -> bool:
     return part.type in ("ident", "whitespace", "hash", "string") or part == "," or part == "/"
 
 
-SCRIPT = re.compile(r"<(script|style)\b.*?</\1\s*>", re.I | re.S)  # for tidiness; bleach would leave their text
+SCRIPT = re.compile(r"<(script|style)\b.*?</\1\s*>", re.I | re.S)  # bleach would leave their text on the page
 
 
 def clean(html: str) -> str:
-    """`html` without scripts, frames, handlers, forms; its styles fetch nothing, its classes are nobody else's.
+    """`html` without scripts, frames, event handlers and forms.
 
-    What is not allowed is dropped."""
+    Styles that fetch, and classes other than those of highlighted code and tables, are dropped as well."""
     return bleach.clean(
         SCRIPT.sub("", html),
         tags=TAGS,
@@ -129,12 +129,12 @@ def _allowed(tag: str, name: str, value: str) -> bool:
 
 
 def wrap_in_box(html: str) -> str:
-    """What a student wrote, cleaned, in a box that nothing of it leaves."""
+    """A student's HTML, cleaned, in an element that clips it."""
     return f"{BOX.format(TALL)}{clean(html)}</div>"
 
 
 class SafePage(NbGraderPreprocessor):
-    """Before a page is drawn: verdicts from the graded record, other outputs cleaned, no state, long texts plain."""
+    """Prepares a page: verdicts come from the graded record, other outputs are cleaned, widget state is dropped."""
 
     hints = Integer(
         HINTS,
@@ -154,19 +154,19 @@ class SafePage(NbGraderPreprocessor):
             plain = cell.cell_type != "raw" and not (self._short(cell.source) and self._pictures(cell))
             if plain:
                 cell.update({"cell_type": "code", "outputs": cell.get("outputs", []), "execution_count": None})
-            if cell.cell_type == "code":  # what nbconvert highlights it as; IPython's rules are the slowest by far
+            if cell.cell_type == "code":  # the language to highlight; IPython's rules are the slowest by far
                 cell.metadata.magics_language = "text" if plain else "python3"
         return nb, resources
 
     def _short(self, text: str) -> bool:
-        """Whether this text is still drawn with its markup."""
+        """Whether this text is short enough to be drawn with its markup."""
         if len(text) > min(LONGEST, self._text):
             return False
         self._text -= len(text)
         return True
 
     def _pictures(self, cell: NotebookNode) -> bool:
-        """Whether what is attached to the cell is still shown."""
+        """Whether the cell's attached pictures are still within the limit."""
         size = cell.source.count("attachment:") * len(str(cell.get("attachments", "")))
         if size > self._attached:
             return False
@@ -177,7 +177,7 @@ class SafePage(NbGraderPreprocessor):
         ours = cell.metadata.get("tfkit") or {}
         if "verdict" in ours:
             data = {"text/html": self._tokens + verdict_html(ours["verdict"], self.hints), "text/plain": ""}
-            self._tokens = ""  # once on a page; nbgrader's are white in every theme
+            self._tokens = ""  # once per page; nbgrader's own styles are white in every theme
             cell.outputs = [new_output("display_data", data=data)]
             return
         cell.outputs = [safe for output in cell.outputs if (safe := self._safe(output))]
@@ -199,10 +199,10 @@ class SafePage(NbGraderPreprocessor):
 
 
 class ShowVerdicts(SafePage):
-    """Before the feedback is drawn: no mark scheme either. A copy would be in the next class's hands tomorrow."""
+    """Prepares the feedback, also without the mark scheme, since a copy of it would soon reach the next class."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        """First of all, since a mark scheme is as long as its author likes."""
+        """Removes mark schemes first, so that their length does not count, then does as the parent."""
         for cell in nb.cells:
             if cell.cell_type != "code" and is_task(cell):
                 ClearMarkScheme(parent=self).preprocess_cell(cell, resources, 0)
@@ -214,9 +214,9 @@ def _joined(text: Any) -> str:
 
 
 class FeedbackExporter(HTMLExporter):
-    """nbgrader's template; what markdown renders to is cleaned (not its source: `a < b` and quotes stay).
+    """nbgrader's template with cleaned markdown. The rendered HTML is cleaned, not the source: `a < b` and quotes stay.
 
-    Formulas are drawn here and not by MathJax, which the template fetches: the page can be read without a network.
+    Formulas are drawn here instead of by MathJax, which the template would fetch, so the page needs no network.
     """
 
     @pass_context
@@ -227,5 +227,5 @@ class FeedbackExporter(HTMLExporter):
 
 @pass_context
 def markdown2html(context: Any, source: str) -> str:
-    """The same for pages whose exporter cannot be chosen: the formgrader's."""
+    """The same for pages whose exporter cannot be configured, such as the formgrader's."""
     return FeedbackExporter().markdown2html(context, source)

@@ -1,4 +1,4 @@
-"""What lateness costs, through nbgrader's own door for it, and who has more time."""
+"""The penalty for late submissions, as a plugin of nbgrader's, and extensions of the due date."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ DAY_S = 86_400
 
 
 class LatePolicy(LateSubmissionPlugin):
-    """A share of the score for each day begun after the due date, extensions counted; nothing unless configured.
+    """Takes off a share of the score for each day begun after the due date with its extension, if configured.
 
-    nbgrader's own `penalty_method = "zero"` still takes all.
+    nbgrader's own `penalty_method = "zero"` still takes off the whole score.
     """
 
     grace_minutes = Float(0.0, min=0, help="so much later costs nothing").tag(config=True)
@@ -29,7 +29,7 @@ class LatePolicy(LateSubmissionPlugin):
     ).tag(config=True)
 
     def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float | None:
-        """Points to take off; None where there is nothing to take. Arguments as nbgrader's."""
+        """The points to take off, or None where there is no penalty. The arguments are nbgrader's."""
         if total_seconds_late <= 60 * self.grace_minutes:
             return None
         if self.penalty_method != "none":
@@ -41,8 +41,8 @@ class LatePolicy(LateSubmissionPlugin):
 
 
 def extension(parent: Configurable, assignment: str, student: str) -> float | None:
-    """The hours that the configuration of `parent` gives this student for this assignment.
+    """The hours of extension that the configuration of `parent` gives this student for this assignment.
 
-    For `Gradebook.grant_extension`: 0 takes back what was granted, None leaves it as it is.
+    For `Gradebook.grant_extension`: 0 removes an extension, None leaves it as it is.
     """
     return LatePolicy(parent=parent).extensions.get(assignment, {}).get(student)

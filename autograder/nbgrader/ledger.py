@@ -1,8 +1,8 @@
-"""What a submission is worth: the checks' marks and people's, less the late penalty, computed when it is asked for.
+"""A submission's total: automatic and manual marks less the late penalty, computed whenever it is needed.
 
-nbgrader stores the penalty while it grades, from the marks that there are at that moment. What a person gives later in
-the formgrader would be free of it. So exports, passback, report, feedback and regrade ask here; the stored penalty,
-which the formgrader shows, is brought up to date by `autograder grade`.
+nbgrader stores the penalty when it grades, from the marks at that moment, so points that a person adds later in the
+formgrader would escape it. So exports, passback, report, feedback and regrade use this module; `autograder grade`
+updates the stored penalty, which the formgrader shows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Total:
 
     @property
     def points(self) -> float:
-        """After the penalty, not below zero: as nbgrader reports it."""
+        """The points after the penalty, not below zero, as nbgrader reports them."""
         return max(0.0, self.raw - self.penalty)
 
 
@@ -41,7 +41,7 @@ class Ledger:
         self._step.init_plugin()
 
     def seconds_late(self, submission: SubmittedAssignment) -> float:
-        """How late it was, with the extension that the configuration names, else the one in the gradebook."""
+        """Seconds late after the extension in the configuration, or else the one in the gradebook."""
         due = submission.assignment.duedate
         if due is None or submission.timestamp is None:
             return 0.0
@@ -50,7 +50,7 @@ class Ledger:
         return max(0.0, (submission.timestamp - due - (more or timedelta())).total_seconds())
 
     def penalty(self, notebook: SubmittedNotebook) -> float | None:
-        """What lateness takes off all of the notebook's present marks; None where the policy takes nothing."""
+        """The penalty on all of the notebook's current marks; None where the policy takes nothing off."""
         late = self.seconds_late(notebook.assignment)
         if late <= 0:
             return None
@@ -59,22 +59,22 @@ class Ledger:
         return None if found is None else min(max(float(found), 0.0), score)
 
     def total(self, submission: SubmittedAssignment) -> Total:
-        """Under the policy as it is now."""
+        """The total under the current policy."""
         penalties = (self.penalty(notebook) or 0.0 for notebook in submission.notebooks)
         return Total(sum(float(notebook.score) for notebook in submission.notebooks), sum(penalties))
 
 
 def stored_total(submission: SubmittedAssignment) -> Total:
-    """The total that the formgrader shows: with the penalty of the time at which it was graded."""
+    """The total that the formgrader shows, with the penalty stored when it was graded."""
     penalties = (float(notebook.late_submission_penalty or 0) for notebook in submission.notebooks)
     return Total(sum(float(notebook.score) for notebook in submission.notebooks), sum(penalties))
 
 
 class GetGrades(preprocessors.GetGrades):
-    """nbgrader's step before a feedback page, with the penalty of the ledger."""
+    """nbgrader's preprocessor for a feedback page, with the penalty from the ledger."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        """As the parent's; score and late_penalty of the page are the ledger's."""
+        """As the parent's, but with the ledger's score and late_penalty."""
         nb, resources = super().preprocess(nb, resources)
         where = resources["nbgrader"]
         with Gradebook(where["db_url"]) as gradebook:

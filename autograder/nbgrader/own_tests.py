@@ -1,8 +1,8 @@
 """An instructor's own test cells (`assert torch.allclose(attention(q, k, v), …)`), run unchanged outside the box.
 
-The cells of a notebook are gone through in order: the student's run in the box; a test runs in a child of the grader,
-where the student's names are proxies. The child is there for the deadline: what a test does with a student's answers
-may never end. It sends a line of JSON per cell; the verdict is made of that here.
+The cells of a notebook run in order: the student's in the box, the tests in a child process of the grader, where the
+student's names are proxies. The child exists so that a test that never ends can be stopped. It sends one line of JSON
+per cell, from which the verdict is formed here.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ TRAILING = ("%", "!")  # lines that only IPython understands
 
 @dataclass(frozen=True)
 class TestStep:
-    """A cell of the notebook. `points` is None where it is no test."""
+    """A cell of the notebook. `points` is None where the cell is not a test."""
 
     id: str
     source: str
     points: float | None = None
     locked: bool = False
-    released: str = ""  # of an answer: the text that students got
-    name: str = ""  # of a test: its grade id
+    released: str = ""  # for an answer: the text that was released
+    name: str = ""  # for a test: its grade id
 
 
 def steps_of(nb: NotebookNode, tests: dict[str, float]) -> list[TestStep]:
@@ -66,7 +66,7 @@ def grade(nb: NotebookNode, tests: dict[str, float], names: dict[str, str], back
     """Cell id → verdict for every test in `tests` (id → points); `names` are their grade ids, `slips` the corpus."""
     steps = [replace(step, name=names.get(step.id, "")) for step in steps_of(nb, tests)]
     verdicts: dict[str, Verdict] = {}
-    deadly: set[str] = set()  # steps that ended a box; each costs one, and is left out from then on
+    deadly: set[str] = set()  # steps that ended a box; they are left out from then on
     while any(id not in verdicts for id in tests):
         left = [step for step in steps if step.id not in deadly]
         with SandboxClient(backend, limits) as student:
@@ -94,7 +94,7 @@ def _verdict(name: str, points: float, found: dict[str, Any], sandbox: str, limi
 
 def _in_child(student: SandboxClient, steps: Sequence[TestStep], limits: Limits,
               slips: Sequence[Slip]) -> Iterator[dict[str, Any]]:  # fmt: skip
-    """What the child says of each test as it is there; ends where it says nothing more in time."""
+    """Yields the child's result for each test as it arrives; ends when the child sends nothing in time."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -113,7 +113,7 @@ def _in_child(student: SandboxClient, steps: Sequence[TestStep], limits: Limits,
 
 
 def _lines(pipe: io.RawIOBase, seconds: float) -> Iterator[dict[str, Any]]:
-    """JSON objects, a line each; every line, of a test or not, starts the clock anew."""
+    """JSON objects, one per line; every line, of a test or not, restarts the clock."""
     rest, end = b"", time.monotonic() + seconds
     while select.select([pipe], [], [], max(0.0, end - time.monotonic()))[0]:
         piece = pipe.read(1 << 16)
@@ -136,7 +136,7 @@ def _child(student: SandboxClient, steps: Sequence[TestStep], pipe: int, slips: 
         lived = student.alive
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             said = _one(student, names, step, slips)
-        if student.spent:  # by whomever: what fails for lack of time is no wrong answer
+        if student.spent:  # whoever used the time up, a failure for lack of time is not a wrong answer
             said["score"] = None
         over = student.spent or (lived and not student.alive)
         os.write(pipe, json.dumps({"id": step.id, **said, "over": over}).encode() + b"\n")
@@ -145,8 +145,8 @@ def _child(student: SandboxClient, steps: Sequence[TestStep], pipe: int, slips: 
 
 
 def _imports(steps: Sequence[TestStep]) -> dict[str, str]:
-    """Name → import statement: those of locked cells and of answers as they were released. A student's own import says
-    only that a name such as `np` is wanted, never what it stands for."""
+    """Name → import statement, from locked cells and from answers as released. A student's own import only shows that a
+    name such as `np` is used, and never decides what it stands for."""
     from autograder.proxies import USUAL, imports_of
 
     free = [step for step in steps if step.points is None and not step.locked]
@@ -162,7 +162,7 @@ def _one(student: SandboxClient, names: Names, step: TestStep, slips: Sequence[S
     student.run_cells([Cell(step.id, step.source)])
     if not step.locked:
         return {}
-    try:  # an instructor's own helpers are taken from the instructor, never from the box
+    try:  # an instructor's helpers run here, and are never taken from the box
         _run(step.source, names)
     except Exception as error:
         return {"message": f"{type(error).__name__}: {error}"}
@@ -170,7 +170,7 @@ def _one(student: SandboxClient, names: Names, step: TestStep, slips: Sequence[S
 
 
 def _run(source: str, names: dict[str, Any]) -> Any:
-    """Execute a cell; the value of its last line where that is an expression."""
+    """Execute a cell; returns the value of its last line where that is an expression."""
     lines = ["" if line.lstrip().startswith(TRAILING) else line for line in source.splitlines()]
     tree = ast.parse("\n".join(lines))
     last = tree.body[-1] if tree.body else None
@@ -182,7 +182,7 @@ def _run(source: str, names: dict[str, Any]) -> Any:
 
 
 def _tested(step: TestStep, names: Names, slips: Sequence[Slip]) -> dict[str, Any]:
-    """As nbgrader scores a test: full marks where nothing is raised, a number as its last value is the score."""
+    """The score as nbgrader gives it: full marks where nothing is raised; a number as the last value is the score."""
     from autograder.proxies import CALLS, IN_PLACE, WRITES_BACK, StudentComparisonError
     from autograder.sandbox.inside.wire import WireError
 
@@ -201,16 +201,17 @@ def _tested(step: TestStep, names: Names, slips: Sequence[Slip]) -> dict[str, An
         return {"score": 0.0, "message": _shown(error, step.source), "hint": hint}
     except StudentError as error:
         return {"score": 0.0, "message": f"your code stopped: {error}"[:1000]}
-    except WireError as error:  # not the student's mistake: nobody's code ran
+    except WireError as error:  # not the student's mistake, since no student code ran
         return {"score": None, "unsent": f"the test hands over what cannot be sent into the box: {error}"}
     except StudentComparisonError as error:
         return {"score": 0.0, "message": str(error)}
-    except Exception as error:  # of the test, most often over an answer of the wrong kind
+    except Exception as error:  # raised by the test, usually because the answer has the wrong type
         return {"score": 0.0, "message": f"the test stopped with {type(error).__name__}"}
 
 
 def _shown(error: AssertionError, source: str) -> str:
-    """A sentence that the instructor wrote may be read; what a comparison prints holds the expected values."""
+    """The part of a failure that students may read: the instructor's message, but not a comparison's output, which
+    contains the expected values."""
     said = error.args[0] if error.args and isinstance(error.args[0], str) else ""
     if isinstance(error, StudentError):
         return f"your code stopped: {error}"[:1000]

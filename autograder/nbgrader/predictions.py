@@ -1,8 +1,8 @@
-"""Points for having predicted, where a course gives any: `predictions = 1` of a unit in course.toml.
+"""Points for making predictions, where a course gives any: `predictions = 1` of a unit in course.toml.
 
-The released notebook then ends in a graded cell that names the unit's predictions. They lie in
-`.tfkit/predictions.json` beside the notebook, a file of the student's own: so what earns points is that a prediction
-was made, and not what it said.
+The released notebook then ends in a graded cell that names the unit's predictions. They are stored in
+`.tfkit/predictions.json` beside the notebook, which the student can edit. So making a prediction earns points,
+whether it is right or not.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def grade(cell: NotebookNode, folder: str | Path) -> Verdict:
 
 
 def _answered(path: Path) -> set[str]:
-    """The names of the predictions that were made; those that were passed over have no answers."""
+    """The names of the predictions that were made; skipped ones have no answers."""
     try:
         if path.stat().st_size > MAX_BYTES:
             return set()

@@ -14,12 +14,12 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-SHOWN_ONLY = ("demo", "experiment", "predict")  # roles that run in the student's lab alone and are worth nothing
+SHOWN_ONLY = ("demo", "experiment", "predict")  # roles that run only in the student's lab and earn no points
 
 
 @dataclass(frozen=True)
 class GradebookCell:
-    """What the gradebook knows of one released cell."""
+    """What the gradebook records about one released cell."""
 
     name: str
     cell_type: str
@@ -68,7 +68,7 @@ def sources(gradebook: Gradebook, notebook: str, assignment: str) -> list[Gradeb
 
 
 class RebuildFromGradebook(NbGraderPreprocessor):
-    """First of the sanitising preprocessors: released cells as released, the student's answers, and nothing else."""
+    """The first of the sanitising preprocessors: restores released cells and keeps the student's answers."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Rebuild `nb`, and void this submission's old grades, so that a crash from here on leaves none standing."""
@@ -92,7 +92,7 @@ class RebuildFromGradebook(NbGraderPreprocessor):
         for index, cell in enumerate(handed_in):
             source = by_name.get(grade_id(cell))
             if source is None or kept[source.name] != index:
-                if source is None or source.solution:  # a copy of a locked cell adds nothing; a copied answer is code
+                if source is None or source.solution:  # drop a locked cell's copy; an answer's copy is code
                     cells.append(free_cell(cell, f"cell-{index}"))
             else:
                 cells.append(released_cell(cell, source))
@@ -105,8 +105,8 @@ class RebuildFromGradebook(NbGraderPreprocessor):
         return cells
 
     def _kept(self, handed_in: list[NotebookNode], by_name: dict[str, GradebookCell]) -> dict[str, int]:
-        """Which cell stands for each released one: of a locked cell's copies the first, of an answer's the last, which
-        is the one that Python obeys."""
+        """Which submitted cell is used for each released one: the first copy of a locked cell, and the last copy of an
+        answer, since Python uses the last definition."""
         kept: dict[str, int] = {}
         for index, cell in enumerate(handed_in):
             name = grade_id(cell)
@@ -131,13 +131,13 @@ def released_cell(cell: NotebookNode, source: GradebookCell) -> NotebookNode:
 
 
 def restored_cell(source: GradebookCell, unreadable: bool = False) -> NotebookNode:
-    """The released cell again; an answer that was deleted is marked, and is worth nothing."""
+    """The released cell in place of a missing one; a deleted answer is marked as such and earns nothing."""
     role = source.role() | ({"missing": "unreadable" if unreadable else "deleted"} if source.solution else {})
     return _new(source.cell_type, source.source, source.name, {"nbgrader": source.mark(), "tfkit": role})
 
 
 def free_cell(cell: NotebookNode, name: str) -> NotebookNode:
-    """A cell of the student's own, or one for show, whose outputs stay as handed in (feedback cleans them)."""
+    """A cell that the student added, or a demonstration, with the outputs as submitted (feedback cleans them)."""
     marks = cell.metadata.get("tfkit")
     role = marks.get("role") if isinstance(marks, dict) else None
     shown = cell.cell_type == "code" and role in SHOWN_ONLY
@@ -160,7 +160,7 @@ def _place(cells: list[NotebookNode], after: str | None) -> int:
 
 
 def void_grades(gradebook: Gradebook, where: dict) -> None:
-    """Forget the automatic grades of one submitted notebook until new ones are written; a person's grades stay."""
+    """Delete the automatic grades of one submitted notebook until new ones are written; manual grades stay."""
     submitted = gradebook.find_submission_notebook(where["notebook"], where["assignment"], where["student"])
     for grade in submitted.grades:
         grade.auto_score = None

@@ -11,10 +11,10 @@ from autograder.report import verdict_line
 
 
 class SaveVerdicts(SaveAutoGrades):
-    """Adds to SaveAutoGrades the third outcome: `not_graded` has no automatic score and waits for a person."""
+    """Adds a third outcome to SaveAutoGrades: `not_graded` has no automatic score and needs manual grading."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        """As the parent's; and the student's extension is there when the next step asks how late they are."""
+        """As the parent's; also stores the student's extension, which the next step needs for the penalty."""
         nb, resources = super().preprocess(nb, resources)
         where = resources["nbgrader"]
         hours = extension(self, where["assignment"], where["student"])

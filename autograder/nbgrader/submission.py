@@ -1,4 +1,4 @@
-"""Reads what was handed in, whatever it is: links and devices are removed, a broken file is an empty notebook."""
+"""Reads submissions of any kind: links and devices are removed, and a broken file becomes an empty notebook."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from autograder.nbgrader import unfinished
 from autograder.nbgrader.rebuild import SHOWN_ONLY
 from autograder.report.text import plain
 
-LARGEST = 50 << 20  # bytes; a lesson is 50 kB, with every output some MB
-CELLS = 5_000  # of a notebook; a lesson has a hundred
-OUTPUTS = 200  # of a notebook that are looked at: each is checked against the format, in the grader's own process
-SHOWN = 1 << 20  # characters of them together
+LARGEST = 50 << 20  # bytes; a lesson has 50 kB, or some MB with all outputs
+CELLS = 5_000  # per notebook; a lesson has a hundred
+OUTPUTS = 200  # outputs read per notebook, since each is validated in the grader's own process
+SHOWN = 1 << 20  # characters of all these outputs together
 
 
 class UnreadableNotebook(ValueError):
-    """The file is no notebook; the message says why, in words for the student."""
+    """The file is not a notebook; the message tells the student why."""
 
 
 def read(path: str | os.PathLike) -> NotebookNode:
-    """The notebook in `path`, without the outputs that would not validate. Raises Unreadable, never anything else."""
+    """The notebook in `path`, without invalid outputs. Raises UnreadableNotebook and nothing else."""
     return parse(text_of(Path(path)))
 
 
 def parse(text: str) -> NotebookNode:
-    """The notebook of this text, as `read` gives it. Raises Unreadable, never anything else."""
+    """The notebook in this text, as `read` returns it. Raises UnreadableNotebook and nothing else."""
     try:
         data = _bounded(json.loads(text))
         nb = nbformat.reads(json.dumps(data), as_version=4)
@@ -43,12 +43,12 @@ def parse(text: str) -> NotebookNode:
         raise
     except RecursionError as error:
         raise UnreadableNotebook("it is nested too deeply") from error
-    except Exception as error:  # nbformat has no common base class for what a malformed file provokes
+    except Exception as error:  # nbformat has no common base class for the errors of a malformed file
         raise UnreadableNotebook(f"it is not a Jupyter notebook ({_first_line(error)})") from error
 
 
 def text_of(path: Path) -> str:
-    """What the file holds; no link is followed, no device opened. Raises Unreadable."""
+    """The file's text; follows no link and opens no device. Raises UnreadableNotebook."""
     try:
         status = path.lstat()
     except OSError as error:
@@ -64,9 +64,9 @@ def text_of(path: Path) -> str:
 
 
 def _bounded(data: Any) -> Any:
-    """`data` with so few outputs that reading it takes no longer than its cells do. Raises Unreadable.
+    """`data` with at most OUTPUTS outputs, so that reading it stays fast. Raises UnreadableNotebook.
 
-    Only those of demonstrations are shown later (see `rebuild.free_cell`); all others are made again in the box.
+    Only outputs of demonstrations are shown later (see `rebuild.free_cell`); all others are made again in the box.
     """
     sheets = data.get("worksheets") if isinstance(data, dict) else None
     holders = [data, *(sheets if isinstance(sheets, list) else [])]
@@ -109,7 +109,7 @@ def _valid(nb: NotebookNode) -> NotebookNode:
             cell.outputs = [output for output in cell.get("outputs", []) if _valid_output(output)]
     if not nbformat.validator.isvalid(nb):
         raise UnreadableNotebook("its cells do not follow the notebook format")
-    return nbformat.v4.upgrade(nb, from_minor=nb.nbformat_minor)  # cells get ids, as the ones we put back have
+    return nbformat.v4.upgrade(nb, from_minor=nb.nbformat_minor)  # gives cells ids, like those of restored cells
 
 
 def _valid_output(output: Any) -> bool:
@@ -122,7 +122,7 @@ def _first_line(error: Exception) -> str:
 
 
 def empty(why: str) -> NotebookNode:
-    """What stands in for an unreadable notebook; the cells come back from the gradebook, with zero."""
+    """The replacement for an unreadable notebook; its cells are restored from the gradebook and earn zero."""
     note = f"**This notebook could not be read: {why}.** Nothing in it was graded. Open it, save it, hand it in again."
     nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(note, id="unreadable")])
     nb.metadata["tfkit"] = {"unreadable": why}
@@ -130,9 +130,9 @@ def empty(why: str) -> NotebookNode:
 
 
 class SubmissionExporter(NotebookExporter):
-    """NotebookExporter that no file can stop, so that one student's broken notebook does not end without a grade.
+    """A NotebookExporter that accepts any file, so that a broken notebook is graded too.
 
-    nbgrader makes it once, before the first submission: that is where what a killed run left is cleared away.
+    nbgrader creates it once, before the first submission, so it also removes what a killed run left behind.
     """
 
     def __init__(self, config: Any = None, **kw: Any) -> None:
@@ -143,14 +143,14 @@ class SubmissionExporter(NotebookExporter):
             unfinished.report_renamed_files(self.parent)
 
     def from_filename(self, filename: str, resources: Any = None, **kw: Any) -> tuple[Any, dict[str, Any]]:
-        """As the parent's, but an unreadable file is exported as the empty notebook that says so."""
+        """As the parent's, but an unreadable file is exported as an empty notebook that says so."""
         try:
             nb = read(filename)
         except UnreadableNotebook as error:
             self.log.warning("%s could not be read: %s", filename, error)
             nb = empty(str(error))
         folder, name = os.path.split(filename)
-        where = {"path": folder, "name": os.path.splitext(name)[0]}  # what lies beside it may count: predictions do
+        where = {"path": folder, "name": os.path.splitext(name)[0]}  # predictions lie beside it
         return self.from_notebook_node(nb, resources={**(resources or {}), "metadata": where}, **kw)
 
 

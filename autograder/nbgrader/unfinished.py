@@ -1,11 +1,10 @@
-"""What lets a run that was cut short be finished: a lock per submission in work, and a look at the gradebook first.
+"""Lets an interrupted run be resumed: a lock for each submission being graded, and a check of the gradebook first.
 
-nbgrader skips a student whose `autograded` folder exists. A grader that is killed leaves such a folder, half made, and
-the student without a grade for ever. Here each submission in work has a lock file, which the kernel lets go when its
-process dies; the next run removes the folders of those that nobody holds.
-
-A submission that ended its grader twice would end every run to come, and nobody behind it would ever be graded. How
-often it did is counted, and the third time it is left for a person.
+nbgrader skips a student whose `autograded` folder exists. A killed grader leaves such a folder half written, and the
+student would never get a grade. So each submission being graded has a lock file, which the kernel releases when the
+process dies; the next run removes the folders whose lock nobody holds.
+A submission that kills its grader would kill every later run as well, and the students after it would never be graded.
+The deaths are counted, and after two of them the submission is left for manual grading.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ from autograder.report.text import plain
 from autograder.trouble import AWAY
 
 LOCKS = ".grading"
-DEATHS = "deaths"  # the folder in LOCKS of files in which each grader that was killed is a line
+DEATHS = "deaths"  # the folder in LOCKS of files with one line per killed grader
 ENOUGH = 2  # graders that a submission may have ended
-STOPPED = "stopped"  # what a grader that ends in an orderly way, by Ctrl-C for example, adds to the locks it holds
+STOPPED = "stopped"  # what a grader that is stopped normally, for example by Ctrl-C, writes into its locks
 _held: dict[Path, int] = {}
 
 
 def begin(source: str) -> None:
-    """Note that the submission in `source` (as nbgrader names it, from the course's folder) is in work."""
+    """Record that the submission in `source` (as nbgrader names it, from the course's folder) is being graded."""
     release()
     path = Path(LOCKS) / _name(source)
     path.parent.mkdir(exist_ok=True)
@@ -58,7 +57,7 @@ def _stop() -> None:
 
 
 def deadly() -> bool:
-    """Whether the submission in work has ended so many graders that it is not to be graded again."""
+    """Whether the current submission has killed so many graders that it must not be graded again."""
     return any(_deaths(path) >= ENOUGH for path in _held)
 
 
@@ -77,7 +76,7 @@ def _count_death(lock: Path) -> None:
 
 
 def _locked(path: Path, source: str) -> int:
-    """The open lock file, held; where another grader has it, who that is is said before the wait."""
+    """The open, locked lock file; where another grader holds it, logs which one before waiting."""
     while True:
         descriptor = os.open(path, os.O_CREAT | os.O_RDWR)
         try:
@@ -88,7 +87,7 @@ def _locked(path: Path, source: str) -> int:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         if _is_at(path, descriptor):
             return descriptor
-        os.close(descriptor)  # its holder is done and has removed it: the file of that name is another one
+        os.close(descriptor)  # the holder has finished and removed it; a file of that name is a new one
 
 
 def _is_at(path: Path, descriptor: int) -> bool:
@@ -99,7 +98,7 @@ def _is_at(path: Path, descriptor: int) -> bool:
 
 
 def release(**_: Any) -> None:
-    """nbgrader's `post_convert_hook`: the submission that was in work is done."""
+    """nbgrader's `post_convert_hook`: the current submission has been graded."""
     for path, descriptor in list(_held.items()):
         (path.parent / DEATHS / path.name).unlink(missing_ok=True)
         path.unlink(missing_ok=True)
@@ -108,7 +107,7 @@ def release(**_: Any) -> None:
 
 
 def clear(converter: Any) -> None:
-    """Remove what a killed run left half made, so that this one grades it."""
+    """Remove what a killed run left half written, so that this run grades it."""
     root = Path(converter.coursedir.root)
     for lock in sorted((root / LOCKS).glob("*")):
         if lock.is_dir() or _is_held(lock):
@@ -134,23 +133,23 @@ def _is_held(lock: Path) -> bool:
 
 
 def writable(converter: Any) -> None:
-    """Log in one line why the gradebook takes no grades, where it takes none, and raise NbGraderException."""
+    """Where the gradebook is not writable, log the reason in one line and raise NbGraderException."""
     engine = sqlalchemy.create_engine(converter.coursedir.db_url)
     try:
         with engine.connect() as connection:
             if engine.dialect.name == "sqlite":
                 number = connection.exec_driver_sql("PRAGMA user_version").scalar()
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
-                connection.exec_driver_sql(f"PRAGMA user_version = {number}")  # BEGIN alone does not ask for the right
+                connection.exec_driver_sql(f"PRAGMA user_version = {number}")  # BEGIN alone does not need write access
                 connection.exec_driver_sql("ROLLBACK")
     except sqlalchemy.exc.DBAPIError as error:
-        said = " ".join(str(error.orig).split())  # a server that is away is told of in several lines
+        said = " ".join(str(error.orig).split())  # an unreachable server gives several lines
         cure = "Close what holds it, or give yourself the right to write"
         if engine.dialect.name != "sqlite":
             cure = AWAY[0].upper() + AWAY[1:]
         what = f"the gradebook {engine.url.render_as_string()} takes no grades: {said.rstrip('.')}. {cure}; then run "
         what += "again. Nothing was changed."
-        converter.log.error(what)  # nbgrader ends without a word on this exception
+        converter.log.error(what)  # nbgrader exits without a message on this exception
         raise NbGraderException(what) from None
     finally:
         engine.dispose()
@@ -163,7 +162,7 @@ def report_renamed_files(converter: Any) -> None:
             try:
                 assignment = gradebook.find_assignment(Path(folder).name)
             except MissingEntry:
-                continue  # nbgrader says so itself
+                continue  # nbgrader reports it itself
             wanted = {f"{notebook.name}.ipynb" for notebook in assignment.notebooks}
             there = {Path(file).name for file in files}
             if wanted - there and there - wanted:
