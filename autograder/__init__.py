@@ -1,4 +1,4 @@
-"""An nbgrader plugin that grades student code against a reference it never shares a process with."""
+"""An nbgrader plugin that grades student code against a reference; the two never run in the same process."""
 
 from autograder.variants import variant
 from tfkit_course import refuse_strangers
@@ -9,7 +9,7 @@ refuse_strangers()
 
 
 def check(exercise: str):
-    """Check what this notebook has defined for `exercise`; see `autograder.notebook.check`."""
+    """Check the answer that this notebook defines for `exercise`; see `autograder.notebook.check`."""
     from .notebook import check as run
 
     return run(exercise)

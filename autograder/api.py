@@ -1,4 +1,4 @@
-"""What the parts of the autograder say to one another. Imports neither torch nor tfkit, so that it is cheap to load."""
+"""Data types shared by the parts of the autograder. Imports neither torch nor tfkit, so that it is cheap to load."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 Status = Literal["passed", "failed", "not_graded", "not_run"]
-Property = Literal["values", "shapes", "gradients", "dtypes", "edges", "cost", "purity"]  # what points are earned for
+Property = Literal["values", "shapes", "gradients", "dtypes", "edges", "cost", "purity"]  # what can earn points
 PROPERTIES: tuple[Property, ...] = get_args(Property)
-MOST_AT_EDGES = 0.25  # of an exercise's points; where nothing may be seen, say, or nothing is to be counted
+MOST_AT_EDGES = 0.25  # largest share of an exercise's points for edge cases, such as a fully masked row
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What one box may use while it holds one student's code for one exercise."""
+    """Resource limits of one box, which runs one student's code for one exercise."""
 
-    wall_s: float = 60.0  # the whole life of the box
-    call_s: float = 10.0  # of the processor, one call, one cell
-    backstop: float | None = None  # times that on the wall; None: three
+    wall_s: float = 60.0  # wall time of the box, from start to end
+    call_s: float = 10.0  # processor time of one call or of one cell
+    backstop: float | None = None  # wall time of a call, as a multiple of call_s; None: three
     memory_mb: int = 2048
     processes: int = 64
     output_bytes: int = 1 << 18
@@ -27,7 +27,7 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class Exercise:
-    """One thing a student builds. `symbols[i]` is graded against `references[i]` (dotted `module:name`)."""
+    """One exercise of a unit. `symbols[i]` is graded against `references[i]` (dotted `module:name`)."""
 
     id: str
     unit: str  # "03-heads", the folder and the nbgrader assignment
@@ -47,35 +47,35 @@ class CheckResult:
     status: Status
     message: str = ""
     weight: float = 1.0
-    points: float = 0.0  # of the exercise's, earned by it
-    of: float = 0.0  # so many could be
-    property: Property | None = None  # what it looks at; None for what is asked before any property is
+    points: float = 0.0  # the part of the exercise's points that it earned
+    of: float = 0.0  # the points that it could earn
+    property: Property | None = None  # what it checks; None for what comes before the properties
     map: tuple[str, ...] = ()  # which input moves which output, a row of signs per output; see checks.properties.flow
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What the grader says of one exercise of one submission."""
+    """The grader's result for one exercise of one submission."""
 
     exercise: str
     status: Status
     score: float
     max_score: float
     checks: tuple[CheckResult, ...] = ()
-    misconception: str | None = None  # name of the wrong/ submission it behaves like
-    hint: str | None = None  # that submission's sentence to the student
-    line: int | None = None  # 1-based in the file, or in the cell: where the answer first departs from right ones
+    misconception: str | None = None  # name of the file in wrong/ that the answer behaves like
+    hint: str | None = None  # the sentence that this file has for the student
+    line: int | None = None  # 1-based, in the file or the cell: where it first departs from right answers
     departure: dict[str, Any] | None = None  # what departs there, in words; see localize.tell
     counterexample: dict[str, Any] | None = None
     seed: int = 0
     device: str = "cpu"
     sandbox: str = ""
     file: str = ""
-    reason: str = ""  # why it was not graded, or what stopped the student's code
+    reason: str = ""  # why the answer was not graded, or what stopped its code
     outputs: dict[str, list[dict]] = field(default_factory=dict)  # cell id -> notebook outputs of the boxed run
 
     def as_json(self) -> dict[str, Any]:
-        """The object that `autograder check --json` prints, one a line."""
+        """The object that `autograder check --json` prints, one per line."""
         keep = asdict(self)
         del keep["outputs"]
         for check in keep["checks"]:
@@ -83,19 +83,19 @@ class Verdict:
         return keep
 
 
-HINTS = 3  # the steps that there are
+HINTS = 3  # the number of hint levels
 
 
 def with_hints(verdict: Mapping[str, Any], steps: int = HINTS) -> dict[str, Any]:
     """A verdict's JSON object with the first steps of its help: 1 concept, 2 symptoms and line, 3 counter-example.
 
-    How many a student sees is the instructor's choice; what passed and what failed is told in any case.
+    The instructor decides how many steps a student sees; which checks passed and failed is always shown.
     """
     kept = dict(verdict)
     if steps < 1:
         kept["misconception"] = kept["hint"] = None
     if steps < 2:
-        checks = kept.get("checks") or ()  # why one was not run is no help, and stays
+        checks = kept.get("checks") or ()  # the reason why a check was not run gives nothing away, so it stays
         kept["checks"] = [c if c["status"] == "not_run" else {**c, "message": "", "map": ()} for c in checks]
         kept["line"] = kept["departure"] = None
     if steps < 3:

@@ -17,7 +17,7 @@ from autograder.capstone import command as capstone
 from autograder.report.text import plain, verdict_text
 from tfkit_course import install
 
-RECIPES = ("github-classroom", "gradescope-autograder")  # not scores, but the checks for another grader
+RECIPES = ("github-classroom", "gradescope-autograder")  # these export no scores, but the checks for another grader
 PAGES = {
     "report": "how a class did, and what to teach again: a page",
     "similarity": "which answers are alike in what is rare in the class: a page",
@@ -25,7 +25,7 @@ PAGES = {
 
 
 class BadInput(Exception):
-    """What was asked for cannot be done; the message says what, where, and what to do."""
+    """The request cannot be carried out; the message says what was wrong, where, and what to do."""
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -195,7 +195,7 @@ def _grade(arguments: argparse.Namespace) -> int:
     names = ("course", "assignment", "workers", "scheduler", "device", "resume", "regrade", "yes")
     options = command.Options(**{name: getattr(arguments, name) for name in names})
     try:
-        # rich repaints its bar wherever FORCE_COLOR is set, as in a notebook's subprocess: dozens of lines there
+        # where FORCE_COLOR is set, as in a notebook's subprocess, rich would print its progress bar dozens of times
         return command.grade(options, Console(highlight=False, force_terminal=sys.stdout.isatty()))
     except (command.BadCourse, command.CourseBusy, command.PoolError) as error:
         raise BadInput(str(error)) from error
@@ -305,7 +305,7 @@ def _page(arguments: argparse.Namespace) -> int:
     from autograder.report.files import write_new
     from autograder.sandbox import SandboxError
 
-    if arguments.output.exists():  # before some minutes of work
+    if arguments.output.exists():  # refuse now, before some minutes of work
         raise BadInput(f"{arguments.output} exists: name a new file, or delete it")
     try:
         where = arguments.course, arguments.assignment
@@ -343,7 +343,7 @@ def _history(arguments: argparse.Namespace) -> int:
 
 
 def _totals(arguments: argparse.Namespace) -> dict[str, str]:
-    """What the gradebook says of each student; nothing where there are records, but no gradebook."""
+    """Each student's total in the gradebook; empty where there are records but no gradebook."""
     from autograder.cluster import history
     from autograder.report import scores
 
@@ -422,7 +422,7 @@ def _mcp(arguments: argparse.Namespace) -> int:
         make_server(found, arguments.trust).run("stdio")
     except (rules.BadRules, log.NoLog) as error:
         raise BadInput(str(error)) from error
-    except KeyboardInterrupt:  # who started it in a terminal leaves
+    except KeyboardInterrupt:  # the user ended it in the terminal
         pass
     return 0
 
@@ -446,7 +446,7 @@ def _list(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> int:
     exercise = registry.find(arguments.exercise)
-    submissions = [(file, read(file)) for file in arguments.files]  # all of them, before the first is graded
+    submissions = [(file, read(file)) for file in arguments.files]  # read every file before the first is graded
     from autograder.sandbox import SandboxError, choose
 
     try:
@@ -469,7 +469,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def grade_answer(exercise: Exercise, file: Path, content: Any, backend: Any, **how: Any) -> Verdict:
-    """The verdict on what `read` gave; keywords device, seed and known."""
+    """The verdict on what `read` returned; keywords: device, seed and known."""
     from autograder import run
 
     if isinstance(content, str):
@@ -544,7 +544,7 @@ def _corpus(arguments: argparse.Namespace) -> int:
 
 
 def _show(wanted: list[str]) -> int:
-    """Print one collected answer whole."""
+    """Print the whole of one collected answer."""
     from autograder.answers import answer
 
     if len(wanted) != 2:

@@ -1,4 +1,4 @@
-"""Grades one submission: for each exercise a fresh box, the student's cells in it, and the verdict out here."""
+"""Grades one submission: each exercise's cells run in a fresh box, and the verdict is formed outside of it."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from autograder.translate import say
 NOTHING_FITS = "This is none of the mistakes that we know; what was seen may tell you where to look."
 NOT_WRITTEN = "not written yet"
 CPU_ALONE = "the CPU alone was asked for"
-PUBLIC_KEY = b"public"  # without a course key anyone can draw the same inputs
+PUBLIC_KEY = b"public"  # without a course key anyone can generate the same inputs
 
 
 @dataclass(frozen=True)
 class CellSource:
-    """A cell to run, and whose answer it is."""
+    """A cell to run, and the exercise that it answers, if any."""
 
     id: str
     text: str
@@ -44,29 +44,29 @@ class CellSource:
 
 @dataclass
 class Attempt:
-    """What one box showed."""
+    """The outcome of running the checks in one box."""
 
     cells: list[CellOutcome]
     findings: list[Finding] = field(default_factory=list)
     missing: str = ""  # why there was nothing to examine
-    step: str | None = None  # which of several layers was the first to go wrong
-    departure: dict[str, Any] | None = None  # the first of the student's lines that departs from right answers
-    recognised: Misconception | None = None  # of the course's own, which one it behaves like
+    step: str | None = None  # the first of several layers that goes wrong
+    departure: dict[str, Any] | None = None  # the first line whose values depart from those of right answers
+    recognised: Misconception | None = None  # the course's own misconception that it behaves like
 
     @property
     def passed(self) -> bool:
-        """Every check, and something was examined."""
+        """Whether something was examined and every check passed."""
         return not self.missing and not any(finding.failed for finding in self.findings)
 
     @property
     def outputs(self) -> dict[str, list[dict]]:
-        """Notebook outputs by cell."""
+        """Notebook outputs by cell id."""
         return {cell.id: cell.outputs for cell in self.cells}
 
 
 @dataclass
 class Grader:
-    """Grades exercises of one submission; remembers the cells that end a box, so that each is waited for once."""
+    """Grades exercises of one submission. It remembers cells that end a box, so that it waits for each only once."""
 
     sources: list[CellSource]
     backend: Any
@@ -75,13 +75,13 @@ class Grader:
     seed: int | None = None
     device: str = "auto"
     limits: Limits = Limits()
-    weights: Mapping[str, float] = field(default_factory=dict)  # of properties, as the course has them
+    weights: Mapping[str, float] = field(default_factory=dict)  # the course's weights of the properties
     known: misconceptions.Entries = field(default_factory=dict)  # the course's own misconceptions
     deadly: set[str] = field(default_factory=set)
-    _drawn: tuple[Any, list[Asked]] = (None, [])  # the last exercise's questions: a second attempt is asked the same
+    _drawn: tuple[Any, list[Asked]] = (None, [])  # the last exercise's questions, reused for a second attempt
 
     def grade(self, exercise: Exercise) -> Verdict:
-        """The verdict; a failure of the grader's own is `not_graded`, with its reason."""
+        """The verdict; where the grader itself fails, the verdict is `not_graded` with the reason."""
         seed = seed_for(self.key, self.submission, exercise) if self.seed is None else self.seed
         verdict = Verdict(
             exercise=exercise.id,
@@ -96,31 +96,31 @@ class Grader:
             if where == "cuda" and lack:
                 return replace(verdict, device=where, reason=f"{lack}; grade with --device cpu")
             return self._grade(exercise, replace(verdict, device=where), lack or CPU_ALONE * (where == "cpu"))
-        except Exception as error:  # ours, whatever it is: the student must not pay for it
+        except Exception as error:  # a fault of the grader: it must not cost the student points
             return replace(verdict, reason=f"the check failed, not the code: {type(error).__name__}: {error}")
 
     def _grade(self, exercise: Exercise, verdict: Verdict, lack: str) -> Verdict:
-        """`lack`: why nothing is asked on a card."""
+        """The verdict of the attempt that counts; `lack` says why nothing was run on a GPU."""
         return _judged(exercise, verdict, self._decisive(exercise, verdict), lack, self.weights)
 
     def examined(self, exercise: Exercise, seed: int) -> tuple[Verdict, Attempt]:
-        """The verdict with these inputs on the CPU, and all that the box showed; raises whatever fails."""
+        """The verdict for this seed on the CPU, and the whole attempt; passes on any exception of the grader."""
         verdict = Verdict(exercise=exercise.id, status="not_graded", score=0.0, max_score=exercise.points, seed=seed,
                           sandbox=self.backend.name, device="cpu")  # fmt: skip
         attempt = self._decisive(exercise, verdict)
         return _judged(exercise, verdict, attempt, CPU_ALONE, self.weights), attempt
 
     def _decisive(self, exercise: Exercise, verdict: Verdict) -> Attempt:
-        """The attempt that is judged: with the earlier answers, or with right ones in their place."""
+        """The attempt that counts: with the student's earlier answers, or with reference answers in their place."""
         checks = registry.check_function(exercise)()
         attempt = self._attempt(exercise, checks, verdict, [])
         before = self._earlier_answers(exercise)
         if attempt.passed or attempt.missing or not before:
             return attempt
         second = self._attempt(exercise, checks, verdict, before)
-        if second.passed:  # what is wrong belongs to an earlier exercise, and is paid for there
+        if second.passed:  # the mistake is in an earlier exercise, which loses the points
             return replace(second, cells=attempt.cells)
-        # its own mistake shows best without the earlier ones
+        # this answer's own mistake is clearest without the earlier exercises' mistakes
         return attempt if second.missing else second
 
     def _earlier_answers(self, exercise: Exercise) -> list[Exercise]:
@@ -128,16 +128,16 @@ class Grader:
         same = [other for other in registry.exercises() if other.unit == exercise.unit]
         order = [other.id for other in same]
         before = same[: order.index(exercise.id)] if exercise.id in order else []
-        # a notebook's earlier exercises, answered or deleted; a plain file holds one exercise only
+        # the earlier exercises of a notebook, answered or deleted; a plain file holds only one exercise
         return before if answered != {None} else []
 
     def _cells(self, exercise: Exercise) -> list[CellSource]:
-        """All cells up to the target's answer; without one, all of them."""
+        """All cells up to the answer to `exercise`, or every cell where it has no answer."""
         places = [n for n, source in enumerate(self.sources) if source.exercise == exercise.id]
         return self.sources[: places[-1] + 1] if places else self.sources
 
     def _attempt(self, exercise: Exercise, checks: Sequence, verdict: Verdict, override: list[Exercise]) -> Attempt:
-        """`verdict`: its seed and its device."""
+        """Run the cells and the checks in a new box; the seed and the device are those of `verdict`."""
         with SandboxClient(self.backend, self.limits) as student:
             if verdict.device != "cpu":
                 student.start_device(verdict.device)
@@ -151,7 +151,7 @@ class Grader:
                     text, names = injected_modules.source(override)
                     student.bind(text, [name for name in names if name not in exercise.symbols])
                 attempt.missing = self._undefined(student, exercise, attempt.cells)
-            except StudentError as error:  # what the cells left behind broke the conversation
+            except StudentError as error:  # something that the cells defined broke the protocol with the box
                 attempt.missing = f"after your cells: {error}"
             if not attempt.missing:
                 self._examine(attempt, student, exercise, checks, verdict)
@@ -169,24 +169,25 @@ class Grader:
             self._drawn = key, list(self._ask(checks, reference, f"{verdict.seed}/{exercise.id}"))
         attempt.findings = collect_answers(self._drawn[1], student)
         attempt.step = first_wrong_step(attempt.findings, student, reference)
-        # what is right but at an edge agrees as well: so no case is made so small that it becomes an edge
+        # answers that fail only at edges agree too, so that no case is shrunk until it becomes an edge case
         ways = ["right"] + ["edge"] * any(f.failed and f.check.property != "edges" for f in attempt.findings)
         right = [subject_of(path) for way in ways for path in answers(exercise, way)] if not attempt.passed else []
         attempt.findings = shrunk(attempt.findings, student, reference, right)
 
     def _ask(self, checks: Sequence, reference: Any, seed: str) -> Iterator[Asked]:
-        """The questions of these checks, and the reference's answers."""
+        """The questions of these checks, with the reference's answers."""
         return questions(checks, reference, seed)
 
     def _localize(self, attempt: Attempt, student: SandboxClient, exercise: Exercise, replaced: list[str]) -> None:
-        """Where a failed answer departs; asked last, so it can cost no mark. `replaced`: what is not the student's."""
+        """Find the line where a failed answer departs. It runs last, so that it can't affect the points.
+        `replaced`: the symbols that are not the student's."""
         if attempt.passed or not student.alive or len(_unwritten(exercise, attempt.findings)) == len(exercise.symbols):
             return
         cells = [(source.id, source.text) for source in self._cells(exercise) if not source.setup]
         attempt.departure = localize_fault(exercise, attempt.findings, student, cells, replaced)
 
     def _recognise(self, attempt: Attempt, student: SandboxClient, exercise: Exercise) -> None:
-        """The course's own misconception that a failed answer behaves like; asked last, so it can cost no mark."""
+        """Find the course's misconception that a failed answer behaves like. It runs last and can't change points."""
         entries = self.known.get(exercise.id, ())
         if attempt.passed or not student.alive or not entries:
             return
@@ -196,7 +197,7 @@ class Grader:
     def _without(
         self, cell: str, exercise: Exercise, checks: Sequence, verdict: Verdict, override: list, was: Attempt
     ) -> Attempt:
-        """Once more without the cell that ended the box, unless it is the answer itself or was left out already."""
+        """Try again without the cell that ended the box, unless that is the answer itself or was left out already."""
         own = {source.id for source in self.sources if source.exercise == exercise.id}
         self.deadly.add(cell)
         return was if cell in own else self._attempt(exercise, checks, verdict, override)
@@ -228,7 +229,7 @@ class Grader:
 
 
 def _located(text: str, outcome: CellOutcome) -> str:
-    """The error of a cell, with its line where it is one of syntax."""
+    """The error message of a cell, with the line number where it is a syntax error."""
     if outcome.timed_out:
         return "its cell did not finish in time"
     try:
@@ -253,7 +254,7 @@ def _judged(exercise: Exercise, verdict: Verdict, attempt: Attempt, lack: str, w
     if lack and any(answer.probe.case.tensors() for finding in attempt.findings for answer in finding.answers):
         checks += (CheckResult(name="on a CUDA device", status="not_run", message=lack, weight=0.0),)
     blind = next((f.check for f in attempt.findings if f.check.not_run and f.check.core), None)
-    if blind is not None:  # what decides was not seen
+    if blind is not None:  # the check that decides could not be run
         return replace(verdict, checks=checks, reason=f"{blind.name} {blind.not_run}")
     found, stopped = diagnose(exercise, attempt.findings) or attempt.recognised, _stopped(attempt.findings)
     unknown = None if attempt.passed or stopped or found else say(explain_unknown_mistake(exercise, attempt.findings))
@@ -274,13 +275,13 @@ def _judged(exercise: Exercise, verdict: Verdict, attempt: Attempt, lack: str, w
 
 
 def explain_unknown_mistake(exercise: Exercise, findings: Sequence[Finding]) -> str:
-    """What to say where no collected mistake fits: the kind of thing that is wrong, or that we know of none."""
+    """The message where no collected mistake fits: the kind of mistake, or that it is not known either."""
     said = kind(exercise, findings, reference_of(exercise))
     return f"{said} Which mistake leads there is not one of those that we know." if said else NOTHING_FITS
 
 
 def _unwritten(exercise: Exercise, findings: Sequence[Finding]) -> list[str]:
-    """The symbols that do nothing but raise NotImplementedError, as what was handed out does."""
+    """The symbols that only raise NotImplementedError, as the released stub does."""
     raises: dict[str, list[bool]] = {}
     for finding in findings:
         for answer in finding.answers if finding.check.name != PARAMETERS else ():
@@ -289,7 +290,7 @@ def _unwritten(exercise: Exercise, findings: Sequence[Finding]) -> list[str]:
 
 
 def _is_stub(actual: Any) -> bool:
-    """Whether it raised NotImplementedError, and not because torch cannot do something in some dtype."""
+    """Whether it raised NotImplementedError itself, rather than torch for an unsupported dtype."""
     if not isinstance(actual, RaisedError) or actual.what != "NotImplementedError":
         return False
     return not any(words in actual.message for words in ("not implemented for", "Could not run", "aten::"))
@@ -300,13 +301,13 @@ def _listed(symbols: Sequence[str]) -> str:
 
 
 def _not_seen(checks: Sequence[CheckResult]) -> str:
-    """What a passed exercise was not asked."""
+    """Which checks of a passed exercise were not run, as text."""
     left = [f"{check.name} was not run ({check.message})" for check in checks if check.status == "not_run"]
     return f"passed, but {'; '.join(left)}" if left else ""
 
 
 def _results(exercise: Exercise, findings: Sequence[Finding], weights: Mapping[str, float]) -> tuple[CheckResult, ...]:
-    """What each check found, with its share of the points; all of them are lost where ordinary values are wrong."""
+    """What each check found, with its share of the points. An answer whose ordinary values are wrong earns none."""
     counted = [finding for finding in findings if finding.check.graded and not finding.check.not_run]
     parts = points.shares([(f.check.property, f.check.weight) for f in counted], exercise.points, weights)
     worth = dict(zip(map(id, counted), parts, strict=True))
@@ -336,7 +337,7 @@ def _result(exercise: Exercise, finding: Finding, worth: float, wrong: bool) -> 
 
 
 def _stopped(findings: Sequence[Finding]) -> str:
-    """Why the box ended before its time, if it did."""
+    """Why the box ended early, or an empty text where it did not."""
     for finding in findings:
         for answer in finding.answers:
             if getattr(answer.actual, "kind", None) in ("timeout", "memory", "crash"):
@@ -345,14 +346,14 @@ def _stopped(findings: Sequence[Finding]) -> str:
 
 
 def seed_for(key: bytes | None, submission: str, exercise: Exercise) -> int:
-    """Unpredictable without the key, the same at every regrade."""
+    """The seed of the inputs: unpredictable without the course key, and the same at every regrade."""
     digest = hmac.new(key or PUBLIC_KEY, f"{submission}\0{exercise.id}".encode(), hashlib.sha256).digest()
     return int.from_bytes(digest[:6], "big")
 
 
 def attempt_of(student: str, sources: Sequence[CellSource]) -> str:
-    """A name for what was handed in: the same at every regrade, another one for other code. So the seed that a feedback
-    shows draws nothing that the next hand-in meets."""
+    """An identifier of the submitted code: the same at every regrade, and another one for other code. So the seed that
+    is shown in the feedback does not reveal the inputs of the student's next submission."""
     code = "\0".join(source.text for source in sources)
     return f"{student}\0{hashlib.sha256(code.encode('utf-8', 'replace')).hexdigest()}"
 
@@ -377,10 +378,10 @@ def grade_notebook(
     weights: Mapping[str, float] | None = None,
     known: misconceptions.Entries | None = None,
 ) -> list[Verdict]:
-    """Grade these exercises of a notebook (a dict in nbformat 4). `progress` gets each verdict as it is there.
+    """Grade these exercises of a notebook (a dict in nbformat 4). `progress` is called with each verdict at once.
 
-    `weights`: of properties, as `autograder.points.read` gives them; `known`: the course's own misconceptions, as
-    `autograder.misconceptions.read` does.
+    `weights`: the properties' weights, from `autograder.points.read`; `known`: the course's own misconceptions, from
+    `autograder.misconceptions.read`.
     """
     sources = sources_of(nb)
     attempt = attempt_of(student, sources)
@@ -394,7 +395,7 @@ def grade_notebook(
 
 
 def sources_of(nb: Any) -> list[CellSource]:
-    """The cells that run in the box: set-up, answers, and what the student added; never demos or checks."""
+    """The cells that run in the box: set-up, answers, and cells that the student added; never demos or checks."""
     sources = []
     for place, cell in enumerate(nb["cells"]):
         ours = cell.get("metadata", {}).get("tfkit") or {}
