@@ -55,7 +55,7 @@ class BoxedExecute(NbGraderPreprocessor):
     ).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        """Grade every check cell of a rebuilt notebook. A failure of the grader gives `not_graded`, not an exception."""
+        """Grade every check cell of a rebuilt notebook. The grader's own failure gives `not_graded`, no exception."""
         where = resources["nbgrader"]
         name_answers(nb)
         wanted = wanted_exercises(nb)
@@ -84,7 +84,7 @@ class BoxedExecute(NbGraderPreprocessor):
             return []
         name = f"{where['student']} · {where['assignment']}"
         try:
-            return import_item(self.engine)(  # late: only this needs torch
+            return import_item(self.engine)(  # imported late: it needs torch, other commands do not
                 nb,
                 exercises,
                 backend=self._backend(),
