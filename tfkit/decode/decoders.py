@@ -311,17 +311,17 @@ class LeftPaddedCache(StaticCache):
     """A static cache that masks the padding of the prompts itself: the model needs no mask."""
 
     def __init__(self, room: int, real: Tensor) -> None:
-        super().__init__(room)  # type: ignore[no-untyped-call]
+        super().__init__(room)
         self.real = real  # bool [B,room]
 
     def written_mask(self, new: int, device: torch.device | None = None) -> Tensor:
         """bool [B,1,new,room]: a mask for each prompt, as their padding differs"""
-        mask: Tensor = super().written_mask(new, device)  # type: ignore[no-untyped-call]
+        mask = super().written_mask(new, device)
         return mask & self.real[:, None, None]
 
     def reorder(self, index: Tensor) -> None:
         """The masks of the prompts follow their rows."""
-        super().reorder(index)  # type: ignore[no-untyped-call]
+        super().reorder(index)
         self.real = self.real[index]
 
 

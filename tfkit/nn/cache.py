@@ -178,8 +178,9 @@ class StaticCache(Cache):
         visible = self.written_mask(new, device)
         if mask is not None:  # it ends where the text does
             room = (0, self.max_length - mask.size(-1))
-            both = lambda: self.written & nn.functional.pad(mask, room)
-            visible = once_per_mask(visible, "and padding", both, beside=mask)
+            written = visible
+            both = lambda: written & nn.functional.pad(mask, room)
+            visible = once_per_mask(written, "and padding", both, beside=mask)
         return visible, False
 
     def crop(self, length: int) -> Any:
