@@ -1,4 +1,4 @@
-"""Finding passages by their vectors, for DPR and RAG."""
+"""Dense retrieval: finding passages by their vectors, for DPR and RAG."""
 
 from .answers import answers
 from .dense import DenseIndex

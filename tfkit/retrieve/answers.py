@@ -1,4 +1,4 @@
-"""Answers of RAG-sequence: the best of what the passages suggest, judged by all of them (Lewis et al. 2020, 2.5)."""
+"""Answers of RAG-sequence: hypotheses from each passage, scored with all passages (Lewis et al. 2020, 2.5)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def answers(
     returns: int = 1,
     **how: Any,
 ) -> Tensor:
-    """A beam for each passage; then every hypothesis is scored with all passages of its question ("thorough decoding").
+    """One beam per passage; every hypothesis is then scored with all passages of its question ("thorough decoding").
 
-    model: RAG with head "rag_sequence" and a retriever; input_ids, attention_mask [B,S]: questions; strategy: Beam(4)
-    unless given; returns: how many answers, best first; how: of `generate` -> ids [B·returns,T], padded.
-    Raises ValueError where there are fewer different hypotheses than `returns`.
+    model: RAG with head "rag_sequence" and a retriever; input_ids, attention_mask [B,S]: questions; strategy: default
+    Beam(4); returns: how many answers, best first; how: further arguments of `generate` -> ids [B·returns,T], padded.
+    Raises ValueError if there are fewer distinct hypotheses than `returns`.
     """
     strategy = strategy or Beam(4)
     with evaluating(model):
@@ -37,7 +37,8 @@ def answers(
 
 
 def chosen(model: Any, tried: Tensor, seen: Any, returns: int) -> Tensor:
-    """tried [N,T], the hypotheses of one question; seen: what the generator made of its passages -> the best of them"""
+    """tried [N,T], the hypotheses for one question; seen: the generator's inputs from its passages -> the best of
+    them"""
     if model.config.do_deduplication:
         tried = tried.unique(dim=0)
     if len(tried) < returns:

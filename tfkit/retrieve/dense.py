@@ -1,4 +1,4 @@
-"""An index of dense vectors: the rows with the largest inner products, exactly."""
+"""An index of dense vectors: exact search for the rows with the largest inner products."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import torch
 class DenseIndex:
     """`vectors` [N,E], one per passage, searched by inner product.
 
-    backend: "torch", where the vectors are; "faiss", its exact index (`IndexFlatIP`), if the package is installed; or a
-    faiss index of your own, approximate perhaps, that was filled with the same vectors. chunk: how many passages torch
-    scores at once, so that memory is Q × chunk and not Q × N. Raises ValueError, or ImportError where faiss is missing.
+    backend: "torch", on the device of the vectors; "faiss", its exact index (`IndexFlatIP`), if the package is
+    installed; or a faiss index of your own, possibly an approximate one, that holds the same vectors. chunk: how many
+    passages torch scores at once, which limits memory to Q × chunk instead of Q × N. Raises ValueError, or ImportError
+    if faiss is missing.
     """
 
     def __init__(self, vectors: torch.Tensor, backend: Any = "torch", chunk: int = 65536) -> None:
@@ -24,7 +25,7 @@ class DenseIndex:
         self.faiss = None if backend == "torch" else self.flat() if backend == "faiss" else backend
 
     def flat(self) -> Any:
-        """The same vectors in faiss. Raises ModuleNotFoundError where faiss is not installed."""
+        """The same vectors in a faiss index. Raises ModuleNotFoundError if faiss is not installed."""
         import faiss
 
         index = faiss.IndexFlatIP(self.vectors.size(1))
@@ -36,9 +37,9 @@ class DenseIndex:
 
     @torch.no_grad()
     def search(self, queries: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """queries [Q,E] -> (scores [Q,k], rows int64 [Q,k]), best first; which of equal ones is not said.
+        """queries [Q,E] -> (scores [Q,k], rows int64 [Q,k]), best first; the order of equal scores is undefined.
 
-        Raises ValueError for queries of another width, or a k that there are not enough passages for.
+        Raises ValueError for queries of another width, or a k larger than the number of passages.
         """
         if queries.dim() != 2 or queries.size(1) != self.vectors.size(1):
             raise ValueError(
@@ -52,7 +53,7 @@ class DenseIndex:
         return torch.from_numpy(scores).to(queries), torch.from_numpy(rows).to(queries.device)
 
     def exact(self, queries: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """The best so far against the next chunk's, until all have been seen."""
+        """Merges the best rows so far with the next chunk's, until all chunks have been searched."""
         scores = queries.new_empty(len(queries), 0)
         rows = torch.empty(len(queries), 0, dtype=torch.int64, device=queries.device)
         for start in range(0, len(self), self.chunk):
@@ -64,5 +65,5 @@ class DenseIndex:
         return scores, rows
 
     def take(self, rows: torch.Tensor) -> torch.Tensor:
-        """rows int64 [...] -> their vectors [...,E]"""
+        """rows int64 [...] -> the vectors of these rows [...,E]"""
         return self.vectors[rows.to(self.vectors.device)]

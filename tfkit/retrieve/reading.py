@@ -1,6 +1,6 @@
-"""From a question to a span of a passage: find, then read (Karpukhin et al. 2020, arXiv:2004.04906, 6.1).
+"""From a question to a span of a passage: retrieve, then read (Karpukhin et al. 2020, arXiv:2004.04906, 6.1).
 
-The passage is chosen by the reader, which has seen question and passage together, and not by the score that found it.
+The passage is chosen by the reader, which sees question and passage together, and not by the retrieval score.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .dense import DenseIndex
 @dataclass(frozen=True)
 class AnswerSpan:
     """ids: the span's tokens; passage: its row in the index; start, end: the span in that passage, `end` included;
-    relevance: the reader's score of the passage; score: of the span in it, start and end added."""
+    relevance: the reader's score of the passage; score: of the span in it, the sum of its start and end scores."""
 
     ids: list[int]
     passage: int
@@ -31,7 +31,7 @@ class AnswerSpan:
 
 
 def best_spans(start: Tensor, end: Tensor, count: int = 1, max_length: int = 10) -> list[tuple[int, int, float]]:
-    """The spans with the largest start + end score, best first, of at most `max_length` tokens, none within another.
+    """The spans with the largest start + end score, best first, at most `max_length` tokens long, without nested spans.
 
     start, end: scores [L] -> up to `count` of (first, last, score), `last` included
     """
@@ -51,9 +51,9 @@ def best_spans(start: Tensor, end: Tensor, count: int = 1, max_length: int = 10)
 class RetrieveThenRead:
     """DPR's pipeline: the question encoder, an index of the passages, the reader.
 
-    question_encoder, reader: DPR models (heads "question_encoder", "reader"), or models that answer as those do; index:
-    the passages' vectors from the context encoder; passages: their ids, one list per row of the index; titles: the
-    same, or None; start_id, sep_id: BERT's [CLS] and [SEP]. Raises ValueError where passages, titles and index differ
+    question_encoder, reader: DPR models (heads "question_encoder", "reader"), or models with the same outputs; index:
+    the passages' vectors from the context encoder; passages: their ids, one list per row of the index; titles:
+    likewise, or None; start_id, sep_id: BERT's [CLS] and [SEP]. Raises ValueError if passages, titles and index differ
     in number.
     """
 
@@ -78,8 +78,8 @@ class RetrieveThenRead:
 
     @torch.no_grad()
     def __call__(self, question: list[int], k: int = 5, answers: int = 1, max_length: int = 10) -> list[AnswerSpan]:
-        """question: its ids, without [CLS] and [SEP] -> the best `answers` spans, those of the most relevant of the `k`
-        passages first. Raises ValueError as the index does."""
+        """question: its ids, without [CLS] and [SEP] -> the best `answers` spans, ordered by the relevance of their
+        passages, which are the best `k`. Raises ValueError as the index does."""
         with evaluating(self.question_encoder), evaluating(self.reader):
             asked = torch.tensor([[self.start_id, *question, self.sep_id]])
             _, rows = self.index.search(self.question_encoder(asked).pooler_output, k)
@@ -91,8 +91,8 @@ class RetrieveThenRead:
         return list(islice(spans, answers))
 
     def join(self, question: list[int], rows: list[int]) -> tuple[Tensor, Tensor, list[int]]:
-        """[CLS] question [SEP] title [SEP] passage, a row for each passage, padded on the right -> ids and mask [N,L],
-        and where each passage begins."""
+        """[CLS] question [SEP] title [SEP] passage, one row per passage, padded on the right -> ids and mask [N,L], and
+        the offset of each passage."""
         heads = [[self.start_id, *question, self.sep_id] for _ in rows]
         if self.titles is not None:
             heads = [[*head, *self.titles[row], self.sep_id] for head, row in zip(heads, rows, strict=True)]
@@ -103,7 +103,7 @@ class RetrieveThenRead:
         return ids, mask, [len(head) for head in heads]
 
     def spans(self, read: Any, n: int, row: int, begin: int, count: int, max_length: int) -> list[AnswerSpan]:
-        """The best spans of the n-th passage that was read, which is `row` in the index and begins at `begin`."""
+        """The best spans of the n-th retrieved passage, which is `row` of the index and begins at offset `begin`."""
         passage = self.passages[row]
         start, end = (logits[n, begin : begin + len(passage)] for logits in (read.start_logits, read.end_logits))
         relevance = read.relevance_logits[n].item()

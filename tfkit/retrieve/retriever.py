@@ -1,4 +1,4 @@
-"""From a question's vector to what a generator reads: the passages found, each with the question behind it."""
+"""From the vector of a question to the generator's inputs: each retrieved passage, followed by the question."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from .dense import DenseIndex
 
 
 class RetrievedDocuments(NamedTuple):
-    """Of B questions, D passages each: ids int64 [B,D,L], padded on the right; mask bool [B,D,L]; their vectors
-    [B,D,E] and rows int64 [B,D] in the index."""
+    """For B questions with D passages each: ids int64 [B,D,L], padded on the right; mask bool [B,D,L]; the passages'
+    vectors [B,D,E] and their rows int64 [B,D] in the index."""
 
     ids: torch.Tensor
     mask: torch.Tensor
@@ -23,10 +23,10 @@ class RetrievedDocuments(NamedTuple):
 class Retriever:
     """An index and its passages.
 
-    passages: one per row of the index, of any kind; join(passage, question): what the generator reads of them, a list
-    of ids (question: the ids that the question encoder read, without padding). Where passages are lists of ids in the
-    same vocabulary, none is needed: passage, then question. max_length: of what is joined. Raises ValueError where the
-    index and the passages differ in number.
+    passages: one per row of the index, of any type; join(passage, question): the ids of the generator's input
+    (question: the ids that the question encoder read, without padding). It may be omitted if passages are lists of ids
+    in the same vocabulary: the default is passage, then question. max_length: of the joined ids. Raises ValueError if
+    the index and the passages differ in number.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Retriever:
     def __call__(
         self, vectors: torch.Tensor, ids: torch.Tensor, mask: torch.Tensor | None, n_docs: int
     ) -> RetrievedDocuments:
-        """vectors [B,E] of the questions; their ids [B,S] and mask bool [B,S] or None -> what was found"""
+        """vectors [B,E] of the questions; their ids [B,S] and mask bool [B,S] or None -> the retrieved documents"""
         _, rows = self.index.search(vectors.detach(), n_docs)  # [B,D]
         questions = [row[real].tolist() for row, real in zip(ids, ids == ids if mask is None else mask, strict=True)]
         texts = [
