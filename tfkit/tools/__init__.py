@@ -1,1 +1,1 @@
-"""Reading aids for people at a terminal."""
+"""Command line tools for reading, comparing and measuring models."""

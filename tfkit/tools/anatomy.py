@@ -1,6 +1,6 @@
-"""A model's tree of parts, with shapes and counts: under our names, and under those that its published files have.
+"""The tree of a model's modules, with shapes and parameter counts: under our names, or under those of published files.
 
-`tfkit anatomy NAME` prints the first, `tfkit anatomy NAME --names hf` the second.
+`tfkit anatomy NAME` prints our names, `tfkit anatomy NAME --names hf` the published ones.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..namemap import map_of
 
 
 class Row(NamedTuple):
-    """One line of the tree: name, indented; how many parameters; class (empty where only names are known); shapes."""
+    """One line of the tree: indented name; number of parameters; class (empty if only names are known); shapes."""
 
     name: str
     parameters: int
@@ -23,7 +23,7 @@ class Row(NamedTuple):
 
 
 def parts(name: str, module: Any, depth: int, indent: str = "") -> Iterator[Row]:
-    """A module and what is in it, a row each. Neighbours that are alike are one."""
+    """One row for a module and each module inside it. Neighbours that are alike share a row."""
     count = sum(p.numel() for p in module.parameters())
     shapes = "  ".join(f"{n}{list(p.shape)}" for n, p in module.named_parameters(recurse=False))
     yield Row(indent + name, count, type(module).__name__, shapes)
@@ -34,8 +34,9 @@ def parts(name: str, module: Any, depth: int, indent: str = "") -> Iterator[Row]
 
 
 def published_tensors(model: Any, architecture: Any) -> dict[str, list[int]]:
-    """The tensors that a published file of this model has: name -> shape, in the order of our modules; what is stored
-    twice is counted twice. Raises ValueError for an architecture that nobody published under names of its own.
+    """The tensors in a published file of this model: name -> shape, in the order of our modules; tensors that are
+    stored twice are counted twice. Raises ValueError for an architecture that was never published with tensor names of
+    its own.
     """
     if not hasattr(architecture, "HF"):
         raise ValueError(f"{type(model).__name__} has no published names: leave out --names hf")
@@ -45,7 +46,7 @@ def published_tensors(model: Any, architecture: Any) -> dict[str, list[int]]:
 
 
 def published_parts(name: str, tensors: dict[str, list[int]], depth: int, indent: str = "") -> Iterator[Row]:
-    """The same tree as their files' names have it: a stem up to each dot is a module. A file names no classes."""
+    """The same tree from the tensor names of a file: every prefix up to a dot is a module. A file names no classes."""
     own = {key: shape for key, shape in tensors.items() if "." not in key}
     shapes = "  ".join(f"{key}{shape}" for key, shape in own.items())
     yield Row(indent + name, sum(prod(shape) for shape in tensors.values()), "", shapes)

@@ -1,8 +1,8 @@
-"""`python -m tfkit.tools.bench`: each architecture against transformers, equal weights, one process, taking turns.
+"""`python -m tfkit.tools.bench`: each architecture against transformers, with equal weights, in turns in one process.
 
-Absolute times say more of the machine than of the code; so what is reported is ratios, theirs over ours (above 1: ours
-is faster), from the best of turns A B A B. Beside them stands how far ours is from the floor: the matrix products of
-that very forward pass, timed alone.
+Absolute times depend on the machine more than on the code, so the report gives ratios: the time of transformers over
+ours (above 1: ours is faster), from the best of alternating runs. Beside them stands the ratio of our time to a lower
+bound: the matrix products of the same forward pass, timed alone.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ NEW_TOKENS = 32
 
 @dataclass
 class BenchmarkResult:
-    """Ratios of one architecture at one length; None where it does not apply."""
+    """Ratios for one architecture at one length; None if a measure does not apply."""
 
     name: str
     length: int
     ratios: dict[str, float | None] = field(default_factory=dict)
-    floor: float = 0.0  # ours over the matrix products alone
+    floor: float = 0.0  # our time over that of the matrix products alone
 
 
 def pair(row: BenchmarkRow, directory: str, device: str) -> tuple[Any, Any]:
-    """Their model and ours, with the same weights."""
+    """The model of transformers and ours, with the same weights."""
     import transformers
 
     transformers.logging.set_verbosity_error()
@@ -53,7 +53,7 @@ def pair(row: BenchmarkRow, directory: str, device: str) -> tuple[Any, Any]:
     torch.manual_seed(0)
     config = getattr(transformers, row.config)(**row.fields)
     theirs = getattr(transformers, row.model)(config).eval()
-    theirs.config.use_cache = False  # as in training: ours keeps none unless given one; generating asks for it
+    theirs.config.use_cache = False  # as in training: our models keep no cache unless given one; generation turns it on
     theirs.save_pretrained(directory)
     return theirs.to(device), tfkit.from_pretrained(directory).eval().to(device)
 
@@ -61,10 +61,10 @@ def pair(row: BenchmarkRow, directory: str, device: str) -> tuple[Any, Any]:
 def best_times(
     one: Callable[[], Any], other: Callable[[], Any], turns: int, seconds: float = 1.0
 ) -> tuple[float, float]:
-    """Seconds of each at its best, taken in turn after one warm-up each: `turns` at least, and for `seconds` in all.
+    """The best time of each in seconds, in turns after one warm-up each: at least `turns` turns, and `seconds` in all.
 
-    Whatever else a machine does makes a run longer, never shorter, so the best says most of the code. On a CPU these
-    are the seconds that this process had it, not those that it waited for its turn.
+    Other work on the machine only makes a run longer, so the best time says most about the code. On a CPU the time is
+    the CPU time of this process, without waiting.
     """
     clock = time.perf_counter if torch.cuda.is_available() else time.process_time
     times: tuple[list[float], list[float]] = ([], [])
@@ -85,12 +85,12 @@ def _wait() -> None:
 
 
 def measure(row: BenchmarkRow, device: str, turns: int, compiled: bool = False) -> Iterator[BenchmarkResult]:
-    """One result per length; compiled: both models by torch.compile, which then generate nothing. Raises ValueError
-    where the two do not agree: then a ratio would mean nothing."""
+    """One result per length; compiled: both models under torch.compile, without generation. Raises ValueError if the
+    two models disagree, as a ratio would then mean nothing."""
     with tempfile.TemporaryDirectory() as directory:
         theirs, ours = pair(row, directory, device)
     every = {length: _inputs(row, length, device) for length in row.lengths}
-    for inputs in every.values():  # before any training: steps of AdamW blow up what rounding leaves
+    for inputs in every.values():  # before training, because AdamW steps amplify rounding differences
         _agree(row, theirs, ours, inputs)
     if compiled:
         theirs.compile()
@@ -128,7 +128,7 @@ def _inputs(row: BenchmarkRow, length: int, device: str) -> dict[str, torch.Tens
 
 
 def _agree(row: BenchmarkRow, theirs: Any, ours: Any, inputs: dict) -> float:
-    """The largest difference between their logits and ours. Raises ValueError where it is above 1e-3."""
+    """The largest difference between the logits of both models. Raises ValueError if it is above 1e-3."""
     with torch.no_grad():
         gap = (theirs(**inputs).logits - ours(**inputs).logits).abs().max().item()
     if gap > 1e-3:
@@ -145,7 +145,7 @@ def _forward(model: Any, inputs: dict) -> Callable[[], torch.Tensor]:
 
 
 def _memory(model: Any, inputs: dict, device: str) -> int:
-    """The most bytes that one training step keeps beside the weights."""
+    """The peak memory of one training step in bytes, without the weights."""
 
     def step() -> None:
         model.train()
@@ -189,7 +189,7 @@ def _generating(row: BenchmarkRow, theirs: Any, ours: Any, inputs: dict, beams: 
     def other() -> Any:
         return tfkit.generate(ours, **given, strategy=strategy, end_id=-1, max_new_tokens=NEW_TOKENS)
 
-    # Whisper's own `generate` is for long recordings; the plain loop is what there is for all
+    # Whisper's own `generate` is for long recordings; all models share the plain generation loop
     return lambda: GenerationMixin.generate(theirs, **given, num_beams=beams, **how), other
 
 
@@ -214,7 +214,7 @@ class _Products(TorchDispatchMode):
 
 
 def floor(run: Callable[[], Any], turns: int) -> float:
-    """Seconds that the matrix products of `run` take alone, at the same shapes."""
+    """The time in seconds of the matrix products of `run` alone, at the same shapes."""
     with _Products() as products:
         device = run().device
     total = 0.0
@@ -226,7 +226,7 @@ def floor(run: Callable[[], Any], turns: int) -> float:
 
 
 class _Written(TorchDispatchMode):
-    """Adds up the bytes of what each operation leaves, views aside."""
+    """Adds up the bytes of the results of all operations, except views."""
 
     bytes = 0
 
@@ -241,8 +241,8 @@ class _Written(TorchDispatchMode):
 
 
 def bytes_written(run: Callable[[], Any]) -> int:
-    """Bytes that the operations of `run` write: what a machine's other work cannot change."""
-    run()  # what a first call alone makes: the optimizer's state
+    """Bytes that the operations of `run` write: unlike a time, it does not depend on the machine's other work."""
+    run()  # allocates what only the first call makes, such as the optimizer's state
     with _Written() as seen:
         run()
     return seen.bytes
@@ -252,7 +252,7 @@ COLUMNS = ("forward", "training step", "written", "memory", "greedy", "beam 4")
 
 
 def table(results: list[BenchmarkResult]) -> str:
-    """The results as Markdown."""
+    """The results as a Markdown table."""
     head = ["", "tokens", *COLUMNS, "ours over its matrix products"]
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for result in results:
@@ -262,7 +262,7 @@ def table(results: list[BenchmarkResult]) -> str:
 
 
 def page(results: list[BenchmarkResult], device: str) -> str:
-    """docs/benchmarks.md."""
+    """The text of docs/benchmarks.md."""
     import transformers
 
     cpu = f"{torch.get_num_threads()} threads, {platform.machine()} CPU"
@@ -300,7 +300,7 @@ included, each side in processes of its own, at its best of three. Above 1: ours
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command; 1 where the two sides do not agree."""
+    """The command; returns 1 if the two sides disagree."""
     parser = argparse.ArgumentParser(prog="python -m tfkit.tools.bench", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("names", nargs="*", help="architectures; all that have a row unless given")
     parser.add_argument("--turns", type=int, default=7)
@@ -337,14 +337,14 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def keep(file: Path, results: list[BenchmarkResult]) -> None:
-    """Adds an architecture's results, one a line: an interrupted run goes on from there."""
+    """Appends the results of an architecture, one per line, so that an interrupted run can be resumed."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a", encoding="utf-8") as stream:
         stream.write("".join(json.dumps(asdict(result)) + "\n" for result in results))
 
 
 def saved_results(file: Path) -> list[BenchmarkResult]:
-    """What is there so far."""
+    """The results that have been saved so far."""
     return [BenchmarkResult(**json.loads(line)) for line in file.read_text().splitlines()] if file.exists() else []
 
 

@@ -1,8 +1,8 @@
-"""What making batches costs: our objectives against transformers' collators, from the same ids, in one process.
+"""The cost of making batches: our objectives against transformers' collators, on the same ids, in one process.
 
-transformers ships collators for masked and permutation language models; its span corruption and its BART noise are
-example scripts outside the package, so those are set against its masked LM, as a yardstick for how many tokens a
-second a loader can give.
+transformers has collators for masked and permutation language models; its span corruption and its BART noising are
+example scripts outside the package, so ours are compared with its masked LM collator, as a yardstick for how many
+tokens a second a data loader can deliver.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROWS, LENGTH, SENTINELS = 64, 128, 32
 
 
 def table(best_times: Callable[..., tuple[float, float]], turns: int) -> str:
-    """Ratios as Markdown: theirs over ours, and our tokens a second."""
+    """A Markdown table of ratios, the time of transformers over ours, with our tokens per second."""
     lines = ["| collator | theirs | theirs over ours | our tokens a second |", "|---|---|---|---|"]
     words, rows = vocabulary_and_rows()
     theirs = collators(words)
@@ -39,7 +39,7 @@ def table(best_times: Callable[..., tuple[float, float]], turns: int) -> str:
 
 
 def vocabulary_and_rows() -> tuple[Tokenizer, list[list[int]]]:
-    """Python's own help texts, as full rows of ids."""
+    """A tokenizer and full rows of ids, from the help texts of Python."""
     text = "\n".join(pydoc_data.topics.topics.values())
     extra = [f"<extra_{i}>" for i in reversed(range(SENTINELS))]
     words = vocabulary.train("byte_bpe", text.splitlines(), 2000, extra)
@@ -51,7 +51,7 @@ def vocabulary_and_rows() -> tuple[Tokenizer, list[list[int]]]:
 
 
 def objectives(words: Tokenizer) -> dict[str, Objective]:
-    """Ours, by the name of the row."""
+    """Our objectives, by the name of their row."""
     mask, end, fill = words.mask_id or 0, words.end_id or 0, words.pad_id or 0
     return {
         "masked LM": MaskedLM(mask, len(words)),
@@ -68,7 +68,7 @@ def ours(objective: Objective, rows: list[list[int]], words: Tokenizer) -> dict[
 
 
 def collators(words: Tokenizer) -> dict[str, Any]:
-    """transformers', by the name of the row of ours that does the same."""
+    """The collators of transformers, by the name of our row that does the same."""
     import transformers
 
     theirs = transformers.PreTrainedTokenizerFast(
@@ -81,5 +81,5 @@ def collators(words: Tokenizer) -> dict[str, Any]:
 
 
 def features(rows: list[list[int]]) -> list[dict[str, list[int]]]:
-    """Rows as their collators want them: a dictionary each."""
+    """Rows in the form that these collators take: one dictionary each."""
     return [{"input_ids": list(row), "special_tokens_mask": [0] * len(row)} for row in rows]

@@ -1,7 +1,7 @@
-"""What loading costs: our from_pretrained against transformers', each in a process of its own.
+"""The cost of loading: our from_pretrained against transformers', each in its own process.
 
-Weights are random, as transformers saves them. Measured are the CPU seconds and the peak memory of the whole process,
-imports and a forward pass over eight tokens included: that is what somebody waits for.
+The weights are random, saved by transformers. The CPU seconds and the peak memory are those of the whole process,
+including imports and a forward pass over eight tokens, because that is what a user waits for.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ XL = {"n_embd": 1600, "n_layer": 48, "n_head": 25}
 
 @dataclass(frozen=True)
 class LoadingRow:
-    """A published size: how it is saved (dtype, shards of at most so much) and what dtype is asked for."""
+    """A published size: how it is saved (dtype, largest shard) and the dtype that is loaded."""
 
     name: str
     config: str
@@ -55,7 +55,7 @@ ROWS = [
 
 
 def save(row: LoadingRow, directory: str) -> None:
-    """Writes the row's model with random weights, as transformers does."""
+    """Writes the row's model with random weights, using transformers."""
     import torch
     import transformers
 
@@ -65,7 +65,8 @@ def save(row: LoadingRow, directory: str) -> None:
 
 
 def load(side: str, row: LoadingRow, directory: str) -> tuple[float, int]:
-    """CPU seconds and peak memory (KB) of a process that loads. Raises ValueError with its last line where it fails."""
+    """CPU seconds and peak memory (KB) of a loading process. Raises ValueError with its last output line if it
+    fails."""
     command = [sys.executable, "-c", CHILD, side, directory, row.model, row.asked]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
@@ -75,7 +76,8 @@ def load(side: str, row: LoadingRow, directory: str) -> tuple[float, int]:
 
 
 def table(rows: list[LoadingRow], turns: int = 3) -> str:
-    """Markdown: seconds and megabytes of both sides, taking turns, each at its best, and theirs over ours."""
+    """A Markdown table: the best seconds and megabytes of both sides over alternating runs, and the ratio theirs /
+    ours."""
     lines = ["| checkpoint | CPU seconds, ours | theirs | over ours | peak MB, ours | theirs | over ours |"]
     lines.append("|---|---:|---:|---:|---:|---:|---:|")
     for row in rows:

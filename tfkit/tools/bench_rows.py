@@ -1,4 +1,4 @@
-"""What the benchmark measures: per architecture the published classes and a size small enough for a desk."""
+"""The rows of the benchmark: for each architecture the published classes and a size that a desktop can run."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ BART = {
 
 @dataclass(frozen=True)
 class BenchmarkRow:
-    """One architecture: the published classes, and a size small enough for a desk."""
+    """One architecture: the published classes, and a size that a desktop can run."""
 
     name: str
     config: str
     model: str
     fields: dict[str, Any]
     generates: bool = False
-    reads: str = "ids"  # or "pixels", or "sound" beside the ids that it writes
+    reads: str = "ids"  # or "pixels", or "sound" in addition to target ids
     lengths: tuple[int, ...] = (256, 1024)
-    sequences: int = 4  # of up to 1,024 tokens; of longer ones there is 1
+    sequences: int = 4  # for up to 1,024 tokens; longer rows use 1 sequence
 
 
 T5 = {
@@ -46,7 +46,7 @@ VIT = {name: value for name, value in BERT.items() if name not in ("vocab_size",
 SIDES = {name: value for name, value in BART.items() if name != "max_position_embeddings"}
 OPT = {name: value for name, value in PLAIN_DECODER.items() if name != "intermediate_size"}
 OPT |= {"ffn_dim": 4 * D, "word_embed_proj_dim": D}
-LLAMA = {**PLAIN_DECODER, "num_key_value_heads": 2}  # heads share keys and values by four
+LLAMA = {**PLAIN_DECODER, "num_key_value_heads": 2}  # four query heads share each head of keys and values
 GEMMA = {**LLAMA, "head_dim": D // HEADS, "query_pre_attn_scalar": D // HEADS, "sliding_window": 128}
 EXPERTS = {**LLAMA, "num_local_experts": 8, "num_experts_per_tok": 2, "intermediate_size": D}
 
@@ -95,7 +95,7 @@ ROWS = [
         generates=True),
     BenchmarkRow("pegasus", "PegasusConfig", "PegasusForConditionalGeneration", BART, generates=True),
     BenchmarkRow("m2m_100", "M2M100Config", "M2M100ForConditionalGeneration",
-     # layers left out by chance cannot be compared
+     # layers dropped at random could not be compared
         {**BART, "encoder_layerdrop": 0.0, "decoder_layerdrop": 0.0}, generates=True),
     BenchmarkRow("prophetnet", "ProphetNetConfig", "ProphetNetForConditionalGeneration",
         {"hidden_size": D, "num_encoder_layers": LAYERS, "num_decoder_layers": LAYERS, "encoder_ffn_dim": 4 * D,

@@ -55,18 +55,18 @@ def family() -> None:
 
 
 def label(name: str, doc: str) -> Text:
-    """A line of the tree: a name and the first of its differences, cut where the terminal ends."""
+    """A line of the tree: a name and its first difference, cut at the width of the terminal."""
     text = Text(name, style="bold", no_wrap=True, overflow="ellipsis")
     return text.append("  " + differs(doc), style="not bold dim")
 
 
 def parent(doc: str) -> str:
-    """The first word after a docstring's `Parent`; "none" where it says nothing."""
+    """The first word after `Parent` in a docstring, or "none"."""
     return (docstring_field(doc, "Parent").split() or ["none"])[0].rstrip(":,")
 
 
 def differs(doc: str) -> str:
-    """The first of what a docstring's `Differs` names."""
+    """The first difference that a docstring lists after `Differs`."""
     said = "none" if docstring_field(doc, "Differs") == "none" else section(doc, "Differs")
     return re.split(r"(?<!et al)\. ", said.partition(";")[0])[0].rstrip(".")
 
@@ -130,7 +130,7 @@ def read(
     if not pager:
         out.print(coloured)
         return
-    os.environ.setdefault("LESS", "FRX")  # as git does: colours, and no waiting where all fits on one screen
+    os.environ.setdefault("LESS", "FRX")  # as git does: colours, and no pager if everything fits on one screen
     with out.pager(styles=True):
         out.print(coloured)
 
@@ -191,7 +191,7 @@ def diff(
 
 
 def show_difference(out: Console, title: str, text: str, language: str = "diff") -> None:
-    """A titled piece of code, or of a diff; that there is none, in a line."""
+    """A titled piece of code or diff, or a line that says that there is none."""
     if not text:
         out.print("", Text(f"{title}: the same", style="dim"), sep="\n")
         return
@@ -230,7 +230,7 @@ def reproduce(
 
 
 def docstrings() -> dict[str, str]:
-    """Architecture -> its file's docstring, read without importing it."""
+    """Architecture -> the docstring of its file, read without importing it."""
     from importlib.util import find_spec
 
     found = {}
@@ -243,13 +243,13 @@ def docstrings() -> dict[str, str]:
 
 
 def docstring_field(doc: str, what: str) -> str:
-    """The line after a docstring's `Parent`, `Differs` or `Trained`; "none" where it says nothing."""
+    """The line after `Parent`, `Differs` or `Trained` in a docstring, or "none"."""
     lines = [row.removeprefix(what).strip() for row in doc.splitlines() if row.startswith(what + " ")]
     return lines[0] if lines else "none"
 
 
 def section(doc: str, what: str) -> str:
-    """The same with the lines that go on from it."""
+    """The same, including its continuation lines."""
     rows = doc.splitlines()
     start = next(i for i, row in enumerate(rows) if row.startswith(what + " "))
     end = next((i for i in range(start + 1, len(rows)) if not rows[i].startswith(" ")), len(rows))

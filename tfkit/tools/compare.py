@@ -1,4 +1,4 @@
-"""What differs between two architectures: their configurations, their modules and their code."""
+"""The differences between two architectures: in configuration, modules and code."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 from .. import registry
 from .flatten import ROOTS, Symbol, dependencies, found_in, parse_module
 
-Change = tuple[str, Any, Any]  # a name, what the one has, what the other has; None: nothing
+Change = tuple[str, Any, Any]  # a name, the value in the first, the value in the second; None: absent
 
 
 def changes(one: dict[str, Any], other: dict[str, Any]) -> list[Change]:
-    """What is not the same under the same name, in the order of the first."""
+    """The entries whose values differ, in the order of the first dictionary."""
     return [(key, one.get(key), other.get(key)) for key in {**one, **other} if one.get(key) != other.get(key)]
 
 
@@ -29,8 +29,8 @@ def settings(name: str) -> dict[str, str]:
 
 
 def modules(name: str) -> dict[str, str]:
-    """Path -> class and shapes of every module with weights of its own, in the first published size (or the default);
-    numbered paths that are alike are one. No memory is taken for weights."""
+    """Path -> class and shapes of every module that has parameters itself, in the first published size (or the
+    default); numbered paths that are alike are merged. No memory is taken for weights."""
     import torch
 
     module = registry.load(name)
@@ -46,22 +46,22 @@ def modules(name: str) -> dict[str, str]:
 
 
 def code(name: str) -> dict[Symbol, str]:
-    """Every part that the architecture is made of, as it is written. Raises ValueError as `flatten` does."""
+    """The source of every part that the architecture uses. Raises ValueError as `flatten` does."""
     first = registry.sources()[name]
     symbols = dependencies([found for root in ROOTS if (found := found_in(first, root))])
     return {symbol: source(symbol) for symbol in symbols if symbol[1] not in ("PRESETS", "MODEL")}
 
 
 def source(symbol: Symbol) -> str:
-    """The text of a symbol, all its definitions."""
+    """The source text of a symbol, including all its definitions."""
     module = parse_module(symbol[0])
     parts = [ast.get_source_segment(module.text, statement) or "" for statement in module.symbols[symbol[1]]]
     return "\n".join(parts)
 
 
 def rewrite(one: str, other: str) -> list[tuple[str, str, str]]:
-    """Title, text and language of every part that only one of two architectures has: a diff where both have one of
-    that name, the part itself where the other has none."""
+    """Title, text and language of every part in which two architectures differ: a diff if both have a part of that
+    name, the part itself if only one has it."""
     left, right = code(one), code(other)
     gone = {symbol[1]: (symbol[0], text) for symbol, text in left.items() if symbol not in right}
     new = {symbol[1]: (symbol[0], text) for symbol, text in right.items() if symbol not in left}
@@ -78,5 +78,5 @@ def rewrite(one: str, other: str) -> list[tuple[str, str, str]]:
 
 
 def stem(module: str) -> str:
-    """A module's dotted name, without what all of them begin with."""
+    """A module's dotted name without the prefix that all modules share."""
     return module.removeprefix("tfkit.").removeprefix("models.")

@@ -1,9 +1,9 @@
-"""One architecture as one file: every part that it is made of, in the order in which it is needed, with torch alone.
+"""Flattens an architecture into one file: every part that it uses, in the order of need, depending on torch alone.
 
-The source is copied, comments and all; only names are changed, where two parts have the same one (BERT's Embeddings and
-RoBERTa's), and what serves other ends is left out: tracing, files, the map of a checkpoint's names. With one head, the
-others are left out too, with the methods that nothing calls then, and dropout is PyTorch's own. The models that a model
-is made of, as its Config has them unless told otherwise, are in the same file, under their names in `SUBMODELS`.
+The source is copied with its comments. Names change only if two parts have the same one (BERT's Embeddings and
+RoBERTa's), and code for other purposes is left out: tracing, files, the name map of a checkpoint. If one head is
+requested, the other heads are left out too, with the methods that nothing calls any more, and dropout is PyTorch's own.
+Models inside the model, by default those in its Config, are in the same file, under their names in `SUBMODELS`.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from .. import registry
 
 PACKAGE = "tfkit"
 ROOTS = ("Config", "PRESETS", "MODEL")
-LEFT_OUT = {"save_pretrained", "names", "self.names", "__call__"}  # about files, and what others call things
+LEFT_OUT = {"save_pretrained", "names", "self.names", "__call__"}  # for files, and for the names in other libraries
 SUBMODELS = (registry.__name__, registry.resolve_submodel.__name__)
 HEAD_TABLES = ("HEAD_CLASSES", "ENCODER_HEAD_CLASSES", "TASK_HEADS")
-# for speed on a CPU alone: with one head, PyTorch's own stand in their place, and nothing in a condition asks for them
+# parts that only make a CPU faster: with one head PyTorch's own replace them, without the `if` that chooses them
 PLAIN = {("tfkit.nn.dropout", "Dropout"): "nn.Dropout", ("tfkit.nn.dropout", "dropout"): "F.dropout"}
 FASTER = "attend_cpu_dropout"
 RESOLVE = """def {name}(part):
@@ -47,18 +47,19 @@ for _name, _model, _config, _presets in ({rows}):
 
 @dataclass
 class Module:
-    """A file: its symbols, what it imports from this library, and what from elsewhere."""
+    """A source file: its symbols, its imports from this library, and its imports from elsewhere."""
 
     name: str
     text: str
     symbols: dict[str, list[ast.stmt]] = field(default_factory=dict)
-    inner: dict[str, tuple[str, str]] = field(default_factory=dict)  # alias -> module, and a symbol or module in it
-    outer: dict[str, str] = field(default_factory=dict)  # alias -> the import that gives it
+    # alias -> module, and the symbol or submodule in it
+    inner: dict[str, tuple[str, str]] = field(default_factory=dict)
+    outer: dict[str, str] = field(default_factory=dict)  # alias -> the import statement that defines it
 
 
 @dataclass(frozen=True)
 class Edit:
-    """Characters of a file, from start to end, and what stands there instead."""
+    """An edit of a file: the characters from start to end are replaced by a text."""
 
     start: int
     end: int
@@ -70,7 +71,7 @@ Symbol = tuple[str, str]  # module, name
 
 @cache
 def parse_module(name: str) -> Module:
-    """The module of a dotted name, read but not run."""
+    """The module of a dotted name, parsed but not executed."""
     spec = find_spec(name)
     if spec is None or spec.origin is None:
         raise LookupError(f"no source of {name}")
@@ -86,7 +87,7 @@ def parse_module(name: str) -> Module:
 
 
 def defined_names(statement: ast.stmt) -> list[str]:
-    """The names that a statement at the top of a file makes."""
+    """The names that a top-level statement defines."""
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
         return [statement.name]
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
@@ -96,7 +97,7 @@ def defined_names(statement: ast.stmt) -> list[str]:
 
 
 def imported_names(module: Module, statement: ast.Import | ast.ImportFrom, package: str) -> None:
-    """Note what an import brings under which name."""
+    """Record the names that an import statement defines."""
     source = getattr(statement, "module", None) or ""
     if level := getattr(statement, "level", 0):
         source = ".".join([*package.split(".")[: len(package.split(".")) - level + 1], *filter(None, [source])])
@@ -111,7 +112,8 @@ def imported_names(module: Module, statement: ast.Import | ast.ImportFrom, packa
 
 @cache
 def found_in(module: str, name: str) -> Symbol | None:
-    """Where a symbol of this library is really defined, through all who hand it on; None for a module, or nothing."""
+    """The place where a symbol of this library is defined, followed through re-exports; None for a module or an unknown
+    name."""
     here = parse_module(module)
     if name in here.symbols:
         return module, name
@@ -120,7 +122,7 @@ def found_in(module: str, name: str) -> Symbol | None:
 
 
 class Uses(ast.NodeVisitor):
-    """The uses of names in one statement that mean something at the top of a file: symbols, with their places."""
+    """Collects the names in one statement that refer to top-level symbols, with their positions."""
 
     def __init__(self, module: Module, head: str | None = None) -> None:
         self.module, self.local, self.head, self.where = module, [set[str]()], head, ""
@@ -128,14 +130,15 @@ class Uses(ast.NodeVisitor):
         self.outer: set[str] = set()
         self.cut: list[ast.stmt] = []
         self.off: list[ast.Compare] = []
-        self.tables: list[tuple[ast.expr, dict[str | None, Symbol]]] = []  # of heads: a value, and what is left of it
+        # of heads: the table's expression, and its remaining entries
+        self.tables: list[tuple[ast.expr, dict[str | None, Symbol]]] = []
 
     def meant(self, name: str) -> bool:
-        """Whether a name is the file's own, not a local one of a function or a loop."""
+        """Whether a name refers to the file's top level, not to a local variable."""
         return not any(name in scope for scope in self.local)
 
     def visit(self, node: ast.AST) -> None:
-        """One node, by its kind: put aside, cut, in a scope of its own, or looked into."""
+        """Handles a node by its kind: skip it, cut it, open a scope for it, or visit its children."""
         if isinstance(node, ast.Compare) and is_tracing(node):
             self.off.append(node)
         elif isinstance(node, ast.stmt) and self.left_out(node):
@@ -148,7 +151,7 @@ class Uses(ast.NodeVisitor):
             super().visit(node)
 
     def left_out(self, node: ast.stmt) -> bool:
-        """Whether a statement serves other ends than computing: an import in a function, files, tracing."""
+        """Whether a statement is not part of the computation: an import in a function, files, tracing."""
         if isinstance(node, ast.ImportFrom) and len(self.local) > 1:  # an import inside a function
             imported_names(self.module, node, self.module.name.rpartition(".")[0])
             return True
@@ -162,14 +165,14 @@ class Uses(ast.NodeVisitor):
         )
 
     def heads_left(self, name: str) -> dict[str | None, Symbol]:
-        """Of a table of heads, in the file or in the class that is looked into: the one that is wanted."""
+        """The requested entry of a table of heads, which is in the file or in the class that is being visited."""
         owner = importlib.import_module(self.module.name)
         classes = getattr(getattr(owner, self.where) if self.where else owner, name)
         kept = {self.head: classes[self.head]} if self.head in classes else {}
         return {head: (kind.__module__, kind.__name__) for head, kind in kept.items()}
 
     def scope(self, node: ast.AST) -> None:
-        """A function's own names hide those at the top."""
+        """A function's local names hide those at the top level."""
         for outside in (*getattr(node, "decorator_list", ()), *defaults(node)):
             self.visit(outside)
         own = {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)}
@@ -183,7 +186,7 @@ class Uses(ast.NodeVisitor):
         self.local.pop()
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        """What a class's body names is known in that body, and not in its methods."""
+        """Names defined in a class body are visible in that body, and not in its methods."""
         own, self.where = {name for statement in node.body for name in defined_names(statement)}, node.name
         for outside in (*node.decorator_list, *node.bases, *node.keywords):
             self.visit(outside)
@@ -194,7 +197,7 @@ class Uses(ast.NodeVisitor):
         self.where = ""
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        """Notes `module.symbol` of this library; else looks inside."""
+        """Records `module.symbol` of this library; otherwise visits the children."""
         if isinstance(node.value, ast.Name) and self.meant(node.value.id) and node.value.id in self.module.inner:
             inside = ".".join(self.module.inner[node.value.id])
             if found_in(self.module.name, node.value.id) is None and (found := found_in(inside, node.attr)):
@@ -203,7 +206,7 @@ class Uses(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> None:
-        """Notes a symbol or an import. Raises LookupError for a name that nothing defines."""
+        """Records a symbol or an import. Raises LookupError for an undefined name."""
         if not self.meant(node.id):
             return
         if found := found_in(self.module.name, node.id):
@@ -215,25 +218,25 @@ class Uses(ast.NodeVisitor):
 
 
 def is_tracing(node: ast.expr) -> bool:
-    """Whether an expression is tracing's own: `tracing.note(…)`, or `tracing.recorder() is not None`."""
+    """Whether an expression belongs to tracing: `tracing.note(…)`, or `tracing.recorder() is not None`."""
     return ast.unparse(node).startswith("tracing.")
 
 
 def defaults(node: ast.AST) -> list[ast.expr]:
-    """The default values of a function's arguments; they are evaluated outside it."""
+    """The default values of a function's arguments, which are evaluated outside the function."""
     found = getattr(node, "args", None)
     return [d for d in (*found.defaults, *found.kw_defaults) if d] if isinstance(found, ast.arguments) else []
 
 
 def head_table(node: ast.AST) -> ast.expr | None:
-    """The value of a statement that names the classes of heads, or None for another."""
+    """The value of a statement that defines a table of head classes, or None for another statement."""
     if not isinstance(node, (ast.Assign, ast.AnnAssign)) or not set(defined_names(node)) & set(HEAD_TABLES):
         return None
     return node.value
 
 
 def uses(symbol: Symbol, head: str | None = None) -> Uses:
-    """What a symbol's definitions use; with a head: without the others."""
+    """The names that a symbol's definitions use; with a head, without the other heads."""
     module = parse_module(symbol[0])
     found = Uses(module, head)
     for statement in module.symbols[symbol[1]]:
@@ -242,7 +245,7 @@ def uses(symbol: Symbol, head: str | None = None) -> Uses:
 
 
 def dependencies(roots: list[Symbol], head: str | None = None) -> dict[Symbol, Uses]:
-    """Every symbol that the roots lead to, with what it uses itself."""
+    """Every symbol that the roots depend on, directly or indirectly, with its own uses."""
     known: dict[Symbol, Uses] = {}
     waiting = list(roots)
     while waiting:
@@ -257,9 +260,9 @@ def dependencies(roots: list[Symbol], head: str | None = None) -> dict[Symbol, U
 
 
 def submodels(name: str, more: Sequence[str] = ()) -> dict[str, dict[str, Symbol]]:
-    """The architectures that a model is made of, as its Config has them, and `more` -> of each: MODEL, Config, PRESETS.
+    """The architectures inside a model, from its Config and from `more` -> for each: MODEL, Config, PRESETS.
 
-    Raises LookupError for a name that is no architecture's."""
+    Raises LookupError for the name of no architecture."""
     config = registry.load(name).Config()
     found = [value for value in vars(config).values() if isinstance(value, dict) and "architecture" in value]
     found += [{"architecture": other} for other in more]
@@ -270,7 +273,8 @@ def submodels(name: str, more: Sequence[str] = ()) -> dict[str, dict[str, Symbol
 
 
 def flat_names(symbols: dict[Symbol, Uses], first: str) -> dict[Symbol, str]:
-    """A name for each: its own, or, where two have it, its file's before it; those of the file `first` keep theirs."""
+    """A unique name for each symbol: its own or, if two have the same one, with its module's name as a prefix; symbols
+    of the module `first` keep theirs."""
     owners: dict[str, list[str]] = {}
     for module, name in symbols:
         owners.setdefault(name, []).append(module)
@@ -279,7 +283,7 @@ def flat_names(symbols: dict[Symbol, Uses], first: str) -> dict[Symbol, str]:
 
 
 def with_prefix(module: str, name: str) -> str:
-    """A name with its module's before it, in the same case: for the second of two that are called alike."""
+    """A name prefixed with its module's name, in the same case: for the second of two symbols with one name."""
     stem = module.rpartition(".")[2].strip("_")
     if name.isupper():
         return f"{stem.upper()}_{name}"
@@ -287,7 +291,7 @@ def with_prefix(module: str, name: str) -> str:
 
 
 def sort_symbols(symbols: dict[Symbol, Uses], first: str) -> Iterator[str]:
-    """The modules that symbols come from, each after those that it imports."""
+    """The modules of the symbols, each after the modules that it imports."""
     seen: set[str] = set()
     wanted = {module for module, _ in symbols}
 
@@ -308,7 +312,7 @@ def sort_symbols(symbols: dict[Symbol, Uses], first: str) -> Iterator[str]:
 
 
 def code(statement: ast.stmt, used: Uses, names: dict[Symbol, str], own: Symbol) -> str:
-    """A statement's text, under the new names."""
+    """A statement's source text, with the new names."""
     text = used.module.text
     lines = [0]
     for line in text.splitlines(keepends=True):
@@ -339,14 +343,14 @@ def code(statement: ast.stmt, used: Uses, names: dict[Symbol, str], own: Symbol)
 
 
 def deletion(node: ast.stmt, lines: list[int], instead: str) -> Edit:
-    """The edit that takes a statement out with its decorators, and puts `instead` in its place."""
+    """The edit that removes a statement with its decorators and puts `instead` in its place."""
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
     text = " " * node.col_offset + instead + "\n" if instead else ""
     return Edit(lines[first - 1], lines[node.end_lineno or 0], text)
 
 
 def uncalled_methods(symbols: dict[Symbol, Uses]) -> list[tuple[Uses, ast.FunctionDef]]:
-    """The methods whose names stand nowhere but in their own definitions; and those that only such ones call."""
+    """The methods that are mentioned nowhere but in their own definitions, or only in those of such methods."""
     methods: list[tuple[Uses, ast.FunctionDef]] = []
     others: list[ast.AST] = []
     for symbol, used in symbols.items():
@@ -365,13 +369,13 @@ def uncalled_methods(symbols: dict[Symbol, Uses]) -> list[tuple[Uses, ast.Functi
 
 
 def mentioned_names(node: ast.AST) -> set[str]:
-    """The attributes and texts of a piece of code: what may name a method."""
+    """The attributes and strings in a piece of code, any of which may name a method."""
     found = {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
     return found | {n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
 
 
 def cut_down(symbols: dict[Symbol, Uses], roots: list[Symbol]) -> dict[Symbol, Uses]:
-    """Without the methods that nothing calls, and without what only those needed."""
+    """Removes the methods that nothing calls, and the symbols that only they needed."""
     for used, method in uncalled_methods(symbols):
         used.cut.append(method)
         span = range(method.lineno, (method.end_lineno or 0) + 1)
@@ -388,7 +392,7 @@ def cut_down(symbols: dict[Symbol, Uses], roots: list[Symbol]) -> dict[Symbol, U
 
 
 def resolver(parts: dict[str, dict[str, Symbol]], names: dict[Symbol, str]) -> str:
-    """The function that finds the models within this file, and what it finds."""
+    """The source of the function that looks up the models within this file, and of its table."""
     rows = [
         f'("{name}", {names[r["MODEL"]]}, {names[r["Config"]]}, {names[r["PRESETS"]]})' for name, r in parts.items()
     ]
@@ -398,8 +402,8 @@ def resolver(parts: dict[str, dict[str, Symbol]], names: dict[Symbol, str]) -> s
 def flatten(name: str, head: str | None = None, more: Sequence[str] = ()) -> str:
     """The source of a file that defines Config, PRESETS and MODEL of an architecture and imports nothing of ours.
 
-    head: the only one that is wanted; all of them unless given. more: other architectures that a model may be made of,
-    beside those that its Config names. Raises LookupError for an unknown name or head.
+    head: the only one to keep; default all. more: further architectures that may be part of the model, besides those
+    that its Config names. Raises LookupError for an unknown name or head.
     """
     first = registry.sources().get(name)
     if first is None:

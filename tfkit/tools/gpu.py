@@ -4,9 +4,9 @@
     make gpu PARTS=decoding  one of them
     make gpu TINY=1          the same script with tiny models on the CPU, in seconds: a test of the script itself
 
-Each part is a list of cases. A case's figures are written to OUT/<part>.jsonl when it is done, and what is there is not
-measured again: a run that was cut short goes on where it was. A case that fails, or in which the process was killed, is
-kept as failed with its reason, and is tried again with `--retry`. Each part also writes a table, OUT/<part>.md.
+Each part is a list of cases. The figures of a case are written to OUT/<part>.jsonl when it is done, and recorded cases
+are not measured again, so that an interrupted run resumes where it was. A case that raises, or in which the process was
+killed, is recorded as failed with its reason; `--retry` tries it again. Each part also writes a table, OUT/<part>.md.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ Row = dict[str, Any]
 
 
 def environment(setup: Setup) -> Row:
-    """What figures depend on; those of two environments are not mixed."""
+    """The environment that figures depend on; figures of two environments are not mixed."""
     found: Row = {"tiny": setup.tiny, "torch": torch.__version__}
     for package in ("transformers", "triton"):
         try:
@@ -63,9 +63,10 @@ def environment(setup: Setup) -> Row:
 
 
 class Record:
-    """What one part has measured, a JSON object a line: first the environment, then what began and what it gave.
+    """The measurements of one part, one JSON object per line: first the environment, then the start and end of each
+    case.
 
-    Raises ValueError where the file holds figures of another environment."""
+    Raises ValueError if the file holds figures from another environment."""
 
     def __init__(self, file: Path, here: Row) -> None:
         self.file = file
@@ -81,26 +82,26 @@ class Record:
             self.append(here)
 
     def append(self, line: Row) -> None:
-        """A line at the end, on disk at once."""
+        """Appends a line and flushes it to disk at once."""
         with self.file.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(line) + "\n")
 
     def begin(self, name: str) -> None:
-        """If this is the last that is heard of a case, the process ended in it."""
+        """Records the start of a case: if no end follows, the process died in it."""
         self.append({"case": name, "began": time.strftime("%Y-%m-%d %H:%M:%S")})
 
     def end(self, name: str, values: Row) -> None:
-        """What a case gave, or {"error": why not}."""
+        """Records the figures of a case, or {"error": reason}."""
         self.rows[name] = values
         self.append({"case": name, **values})
 
     def is_done(self, name: str, retry: bool) -> bool:
-        """Whether a case is to be passed over."""
+        """Whether to skip a case."""
         return name in self.rows and not (retry and "error" in self.rows[name])
 
 
 def measure(cases: Iterable[BenchmarkCase], record: Record, setup: Setup, seconds: float, retry: bool) -> list[str]:
-    """Runs what is not recorded yet, until the time is over -> names of the cases that were left."""
+    """Runs the unrecorded cases until the time is up -> the names of the cases that are left"""
     end, left = time.monotonic() + seconds, []
     for case in cases:
         if record.is_done(case.name, retry):
@@ -112,7 +113,7 @@ def measure(cases: Iterable[BenchmarkCase], record: Record, setup: Setup, second
         began = time.monotonic()
         try:
             values = case.run(setup)
-        except Exception as error:  # whatever a card does to one case, the others are to be measured
+        except Exception as error:  # one case that fails for any reason must not stop the others
             values = {"error": first_line(error)}
         record.end(case.name, {**values, "seconds": round(time.monotonic() - began, 1)})
         print(f"  {case.name}: {record.rows[case.name].get('error') or 'measured'}", file=sys.stderr, flush=True)
@@ -120,7 +121,7 @@ def measure(cases: Iterable[BenchmarkCase], record: Record, setup: Setup, second
 
 
 def cell(value: Any) -> str:
-    """A figure as a table shows it; empty for what was not measured."""
+    """A figure as the table shows it; empty if it was not measured."""
     if value is None:
         return ""
     if isinstance(value, float):
@@ -129,7 +130,8 @@ def cell(value: Any) -> str:
 
 
 def table(names: Iterable[str], rows: dict[str, Row], columns: tuple[str, ...]) -> str:
-    """Markdown; a case that was not measured has empty cells, one that failed says why in the first."""
+    """A Markdown table; a case that was not measured has empty cells, and one that failed gives its reason in the
+    first."""
     lines = [f"| case | {' | '.join(columns)} |", "|---" * (1 + len(columns)) + "|"]
     for name in names:
         row = rows.get(name, {})
@@ -141,7 +143,7 @@ def table(names: Iterable[str], rows: dict[str, Row], columns: tuple[str, ...]) 
 
 
 def page(directory: Path) -> str:
-    """docs/benchmarks-gpu.md, from what is recorded in a directory; the columns of what is not are empty."""
+    """The text of docs/benchmarks-gpu.md, from the records in a directory; columns without records are empty."""
     setup, parts, seen = Setup("cuda", tiny=False), [], {}
     for name, part in PARTS.items():
         file = directory / f"{name}.jsonl"
@@ -176,7 +178,7 @@ bf16 products of 8,192 x 8,192 reach. Decoding is bfloat16 from 128 tokens on.
 
 
 def run_part(name: str, setup: Setup, options: argparse.Namespace) -> bool:
-    """Measures a part and writes its table -> whether all of it is there now, without a failure."""
+    """Measures a part and writes its table -> whether it is now complete, without a failure"""
     part, record = PARTS[name], Record(options.out / f"{name}.jsonl", environment(setup))
     cases = [case for case in part.cases(setup) if options.only in case.name]
     print(f"{part.title}: {len(cases)} cases", file=sys.stderr, flush=True)
@@ -190,7 +192,7 @@ def run_part(name: str, setup: Setup, options: argparse.Namespace) -> bool:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command: 0 if all is measured, 1 if something failed or is left, 2 where it cannot be measured at all."""
+    """The command: returns 0 if all is measured, 1 if something failed or is left, 2 if measuring is impossible."""
     parser = argparse.ArgumentParser(prog="python -m tfkit.tools.gpu", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all unless given")
     parser.add_argument("--tiny", action="store_true", help="tiny models on the CPU: tries the script")

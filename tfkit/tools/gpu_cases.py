@@ -1,4 +1,5 @@
-"""What `tfkit.tools.gpu` measures on a card: ceilings and laws, training, decoding, grading. A case returns figures."""
+"""The cases that `tfkit.tools.gpu` measures on a GPU: peak rates and laws, training, decoding, grading. Each returns
+figures."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass
 class Setup:
-    """Where it is measured, and at which sizes; what several cases share is kept here."""
+    """The device and the sizes to measure; also caches values that several cases share."""
 
     device: str
     tiny: bool
@@ -43,20 +44,20 @@ class Setup:
     large: tuple[str, Any] = ("", None)
 
     def once(self, name: str, make: Callable[[], Any]) -> Any:
-        """What `make` gives, made when it is first asked for."""
+        """The value of `make`, computed at the first request and then kept."""
         if name not in self.shared:
             self.shared[name] = make()
         return self.shared[name]
 
     def only(self, name: str, make: Callable[[], Any]) -> Any:
-        """As `once`, for something so large that the one before it has to go first."""
+        """As `once`, for values so large that only one is kept: the previous one is freed first."""
         if self.large[0] != name:
             self.free()
             self.large = (name, make())
         return self.large[1]
 
     def free(self) -> None:
-        """Gives memory back: what `only` keeps, and what nobody holds any more."""
+        """Frees memory: the value that `only` keeps, and all unreferenced objects."""
         self.large = ("", None)
         gc.collect()
         torch.compiler.reset()
@@ -73,31 +74,31 @@ class BenchmarkCase:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says, in one line."""
+    """The first line of an error's message."""
     return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:160]}"
 
 
 def attempt(measured: Callable[[], float]) -> float | str:
-    """A figure, or why there is none: where one side fails, the other is measured all the same."""
+    """A figure, or the reason why there is none: if one side fails, the other is still measured."""
     try:
         return measured()
-    except Exception as error:  # a figure that is missing says why in its cell
+    except Exception as error:  # the table's cell gives the reason
         return f"failed: {first_line(error)}"
 
 
 def ratio(one: Any, other: Any) -> float | None:
-    """One over the other, where both are figures."""
+    """One over the other, if both are numbers."""
     return one / other if isinstance(one, float) and isinstance(other, float) and other else None
 
 
 def synchronize(device: str) -> None:
-    """Until the card has done what it was told."""
+    """Waits until the GPU has finished its queued work."""
     if device == "cuda":
         torch.cuda.synchronize()
 
 
 def seconds(do: Callable[[], Any], device: str, turns: int = 5, least: float = 0.2) -> float:
-    """At its best of `turns` and more, until `least` seconds are spent, after two that warm up."""
+    """The best time in seconds of at least `turns` runs and `least` seconds, after two warm-up runs."""
     for _ in range(2):
         do()
     synchronize(device)
@@ -113,7 +114,7 @@ def seconds(do: Callable[[], Any], device: str, turns: int = 5, least: float = 0
 
 # -- contact: what the card can do, and whether the laws hold on it ---------------------------------------------------
 def copy_rate(setup: Setup) -> float:
-    """Bytes read and written a second by a copy, the rate that decoding is held against."""
+    """Bytes read and written per second by a copy: the peak rate for decoding."""
 
     def measured() -> float:
         source = torch.empty(2**20 if setup.tiny else 2**32, dtype=torch.uint8, device=setup.device)
@@ -124,7 +125,7 @@ def copy_rate(setup: Setup) -> float:
 
 
 def matmul_rate(setup: Setup, dtype: torch.dtype = torch.bfloat16, tf32: bool = False) -> float:
-    """Operations a second of a square product of 8,192, the rate that training is held against."""
+    """Floating-point operations per second of an 8,192 × 8,192 product: the peak rate for training."""
 
     def measured() -> float:
         size = 64 if setup.tiny else 8192
@@ -140,7 +141,7 @@ def matmul_rate(setup: Setup, dtype: torch.dtype = torch.bfloat16, tf32: bool = 
 
 
 def attention_rate(setup: Setup, backend: SDPBackend) -> float:
-    """Operations a second of causal attention over 8,192 tokens, heads 128 wide; half of the square counts."""
+    """Operations per second of causal attention over 8,192 tokens with heads 128 wide; half of the square counts."""
     length, heads, width = (64, 2, 16) if setup.tiny else (8192, 16, 128)
     q, k, v = (torch.randn(1, heads, length, width, device=setup.device, dtype=torch.bfloat16) for _ in range(3))
     with sdpa_kernel(backend):
@@ -149,12 +150,12 @@ def attention_rate(setup: Setup, backend: SDPBackend) -> float:
 
 
 def in_tera(rate: Callable[[Setup], float], setup: Setup) -> Values:
-    """A rate as a line of the table."""
+    """A rate as a row of the table."""
     return {"measured": rate(setup) / 1e12, "unit": "TFLOP/s"}
 
 
 def described_card(setup: Setup) -> Values:
-    """The card's name and memory."""
+    """The GPU's name and memory."""
     if setup.device != "cuda":
         return {"measured": "no card: the CPU stands in", "unit": ""}
     card = torch.cuda.get_device_properties(0)
@@ -162,9 +163,9 @@ def described_card(setup: Setup) -> Values:
 
 
 def run_tests(paths: tuple[str, ...], chosen: tuple[str, str], setup: Setup) -> Values:
-    """pytest on the card -> its closing line; an error where tests fail. Tiny: they are only collected.
+    """Runs pytest on the GPU -> its closing line; an error if tests fail. With --tiny they are only collected.
 
-    chosen: an option of pytest's and its value, ("-m", "gpu")"""
+    chosen: a pytest option and its value, ("-m", "gpu")"""
     if not (ROOT / paths[0]).exists():
         raise FileNotFoundError(f"{paths[0]} is not here: run this from a clone of the repository")
     options = ["--collect-only"] if setup.tiny else []
@@ -179,7 +180,7 @@ def run_tests(paths: tuple[str, ...], chosen: tuple[str, str], setup: Setup) -> 
 
 
 def run_doctor(setup: Setup) -> Values:
-    """What `autograder doctor` says of devices."""
+    """The lines of `autograder doctor` about devices."""
     done = subprocess.run([sys.executable, "-m", "autograder", "doctor"], capture_output=True, text=True)
     found = re.search(r"^devices +(.+)$", done.stdout, re.MULTILINE)
     if not found:
@@ -191,14 +192,14 @@ LAWS = ("tests/models/test_devices.py", "tests/train/test_throughput.py")
 
 
 def contact(setup: Setup) -> list[BenchmarkCase]:
-    """Ceilings, then the laws on the card."""
+    """The peak rates, then the laws on the GPU."""
     backends = {
         "cuDNN": SDPBackend.CUDNN_ATTENTION,
         "flash": SDPBackend.FLASH_ATTENTION,
         "memory-efficient": SDPBackend.EFFICIENT_ATTENTION,
         "math": SDPBackend.MATH,
     }
-    if setup.device == "cpu":  # which has no more
+    if setup.device == "cpu":  # a CPU has no more to measure
         backends = {"math": SDPBackend.MATH}
     products = {"bf16": (torch.bfloat16, False), "TF32": (torch.float32, True), "float32": (torch.float32, False)}
     return [
@@ -229,7 +230,7 @@ def _attention(backend: SDPBackend, setup: Setup) -> float:
 
 
 # -- models of both sides ---------------------------------------------------------------------------------------------
-SMALL = {  # for `--tiny`, where a Config has the field
+SMALL = {  # for `--tiny`: applied to the fields that a Config has
     "d_model": 32, "n_layers": 2, "n_decoder_layers": 2, "n_heads": 4, "n_decoder_heads": 4, "n_kv_heads": 2,
     "d_ff": 48, "d_decoder_ff": 48, "d_head": 8, "d_kv": 8, "d_embed": 32, "vocab_size": 120, "window": 8, "block": 4,
     "rotary_dim": 4, "cutoffs": (20, 60), "mem_len": 8, "clamp_len": 8, "rope_scaling": None, "max_length": 256,
@@ -241,7 +242,7 @@ SMALL = {  # for `--tiny`, where a Config has the field
 
 @dataclass(frozen=True)
 class PublishedSize:
-    """A published size, and how it is measured: rows x length tokens."""
+    """A published size, and the batch it is measured with: rows x length tokens."""
 
     size: str
     head: str
@@ -250,7 +251,7 @@ class PublishedSize:
     changes: dict[str, Any] = field(default_factory=dict)
 
     def settings(self, setup: Setup) -> dict[str, Any]:
-        """Fields that are not the preset's."""
+        """Fields that override the preset's."""
         module = registry.resolve(self.size)[0]
         known = {f.name for f in fields(module.Config)}
         small = {name: value for name, value in SMALL.items() if name in known} if setup.tiny else {}
@@ -263,12 +264,12 @@ class PublishedSize:
         return (2, 64) if setup.tiny else (self.rows, self.length)
 
     def ours(self, setup: Setup) -> nn.Module:
-        """Freshly initialised, on the device."""
+        """Our model, freshly initialised, on the device."""
         with torch.device(setup.device):
             return tfkit.from_config(self.size, self.head, **self.settings(setup))
 
     def theirs(self, setup: Setup) -> Any:
-        """transformers' model of the same configuration. Raises LookupError where it has none."""
+        """transformers' model of the same configuration. Raises LookupError if it has none."""
         import transformers
 
         transformers.logging.set_verbosity_error()
@@ -276,7 +277,7 @@ class PublishedSize:
         kind = module.__name__.rpartition(".")[2]
         kind = {ours: name for name, ours in published.NAMES.items()}.get(kind, kind)
         described = published.write(module, asdict(module.Config(**{**preset, **self.settings(setup)})), self.head)
-        described = json.loads(json.dumps(described))  # as a file would have it: lists, no tuples
+        described = json.loads(json.dumps(described))  # as read from a file: lists instead of tuples
         name = described.pop("architectures")[0]
         if not hasattr(transformers, name):
             raise LookupError(f"transformers {transformers.__version__} has no {name}")
@@ -308,30 +309,30 @@ TRAINING_COLUMNS = (
 
 # -- forward pass and training step -----------------------------------------------------------------------------------
 def training(setup: Setup) -> list[BenchmarkCase]:
-    """A line for each published size."""
+    """One row for each published size."""
     return [BenchmarkCase(f"{size.size}, {size.length:,} tokens", partial(train_size, size)) for size in TRAINED]
 
 
 def batch_of(size: PublishedSize, setup: Setup, vocabulary: int) -> dict[str, Tensor]:
-    """ids, and the same as labels [B,L]"""
+    """Random ids, also as labels, [B,L]"""
     ids = torch.randint(3, vocabulary, size.shape(setup), device=setup.device)
     return {"input_ids": ids, "labels": ids.clone()}
 
 
 def pad_batch(batch: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The same batch, of which half of the rows end in padding."""
+    """The same batch, with padding at the end of half of the rows."""
     mask = torch.ones_like(batch["input_ids"])
     mask[::2, -(mask.size(1) // 8) :] = 0
     return {**batch, "attention_mask": mask}
 
 
 def training_step(model: Any, setup: Setup) -> Callable[[dict[str, Tensor]], None]:
-    """Forward in autocast, backward, AdamW, as `tfkit.train` has it; nothing waits for the card."""
+    """Forward under autocast, backward and AdamW, as in `tfkit.train`; nothing waits for the GPU."""
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-6, fused=True)
 
     def step(batch: dict[str, Tensor]) -> None:
         optimizer.zero_grad(set_to_none=True)
-        with torch.autocast(setup.device, torch.bfloat16), chunked_logits():  # which theirs know nothing of
+        with torch.autocast(setup.device, torch.bfloat16), chunked_logits():  # a context that affects our models only
             loss = model(**batch).loss
         loss.backward()
         optimizer.step()
@@ -340,13 +341,13 @@ def training_step(model: Any, setup: Setup) -> Callable[[dict[str, Tensor]], Non
 
 
 def compile_layers(model: nn.Module, setup: Setup) -> None:
-    """Each repeated layer as one graph, which all share: whole models of 24 layers take minutes to compile."""
+    """Compiles each repeated layer as one graph, shared by all: compiling 24 layers as a whole takes minutes."""
     for layer in layers(model):
         layer.compile(backend="aot_eager" if setup.tiny else "inductor")
 
 
 def peak_of_step(step: Callable[[], None], setup: Setup) -> float:
-    """GB, weights and moments too."""
+    """Peak memory of a step in GB, including weights and optimizer moments."""
     if setup.device != "cuda":
         return peak_bytes(step) / 1e9
     torch.cuda.reset_peak_memory_stats()
@@ -356,7 +357,8 @@ def peak_of_step(step: Callable[[], None], setup: Setup) -> float:
 
 
 def train_size(size: PublishedSize, setup: Setup) -> Values:
-    """Forward, step, with padding, compiled; theirs and theirs compiled; what the products alone would allow."""
+    """Forward pass, training step, with padding, compiled; transformers' too; and the bound from matrix products
+    alone."""
     values: Values = {"rows x tokens": " x ".join(f"{n:,}" for n in size.shape(setup))}
     for side in (train_ours, train_theirs):
         setup.free()
@@ -367,7 +369,7 @@ def train_size(size: PublishedSize, setup: Setup) -> Values:
 
 
 def train_ours(size: PublishedSize, setup: Setup) -> Values:
-    """Our columns."""
+    """The columns for our model."""
     model = size.ours(setup).train()
     batch = batch_of(size, setup, model.config.vocab_size)  # type: ignore[union-attr, arg-type]
     step = training_step(model, setup)
@@ -388,7 +390,7 @@ def train_ours(size: PublishedSize, setup: Setup) -> Values:
 
 
 def forward(model: nn.Module, setup: Setup) -> Callable[[dict[str, Tensor]], None]:
-    """Without gradients, without dropout."""
+    """A forward pass without gradients and dropout."""
 
     def run(batch: dict[str, Tensor]) -> None:
         model.eval()
@@ -400,12 +402,12 @@ def forward(model: nn.Module, setup: Setup) -> Callable[[dict[str, Tensor]], Non
 
 
 def decoder_inputs(model: nn.Module, batch: dict[str, Tensor]) -> dict[str, Tensor]:
-    """What an encoder-decoder reads beside its source."""
+    """The inputs of an encoder-decoder's decoder."""
     return {"decoder_input_ids": batch["labels"]} if hasattr(model, "encode") and hasattr(model, "decoder") else {}
 
 
 def train_theirs(size: PublishedSize, setup: Setup) -> Values:
-    """Their columns; a text where they fail, nothing where they have no such model."""
+    """The columns for transformers; the reason if it fails, empty if it has no such model."""
     names = ("theirs: step ms", "theirs: compiled step ms")
     try:
         model = size.theirs(setup).train()
@@ -419,7 +421,7 @@ def train_theirs(size: PublishedSize, setup: Setup) -> Values:
 
 
 def step_time(step: Callable[[dict[str, Tensor]], None], batch: dict[str, Tensor], setup: Setup) -> float:
-    """Milliseconds of a step."""
+    """The time of a step in milliseconds."""
     turns, least = (1, 0.0) if setup.tiny else (5, 1.0)
     return 1e3 * seconds(lambda: step(batch), setup.device, turns, least)
 
@@ -439,7 +441,7 @@ DECODING_COLUMNS = (
 
 
 def decoding(setup: Setup) -> list[BenchmarkCase]:
-    """A line for each model and batch; times are of a step."""
+    """One row for each model and batch size; times are per step."""
     return [
         BenchmarkCase(f"{size.size}, {batch} row{'s' * (batch > 1)}", partial(decode_size, size, batch))
         for size in DECODED
@@ -448,7 +450,7 @@ def decoding(setup: Setup) -> list[BenchmarkCase]:
 
 
 def decode_size(size: PublishedSize, rows: int, setup: Setup) -> Values:
-    """A decoding step of both sides, and how long reading weights and cache once would take."""
+    """A decoding step on both sides, and the time that reading weights and cache once would take."""
     ours, theirs = setup.only(size.size, lambda: both_for_decoding(size, setup))
     prompt, new = (4, 4) if setup.tiny else (128, 128)
     ids = torch.randint(3, ours.config.vocab_size, (rows, prompt), device=setup.device)
@@ -470,7 +472,7 @@ def decode_size(size: PublishedSize, rows: int, setup: Setup) -> Values:
 
 
 def both_for_decoding(size: PublishedSize, setup: Setup) -> tuple[Any, Any]:
-    """Ours and theirs, bfloat16; a LookupError in their place where they have none."""
+    """Our model and transformers' in bfloat16; the LookupError in place of the latter if it has none."""
     with default_dtype(torch.bfloat16):
         ours = size.ours(setup).eval()
         try:
@@ -481,7 +483,7 @@ def both_for_decoding(size: PublishedSize, setup: Setup) -> tuple[Any, Any]:
 
 @contextlib.contextmanager
 def default_dtype(dtype: torch.dtype):
-    """Models are made in it: 6 billion weights in float32 first would be twice the memory."""
+    """Models are created in this dtype: 6 billion weights in float32 would take twice the memory at first."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
     try:
@@ -491,12 +493,12 @@ def default_dtype(dtype: torch.dtype):
 
 
 def generate_ours(model: Any, ids: Tensor, compiled: Any, new: int) -> None:
-    """`new` tokens, greedily."""
+    """Greedy decoding of `new` tokens."""
     tfkit.generate(model, ids, attention_mask=torch.ones_like(ids), end_id=-1, max_new_tokens=new, compile=compiled)
 
 
 def generate_theirs(model: Any, ids: Tensor, cache: str | None, new: int) -> None:
-    """`new` tokens, greedily. Raises what there is in the place of a model."""
+    """Greedy decoding of `new` tokens. Raises the error that stands in place of a model."""
     if isinstance(model, Exception):
         raise model
     how: dict[str, Any] = {"max_new_tokens": new, "min_new_tokens": new, "do_sample": False, "use_cache": True}
@@ -505,7 +507,7 @@ def generate_theirs(model: Any, ids: Tensor, cache: str | None, new: int) -> Non
 
 
 def token_time(generate: Callable[[int], None], new: int, setup: Setup) -> float:
-    """Milliseconds of a token after the first: what the prompt takes is in both runs, and falls out."""
+    """Milliseconds per token after the first: the time of the prompt is in both runs and cancels out."""
     turns, least = (1, 0.0) if setup.tiny else (3, 0.5)
     long, short = (seconds(lambda n=n: generate(n), setup.device, turns, least) for n in (new, 1))  # type: ignore[misc]
     return 1e3 * max(long - short, 0.0) / (new - 1)
@@ -513,7 +515,7 @@ def token_time(generate: Callable[[int], None], new: int, setup: Setup) -> float
 
 @torch.inference_mode()
 def bytes_read(model: Any, ids: Tensor, new: int) -> int:
-    """What one step has to read: the decoder's weights and, half-way, its cache."""
+    """Bytes that one step has to read: the decoder's weights and its cache at half of its final length."""
     weights = sum(p.numel() * p.element_size() for name, p in model.named_parameters() if is_read(model, name, p))
     if hasattr(model, "encode") and hasattr(model, "decoder"):
         start = torch.ones(len(ids), new // 2, dtype=torch.int64, device=ids.device)
@@ -526,8 +528,8 @@ def bytes_read(model: Any, ids: Tensor, new: int) -> int:
 
 
 def is_read(model: Any, name: str, parameter: Tensor) -> bool:
-    """Whether a decoding step reads this parameter: the encoder's, and the projections that its states went through,
-    are read for the prompt; of a table of embeddings a step reads a few rows, unless it is the output matrix too."""
+    """Whether a decoding step reads this parameter: the encoder and the cross-attention's key and value projections are
+    read only for the prompt, and a step reads a few rows of an embedding table unless it is also the output matrix."""
     if name.startswith(("encoder.", "encode.")) or re.search(r"cross_attn\.[kv]_proj\.", name):
         return False
     table = isinstance(model.get_submodule(name.rpartition(".")[0]), nn.Embedding)
@@ -540,7 +542,7 @@ QUICK = ("attention.scaled_dot_product", "masks.decoder", "attention.multi_head"
 
 
 def grading(setup: Setup) -> list[BenchmarkCase]:
-    """Right and wrong answers in boxes on the card, attacks, seconds a submission, a run of `tfkit.train`."""
+    """Right and wrong answers in sandboxes on the GPU, attacks, seconds per submission, a run of `tfkit.train`."""
     chosen = QUICK[:1] if setup.tiny else QUICK
     return [
         BenchmarkCase("answers in boxes", partial(run_tests, ANSWERS, ("-m", "gpu and not slow"))),
@@ -553,7 +555,7 @@ def grading(setup: Setup) -> list[BenchmarkCase]:
 
 
 def grade_exercise(name: str, setup: Setup) -> Values:
-    """Seconds that one more right answer takes on the device, in a process that has graded others."""
+    """Seconds to grade one more right answer on the device, in a process that has already graded others."""
     files = sorted(map(str, (ROOT / "course" / "units").glob(f"*/submissions/{name}/right/*.py")))
     if not files:
         raise FileNotFoundError(f"no right answers to {name} are here: run this from a clone of the repository")
@@ -571,7 +573,7 @@ def grade_exercise(name: str, setup: Setup) -> Values:
 
 
 def train_text(setup: Setup) -> Values:
-    """`python -m tfkit.train` on the documentation's own text -> its closing lines."""
+    """Runs `python -m tfkit.train` on the text of the documentation -> its closing lines"""
     steps, sizes = (3, ("d_model=32", "n_layers=2", "n_heads=2")) if setup.tiny else (200, ())
     text = sorted(map(str, (ROOT / "docs").rglob("*.md")))
     with tempfile.TemporaryDirectory() as out:

@@ -1,4 +1,4 @@
-"""How much memory a computation needs, by the tensors it keeps alive: the same number on every machine."""
+"""The memory that a computation needs, counted from the tensors it keeps alive: the same number on every machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch.utils._pytree import tree_leaves
 
 
 class MemoryMeter(TorchDispatchMode):
-    """Counts the bytes of tensors that are alive at once, above what there was: `peak`."""
+    """Counts the bytes of tensors alive at the same time, in addition to those before: `peak`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -20,7 +20,7 @@ class MemoryMeter(TorchDispatchMode):
         self.now = self.peak = 0
 
     def gone(self, key: int, size: int) -> None:
-        """A storage was freed: `size` bytes less."""
+        """A storage of `size` bytes was freed."""
         self.seen.discard(key)
         self.now -= size
 
@@ -33,7 +33,7 @@ class MemoryMeter(TorchDispatchMode):
         return out
 
     def count(self, storage: Any, given: set[int]) -> None:
-        """A storage was seen: its bytes count from now until it is freed, unless it was given or counted before."""
+        """Counts a storage's bytes until it is freed, unless it existed before or is counted already."""
         key, size = storage._cdata, storage.nbytes()
         if key in self.seen or key in given:
             return
@@ -44,7 +44,7 @@ class MemoryMeter(TorchDispatchMode):
 
 
 def peak_bytes(do: Callable[[], Any]) -> int:
-    """The most bytes of tensors that `do` had alive at once."""
+    """The most bytes of tensors that `do` keeps alive at the same time."""
     with MemoryMeter() as live:
         do()
     return live.peak

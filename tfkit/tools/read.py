@@ -1,4 +1,4 @@
-"""The page of an architecture (`tfkit.pages`), found by name, and two of them compared."""
+"""Finds the page of an architecture (`tfkit.pages`) by name, and compares two of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def pages() -> dict[str, Path]:
 
 
 def page(name: str) -> str:
-    """The text of an architecture's page. LookupError says what may have been meant."""
+    """The text of an architecture's page. Raises LookupError with suggestions."""
     found = pages()
     if name in found:
         return found[name].read_text(encoding="utf-8")
@@ -28,7 +28,7 @@ def page(name: str) -> str:
 
 
 def suggestions(name: str, known: list[str]) -> list[str]:
-    """Of the known names, those that look like this one, and those that one of the two begins with; at most five."""
+    """The known names that resemble this one, or of which one is a prefix of the other; at most five."""
     plain = name.lower().replace("-", "_")
     begins = [other for other in known if plain and (plain.startswith(other) or other.startswith(plain))]
     begins.sort(key=len, reverse=True)
@@ -36,7 +36,7 @@ def suggestions(name: str, known: list[str]) -> list[str]:
 
 
 def changes(one: str, other: str) -> str | None:
-    """A unified diff of two pages, empty where they are the same; None where one of them has none."""
+    """A unified diff of two pages, empty if they are the same; None if one architecture has no page."""
     found = pages()
     if one not in found or other not in found:
         return None

@@ -1,4 +1,5 @@
-"""`tfkit verify`: a checkpoint read by tfkit and by the installed transformers, compared field by field."""
+"""`tfkit verify`: reads a checkpoint with tfkit and with the installed transformers, and compares them field by
+field."""
 
 from __future__ import annotations
 
@@ -17,12 +18,12 @@ from .. import registry
 from ..decode import Greedy, generate
 from ..hub import files, from_pretrained, published
 
-TOLERANCE = 1e-4  # of the largest number that is compared, in float32: sums are taken in another order
-NEW = 12  # tokens
+TOLERANCE = 1e-4  # relative to the largest compared number, in float32: sums are taken in another order
+NEW = 12  # tokens to generate
 
 
 class Comparison(NamedTuple):
-    """One thing that was compared: what was found in words, and whether it is as it should be."""
+    """One comparison: the finding in words, and whether it passed."""
 
     what: str
     found: str
@@ -30,9 +31,9 @@ class Comparison(NamedTuple):
 
 
 def verify(directory: Path) -> Iterator[Comparison]:
-    """The rows of the report, as they are found; it ends at what makes the rest impossible.
+    """The rows of the report, one by one; a failure that makes the rest impossible ends it.
 
-    Raises ModuleNotFoundError without transformers, LookupError where it has no such class.
+    Raises ModuleNotFoundError without transformers, LookupError if it has no such class.
     """
     described = files.read_json(directory / files.CONFIG)
     cls = their_class(described)
@@ -54,7 +55,7 @@ def verify(directory: Path) -> Iterator[Comparison]:
 
 
 def their_class(described: Mapping[str, Any]) -> Any:
-    """The class of transformers that config.json names; where it names none, the headless one of its model_type."""
+    """The class of transformers that config.json names; if it names none, the base model of its model_type."""
     try:
         import transformers
     except ModuleNotFoundError:
@@ -70,7 +71,7 @@ def their_class(described: Mapping[str, Any]) -> Any:
 
 
 def configuration(described: Mapping[str, Any]) -> Comparison:
-    """Which fields of config.json matter, which have the one value that is implemented, which change nothing."""
+    """Which fields of config.json matter, which have the only value that is implemented, and which have no effect."""
     kind = published.architecture(described.get("model_type"))
     module = registry.load(kind)
     used = [name for name in described if name in getattr(module, "HF_FIELDS", {})]
@@ -82,7 +83,7 @@ def configuration(described: Mapping[str, Any]) -> Comparison:
 
 
 def finite(model: Any) -> Comparison:
-    """Whether every weight is a number."""
+    """Whether all weights are finite."""
     state = model.state_dict()
     bad = [name for name, tensor in state.items() if tensor.is_floating_point() and not bool(tensor.isfinite().all())]
     return Comparison(
@@ -91,14 +92,14 @@ def finite(model: Any) -> Comparison:
 
 
 def loading(told: Mapping[str, Any]) -> Comparison:
-    """What transformers says that it missed, or could not use."""
+    """The weights that transformers reports as missing or unused."""
     wrong = {key: sorted(map(str, told.get(key) or ())) for key in ("missing_keys", "mismatched_keys")}
     said = [f"{key.removesuffix('_keys')}: {', '.join(names[:4])}" for key, names in wrong.items() if names]
     return Comparison("transformers' loading", "; ".join(said) or "nothing missing", not said)
 
 
 def tensors(ours: Any, theirs: Any) -> Comparison:
-    """Each tensor, bit for bit: what transformers saves again is read by us."""
+    """Each tensor, bit for bit: we read what transformers saves again."""
     with tempfile.TemporaryDirectory() as folder, quiet():
         theirs.save_pretrained(folder)
         again = from_pretrained(folder, ours.head).state_dict()
@@ -109,7 +110,7 @@ def tensors(ours: Any, theirs: Any) -> Comparison:
 
 
 def numbers(ours: Any, theirs: Any) -> Iterator[Comparison]:
-    """Outputs and loss on random ids, two rows, of which one is padded."""
+    """Outputs and loss on random ids, in two rows of which one is padded."""
     given = inputs(ours)
     with torch.no_grad(), quiet():
         mine, other = ours(**given), theirs(**given, output_hidden_states=True, return_dict=True)
@@ -121,7 +122,7 @@ def numbers(ours: Any, theirs: Any) -> Iterator[Comparison]:
 
 
 def theirs_of(name: str, other: Any) -> Any:
-    """The same field of transformers' output; the last states are the last of all states where it has a head."""
+    """The same field of transformers' output; with a head, the last hidden state is taken from all hidden states."""
     if name != "last_hidden_state" or name in other:
         return other.get(name)
     states = other.get("decoder_hidden_states") or other.get("hidden_states")
@@ -129,7 +130,7 @@ def theirs_of(name: str, other: Any) -> Any:
 
 
 def compare(name: str, one: Tensor, two: Tensor, mask: Tensor) -> Comparison:
-    """The largest difference; states of padding, which nothing reads, are left out."""
+    """The largest difference; hidden states of padding, which nothing reads, are ignored."""
     one, two = one.float(), two.float()
     if one.shape != two.shape:
         return Comparison(name, f"{list(one.shape)} here, {list(two.shape)} there", False)
@@ -141,7 +142,7 @@ def compare(name: str, one: Tensor, two: Tensor, mask: Tensor) -> Comparison:
 
 
 def inputs(model: Any, rows: int = 2, length: int = 10) -> dict[str, Tensor]:
-    """Random ids with a mask, and labels as the head takes them."""
+    """Random ids with a mask, and labels in the form that the head takes."""
     draw = torch.Generator().manual_seed(0)
     size = getattr(model.config, "vocab_size", None) or model.config.decoder_vocab_size
     ids = lambda *shape: torch.randint(min(5, size - 1), size, shape, generator=draw)
@@ -155,7 +156,8 @@ def inputs(model: Any, rows: int = 2, length: int = 10) -> dict[str, Tensor]:
         "token_classification": lambda: {"labels": torch.zeros(rows, length, dtype=torch.int64)},
         "question_answering": lambda: {"start_positions": torch.tensor([1, 2]), "end_positions": torch.tensor([3, 4])},
     }
-    if rows > 1 and model.head not in ("causal_lm", "sequence_classification"):  # these treat padding in their own ways
+    # the exceptions treat padding in ways of their own
+    if rows > 1 and model.head not in ("causal_lm", "sequence_classification"):
         given["attention_mask"][1, -3:] = 0
     if model.head is None and hasattr(model.config, "decoder_start_token_id"):
         given["decoder_input_ids"] = ids(rows, length)
@@ -163,7 +165,7 @@ def inputs(model: Any, rows: int = 2, length: int = 10) -> dict[str, Tensor]:
 
 
 def greedy(ours: Any, theirs: Any) -> Comparison:
-    """What both generate, greedily, from the same ids."""
+    """The greedy output of both models for the same ids."""
     ids = inputs(ours, rows=1)["input_ids"]
     start: dict[str, Any] = {}
     if ours.head == "seq2seq_lm" and ours.config.decoder_start_token_id is None:
@@ -184,7 +186,7 @@ def greedy(ours: Any, theirs: Any) -> Comparison:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Transformers' own progress and warnings do not mix with the report."""
+    """Silences transformers' own progress bars and warnings during the report."""
     from transformers.utils import logging
 
     before = logging.get_verbosity()

@@ -127,7 +127,7 @@ def get(
 
 
 def fetch(offer: Any, target: Path, what: str, get: Callable[[], Path], yes: bool) -> None:
-    """Says what will be fetched and asks, unless it is here; then fetches, and says where it is."""
+    """Says what will be downloaded and asks for consent, unless it is cached; then downloads it and prints its path."""
     if not target.is_dir():
         download, kept = offer.megabytes
         typer.echo(f"{offer.name}: {offer.about}; {offer.licence}")
@@ -139,7 +139,7 @@ def fetch(offer: Any, target: Path, what: str, get: Callable[[], Path], yes: boo
 
 
 def show_packages() -> None:
-    """What can be fetched, and whether it is here."""
+    """The packages that can be downloaded, and whether they are cached."""
     from ..data import packages as texts
     from ..hub import packages
 
@@ -153,14 +153,14 @@ def show_packages() -> None:
 
 
 def open_model(path: str) -> Any:
-    """A directory's model, to be asked in words."""
+    """The model of a directory as a text interface."""
     from ..pipeline import Text
 
     return Text(path)
 
 
 def settings(new: int | None, temperature: float | None, top_p: float | None, seed: int | None) -> dict[str, Any]:
-    """What `Text.generate` is told; nothing that was not asked for, so that the directory's settings hold."""
+    """The arguments for `Text.generate`; options that were not given are left to the directory's settings."""
     import torch
 
     sampled = {"temperature": temperature, "top_p": top_p, "max_new_tokens": new}
@@ -173,7 +173,7 @@ def settings(new: int | None, temperature: float | None, top_p: float | None, se
 
 
 def prompt_text(text: str | None) -> Iterator[str]:
-    """The one question, or the lines of the input that say something."""
+    """The given text, or the non-empty lines of standard input."""
     if text is not None:
         yield text
         return
@@ -185,7 +185,7 @@ def prompt_text(text: str | None) -> Iterator[str]:
 
 
 def print_stream(pieces: Iterator[str]) -> str:
-    """Prints the pieces as they come, and gives them back in one."""
+    """Prints the pieces as they arrive -> the whole text"""
     whole = ""
     for piece in pieces:
         sys.stdout.write(piece)
@@ -197,7 +197,7 @@ def print_stream(pieces: Iterator[str]) -> str:
 
 @contextmanager
 def report_errors(command: str) -> Iterator[None]:
-    """What cannot be done is said in a line."""
+    """Reports an error in one line."""
     try:
         yield
     except (OSError, LookupError, ModuleNotFoundError, TypeError, ValueError) as error:
