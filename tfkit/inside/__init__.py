@@ -1,6 +1,6 @@
-"""Looking inside a model that runs, and changing it there: edits, lenses, patching, attribution.
+"""Looking inside a running model, and changing it there: edits, lenses, patching, attribution.
 
-Everything works for every architecture, because it stands on two seams alone: hooks on modules, and `tracing.offer` in
+Everything works for every architecture, because it uses only two mechanisms: hooks on modules, and `tracing.offer` in
 the attention.
 """
 

@@ -1,4 +1,4 @@
-"""Which part of a model a prediction comes from: patching, knocking out and attributing, for any architecture.
+"""Which part of a model causes a prediction: patching, knock-out and attribution, for any architecture.
 
 `score` is always a function of the model's output that returns one number (a tensor without dimensions), such as
 
@@ -22,10 +22,11 @@ Score = Callable[[Any], torch.Tensor]
 
 
 def attention_heads(model: nn.Module, **inputs: Any) -> dict[str, torch.Tensor]:
-    """What each head of each attention reads: path -> [B,H,Q,D], in the order in which they run.
+    """The output of each head of each attention, before the output projection: path -> [B,H,Q,D], in the order in which
+    they run.
 
-    ValueError where an attention runs more than once or in pieces in one pass (Longformer, BigBird), whose heads cannot
-    be exchanged between two texts one by one.
+    Raises ValueError for an attention that runs more than once or in pieces in one pass (Longformer, BigBird), whose
+    heads cannot be exchanged between two texts one by one.
     """
     with torch.no_grad(), trace(model, ["*.per_head"]) as t:
         model(**inputs)
@@ -42,9 +43,9 @@ def patch_heads(
 ) -> tuple[list[str], torch.Tensor]:
     """Activation patching, head by head (Meng et al. 2022; Wang et al. 2023).
 
-    The model reads the corrupted inputs, and one head at a time reads what it did on the clean ones. Both have the same
-    shapes. -> (the attentions' paths, [attentions, heads]): which share of the difference of the scores one head brings
-    back, 0 for none, 1 for all of it. Raises ValueError where the two inputs score alike or differ in length.
+    The model reads the corrupted inputs while one head at a time gets its values from the clean inputs, which have the
+    same shapes. -> (the attentions' paths, [attentions, heads]): the share of the score difference that each head
+    restores, 0 for none, 1 for all of it. Raises ValueError if the two inputs have equal scores or differ in length.
     """
     values = attention_heads(model, **clean)
     for name, other in attention_heads(model, **corrupted).items():
@@ -73,11 +74,11 @@ def _with_head(old: torch.Tensor, value: torch.Tensor, head: int) -> torch.Tenso
 
 @torch.no_grad()
 def knock_out(model: nn.Module, score: Score, query: int = -1, **inputs: Any) -> tuple[list[str], torch.Tensor]:
-    """Attention knock-out (Geva et al. 2023): how far the score falls when one query may not attend to one key, in one
+    """Attention knock-out (Geva et al. 2023): how much the score falls if one query may not attend to one key, in one
     attention at a time.
 
-    -> (the attentions' paths, [attentions, keys]); NaN where there is no such key. Keys count from the attention's
-    first; of a cross-attention they are the source's.
+    -> (the attentions' paths, [attentions, keys]); NaN if there is no such key. Keys are counted from the first key of
+    the attention; those of a cross-attention are in the source.
     """
     with trace(model, ["*.scores"]) as t:
         before = float(score(model(**inputs)))
@@ -96,11 +97,11 @@ def knock_out(model: nn.Module, score: Score, query: int = -1, **inputs: Any) ->
 
 
 def residual_contributions(model: nn.Module, score: Score, **inputs: Any) -> tuple[list[str], torch.Tensor]:
-    """What each block adds to the score, to first order: the change that it makes to the residual stream, times the
-    score's gradient in the last block's output (direct logit attribution, with the final norm's slope).
+    """What each block adds to the score, to first order: its change of the residual stream times the gradient of the
+    score at the last block's output (direct logit attribution, linearised at the final norm).
 
-    -> ("input" for what the first block is given, then the blocks' paths; [blocks + 1, B, L]). ValueError for blocks of
-    different lengths (Funnel), whose changes cannot be added up.
+    -> ("input" for the input of the first block, then the blocks' paths; [blocks + 1, B, L]). Raises ValueError for
+    blocks of different lengths (Funnel), whose changes cannot be added up.
     """
     with torch.no_grad():
         blocks, _ = block_outputs(model, **inputs)
@@ -118,10 +119,10 @@ def residual_contributions(model: nn.Module, score: Score, **inputs: Any) -> tup
 def input_attribution(
     model: nn.Module, score: Score, input_ids: torch.Tensor, steps: int = 32, **inputs: Any
 ) -> torch.Tensor:
-    """Integrated gradients (Sundararajan et al. 2017) from word vectors of zeros to the words' own -> [B,L].
+    """Integrated gradients (Sundararajan et al. 2017) from a baseline of zero word vectors to the actual ones -> [B,L].
 
-    The sum is the difference between the two scores but for the error of `steps` points of the midpoint rule. Raises
-    ValueError for a model that has no table of word vectors for `input_ids`.
+    The attributions add up to the difference of the two scores, up to the error of the midpoint rule with `steps`
+    points. Raises ValueError for a model without a table of word vectors for `input_ids`.
     """
     if steps < 1:
         raise ValueError(f"steps={steps}: at least one point is needed to integrate")
@@ -130,14 +131,14 @@ def input_attribution(
     for step in range(steps):
         leaf = (words * (step + 0.5) / steps).requires_grad_()
         with edit(model) as e:
-            e[path] = [leaf] + [None] * 8  # the decoder of an encoder-decoder reads the same table after it
+            e[path] = [leaf] + [None] * 8  # in an encoder-decoder the decoder reads the same table afterwards
             total += torch.autograd.grad(score(model(input_ids=input_ids, **inputs)), leaf)[0]
     return (total / steps * words).sum(-1)
 
 
 @torch.no_grad()
 def _word_vectors(model: nn.Module, input_ids: torch.Tensor, inputs: dict[str, Any]) -> tuple[str, torch.Tensor]:
-    """The first module that makes vectors [B,L,E] of the ids themselves -> (its path, the vectors)"""
+    """The first module whose output is the embedding [B,L,E] of the ids -> (its path, the vectors)"""
     found: list[tuple[str, torch.Tensor]] = []
 
     def look(path: str) -> Callable[..., None]:

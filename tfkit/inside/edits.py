@@ -1,4 +1,4 @@
-"""Change what a model computes while it runs: patch, ablate, steer, cut attention. Nothing is left when the block ends.
+"""Change what a model computes while it runs: patch, ablate, steer, cut attention. All edits end with the block.
 
     with tfkit.edit(model) as e:
         e["layers.3.attn"] = clean["layers.3.attn.out"]     # activation patching: another run's output in its place
@@ -7,10 +7,10 @@
         e.block("layers.*.attn", queries=[-1], keys=[0])    # the last token may not attend to the first
         logits = model(input_ids).logits
 
-A name is a module's path, which means its output, or an inner value of an attention: `<path>.scores` (before mask and
-softmax) and `<path>.weights`, both [B,H,Q,K], and `<path>.per_head` [B,H,Q,D], what each head reads before the output
-projection. They are the names of `tfkit.trace`, and what a trace recorded can be assigned as it is; a name may hold
-wildcards. Writing back what was there changes no bit, whatever the architecture.
+A name is a module's path, which stands for its output, or an inner value of an attention: `<path>.scores` (before mask
+and softmax) and `<path>.weights`, both [B,H,Q,K], and `<path>.per_head` [B,H,Q,D], the output of each head before the
+output projection. The names are those of `tfkit.trace`, and recorded values can be assigned as they are; a name may
+contain wildcards. Writing back an unchanged value changes no bit of the result, for any architecture.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ class Edits:
         self[name] = lambda old: old + strength * direction.to(old)
 
     def ablate(self, name: str, heads: Sequence[int] | None = None, by: float | torch.Tensor = 0.0) -> None:
-        """Replace the module's output, or what some heads of an attention read, by zeros or by `by`, such as the mean
-        over other texts ([E], or [D] for heads)."""
+        """Replace the module's output, or the output of some heads of an attention, by zeros or by `by`, such as the
+        mean over other texts ([E], or [D] for heads)."""
         if heads is None:
             self[name] = lambda old: torch.zeros_like(old) + by
             return
@@ -90,8 +90,8 @@ class Edits:
         self[f"{name}.per_head"] = change
 
     def block(self, name: str, queries: Sequence[int], keys: Sequence[int], heads: Sequence[int] | None = None) -> None:
-        """Attention knock-out (Geva et al. 2023): no query of `queries` may attend to a key of `keys`; the other keys
-        share the weight. A query without any key left reads zeros. Negative positions count from the end."""
+        """Attention knock-out (Geva et al. 2023): no query in `queries` may attend to a key in `keys`; the weight goes
+        to the other keys. A query without any key left gives zeros. Negative positions count from the end."""
 
         def change(scores: torch.Tensor) -> torch.Tensor:
             _check_indices("query", queries, scores.size(-2), name)
@@ -105,7 +105,7 @@ class Edits:
         self[f"{name}.scores"] = change
 
     def change(self, what: str, value: Any) -> Any:
-        """What `tracing` asks for each inner value: the value to use in its place, or the value itself."""
+        """Called by `tracing` for each inner value -> the value to use in its place, or the value itself."""
         if not self._running:  # another model, called inside the block
             return value
         path = self._running[-1]
@@ -125,11 +125,11 @@ class Edits:
         return old if change is None else _like(name, change, old)
 
     def unused(self) -> list[str]:
-        """The names that no value has passed under so far."""
+        """The names that have not matched any value so far."""
         return [pattern for pattern in self._changes if not any(used == pattern for used, _ in self._calls)]
 
     def enter(self, path: str) -> Callable[..., None]:
-        """A hook to run before the module at `path`."""
+        """A hook to register before the module at `path`."""
 
         def hook(_module: nn.Module, _args: Any) -> None:
             self._running.append(path)
@@ -137,7 +137,7 @@ class Edits:
         return hook
 
     def leave(self, _module: nn.Module, _args: Any, output: Any) -> Any:
-        """A hook to run after each module, also after one that raised, whose output is None."""
+        """A hook to register after each module; it also runs after one that raised, whose output is None."""
         try:
             return None if output is None else self.change("out", output)
         finally:
@@ -150,7 +150,8 @@ def _check_indices(what: str, found: Sequence[int], size: int, name: str) -> Non
 
 
 def _like(name: str, change: Any, old: Any) -> Any:
-    """What a change makes of `old`: of the same shape, dtype and device. ValueError where it cannot be."""
+    """The result of applying a change to `old`: of the same shape, dtype and device. Raises ValueError if it does not
+    fit."""
     if callable(change) and not isinstance(change, torch.Tensor):
         new = change(old)
         if not isinstance(old, torch.Tensor):
@@ -172,9 +173,9 @@ def _like(name: str, change: Any, old: Any) -> Any:
 def edit(model: nn.Module) -> Iterator[Edits]:
     """Change inner values of `model` inside the block, by assignment to the names of `Edits`.
 
-    Edits of one name replace one another; those of different patterns that match one name apply in the order in which
-    they were made. Raises KeyError for a name that the model does not have, ValueError for a value that does not fit,
-    RuntimeError when another edit is under way, or at the end of the block when an edit was never reached.
+    A later edit of a name replaces an earlier one; edits with different patterns that match one name apply in the order
+    in which they were made. Raises KeyError for a name that the model does not have, ValueError for a value that does
+    not fit, RuntimeError inside another `edit` block, or at the end of the block if an edit was never reached.
     """
     edits = Edits(model)
     with tracing.use_editor(edits), ExitStack() as hooks:

@@ -1,4 +1,4 @@
-"""Where the residual stream of a model runs: its blocks, in the order in which they run."""
+"""The blocks of a model that carry its residual stream, in the order in which they run."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ IN_STACK = re.compile(r"(?:.*\.)?(?P<stack>layers|encoder|decoder)(?:\.\d+)+")
 
 @dataclass(frozen=True)
 class BlockOutput:
-    """What one call of a block returned. path: the block's name; call: which call of it, from 0 (ALBERT runs one block
-    many times); before [B,L,E]: what it was given; states [B,L,E]."""
+    """The output of one call of a block. path: the block's name; call: its number, from 0 (ALBERT runs one block many
+    times); before [B,L,E]: the block's input; states [B,L,E]: its output."""
 
     path: str
     call: int
@@ -25,8 +25,8 @@ class BlockOutput:
 
 
 def block_paths(model: nn.Module) -> list[str]:
-    """The names of the blocks through which the states run on which the predictions stand, in the model's order: of an
-    encoder-decoder those of the decoder. ValueError for a model without a stack of blocks."""
+    """The paths of the blocks that compute the states behind the predictions, in the model's order: in an
+    encoder-decoder those of the decoder. Raises ValueError for a model without a stack of blocks."""
     found = [path for path, _ in model.named_modules() if IN_STACK.fullmatch(path)]
     found = [path for path in found if not any(other.startswith(f"{path}.") for other in found)]
     after_encoder = [path for path in found if not re.search(r"encoder\.", path)]
@@ -36,10 +36,10 @@ def block_paths(model: nn.Module) -> list[str]:
 
 
 def block_outputs(model: nn.Module, **inputs: Any) -> tuple[list[BlockOutput], Any]:
-    """Run the model and keep what every block returns -> (in the order of the calls, the model's own output)
+    """Run the model and keep the output of every block -> (in the order of the calls, the model's own output)
 
-    ValueError for a model whose blocks return something else than one tensor [B,L,E] (XLNet's two streams apart: the
-    first counts, which holds the contents).
+    Raises ValueError for a model whose blocks return anything but one tensor [B,L,E]. Of XLNet's two streams the first,
+    the content stream, counts.
     """
     found: list[BlockOutput] = []
 
@@ -60,7 +60,7 @@ def block_outputs(model: nn.Module, **inputs: Any) -> tuple[list[BlockOutput], A
 
 
 def states_of(output: Any, path: str) -> torch.Tensor:
-    """The states [B,L,E] in what a block was given or returned: the tensor itself, or the first of several."""
+    """The states [B,L,E] in the input or output of a block: the tensor itself, or the first of several."""
     first = output[0] if isinstance(output, list | tuple) and output else output
     if not isinstance(first, torch.Tensor):
         raise ValueError(f"{path} works on a {type(output).__name__}, in which there are no states [B,L,E]")
@@ -68,10 +68,10 @@ def states_of(output: Any, path: str) -> torch.Tensor:
 
 
 def with_states(output: Any, states: torch.Tensor) -> Any:
-    """What a block returned, with other states in it."""
+    """The output of a block with other states in it."""
     return states if isinstance(output, torch.Tensor) else type(output)([states, *output[1:]])
 
 
 def in_last_block(last: BlockOutput, states: torch.Tensor) -> list[Any]:
-    """An edit for `last.path` that puts other states [B,L,E] into its last call, and into none before it."""
+    """An edit for `last.path` that replaces the states [B,L,E] in its last call, and in no earlier call."""
     return [None] * last.call + [lambda output: with_states(output, states)]

@@ -1,4 +1,4 @@
-"""What a model would say if it stopped after each block (nostalgebraist 2020, "interpreting GPT: the logit lens")."""
+"""A model's predictions if it stopped after each block (nostalgebraist 2020, "interpreting GPT: the logit lens")."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .layers import block_outputs, in_last_block
 
 @torch.no_grad()
 def logit_lens(model: nn.Module, **inputs: Any) -> torch.Tensor:
-    """The model's logits [N,B,L,V] when its last block is replaced by what each of its N blocks returned.
+    """The model's logits [N,B,L,V] if the output of its last block is replaced by that of each of its N blocks.
 
-    So whatever follows the blocks (norm, head, tied embeddings, biases, soft caps) is the model's own, and the last of
-    the N equals what the model says, bit for bit. N more forward passes are made. Blocks that work on another length
+    So everything after the blocks (norm, head, tied embeddings, biases, logit caps) is the model's own, and the last of
+    the N equals the model's logits, bit for bit. It takes N more forward passes. Blocks that work on another length
     than the last one (Funnel's pooled ones) are left out. Raises ValueError for a model without a stack of blocks or
     without a vocabulary head.
     """
