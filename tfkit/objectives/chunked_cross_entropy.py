@@ -1,8 +1,8 @@
-"""Cross-entropy over a large vocabulary, some rows at a time: neither the logits [B,L,V] nor their gradient are held.
+"""Cross-entropy over a large vocabulary in chunks of rows: neither the logits [B,L,V] nor their gradient are held.
 
-For 16 rows of 1,024 tokens and 50,257 words, logits are 3.3 GB in float32, and as much again on the way back. Here a
-chunk's gradient is taken as soon as its logits are there, and both are dropped; so nothing is computed twice, as it
-would be with recomputation (Hsu et al. 2024, arXiv:2410.10989; Wijmans et al. 2024, arXiv:2411.09009).
+For 16 rows of 1,024 tokens and 50,257 words, the logits take 3.3 GB in float32, and their gradient as much again. Here
+the gradient of a chunk is computed as soon as its logits are, and both are freed; so nothing is computed twice, as
+recomputation would do (Hsu et al. 2024, arXiv:2410.10989; Wijmans et al. 2024, arXiv:2411.09009).
 
     with chunked_logits():
         loss = model(**batch).loss  # the same loss and gradients; the output has no logits
@@ -20,15 +20,15 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-NUMBERS = 2**25  # logits that are held at once, unless a number of rows is given: 128 MiB in float32
+NUMBERS = 2**25  # logits held at once if the number of rows is not given: 128 MiB in float32
 
 rows_at_once: int | None = None  # within `chunked_logits`; 0: as many as NUMBERS allow
 
 
 @contextmanager
 def chunked_logits(rows: int = 0) -> Iterator[None]:
-    """While it lasts, models compute their loss from so many rows of logits at a time, and return none. 0: so many that
-    `NUMBERS` logits are held. Models whose loss is another than cross-entropy over words go on as ever. Raises
+    """In this context models compute their loss from `rows` rows of logits at a time, and return no logits. 0: as many
+    rows as make `NUMBERS` logits. Models with a loss other than cross-entropy over words are not affected. Raises
     ValueError for a negative number."""
     if rows < 0:
         raise ValueError(f"rows={rows}: must be 0, for a number that fits, or more")
@@ -42,7 +42,8 @@ def chunked_logits(rows: int = 0) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class DeferredLogits:
-    """What logits are made of: states [...,E], weight [V,E], bias [V] or None; cap: logits x become cap·tanh(x/cap)."""
+    """The factors of the logits: states [...,E], weight [V,E], bias [V] or None; cap: logits x become
+    cap·tanh(x/cap)."""
 
     states: Tensor
     weight: Tensor
@@ -51,11 +52,11 @@ class DeferredLogits:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """That of the logits."""
+        """The shape of the logits."""
         return (*self.states.shape[:-1], self.weight.size(0))
 
     def total_loss(self, labels: Tensor, ignored: int) -> Tensor:
-        """labels int64 [...] -> the sum of the losses at labels that are not `ignored`, in float32 at least"""
+        """labels int64 [...] -> the sum of the losses over labels that are not `ignored`, in at least float32"""
         rows = rows_at_once or max(1, NUMBERS // self.weight.size(0))
         x, at = self.states.flatten(0, -2), labels.flatten()
         total: Tensor = _TotalLoss.apply(x, self.weight, self.bias, at, rows, ignored, self.cap)  # type: ignore[no-untyped-call]
@@ -63,7 +64,7 @@ class DeferredLogits:
 
 
 def word_scores(states: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
-    """states [...,E], weight [V,E], bias [V] -> logits [...,V], or, within `chunked_logits`, `DeferredLogits`"""
+    """states [...,E], weight [V,E], bias [V] -> logits [...,V], or `DeferredLogits` inside `chunked_logits`"""
     if rows_at_once is None:
         return F.linear(states, weight, bias)
     return DeferredLogits(states, weight, bias)
@@ -75,7 +76,8 @@ class _TotalLoss(torch.autograd.Function):
         ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, labels: Tensor, rows: int, ignored: int,
         cap: float | None,
     ) -> Tensor:  # fmt: skip
-        """x [N,E], labels [N] -> scalar. Keeps the gradients of x, weight and bias, which are smaller than logits."""
+        """x [N,E], labels [N] -> scalar. Saves the gradients of x, weight and bias, which are smaller than the
+        logits."""
         wide = torch.promote_types(x.dtype, torch.float32)
         total = torch.zeros((), dtype=wide, device=x.device)
         wanted = ctx.needs_input_grad[:3]
@@ -96,7 +98,7 @@ class _TotalLoss(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        """grad scalar"""
+        """grad: scalar -> the saved gradients, multiplied by it"""
         found = [None if kept is None else kept * grad.to(kept.dtype) for kept in ctx.saved_tensors]
         return *found, None, None, None, None
 
@@ -104,7 +106,7 @@ class _TotalLoss(torch.autograd.Function):
 def _loss_and_slope(
     logits: Tensor, labels: Tensor, ignored: int, cap: float | None, wanted: bool
 ) -> tuple[Tensor, Tensor | None]:
-    """logits [R,V], which are overwritten, labels [R] -> the summed loss, and its derivative by the logits [R,V]."""
+    """logits [R,V], which are overwritten, labels [R] -> the summed loss, and its derivative at the logits [R,V]"""
     if cap is not None:
         logits = logits.div_(cap).tanh_().mul_(cap)
     counted = labels != ignored
@@ -120,7 +122,7 @@ def _loss_and_slope(
 
 
 def _add_gradients(grads: list[Tensor | None], here: slice, x: Tensor, weight: Tensor, slope: Tensor) -> None:
-    """Adds what rows `here` bring, slope [R,V], to the gradients of x [N,E], weight [V,E] and bias [V]."""
+    """Adds the contribution of the rows `here`, slope [R,V], to the gradients of x [N,E], weight [V,E] and bias [V]."""
     of_x, of_weight, of_bias = grads
     if of_x is not None:
         of_x[here] = slope @ weight

@@ -1,5 +1,5 @@
-"""CTRL's control codes (Keskar et al. 2019, arXiv:1909.05858, 3): the first token tells where a text came from, so that
-naming the source when generating chooses the manner."""
+"""CTRL's control codes (Keskar et al. 2019, arXiv:1909.05858, 3): the first token names the source of a text, so that
+the choice of a source controls the style of generated text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .causal_lm import CausalLM
 
 
 def with_control_code(batch: Batch, codes: Tensor) -> Batch:
-    """Puts each row's code in front, and scores every token after it.
+    """Puts each row's code in front, and labels every token after it.
 
     batch: input_ids [B,L], attention_mask [B,L]; codes int64 [B] -> input_ids, attention_mask, labels [B,L+1]; the
     code itself is never predicted

@@ -1,4 +1,4 @@
-"""Cross-entropy as all that predict tokens or classes use it: over what is labelled, in float32 at least."""
+"""The cross-entropy of all models that predict tokens or classes: over labelled positions, in at least float32."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from .chunked_cross_entropy import DeferredLogits
 def cross_entropy(
     logits: Tensor | DeferredLogits, labels: Tensor, smoothing: float = 0.0, *, ignored: int = -100
 ) -> Tensor:
-    """logits [...,N], labels [...] -> scalar: the mean over the labels that are not `ignored`; over none it is 0.
+    """logits [...,N], labels [...] -> scalar: the mean over the labels that are not `ignored`; 0 if there are none.
 
-    smoothing: what a wrong class gets in all (Szegedy et al. 2016); torch gives the right one a share of its smoothing
-    too, hence N / (N - 1).
+    smoothing: the total probability of the wrong classes (Szegedy et al. 2016); torch's argument includes a share for
+    the right class, hence N / (N - 1).
     """
     check_labels(logits, labels)
     if isinstance(logits, DeferredLogits):
         return logits.total_loss(check_classes(labels, logits.shape[-1], ignored), ignored) / count(labels, ignored)
     classes = logits.size(-1)
-    wide = logits.flatten(0, -2).to(torch.promote_types(logits.dtype, torch.float32))  # float64 stays what it is
+    wide = logits.flatten(0, -2).to(torch.promote_types(logits.dtype, torch.float32))  # float64 stays float64
     shared = smoothing * classes / (classes - 1) if smoothing else 0.0
     try:
         total = F.cross_entropy(wide, labels.flatten(), ignore_index=ignored, label_smoothing=shared, reduction="sum")
-    except IndexError:  # only a failed look-up pays for finding out which it was
+    except IndexError:  # only a failed look-up pays for the search for its cause
         check_classes(labels, classes, ignored)
         raise
     return total / count(labels, ignored)
 
 
 def count(labels: Tensor, ignored: int) -> Tensor:
-    """How many labels are counted; 1 at least."""
+    """The number of counted labels; at least 1."""
     return (labels != ignored).sum().clamp(min=1)
 
 
 def check_classes(labels: Tensor, classes: int, ignored: int) -> Tensor:
-    """labels, where they are classes or `ignored`; where looking would mean waiting it is not looked at. Raises
-    ValueError that names another."""
+    """The labels, if all of them are classes or `ignored`; devices on which the check would have to wait skip it.
+    Raises ValueError that names a wrong label."""
     if labels.device.type == "cpu" and not torch.compiler.is_compiling():
         wrong = (labels != ignored) & ((labels < 0) | (labels >= classes))
         if bool(wrong.any()):
@@ -58,10 +58,10 @@ def check_labels(logits: Tensor | DeferredLogits, labels: Tensor) -> None:
 
 
 def next_labels(labels: Tensor) -> Tensor:
-    """labels [...,L] -> [...,L]: at each position that of the next, at the last -100.
+    """labels [...,L] -> [...,L]: each position gets the label of the next one, and the last position -100.
 
-    Moving the labels, where one might cut the last logits off, spares a copy of [B,L,V] there and back. Raises
-    TypeError, ValueError for what cannot be labels.
+    Shifting the labels instead of cutting off the last logits saves copying [B,L,V] in both directions. Raises
+    TypeError or ValueError for invalid labels.
     """
     if not isinstance(labels, torch.Tensor):
         raise TypeError(f"labels are a {type(labels).__name__}: give a tensor, torch.as_tensor(labels)")

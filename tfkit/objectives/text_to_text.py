@@ -1,4 +1,4 @@
-"""Every task as text to text (Raffel et al. 2020, arXiv:1910.10683, 2.4): a prefix says which one is meant."""
+"""Every task as text to text (Raffel et al. 2020, arXiv:1910.10683, 2.4): a prefix names the task."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ PREFIXES = {
     "mrpc": "mrpc sentence1: {sentence1} sentence2: {sentence2}",
     "qqp": "qqp question1: {question1} question2: {question2}",
     "rte": "rte sentence1: {sentence1} sentence2: {sentence2}",
-    "wsc": "wsc: {text}",  # the pronoun stands between asterisks, see `mark_pronoun`; WNLI and DPR are put so, too
+    "wsc": "wsc: {text}",  # asterisks mark the pronoun, see `mark_pronoun`; WNLI and DPR have the same form
     "boolq": "boolq passage: {passage} question: {question}",
     "cb": "cb hypothesis: {hypothesis} premise: {premise}",
     "copa": "copa choice1: {choice1} choice2: {choice2} premise: {premise} question: {question}",
     "multirc": "multirc question: {question} answer: {answer} paragraph: {paragraph}",
     "record": "record query: {query} entities: {entities} passage: {passage}",
-    "super_rte": "rte hypothesis: {hypothesis} premise: {premise}",  # RTE as SuperGLUE names its fields
+    "super_rte": "rte hypothesis: {hypothesis} premise: {premise}",  # RTE with the field names of SuperGLUE
     "wic": "wic sentence1: {sentence1} sentence2: {sentence2} word: {word}",
 }
 GLUE = ("cola", "sst2", "mrpc", "stsb", "qqp", "mnli", "qnli", "rte", "wsc")
 SUPERGLUE = ("boolq", "cb", "copa", "multirc", "record", "super_rte", "wic", "wsc")
-LABELS = {  # what T5 writes, in the order of the data sets' numbers; the other tasks' answers are text, or a score
+LABELS = {  # T5's answers, in the order of the data sets' label numbers; other tasks are answered with text or a score
     "cola": ("unacceptable", "acceptable"),
     "sst2": ("negative", "positive"),
     "mrpc": ("not_equivalent", "equivalent"),
@@ -43,7 +43,7 @@ LABELS = {  # what T5 writes, in the order of the data sets' numbers; the other 
 
 
 def text_to_text(task: str, **fields: str) -> str:
-    """The text T5 reads for a task. Raises ValueError, naming what there is, for an unknown task or a missing field.
+    """T5's input text for a task. Raises ValueError, listing the possibilities, for an unknown task or a missing field.
 
     >>> text_to_text("translation", source_language="English", target_language="French", text="Hello.")
     'translate English to French: Hello.'
@@ -57,13 +57,14 @@ def text_to_text(task: str, **fields: str) -> str:
 
 
 def similarity_label(score: float) -> str:
-    """STS-B's score from 1 to 5 as text, rounded to a fifth: a regression becomes 21 words. 2.57 -> '2.6'"""
+    """STS-B's score from 1 to 5 as text, rounded to a fifth: the regression becomes a choice of 21 words. 2.57 ->
+    '2.6'"""
     return f"{round(score * 5) / 5:.1f}"
 
 
 def mark_pronoun(text: str, place: int, length: int = 1) -> str:
-    """For "wsc": the `length` words from word number `place` on between asterisks, so that the question is one of the
-    text itself. Raises ValueError for a place outside it.
+    """For "wsc": puts asterisks around `length` words from word number `place` on, so that the text itself marks the
+    pronoun in question. Raises ValueError for a place outside the text.
 
     >>> mark_pronoun("The fish ate the worm. It was tasty.", 5)
     'The fish ate the worm. *It* was tasty.'
