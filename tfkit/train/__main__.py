@@ -3,8 +3,8 @@
     python -m tfkit.train gpt2 --text books/*.txt --set d_model=128 n_layers=4 n_heads=4 --steps 500 --out runs/gpt2
     torchrun --nproc-per-node 2 -m tfkit.train …the same… --parallel fsdp
 
-What is in `--out` already is gone on from: the tokenizer, the packed rows, the state of training. It is an error if
-that was made from another text, or with another tokenizer, length or objective.
+A run resumes from what is already in `--out`: the tokenizer, the packed rows, the state of training. It is an error if
+these were made from another text, or with another tokenizer, length or objective.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ PRECISIONS = {"float32": torch.float32, "tf32": torch.float32, "bfloat16": torch
 
 
 def number(kind: Callable[[str], Any], least: float, below: float = math.inf) -> Callable[[str], Any]:
-    """A type for argparse: a number from `least` on, less than `below`."""
+    """An argparse type: a number of at least `least` and less than `below`."""
 
     def read(text: str) -> Any:
         try:
@@ -63,7 +63,7 @@ COUNT, AMOUNT = number(int, 1), number(int, 0)
 
 
 def options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line, read. Raises SystemExit where it is wrong."""
+    """Parses the command line. Raises SystemExit for a wrong one."""
     parser = argparse.ArgumentParser(prog="python -m tfkit.train", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("name", help="an architecture, or a published size by its own name")
     parser.add_argument("--text", type=Path, nargs="+", required=True, help="files; each is a document")
@@ -110,7 +110,7 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def make(given: argparse.Namespace, symbols: dict[str, int | None]) -> nn.Module:
-    """The model for a vocabulary. Raises ValueError for a setting that is no FIELD=VALUE."""
+    """The model for a vocabulary. Raises ValueError for a setting that is not FIELD=VALUE."""
     known = tfkit.registry.resolve(given.name)[0].Config.__dataclass_fields__
     asked = {k: v for k, v in symbols.items() if k in known} | dict(map(setting, given.set))
     torch.manual_seed(given.seed)
@@ -118,14 +118,15 @@ def make(given: argparse.Namespace, symbols: dict[str, int | None]) -> nn.Module
 
 
 def symbols(words: Tokenizer) -> dict[str, int | None]:
-    """What a model's Config is to know of a vocabulary."""
+    """The fields of a model's Config that depend on the vocabulary."""
     start, end = words.start_id, words.end_id
     ids = {"pad_token_id": words.pad_id, "decoder_start_token_id": start, "bos_token_id": start, "eos_token_id": end}
     return {"vocab_size": len(words), **ids}
 
 
 def check(given: argparse.Namespace, world: ProcessGroup) -> None:
-    """All that can be wrong with a request is found before the first text is read. Raises what `main` reports."""
+    """Finds every possible error in the arguments before the first text is read. Raises the errors that `main`
+    reports."""
     if given.parallel == "fsdp" and world.size == 1:
         raise ValueError("--parallel fsdp needs several processes: start it with torchrun")
     if given.batch % world.size:
@@ -142,7 +143,7 @@ def check(given: argparse.Namespace, world: ProcessGroup) -> None:
 
 
 def setting(text: str) -> tuple[str, Any]:
-    """FIELD=VALUE -> the field, and its value: a number, a tuple, True …; what is none of those is a string."""
+    """FIELD=VALUE -> the field and its value: a number, a tuple, True …, or else a string."""
     name, equals, value = text.partition("=")
     if not equals:
         raise ValueError(f"--set {text}: write FIELD=VALUE")
@@ -153,7 +154,7 @@ def setting(text: str) -> tuple[str, Any]:
 
 
 def run(given: argparse.Namespace, world: ProcessGroup) -> None:
-    """Trains, and leaves model/ and in it the tokenizer, for `from_pretrained` (of the average, if one is kept)."""
+    """Trains, and writes the model with its tokenizer to model/ for `from_pretrained` (averaged weights, if kept)."""
     check(given, world)
     words = prepare(given, world)
     goal, model = objective(given, words), make(given, symbols(words))
@@ -192,7 +193,7 @@ def run(given: argparse.Namespace, world: ProcessGroup) -> None:
 
 
 def model_loss(rows: int | None) -> Callable[[nn.Module, Any], Tensor]:
-    """The loss that the model itself computes. rows: of logits that are held at once; 0: all; None: as many as fit."""
+    """The model's own loss. rows: the number of rows of logits held at once; 0: all; None: as many as fit."""
 
     def loss(model: nn.Module, batch: Any) -> Tensor:
         with nullcontext() if rows == 0 else chunked_logits(rows or 0):
@@ -203,8 +204,8 @@ def model_loss(rows: int | None) -> Callable[[nn.Module, Any], Tensor]:
 
 
 def run_apart(model: nn.Module, batch: dict[str, Tensor]) -> Any:
-    """model(**batch); where the batch has `texts`, each text by itself, with positions of its own where it can be told
-    them."""
+    """model(**batch); if the batch has `texts`, each text is computed separately, with its own positions if the model
+    takes positions."""
     texts = batch.get("texts")
     if texts is None:
         return model(**batch)
@@ -218,7 +219,7 @@ def run_apart(model: nn.Module, batch: dict[str, Tensor]) -> Any:
 
 @torch.no_grad()
 def require_separate_texts(model: nn.Module, ids: Tensor, name: str) -> None:
-    """Raises ValueError for a model in which one text of a row changes what is made of another."""
+    """Raises ValueError for a model in which one text in a row influences another."""
     training, ids = model.training, ids[:1].to(next(model.parameters()).device)
     texts = (torch.arange(ids.size(1), device=ids.device) >= ids.size(1) // 2).long()[None]
     other = torch.where(texts == 0, ids.flip(1), ids)
@@ -230,17 +231,17 @@ def require_separate_texts(model: nn.Module, ids: Tensor, name: str) -> None:
 
 
 class Throughput:
-    """What a run tells of its speed: tokens a second, the share of what products alone would reach, the memory."""
+    """The speed of a run: tokens per second, their share of the rate of matrix products alone, and memory."""
 
     def __init__(self, model: nn.Module, batch: dict[str, Tensor], given: argparse.Namespace, world: ProcessGroup):
         self.device, self.operations = world.device, 0.0
-        if given.parallel == "ddp" or world.size == 1:  # under FSDP no process holds the whole model
+        if given.parallel == "ddp" or world.size == 1:  # under FSDP no process has the whole model
             self.operations = operations_per_token(model, batch)
             dtype = PRECISIONS[given.precision]
             self.most = world.size * product_rate(self.device, dtype)
 
     def line(self, tokens_per_second: float) -> str:
-        """One line of it."""
+        """The figures as one line of text."""
         parts = [f"{tokens_per_second:,.0f} tokens/s"]
         if self.operations:
             share = tokens_per_second * self.operations / self.most
@@ -268,7 +269,7 @@ def leave(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; 2 for a request that cannot be met, 1 for a loss that is not a number."""
+    """The command; returns 2 for an impossible request, 1 for a loss that is not finite."""
     given = options(arguments)
     world = ProcessGroup.join()
     try:

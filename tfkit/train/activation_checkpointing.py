@@ -1,5 +1,5 @@
-"""Gradient checkpointing (Chen et al. 2016, arXiv:1604.06174): keep each layer's input only, compute the rest again; or
-keep what is dear to compute too (selective recomputation, Korthikanti et al. 2022, arXiv:2205.05198)."""
+"""Gradient checkpointing (Chen et al. 2016, arXiv:1604.06174): keep only each layer's input and recompute the rest; or
+also keep what is expensive to compute (selective recomputation, Korthikanti et al. 2022, arXiv:2205.05198)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tfkit.train.process_group import layers
 
 KINDS = ("layers", "selective")
 _aten = torch.ops.aten
-KEPT = {  # products of states with weights, and what a fused attention kernel gives; scores [B,H,L,L] are not kept
+KEPT = {  # products of states with weights, and the output of fused attention; scores [B,H,L,L] are not kept
     _aten.mm.default, _aten.addmm.default, _aten._scaled_dot_product_flash_attention_for_cpu.default,
     _aten._scaled_dot_product_flash_attention.default, _aten._scaled_dot_product_efficient_attention.default,
     _aten._scaled_dot_product_cudnn_attention.default,
@@ -25,11 +25,12 @@ KEPT = {  # products of states with weights, and what a fused attention kernel g
 
 
 def checkpoint_activations(model: nn.Module, kind: str = "layers") -> nn.Module:
-    """From now on, training holds fewer activations and computes the others again. kind: "layers" holds those of one
-    layer at a time, for about a third more time a step; "selective" holds the results of matrix products and of
-    attention in all layers, and computes norms, activation functions and dropout again, which takes little time.
+    """From now on, training keeps fewer activations and recomputes the others. kind: "layers" keeps the activations of
+    one layer at a time, for about a third more time per step; "selective" keeps the results of matrix products and of
+    attention in all layers, and recomputes norms, activation functions and dropout, which takes little time.
 
-    Gradients stay the same, dropout included. Raises ValueError for a model without repeated layers, or another kind.
+    Gradients stay the same, also with dropout. Raises ValueError for a model without repeated layers, or an unknown
+    kind.
     """
     if kind not in KINDS:
         raise ValueError(f"recomputation of kind {kind!r}: there is {', '.join(KINDS)}")
@@ -42,7 +43,8 @@ def checkpoint_activations(model: nn.Module, kind: str = "layers") -> nn.Module:
 
 
 def _contexts(kind: str) -> tuple[Any, Any]:
-    """What a block is computed in, the first time and again: there texts are still to be apart."""
+    """The contexts for the first computation of a block and for its recomputation, which must separate the same
+    texts."""
     selective = create_selective_checkpoint_contexts(_policy)
     first, again = selective if kind == "selective" else (nullcontext(), nullcontext())
     return first, _both(again, flex.kept_rule(attention_kernel.texts_rule))

@@ -1,4 +1,4 @@
-"""Sentence pairs into padded batches: alike in length together, so that little of a batch is padding."""
+"""Sentence pairs as padded batches: pairs of similar length go together, so that there is little padding."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from tfkit.text.vocabulary import pad
 
 @dataclass(frozen=True)
 class Batch:
-    """`src` [B,S] and `tgt` [B,T], int64, padded on the right; `tokens` of both and `targets` that are not padding."""
+    """`src` [B,S] and `tgt` [B,T], int64, padded on the right; `tokens` and `targets`: their numbers without
+    padding."""
 
     src: Tensor
     tgt: Tensor
@@ -21,14 +22,14 @@ class Batch:
     targets: int
 
     def to(self, device: torch.device | str) -> Batch:
-        """The same on a device."""
+        """The same batch on a device."""
         return Batch(self.src.to(device), self.tgt.to(device), self.tokens, self.targets)
 
 
 class PairBatches:
-    """Batches of about `tokens` padded target positions. Iterating with the same generator state repeats the order.
+    """Batches of about `tokens` padded target positions. The same generator state gives the same order.
 
-    `pairs` holds (source ids, target ids), ends included. Raises ValueError when there are none.
+    `pairs` holds (source ids, target ids), including end tokens. Raises ValueError when there are none.
     """
 
     def __init__(self, pairs: Sequence[tuple[list[int], list[int]]], tokens: int, pad_id: int) -> None:
@@ -37,9 +38,10 @@ class PairBatches:
         self.pairs, self.tokens, self.pad_id = list(pairs), tokens, pad_id
 
     def __call__(self, generator: torch.Generator) -> Iterator[Batch]:
-        """One pass over the data: lengths together but shuffled within, batches in random order."""
+        """One pass over the data: similar lengths together but shuffled among themselves, batches in random order."""
         noise = torch.rand(len(self.pairs), generator=generator).tolist()
-        key = lambda i: max(map(len, self.pairs[i])) + 2 * noise[i]  # ties and near-ties fall differently each time
+        # the noise breaks ties and near-ties differently each time
+        key = lambda i: max(map(len, self.pairs[i])) + 2 * noise[i]
         groups = list(self._groups(sorted(range(len(self.pairs)), key=key)))
         for g in torch.randperm(len(groups), generator=generator).tolist():
             yield self._batch([self.pairs[i] for i in groups[g]])

@@ -1,5 +1,5 @@
-"""The whole state of training: weights, optimiser, average, step, random state. One safetensors file; with many
-processes a folder, in which each writes its share (`torch.distributed.checkpoint`)."""
+"""The whole state of training: weights, optimizer, averaged weights, step, random state. It is one safetensors file or,
+with many processes, a folder to which each writes its share (`torch.distributed.checkpoint`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from tfkit.train.process_group import ALONE, ProcessGroup
 
 MOMENTS = ("exp_avg", "exp_avg_sq", "step")
-ACCELERATORS = ("cuda", "mps", "xpu")  # dropout on one of them draws from its own generators
+ACCELERATORS = ("cuda", "mps", "xpu")  # dropout on one of these draws from that device's own generator
 
 
 def random_states() -> dict[str, Tensor]:
@@ -30,7 +30,7 @@ def random_states() -> dict[str, Tensor]:
 
 
 def set_random_states(states: dict[str, Tensor]) -> None:
-    """Puts back what `random_states` gave; the state of a device that is not here is passed over."""
+    """Restores the states from `random_states`; the state of a device that is not present is ignored."""
     for name in random_states().keys() & states.keys():
         _, _, device = name.partition(".")
         kind, _, number = device.partition(".")
@@ -44,7 +44,7 @@ def set_random_states(states: dict[str, Tensor]) -> None:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where the state of a run is kept (nowhere if `file` is None), and of whom."""
+    """Saves and restores the state of a run in `file` (nowhere if it is None)."""
 
     file: str | Path | None
     model: nn.Module
@@ -53,7 +53,7 @@ class Checkpoint:
     world: ProcessGroup = ALONE
 
     def save(self, step: int) -> None:
-        """Write the state; the old one stays until the new one is whole."""
+        """Write the state; the old file stays until the new one is complete."""
         if self.file is None:
             return
         if self.world.size > 1:
@@ -62,14 +62,16 @@ class Checkpoint:
         tensors = {f"model.{name}": value for name, value in self.model.state_dict().items()}
         tensors |= {"step": torch.tensor(step), **random_states()}
         for name, parameter in self.model.named_parameters():
-            state = self.optimizer.state[parameter]  # empty before the first step, and where no gradient ever came
+            # empty before the first step, and for parameters that never had a gradient
+            state = self.optimizer.state[parameter]
             tensors |= {f"optimizer.{name}.{part}": state[part] for part in MOMENTS if part in state}
         if self.average is not None:
             tensors |= {f"average.{name}": value for name, value in self.average.state_dict().items()}
         _write(self.file, tensors)
 
     def load(self) -> int:
-        """Put a saved state back -> the steps done; 0 when there is none. Raises ValueError for another model's."""
+        """Restore a saved state -> the steps done; 0 if there is none. Raises ValueError for the state of another
+        model."""
         if self.file is None:
             return 0
         if self.world.size > 1:
@@ -111,7 +113,7 @@ def _save_shares(folder: Path, state: dict[str, Any], world: ProcessGroup) -> No
     partial = folder.with_name(folder.name + ".part")
     dcp.save(state, checkpoint_id=str(partial))
     world.wait()
-    if world.rank == 0:  # two renames: whatever happens between, one whole state is there
+    if world.rank == 0:  # two renames: at any time between them one complete state is on disk
         old = folder.with_name(folder.name + ".old")
         shutil.rmtree(old, ignore_errors=True)
         if folder.exists():
@@ -141,12 +143,12 @@ def _load_shares(
 
 
 def save_weights(model: nn.Module, file: str | Path) -> None:
-    """The weights alone, to use the model elsewhere: `load_weights` reads them into a model of the same shape."""
+    """Save the weights alone, for use elsewhere: `load_weights` reads them into a model of the same shape."""
     _write(file, dict(model.state_dict()))
 
 
 def load_weights(model: nn.Module, file: str | Path) -> nn.Module:
-    """Raises FileNotFoundError, or ValueError naming what differs."""
+    """Raises FileNotFoundError, or ValueError that names the differences."""
     if not Path(file).is_file():
         raise FileNotFoundError(f"no weights at {file}: train the model and save it there first")
     _fill(model, load_file(str(file)), file)

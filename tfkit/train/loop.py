@@ -29,7 +29,7 @@ Batches = Callable[[torch.Generator], Iterable[Any]]
 
 
 class DivergedError(RuntimeError):
-    """The loss is not a number any more; `batch` is what it was computed on, `file` where that is kept, if anywhere."""
+    """The loss is not finite; `batch` is the batch that caused it, `file` the place where it was saved, or None."""
 
     batch: Any = None
     file: Path | None = None
@@ -37,7 +37,7 @@ class DivergedError(RuntimeError):
 
 @dataclass
 class History:
-    """What happened: loss per step, how many steps were done in all, how fast; stopped by hand or not."""
+    """The course of a run: loss per step, number of steps in all, speed, and whether it was stopped by hand."""
 
     losses: list[float] = field(default_factory=list)
     steps: int = 0
@@ -64,16 +64,16 @@ def fit(
     log: str | Path | None = None,
     progress: bool = True,
 ) -> History:
-    """Train `model` for `steps` steps in all; `batches(generator)` gives one pass over the data, and is asked again.
+    """Train `model` for `steps` steps in all; each call of `batches(generator)` gives one pass over the data.
 
-    `rate(step)`, step from 1, is the learning rate. A step learns from `accumulate` batches together, each weighed by
-    the targets in it, so that they count as one large batch; processes of a `world` likewise. `precision` bfloat16
-    computes under autocast, weights stay float32. `average` (torch's AveragedModel) follows the weights.
+    `rate(step)`, step from 1, is the learning rate. A step accumulates the gradients of `accumulate` batches, weighted
+    by their numbers of targets, as if they were one large batch; the processes of a `world` likewise. `precision`
+    bfloat16 computes under autocast; weights stay float32. `average` (torch's AveragedModel) follows the weights.
 
     With `checkpoint` (a .safetensors file; a folder with many processes) the state is saved every `save_every` steps,
-    at the end and at Ctrl-C; if it exists, training goes on from there as if it had never stopped. `log` is a folder
-    for metrics.csv and TensorBoard. An interrupt ends training, keeps the model as it is and returns. Raises
-    DivergedError when the loss is not finite, its batch kept; ValueError, TypeError for arguments that cannot be.
+    at the end and at Ctrl-C; if it exists, training resumes exactly as if it had never stopped. `log` is a folder for
+    metrics.csv and TensorBoard. An interrupt ends training and returns with the model as it is. Raises DivergedError
+    when the loss is not finite, after saving the batch; ValueError or TypeError for invalid arguments.
     """
     check_numbers(steps=steps, accumulate=accumulate, save_every=save_every)
     check_rates(rate, clip, weight_decay)
@@ -103,7 +103,7 @@ def fit(
 
 
 def check_rates(rate: Callable[[int], float], clip: float, weight_decay: float) -> None:
-    """Raises TypeError for a rate that is no function of the step, ValueError for the others out of their range."""
+    """Raises TypeError for a rate that is not a function of the step, ValueError for the others out of range."""
     if not callable(rate):
         raise TypeError(f"rate={rate!r}: give a function of the step, such as lambda step: {rate!r}")
     if clip <= 0 or weight_decay < 0:
@@ -111,15 +111,16 @@ def check_rates(rate: Callable[[int], float], clip: float, weight_decay: float) 
 
 
 def check_numbers(**numbers: int) -> None:
-    """Raises ValueError for what is no whole number from 1 on."""
+    """Raises ValueError for a value that is not a positive integer."""
     for name, value in numbers.items():
         if not isinstance(value, int) or value < 1:
             raise ValueError(f"{name}={value!r}: must be a whole number, 1 at least")
 
 
 class TrainingLog:
-    """What a run tells of itself while it goes: its History, the line on the screen, the metrics. Ctrl-C ends the block
-    and no more. On a card a step is read when the next one is under way: reading waits until the card is done."""
+    """Reports on a run while it goes: its History, the progress line, the metrics. Ctrl-C ends the block without an
+    error. On a GPU the results of a step are read when the next one has been started, because reading waits for the
+    GPU."""
 
     def __init__(self, steps: int, done: int, log: str | Path | None, progress: bool, world: ProcessGroup) -> None:
         self.history = History(steps=done)
@@ -143,14 +144,14 @@ class TrainingLog:
         return self.history.interrupted
 
     def add(self, taken: TakenStep) -> None:
-        """One more step. Raises DivergedError if the one before it, or on a CPU it itself, had no finite loss."""
+        """Adds a step. Raises DivergedError if the previous step (on a CPU, this one) had a loss that is not finite."""
         self.read()
         self.unread = taken
         if taken.loss.device.type == "cpu":
             self.read()
 
     def read(self) -> None:
-        """What the last step gave goes into history and metrics."""
+        """Adds the results of the last step to history and metrics."""
         taken, self.unread = self.unread, None
         if taken is None:
             return
@@ -164,7 +165,7 @@ class TrainingLog:
 
 def _stream(batches: Batches, seed: int, done: int, steps: int, accumulate: int) -> Iterator[list[Any]]:
     """Groups number `done`, `done + 1`, … of batches from the endless sequence of passes; see `_passes`."""
-    # those before were trained on already: they are drawn again and passed over
+    # earlier batches were used before the resume: they are drawn again and skipped
     endless = islice(_passes(batches, seed), done * accumulate, None)
     for _ in range(done, steps):
         yield list(islice(endless, accumulate))
@@ -183,8 +184,8 @@ def _passes(batches: Batches, seed: int) -> Iterator[Any]:
 
 
 def prefetch(stream: Iterator[list[Any]], device: torch.device) -> Generator[list[Any]]:
-    """The same groups of batches; for a card they are made ahead in a thread, in memory that it copies from while it
-    works. A CPU has no time to spare: there they are made when they are wanted."""
+    """The same groups of batches; for a GPU a thread prepares them ahead in pinned memory, while the GPU works. A CPU
+    has no idle time: there they are prepared on demand."""
     if device.type != "cuda":
         yield from stream
         return
@@ -203,7 +204,7 @@ def prefetch(stream: Iterator[list[Any]], device: torch.device) -> Generator[lis
                 if stop.is_set():
                     return
             offer(None)
-        except BaseException as error:  # whatever it is, it is raised where the batches are used
+        except BaseException as error:  # any error is raised again in the thread that uses the batches
             offer(error)
 
     threading.Thread(target=make, daemon=True).start()
@@ -217,12 +218,12 @@ def prefetch(stream: Iterator[list[Any]], device: torch.device) -> Generator[lis
 
 
 def pin(batch: Any) -> Any:
-    """The batch in memory that a card can copy from by itself; other batches than dictionaries as they are."""
+    """The batch in pinned memory, from which a GPU copies by itself; batches other than dictionaries are unchanged."""
     return {name: value.pin_memory() for name, value in batch.items()} if isinstance(batch, dict) else batch
 
 
 def adamw(model: nn.Module, weight_decay: float, world: ProcessGroup) -> torch.optim.AdamW:
-    """The optimizer; on one card in a single kernel, which leaves a step out by itself where the loss is not finite."""
+    """The optimizer; on one GPU it is a fused kernel, which itself skips a step whose loss is not finite."""
     fused = world.size == 1 and next(model.parameters()).device.type == "cuda"
     how: dict[str, Any] = {"fused": True} if fused else {}
     return torch.optim.AdamW(model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, weight_decay=weight_decay, **how)
@@ -230,7 +231,7 @@ def adamw(model: nn.Module, weight_decay: float, world: ProcessGroup) -> torch.o
 
 @dataclass
 class TakenStep:
-    """A step that was taken: loss and gradient_norm are scalars that may still be on their way from the card."""
+    """The results of a step: loss and gradient_norm are scalars that the GPU may still be computing."""
 
     loss: Tensor
     gradient_norm: Tensor
@@ -240,8 +241,8 @@ class TakenStep:
     keep: str | Path | None
 
     def values(self) -> dict[str, float]:
-        """The mean loss over all targets of all processes, the rate, the gradient's norm before it was clipped. Waits
-        for the card. Raises DivergedError where the loss is not finite."""
+        """The mean loss over all targets of all processes, the learning rate, and the gradient's norm before clipping.
+        Waits for the GPU. Raises DivergedError if the loss is not finite."""
         loss = self.loss.item()
         if not math.isfinite(loss):
             raise divergence_error(loss, self.rate, self.number, self.batches, self.keep)
@@ -250,7 +251,7 @@ class TakenStep:
 
 @dataclass
 class TrainingStep:
-    """One update of the weights, in which nothing waits for a card: a loss that is not finite changes no weight."""
+    """One update of the weights that never waits for a GPU; a loss that is not finite changes no weight."""
 
     model: nn.Module
     loss: Loss
@@ -261,18 +262,18 @@ class TrainingStep:
 
     @property
     def device(self) -> torch.device:
-        """Where it runs."""
+        """The device of the model."""
         return self.world.device if self.world.size > 1 else next(self.model.parameters()).device
 
     def __call__(self, batches: Sequence[Any], rate: float, number: int, keep: str | Path | None) -> TakenStep:
-        """Batches, over all of which the loss is a mean. Raises DivergedError where the optimizer cannot leave a step
-        out by itself, and the loss is not finite."""
+        """batches: the loss is the mean over all of them. Raises DivergedError for a loss that is not finite, if the
+        optimizer cannot skip the step itself."""
         self.optimizer.zero_grad(set_to_none=True)
         targets = [count_targets(batch) for batch in batches]
         total = self.world.sum(sum(targets))
         found = torch.zeros((), device=self.device)
         for i, batch in enumerate(batches):
-            # processes' gradients are averaged, so each counts `size` times its share
+            # gradients are averaged over processes, so each share is multiplied by `size`
             share = targets[i] * self.world.size / total if total else 1.0 / len(batches)
             found = found + self.backward(batch, share, last=i == len(batches) - 1)
         if self.world.size > 1:
@@ -283,14 +284,14 @@ class TrainingStep:
         else:
             taken.values()
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.clip)
-        norm = getattr(norm, "full_tensor", lambda: norm)()  # of sharded gradients it comes in parts
+        norm = getattr(norm, "full_tensor", lambda: norm)()  # the norm of sharded gradients is sharded too
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.step()
         return replace(taken, gradient_norm=norm.detach())
 
     def backward(self, batch: Any, share: float, last: bool) -> Tensor:
-        """Adds the gradient of one batch, its loss times `share`, which is returned [] without a history."""
+        """Adds the gradient of one batch, for its loss times `share` -> that product, detached, []"""
         batch = to_device(batch, self.device)
         mixed = torch.autocast(self.device.type, self.precision, enabled=self.precision != torch.float32)
         quiet = nullcontext() if last else getattr(self.model, "no_sync", nullcontext)()
@@ -304,7 +305,7 @@ class TrainingStep:
 def divergence_error(
     loss: float, rate: float, number: int, batches: Sequence[Any], keep: str | Path | None
 ) -> DivergedError:
-    """The error, with the batch that led to it, beside the checkpoint if there is one."""
+    """The error; the batch that caused it is saved beside the checkpoint, if there is one."""
     where = Path(f"{keep}.diverged.safetensors") if keep else None
     if where:
         where.parent.mkdir(parents=True, exist_ok=True)
@@ -320,7 +321,7 @@ def divergence_error(
 
 
 def fields(batch: Any) -> dict[str, Any]:
-    """A batch by names."""
+    """A batch as a dictionary."""
     return batch if isinstance(batch, dict) else asdict(batch) if is_dataclass(batch) else {}  # type: ignore[arg-type]
 
 
@@ -332,14 +333,14 @@ def to_device(batch: Any, device: torch.device) -> Any:
 
 
 def count_targets(batch: Any) -> int:
-    """How many predictions the mean loss of this batch is over; 1 where the batch does not say."""
+    """The number of predictions in the mean loss of this batch; 1 if the batch does not tell."""
     if isinstance(batch, dict) and "labels" in batch:
         return int((batch["labels"] != -100).sum())
     return getattr(batch, "targets", 1)
 
 
 def count_tokens(batch: Any) -> int:
-    """Tokens that are not padding; 0 where the batch does not say."""
+    """The number of tokens without padding; 0 if the batch does not tell."""
     if isinstance(batch, dict):
         return int(batch["attention_mask"].sum()) if "attention_mask" in batch else batch["input_ids"].numel()
     return getattr(batch, "tokens", 0)
@@ -347,7 +348,7 @@ def count_tokens(batch: Any) -> int:
 
 @torch.no_grad()
 def mean_loss(model: nn.Module, batches: Batches, loss: Loss) -> float:
-    """The loss over one pass, without learning from it; each batch counts by its targets."""
+    """The mean loss over one pass without training; each batch is weighted by its number of targets."""
     was_training = model.training
     model.eval()
     total, count = 0.0, 0

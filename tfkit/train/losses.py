@@ -1,4 +1,4 @@
-"""What a sequence-to-sequence model is trained on, for any model that maps (src, tgt_in) to logits."""
+"""The loss of sequence-to-sequence models that map (src, tgt_in) to logits."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tfkit.train.batches import Batch
 
 
 class Seq2SeqLoss:
-    """Label-smoothed cross-entropy (Szegedy et al. 2016) of `model(src, tgt_in)`, over what is not padding.
+    """Label-smoothed cross-entropy (Szegedy et al. 2016) of `model(src, tgt_in)`, over all targets but padding.
 
-    word_dropout: the share of input words, of both sides, replaced by `unk_id` in training (Gal & Ghahramani 2016,
-    in spirit): a model without dropout of its own learns a small corpus by heart otherwise.
+    word_dropout: the share of input words, on both sides, that training replaces by `unk_id` (in the spirit of Gal &
+    Ghahramani 2016): without dropout of its own, a model would memorise a small corpus.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Seq2SeqLoss:
         )
 
     def dropped(self, ids: Tensor) -> Tensor:
-        """`ids` with some words replaced, the start and padding never."""
+        """`ids` with some words replaced, but never start tokens and padding."""
         keep = (torch.rand(ids.shape, device=ids.device) >= self.word_dropout) | (ids == self.pad_id)
         keep |= ids == self.start_id
         return ids.where(keep, torch.full_like(ids, self.unk_id or 0))
@@ -46,9 +46,9 @@ class Seq2SeqLoss:
 
 @torch.no_grad()
 def initialise(model: nn.Module) -> nn.Module:
-    """Weights as the 2017 transformer wants them: Xavier for matrices, N(0, 1/sqrt(d)) for embeddings, zero biases.
+    """Initialises weights like the 2017 transformer: Xavier for matrices, N(0, 1/sqrt(d)) for embeddings, zero biases.
 
-    PyTorch's own N(0, 1) embeddings, times sqrt(d_model), would drown the positions.
+    PyTorch's default N(0, 1) embeddings, times sqrt(d_model), would outweigh the positional encodings.
     """
     for module in model.modules():
         if isinstance(module, nn.Linear):

@@ -1,4 +1,4 @@
-"""What is written down while training goes: a CSV file, and TensorBoard's where it is installed."""
+"""Writes metrics during training: a CSV file, and TensorBoard's format if it is installed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ COLUMNS = ("step", "loss", "rate", "gradient_norm", "tokens_per_second")
 
 
 class Metrics:
-    """metrics.csv in `directory`, one line a step. After a resume, lines beyond the step resumed from are dropped."""
+    """metrics.csv in `directory`, one line per step. Resuming drops the lines after the step that it resumes from."""
 
     def __init__(self, directory: str | Path, done: int = 0) -> None:
         directory = Path(directory)
@@ -38,9 +38,9 @@ class Metrics:
         return SummaryWriter(str(directory), purge_step=done + 1)
 
     def write(self, step: int, values: dict[str, float]) -> None:
-        """values: the columns but step."""
+        """values: all columns but the step."""
         self.lines.writerow([step, *(f"{values[name]:.8g}" for name in COLUMNS[1:])])
-        self.file.flush()  # a killed run leaves all lines but the one in hand
+        self.file.flush()  # a killed run leaves all complete lines
         if self.board is not None:
             for name, value in values.items():
                 self.board.add_scalar(f"train/{name}", value, step)

@@ -1,4 +1,4 @@
-"""Rows of tokens on disk into batches of an objective, shared out among processes without overlap."""
+"""Reads rows of tokens from disk into an objective's batches, split among processes without overlap."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tfkit.train.process_group import ALONE, ProcessGroup
 
 
 def write_rows(file: str | Path, documents: Iterable[Sequence[int]], length: int, end_id: int) -> None:
-    """Packs documents into full rows of `length` and keeps them as a .npy file, which is read without loading it."""
+    """Packs documents into full rows of `length` and writes a .npy file, which can be memory-mapped."""
     file = Path(file)
     file.parent.mkdir(parents=True, exist_ok=True)
     partial = file.with_name(file.name + ".part")
@@ -26,12 +26,12 @@ def write_rows(file: str | Path, documents: Iterable[Sequence[int]], length: int
 
 
 class PackedDataset:
-    """Batches of `size` rows over all processes; this one gets every `world.size`-th row, and reads those alone.
+    """Batches of `size` rows over all processes; this process takes every `world.size`-th row and reads only those.
 
-    All processes draw the same random numbers for the whole batch and use their own rows', so the examples do not
-    depend on how many processes there are. A last batch that would not be full is left out. Raises ValueError where
-    there are fewer rows than a batch has, or the batch cannot be shared out evenly. With `end_id`, which ends each
-    text, a batch has `texts` int64 [B,L], too: to which text of its row a position belongs.
+    All processes draw the same random numbers for the whole batch and use those of their own rows, so the examples do
+    not depend on the number of processes. An incomplete last batch is dropped. Raises ValueError if there are fewer
+    rows than one batch has, or the batch cannot be split evenly. With `end_id`, the last token of each text, a batch
+    also has `texts` int64 [B,L]: the number of the text in its row to which a position belongs.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class PackedDataset:
         return len(self.rows) // self.size
 
     def __call__(self, generator: torch.Generator) -> Iterator[dict[str, Tensor]]:
-        """One pass over the data in a fresh order."""
+        """One pass over the data in a new order."""
         order = torch.randperm(len(self.rows), generator=generator)
         shape_of_all = {"input_ids": torch.zeros(1, 1, dtype=torch.int64).expand(self.size, self.rows.shape[1])}
         mine = slice(self.world.rank, None, self.world.size)
@@ -66,8 +66,8 @@ class PackedDataset:
             batch["special_tokens_mask"] = torch.isin(ids, self.special).long()
             given = self.objective.corrupt(batch, {name: value[mine] for name, value in draws.items()})
             given.pop("special_tokens_mask", None)
-            if bool(given["attention_mask"].all()):  # a mask that hides nothing would only keep attention from its
-                del given["attention_mask"]  # fastest kernel
+            if bool(given["attention_mask"].all()):  # a mask without False would only keep attention from
+                del given["attention_mask"]  # using its fastest kernel
             if self.end_id is not None:
                 given["texts"] = texts_of(ids, self.end_id)
             yield given
@@ -78,13 +78,13 @@ class PackedDataset:
 
 
 def texts_of(ids: Tensor, end_id: int) -> Tensor:
-    """ids [B,L] -> the number of the text in its row that each position belongs to, the end of a text included"""
+    """ids [B,L] -> the number of the text in its row that each position belongs to; an end token belongs to its text"""
     ends = (ids == end_id).long()
     return ends.cumsum(1) - ends
 
 
 def positions_in_texts(texts: Tensor) -> Tensor:
-    """texts int [B,L], as from `texts_of` -> where in its text each position stands, from 0"""
+    """texts int [B,L], as from `texts_of` -> the position of each token within its text, from 0"""
     at = torch.arange(texts.size(1), device=texts.device).expand_as(texts)
     begins = torch.ones_like(texts, dtype=torch.bool)
     begins[:, 1:] = texts[:, 1:] != texts[:, :-1]

@@ -1,4 +1,4 @@
-"""Which number format is quick where."""
+"""Which number format is fast on this machine."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import torch
 
 
 def quick_bfloat16() -> bool:
-    """Whether this processor multiplies matrices of bfloat16 itself; elsewhere it is imitated, and slower than float32.
+    """Whether this processor multiplies bfloat16 matrices in hardware; emulation is slower than float32.
 
-    On x86 that takes AVX-512's bfloat16 instructions (or AMX, which has them too). Others say no: they were not tried.
+    On x86 this takes the bfloat16 instructions of AVX-512 (AMX includes them). Other processors, untested, give False.
     """
     asked = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
     return bool(asked and asked())

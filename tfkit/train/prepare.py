@@ -1,4 +1,4 @@
-"""What `python -m tfkit.train` prepares once: the tokenizer, the packed rows, and what they were made from."""
+"""Prepares a run of `python -m tfkit.train` once: the tokenizer, the packed rows, and a record of their sources."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tfkit.train.process_group import ProcessGroup
 
 
 def objective(given: argparse.Namespace, words: Tokenizer) -> Objective:
-    """What the model is to learn. Raises ValueError for a vocabulary without the symbols that this needs."""
+    """The training objective. Raises ValueError for a vocabulary without the special tokens that it needs."""
     kind = trainable()[given.objective]
     for symbol in ("end", *kind.SYMBOLS):
         if getattr(words, f"{symbol}_id") is None:
@@ -38,7 +38,7 @@ def read_texts(files: list[Path]) -> list[str]:
 
 
 def origin(given: argparse.Namespace) -> dict[str, Any]:
-    """What tokenizer and rows depend on: the text and the tokenizer by content, the settings by value."""
+    """What the tokenizer and rows were made from: the text and the tokenizer by content, the settings by value."""
     digest = hashlib.sha256()
     for file in given.text:
         content = file.read_bytes()
@@ -50,9 +50,9 @@ def origin(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def prepare(given: argparse.Namespace, world: ProcessGroup) -> Tokenizer:
-    """The tokenizer and the packed rows in `given.out`; the first process makes what is not there.
+    """The tokenizer, with the packed rows in `given.out`; the first process makes whatever is missing.
 
-    Raises ValueError where what is there was made from another text or with other settings."""
+    Raises ValueError if the existing files were made from another text or with other settings."""
     tokenizer, rows, note = (given.out / name for name in ("tokenizer.json", "rows.npy", "prepared.json"))
     if world.rank == 0:
         made = origin(given)
@@ -72,7 +72,7 @@ def prepare(given: argparse.Namespace, world: ProcessGroup) -> Tokenizer:
 
 
 def make_tokenizer(given: argparse.Namespace, texts: list[str]) -> Tokenizer:
-    """The tokenizer that was given, or one learned from the texts, with sentinels where the objective needs them."""
+    """The given tokenizer, or one trained on the texts, with sentinel tokens if the objective needs them."""
     if given.tokenizer:
         return Tokenizer.load(given.tokenizer)
     extra = trainable()[given.objective].extra_tokens(given.length)
@@ -81,7 +81,7 @@ def make_tokenizer(given: argparse.Namespace, texts: list[str]) -> Tokenizer:
 
 
 def require_same_sources(out: Path, note: Path, made: dict[str, Any]) -> None:
-    """Raises ValueError unless the note says that what is in `out` was made from the same."""
+    """Raises ValueError unless the note says that the files in `out` were made from the same sources."""
     if not note.is_file():
         raise ValueError(f"{out} holds rows.npy, but no {note.name} that says what from: choose another --out")
     before = json.loads(note.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""The processes that train one model together: nothing but `torch.distributed` as torchrun starts it."""
+"""The processes that train one model together: a thin layer over `torch.distributed` as torchrun starts it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch import nn
 
 @dataclass(frozen=True)
 class ProcessGroup:
-    """This process's number among `size`, and its device. Alone, everything below costs nothing."""
+    """This process's rank among `size` processes, and its device. With a single process, all methods cost nothing."""
 
     rank: int = 0
     size: int = 1
@@ -21,8 +21,8 @@ class ProcessGroup:
 
     @classmethod
     def join(cls) -> ProcessGroup:
-        """Meets the other processes if torchrun started this one (RANK, WORLD_SIZE, LOCAL_RANK); on a GPU each, or with
-        gloo on CPUs."""
+        """Joins the other processes if torchrun started this one (RANK, WORLD_SIZE, LOCAL_RANK): one GPU per process,
+        or gloo on CPUs."""
         gpus = torch.cuda.device_count()
         if "RANK" not in os.environ:
             return cls(device=torch.device("cuda" if gpus else "cpu"))
@@ -33,12 +33,12 @@ class ProcessGroup:
         return cls(dist.get_rank(), dist.get_world_size(), device)
 
     def leave(self) -> None:
-        """To be called once, at the end."""
+        """Ends the process group; call it once, at the end."""
         if dist.is_initialized():
             dist.destroy_process_group()
 
     def sum(self, value: float) -> float:
-        """Over all processes."""
+        """The sum of a value over all processes."""
         if self.size == 1:
             return value
         tensor = torch.tensor(value, dtype=torch.float64, device=self.device)
@@ -46,14 +46,14 @@ class ProcessGroup:
         return tensor.item()
 
     def wait(self) -> None:
-        """Until everyone is here."""
+        """Waits until all processes have reached this point."""
         if self.size > 1:
             dist.barrier()
 
     def spread(self, model: nn.Module, how: str) -> nn.Module:
-        """The model as all processes train it. how: "ddp", each holds all of it and gradients are averaged (Li et al.
-        2020, arXiv:2006.15704); "fsdp", each holds a share of every layer (FSDP2; Zhao et al. 2023, arXiv:2304.11277).
-        Raises ValueError for another word."""
+        """The model as all processes train it. how: "ddp": each process holds the whole model, and gradients are
+        averaged (Li et al. 2020, arXiv:2006.15704); "fsdp": each holds a share of every layer (FSDP2; Zhao et al. 2023,
+        arXiv:2304.11277). Raises ValueError for another value."""
         model = model.to(self.device)
         if self.size == 1:
             return model

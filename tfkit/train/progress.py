@@ -1,4 +1,4 @@
-"""A line that says how training goes, in a terminal and in a notebook."""
+"""A progress line for training, in a terminal and in a notebook."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import TracebackType
 
 
 class Progress:
-    """Step, loss (a running mean), tokens per second and the time left. `show=False`: it only counts."""
+    """Step, loss (a running mean), tokens per second and the time left. With `show=False` it only counts."""
 
     def __init__(self, steps: int, done: int = 0, show: bool = True) -> None:
         self.started = time.perf_counter()
@@ -41,11 +41,11 @@ class Progress:
 
     @property
     def tokens_per_second(self) -> float:
-        """The mean since the start."""
+        """The mean rate since the start."""
         return self.tokens / max(time.perf_counter() - self.started, 1e-9)
 
     def advance(self, loss: float, tokens: int) -> None:
-        """One step is done."""
+        """Counts one step."""
         self.loss = loss if self.loss is None else 0.95 * self.loss + 0.05 * loss
         self.tokens += tokens
         if self.bar:

@@ -1,4 +1,5 @@
-"""How near training comes to what the machine can do: operations of a step, and the rate of products alone."""
+"""Measures how close training comes to the machine's limit: operations per step, and the rate of matrix products
+alone."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ from torch.utils.flop_counter import flop_registry
 
 
 class CountedOperations(TorchDispatchMode):
-    """Adds up the operations of products and attention in `total`, as torch counts them. Its own counter watches
-    modules as well, which a backward pass within a backward pass, Reformer's, does not allow."""
+    """Adds up the operations of matrix products and attention in `total`, by torch's formulas. Torch's own counter also
+    tracks modules, which fails for a backward pass within a backward pass (Reformer)."""
 
     total = 0
 
@@ -28,9 +29,9 @@ class CountedOperations(TorchDispatchMode):
 
 @torch.no_grad()
 def operations_per_token(model: nn.Module, batch: dict[str, Tensor]) -> float:
-    """Operations of training on one token of this batch: those of a forward pass, thrice (Chowdhery et al. 2022,
-    arXiv:2204.02311, appendix B). What is computed twice to save memory counts once. One row is looked at, on the
-    model's device; no random number is drawn."""
+    """The operations of training on one token of this batch: three times those of a forward pass (Chowdhery et al.
+    2022, arXiv:2204.02311, appendix B). Recomputation to save memory is not counted. It runs one row on the model's
+    device and draws no random number."""
     device, training = next(model.parameters()).device, model.training
     row = {name: tensor[:1].to(device) for name, tensor in batch.items()}
     model.eval()
@@ -43,14 +44,14 @@ def operations_per_token(model: nn.Module, batch: dict[str, Tensor]) -> float:
 
 
 def product_rate(device: torch.device, dtype: torch.dtype) -> float:
-    """Operations a second that a square product reaches on this device, in that dtype: what MFU is a share of."""
+    """Operations per second of a square matrix product on this device in this dtype, the reference rate for MFU."""
     size = 8192 if device.type == "cuda" else 512
     a, b = (torch.randn(size, size, device=device, dtype=dtype) for _ in range(2))
     return 2 * size**3 / best_seconds(lambda: a @ b, device)
 
 
 def best_seconds(do: Callable[[], Any], device: torch.device, turns: int = 5) -> float:
-    """Of a few runs after one that warms up."""
+    """The best time of several runs after one warm-up."""
     times = []
     for _ in range(turns + 1):
         synchronize(device)
@@ -62,14 +63,14 @@ def best_seconds(do: Callable[[], Any], device: torch.device, turns: int = 5) ->
 
 
 def synchronize(device: torch.device) -> None:
-    """Until a card has done what it was told; a CPU has."""
+    """Waits until a GPU has finished its queued work; does nothing on a CPU."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
 
 
 def peak_memory(device: torch.device) -> int | None:
-    """Bytes: the most that tensors had on a card, or that this process had of the machine's memory; None where the
-    system does not tell (Windows)."""
+    """Peak memory in bytes: of tensors on a GPU, or of this process on a CPU; None if the system does not report it
+    (Windows)."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device)
     if sys.platform == "win32":
