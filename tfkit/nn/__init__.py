@@ -1,4 +1,4 @@
-"""The parts that every architecture is made of.
+"""The building blocks of all architectures.
 
 Letters in shapes: B batch, S/T/L source/target/any length, Q/K query/key length, H heads, E model width, D head width,
 V vocabulary. A mask is boolean, True = may attend.

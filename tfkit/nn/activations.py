@@ -1,4 +1,4 @@
-"""The functions that published configurations name, as transformers computes them."""
+"""The activation functions that published configurations name, computed as in transformers."""
 
 import math
 from collections.abc import Callable
@@ -9,17 +9,18 @@ import torch.nn.functional as F
 
 
 def quick_gelu(x: torch.Tensor) -> torch.Tensor:
-    """x times a sigmoid: close to the GELU (Hendrycks and Gimpel 2016, arXiv:1606.08415, section 2)."""
+    """x · sigmoid(1.702 x), an approximation of the GELU (Hendrycks and Gimpel 2016, arXiv:1606.08415, section 2)."""
     return x * torch.sigmoid(1.702 * x)
 
 
 def gelu_10(x: torch.Tensor) -> torch.Tensor:
-    """The GELU, cut off at 10: what an integer network can hold (Wu et al. 2020, arXiv:2004.09602)."""
+    """The GELU, clipped at 10 for quantisation to integers (Wu et al. 2020, arXiv:2004.09602)."""
     return F.gelu(x).clamp(-10, 10)
 
 
 def laplace(x: torch.Tensor) -> torch.Tensor:
-    """A Gaussian's distribution function, which is near the square of a ReLU (Ma et al. 2022, arXiv:2209.10655)."""
+    """The distribution function of a Gaussian, which approximates the squared ReLU (Ma et al. 2022,
+    arXiv:2209.10655)."""
     return 0.5 * (1.0 + torch.erf((x - 0.707107) / (0.282095 * math.sqrt(2.0))))
 
 
@@ -29,7 +30,7 @@ def relu2(x: torch.Tensor) -> torch.Tensor:
 
 
 def sqrtsoftplus(x: torch.Tensor) -> torch.Tensor:
-    """The root of a softplus."""
+    """The square root of a softplus."""
     return F.softplus(x).sqrt()
 
 
@@ -42,7 +43,7 @@ ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     **dict.fromkeys(("gelu", "gelu_python"), F.gelu),
     **dict.fromkeys(
         ("gelu_new", "gelu_fast", "gelu_accurate", "gelu_pytorch_tanh", "gelu_python_tanh"),
-        partial(F.gelu, approximate="tanh"),  # they differ in rounding alone
+        partial(F.gelu, approximate="tanh"),  # the names differ only in rounding
     ),
     "quick_gelu": quick_gelu, "gelu_10": gelu_10, "relu": F.relu, "relu2": relu2, "relu6": F.relu6,
     "leaky_relu": F.leaky_relu, "silu": F.silu, "swish": F.silu, "mish": F.mish, "hardswish": F.hardswish,

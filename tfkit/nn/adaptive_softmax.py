@@ -1,7 +1,7 @@
-"""Big vocabularies: rare words get fewer numbers (Grave et al. 2017, arXiv:1609.04309; Baevski and Auli 2019).
+"""Large vocabularies with narrower vectors for rare words (Grave et al. 2017, arXiv:1609.04309; Baevski and Auli 2019).
 
-Words are sorted by how frequent they are and cut into clusters at `cutoffs`; each cluster is `div` times narrower than
-the one before it.
+Words are sorted by frequency and cut into clusters at `cutoffs`; each cluster's vectors are `div` times narrower than
+those of the previous one.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 
 class AdaptiveEmbedding(nn.Module):
-    """One table and one matrix per cluster; with div=1 one table for all, and a matrix if it is not d_model wide."""
+    """One table and one projection per cluster; with div=1 one table for all, projected if it is not d_model wide."""
 
     def __init__(self, vocab_size: int, d_embed: int, d_model: int, cutoffs: Sequence[int], div: int) -> None:
         super().__init__()
@@ -26,8 +26,8 @@ class AdaptiveEmbedding(nn.Module):
         self.scale = d_model**0.5
 
     def forward(self, ids: Tensor) -> Tensor:
-        """ids [B,L] -> [B,L,E]. Each cluster looks at all ids and keeps its own: shapes do not depend on the words.
-        Raises IndexError for an id outside the vocabulary."""
+        """ids [B,L] -> [B,L,E]. Each cluster looks up all ids and keeps its own, so that shapes do not depend on the
+        words. Raises IndexError for an id outside the vocabulary."""
         if self.div == 1:
             x = self.tables[0](ids)
             return (self.embed_proj[0](x) if self.embed_proj else x) * self.scale
@@ -37,15 +37,16 @@ class AdaptiveEmbedding(nn.Module):
             low, high = self.edges[i : i + 2]
             place = ids - low
             place = place if i == 0 else place.clamp(min=0)  # so a negative id fails in the first table,
-            place = place if i == last else place.clamp(max=high - low - 1)  # and one too large in the last
+            place = place if i == last else place.clamp(max=high - low - 1)  # and one that is too large in the last
             total = total + embed_proj(table(place)) * ((ids >= low) & (ids < high))[..., None]
         return total * self.scale
 
 
 class AdaptiveSoftmax(nn.Module):
-    """log p(word) = log p(cluster) + log p(word | cluster); the first cluster's words stand beside the clusters.
+    """log p(word) = log p(cluster) + log p(word | cluster); one softmax covers the first cluster's words and the
+    clusters.
 
-    Output matrices are the embedding's tables (tied) or its own; so are the projections, tied one by one.
+    The output matrices are the embedding's tables (tied) or separate ones; likewise the projections, tied one by one.
     """
 
     def __init__(self, embedding: Any, d_embed: int, tied: bool, tied_projections: Sequence[bool]) -> None:
@@ -63,7 +64,8 @@ class AdaptiveSoftmax(nn.Module):
         self.projections = nn.ModuleDict(own)
 
     def scores(self, i: int, x: Tensor, embedding: Any) -> Tensor:
-        """Logits of cluster i: x [N,E] -> [N, its words], and for the first one the clusters' beside them"""
+        """Logits of cluster i: x [N,E] -> [N, its words]; the first cluster's are followed by those of the other
+        clusters"""
         if embedding.embed_proj:
             own = str(i) in self.projections
             projection: Any = self.projections[str(i)] if own else embedding.embed_proj[0 if self.div == 1 else i]
@@ -88,8 +90,8 @@ class AdaptiveSoftmax(nn.Module):
         return torch.cat(parts, dim=-1)
 
     def losses(self, x: Tensor, labels: Tensor, embedding: AdaptiveEmbedding) -> Tensor:
-        """x [N,E], labels [N] -> -log p [N], 0 where the label is -100. A rare cluster is computed for its words alone:
-        that saves the time, and makes shapes depend on the labels."""
+        """x [N,E], labels [N] -> -log p [N], 0 where the label is -100. A rare cluster is computed only for positions
+        with its words, which saves time and makes shapes depend on the labels."""
         cluster = sum(((labels >= edge).long() for edge in self.edges[1:-1]), torch.zeros_like(labels))
         place = torch.where(cluster == 0, labels, self.edges[1] + cluster - 1)
         total = F.cross_entropy(self.scores(0, x, embedding), place, reduction="none")

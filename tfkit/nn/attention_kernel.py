@@ -1,6 +1,6 @@
-"""The one kernel in which every attention ends, fused; beside it the same by hand, held together by a test.
+"""The fused kernel that every attention calls, with the same computation step by step; a test compares the two.
 
-Queries are the *last* Q of the K positions where attention is causal: a cache makes K longer than Q.
+In causal attention the queries are the *last* Q of the K positions, as a cache makes K larger than Q.
 """
 
 from collections.abc import Callable
@@ -15,33 +15,34 @@ from .. import tracing
 from .dropout import keep_mask
 from .mask_sharing import complement, once_per_mask
 
-texts_rule: Any = None  # which of a row's keys are of a query's own text: see `flex.texts_apart`
-# called as `fused_attention` is, in its place: see `tfkit.substitute`
+texts_rule: Any = None  # restricts queries to keys of their own text: see `flex.texts_apart`
+# if set, it is called with the arguments of `fused_attention` in its place: see `tfkit.substitute`
 attention_override: Callable[..., Any] | None = None
 
 
 def causal_rows(q_len: int, k_len: int, device: torch.device | None = None) -> Tensor:
-    """The last q_len rows of a causal mask over k_len positions -> bool [Q,K]. (SDPA's counts from the top left.)"""
+    """The last q_len rows of a causal mask over k_len positions -> bool [Q,K]. (SDPA aligns at the top left.)"""
     return torch.ones(q_len, k_len, dtype=torch.bool, device=device).tril(k_len - q_len)
 
 
 def causal_and(mask: Tensor | None, q_len: int, k_len: int, device: torch.device | None = None) -> Tensor:
-    """`causal_rows` and mask, bool [...,Q or 1,K] or None, once for all layers -> bool [...,Q,K]"""
+    """`causal_rows` combined with mask, bool [...,Q or 1,K] or None, once for all layers -> bool [...,Q,K]"""
     if mask is None:
         return causal_rows(q_len, k_len, device)
     return once_per_mask(mask, ("causal", q_len, k_len), lambda: mask & causal_rows(q_len, k_len, device))
 
 
 def additive_mask(mask: Tensor, causal: bool, q_len: int, k_len: int, dtype: torch.dtype) -> Tensor:
-    """The mask as SDPA's kernels want it, once for all layers: given a boolean one, SDPA makes this at each call.
+    """The mask in the additive form of SDPA's kernels, once for all layers: SDPA converts a boolean mask at each call.
 
-    mask bool [...,Q or 1,K or 1] -> [...,Q or 1,K or 1], 0 where it is True, and not causally hidden, -inf elsewhere
+    mask bool [...,Q or 1,K or 1] -> [...,Q or 1,K or 1]: 0 where it is True and not hidden by causality, -inf elsewhere
     """
 
     def make() -> Tensor:
         visible = mask & causal_rows(q_len, k_len, mask.device) if causal else mask
         width = visible.size(-1)
-        room = -width % 16 if mask.device.type == "cuda" and width > 1 else 0  # else the kernel there makes a copy
+        # padded width, without which the CUDA kernel would copy
+        room = -width % 16 if mask.device.type == "cuda" and width > 1 else 0
         added = torch.zeros(*visible.shape[:-1], width + room, dtype=dtype, device=mask.device)[..., :width]
         return added.masked_fill_(~visible, float("-inf"))
 
@@ -49,14 +50,14 @@ def additive_mask(mask: Tensor, causal: bool, q_len: int, k_len: int, dtype: tor
 
 
 def hide(bias: Tensor, mask: Tensor) -> Tensor:
-    """bias, -inf where the mask is False; once, where layers share the bias -> broadcast shape of both"""
+    """The bias with -inf where the mask is False -> broadcast shape of both; computed once if layers share the bias"""
     make = lambda: bias.masked_fill(complement(mask), float("-inf"))
     return once_per_mask(bias, "hidden", make, beside=mask)
 
 
 def empty_rows(added: Tensor) -> tuple[Tensor, Tensor] | tuple[None, None]:
-    """Which rows of a bias on the CPU are -inf throughout -> bool [...,Q,1], and the bias with zeros there; or None and
-    None where there are none."""
+    """The rows of a bias on the CPU that are entirely -inf -> bool [...,Q,1], and the bias with zeros there; (None,
+    None) if there are none."""
     empty = added.detach().amax(-1, keepdim=True) == float("-inf")
     return (empty, added.masked_fill(empty, 0.0)) if empty.any() else (None, None)
 
@@ -74,7 +75,7 @@ def attend_by_hand(
     softcap: float | None = None,
     sinks: Tensor | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """softmax(q kᵀ scale + bias) v with every step in the open.
+    """softmax(q kᵀ scale + bias) v, step by step.
 
     Shapes as in `attend` -> (output [B,H,Q,Dv], weights [B,H,Q,K] before dropout, scores [B,H,Q,K] before the mask)
     """
@@ -94,7 +95,7 @@ def attend_by_hand(
         weights = scores.softmax(-1)
     else:
         masked_scores = scores if mask is None else scores.masked_fill(~mask, float("-inf"))
-        empty = (masked_scores == float("-inf")).all(-1, keepdim=True)  # such a row gives zeros, as it does in SDPA
+        empty = (masked_scores == float("-inf")).all(-1, keepdim=True)  # such a row gives zeros, as in SDPA
         weights = masked_scores.masked_fill(empty, 0.0).softmax(-1).masked_fill(empty, 0.0)
     return F.dropout(weights, dropout, dropout > 0) @ v, weights, scores
 
@@ -102,10 +103,10 @@ def attend_by_hand(
 def attend_cpu_dropout(
     q: Tensor, k: Tensor, v: Tensor, added: Tensor | None, causal: bool, scale: float | None, dropout: float
 ) -> Tensor:
-    """The same for training with dropout on a CPU, where PyTorch has no fused kernel for it: the steps it would take,
-    but in place, with the bits drawn in bulk and 1 / (1 - p) put into v.
+    """The same for training with dropout on a CPU, for which PyTorch has no fused kernel: the same steps in place, with
+    the dropout bits drawn in bulk and the factor 1 / (1 - p) applied to v.
 
-    added [.., Q, K]: a float bias, -inf where hidden, or a bool mask, or None -> [B,H,Q,Dv]
+    added [.., Q, K]: a float bias with -inf at hidden keys, a bool mask, or None -> [B,H,Q,Dv]
     """
     if causal:
         added = causal_rows(q.size(-2), k.size(-2), q.device)
@@ -114,7 +115,7 @@ def attend_cpu_dropout(
     scores = (q * (q.size(-1) ** -0.5 if scale is None else scale)) @ k.transpose(-2, -1)
     empty = None
     if added is not None:
-        empty, filled = once_per_mask(added, "empty rows", lambda: empty_rows(added))  # they get zeros, in the end
+        empty, filled = once_per_mask(added, "empty rows", lambda: empty_rows(added))  # these rows get zeros at the end
         scores.add_(added if empty is None else filled)
     weights = scores.softmax(-1)
     weights = torch.where(keep_mask(weights.shape, dropout), weights, 0.0)
@@ -138,11 +139,11 @@ def attend(
     """Scaled dot-product attention, fused (Vaswani et al. 2017, 3.2.1).
 
     q [B,H,Q,D], k [B,H,K,D], v [B,H,K,Dv]; mask bool, True = may attend, or a rule (`nn.flex`), and bias, added to the
-    scaled scores, both broadcastable to [B,H,Q,K]; causal: position i of the last Q sees keys up to itself; scale:
-    1/sqrt(D) unless given; dropout: on the weights, at each call (pass 0.0 outside training); softcap: scores s become
-    softcap · tanh(s / softcap), before bias and mask (Gemma 2); sinks [H]: a score of each head for attending to
-    nothing, which takes part in the softmax (gpt-oss) -> [B,H,Q,Dv]
-    A query that may attend to nothing gives zeros. Raises TypeError for a mask that is not boolean.
+    scaled scores, both broadcastable to [B,H,Q,K]; causal: each of the last Q positions attends to keys up to itself;
+    scale: default 1/sqrt(D); dropout: probability for the weights, at each call (pass 0.0 outside training); softcap:
+    scores s become softcap · tanh(s / softcap), before bias and mask (Gemma 2); sinks [H]: a score per head for
+    attending to nothing, which takes part in the softmax (gpt-oss) -> [B,H,Q,Dv]
+    A query that may attend to no key gives zeros. Raises TypeError for a mask that is not boolean.
     """
     if texts_rule is not None:
         mask = texts_rule.joined_with(mask, q, k)
@@ -176,7 +177,7 @@ def _attend(
     softcap: float | None,
     sinks: Tensor | None,
 ) -> Tensor:
-    """Sinks and a soft cap in the terms of the fused kernel, or of the one that stands in for it."""
+    """Expresses sinks and a soft cap in terms of the fused kernel, or of the override that replaces it."""
     if sinks is not None:
         k, v, mask, bias, causal = append_sink_key(q, k, v, mask, bias, causal, sinks)
     if softcap is not None:
@@ -188,8 +189,8 @@ def _attend(
 def append_sink_key(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None, causal: bool, sinks: Tensor
 ) -> tuple[Tensor, Tensor, Tensor | None, Tensor, bool]:
-    """Sinks, said to a kernel that knows none: one more key, of zeros, to which each head adds its sink and whose value
-    is zero.
+    """Sinks for a kernel that does not support them: one more key of zeros, with the sink as each head's bias and zero
+    as its value.
 
     Shapes as in `attend`, sinks [H] -> k [B,H,K+1,D], v [B,H,K+1,Dv], mask bool or None, bias [B or 1,H,Q,K+1], causal
     """
@@ -209,7 +210,7 @@ def append_sink_key(
 def softcap_as_bias(
     q: Tensor, k: Tensor, bias: Tensor | None, scale: float | None, softcap: float
 ) -> tuple[Tensor, Tensor]:
-    """A soft cap, said to a kernel that knows none: queries of zeros, and the capped scores as what is added.
+    """A soft cap for a kernel that does not support it: queries of zeros, with the capped scores as the bias.
 
     -> q of zeros [B,H,Q,D], bias [B,H,Q,K]
     """
@@ -229,9 +230,9 @@ def fused_attention(
     scale: float | None,
     dropout: float,
 ) -> Tensor:
-    """The fused computation behind `attend`: it notes nothing for a trace and calls no override. Shapes as there."""
+    """The fused computation behind `attend`, with the same shapes, but without tracing and without the override."""
     if causal and q.size(-2) == 1:
-        causal = False  # one query, the last: it sees every key
+        causal = False  # a single query is the last: it sees every key
     sizes = q.size(-2), k.size(-2)
     if bias is not None:
         own = bias
@@ -252,10 +253,10 @@ def _and_masks(mask: Tensor | None, other: Tensor) -> Tensor:
 
 
 def _in_the_open(attended: Callable[..., Any], q: Tensor, k: Tensor, v: Tensor, **how: Any) -> Tensor:
-    """For a trace or an edit: the fused kernel keeps its weights to itself, so they are computed again by hand.
+    """For a trace or an edit: the fused kernel does not return its weights, so they are computed again step by step.
 
-    An edit of the scores or the weights is added to the kernel's own result as the difference that it makes: an edit
-    that changes nothing changes no bit.
+    An edit of the scores or the weights adds the difference that it makes to the kernel's own result: an edit that
+    changes nothing changes no bit.
     """
     out = attended(**how)
     with torch.set_grad_enabled(tracing.editing() and torch.is_grad_enabled()):
@@ -271,6 +272,6 @@ def _in_the_open(attended: Callable[..., Any], q: Tensor, k: Tensor, v: Tensor, 
 
 
 def _weights_of(scores: Tensor, q: Tensor, k: Any, how: Any) -> Any:
-    """The weights [B,H,Q,K] that edited scores [B,H,Q,K] lead to, under the same mask and sinks."""
+    """The weights [B,H,Q,K] that follow from edited scores [B,H,Q,K], with the same mask and sinks."""
     none = torch.zeros_like(k)
     return attend_by_hand(q, none, none, **{**how, "bias": scores, "softcap": None})[1]

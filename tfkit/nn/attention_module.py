@@ -1,4 +1,4 @@
-"""The attention module that the models are made of: the same parameters as `MultiHeadAttention`, the fused kernel."""
+"""The attention module of the models: the same parameters as `MultiHeadAttention`, computed by the fused kernel."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .cache import Cache
 
 
 class Projections(nn.Module):
-    """The four linear layers that every kind of multi-head attention has; what is computed between them differs.
+    """The four linear layers of every kind of multi-head attention; the computation between them differs.
 
-    d_head: E / H unless given. bias: of q_proj, k_proj and v_proj; out_bias: of o_proj, as `bias` unless given.
-    dropout: on the weights, in training. Raises ValueError where heads do not divide the width.
+    d_head: default E / H. bias: of q_proj, k_proj and v_proj; out_bias: of o_proj, by default the same as `bias`.
+    dropout: on the weights, in training. Raises ValueError if the number of heads does not divide the width.
     """
 
     def __init__(
@@ -42,14 +42,14 @@ class Projections(nn.Module):
         return q, split_heads(self.k_proj(x), self.n_heads), split_heads(self.v_proj(x), self.n_heads)
 
     def dropout_now(self) -> float:
-        """The probability at which weights are dropped: 0 outside training."""
+        """The dropout probability of the weights: 0 outside training."""
         return self.dropout if self.training else 0.0
 
 
 class Attention(Projections):
-    """Multi-head attention: over x itself, or over `memory` where it is given.
+    """Multi-head attention: over x itself, or over `memory` if it is given.
 
-    causal: no looking ahead. scale: 1/sqrt(d_head) unless given. The rest as of `Projections`.
+    causal: positions attend to themselves and earlier ones. scale: default 1/sqrt(d_head). Otherwise as `Projections`.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Attention(Projections):
         return self.o_proj(merge_heads(out))
 
     def keys_values(self, x: Tensor, memory: Tensor | None, cache: Cache | None) -> tuple[Tensor, Tensor]:
-        """-> k, v [B,H,K,D]; memory does not change while a sentence is decoded, so it is projected once."""
+        """-> k, v [B,H,K,D]; memory does not change during decoding, so it is projected once."""
         if memory is not None and cache is not None and self in cache.cross_attention:
             return cache.cross_attention[self]
         source = x if memory is None else memory

@@ -1,7 +1,7 @@
 """Dropout (Srivastava et al. 2014) from 16 random bits per element instead of a float.
 
-On a CPU most of dropout's time goes into drawing: PyTorch's takes about 9 ns per element, as long as the rest of
-attention's forward pass; integers in bulk take 2. GPUs draw inside the kernel, so there PyTorch's own is used.
+On a CPU most of dropout's time goes into drawing: PyTorch takes about 9 ns per element, as long as the rest of
+attention's forward pass, while bulk integers take 2 ns. GPUs draw inside the kernel, so PyTorch's own is used.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ def keep_mask(shape: tuple[int, ...], p: float, device: Any = None) -> Tensor:
 
 
 def dropout(x: Tensor, p: float, training: bool = True) -> Tensor:
-    """x with each element zero with probability p, the others divided by 1 - p; outside training x itself."""
+    """x with each element set to zero with probability p and the others divided by 1 - p; outside training x itself."""
     if not training or p == 0.0:
         return x
     if x.device.type != "cpu" or p == 1.0 or torch.compiler.is_compiling():
@@ -31,7 +31,7 @@ def dropout(x: Tensor, p: float, training: bool = True) -> Tensor:
 
 
 class Dropout(nn.Dropout):
-    """`nn.Dropout`, drawn faster."""
+    """`nn.Dropout` with faster random numbers."""
 
     def forward(self, x: Tensor) -> Tensor:
         """x of any shape; outside training x itself, not a copy."""

@@ -1,4 +1,4 @@
-"""Mixture of experts: many feed-forward networks, of which each token takes a few (Shazeer et al. 2017,
+"""Mixture of experts: many feed-forward networks, of which each token uses a few (Shazeer et al. 2017,
 arXiv:1701.06538; Fedus et al. 2021, arXiv:2101.03961)."""
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from torch import Tensor, nn
 
 
 def route_top_k(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """Softmax over all experts, then the k best, whose weights are made to sum to 1 (Jiang et al. 2024, Mixtral).
+    """Softmax over all experts, then the k largest, whose weights are normalised to sum to 1 (Jiang et al. 2024,
+    Mixtral).
 
     logits [T,N] -> (weights [T,k], float32 or wider; experts int64 [T,k])
     """
@@ -23,10 +24,11 @@ def route_top_k(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
 def route_in_groups(
     logits: Tensor, bias: Tensor, k: int, *, groups: int, groups_kept: int, normalize: bool = True, scale: float = 1.0
 ) -> tuple[Tensor, Tensor]:
-    """The k best by sigmoid plus bias, of the groups whose two best are best together; the weights are without the bias
-    (DeepSeek-AI 2024, arXiv:2412.19437, equations 12 to 16): who is busy loses bias, and no loss is needed for it.
+    """The k experts with the largest sigmoid plus bias, from the groups whose two best experts have the largest sum;
+    the weights do not include the bias (DeepSeek-AI 2024, arXiv:2412.19437, equations 12 to 16). Training lowers the
+    bias of overloaded experts, which replaces a balancing loss.
 
-    logits [T,N], bias [N] -> (weights [T,k], of sum `scale` if they are normalized; experts int64 [T,k])
+    logits [T,N], bias [N] -> (weights [T,k], which sum to `scale` if they are normalized; experts int64 [T,k])
     """
     scores = logits.sigmoid()
     grouped = (scores + bias).unflatten(-1, (groups, -1))  # [T,groups,N/groups]
@@ -40,7 +42,7 @@ def route_in_groups(
 
 
 def mix_experts(x: Tensor, weights: Tensor, chosen: Tensor, experts: Sequence[Callable[[Tensor], Tensor]]) -> Tensor:
-    """Each token's weighted sum of what its experts make of it; every expert sees its own tokens only.
+    """The weighted sum of the outputs of each token's experts; every expert computes its own tokens only.
 
     x [T,E], weights [T,k], chosen int64 [T,k] -> [T,E]
     """
@@ -52,7 +54,7 @@ def mix_experts(x: Tensor, weights: Tensor, chosen: Tensor, experts: Sequence[Ca
 
 
 class MixtureOfExperts(nn.Module):
-    """Submodules router: nn.Linear(E, N) without bias, experts: N feed-forward networks. k: experts of a token."""
+    """Submodules router: nn.Linear(E, N) without bias, experts: N feed-forward networks. k: experts per token."""
 
     def __init__(self, d_model: int, experts: Sequence[nn.Module], k: int) -> None:
         super().__init__()
@@ -70,10 +72,10 @@ class MixtureOfExperts(nn.Module):
 
 
 def load_balancing_loss(router_logits: Sequence[Tensor], k: int, mask: Tensor | None = None) -> Tensor:
-    """N · Σ (share of tokens that chose an expert) · (its mean probability): least where all experts are used alike
-    (Fedus et al. 2021, equations 4 to 6, over k choices and all layers together).
+    """N · Σ (share of tokens that chose an expert) · (its mean probability), which is lowest for balanced experts
+    (Fedus et al. 2021, equations 4 to 6, over the k choices and all layers together).
 
-    router_logits: of each layer [T,N]; mask bool [T] or None, False: padding, which does not count -> scalar
+    router_logits: [T,N] of each layer; mask bool [T] or None, False at padding, which does not count -> scalar
     """
     probabilities = torch.cat(list(router_logits)).softmax(-1)  # [layers·T,N]
     experts = probabilities.size(-1)

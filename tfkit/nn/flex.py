@@ -1,8 +1,8 @@
-"""Who may look at whom as a rule instead of a table, for FlexAttention (Dong et al. 2024, arXiv:2412.05496).
+"""Attention masks as rules instead of tables, for FlexAttention (Dong et al. 2024, arXiv:2412.05496).
 
-A rule is given positions and answers for them; blocks of 128 x 128 positions in which it says no throughout are never
-computed. `attend(mask=Rule)` takes FlexAttention on a card where that pays, and elsewhere the table [B,H,Q,K] that the
-rule stands for, once for all layers.
+A rule is a function of positions; blocks of 128 x 128 positions in which it is False everywhere are never computed.
+`attend(mask=Rule)` uses FlexAttention on a GPU if that is faster, and otherwise the mask [B,H,Q,K] that the rule
+describes, computed once for all layers.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from . import attention_kernel
 from .mask_sharing import once_per_mask
 
 Test = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
-SHORTEST = 1024  # queries: below that a table costs little, and compiling takes a minute
+SHORTEST = 1024  # queries: with fewer a full mask costs little, and compiling takes a minute
 
 
 class Rule:
-    """sees(b, h, q, k) -> bool, of int tensors that broadcast: whether query q of head h in row b may attend to key k.
-    batch, heads: how many it tells apart, 1: they are all alike. Rules are joined by & and |."""
+    """sees(b, h, q, k) -> bool, on int tensors that broadcast: whether query q of head h in row b may attend to key k.
+    batch, heads: the numbers of rows and heads with rules of their own; 1: all share one. Rules combine by & and |."""
 
     def __init__(self, sees: Test, batch: int = 1, heads: int = 1) -> None:
         self.sees, self.batch, self.heads = sees, batch, heads
-        self.made: dict[Any, Any] = {}  # a rule belongs to one forward pass
+        self.made: dict[Any, Any] = {}  # a cache that lives as long as the rule: one forward pass
 
     def __and__(self, other: Rule) -> Rule:
         return Rule(lambda b, h, q, k: self.sees(b, h, q, k) & other.sees(b, h, q, k), *self.widest(other))
@@ -39,17 +39,17 @@ class Rule:
         return Rule(lambda b, h, q, k: self.sees(b, h, q, k) | other.sees(b, h, q, k), *self.widest(other))
 
     def widest(self, other: Rule) -> tuple[int, int]:
-        """-> batch and heads of the two together"""
+        """-> the numbers of rows and heads of the combined rule"""
         return max(self.batch, other.batch), max(self.heads, other.heads)
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """make(), or what it gave before, so that all layers share it."""
+        """make(), or its earlier result for this key, so that all layers share it."""
         if key not in self.made:
             self.made[key] = make()
         return self.made[key]
 
     def causal(self, q_len: int, k_len: int) -> Rule:
-        """The same rule, less what is in a query's future; queries are the last of the keys."""
+        """The same rule, without keys in a query's future; the queries are the last of the keys."""
         return self.once(("causal", q_len, k_len), lambda: self & causal(k_len - q_len))
 
     def table(self, q_len: int, k_len: int, device: Any) -> Tensor:
@@ -74,7 +74,7 @@ class Rule:
         self, q: Tensor, k: Tensor, v: Tensor, *, bias: Any, causal: bool, dropout: float, softcap: Any, sinks: Any,
         scale: float | None,
     ) -> Tensor:  # fmt: skip
-        """`attend` with this in place of a mask: FlexAttention where it pays, and knows all that is asked for."""
+        """`attend` with this rule as the mask: FlexAttention if it is faster and supports all the arguments."""
         lengths = q.size(-2), k.size(-2)
         rule = self.causal(*lengths) if causal else self
         open_or_other = tracing.is_observed() or attention_kernel.attention_override is not None
@@ -85,23 +85,23 @@ class Rule:
 
 
 def causal(past: int = 0) -> Rule:
-    """Query q, which stands after `past` other keys, sees the keys up to itself."""
+    """Query q, at position `past` + q, sees the keys up to itself."""
     return Rule(lambda b, h, q, k: k <= q + past)
 
 
 def window(left: int, right: int | None = None, past: int = 0) -> Rule:
-    """Each query sees `left` keys before itself and `right` after itself; as many as before unless given."""
+    """Each query sees `left` keys before itself and `right` after itself; right: by default the same as left."""
     right = left if right is None else right
     return Rule(lambda b, h, q, k: (k >= q + past - left) & (k <= q + past + right))
 
 
 def keys(real: Tensor) -> Rule:
-    """real bool [B,K]: the keys that every query sees (padding; or Longformer's global tokens, as keys)"""
+    """real bool [B,K]: the keys that every query sees (tokens that are not padding; or Longformer's global tokens)"""
     return Rule(lambda b, h, q, k: real[b, k], len(real))
 
 
 def queries(chosen: Tensor) -> Rule:
-    """chosen bool [B,Q]: the queries that see every key (global tokens, as queries)"""
+    """chosen bool [B,Q]: the queries that see every key (Longformer's global tokens)"""
     return Rule(lambda b, h, q, k: chosen[b, q] & (k >= 0), len(chosen))
 
 
@@ -111,24 +111,25 @@ def first_keys(count: int) -> Rule:
 
 
 def prefix(lengths: Tensor) -> Rule:
-    """Every query sees the first lengths[b] keys, int [B]: a prefix that is read in both directions."""
+    """Every query sees the first lengths[b] keys, int [B]: a prefix with bidirectional attention."""
     return Rule(lambda b, h, q, k: (k < lengths[b]) & (q >= 0), len(lengths))
 
 
 def segments(of: Tensor) -> Rule:
-    """of int [B,L]: a query sees the keys of its own text."""
+    """of int [B,L], the text of each position: a query sees the keys of its own text."""
     return Rule(lambda b, h, q, k: of[b, q] == of[b, k], len(of))
 
 
 class TextsRule(Rule):
-    """`segments`, for attention of whole rows over themselves, whatever mask it has."""
+    """`segments` for self-attention over whole rows, combined with any mask."""
 
     def __init__(self, of: Tensor) -> None:
         super().__init__(segments(of).sees, len(of))
         self.length = of.size(1)
 
     def joined_with(self, mask: Any, q: Tensor, k: Tensor) -> Any:
-        """-> a rule, or a mask bool [B,1,L,L]; of another length than the rows the mask as it is"""
+        """-> the combined rule, or mask bool [B,1,L,L]; the mask is unchanged if the length differs from that of the
+        rows"""
         if not q.size(-2) == k.size(-2) == self.length:
             return mask
         if mask is None:
@@ -139,14 +140,14 @@ class TextsRule(Rule):
         return once_per_mask(mask, "texts", lambda: mask & table, beside=table)
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, **how: Any) -> Tensor:
-        """As the parent's, which asks for nothing to be joined again."""
+        """As the parent's, without being combined with this rule a second time."""
         with kept_rule(None):
             return super().attend(q, k, v, **how)
 
 
 @contextmanager
 def kept_rule(rule: TextsRule | None) -> Iterator[None]:
-    """In the block this rule holds, and no other."""
+    """A context in which this rule is the current one, and no other."""
     before, attention_kernel.texts_rule = attention_kernel.texts_rule, rule
     try:
         yield
@@ -155,16 +156,16 @@ def kept_rule(rule: TextsRule | None) -> Iterator[None]:
 
 
 def texts_apart(of: Tensor) -> AbstractContextManager[None]:
-    """In the block, attention of whole rows over themselves keeps to one text.
+    """A context in which self-attention over whole rows is restricted to single texts.
 
-    of int [B,L]: to which text of its row each position belongs. It holds for whatever ends in `attend`; a model with
-    attention of its own kind, or with states that run through a row, does not keep texts apart.
+    of int [B,L]: the text in its row to which each position belongs. It affects everything that calls `attend`; a model
+    with its own kind of attention, or with states that run through a row, does not separate texts.
     """
     return kept_rule(TextsRule(of))
 
 
 def chosen_blocks(seen: Tensor, size: int) -> Rule:
-    """seen bool [H,N,M]: which blocks of `size` keys a block of `size` queries sees (BigBird's random blocks)"""
+    """seen bool [H,N,M]: the blocks of `size` keys that a block of `size` queries sees (BigBird's random blocks)"""
     return Rule(lambda b, h, q, k: seen[h, q // size, k // size], heads=len(seen))
 
 
@@ -177,13 +178,13 @@ def _compiled() -> Any:
 
 @cache
 def works_on(device: torch.device) -> bool:
-    """Whether FlexAttention can be compiled for a device and gives what it should: tried once, on a small input."""
+    """Whether FlexAttention compiles for a device and is correct there: tried once, on a small input."""
     if device.type != "cuda":
         return False
     q, k, v = (torch.randn(1, 1, 128, 32, device=device) for _ in range(3))
     try:
         found = attend_by_rule(q, k, v, causal(), run=_compiled())
-    except Exception as error:  # whatever a compiler raises: there is another way
+    except Exception as error:  # a compiler may raise anything, and there is a fallback
         warnings.warn(f"FlexAttention is not used, it does not compile here: {str(error)[:200]}", stacklevel=2)
         return False
     expected = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
@@ -191,7 +192,7 @@ def works_on(device: torch.device) -> bool:
 
 
 def pays(device: torch.device, length: int) -> bool:
-    """Whether a model should give its layers a `Rule`: on a card, from `SHORTEST` positions on."""
+    """Whether a model should pass a `Rule` to its layers: on a GPU, from `SHORTEST` positions on."""
     return device.type == "cuda" and length >= SHORTEST and works_on(device)
 
 
@@ -206,8 +207,8 @@ def attend_by_rule(
     sinks: Tensor | None = None,
     run: Any = None,
 ) -> Tensor:
-    """FlexAttention. Shapes, scale, softcap and sinks as of `attend`; run: what computes it,
-    compiled unless given -> [B,H,Q,Dv]. A query that may attend to nothing gives zeros."""
+    """FlexAttention. Shapes, scale, softcap and sinks as in `attend`; run: the function that computes it, by default
+    compiled -> [B,H,Q,Dv]. A query that may attend to no key gives zeros."""
     score_mod = None
     if softcap is not None:
         score_mod = lambda score, b, h, q_at, k_at: softcap * torch.tanh(score / softcap)
@@ -218,5 +219,5 @@ def attend_by_rule(
     from torch.nn.attention.flex_attention import AuxRequest
 
     out, beside = run(q, k, v, score_mod, blocks, scale, return_aux=AuxRequest(lse=True))
-    share = (beside.lse - sinks.to(beside.lse.dtype)[:, None]).sigmoid()  # of the softmax that is not the sink's
+    share = (beside.lse - sinks.to(beside.lse.dtype)[:, None]).sigmoid()  # the share of the softmax without the sink
     return (out * share[..., None]).to(q.dtype)

@@ -1,4 +1,4 @@
-"""Attention whose keys and values serve several query heads each (GQA, Ainslie et al. 2023, arXiv:2305.13245)."""
+"""Attention in which several query heads share keys and values (GQA, Ainslie et al. 2023, arXiv:2305.13245)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ Rotation = tuple[Tensor, Tensor]
 
 
 class GroupedQueryAttention(nn.Module):
-    """Causal self-attention with rotary positions: H query heads, G heads of keys and values, H / G queries a group.
+    """Causal self-attention with rotary positions: H query heads, G key and value heads, H / G queries per group.
 
-    n_kv_heads: G, as many as n_heads unless given. d_head: E / H unless given. bias: of q_proj, k_proj and v_proj;
-    out_bias: of o_proj. scale: of the scores, 1/sqrt(d_head) unless given. softcap: bound of the scores, soft.
-    sinks: a score of each head for attending to nothing, learned. dropout: on the weights, in training. causal: no
-    looking ahead.
-    Raises ValueError where the groups do not divide the heads, or the heads the width.
+    n_kv_heads: G, default n_heads. d_head: default E / H. bias: of q_proj, k_proj and v_proj; out_bias: of o_proj.
+    scale: of the scores, default 1/sqrt(d_head). softcap: soft bound of the scores. sinks: a learned score per head for
+    attending to nothing. dropout: on the weights, in training. causal: positions attend to themselves and earlier ones.
+    Raises ValueError if the groups do not divide the heads, or the heads the width.
     """
 
     def __init__(
@@ -54,13 +53,13 @@ class GroupedQueryAttention(nn.Module):
         self.sinks = nn.Parameter(torch.zeros(n_heads)) if sinks else None
 
     def add_projections(self, d_model: int, bias: bool) -> None:
-        """Make what `queries_keys_values` multiplies x by."""
+        """Creates the layers that `queries_keys_values` applies to x."""
         self.q_proj = nn.Linear(d_model, self.n_heads * self.d_head, bias=bias)
         self.k_proj = nn.Linear(d_model, self.n_kv_heads * self.d_head, bias=bias)
         self.v_proj = nn.Linear(d_model, self.n_kv_heads * self.d_head, bias=bias)
 
     def queries_keys_values(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """x [B,L,E] -> q [B,H,L,D], k and v [B,G,L,D], before they are turned by their positions"""
+        """x [B,L,E] -> q [B,H,L,D], k and v [B,G,L,D], before the rotation"""
         q = split_heads(self.q_proj(x), self.n_heads)
         return q, split_heads(self.k_proj(x), self.n_kv_heads), split_heads(self.v_proj(x), self.n_kv_heads)
 
@@ -73,10 +72,10 @@ class GroupedQueryAttention(nn.Module):
         bias: Tensor | None = None,
         cache: Cache | None = None,
     ) -> Tensor:
-        """x [B,L,E] the new positions, rotation: their cos and sin, or None: they are not turned; mask bool and bias,
-        added to the scores, broadcastable to [B,H,L,K] -> [B,L,E].
+        """x [B,L,E]: the new positions; rotation: their cos and sin, or None for no rotation; mask bool, and bias,
+        which is added to the scores, broadcastable to [B,H,L,K] -> [B,L,E].
 
-        A cache keeps G heads, not H: that is what the groups save."""
+        A cache keeps G heads instead of H, which is the purpose of the groups."""
         q, k, v = self.queries_keys_values(x)
         if rotation is not None:
             q, k = rotate_halves(q, *rotation), rotate_halves(k, *rotation)
@@ -87,7 +86,7 @@ class GroupedQueryAttention(nn.Module):
         groups = self.n_heads // self.n_kv_heads
         if groups > 1:
             k, v = k.repeat_interleave(groups, dim=1), v.repeat_interleave(groups, dim=1)  # [B,H,K,D]
-        if bias is not None and bias.size(-1) < k.size(2):  # a cache of fixed size: its empty places are masked
+        if bias is not None and bias.size(-1) < k.size(2):  # the empty slots of a cache of fixed size are masked
             bias = nn.functional.pad(bias, (0, k.size(2) - bias.size(-1)))
         how: dict[str, Any] = {"mask": mask, "bias": bias, "causal": causal, "scale": self.scale}
         how |= {"softcap": self.softcap, "sinks": self.sinks}

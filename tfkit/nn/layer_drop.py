@@ -1,4 +1,4 @@
-"""LayerDrop (Fan et al. 2019, arXiv:1909.11556): a deep stack that learns to do without any one of its layers."""
+"""LayerDrop (Fan et al. 2019, arXiv:1909.11556): a deep stack that learns to work without any one of its layers."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from torch import nn
 
 
 class LayerDrop(nn.ModuleList):
-    """A list of layers. Who iterates over it in training misses each layer with probability `rate`."""
+    """A list of layers. In training, iteration skips each layer with probability `rate`."""
 
     def __init__(self, layers: list[Any], rate: float = 0.0) -> None:
         super().__init__(layers)

@@ -1,4 +1,4 @@
-"""Sound as a picture: how loud it is at each moment and at each pitch, on scales that follow the ear."""
+"""Log-mel features: the energy of audio over time and frequency, on scales close to human hearing."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-SAMPLE_RATE = 16_000  # numbers a second
-WINDOW, STEP = 400, 160  # samples that a frame looks at, and from one frame to the next: 25 and 10 ms
-HIGHEST = 8_000.0  # Hz: half the rate, beyond which there is nothing
+SAMPLE_RATE = 16_000  # samples per second
+WINDOW, STEP = 400, 160  # samples in a frame, and between the starts of frames: 25 and 10 ms
+HIGHEST = 8_000.0  # Hz: the Nyquist frequency
 LINEAR_UP_TO, MELS_BELOW, HZ_PER_MEL = 1_000.0, 15.0, 200.0 / 3  # the scale is linear below, logarithmic above
 LOG_STEP = math.log(6.4) / 27  # from 1,000 Hz on, 27 mels multiply the pitch by 6.4
 
@@ -23,9 +23,9 @@ def mel_to_hertz(mels: Tensor) -> Tensor:
 
 
 def mel_filters(n_mels: int) -> Tensor:
-    """Triangles over the frequencies of a window, as wide as the ear is coarse there, each of the same area.
+    """Triangular filters over the frequencies of a window, wider at high frequencies, each of the same area.
 
-    -> float32 [1+WINDOW/2,M]: what each frequency counts for each filter. Raises ValueError for no filter at all.
+    -> float32 [1+WINDOW/2,M]: the weight of each frequency in each filter. Raises ValueError for n_mels below 1.
     """
     if n_mels < 1:
         raise ValueError(f"n_mels={n_mels}: must be 1 at least")
@@ -40,12 +40,12 @@ def mel_filters(n_mels: int) -> Tensor:
 
 
 def log_mel_features(waveforms: Any, *, n_mels: int = 80, n_frames: int = 3000) -> Tensor:
-    """What Whisper reads of sound (Radford et al. 2022, arXiv:2212.04356, 2.2): the energy in `n_mels` bands, every
-    10 ms, as its logarithm, down to 80 dB below the loudest, about from -1 to 1.
+    """Whisper's input features (Radford et al. 2022, arXiv:2212.04356, 2.2): the logarithm of the energy in `n_mels`
+    bands every 10 ms, cut off 80 dB below the maximum and scaled to about -1 to 1.
 
-    waveforms: samples between -1 and 1, one channel, 16,000 a second: [N], [B,N], or a list of [N] of unequal length;
-    tensors, arrays or lists. What is shorter than `n_frames` frames ends in silence, what is longer is cut.
-    -> float32 [B,M,F]. Raises ValueError for anything else, such as several channels or the integers of a file.
+    waveforms: samples between -1 and 1, one channel, 16,000 per second: [N], [B,N], or a list of [N] of unequal length;
+    tensors, arrays or lists. Shorter audio than `n_frames` frames is padded with silence, longer audio is cut. ->
+    float32 [B,M,F]. Raises ValueError for anything else, such as several channels or the integers of a file.
     """
     rows = [fit(row, n_frames * STEP) for row in split_rows(waveforms)]
     samples = torch.stack(rows)  # [B,F·STEP]
@@ -58,7 +58,7 @@ def log_mel_features(waveforms: Any, *, n_mels: int = 80, n_frames: int = 3000) 
 
 
 def split_rows(waveforms: Any) -> list[Tensor]:
-    """Each waveform by itself, [N], checked."""
+    """Each waveform separately, [N], checked."""
     several = isinstance(waveforms, list | tuple) and len(waveforms) > 0 and hasattr(waveforms[0], "__len__")
     if not several:
         waveforms = torch.as_tensor(waveforms)
@@ -75,5 +75,5 @@ def split_rows(waveforms: Any) -> list[Tensor]:
 
 
 def fit(samples: Tensor, length: int) -> Tensor:
-    """samples [N] -> float32 [length]: cut, or with silence behind"""
+    """samples [N] -> float32 [length]: cut, or padded with silence"""
     return F.pad(samples[:length].float(), (0, max(0, length - samples.numel())))

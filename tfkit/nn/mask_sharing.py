@@ -1,4 +1,4 @@
-"""What all layers of a forward pass make of the same mask is made once."""
+"""Caches what all layers of a forward pass derive from the same mask."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ import torch
 from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
-_made: Any = WeakTensorKeyDictionary()  # mask -> {key: (versions, the other mask, what was made)}, as long as it lives
+_made: Any = WeakTensorKeyDictionary()  # mask -> {key: (versions, the other mask, result)}, as long as the mask lives
 
 
 def once_per_mask(mask: Tensor, key: Any, make: Callable[[], Any], beside: Tensor | None = None) -> Any:
-    """make(), or what it gave when it was last asked for by this key with this very mask, and `beside`, as they are.
+    """make(), or its earlier result for this key, this very mask and this `beside`, if neither has been written to
+    since.
 
-    What is made must not be the mask or a view of it, which would keep it alive. Made anew each time: what has a
-    gradient, what a graph is made of (the compiler sees that it is the same), and what belongs to inference mode, where
-    a tensor does not say whether it was written into.
+    The result must not be the mask or a view of it, which would keep it alive. Results are not cached for tensors with
+    gradients, while a graph is compiled (the compiler finds common subexpressions itself), and in inference mode, whose
+    tensors do not record writes.
     """
     if torch.compiler.is_compiling() or any(
         x is not None and (x.requires_grad or x.is_inference()) for x in (mask, beside)
@@ -31,5 +32,5 @@ def once_per_mask(mask: Tensor, key: Any, make: Callable[[], Any], beside: Tenso
 
 
 def complement(mask: Tensor) -> Tensor:
-    """~mask, once."""
+    """~mask, computed once per mask."""
     return once_per_mask(mask, "complement", lambda: ~mask)

@@ -1,8 +1,7 @@
 """N-stream self-attention (Qi et al. 2020, arXiv:2001.04063, 3.2): one stream reads words, n others predict.
 
-A predicting query looks at the main stream's keys and at one more, its own; a bias by bucket of distance is computed
-from typing import Any
-from the query, which stands one place further on than the main stream's of the same row.
+A predicting query attends to the main stream's keys and to one more, its own. The relative position bias is computed
+from the query, which is one position further on than the main stream's query in the same row.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ from .positions import position_range, relative_bucket
 
 @dataclass(frozen=True)
 class NgramContext:
-    """What all layers share. n: how many streams predict; table [buckets,·]: one-hot, the bucket of each distance to
-    max_distance, nearest last.
+    """The context that all layers share. n: number of predicting streams; table [buckets,·]: one-hot, the bucket of
+    each distance up to max_distance, with the nearest last.
 
-    main_mask [·,1,T,K], predicting_mask [·,1,N,T,K+1], bool: which keys the main stream and the predicting ones may
-    attend to; own_scores [K+1]: the scores of the predicting streams where their mask is false: -inf, but 0 in the last
-    place, which stands for the query's own key.
+    main_mask [·,1,T,K], predicting_mask [·,1,N,T,K+1], bool: the keys that the main stream and the predicting streams
+    may attend to; own_scores [K+1]: replaces the scores of the predicting streams where their mask is False: -inf, but
+    0 at the last index, which stands for the query's own key.
     """
 
     n: int
@@ -39,7 +38,7 @@ class NgramContext:
     own_scores: Tensor
 
     def slice_rows(self, first: int, end: int) -> NgramContext:
-        """The same for these rows, with no keys behind the last of them."""
+        """The context for these rows, without the keys after the last of them."""
         new, keys = self.main_mask.shape[-2:]
         keys -= new - end
         return replace(
@@ -61,13 +60,13 @@ def make_ngram_context(
     max_distance: int,
     paired: bool = True,
 ) -> NgramContext:
-    """x [B,T,E]: the new words; past: how many came before, as of `places`; keys: how many there may be; mask: bool
-    [B,·] or None.
+    """x [B,T,E]: the new words; past: the number of earlier ones; keys: the capacity for keys; mask: bool [B,·] or
+    None.
 
-    not paired: as transformers computes it, see tfkit.models.prophetnet -> `NgramContext`
+    paired=False: as transformers computes it, see tfkit.models.prophetnet -> `NgramContext`
     """
     new, device = x.size(1), x.device
-    counted = isinstance(past, int)  # a tensor: of a cache of fixed size, which is not empty
+    counted = isinstance(past, int)  # a tensor comes from a cache of fixed size, which is not empty
     first = max(0, past + new - max_distance) if counted else 0
     distance = past + new - torch.arange(first, keys + 2, device=device)
     table = F.one_hot(relative_bucket(-distance, False, buckets, max_distance), buckets).T.to(x.dtype)
@@ -82,20 +81,20 @@ def make_ngram_context(
 
 
 def scores_by_key(scores: Tensor, table: Tensor, width: int) -> Tensor:
-    """scores [...,T,buckets] -> [...,T,width]: by distance, each row one further right than the last: by key.
+    """scores [...,T,buckets] -> [...,T,width]: from scores by distance to scores by key, each row shifted by one.
 
-    All that is beyond the table is in the last bucket. What lies in a row's future holds anything.
+    All distances beyond the table are in the last bucket. Entries in a row's future are arbitrary.
     """
     new, near = scores.size(-2), table[:, max(0, table.size(1) - width - 1) :]
     far = scores[..., -1:].expand(*scores.shape[:-1], width + 1 - near.size(1))
-    flat = torch.cat([far, scores @ near], -1).flatten(-2)  # [...,T·(width+1)]: from T-1 on, read in rows of width
+    flat = torch.cat([far, scores @ near], -1).flatten(-2)  # [...,T·(width+1)]: from T-1 on, in rows of width
     return flat[..., new - 1 : new - 1 + new * width].unflatten(-1, (new, width))
 
 
 class NgramAttention(Projections):
-    """Self-attention of all streams: keys and values are the main one's, and each predicting query's own."""
+    """Self-attention of all streams over the main stream's keys and values and each predicting query's own."""
 
-    CHUNK = 128  # rows at a time: none computes much of the future that it may not see
+    CHUNK = 128  # rows at a time, so that little of the masked future is computed
 
     def __init__(self, d_model: int, n_heads: int, buckets: int, dropout: float = 0.0) -> None:
         super().__init__(d_model, n_heads, dropout=dropout)
@@ -134,8 +133,9 @@ class NgramAttention(Projections):
     ) -> Tensor:
         """q, own_k, own_v [B,H,1+N,T,D], scores [B,H,1+N,T,buckets], k, v [B,H,K,D] -> [B,H,1+N,T,D]
 
-        All predicting queries at once: softmax sees differences only, so each row is taken relative to its query's own
-        score, and one key of zeros can stand for the own key of all. What it weighs comes out in a column of its own.
+        All predicting queries at once: softmax depends on differences only, so the score of the own key is subtracted
+        from each row, and one key of zeros can stand for everyone's own key. Its weight comes out in a column of its
+        own.
         """
         dropout, width, keys = self.dropout_now(), q.size(-1), k.size(2)
         bias = scores_by_key(scores[:, :, 0], context.table, keys)
@@ -144,7 +144,7 @@ class NgramAttention(Projections):
         own = (q * own_k).sum(-1, keepdim=True) * width**-0.5 + scores[..., :1]
         bias = scores_by_key(scores - own, context.table, keys + 1)
         bias = torch.where(context.predicting_mask, bias, context.own_scores)
-        room = (0, 8, 0, 1)  # the kernel wants keys as wide as values, and widths of whole registers
+        room = (0, 8, 0, 1)  # the kernel needs keys as wide as values, and widths that fill registers
         v = F.pad(v, room)
         v[:, :, -1, width] = 1.0
         q, bias = F.pad(q.flatten(2, 3), room[:2]), bias.flatten(2, 3)

@@ -1,4 +1,4 @@
-"""Attention from a sequence that was made shorter to the one before (Dai et al. 2020, Funnel-Transformer)."""
+"""Attention from a pooled sequence to the longer one before it (Dai et al. 2020, Funnel-Transformer)."""
 
 from typing import NamedTuple
 
@@ -12,8 +12,9 @@ from .disentangled_attention import gather_rows, scores_by_distance
 
 
 class PoolingContext(NamedTuple):
-    """Who looks at whom: position_encodings [R,E] of the distances, rows [N,W]: which of them each window has, shift:
-    keys a query; same [B,Q,K], one where two are of one sentence, or None: all are; mask bool [B,1,1,K] or None."""
+    """What all layers of a block share: position_encodings [R,E] of the relative distances; rows [N,W]: the encodings
+    that each window of queries uses; shift: keys per query; same [B,Q,K]: 1 if both are in the same sentence, or None:
+    all are; mask bool [B,1,1,K] or None."""
 
     position_encodings: torch.Tensor
     rows: torch.Tensor
@@ -23,10 +24,10 @@ class PoolingContext(NamedTuple):
 
 
 class PooledAttention(nn.Module):
-    """By content, distance and sentence. separate_cls: the first position has neither place nor sentence.
+    """Scores by content, distance and sentence. separate_cls: the first position has neither distance nor sentence.
 
-    Submodules q_proj, k_proj, v_proj, o_proj; by_content, by_distance, segment_bias: what is added to each query for
-    each.
+    Submodules q_proj, k_proj, v_proj, o_proj; parameters content_bias, position_bias, segment_bias: the biases added to
+    each query for the three kinds of score.
     """
 
     def __init__(
@@ -43,10 +44,11 @@ class PooledAttention(nn.Module):
             nn.Parameter(0.1 * torch.rand(n_heads, d_head)) for _ in range(3)
         )
         self.position_kernel = nn.Parameter(0.1 * torch.rand(d_model, n_heads, d_head))
-        self.segment_embed = nn.Parameter(0.1 * torch.rand(2, n_heads, d_head))  # another sentence, the same
+        # for another sentence, and for the same one
+        self.segment_embed = nn.Parameter(0.1 * torch.rand(2, n_heads, d_head))
 
     def bias(self, q: Tensor, context: PoolingContext) -> Tensor:
-        """q [B,H,Q,D] -> scaled scores by distance and sentence [B,H,Q,K], but for what is the same for all keys"""
+        """q [B,H,Q,D] -> scaled scores by distance and sentence [B,H,Q,K], up to a constant per query"""
         length = q.size(2)
         real = (torch.arange(length, device=q.device) > 0)[:, None] if self.separate_cls else 1
         table = torch.einsum("re,ehd->hrd", context.position_encodings, self.position_kernel * self.scale)
@@ -58,7 +60,7 @@ class PooledAttention(nn.Module):
         other, same = kinds.unbind(-1)  # [B,H,Q]
         if (
             self.separate_cls
-        ):  # the first key has neither place nor sentence: it is lower by what is left out of all others
+        ):  # the first key has neither distance nor sentence: it gets minus the constant that all other keys omit
             first = same if context.same is None else other
             first = F.pad(-first, (0, position_scores[0, 0, :, :, 0].numel() - length)).view(
                 *position_scores.shape[:4], 1

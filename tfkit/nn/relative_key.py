@@ -1,5 +1,5 @@
-"""Attention by content and by learned vectors of distance (Shaw et al. 2018, arXiv:1803.02155; Huang et al. 2020,
-arXiv:2009.13658): what BERT's configurations call relative_key and relative_key_query."""
+"""Attention by content and by learned embeddings of distances (Shaw et al. 2018, arXiv:1803.02155; Huang et al. 2020,
+arXiv:2009.13658): relative_key and relative_key_query in BERT's configurations."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .positions import position_range
 
 
 class RelativeKeyAttention(Projections):
-    """Each distance up to `max_distance` has a vector; a query's product with it is added to the scores, and so is a
-    key's where `use_keys`. causal: no looking ahead. Beside the projections: distances, nn.Embedding(2 * reach - 1,
-    D)."""
+    """Each distance up to `max_distance` has an embedding; its product with the query is added to the scores, and with
+    `use_keys` also its product with the key. causal: positions attend to themselves and earlier ones. Beside the
+    projections: distances, nn.Embedding(2 * max_distance - 1, D)."""
 
     def __init__(
         self,
@@ -35,10 +35,10 @@ class RelativeKeyAttention(Projections):
         self.distances = nn.Embedding(2 * max_distance - 1, d_model // n_heads)
 
     def distance_scores(self, q: Tensor, k: Any, past: Any) -> Any:
-        """q [B,H,Q,D] of the positions after `past` others, k [B,H,K,D] -> scaled scores [B,H,Q,K]"""
+        """q [B,H,Q,D] at the positions after `past` others, k [B,H,K,D] -> scaled scores [B,H,Q,K]"""
         middle = self.distances.num_embeddings // 2
         at = position_range(past, q.size(2), q.device)[:, None] - torch.arange(k.size(2), device=q.device)
-        if not isinstance(past, int):  # of a cache of fixed size there may be slots that are never written
+        if not isinstance(past, int):  # a cache of fixed size may have slots that are never written
             at = at.clamp(-middle, middle)
         vectors = self.distances(at + middle)  # [Q,K,D]
         scores = torch.einsum("bhqd,qkd->bhqk", q, vectors)
@@ -52,7 +52,7 @@ class RelativeKeyAttention(Projections):
         causal, dropout, past = self.causal, self.dropout_now(), 0
         if cache is not None:
             k, v = cache.extend(self, k, v)
-            past = cache.past - x.size(1)  # the keys of x are in it
+            past = cache.past - x.size(1)  # the cache already contains the keys of x
             mask, causal = cache.apply_mask(mask, causal, x.size(1), x.device)
         bias = self.distance_scores(q, k, past)
         return self.o_proj(merge_heads(attend(q, k, v, mask=mask, bias=bias, causal=causal, dropout=dropout)))

@@ -1,6 +1,6 @@
-"""A residual convolutional network (He et al. 2015, arXiv:1512.03385) that turns a picture into a few vectors.
+"""A residual convolutional network (He et al. 2015, arXiv:1512.03385) that turns an image into a few vectors.
 
-Its tensors have the names that torchvision's checkpoints use; the last layer, which classifies, is left out.
+Its tensors have the names of torchvision's checkpoints; the last layer, the classifier, is left out.
 """
 
 from itertools import pairwise
@@ -11,13 +11,13 @@ from torch import Tensor, nn
 
 
 def conv(inner: Any, outer: Any, size: Any, stride: int = 1) -> Any:
-    """A convolution without bias that keeps the size of the picture, divided by the stride."""
+    """A convolution without bias, padded so that the image size changes only by the stride."""
     return nn.Conv2d(inner, outer, size, stride, padding=size // 2, bias=False)
 
 
 class ResidualBlock(nn.Module):
-    """x + f(x); f is three convolutions, the middle one narrow ("bottleneck"), or two. Where the shape changes, x goes
-    through one of its own. The step of 2 is in the 3×3 convolution, as it is in the weights that people have."""
+    """x + f(x); f is three convolutions with a narrow middle one ("bottleneck"), or two. If the shape changes, x goes
+    through a convolution of its own. The stride of 2 is in the 3×3 convolution, as in torchvision's weights."""
 
     def __init__(self, inner: Any, width: Any, stride: Any, bottleneck: Any) -> None:
         super().__init__()
@@ -42,8 +42,8 @@ class ResidualBlock(nn.Module):
 
 
 class ResNet(nn.Module):
-    """blocks: of each of the four stages; (3, 4, 6, 3) with bottleneck is ResNet-50, (3, 8, 36, 3) ResNet-152, and
-    (2, 2, 2, 2) without it ResNet-18. regions: rows and columns of the grid that the picture is averaged over."""
+    """blocks: in each of the four stages; (3, 4, 6, 3) with bottleneck is ResNet-50, (3, 8, 36, 3) ResNet-152, and (2,
+    2, 2, 2) without it ResNet-18. regions: rows and columns of the grid that the image is average-pooled to."""
 
     def __init__(
         self, blocks: tuple[int, ...] = (3, 4, 6, 3), width: int = 64, bottleneck: bool = True, regions: Any = (3, 1)
@@ -61,7 +61,7 @@ class ResNet(nn.Module):
         self.width = widths[-1]
 
     def forward(self, images: Any) -> Any:
-        """images [B,3,H,W] -> [B,N,F]: a vector for each region, row by row"""
+        """images [B,3,H,W] -> [B,N,F]: one vector per region, row by row"""
         if images.dim() != 4 or images.size(1) != 3:
             raise ValueError(f"pictures must be [B,3,H,W]; got {list(images.shape)}")
         x = F.max_pool2d(F.relu(self.bn1(self.conv1(images))), 3, 2, padding=1)

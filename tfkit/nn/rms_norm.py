@@ -36,7 +36,7 @@ class WideRMSNorm(RMSNorm):
 
 
 class UnitOffsetRMSNorm(RMSNorm):
-    """The same with the weight stored as its distance from 1, so that weight decay pulls it to 1 (Gemma)."""
+    """The same with the weight stored as an offset from 1, so that weight decay pulls it towards 1 (Gemma)."""
 
     def __init__(self, width: int, eps: float = 1e-6) -> None:
         super().__init__(width, eps)

@@ -1,7 +1,7 @@
-"""Rotary positions as today's decoders have them: any base, any of the ways to stretch them over longer texts.
+"""Rotary positions as in current decoders: any base, and all the methods that stretch them to longer texts.
 
-RoPE: Su et al. 2021, arXiv:2104.09864. The pairs that turn together are column i and column i + D/2 ("rotate half", as
-in Llama); `rotary.turn` pairs neighbours, as GPT-J does. They differ by a permutation of q_proj's and k_proj's columns.
+RoPE: Su et al. 2021, arXiv:2104.09864. Column i is rotated together with column i + D/2 ("rotate half", as in Llama);
+`rotary.rotate_pairs` pairs neighbours, as GPT-J does. They differ by a permutation of q_proj's and k_proj's columns.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ def rope_frequencies(
     dtype: torch.dtype = torch.float32,
     device: torch.device | None = None,
 ) -> tuple[Tensor, float]:
-    """How fast each pair of columns turns: base^(-2i/dim), changed as `scaling` says.
+    """The rotation frequency of each pair of columns: base^(-2i/dim), changed by `scaling`.
 
-    dim: columns that turn; scaling: {"rope_type": "linear", "factor": 2.0} and the like, as config.json has it; length:
-    of the text so far, which "dynamic" and "longrope" go by; max_length: the longest text of the configuration
-    -> (frequencies [dim/2], in radians a position; the factor by which cosines and sines are multiplied)
+    dim: number of rotated columns; scaling: {"rope_type": "linear", "factor": 2.0} and the like, as in config.json;
+    length: of the text so far, which "dynamic" and "longrope" depend on; max_length: the longest text of the
+    configuration -> (frequencies [dim/2], in radians per position; a factor for the cosines and sines)
     Raises ValueError for an unknown rope_type, or for one that lacks a number.
     """
     kind = (scaling or {}).get("rope_type", "default")
@@ -48,34 +48,35 @@ def _default(base: float, exponents: Tensor, *_: Any) -> tuple[Tensor, float]:
 
 
 def _linear(base: float, exponents: Tensor, scaling: Scaling, *_: Any) -> tuple[Tensor, float]:
-    """Positions closer together (Chen et al. 2023, arXiv:2306.15595)."""
+    """Position interpolation: positions are closer together (Chen et al. 2023, arXiv:2306.15595)."""
     return base**-exponents / scaling["factor"], 1.0
 
 
 def _dynamic(base: float, exponents: Tensor, scaling: Scaling, length: int, max_length: int) -> tuple[Tensor, float]:
-    """A larger base as the text grows past what was trained, so that slow pairs are stretched most ("NTK-aware")."""
+    """A base that grows with texts beyond the trained length and stretches low frequencies most ("NTK-aware")."""
     dim = 2 * exponents.numel()
     growth = scaling["factor"] * max(length, max_length) / max_length - (scaling["factor"] - 1)
     return (base * growth ** (dim / (dim - 2))) ** -exponents, 1.0
 
 
 def _llama3(base: float, exponents: Tensor, scaling: Scaling, *_: Any) -> tuple[Tensor, float]:
-    """Long waves are stretched, short ones stay, those between are blended (Llama 3.1, arXiv:2407.21783)."""
+    """Long wavelengths are stretched, short ones kept, those between interpolated (Llama 3.1, arXiv:2407.21783)."""
     plain = base**-exponents
-    turns = scaling["original_max_position_embeddings"] * plain / (2 * math.pi)  # of each pair, over the trained length
+    # full turns of each pair over the trained length
+    turns = scaling["original_max_position_embeddings"] * plain / (2 * math.pi)
     low, high = scaling["low_freq_factor"], scaling["high_freq_factor"]
     kept = ((turns - low) / (high - low)).clamp(0, 1)
     return (1 - kept) * plain / scaling["factor"] + kept * plain, 1.0
 
 
 def _yarn(base: float, exponents: Tensor, scaling: Scaling, _length: int, max_length: int) -> tuple[Tensor, float]:
-    """A ramp over the pairs, by how often each turns in the trained length (Peng et al. 2023, arXiv:2309.00071)."""
+    """A ramp over the pairs, by their number of turns in the trained length (Peng et al. 2023, arXiv:2309.00071)."""
     trained = scaling["original_max_position_embeddings"]
     factor = scaling["factor"] or max_length / trained
     dim = 2 * exponents.numel()
 
     def pair(turns: float) -> float:
-        """Which pair turns so often over the trained length."""
+        """The (fractional) index of the pair with this number of turns over the trained length."""
         return dim * math.log(trained / (turns * 2 * math.pi)) / (2 * math.log(base))
 
     first, last = pair(scaling.get("beta_fast") or 32), pair(scaling.get("beta_slow") or 1)
@@ -89,7 +90,7 @@ def _yarn(base: float, exponents: Tensor, scaling: Scaling, _length: int, max_le
 
 
 def yarn_scale(factor: float, weight: float = 1.0) -> float:
-    """By how much YaRN sharpens the softmax of a text `factor` times as long: 0.1 · weight · ln(factor) + 1."""
+    """YaRN's attention factor for a text `factor` times as long: 0.1 · weight · ln(factor) + 1."""
     return 0.1 * weight * math.log(factor) + 1.0 if factor > 1 else 1.0
 
 
@@ -102,7 +103,7 @@ def _yarn_temperature(scaling: Scaling, factor: float) -> float:
 
 
 def _longrope(base: float, exponents: Tensor, scaling: Scaling, length: int, max_length: int) -> tuple[Tensor, float]:
-    """A factor for each pair, found by search; short texts have one list, long ones another (Ding et al. 2024,
+    """A factor for each pair, found by search, with separate lists for short and long texts (Ding et al. 2024,
     arXiv:2402.13753)."""
     trained = scaling["original_max_position_embeddings"]
     factors = scaling["long_factor" if length > trained else "short_factor"]
@@ -130,7 +131,7 @@ def rope_rotation(positions: Tensor, frequencies: Tensor, factor: float, dtype: 
 
 
 def rotate_halves(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Turn column i with column i + R of the first 2R columns by the angle of their position; the rest stays.
+    """Rotate column i with column i + R of the first 2R columns by the angle of their position; the rest stays.
 
     x [B,H,L,D], cos and sin [B or 1,1,L,R] -> [B,H,L,D]
     """

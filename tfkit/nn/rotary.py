@@ -1,4 +1,4 @@
-"""Attention that turns queries and keys by where they stand (RoPE, Su et al. 2021, arXiv:2104.09864)."""
+"""Attention that rotates queries and keys by their positions (RoPE, Su et al. 2021, arXiv:2104.09864)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .cache import Cache
 
 def rotary_angles(positions: Tensor, dim: int, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     """positions int [B,L] or [L] -> cos, sin [B or 1,1,L,dim/2]; once for all layers"""
-    wide = torch.promote_types(dtype, torch.float32)  # an angle of 1000 has no digits left in half precision
+    wide = torch.promote_types(dtype, torch.float32)  # in half precision an angle of 1000 has no digits after the point
     speed = 10000.0 ** (-torch.arange(0, dim, 2, dtype=wide, device=positions.device) / dim)
     angle = torch.atleast_2d(positions).to(wide)[:, None, :, None] * speed
     return angle.cos().to(dtype), angle.sin().to(dtype)
 
 
 def rotate_pairs(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """x [B,H,L,D]: turn its first pairs of columns (0,1), (2,3), … -> [B,H,L,D]; the rest passes by"""
+    """x [B,H,L,D]: rotate its first pairs of columns (0,1), (2,3), … -> [B,H,L,D]; the other columns are unchanged"""
     turned, rest = x.split([2 * cos.size(-1), x.size(-1) - 2 * cos.size(-1)], dim=-1)
     even, odd = turned[..., 0::2], turned[..., 1::2]
     turned = torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
@@ -28,7 +28,7 @@ def rotate_pairs(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 
 
 class RotaryAttention(Projections):
-    """Causal self-attention whose queries and keys are turned by their positions."""
+    """Causal self-attention whose queries and keys are rotated by their positions."""
 
     def forward(
         self,
@@ -39,7 +39,7 @@ class RotaryAttention(Projections):
         cache: Cache | None = None,
     ) -> Tensor:
         """x [B,Q,E], rotation: cos and sin of the new positions, as from `rotary_angles`; mask bool, broadcastable to
-        [B,H,Q,K]; keys are cached as they were turned -> [B,Q,E]"""
+        [B,H,Q,K]; keys are cached after the rotation -> [B,Q,E]"""
         q, k, v = self.queries_keys_values(x)
         q, k, causal = rotate_pairs(q, *rotation), rotate_pairs(k, *rotation), True
         if cache is not None:

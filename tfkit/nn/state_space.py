@@ -1,5 +1,5 @@
-"""A state space in place of attention (Dao and Gu 2024, arXiv:2405.21060): what was read is held in a matrix of fixed
-size, to which each token is added and which fades by as much as the token says."""
+"""A state space model in place of attention (Dao and Gu 2024, arXiv:2405.21060): the past is summarised in a matrix of
+fixed size, which decays at each token by a factor that depends on the token, before the token is added."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from torch import Tensor
 def state_space_scan(
     x: Tensor, log_decay: Tensor, b: Tensor, c: Tensor, state: Tensor, chunk: int = 256
 ) -> tuple[Tensor, Tensor]:
-    """state_t = exp(fade_t) · state_{t-1} + x_t b_tᵀ, out_t = state_t c_t, for each head.
+    """state_t = exp(log_decay_t) · state_{t-1} + x_t b_tᵀ, out_t = state_t c_t, for each head.
 
-    Within `chunk` tokens it is computed as attention without a softmax, all at once, whose scores c · b are multiplied
-    by how much has faded in between; from chunk to chunk only the state is handed on, so the cost grows with L.
+    Within `chunk` tokens it is computed in parallel, as attention without a softmax, whose scores c · b are multiplied
+    by the decay between the two tokens; chunks pass on only the state, so the cost grows linearly with L.
 
     x [B,L,H,P], log_decay [B,L,H], 0 or less, b and c [B,L,H,N], state [B,H,P,N] -> (out [B,L,H,P], the last state)
     """
@@ -26,20 +26,20 @@ def state_space_scan(
 
 
 def _chunk(x: Tensor, log_decay: Tensor, b: Tensor, c: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-    total = log_decay.cumsum(1)  # [B,L,H], since the chunk began
+    total = log_decay.cumsum(1)  # [B,L,H], from the start of the chunk
     causal = torch.ones(x.size(1), x.size(1), dtype=torch.bool, device=x.device).tril()
     between = (total[:, :, None] - total[:, None]).masked_fill(~causal[..., None], float("-inf"))  # [B,L,L,H]
     scores = torch.einsum("blhn,bshn->blsh", c, b) * between.exp()
     y = torch.einsum("blsh,bshp->blhp", scores, x)
     y = y + torch.einsum("blhn,bhpn->blhp", c, state) * total.exp()[..., None]
-    left = (total[:, -1:] - total).exp()  # [B,L,H], of each token at the chunk's end
+    left = (total[:, -1:] - total).exp()  # [B,L,H], the decay of each token up to the chunk's end
     added = torch.einsum("bshp,bshn->bhpn", x * left[..., None], b)
     return y, state * total[:, -1].exp()[..., None, None] + added
 
 
 class StateCache:
-    """What a model of state spaces remembers: it does not grow. Per module, the latest inputs of its convolution
-    [B,C,K-1] and its state [B,H,P,N]. Calls advance it."""
+    """The cache of a state space model, which does not grow. Per module: the latest inputs of its convolution [B,C,K-1]
+    and its state [B,H,P,N]. Calls update it in place."""
 
     def __init__(self) -> None:
         self.length = 0
@@ -52,5 +52,5 @@ class StateCache:
                 raise ValueError(f"the cache holds {len(held)} rows and {rows} came: a cache belongs to one generation")
 
     def reorder(self, index: Tensor) -> None:
-        """Keep the rows that `index` int64 [N] names, in its order: a beam's survivors."""
+        """Keep the rows `index` int64 [N], in this order: the survivors of a beam."""
         self.states = {m: (u.index_select(0, index), s.index_select(0, index)) for m, (u, s) in self.states.items()}

@@ -1,6 +1,6 @@
-"""FlashAttention's way forward as a Triton kernel: what `fast.flash_attention` does, for a tile of queries at a time.
+"""The forward pass of FlashAttention as a Triton kernel: `fast.flash_attention` for one tile of queries at a time.
 
-Needs triton (the extra `kernels`). Without a card Triton's interpreter runs it, slowly, on the CPU: set the environment
+Needs triton (the extra `kernels`). Without a GPU Triton's interpreter runs it, slowly, on the CPU: set the environment
 variable TRITON_INTERPRET=1 before this module is imported.
 """
 
@@ -11,7 +11,7 @@ import triton.language as tl
 
 @triton.jit
 def _forward(q, k, v, out, lse, Q, K, scale, causal: tl.constexpr, TILE: tl.constexpr, D: tl.constexpr):
-    # this program's queries: one tile of one head
+    # the queries of this program: one tile of one head
     head, columns = tl.program_id(1), tl.arange(0, D)
     rows = tl.program_id(0) * TILE + tl.arange(0, TILE)
     at = (head * Q + rows)[:, None] * D + columns
@@ -41,11 +41,11 @@ def _forward(q, k, v, out, lse, Q, K, scale, causal: tl.constexpr, TILE: tl.cons
 def triton_flash_attention(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Attention by the kernel above; no gradient.
+    """Attention by the kernel above, without gradients.
 
     q [B,H,Q,D], k and v [B,H,K,D], D one of 16, 32, 64, 128 -> (output [B,H,Q,D] in q's dtype, lse [B,H,Q] float32).
     causal: query i sees keys j <= i + K - Q. Raises ValueError for another D, and for values of another width;
-    RuntimeError for tensors on the CPU where the interpreter is not on, or was switched on too late.
+    RuntimeError for tensors on the CPU if the interpreter is off, or was switched on too late.
     """
     if not q.is_cuda and isinstance(tl.max, triton.JITFunction):
         raise RuntimeError("set the environment variable TRITON_INTERPRET=1 before triton is first imported")
