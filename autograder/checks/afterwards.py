@@ -1,5 +1,5 @@
-"""How torch behaves after a call. This source runs in the student's box and out here, and the two answers are compared:
-what a box says of itself is believed nowhere, but what it computes next shows what a call left changed."""
+"""How torch behaves after a call. This source runs in the student's box and in the grader, and the results are
+compared: a box's report on itself is never trusted, but its later computations show what a call has changed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAMES = ["given_kept", "given_seed", "given_draw", "given_settings", "given_libr
 
 
 def given_kept(value: Any) -> Any:
-    """The argument as it is: built by this name it stays in the box, called by this name it is read again."""
+    """Returns its argument unchanged. Building it keeps the value in the box; calling it reads the value back."""
     return value
 
 
@@ -32,7 +32,7 @@ def given_draw() -> dict[str, Any]:
 
 
 def given_settings() -> dict[str, Any]:
-    """What follows from torch's process-wide settings, by the words a student would know them by."""
+    """Effects of torch's process-wide settings, under names that a student knows."""
     return {
         "default dtype": str((torch.ones(1) / 3).dtype),
         "default device": torch.ones(1).device.type,
@@ -51,19 +51,19 @@ def _refused(action: Callable[[], None]) -> bool:
 
 
 def _written() -> None:
-    # torch refuses this where only deterministic algorithms are allowed
+    # torch refuses this if only deterministic algorithms are allowed
     torch.zeros(2, device="cpu").put_(torch.zeros(1, dtype=torch.long, device="cpu"), torch.ones(1, device="cpu"))
 
 
 def _undefined_gradient() -> None:
-    # 0 times the infinite slope of a root: torch refuses a NaN in a gradient where anomalies are looked for
+    # 0 times the infinite slope of a square root: with anomaly detection torch refuses the NaN in the gradient
     with torch.enable_grad():
         x = torch.zeros(1, device="cpu", requires_grad=True)
         (torch.sqrt(x) * 0).sum().backward()
 
 
 def given_library(x: torch.Tensor) -> dict[str, Any]:
-    """What torch's commonest functions make of a matrix [N,N] of floats: a replaced one answers otherwise."""
+    """The results of torch's most common functions for a float matrix [N,N]; a replaced function gives others."""
     F = torch.nn.functional
     upper = torch.triu(torch.ones_like(x), 1).bool()
     return {

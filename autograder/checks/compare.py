@@ -1,4 +1,4 @@
-"""Compares what a student's code gave with what the reference gave; tolerances come from dtype and reduction length."""
+"""Compares a student's results with the reference's; tolerances depend on the dtype and the reduction length."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from torch import Tensor
 
 from autograder.sandbox.inside.wire import MappingCopy
 
-FACTOR = 4.0  # spread seen between equivalent ways to write the references, with room
+FACTOR = 4.0  # above the spread measured between equivalent implementations of the references
 FLOOR = 1e-9  # relative: torch's own losses have an epsilon of 1e-12, while float32 is off by 6e-8
 
 
 class LazySpread:
-    """A number that is measured when it is first asked for: only an answer that is not right without it needs it."""
+    """A number that is measured on first use, since only answers that are not exactly right need it."""
 
     def __init__(self, measure: Callable[[], float]) -> None:
         self._measure: Callable[[], float] | None = measure
@@ -31,13 +31,13 @@ class LazySpread:
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far two right answers may lie apart: a rounding error grows with the root of the terms that are summed."""
+    """How far two right answers may differ: a rounding error grows with the square root of the summed terms' number."""
 
-    length: int = 16  # terms in the longest reduction, products of several for a stack of layers
+    length: int = 16  # terms in the longest reduction; for a stack of layers the product of several
     amplify: float = 1.0  # the largest score: exp turns an absolute error of a score into a relative one
-    eps: float = 0.0  # where a part is computed in a coarser type than the result has
-    scale: float = 0.0  # size of the numbers that were summed, where they may cancel
-    # how far one rounding error in each input moves the reference: large where a problem is ill-conditioned
+    eps: float = 0.0  # of a coarser dtype in which a part is computed
+    scale: float = 0.0  # magnitude of the summed numbers, where they may cancel
+    # how far one rounding error in each input moves the reference; large for an ill-conditioned problem
     spread: float | LazySpread = 0.0
 
     def bound(self, expected: Tensor) -> float:
@@ -45,7 +45,7 @@ class Tolerance:
         return self.least(expected) + FACTOR * float(self.spread)
 
     def least(self, expected: Tensor) -> float:
-        """What is allowed for inputs of any condition: `bound`, less the spread."""
+        """The allowed difference without the measured spread: `bound` for well-conditioned inputs."""
         finite = expected[torch.isfinite(expected)]
         largest = max(self.scale, finite.abs().max().item() if finite.numel() else 0.0)
         eps = max(self.eps, torch.finfo(expected.dtype).eps)
@@ -62,14 +62,14 @@ class RaisedError:
 
     @property
     def what(self) -> str:
-        """The exception's name, by which two failures are told apart."""
+        """The exception's name, which distinguishes two failures."""
         name = self.message.removeprefix("GraderError: ").split(":")[0].strip()
         return name if self.kind == "exception" else self.kind
 
 
 @dataclass(frozen=True)
 class WrongDevice:
-    """A tensor of an answer that does not lie where its inputs lie."""
+    """A tensor of an answer that is on another device than its inputs."""
 
     device: str
     expected: str
@@ -77,17 +77,17 @@ class WrongDevice:
 
 @dataclass(frozen=True)
 class Difference:
-    """Where two answers part, in words that give away nothing but the size of the gap."""
+    """Where two answers differ, in words that reveal only the size of the difference."""
 
     message: str
     where: tuple[int, ...] | None = None
     by: float | None = None
-    shape: tuple[int, ...] | None = None  # the expected one, of the tensor in question
+    shape: tuple[int, ...] | None = None  # expected shape of the tensor that differs
     first: tuple[int, ...] | None = None  # the first entry that differs; `where` is the one that differs most
 
 
 PLAIN = Tolerance()
-FORM = Tolerance(length=0)  # only kinds, shapes and types are compared, and no number
+FORM = Tolerance(length=0)  # compares only kinds, shapes and types, but no numbers
 
 
 def compare(expected: Any, actual: Any, tolerance: Tolerance = PLAIN, name: str = "the result") -> Difference | None:
@@ -114,12 +114,12 @@ def _compare_raised(expected: Any, actual: RaisedError) -> Difference | None:
 
 
 def compare_form(expected: Any, actual: Any) -> Difference | None:
-    """The first difference in kind, shape or type; None for what raised: that is no matter of form."""
+    """The first difference in kind, shape or type; None where the code raised, which is not a difference in form."""
     return None if isinstance(actual, RaisedError) else compare(expected, actual, FORM)
 
 
 def compare_values(expected: Any, actual: Any, tolerance: Tolerance = PLAIN) -> Difference | None:
-    """The first difference in values, whatever shape or type the same numbers come in."""
+    """The first difference in values, whatever the shape or type of the numbers."""
     return compare(expected, loosen_form(expected, actual), tolerance)
 
 
@@ -173,9 +173,9 @@ def _compare_dict(expected: Mapping[Any, Any], actual: Any, tolerance: Tolerance
 
 def _compare_sequence(expected: Any, actual: Any, tolerance: Tolerance, name: str) -> Difference | None:
     if tolerance is FORM and isinstance(expected, list) and isinstance(actual, list) and len(expected) != len(actual):
-        return None  # how many there are is a matter of values
+        return None  # a different length counts as different values
     wanted = tuple if isinstance(expected, tuple) else list
-    if not isinstance(actual, wanted):  # lists out where lists are asked for; pairs are tuples
+    if not isinstance(actual, wanted):  # a list where a list is expected; pairs are tuples
         kind = {tuple: "a tuple", list: "a list"}[wanted]
         return Difference(f"{name} is {_kind(actual)} where {kind} of {len(expected)} values is expected")
     if len(expected) != len(actual):
@@ -211,7 +211,7 @@ def _compare_tensor(expected: Tensor, actual: Any, tolerance: Tolerance, name: s
 
 
 def _compare_entries(expected: Tensor, actual: Tensor, tolerance: Tolerance, name: str) -> Difference | None:
-    if torch.equal(expected, actual):  # most right answers are, to the bit
+    if torch.equal(expected, actual):  # most right answers are bitwise equal
         return None
     shape = tuple(expected.shape)
     wrong, gap = _wrong(expected, actual, tolerance)
@@ -238,7 +238,7 @@ def _wrong(expected: Tensor, actual: Tensor, tolerance: Tolerance) -> tuple[Tens
 
 
 def wrong_entries(expected: Any, actual: Any, tolerance: Tolerance = PLAIN) -> Tensor | None:
-    """Which entries of one tensor differ, [...] as it is; None where the two are not compared entry by entry."""
+    """Which entries of one tensor differ, in its shape [...]; None where the two are not compared entry by entry."""
     if not isinstance(expected, Tensor) or not isinstance(actual, Tensor) or expected.shape != actual.shape:
         return None
     actual = loosen_form(expected, actual)

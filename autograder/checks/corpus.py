@@ -1,4 +1,4 @@
-"""Our own right and wrong answers against the checks: how many wrong ones are caught, and called by their name."""
+"""Tests the checks on our own right and wrong answers: how many wrong ones are caught, and correctly named."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ LEAST = 1 - MOST_AT_EDGES
 
 @dataclass
 class Score:
-    """What became of one exercise's answers.
+    """The results for one exercise's answers.
 
-    That a wrong answer is called by its name says only that no two of ours behave alike, as it meets itself there.
-    How well names fit others' code is told by those that were rewritten in another way, and by leaving each one out:
-    then nothing fits, and it must be said so. Only where two others, made in one answer, are the mistake left out (both
-    masks inverted are the masks of a reversed order, exchanged) is their name no false one: `composed` counts those.
+    A wrong answer that gets its own name only shows that no two of ours behave alike, since it is compared with itself.
+    How well names fit other code is measured by rewritten answers, and by leaving each answer out: then no name may
+    fit. The exception is a mistake that equals two others together (both masks inverted are the masks of a reversed
+    order, exchanged): naming those two is not wrong, and `composed` counts such answers.
     """
 
     exercise: str
@@ -45,17 +45,17 @@ class Score:
     caught: int = 0
     named: int = 0
     rewritten: int = 0
-    recognised: int = 0  # of the rewritten
-    silent: int = 0  # of the wrong: no name is given to it where its own is not known
-    composed: int = 0  # of the wrong: where its own name is not known, two or three others made together are the same
-    edge: int = 0  # right but at an edge
-    kept: list[str] = field(default_factory=list)  # what each of those keeps of the points
+    recognised: int = 0  # of the rewritten answers
+    silent: int = 0  # of the wrong answers: they get no name when their own is left out
+    composed: int = 0  # of the wrong answers: with their own name left out, two or three others together are the same
+    edge: int = 0  # answers that are wrong only at edges
+    kept: list[str] = field(default_factory=list)  # the share of the points that each of those keeps
     complaints: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     @property
     def sound(self) -> bool:
-        """Every answer was judged as it should be."""
+        """Whether every answer was judged correctly."""
         return not self.complaints
 
     @property
@@ -70,7 +70,7 @@ class Score:
 
 
 def combine_scores(scores: Sequence[Score]) -> Score:
-    """All exercises as one."""
+    """The sum over all exercises."""
     whole = Score("all exercises")
     for name in ("right", "wrong", "caught", "named", "rewritten", "recognised", "silent", "composed", "edge"):
         setattr(whole, name, sum(getattr(score, name) for score in scores))
@@ -78,7 +78,7 @@ def combine_scores(scores: Sequence[Score]) -> Score:
 
 
 def ask_reference(exercise: Exercise, seed: int) -> list[Asked]:
-    """The exercise's questions with the reference's answers: put to many subjects, drawn and answered once."""
+    """The exercise's questions with the reference's answers, generated once and then put to many subjects."""
     checks = registry.check_function(exercise)()
     return list(questions(checks, reference_of(exercise), f"{seed}/{exercise.id}"))
 
@@ -91,7 +91,7 @@ def examine_answer(path: Answer, asked: list[Asked]) -> list[Finding]:
 
 
 def lines(exercise: Exercise, asked: list[Asked]) -> Lines:
-    """Which line is named of each wrong answer that is an edit of a right one."""
+    """Which line is reported for each wrong answer that is an edit of a right one."""
     found = Lines()
     for path in wrong_answers(exercise):
         measure_answer(exercise, path, examine_answer(path, asked), found)
@@ -99,15 +99,15 @@ def lines(exercise: Exercise, asked: list[Asked]) -> Lines:
 
 
 def lines_of(scores: Sequence[Lines]) -> Lines:
-    """All exercises as one."""
+    """The sum over all exercises."""
     return Lines(*(sum(getattr(score, name) for score in scores) for name in ("edits", "near", "exact")))
 
 
 def judge(exercise: Exercise, asked: list[Asked], *, leave_out: bool = True) -> Score:
-    """Every answer of the exercise's corpus; what was misjudged stands in `complaints`.
+    """Judge every answer of the exercise's corpus; misjudged ones are listed in `complaints`.
 
-    With `leave_out` each wrong answer is also diagnosed as if it were not known (`silent`, `composed`): pairs of all
-    the others are tried for it, which takes several times as long as everything else.
+    With `leave_out` each wrong answer is also diagnosed as if it were unknown (`silent`, `composed`). That tries pairs
+    of all other mistakes, which takes several times as long as everything else.
     """
     score = Score(exercise.id)
     for path in answers(exercise, "right"):
@@ -141,7 +141,7 @@ def _judge_wrong(exercise: Exercise, path: Answer, findings: list[Finding], scor
 
 
 def _leave_out(exercise: Exercise, path: Answer, findings: list[Finding], score: Score) -> None:
-    """What the answer would be taken for if it were not known."""
+    """Diagnose the answer as if it were not in the corpus."""
     other = diagnose(exercise, findings, [known for known in known_answers(exercise) if known != path])
     score.silent += other is None
     score.composed += other is not None and is_together(exercise, other, findings)
@@ -149,7 +149,7 @@ def _leave_out(exercise: Exercise, path: Answer, findings: list[Finding], score:
 
 
 def is_together(exercise: Exercise, found: Misconception, findings: Sequence[Finding]) -> bool:
-    """Whether these are several mistakes that, made in one answer, answer every graded question alike."""
+    """Whether `found` is several mistakes that, made together, give the same answer to every graded question."""
     names = found.name.split(" + ")
     parts = [known for known in known_answers(exercise) if known.stem in names and isinstance(known, EditedAnswer)]
     if len(parts) != len(names) or len(parts) < 2:
@@ -159,7 +159,7 @@ def is_together(exercise: Exercise, found: Misconception, findings: Sequence[Fin
 
 
 def _judge_edge(exercise: Exercise, path: Answer, findings: list[Finding], score: Score) -> None:
-    """It differs at edges alone, is called by its name, and keeps the share of the points that it says."""
+    """Check that an answer differs only at edges, gets its own name, and keeps the share of points that it states."""
     score.edge += 1
     counted = [finding for finding in findings if finding.check.graded and not finding.check.not_run]
     worth = points.shares([(finding.check.property, finding.check.weight) for finding in counted], 1.0)

@@ -1,4 +1,4 @@
-"""The language model that decoding is checked with, and the search for one on which wrong ways show."""
+"""The language model that decoding is checked with, and the search for one on which wrong algorithms fail."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-ROWS, IDS = 1024, 1 << 16  # of one call, which runs in the grader and cannot be stopped
-KEPT = 4096  # rows; what was forgotten is drawn again, and is the same
+ROWS, IDS = 1024, 1 << 16  # limits of one call, which runs in the grader and cannot be interrupted
+KEPT = 4096  # rows in the cache; a dropped row is generated again with the same values
 
 
 class TableModel:
-    """Random logits for every prefix, always the same for the same prefix; looks at the whole of it."""
+    """Random logits that depend on the whole prefix; the same prefix always gives the same logits."""
 
     def __init__(self, seed: int, vocab: int, end_id: int, end_bias: float = 0.0, sharpness: float = 1.5) -> None:
         self.seed, self.vocab, self.end_id, self.end_bias, self.sharpness = seed, vocab, end_id, end_bias, sharpness

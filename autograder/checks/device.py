@@ -1,6 +1,6 @@
-"""Checks on another device: arguments are put there, answers come home to the CPU, where all is drawn and compared.
+"""Checks on another device: arguments are moved there and answers back to the CPU, where all else happens.
 
-A check therefore knows of no device, and what it does with an answer needs no card of its own.
+So a check need not know about devices, and what it does with an answer needs no GPU.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from autograder.sandbox_client import Handle, SandboxClient, StudentError
 
 
 def choose(asked: str, backend: Any) -> tuple[str, str]:
-    """("cuda" or "cpu", why there is no card) for "auto", "cpu" or "cuda", in the boxes of this backend."""
+    """("cuda" or "cpu", why there is no GPU) for "auto", "cpu" or "cuda", in the boxes of this backend."""
     if asked == "cpu":
         return "cpu", ""
     why = lack_of_card(backend)
@@ -29,7 +29,7 @@ def choose(asked: str, backend: Any) -> tuple[str, str]:
 
 @cache
 def lack_of_card(backend: Any) -> str:
-    """Why neither checks nor boxes of this backend can use a CUDA device, tried for real; "" where they can."""
+    """Why checks and boxes of this backend can't use a CUDA device, found by a trial run; "" where they can."""
     if not torch.cuda.is_available():
         return "no CUDA device is here"
     if not backend.cards:
@@ -44,7 +44,7 @@ def lack_of_card(backend: Any) -> str:
 
 
 class DeviceSubject:
-    """A subject, boxed or local, that is asked on `device` ("cuda", or a device of another kind that torch has)."""
+    """A subject, boxed or local, whose code runs on `device` ("cuda", or another device type of torch)."""
 
     def __init__(self, subject: Any, device: str) -> None:
         self.subject, self.device = subject, device
@@ -63,7 +63,7 @@ class DeviceSubject:
         return kind
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        """The function's value on arguments that lie on the device."""
+        """The function's value for arguments on the device."""
         there = _There(self.device)
         return there.answer(self.subject.call(name, *there.put(args), **there.put(kwargs)))
 
@@ -81,7 +81,7 @@ class DeviceSubject:
 
 
 class DeviceHandle:
-    """An object whose parameters lie on the device."""
+    """An object whose parameters are on the device."""
 
     def __init__(self, handle: Any, device: str) -> None:
         self.handle, self.device = handle, device
@@ -101,7 +101,7 @@ class DeviceHandle:
         return self
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The object on these arguments, on the device; the answer on the CPU."""
+        """Calls the object with these arguments on the device; the answer is on the CPU."""
         there = _There(self.device, inputs=True)
         return there.answer(self.handle(*there.put(args), **there.put(kwargs)))
 
@@ -120,7 +120,7 @@ class DeviceHandle:
 
 
 class _There:
-    """One call's way to the device and back. `inputs`: something of what is asked lies there, so must the answer."""
+    """Moves one call to the device and back. `inputs`: some input is on the device, so the answer must be there too."""
 
     def __init__(self, device: str, inputs: bool = False) -> None:
         self.device, self.inputs = device, inputs
@@ -139,15 +139,15 @@ class _There:
         return self._function(leaf) if callable(leaf) and not isinstance(leaf, (Handle, LocalHandle)) else leaf
 
     def _function(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function of the grader's works at home, and answers on the device."""
+        """Wraps a function of the grader, which runs on the CPU, so that its result is on the device."""
         return lambda *args, **kwargs: _There(self.device).put(function(*self.home(args), **self.home(kwargs)))
 
     def home(self, tree: Any) -> Any:
-        """Every tensor of the tree on the CPU, wherever it lies."""
+        """Moves every tensor of the tree to the CPU from any device."""
         return tree_map(lambda leaf: _moved(leaf, "cpu") if isinstance(leaf, Tensor) else leaf, tree)
 
     def answer(self, tree: Any) -> Any:
-        """Tensors on the CPU; Elsewhere in place of one that should lie on the device and does not."""
+        """Tensors on the CPU, with WrongDevice in place of one that should be on the device and is not."""
         return tree_map(self._answer, tree)
 
     def _answer(self, leaf: Any) -> Any:
@@ -160,5 +160,5 @@ class _There:
 def _moved(value: Tensor, device: str) -> Tensor:
     try:
         return value.to(device)
-    except (RuntimeError, NotImplementedError, TypeError) as error:  # a dtype that the device lacks; a full card
+    except (RuntimeError, NotImplementedError, TypeError) as error:  # e.g. an unsupported dtype, or no memory left
         raise StudentError("device", f"{device} takes no such tensor: {error}") from error

@@ -1,4 +1,4 @@
-"""Trusted code in this process behind a boxed student's methods: the references, and our own wrong answers."""
+"""Trusted code in this process with the same methods as a boxed student: the references, and our own wrong answers."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from autograder.sandbox.inside.agent import leaves
 from autograder.sandbox_client import StudentError
 
 _sizes: ContextVar[list[int] | None] = ContextVar("sizes", default=None)
-LEAF_BYTES = 64  # of the frame that a number, a word or a tensor's header takes
+LEAF_BYTES = 64  # bytes that a number, a word or a tensor's header takes in a frame
 
 
 @contextmanager
 def answer_sizes() -> Iterator[list[int]]:
-    """The bytes that each answer given in here would take on its way out of a box."""
+    """Collects, inside the block, the bytes that each answer would take on its way out of a box."""
     sizes: list[int] = []
     before = _sizes.set(sizes)
     try:
@@ -33,7 +33,7 @@ def answer_sizes() -> Iterator[list[int]]:
 
 
 def _noted(value: Any) -> Any:
-    """`value`, whose size was noted."""
+    """Records the size of `value` and returns it."""
     sizes = _sizes.get()
     if sizes is not None:
         sizes.append(sum(_bytes_of(leaf) for leaf in tree_flatten(value)[0]))
@@ -52,23 +52,23 @@ def _compiled(source: str) -> CodeType:
 
 
 class LocalSubject:
-    """Calls the names of `namespace` in this process; what they raise becomes StudentError, as from a box."""
+    """Calls the objects in `namespace` in this process; their exceptions become StudentError, as from a box."""
 
     def __init__(self, namespace: dict[str, Any]) -> None:
         self.namespace = namespace
 
     def allow(self, size: int | None) -> None:
-        """As SandboxClient.allow; trusted code may answer what it likes."""
+        """As SandboxClient.allow, but without a limit, since the code is trusted."""
 
     def kind(self, name: str) -> str | None:
-        """What the name is: function, class, value, or None where there is none."""
+        """The kind of the object: function, class, value, or None where there is none of that name."""
         if name not in self.namespace:
             return None
         value = self.namespace[name]
         return "class" if isinstance(value, type) else "function" if callable(value) else "value"
 
     def bind(self, source: str, names: list[str]) -> None:
-        """Runs `source` apart and puts `names` of it beside those that are there."""
+        """Runs `source` in a namespace of its own and copies `names` from it."""
         made: dict[str, Any] = {"__name__": "given_names"}
         exec(_compiled(source), made)
         self.namespace.update({name: made[name] for name in names})
@@ -79,7 +79,7 @@ class LocalSubject:
             return _detached(self._named(name)(*_copied(args), **_copied(kwargs)))
 
     def vjp(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], cotangents: Any) -> tuple[Any, list[Any]]:
-        """The value, and the gradient of every floating argument (None where there is no path)."""
+        """The value, and the gradient of every floating-point argument (None where the value does not depend on it)."""
         return _vjp(self._named(name), args, kwargs, cotangents)[:2]
 
     def build(self, name: str, *args: Any, **kwargs: Any) -> LocalHandle:
@@ -95,7 +95,7 @@ class LocalSubject:
 
 
 class LocalHandle:
-    """One object, built by `LocalSubject.build`: a module, or what was kept."""
+    """An object built by `LocalSubject.build`: a module, or another object that was kept."""
 
     def __init__(self, module: Any) -> None:
         self.module = module
@@ -121,7 +121,7 @@ class LocalHandle:
             return _detached(getattr(self.module, name)(*_copied(args), **_copied(kwargs)))
 
     def to(self, how: torch.dtype | str) -> LocalHandle:
-        """Another dtype, or device, for the parameters; what is no module stays as it is."""
+        """Changes the dtype or the device of the parameters; an object that is not a module stays as it is."""
         with _as_student_error():
             if isinstance(self.module, nn.Module):
                 self.module.to(how)
@@ -193,6 +193,6 @@ def _copied(tree: Any) -> Any:
 
 
 def _detached(tree: Any) -> Any:
-    """The value as a box would send it: without its history."""
+    """The value as a box would send it, without its autograd history."""
     _noted(tree)
     return tree_map(lambda leaf: leaf.detach() if isinstance(leaf, Tensor) else leaf, tree)

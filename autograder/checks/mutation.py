@@ -1,7 +1,7 @@
-"""Are the checks sharp? The reference's own source with one slip in it must fail them.
+"""Mutation testing of the checks: the reference's own source with one slip in it must fail them.
 
-A slip that makes the code raise is caught by any check at all, so it counts for nothing. One that changes nothing a
-student is held to is listed in the unit's `equivalent.toml`, with the reason; what else passes is a survivor.
+A slip that makes the code raise is caught by any check, so it does not count. A slip that changes nothing that is
+graded is listed in the unit's `equivalent.toml` with the reason; any other mutant that passes is a survivor.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SECONDS = 10  # a mutant's loop may never end
 
 
 class GradientCut:
-    """Detaches a tensor, and remembers whether there was a gradient to cut."""
+    """Detaches a tensor, and records whether it required a gradient."""
 
     flowed = False
 
@@ -40,7 +40,7 @@ class MutantTimeout(Exception):
 
 @dataclass
 class MutationScore:
-    """What became of one exercise's mutants. A complaint is a survivor, or an entry of the list that does not hold."""
+    """The results for one exercise's mutants. A complaint is a survivor, or a wrong entry of `equivalent.toml`."""
 
     exercise: str
     killed: int = 0
@@ -52,7 +52,7 @@ class MutationScore:
 
     @property
     def sound(self) -> bool:
-        """No survivor, and the list of equivalent ones holds."""
+        """Whether there is no survivor and the list of equivalent mutants is right."""
         return not self.complaints
 
     @property
@@ -67,7 +67,7 @@ class MutationScore:
 
 
 def total(scores: Sequence[MutationScore]) -> MutationScore:
-    """All exercises as one."""
+    """The sum over all exercises."""
     whole = MutationScore("all exercises")
     for score in scores:
         for name in ("killed", "survived", "crashed", "equivalent"):
@@ -76,7 +76,7 @@ def total(scores: Sequence[MutationScore]) -> MutationScore:
 
 
 def mutants_of(exercise: Exercise) -> list[Mutant]:
-    """All mutants of the exercise's references and of their helpers that are nobody else's reference."""
+    """All mutants of the exercise's references, and of those helpers that are not references of another exercise."""
     others = {
         dotted.split(":")[1]
         for other in registry.exercises()
@@ -88,7 +88,7 @@ def mutants_of(exercise: Exercise) -> list[Mutant]:
 
 
 def equivalents(exercise: Exercise) -> dict[Key, str]:
-    """Why each of these mutants answers as the reference does wherever answers are graded."""
+    """The equivalent mutants, with the reason why each gives the reference's answers wherever answers are graded."""
     path = exercise.folder / "equivalent.toml" if exercise.folder else None
     if path is None or not path.exists():
         return {}
@@ -98,7 +98,7 @@ def equivalents(exercise: Exercise) -> dict[Key, str]:
 
 
 def sharpness(exercise: Exercise, asked: Sequence[Asked], every: int = 1) -> MutationScore:
-    """Put the exercise's questions to every n-th of its mutants; the list of equivalent ones is held to its word."""
+    """Put the exercise's questions to every n-th of its mutants, and verify the list of equivalent ones."""
     score, listed, made = MutationScore(exercise.id), equivalents(exercise), mutants_of(exercise)
     gone = listed.keys() - {mutant.key for mutant in made}
     score.complaints += [f"equivalent.toml lists what is no mutant: {old}  =>  {new}" for _, old, new in gone]
@@ -117,7 +117,7 @@ def sharpness(exercise: Exercise, asked: Sequence[Asked], every: int = 1) -> Mut
 
 
 def _fate(mutant: Mutant, exercise: Exercise, asked: Sequence[Asked]) -> str:
-    """killed or crashed, by the first answer that differs; survived; or idle: it cut where no gradient flows."""
+    """killed or crashed, by the first answer that differs; survived; or idle, if it cut where no gradient flows."""
     cut = GradientCut()
     namespace: dict[str, Any] = {"__name__": "mutant", "cut": cut}
     try:
@@ -145,7 +145,7 @@ def _wrong(subject: LocalSubject, asked: Sequence[Asked]) -> Iterator[Any]:
 
 @contextmanager
 def deadline() -> Iterator[None]:
-    """Raise MutantTimeout in what has not ended after SECONDS; where the platform has no such timer, wait for ever."""
+    """Raise MutantTimeout in a block that takes longer than SECONDS; a platform without such a timer has no limit."""
     if not hasattr(signal, "setitimer"):
         yield
         return

@@ -1,6 +1,6 @@
-"""Small slips, made by the machine: each operator rewrites one place of a syntax tree as a student might have.
+"""Mutation operators: each rewrites one place of a syntax tree into a slip that a student might make.
 
-Only what changes behaviour is worth asking, so types, docstrings, imports and names stay as they are.
+Only slips that change behaviour are of interest, so types, docstrings, imports and names stay as they are.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 Operator = Callable[[ast.AST], Iterator[ast.AST]]
-Key = tuple[str, str, str]  # a mutant's definition, the lines that went, and what stands there now
+Key = tuple[str, str, str]  # a mutant's definition, the removed lines, and the lines that replace them
 
 ARITHMETIC = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mod,
               ast.Mod: ast.FloorDiv, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.Pow: ast.Mult}  # fmt: skip
 COMPARISONS = {ast.Lt: (ast.LtE, ast.GtE), ast.LtE: (ast.Lt, ast.Gt), ast.Gt: (ast.GtE, ast.LtE),
                ast.GtE: (ast.Gt, ast.Lt), ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.Is: (ast.IsNot,),
                ast.IsNot: (ast.Is,), ast.In: (ast.NotIn,), ast.NotIn: (ast.In,)}  # fmt: skip
-# functions that are taken for one another
+# functions that are easily confused
 CONFUSED = {
     "sum": ("mean", "amax"), "mean": ("sum",), "any": ("all",), "all": ("any",), "max": ("min",), "min": ("max",),
     "amax": ("amin",), "argmax": ("argmin",), "cumsum": ("cumprod",), "softmax": ("log_softmax", "sigmoid"),
@@ -28,7 +28,7 @@ CONFUSED = {
     "ones": ("zeros",), "new_zeros": ("new_ones",), "zeros_like": ("ones_like",), "sqrt": ("log",),
     "sort": ("argsort",), "append": ("remove",), "ceil": ("floor",), "floor": ("ceil",), "roll": ("flip",),
 }  # fmt: skip
-GUARDS = ("strict",)  # against callers who break their word: nothing that an answer shows
+GUARDS = ("strict",)  # they only guard against wrong calls, and no answer depends on them
 SYMMETRIC = ("transpose", "swapaxes", "promote_types")  # in their arguments
 
 
@@ -78,7 +78,7 @@ def change_constant(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def change_function(node: ast.AST) -> Iterator[ast.AST]:
-    """A reduction, a wave, a triangle for another: `sum` becomes `mean`."""
+    """One reduction, sine or triangle function for another: `sum` becomes `mean`."""
     if isinstance(node, ast.Attribute):
         yield from (ast.Attribute(node.value, other, node.ctx) for other in CONFUSED.get(node.attr, ()))
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -182,17 +182,17 @@ class Mutant:
 
     @property
     def key(self) -> Key:
-        """By which it is known; it stays the same when something else in the source changes."""
+        """The mutant's identity, which stays the same when another part of the source changes."""
         return self.definition, self.old, self.new
 
     @property
     def name(self) -> str:
-        """What the report calls it."""
+        """The mutant's name in the report."""
         return f"{self.definition}: {self.old}  =>  {self.new or '(nothing)'}"
 
 
 def mutants(source: str, definitions: set[str]) -> Iterator[Mutant]:
-    """Every mutant of these top-level definitions of a source, in the source's order; no text comes twice."""
+    """Every mutant of these top-level definitions, in the order of the source and without duplicates."""
     tree = ast.parse(source)
     seen = {ast.unparse(tree)}
     for definition in tree.body:
@@ -208,7 +208,7 @@ def mutants(source: str, definitions: set[str]) -> Iterator[Mutant]:
 
 
 def _changed(definition: ast.AST) -> Iterator[str]:
-    """Puts each change into the tree, yields its operator's name, and takes it out again."""
+    """Makes each change in the tree, yields the operator's name, and undoes the change."""
     for parent, field, place, node in list(_places(definition)):
         for operator in OPERATORS:
             for other in operator(node):
@@ -218,7 +218,7 @@ def _changed(definition: ast.AST) -> Iterator[str]:
 
 
 def _places(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
-    """(parent, field, place in it, node) of all that may be changed below a node."""
+    """(parent, field, index in it, node) of everything below a node that may be changed."""
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns", "decorator_list", "bases", "func") and not isinstance(node, ast.Call):
             continue
@@ -256,7 +256,7 @@ def _is_module(node: ast.AST) -> bool:
 
 
 def _is_text(node: ast.AST) -> bool:
-    """A docstring."""
+    """Whether the node is a docstring."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 

@@ -1,7 +1,7 @@
-"""A check asks several probes; each puts one question to the reference and to the student, whose answers are compared.
+"""A check consists of probes. Each asks the reference and the student one question, and the answers are compared.
 
-A probe never looks at who answers: the reference, a boxed student and our own wrong answers stand behind the same
-methods. So a misconception is recognised by giving the same answers to the same questions.
+A probe does not know who answers: the reference, a boxed student and our own wrong answers have the same methods.
+So a misconception is recognised when it gives the same answers to the same questions.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from autograder.sandbox.inside import wire
 from autograder.sandbox.inside.agent import leaves
 from autograder.sandbox_client import StudentError
 
-FORM_CHECK = "shapes and types"  # a check of its own, of the answers to others
-FATAL = ("timeout", "memory", "crash")  # after these the box is gone
+FORM_CHECK = "shapes and types"  # a separate check of the answers to other checks
+FATAL = ("timeout", "memory", "crash")  # these end the box
 
 
 class NotRun(Exception):
-    """A check cannot be made of this subject; the message says why."""
+    """A check cannot be run on this subject; the message says why."""
 
 
 class Draw:
-    """Everything random in a check, from one seed."""
+    """The source of all random values in a check, from one seed."""
 
     def __init__(self, *seed: Any, reference: Any = None) -> None:
         self.reference = reference
@@ -60,11 +60,11 @@ class Draw:
         return int(self.integers(low, high, 1))
 
     def mask(self, *shape: int, empty_row: bool = False) -> Tensor:
-        """A boolean mask in which every row sees something, but for one row if `empty_row`."""
+        """A boolean mask in which every row has a True entry, except one row if `empty_row`."""
         mask = torch.rand(*shape, generator=self.generator) < 0.6
         seen = self.integers(0, shape[-1], *shape[:-1]).unsqueeze(-1)
         mask = mask.scatter(-1, seen, True)
-        if shape[-1] > 1:  # and something is hidden, or the mask would not be tested
+        if shape[-1] > 1:  # mask something too, or the mask would not be tested
             mask = mask.scatter(-1, (seen + 1) % shape[-1], False)
         if empty_row:
             mask.view(-1, shape[-1])[-1] = False
@@ -79,7 +79,7 @@ class Draw:
         return torch.arange(length)[None] < lengths[:, None]
 
     def module(self, symbol: str, init: tuple[Any, ...], args: tuple[Any, ...], **rest: Any) -> Case:
-        """A case for a class, with random parameters of the shapes that the reference has."""
+        """A case for a class, with random parameters in the reference's shapes."""
         state = {}
         for key, shape in _shapes(self.reference, symbol, init).items():
             offset = 1.0 if "norm" in key and key.endswith("weight") else 0.0
@@ -91,7 +91,7 @@ _known_shapes: WeakKeyDictionary[Any, dict[Any, dict[str, tuple[int, ...]]]] = W
 
 
 def _shapes(reference: Any, symbol: str, init: tuple[Any, ...]) -> dict[str, tuple[int, ...]]:
-    """The shapes of the reference's parameters; remembered where numbers and words alone decide them."""
+    """The shapes of the reference's parameters, cached where only numbers and strings determine them."""
     if not all(isinstance(one, int | float | str | None) for one in init):
         shapes: dict[str, tuple[int, ...]] = Case(symbol, (), init=init).built(reference).state_shapes()
         return shapes
@@ -104,12 +104,13 @@ def _shapes(reference: Any, symbol: str, init: tuple[Any, ...]) -> dict[str, tup
 
 @dataclass(frozen=True)
 class Part:
-    """An argument that lives beside the student's code, a layer for instance: what `source` calls `name`, called."""
+    """An argument that is built where the student's code runs, such as a layer: the result of calling `name`, which
+    `source` defines."""
 
     source: str
     name: str
     args: tuple[Any, ...] = ()
-    shown: str = "a layer"  # how a counter-example tells of it
+    shown: str = "a layer"  # its description in a counter-example
 
     def built(self, subject: Any) -> Any:
         """The subject's own object; it can be passed to what the subject defines."""
@@ -133,18 +134,18 @@ class Case:
     length: int = 16
     amplify: float = 1.0
     eps: float = 0.0
-    scale: float = 0.0  # size of the numbers that are summed, where they may cancel
+    scale: float = 0.0  # magnitude of the summed numbers, where they may cancel
     dtype: torch.dtype | None = None  # of a class's parameters, where not float32
     pick: Callable[[Any], Any] | None = None  # the graded part of the value
-    keep: Tensor | None = None  # which positions of it are graded
+    keep: Tensor | None = None  # which positions of the value are graded
 
     @property
     def tolerance(self) -> Tolerance:
-        """How exact an answer has to be."""
+        """The tolerance for answers to this case."""
         return Tolerance(self.length, self.amplify, self.eps, self.scale)
 
     def value(self, subject: Any) -> Any:
-        """What `subject` answers."""
+        """The answer of `subject`."""
         if self.init is None:
             return self._graded(subject.call(self.symbol, *self.arguments(subject), **self.kwargs))
         module = self.built(subject)
@@ -171,7 +172,7 @@ class Case:
         return value.masked_fill(~self.keep.unsqueeze(-1), 0.0)
 
     def gradients(self, subject: Any, cotangents: list[Any]) -> Any:
-        """Gradients of arguments and parameters; no path and a zero are the same."""
+        """Gradients of arguments and parameters; a missing gradient counts as zero."""
         if self.init is None:
             grads, parameters = subject.vjp(self.symbol, self.arguments(subject), self.kwargs, cotangents)[1], {}
         else:
@@ -186,11 +187,11 @@ class Case:
         return {"gradient of input": [_or_zeros(grad, arg) for arg, grad in zip(floats, grads, strict=True)], **by_name}
 
     def to(self, change: Callable[[Tensor], Tensor]) -> Case:
-        """The same case with every floating tensor changed."""
+        """The same case with `change` applied to every floating-point tensor."""
         return replace(self, args=on_floats(self.args, change), kwargs=on_floats(self.kwargs, change))
 
     def tensors(self) -> bool:
-        """Whether there is something to be put on a device."""
+        """Whether the case has tensors that can be moved to a device."""
         return any(isinstance(leaf, Tensor) for leaf in tree_flatten((self.args, self.kwargs, self.state))[0])
 
     def size(self) -> int:
@@ -205,24 +206,24 @@ def _placed(args: tuple[Any, ...], subject: Any) -> tuple[Any, ...]:
 
 
 def on_floats(tree: Any, change: Callable[[Tensor], Tensor]) -> Any:
-    """The tree with `change` applied to its floating tensors."""
+    """The tree with `change` applied to its floating-point tensors."""
     return tree_map(lambda leaf: change(leaf) if isinstance(leaf, Tensor) and leaf.is_floating_point() else leaf, tree)
 
 
 def float_leaves(tree: Any) -> list[Tensor]:
-    """The floating tensors of a tree, depth first, mappings by key: in the order in which a box finds them, too."""
+    """The floating-point tensors of a tree, depth first and mappings by key, which is also the order in a box."""
     return [leaf for leaf in leaves(tree) if leaf.is_floating_point()]
 
 
 def _register(kind: type[wire.NamedContainer]) -> None:
-    """What torch's trees make of a structure of the student's own type: its parts, and the object they came from."""
+    """Registers a user-defined structure as a node of torch's trees: its parts, and the object they came from."""
 
     def flat(value: Any) -> tuple[list[Any], Any]:
-        """Its parts, and it."""
+        """The parts of the object, and the object itself."""
         return wire.parts(value) or [], value
 
     def whole(items: Iterable[Any], value: Any) -> Any:
-        """It again, of these parts."""
+        """The object rebuilt from these parts."""
         left = iter(items)
         return value.again(lambda _: next(left))
 
@@ -239,30 +240,30 @@ def _or_zeros(grad: Tensor | None, like: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Probe:
-    """One question. `case` says what a counter-example may show of it."""
+    """One question. `case` is what a counter-example may show."""
 
     ask: Callable[[Any], Any]
     case: Case
     tolerance: Tolerance = Tolerance()
     again: Callable[[Case], Probe] | None = None  # the same question about another case
-    size: int | None = None  # bytes of the reference's largest answer to it, where that was looked at
+    size: int | None = None  # bytes of the reference's largest answer, if measured
 
 
 @dataclass(frozen=True)
 class Check:
-    """One question of one property. Core: ordinary values; where they are wrong nothing else earns points."""
+    """One check of one property. A core check tests ordinary values; if it fails, no other check earns points."""
 
     name: str
     probes: Callable[[Draw, Any], Sequence[Probe]]  # (draws, the reference) -> questions
     weight: float = 1.0
     core: bool = False
     explain: Callable[[Any, Any], str] | None = None  # (expected, actual) -> what to tell; default: the difference
-    graded: bool = True  # else what differs is told, and costs nothing
+    graded: bool = True  # False: a difference is reported, but costs no points
     draw: Callable[[Any, Any], tuple[str, ...]] | None = None  # (expected, actual) -> rows of a picture
-    not_run: str = ""  # why it cannot be asked on this device; it has no questions then
+    not_run: str = ""  # why it can't be run on this device; then it has no questions
     property: Property = "values"
-    later: str = ""  # the unit that teaches it, where it is asked for before; then it is not graded
-    shapes: float = 0.0  # weight of the shapes and types of its answers, a check of its own; it looks at values alone
+    later: str = ""  # a later unit that teaches it; until then it is not graded
+    shapes: float = 0.0  # weight of a separate check of its answers' shapes and types; then this one checks only values
 
 
 Asked = tuple[Check, list[tuple[Probe, Any]]]  # a check, and each of its probes with the reference's answer
@@ -270,7 +271,7 @@ Asked = tuple[Check, list[tuple[Probe, Any]]]  # a check, and each of its probes
 
 @dataclass(frozen=True)
 class Answer:
-    """What the reference and the student said to one probe."""
+    """The reference's and the student's answers to one probe."""
 
     probe: Probe
     expected: Any
@@ -284,7 +285,7 @@ class Finding:
 
     check: Check
     answers: tuple[Answer, ...]
-    shrunk: Answer | None = None  # a simpler case than those drawn, which fails as they do
+    shrunk: Answer | None = None  # a simpler case than the generated ones, which fails in the same way
 
     @property
     def differing(self) -> list[Answer]:
@@ -293,17 +294,17 @@ class Finding:
 
     @property
     def failed(self) -> list[Answer]:
-        """Those that cost something."""
+        """The differing answers that cost points."""
         return self.differing if self.check.graded else []
 
     @property
     def simplest(self) -> Answer | None:
-        """The difference to tell of."""
+        """The difference to report."""
         return self.shrunk or next(iter(self.differing), None)
 
     @property
     def message(self) -> str:
-        """What to tell of the simplest difference."""
+        """The message about the simplest difference."""
         answer = self.simplest
         if answer is None:
             return ""
@@ -322,7 +323,7 @@ class Finding:
 
 
 def observe(subject: Any, probe: Probe) -> Any:
-    """The subject's answer; an exception of its own is an answer too. Any other exception is the checker's."""
+    """The subject's answer, which may be an exception of its own. Any other exception is a fault of the check."""
     subject.allow(probe.size)
     try:
         return probe.ask(subject)
@@ -358,7 +359,7 @@ def _asked(check: Check, reference: Any, seed: Any) -> list[tuple[Probe, Any]]:
 
 
 def collect_answers(asked: Iterable[Asked], subject: Any) -> list[Finding]:
-    """What the subject says to every question; what kills its box fails the checks that were still to come."""
+    """The subject's answers to all questions; if one kills its box, the remaining checks fail."""
     findings, dead = [], None
     for check, pairs in asked:
         answers: list[Answer] = []
@@ -373,7 +374,7 @@ def collect_answers(asked: Iterable[Asked], subject: Any) -> list[Finding]:
                 dead = actual
             difference = (compare_values if check.shapes else compare)(expected, actual, probe.tolerance)
             form = compare_form(expected, actual) if check.shapes else None
-            # a right answer is not kept: a class of answers would add up, and the reference's serves as well
+            # right answers are not kept, to save memory: the reference's answer serves as well
             kept = expected if difference is None and form is None else actual
             answers.append(Answer(probe, expected, kept, difference))
             forms.append(form)
@@ -386,7 +387,7 @@ def collect_answers(asked: Iterable[Asked], subject: Any) -> list[Finding]:
 
 
 def _of_form(check: Check, answers: Sequence[Answer], forms: Sequence[Difference | None]) -> Finding:
-    """Shapes and types of the same answers; nothing is asked again."""
+    """The separate check of shapes and types of the same answers, without asking again."""
     pairs = [(answer, form) for answer, form in zip(answers, forms, strict=True) if not _raised(answer)]
     why = check.not_run or ("" if pairs else "your code gave no answer to look at")
     form = Check(FORM_CHECK, check.probes, check.shapes, not_run=why, property="shapes")
@@ -398,9 +399,9 @@ def _raised(answer: Answer) -> bool:
 
 
 def telling_answers(findings: Sequence[Finding]) -> Iterator[tuple[Check, int, Answer]]:
-    """The answers by which two mistakes are told apart, each with its check and its place among the check's questions.
+    """The answers that distinguish two mistakes, each with its check and its index among the check's questions.
 
-    Not those to what a call leaves behind or costs, nor in a coarse type: right answers differ in them.
+    Checks of purity and cost, and those in a coarse dtype, are left out, because right answers differ in them too.
     """
     for finding in findings:
         check = finding.check
@@ -409,5 +410,5 @@ def telling_answers(findings: Sequence[Finding]) -> Iterator[tuple[Check, int, A
 
 
 def examine(checks: Sequence[Check], subject: Any, reference: Any, seed: Any) -> list[Finding]:
-    """Put every probe of every check to both."""
+    """Put every probe of every check to the reference and to the subject."""
     return collect_answers(questions(checks, reference, seed), subject)

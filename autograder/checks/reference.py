@@ -1,4 +1,4 @@
-"""The reference behind the methods of a student, imported from the library."""
+"""The reference, imported from the library, with the same methods as a student's code."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Makes a failing case smaller while it fails in the same way: fewer numbers, then small integers.
 
-A case is tried only if it still makes sense: the reference answers it as finitely as before and stays with that answer
-when the inputs move by a rounding error (no ties), every right answer that we know agrees with it, and no row of a mask
-is empty that was not. So an answer is never shown to be wrong about what no exercise asks.
+A case is tried only if it still makes sense: the reference's answer is as finite as before and stays the same when
+the inputs move by a rounding error (no ties), every known right answer agrees with it, and no further row of a mask
+becomes empty. So a counter-example never shows a case that the exercise does not ask about.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from torch.utils._pytree import tree_flatten
 from autograder.checks.compare import RaisedError, compare
 from autograder.checks.probe import FATAL, Answer, Case, Finding, Probe, float_leaves, observe
 
-CALLS = 40  # of the subject's code; a call of a class builds it as well
-SECONDS = 2.0  # in all; calls are what ends it but where they are slow
-PAIRED = 12  # so many axes of one size are cut two by two as well
+CALLS = 40  # of the subject's code; a call of a class also builds it
+SECONDS = 2.0  # in total; usually the number of calls is the limit
+PAIRED = 12  # up to so many axes of one size are also cut in pairs
 SMALL = 3  # the largest size and the largest number that is tried
 
 Place = tuple[int, int]  # an argument, one of its axes
 
 
 def shrunk(findings: Sequence[Finding], subject: Any, reference: Any, right: Sequence[Any] = ()) -> list[Finding]:
-    """The findings, one of them with a simpler case than was drawn: that with the smallest that can be shrunk.
+    """The findings, one of them with a simpler case than the generated ones: the smallest that can be shrunk.
 
-    `right`: other subjects that are known to be right. Verdict and diagnosis look at what was drawn, as before.
+    `right`: other subjects known to be right. The verdict and the diagnosis still use the generated cases.
     """
     failed = [(finding, answer) for finding in findings for answer in finding.failed if answer.probe.again is not None]
     if not failed:
@@ -57,11 +57,11 @@ class _Shrinker:
     until: float = field(default_factory=lambda: time.monotonic() + SECONDS)
 
     def shrink(self, answer: Answer) -> Answer:
-        """The simplest answer found that fails as this one does; this one where there is none."""
+        """The simplest answer found that fails in the same way, or this one where there is none."""
         if answer.probe.again is None or isinstance(answer.actual, RaisedError) and answer.actual.kind in FATAL:
             return answer
         smaller, rounder = partial(_smaller, answers=self._answers), partial(_rounder, signed=self.signed)
-        for candidates in (smaller, _lesser, rounder):  # numbers are made round when few are left
+        for candidates in (smaller, _lesser, rounder):  # round the numbers once few are left
             found: Answer | None = answer
             while found is not None:
                 answer = found
@@ -74,7 +74,7 @@ class _Shrinker:
             return False
         try:
             case.value(self.reference)
-        except Exception:  # whatever it makes of nonsense
+        except Exception:  # any error on a case that makes no sense
             return False
         return True
 
@@ -86,11 +86,11 @@ class _Shrinker:
         try:
             probe, expected = self._sensible(answer, case)
             return None if probe is None else self._failing(answer, probe, expected)
-        except Exception:  # what the reference, or what looks at a result, makes of nonsense; it costs no verdict
+        except Exception:  # an error on a nonsensical case must not cost the verdict
             return None
 
     def _sensible(self, answer: Answer, case: Case) -> tuple[Probe | None, Any]:
-        """The question about this case with the reference's answer to it; no question where it is none."""
+        """The question about this case with the reference's answer; None where the case makes no sense."""
         assert answer.probe.again is not None
         probe = answer.probe.again(case)
         expected = observe(self.reference, probe)
@@ -113,7 +113,7 @@ class _Shrinker:
 
 
 def _manner(answer: Answer) -> tuple[Any, bool]:
-    """How it fails: with which exception, with wrong entries, or otherwise."""
+    """How the answer fails: with which exception, with wrong entries, or otherwise."""
     raised = answer.actual.what if isinstance(answer.actual, RaisedError) else None
     return raised, answer.difference is not None and answer.difference.where is not None
 
@@ -132,7 +132,7 @@ def _nudged(case: Case, seed: int) -> Case:
     generator = torch.Generator().manual_seed(seed)
 
     def nudge(value: Tensor) -> Tensor:
-        """By up to two roundings; a zero by up to 2 · eps²."""
+        """Moves a number by up to two rounding errors; a zero by up to 2 · eps²."""
         eps = torch.finfo(value.dtype).eps
         return value + eps * value.abs().clamp(min=eps) * torch.randint(-2, 3, value.shape, generator=generator)
 
@@ -141,10 +141,10 @@ def _nudged(case: Case, seed: int) -> Case:
 
 # -- the simpler cases that are tried, simplest first ------------------------------------------------------------------
 def _smaller(case: Case, answers: Callable[[Case], bool]) -> Iterator[Case]:
-    """With every axis of one size cut to 1, 2 or 3 (its start, or its end), or else some of them.
+    """Cases with every axis of one size, or some of them, cut to 1, 2 or 3 (at the start or at the end).
 
-    `answers`: whether the reference takes a case. Some axes are of a size by themselves, and not just broadcast when
-    they are cut to 1, if they may be longer than the others, too.
+    `answers`: whether the reference accepts a case. An axis has a size of its own, and is not just broadcast when cut
+    to 1, if it can also be longer than the others.
     """
     things = _things(case)
     axes = {(n, axis): size for n, thing in enumerate(things) for axis, size in enumerate(_sizes(thing))}
@@ -160,7 +160,7 @@ def _smaller(case: Case, answers: Callable[[Case], bool]) -> Iterator[Case]:
 
 
 def _groups(places: list[Place]) -> list[list[Place]]:
-    """All of them, those with the same number of axis, each one, pairs."""
+    """Groups of places: all, those with the same axis number, single ones, and pairs."""
     by_axis = [[place for place in places if place[1] == axis] for axis in sorted({axis for _, axis in places})]
     groups: list[list[Place]] = []
     pairs = [list(pair) for pair in combinations(places, 2)] if len(places) <= PAIRED else []
@@ -189,7 +189,7 @@ def _longer(thing: Any, number: int, group: list[Place]) -> Any:
 
 
 def _lesser(case: Case) -> Iterator[Case]:
-    """With one of the plain integers made smaller."""
+    """Cases with one of the plain integers made smaller."""
     things = _things(case)
     for n, thing in enumerate(things):
         if type(thing) is int:
@@ -198,7 +198,7 @@ def _lesser(case: Case) -> Iterator[Case]:
 
 
 def _rounder(case: Case, signed: Sequence[int]) -> Iterator[Case]:
-    """With small integers for the floats in `signed` places, none of them zero at first, or at least few digits."""
+    """Cases with small integers for the floats in `signed` places, first without zeros, or else with few digits."""
     things = _things(case)
     for group in [signed, *([n] for n in signed)] if len(signed) > 1 else [signed] * bool(signed):
         for way in (_whole, torch.round, partial(torch.round, decimals=1)):
@@ -208,10 +208,10 @@ def _rounder(case: Case, signed: Sequence[int]) -> Iterator[Case]:
 
 
 def _signed(finding: Finding, case: Case) -> list[int]:
-    """Where the inputs are floats that are drawn with both signs; what has one sign may have to keep it."""
+    """The arguments that are floats of both signs; an argument with only one sign may have to keep it."""
 
     def both(thing: Any) -> bool:
-        """Whether one drawn value of the place has entries of both signs."""
+        """Whether one generated value of the argument has entries of both signs."""
         return bool((thing > 0).any() and (thing < 0).any())
 
     drawn = [_things(answer.probe.case) for answer in finding.answers if len(answer.probe.case.args) == len(case.args)]
@@ -220,7 +220,7 @@ def _signed(finding: Finding, case: Case) -> list[int]:
 
 
 def _round(value: Tensor, way: Callable[[Tensor], Tensor]) -> Tensor:
-    """Small whole numbers stay; nothing gets larger than 3: tolerances know how large the inputs were drawn."""
+    """Rounds all but small integers, to at most 3 in size: tolerances depend on the size of the original inputs."""
     if bool((value == value.round()).all() and (value.abs() <= SMALL).all()):
         return value
     return way(value).clamp(-SMALL, SMALL) + 0.0  # no -0.
@@ -239,7 +239,7 @@ def _key(case: Case) -> Any:
 
 
 def _things(case: Case) -> list[Any]:
-    """All that can be cut: arguments, keyword arguments, and which positions are graded."""
+    """Everything that can be cut: arguments, keyword arguments, and the mask of graded positions."""
     return [*case.args, *case.kwargs.values(), case.keep]
 
 

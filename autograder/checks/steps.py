@@ -1,6 +1,6 @@
-"""Where a solution of several steps leaves the right way: the first of its layers that gets or gives something else.
+"""Finds where a solution of several steps goes wrong: the first submodule with a wrong input or output.
 
-A class is graded with submodules of given names, so the student's and the reference's can be laid side by side.
+A graded class has submodules of fixed names, so the student's can be compared with the reference's one by one.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ def spy_steps(module, method, args):
 
 
 def first_wrong_step(findings: Sequence[Finding], subject: Any, reference: Any) -> str | None:
-    """A sentence on the first submodule that gets or gives what it should not; None where that cannot be told.
+    """A sentence on the first submodule with a wrong input or output; None where it cannot be found.
 
-    Asks the subject once more, on the smallest core case that failed; a box that died meanwhile has no answer.
+    It calls the subject once more, on the smallest core case that failed; a box that died meanwhile gives no answer.
     """
     answer = _smallest(findings)
     if answer is None:
@@ -59,7 +59,7 @@ def first_wrong_step(findings: Sequence[Finding], subject: Any, reference: Any) 
     case = answer.probe.case
     try:
         known, seen = _steps(case, subject)
-    except (StudentError, ValueError, TypeError):  # it stopped, or answered with something else
+    except (StudentError, ValueError, TypeError):  # the code failed, or returned something unexpected
         return None
     _, right = _steps(case, reference)
     return _first(right, known, seen, case.tolerance)
@@ -84,7 +84,7 @@ def _steps(case: Any, subject: Any) -> tuple[list[str], list[tuple[str, list[Any
 
 
 def _first(right: list[Any], known: list[str], seen: list[Any], tolerance: Any) -> str | None:
-    """The reference's steps in its order, each beside the student's of that name (the n-th beside the n-th)."""
+    """Compares the reference's steps in order, each with the student's n-th step of that name."""
     for place, (name, gets, gives) in enumerate(right):
         if name not in known:
             continue

@@ -1,7 +1,7 @@
-"""The library of properties: what a unit's checks.py asks of an answer; a file each, whose function has its name.
+"""The library of properties that a unit's checks.py can test; each is a function in a file of the same name.
 
-Other packages add theirs by an entry point of the group `autograder.checks`, whose value is the function. All are
-imported by name from `autograder.checks`, and none before it is used. Two of one name are an error that names both.
+Other packages add theirs by an entry point of the group `autograder.checks` that names the function. All are
+imported by name from `autograder.checks`, each when it is first used. Two with one name are an error that names both.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def places() -> dict[str, str]:
 
 
 def find(name: str) -> Callable[..., Any]:
-    """The function that makes the checks of a property. Raises LookupError for a name that there is not."""
+    """The function that makes the checks of a property. Raises LookupError for an unknown name."""
     if name not in places():
         raise LookupError(f"there is no property {name!r}; there are {', '.join(places())}")
     found: Callable[..., Any] = doors.load(places()[name])

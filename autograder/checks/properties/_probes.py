@@ -1,4 +1,4 @@
-"""The questions that several properties share: a value, a gradient, and how exact an answer can be."""
+"""Probes that several properties share: a value, a gradient, and how exact an answer can be."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def cast(case: Case, dtype: torch.dtype) -> Case:
 def gradient_probe(case: Case, draw: Draw, reference: Any) -> Probe:
     """Asks for the gradients of arguments and parameters along one random vector, the same for every subject."""
     vectors = draw_cotangents(case, draw, reference)
-    # a chain rule sums terms as large as the vector it starts from, and they may cancel: a key bias has gradient zero
+    # the chain rule sums terms as large as the vector, and they may cancel: the gradient of a key bias is zero
     sizes = [*float_leaves(case.gradients(reference, vectors)), *vectors]
     scale = max((t.abs().max().item() for t in sizes if t.numel()), default=0.0)
     doubles = [seed.double() for seed in vectors]
@@ -46,7 +46,7 @@ def spread(case: Case, answer: Callable[[Case, Callable[..., Any]], Any]) -> flo
     """How far the reference's answer moves when every input moves by one rounding error of its dtype.
 
     Any right answer may be that far off: sums that cancel, or a norm of two nearly equal numbers, amplify roundings.
-    `answer` gets a case, and the function with which to move what else it brings.
+    `answer` gets a case, and the function that perturbs any other inputs.
     """
     given = float_leaves((case.args, case.kwargs)) or float_leaves(case.state or {})
     if not given:
@@ -55,7 +55,7 @@ def spread(case: Case, answer: Callable[[Case, Callable[..., Any]], Any]) -> flo
     generator = torch.Generator().manual_seed(0)
 
     def nudge(value: Tensor) -> Tensor:  # each number times 1 + eps or 1 - eps
-        """Random signs; one generator for all, so that no two tensors move alike."""
+        """Random signs from one generator, so that no two tensors are perturbed alike."""
         return value * (1 + eps * (2 * torch.randint(0, 2, value.shape, generator=generator) - 1))
 
     still = cast(case, torch.float64)
@@ -79,5 +79,5 @@ def draw_cotangents(case: Case, draw: Draw, reference: Any) -> list[Tensor]:
 
 
 def with_long(cases: Cases, long: Cases | None) -> Cases:
-    """The cases, and behind them those of `long`."""
+    """The cases, followed by those of `long`."""
     return cases if long is None else lambda draw: [*cases(draw), *long(draw)]

@@ -1,4 +1,4 @@
-"""What a call takes from torch, counted by torch's own modes where the code runs."""
+"""Which torch functions a call uses and how much, counted by torch's own modes where the code runs."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def spy_end():
 def spy_on(subject: Any, action: Callable[[], object]) -> dict[str, Any]:
     """`names` of torch's functions that the action calls, its `work` and the bytes of its `largest` block.
 
-    The counting is done where the subject is: of a box it is the student's word, and costs no mark unless a check says
-    so (`built`, `graded=True`).
+    The counting happens where the subject runs. A box could lie about it, so it costs no points unless a check asks for
+    that (`built`, `graded=True`).
     """
     subject.bind(SPY, ["spy_begin", "spy_end"])
     subject.call("spy_begin")

@@ -12,15 +12,15 @@ from autograder.checks.properties._spy import spy_on
 
 
 def built(cases: Cases, names: tuple[str, ...], graded: bool = False) -> Check:
-    """Built, not borrowed: none of torch's functions of these names is called. Reported, or graded as well."""
+    """Built, not borrowed: none of torch's functions of these names is called. It is only reported unless `graded`."""
 
     def borrowed(case: Case, subject: Any) -> list[str]:
-        """Which of `names` one call reached, as the spy in the box saw it."""
+        """Which of `names` one call used, as counted in the box."""
         called = spy_on(subject, lambda: case.value(subject)).get("names")
         return [name for name in names if isinstance(called, list) and name in called]
 
     def probes(draw: Draw, reference: Any) -> list[Probe]:
-        """Of the first two cases only."""
+        """One probe for each of the first two cases."""
         return [Probe(partial(borrowed, case), case) for case in islice(cases(draw), 2)]
 
     note = "" if graded else "; this costs nothing, but it leaves out what the exercise is about"

@@ -1,4 +1,4 @@
-"""Inputs whose memory is scattered."""
+"""Non-contiguous inputs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from autograder.checks.properties._probes import Cases, value_probe
 
 
 def contiguity(cases: Cases, weight: float = 1.0) -> Check:
-    """The same values from inputs that are views with scattered memory."""
+    """The same values from inputs that are non-contiguous views."""
 
     def probes(draw: Draw, reference: Any) -> list[Probe]:
-        """The reference reads the same scattered views."""
+        """The reference gets the same non-contiguous views."""
         return [value_probe(_scattered(case), reference) for case in cases(draw)]
 
     return Check("non-contiguous inputs", probes, weight, property="dtypes")

@@ -1,8 +1,8 @@
 """How the cost of a call grows with the length.
 
-Of our own answers the cost is counted where they run, by torch's own modes: small inputs are enough to see growth, and
-counts do not depend on how busy the machine is. A box is not asked for a count, since its code could lie about it:
-there the kernel counts, processor time and the peak of memory, at three lengths.
+For our own answers torch's modes count the operations where they run: small inputs are enough to see growth, and
+counts do not depend on how busy the machine is. A box could lie about such a count, so there the kernel measures
+processor time and peak memory at three lengths.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from autograder.sandbox_client import SandboxClient
 
 ROOM = 4  # times the reference's own count: another style costs less, another order of growth costs more
 DOUBLINGS = (4, 2, 1)  # the lengths at which a box is measured: the longest divided by these
-GROWTH, DOUBLING = 8, 2.8  # of the time at four times the length and at twice the length; linear: 4 and 2
-SLACK_S, SLACK_BYTES = 0.1, 48 << 20  # below these nothing is said: what a first call makes, or rounds up
-TRIES = 3  # of a time that is too long: an honest one is not so three times
+GROWTH, DOUBLING = 8, 2.8  # limits for the time at four times and at twice the length; linear cost gives 4 and 2
+SLACK_S, SLACK_BYTES = 0.1, 48 << 20  # smaller differences are ignored: one-time costs and rounding
+TRIES = 3  # measurements of a time that is too long; noise is not expected three times
 WITHIN, DEAR, OTHER = "within", "dear", "other values"
 
 
@@ -33,9 +33,9 @@ def cost(
 ) -> Check:
     """The cost does not grow faster than the length.
 
-    `case(draw, length)` gives a case of any length. Our own answers are counted at the length `counted`, boxes measured
-    at `measured`, its half and its quarter: a table of all pairs has to take 100 MB and more at that length. `sentence`
-    is said to who does too much.
+    `case(draw, length)` gives a case of any length. Our own answers are counted at the length `counted`; boxes are
+    measured at `measured`, its half and its quarter, and a table of all pairs must take at least 100 MB at `measured`.
+    `sentence` is the message for an answer that costs too much.
     """
 
     def probes(draw: Draw, reference: Any) -> list[Probe]:
@@ -45,7 +45,7 @@ def cost(
         seed = draw.integer(0, 2**31)
 
         def ask(subject: Any) -> str:
-            """WITHIN, DEAR or OTHER. Raises NotRun where nobody counts what a box uses."""
+            """WITHIN, DEAR or OTHER. Raises NotRun where nothing counts a box's resources."""
             if isinstance(subject, LocalSubject):
                 counts = _counts(small, subject)
                 return WITHIN if all(counts.get(name, 0) <= most for name, most in allowed.items()) else DEAR
@@ -74,7 +74,7 @@ def measure_box(
     reference = getattr(reference, "subject", reference)
     for turn in range(TRIES):
         spent: list[ResourceUsage] = []
-        for part in (DOUBLINGS[0], *DOUBLINGS):  # the first call of all is a rehearsal
+        for part in (DOUBLINGS[0], *DOUBLINGS):  # the very first call is a warm-up
             one = case(Draw(seed, turn, len(spent), part, reference=reference), longest // part)
             expected = one.value(reference)
             student.allow(_size(expected))
@@ -91,7 +91,7 @@ def measure_box(
 
 
 def _grows(seconds: list[float]) -> bool:
-    """Whether times at one, two and four times a length are of another order than the length."""
+    """Whether the times at one, two and four times a length grow faster than linearly."""
     one, two, four = seconds
     return four > SLACK_S + GROWTH * one and four > DOUBLING * two
 

@@ -1,4 +1,4 @@
-"""Values and gradients where little is left."""
+"""Values and gradients at edge cases."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from autograder.checks.properties._probes import Cases, gradient_probe, value_pr
 
 
 def edges(cases: Cases, name: str, weight: float = 2.0, later: str = "") -> Check:
-    """Values and gradients where little is left: a row that may see nothing, a mean over nothing.
+    """Values and gradients at edge cases: a fully masked row, a mean over nothing.
 
-    What is right but for them loses at most a quarter of the points. `later`: which unit teaches it, where that is not
-    this one; then it is said, and costs nothing.
+    An answer that is wrong only here loses at most a quarter of the points. `later`: the unit that teaches the edge, if
+    it is not this one; then a failure is reported, but costs nothing.
     """
 
     def probes(draw: Draw, reference: Any) -> list[Probe]:
-        """Two for each case."""
+        """Two probes for each case."""
         drawn = list(cases(draw))
         return [value_probe(case, reference) for case in drawn] + [
             gradient_probe(case, draw, reference) for case in drawn

@@ -1,4 +1,4 @@
-"""Enormous scores."""
+"""Numerical stability at very large scores."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from autograder.checks.properties._probes import Cases, draw_cotangents, value_p
 
 
 def extremes(cases: Cases, weight: float = 1.0) -> Check:
-    """Finite values and gradients where scores are enormous."""
+    """Finite values and gradients where scores are very large."""
 
     def probes(draw: Draw, reference: Any) -> list[Probe]:
-        """Two for each case: its values, then whether values and gradients are finite."""
+        """Two probes for each case: its values, then whether values and gradients are finite."""
         drawn = list(cases(draw))
         return [value_probe(case, reference) for case in drawn] + [_finite(case, draw, reference) for case in drawn]
 
@@ -22,6 +22,6 @@ def extremes(cases: Cases, weight: float = 1.0) -> Check:
 
 
 def _finite(case: Case, draw: Draw, reference: Any) -> Probe:
-    """Gradients through a saturated softmax are only asked to be finite: their size is rounding."""
+    """Gradients through a saturated softmax only need to be finite, since their size is rounding error."""
     vectors = draw_cotangents(case, draw, reference)
     return Probe(lambda subject: on_floats(case.gradients(subject, vectors), torch.isfinite), case)

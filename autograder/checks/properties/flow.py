@@ -16,21 +16,21 @@ from autograder.checks.properties._probes import Cases
 def flow(cases: Cases, argument: int, name: str = "who sees whom", weight: float = 1.0) -> Check:
     """Which outputs move when one position (axis 1) of an argument is changed; batch rows must not see each other.
 
-    Where it is wrong it is drawn, a row per output and a column per input: ● moves it, as it may; · does not;
-    ▲ moves it and must not; ○ should move it and does not.
+    A failure is drawn with a row per output and a column per input: ● the input changes it, as it may; · it does not;
+    ▲ it changes it but must not; ○ it should change it but does not.
     """
 
     def probes(draw: Draw, _: Any) -> list[Probe]:
-        """For each case a map bool [B·L,B,L]: which inputs move which outputs."""
+        """For each case a map bool [B·L,B,L] of which inputs change which outputs."""
         return [Probe(partial(_moved, case, argument), case) for case in cases(draw)]
 
     return Check(name, probes, weight, explain=_leak, draw=_map)
 
 
 def _moved(case: Case, argument: int, subject: Any) -> Any:
-    """Bool [B_in*L_in, B_out, L_out]: does changing this input position change that output position?
+    """Bool [B_in*L_in, B_out, L_out]: whether changing this input position changes that output position.
 
-    Where the outputs are not comparable floats, what can be no such tensor."""
+    Where the outputs are not comparable floats, a value that equals no such tensor."""
     base = case.value(subject)
     if not isinstance(base, Tensor) or base.dim() != 3:
         return base

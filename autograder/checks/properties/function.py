@@ -1,4 +1,4 @@
-"""All that is asked of a function."""
+"""All standard checks of a function."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from autograder.checks.properties.values import values
 
 
 def function(cases: Cases, floats: bool = True, long: Cases | None = None) -> list[Check]:
-    """All that is asked of a function. `floats`: its inputs are floating point, and it has gradients.
+    """All standard checks of a function. `floats`: its inputs are floating point, and it has gradients.
 
-    `long`: cases beyond the end of any table, of which only the values are asked.
+    `long`: cases beyond the end of any table, of which only the values are checked.
     """
     checks = [values(with_long(cases, long)), purity(cases)]
     if floats:

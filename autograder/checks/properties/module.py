@@ -1,4 +1,4 @@
-"""All that is asked of a class."""
+"""All standard checks of a class."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autograder.checks.properties.values import values
 
 
 def module(cases: Cases, floats: bool = True, long: Cases | None = None) -> list[Check]:
-    """All that is asked of a class whose instances are loaded with drawn parameters. `long`: as in `function`."""
+    """All standard checks of a class whose instances get random parameters. `long`: as in `function`."""
     checks = [parameters(cases), values(with_long(cases, long)), gradients(cases), purity(cases)]
     if floats:
         checks += [precision(cases, torch.float64), precision(cases, torch.bfloat16), contiguity(cases)]

@@ -1,8 +1,8 @@
-"""How many numbers are held at once.
+"""Peak memory: how many numbers are held at once.
 
-Of our own answers the numbers are counted where they run, on a small input: the largest floating tensor that is made,
-and all that are alive together. A box is not asked for a count, since its code could lie about it: there the kernel
-counts, on a long input, as for `cost`.
+For our own answers the numbers are counted where they run, on a small input: the largest floating-point tensor, and
+all tensors that exist at once. A box could lie about such a count, so there the kernel measures memory on a long
+input, as for `cost`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Case, Check, Draw, Probe
 from autograder.checks.properties.cost import DEAR, OTHER, VALUES, WITHIN, measure_box
 
-ONE, ALL = 1.5, 14  # times what is allowed at once: one tensor (some columns may stand beside it), and all tensors
+ONE, ALL = 1.5, 14  # multiples of the allowed number: for one tensor (with some more columns), and for all tensors
 
 SPY = '''
 import torch
@@ -73,11 +73,11 @@ def peak(
     measured: int,
     weight: float = 6.0,
 ) -> Check:
-    """At no time more floating numbers than are allowed.
+    """Never holds more floating-point numbers at once than allowed.
 
-    `small(draw)` gives a case and the allowed number, well above the numbers of the case's inputs. `long(draw, length)`
-    gives a case of any length, at whose length `measured` all numbers at once take 100 MB and more, and the allowed
-    ones less than 8. `sentence` is said to who holds too much.
+    `small(draw)` gives a case and the allowed number, well above the size of the case's inputs. `long(draw, length)`
+    gives a case of any length; at the length `measured` all numbers together must take at least 100 MB, and the allowed
+    ones less than 8 MB. `sentence` is the message for an answer that holds too much.
     """
 
     def probes(draw: Draw, reference: Any) -> list[Probe]:
@@ -86,7 +86,7 @@ def peak(
         seed = draw.integer(0, 2**31)
 
         def ask(subject: Any) -> str:
-            """WITHIN, DEAR or OTHER. Raises NotRun where nobody counts what a box uses."""
+            """WITHIN, DEAR or OTHER. Raises NotRun where nothing counts a box's resources."""
             if isinstance(subject, LocalSubject):
                 largest, together = _counts(case, subject)
                 return WITHIN if largest <= ONE * allowed and together <= ALL * allowed else DEAR

@@ -1,4 +1,4 @@
-"""Whether a call leaves its arguments, the random numbers and torch as they were: seen by what follows from it."""
+"""Whether a call leaves its arguments, the random state and torch unchanged, judged by what is computed after it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from autograder.checks.compare import Tolerance, compare
 from autograder.checks.probe import Case, Check, Probe
 from autograder.checks.properties._probes import Cases
 
-SEED = 20170612  # after which the next random numbers are known out here
-LIBRARY = Tolerance(length=64, amplify=8.0)  # the same sums, on a card maybe
+SEED = 20170612  # known seed, so that the grader knows the next random numbers
+LIBRARY = Tolerance(length=64, amplify=8.0)  # for the same sums, possibly on a GPU
 MATRIX = torch.randn(5, 5, generator=torch.Generator().manual_seed(SEED))
 FOLLOWS: dict[str, tuple[Any, ...]] = {"draw": (), "settings": (), "library": (MATRIX,)}  # of `afterwards`
 
@@ -28,16 +28,16 @@ FOLLOWS: dict[str, tuple[Any, ...]] = {"draw": (), "settings": (), "library": (M
 def purity(cases: Cases, weight: float = 1.0) -> Check:
     """Arguments, random numbers and torch's global settings are as they were before the call.
 
-    A box may say what it likes of that. So the arguments stay in it: they give the same answer again, and read again
-    they are what was sent. The random numbers, new tensors, gradients and library functions that follow are those that
-    follow where nothing was changed. What has no such consequence (the number of threads) costs nothing.
+    A box could lie about that. So the arguments stay in the box: they must give the same answer again, and must read
+    back as they were sent. Later random numbers, new tensors, gradients and library functions must be the same as after
+    no change at all. A change without such a consequence (the number of threads) costs nothing.
     """
     probes = lambda draw, _: [Probe(partial(_traces, case), case) for case in cases(draw)]
     return Check("leaves no trace", probes, weight, explain=_blame, property="purity")
 
 
 def keep_there(subject: Any, value: Any) -> Any:
-    """A tensor, list or dict that stays with the subject, for several calls; anything else as it is."""
+    """Keeps a tensor, list or dict with the subject for several calls; returns anything else as it is."""
     if not isinstance(value, (Tensor, list, tuple, dict)):
         return value
     subject.bind(_source(), ["given_kept"])
@@ -45,7 +45,7 @@ def keep_there(subject: Any, value: Any) -> Any:
 
 
 def changed_there(subject: Any, sent: Any, there: Any) -> bool:
-    """Whether what was kept there reads otherwise than what was sent; what cannot travel is not looked at."""
+    """Whether a kept argument differs from what was sent; one that cannot be sent back is ignored."""
     return there is not sent and compare(sent, subject.call("given_kept", there)) is not None
 
 
@@ -55,7 +55,7 @@ def _source() -> str:
 
 
 def _traces(case: Case, subject: Any) -> dict[str, Any]:
-    """What the call changed, by what follows from it."""
+    """What the call changed, judged by later computations."""
     subject.bind(_source(), afterwards.NAMES)
     with _as_before():  # the reference and our own answers work in this process
         wanted = _expected()
@@ -66,24 +66,24 @@ def _traces(case: Case, subject: Any) -> dict[str, Any]:
         after = {name: subject.call(f"given_{name}", *args) for name, args in FOLLOWS.items()}
         touched = [place for place in sent if _data(sent[place]) and changed_there(subject, sent[place], there[place])]
         differing = _differing(wanted, after)
-        # a box that lies about its arguments computes with them as they are now; an honest one may never come back
+        # a box that lies about its arguments still computes with the changed ones; the second call may not return
         if not touched and not differing["draw"] and compare(first, _answer(call, there), case.tolerance) is not None:
             touched = [next((place for place, value in sent.items() if _data(value)), 0)]
     return {"arguments": touched, "random numbers": differing.pop("draw"), **differing}
 
 
 def _differing(wanted: dict[str, Any], after: dict[str, Any]) -> dict[str, list[str]]:
-    """Which generators, settings and functions of the library are others than they were."""
+    """Which generators, settings and library functions have changed."""
 
     def other(name: str, part: str) -> bool:
-        """Whether that part is."""
+        """Whether that part has changed."""
         return type(after[name]) is not dict or compare(wanted[name][part], after[name].get(part), LIBRARY) is not None
 
     return {name: [part for part in wanted[name] if other(name, part)] for name in FOLLOWS}
 
 
 def _callable(case: Case, subject: Any) -> Callable[..., Any]:
-    """The function, or the method of a module that is built already: building one draws its first parameters."""
+    """The function, or the method of a module that is built beforehand, since building it uses random numbers."""
     if case.init is None:
         return partial(subject.call, case.symbol)
     module = case.built(subject)
@@ -91,7 +91,7 @@ def _callable(case: Case, subject: Any) -> Callable[..., Any]:
 
 
 def _answer(call: Callable[..., Any], there: dict[Any, Any]) -> list[Any]:
-    """What a call with these arguments answers, as far as it can be compared: numbers and words."""
+    """The comparable parts, numbers and strings, of the answer to a call with these arguments."""
     args = [value for place, value in there.items() if isinstance(place, int)]
     return _comparable(call(*args, **{place: value for place, value in there.items() if isinstance(place, str)}))
 
@@ -106,14 +106,14 @@ def _data(value: Any) -> bool:
 
 @cache
 def _expected() -> dict[str, Any]:
-    """What follows where nothing was changed, computed here, before anybody's code has run in this process."""
+    """The results where nothing was changed, computed before other code has run in this process."""
     afterwards.given_seed(SEED)
     return {name: getattr(afterwards, f"given_{name}")(*args) for name, args in FOLLOWS.items()}
 
 
 @contextmanager
 def _as_before() -> Iterator[None]:
-    """Gives this process its random numbers and settings back."""
+    """Restores this process's random state and settings after the block."""
     numbers = torch.get_rng_state(), random.getstate(), numpy.random.get_state()
     dtype, grad, device = torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_default_device()
     strict, anomaly = torch.are_deterministic_algorithms_enabled(), torch.is_anomaly_enabled()

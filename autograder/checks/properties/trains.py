@@ -1,8 +1,8 @@
-"""Trainability: a few steps of training in which the box only answers and differentiates.
+"""Trainability: a few steps of training in which the box only computes outputs and gradients.
 
-Loss, updates and judgement are made out here. From parameters that the grader draws, the losses have to be those of the
-reference: what an answer keeps from an earlier call, or does to its own parameters, shows in no single call. And from
-the values that it starts with itself, it has to learn about as well as the reference does from several seeds.
+The grader computes the loss and the updates. From parameters that the grader generates, the losses must equal the
+reference's: state kept from an earlier call, or a change of its own parameters, does not show in a single call. From
+its own initial values, the answer must learn about as well as the reference does from several seeds.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from autograder.checks.compare import LazySpread, Tolerance
 from autograder.checks.probe import Case, Check, Draw, Probe, on_floats
 from autograder.checks.properties._probes import spread
 
-STEPS, RATE = 6, 0.1  # of gradient descent, from drawn parameters
-OWN_STEPS, OWN_RATE = 8, 0.05  # of Adam, which cares little for how large an initialisation is
-SEEDS = 3  # of the reference, from its own initialisation
-SHARE = 0.4  # of how far the least lucky of them fell: other initialisations are as right
+STEPS, RATE = 6, 0.1  # gradient descent from the grader's parameters
+OWN_STEPS, OWN_RATE = 8, 0.05  # Adam, which depends little on the scale of the initialisation
+SEEDS = 3  # seeds of the reference's own initialisation
+SHARE = 0.4  # required share of the reference's smallest fall, since other initialisations are right too
 SEED = """
 import torch
 
@@ -32,7 +32,7 @@ def given_seed(number):
     torch.manual_seed(number)
 """
 
-Loss = Callable[[Tensor], Tensor]  # of an output, as the grader alone knows it
+Loss = Callable[[Tensor], Tensor]  # loss of an output, known only to the grader
 
 
 def squares(wanted: Tensor) -> Loss:
@@ -41,18 +41,18 @@ def squares(wanted: Tensor) -> Loss:
 
 
 def words(wanted: Tensor, pad_id: int) -> Loss:
-    """Mean cross-entropy of logits [B,T,V] where `wanted` [B,T] is no padding."""
+    """Mean cross-entropy of logits [B,T,V] over the positions of `wanted` [B,T] that are not padding."""
     return lambda out: F.cross_entropy(out.flatten(0, 1), wanted.flatten(), ignore_index=pad_id)
 
 
 def trains(cases: Callable[[Draw], Iterator[tuple[Case, Loss]]], weight: float = 1.0, own: bool = False) -> Check:
-    """The losses of a few steps are the reference's; `own`: and the loss falls from its own initial values.
+    """The losses of a few steps equal the reference's; with `own` the loss must also fall from its own initial values.
 
     `cases` gives cases of classes, each with the loss of its output.
     """
 
     def probes(draw: Draw, reference: Any) -> list[Probe]:
-        """One for each case, or two where the class must also learn from its own start."""
+        """One probe for each case, or two where the class must also learn from its own initial values."""
         found = []
         for case, loss in cases(draw):
             found.append(_followed(case, loss, reference))
@@ -79,7 +79,7 @@ def _learned(case: Case, loss: Loss, seed: int, reference: Any) -> Probe:
     shape = case.value(reference).shape
 
     def fall(seed: int, subject: Any) -> float:
-        """Which share of the loss a few steps from its own start take away; none where that cannot be told."""
+        """The share of the loss that a few steps from its own start remove; none where that cannot be computed."""
         subject.bind(SEED, ["given_seed"])
         with torch.random.fork_rng(devices=[]):
             subject.call("given_seed", seed)
