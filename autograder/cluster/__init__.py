@@ -1,5 +1,5 @@
-"""Grading a whole class at once: bundles of bytes go to workers, records come back, one writer keeps the gradebook.
+"""Grades a whole class in parallel: workers turn bundles into records, and one process writes the gradebook.
 
-`bundle` and `job` are the interface, `records` what is kept on disk, `pool` the workers (Dask), `gradebook` the writer,
-`command` what `autograder grade` does with them. docs/decisions/030 says why.
+`bundle` and `job` are the interface, `records` is the storage on disk, `pool` the workers (Dask), `gradebook` the
+writer, and `command` implements `autograder grade`. docs/decisions/030 gives the reasons.
 """

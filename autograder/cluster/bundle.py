@@ -1,4 +1,4 @@
-"""What travels to a worker: one student's submission with all that grading it takes, but for the course's secret."""
+"""What is sent to a worker: one student's submission with all that grading needs, except the course's secret key."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ENGINE = (
 
 
 class Key(NamedTuple):
-    """What a record is filed under; the hashes are SHA-256 in hexadecimal."""
+    """The key of a record; the hashes are SHA-256 in hexadecimal."""
 
     student: str
     assignment: str
@@ -45,7 +45,7 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class SubmittedNotebook:
-    """One notebook as it was handed in: its text, or why there is none."""
+    """One submitted notebook: its text, or the reason why there is none."""
 
     text: str = ""
     unreadable: str = ""
@@ -53,7 +53,7 @@ class SubmittedNotebook:
 
 @dataclass(frozen=True)
 class ReleasedNotebook:
-    """One notebook as it was released: its cells and its kernelspec, from the gradebook."""
+    """One released notebook: its cells and its kernelspec, from the gradebook."""
 
     cells: tuple[GradebookCell, ...]
     kernelspec: dict[str, Any] | None = None
@@ -74,7 +74,7 @@ class Bundle:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Bundle:
-        """The bundle of these bytes. Raises ValueError where they are none."""
+        """The bundle in these bytes. Raises ValueError where they are not a bundle."""
         raw = unpack(data)
         return cls(
             Key(*raw["key"]),
@@ -103,16 +103,15 @@ def unpack(data: bytes) -> Any:
 
 
 def hash_of_submission(handed: dict[str, SubmittedNotebook]) -> str:
-    """The same for the same files, whenever they were handed in."""
+    """A hash that is the same for the same files, whenever they were submitted."""
     return _digest(json.dumps([[name, one.text, one.unreadable] for name, one in sorted(handed.items())]).encode())
 
 
 def hash_of_checks(released: dict[str, ReleasedNotebook], settings: Mapping[str, Any] | None = None) -> str:
-    """Changes with what a verdict depends on besides the submission: released cells, points, checks, reference, engine.
+    """A hash of what a verdict depends on besides the submission: released cells, points, checks, reference, engine.
 
-    `settings`: BoxedExecute's, of which count the weights of properties and the course's own misconceptions here.
-
-    A worker computes it again from its own files, so that one with another version refuses to grade.
+    `settings`: those of BoxedExecute; only the properties' weights and the course's misconceptions count here.
+    A worker computes the hash again from its own files, so that one with another version refuses to grade.
     """
     plain = json.dumps({name: asdict(one) for name, one in released.items()}, sort_keys=True)
     exercises = {cell.name for one in released.values() for cell in one.cells if cell.grade}
@@ -129,7 +128,7 @@ def _code_hash(check_cells: frozenset[str]) -> str:
     parts: list[Answer] = [path for name in ENGINE for path in _sources(PACKAGE / name)]
     for exercise in exercises:
         parts += [path for path in _sources(exercise.folder) if path.name != "lesson.py" and FOLDER not in path.parts]
-        for kind in ("right", "wrong", "edge"):  # in a folder, or packed in a wheel
+        for kind in ("right", "wrong", "edge"):  # in a folder or inside a wheel
             parts += answers(exercise, kind)
         parts += [path for folder in _reference_folders(exercise) for path in _sources(folder)]
     digest = hashlib.sha256(repr([_declared(exercise) for exercise in exercises]).encode())
@@ -139,7 +138,7 @@ def _code_hash(check_cells: frozenset[str]) -> str:
 
 
 def _declared(exercise: Exercise) -> dict[str, Any]:
-    return {name: value for name, value in asdict(exercise).items() if name != "folder"}  # differs by machine
+    return {name: value for name, value in asdict(exercise).items() if name != "folder"}  # depends on the machine
 
 
 def _sources(place: Path | None) -> Iterator[Path]:

@@ -1,4 +1,4 @@
-"""What a regrade would change, per student and check, before anything of it is in the gradebook."""
+"""What a regrade would change, per student and check, before it is written to the gradebook."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from autograder.cluster.job import GradingRecord, verdicts_in
 from autograder.nbgrader.ledger import Total
 
 TOTAL = "total"
-LEAST = 1e-9  # points; what is less is rounding
+LEAST = 1e-9  # points; smaller differences are rounding errors
 Verdicts = dict[tuple[str, str], dict[str, Any]]  # (notebook, exercise) → verdict
 
 
 @dataclass(frozen=True)
 class Change:
-    """One exercise of one student, or their total, that is another one."""
+    """One exercise of one student, or their total, that changes."""
 
     student: str
     exercise: str
     before: str
     after: str
-    checks: tuple[str, ...]  # "scale: passed → failed"; of a total "late penalty: 1 → 2"
+    checks: tuple[str, ...]  # "scale: passed → failed"; for a total "late penalty: 1 → 2"
 
 
 def standing(course: Course, student: str) -> Verdicts:
-    """What stands now: the verdicts in the student's graded notebooks, whichever command wrote them."""
+    """The current verdicts in the student's graded notebooks, whichever command wrote them."""
     folder = course.graded_folder(student)
     found: Verdicts = {}
     for name in course.released:
@@ -42,7 +42,7 @@ def standing(course: Course, student: str) -> Verdicts:
 
 
 def changes(before: Verdicts, record: GradingRecord) -> list[Change]:
-    """Where `record` differs from what stands, in score, status, or the outcome of a check."""
+    """Where `record` differs from the current verdicts in score, status, or the outcome of a check."""
     found = []
     for verdict in record.verdicts:
         old = before.get((verdict["notebook"], verdict["exercise"]))
@@ -53,7 +53,7 @@ def changes(before: Verdicts, record: GradingRecord) -> list[Change]:
 
 
 def total_changes(totals: Mapping[str, tuple[Total, Total]]) -> list[Change]:
-    """Where a student's total would be another one, and by what: totals are those before and after."""
+    """Which totals would change, and why; `totals` holds each student's total before and after."""
     found = []
     for student, (before, after) in totals.items():
         if abs(before.points - after.points) > LEAST:
@@ -77,7 +77,7 @@ def _checks(old: dict[str, Any], new: dict[str, Any]) -> Iterable[str]:
 
 
 def table(found: list[Change]) -> Table:
-    """The changes, to be read before they are agreed to."""
+    """The changes as a table, to be shown before confirmation."""
     shown = Table(title="What would change", title_justify="left")
     for name in ("student", "exercise", "before", "after"):
         shown.add_column(name, no_wrap=True)

@@ -1,4 +1,4 @@
-"""`autograder grade`: what is left to grade goes to the workers, what comes back to disk and into the gradebook."""
+"""`autograder grade`: sends ungraded submissions to workers, and writes the results to disk and the gradebook."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STOPPED = 130
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line asks for."""
+    """The options of the command line."""
 
     course: Path
     assignment: str
@@ -41,7 +41,7 @@ class Options:
 
 
 def grade(options: Options, console: Console) -> int:
-    """0 when all of it is in the gradebook, 2 when not. Raises BadCourse, CourseBusy, PoolError; 130 is Ctrl-C."""
+    """Returns 0 if all is in the gradebook, else 2; 130 is Ctrl-C. Raises BadCourse, CourseBusy, PoolError."""
     try:
         _no_open_scheduler(options, console)
         course = Course(options.course, options.assignment, options.device)
@@ -53,7 +53,7 @@ def grade(options: Options, console: Console) -> int:
 
 
 def _no_open_scheduler(options: Options, console: Console) -> None:
-    """Ask before the key and the submissions cross a network in the clear. Raises BadCourse: that is not wanted."""
+    """Ask before the key and submissions are sent over a network unencrypted. Raises BadCourse if that is refused."""
     if not options.scheduler or options.yes or not pools.is_open(options.scheduler):
         return
     console.print(f"{options.scheduler} is another host, without TLS: the course's key and the submissions would cross "
@@ -75,7 +75,7 @@ class GradingRun:
         self.folders = {key.student: one.folder for key, one in self.submissions.items()}
 
     def go(self) -> int:
-        """Choose the round, grade what it lacks, commit it."""
+        """Choose the round, grade the submissions that it lacks, and commit it."""
         round = self._stopped_round()
         if round is None:
             due = list(self.submissions) if self.options.regrade else self._not_graded()
@@ -89,7 +89,7 @@ class GradingRun:
             return self._round(round, due, writer)
 
     def _stopped_round(self) -> Round | None:
-        """The round that --resume goes on with. Raises BadCourse where it is not said what should become of it."""
+        """The unfinished round to resume, if any. Raises BadCourse where no option says what to do with it."""
         round = self.records.open_round(self.course.assignment)
         if round is None or self.options.resume:
             return round
@@ -102,18 +102,18 @@ class GradingRun:
                         "--resume goes on from there, --regrade starts anew")  # fmt: skip
 
     def _not_graded(self) -> list[Key]:
-        """Handed in, or handed in again, since the last grade that was committed."""
+        """Submissions that were made, or made again, since the last committed grade."""
         current = self.records.current(self.course.assignment)
         return [
             key
             for key in self.submissions
             if key.student not in current
             or current[key.student].submission != key.submission
-            or not self.course.graded_folder(key.student).exists()  # deleted, to have it graded again
+            or not self.course.graded_folder(key.student).exists()  # deleted by an instructor to have it graded again
         ]
 
     def _nothing_to_do(self) -> int:
-        """Say so; where marks were given since, or the late policy changed, the totals follow if that is agreed."""
+        """Report that nothing is new; offer to update totals where manual marks or the late policy changed since."""
         current = self.records.current(self.course.assignment)
         self.console.print(f"all {len(self.submissions)} submissions are graded already")
         old = sum(current[key.student].checks != key.checks for key in self.submissions)
@@ -152,7 +152,7 @@ class GradingRun:
         return 0
 
     def _compare_totals(self, writer: GradebookWriter) -> None:
-        """Say it where the formgrader shows other penalties than today's."""
+        """Report it where the formgrader shows outdated penalties."""
         if others := total_changes(writer.totals()):
             self.console.print(f"{len(others)} late penalties in the formgrader are not those of today's marks and "
                                "policy: run this again to see them", style="yellow")  # fmt: skip
@@ -181,13 +181,13 @@ class GradingRun:
                 screen.done(record)
 
     def _given_up(self, done: JobOutcome, screen: ProgressScreen) -> GradingRecord:
-        """The record of a submission that kills its workers: it waits for a person, and the class goes on."""
+        """The record of a submission that kills its workers: it needs manual grading, and the others go on."""
         screen.say(f"{done.key.student}: {done.error} It is left for a person.")
         return left_alone(self.course.bundle(self.submissions[done.key]), DEADLY)
 
     def _sender(self, submission: Submission, screen: ProgressScreen):  # type: ignore[no-untyped-def]
         def bundle() -> bytes:
-            """Reads the submission again each time it is sent, and says so on the screen."""
+            """Reads the submission each time it is sent, and shows that on the screen."""
             screen.sent(submission.key.student)
             return self.course.bundle(submission)
 
@@ -204,7 +204,7 @@ class GradingRun:
         return 0
 
     def _agree(self, round: Round, due: list[Key], writer: GradebookWriter) -> int:
-        """Show the difference, in checks and in totals, ask, and commit."""
+        """Show the changes in checks and totals, ask for confirmation, and commit."""
         found: list[Change] = []
         for record in (record for key in due if (record := self.records.get(round, key))):
             student = record.key.student
@@ -220,7 +220,7 @@ class GradingRun:
         return self._end(round)
 
     def _agreed(self, found: list[Change], otherwise: str) -> bool:
-        """Whether a person, or --yes, wants these changes; said is what becomes of them otherwise."""
+        """Whether the user, or --yes, accepts these changes; otherwise prints `otherwise`."""
         self.console.print(table(found))
         if self.options.yes:
             return True

@@ -1,4 +1,4 @@
-"""A course directory as nbgrader sees it: its settings, what was released, what was handed in."""
+"""A course directory as nbgrader sees it: its settings, released notebooks, and submissions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ REPAIR = "compare the shipped autograder/nbgrader/nbgrader_config.py, or grade w
 
 
 class BadCourse(Exception):
-    """This directory, assignment or configuration cannot be graded so; the message says what to do."""
+    """This directory, assignment or configuration cannot be graded; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Submission:
 class Course:
     """The course in `root`, with the settings that the stock commands would find there. Raises BadCourse.
 
-    students: of all that handed in, these alone; None for everybody.
+    students: only these of all who submitted; None for everybody.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Course:
         self._refuse_unknown_steps()
 
     def _refuse_unknown_steps(self) -> None:
-        """A step of the course's own would be left out in silence otherwise."""
+        """Raises BadCourse for preprocessors of the course's own, which would otherwise be left out silently."""
         for name, wanted in (("sanitize_preprocessors", SANITIZE), ("autograde_preprocessors", AUTOGRADE)):
             got = [_class_name(step) for step in getattr(self.converter, name)]
             if got != list(wanted):
@@ -85,7 +85,7 @@ class Course:
 
     @cached_property
     def checks(self) -> str:
-        """The hash of all that a verdict depends on besides the submission."""
+        """A hash of all that a verdict depends on besides the submission."""
         return hash_of_checks(self.released, self.settings["BoxedExecute"])
 
     @property
@@ -107,8 +107,8 @@ class Course:
         return CourseKey(path.read_bytes())
 
     def submissions(self) -> list[Submission]:
-        """All that was handed in, by student, after the course's `pre_convert_hook`. Raises BadCourse."""
-        _ = self.released  # an assignment that does not exist is said as such
+        """All submissions, sorted by student, after the course's `pre_convert_hook`. Raises BadCourse."""
+        _ = self.released  # raises for an assignment that does not exist
         everyone = students_in(self.coursedir, self.coursedir.submitted_directory, self.assignment)
         students = {student: folder for student, folder in everyone.items() if self._wanted(student)}
         if not students:
@@ -118,7 +118,7 @@ class Course:
             with working_in(self.root):
                 self.converter.notebooks = [str(path) for path in sorted(folder.glob("*.ipynb"))]
                 self.converter.run_pre_convert_hook()
-        unfinished.release()  # what the hook noted as in work: here the records say what is done
+        unfinished.release()  # drop the hook's lock: here the records show what is done
         return [Submission(self._key(student, folder), folder) for student, folder in students.items()]
 
     def _wanted(self, student: str) -> bool:
@@ -130,7 +130,7 @@ class Course:
         return Key(student, self.assignment, hash_of_submission(self.handed(folder)), self.checks)
 
     def handed(self, folder: Path) -> dict[str, SubmittedNotebook]:
-        """The notebooks of the assignment that are in this folder; others are no part of it."""
+        """The assignment's notebooks in this folder; other files are ignored."""
         return {name: _handed(path) for name in self.released if os.path.lexists(path := folder / f"{name}.ipynb")}
 
     def graded_folder(self, student: str) -> Path:
@@ -138,7 +138,7 @@ class Course:
         return Path(self.coursedir.format_path(self.coursedir.autograded_directory, student, self.assignment))
 
     def bundle(self, submission: Submission) -> bytes:
-        """What is sent to a worker."""
+        """The bytes that are sent to a worker."""
         handed = self.handed(submission.folder)
         key = submission.key._replace(submission=hash_of_submission(handed))
         return Bundle(key, handed, self.released, self.settings).to_bytes()
@@ -148,7 +148,7 @@ def settings_of(root: Path) -> AutogradeApp:
     """nbgrader with the settings of the course in `root`, whose gradebook is `coursedir.db_url`. Raises BadCourse."""
     if not (root / "nbgrader_config.py").is_file():
         raise BadCourse(f"{root} has no nbgrader_config.py: run `python -m autograder.nbgrader.config {root}`")
-    if shutil.which("alembic") is None:  # nbgrader calls it for a new gradebook; it lies beside our Python
+    if shutil.which("alembic") is None:  # nbgrader calls it for a new gradebook; it is next to our Python
         os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     with working_in(root):
         app = AutogradeApp(log_level=logging.WARNING)
@@ -183,7 +183,7 @@ def released_in(gradebook: Gradebook, assignment: str) -> dict[str, ReleasedNote
 
 
 def boxed_settings(app: AutogradeApp) -> dict[str, dict[str, Any]]:
-    """The course's settings of the steps that need no gradebook, less the name of the file with its secret."""
+    """The course's settings for the steps that need no gradebook, without the name of the file with its key."""
     boxed = {name: value for name, value in app.config.get("BoxedExecute", {}).items() if name != "key_file"}
     return {"BoxedExecute": boxed, "LimitOutput": dict(app.config.get("LimitOutput", {}))}
 
@@ -201,7 +201,7 @@ def _class_name(step: Any) -> str:
 
 @contextmanager
 def working_in(folder: Path) -> Iterator[None]:
-    """nbgrader reads and writes relative to the course directory."""
+    """Changes the working directory for the block, because nbgrader's paths are relative to the course directory."""
     before = Path.cwd()
     os.chdir(folder)
     try:

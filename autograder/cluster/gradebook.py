@@ -1,4 +1,4 @@
-"""The one writer of nbgrader's gradebook: a record becomes the rows and the files that `nbgrader autograde` leaves."""
+"""The only writer of nbgrader's gradebook: turns a record into the rows and files that `nbgrader autograde` makes."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from autograder.nbgrader.late import extension
 from autograder.nbgrader.ledger import Ledger, Total, stored_total
 from autograder.nbgrader.save import SaveVerdicts
 
-BUSY_MS = 60_000  # how long to wait for someone else's write to an SQLite gradebook: the formgrader's, say
+BUSY_MS = 60_000  # how long to wait for another writer of an SQLite gradebook, such as the formgrader
 
 
 class _TakenBack(Exception):
-    """Ends a transaction that was only to show what it would do."""
+    """Rolls back a transaction that only served as a preview."""
 
 
 @contextmanager
@@ -41,7 +41,7 @@ def _quiet(log: logging.Logger) -> Iterator[None]:
 
 
 class GradebookWriter:
-    """Puts records into the gradebook, one transaction each. Use it in a `with`."""
+    """Writes records into the gradebook, one transaction each. Use it in a `with` statement."""
 
     def __init__(self, course: Course) -> None:
         self.course = course
@@ -61,9 +61,9 @@ class GradebookWriter:
         self.gradebook.close()
 
     def write(self, record: GradingRecord, folder: Path) -> None:
-        """Files first, then all rows at once: who sees the grades finds the graded notebook too. Can be repeated.
+        """Writes files first, then all rows at once, so that each grade has its graded notebook. Can be repeated.
 
-        An error, a full disk say, leaves files and rows as they were.
+        An error, such as a full disk, leaves files and rows as they were.
         """
         with working_in(self.course.root):
             self._files_and_rows(record, folder)
@@ -74,7 +74,7 @@ class GradebookWriter:
             self._rows(gradebook, record, folder)
 
     def preview(self, record: GradingRecord, folder: Path) -> tuple[Total, Total]:
-        """The student's total as the formgrader shows it, and as it will be when the record is written."""
+        """The student's total as the formgrader shows it now, and as it will be after the record is written."""
         student, assignment = record.key.student, record.key.assignment
         before = Total()
         quiet = working_in(self.course.root), _quiet(self._save.log), suppress(_TakenBack)
@@ -83,18 +83,18 @@ class GradebookWriter:
                 before = stored_total(gradebook.find_submission(assignment, student))
             self._rows(gradebook, record, folder)
             gradebook.db.flush()
-            gradebook.db.expire_all()  # scores are sums that the database makes
+            gradebook.db.expire_all()  # the database computes the sums of scores
             after = stored_total(gradebook.find_submission(assignment, student))
             raise _TakenBack
         return before, after
 
     def totals(self) -> dict[str, tuple[Total, Total]]:
-        """Student → the total that the formgrader shows, and the one by today's policy and all marks by hand."""
+        """Student → the total that the formgrader shows, and the one by the current policy with all manual marks."""
         with self.transaction():
             return {one.student.id: (stored_total(one), self._ledger.total(one)) for one in self._submissions()}
 
     def settle(self, students: Iterable[str]) -> None:
-        """Store the penalties by today's policy, of all marks that were given."""
+        """Store the penalties by the current policy, from all marks so far."""
         wanted = set(students)
         with self.transaction():
             for submission in (one for one in self._submissions() if one.student.id in wanted):
@@ -102,14 +102,14 @@ class GradebookWriter:
                     notebook.late_submission_penalty = self._ledger.penalty(notebook)
 
     def _submissions(self) -> list[SubmittedAssignment]:
-        """Those that are graded."""
+        """The graded submissions."""
         return [one for one in self.gradebook.assignment_submissions(self.course.assignment)
                 if any(grade.auto_score is not None or grade.manual_score is not None
                        for notebook in one.notebooks for grade in notebook.grades)]  # fmt: skip
 
     @contextmanager
     def transaction(self) -> Iterator[Gradebook]:
-        """The gradebook, whose own commits wait for the end of the block; an error takes all of it back."""
+        """The gradebook, with its own commits delayed until the block ends; an error rolls everything back."""
         with self._connection.begin() as outer:
             session = sessionmaker(bind=self._connection, future=True, join_transaction_mode="rollback_only")
             self.gradebook.db.remove()
@@ -132,7 +132,7 @@ class GradebookWriter:
             submitted = gradebook.find_submission_notebook(name, assignment, student)
             if name in notebooks:
                 self._grades(gradebook, record, name, notebooks[name])
-            else:  # as nbgrader: a notebook that was not handed in is worth nothing
+            else:  # as in nbgrader, a notebook that was not submitted earns nothing
                 for grade in submitted.grades:
                     grade.auto_score, grade.needs_manual_grade = 0, False
             self._penalty(submitted)
@@ -154,18 +154,18 @@ class GradebookWriter:
             save.preprocess_cell(cell, {}, index)
 
     def _penalty(self, notebook: SubmittedNotebook) -> None:
-        """What AssignLatePenalties does, which opens a gradebook of its own."""
+        """Does what AssignLatePenalties does; that class would open a gradebook of its own."""
         self.gradebook.db.flush()
-        self.gradebook.db.refresh(notebook)  # its score is a sum that the database makes
+        self.gradebook.db.refresh(notebook)  # the database computes its score
         notebook.late_submission_penalty = self._ledger.penalty(notebook)
 
     # -- files ---------------------------------------------------------------------------------------------------------
     @contextmanager
     def _files_or_none(self, record: GradingRecord, folder: Path) -> Iterator[None]:
-        """The graded folder is written; an error here or in the block puts back the one that was there."""
+        """Write the graded folder; an error here or in the block restores the previous one."""
         target = self.course.graded_folder(record.key.student)
         before = target.with_name(f".{target.name}.before")
-        if before.exists():  # of a grader that was killed in here; its record is written again just now
+        if before.exists():  # left by a grader that was killed here; its record is being written again
             rmtree(str(before))
         if target.exists():
             target.rename(before)
@@ -184,14 +184,14 @@ class GradebookWriter:
     def _files(self, record: GradingRecord, target: Path) -> None:
         converter = self.course.converter
         student, assignment = record.key.student, record.key.assignment
-        BaseConverter.init_assignment(converter, assignment, student)  # what else was handed in
+        BaseConverter.init_assignment(converter, assignment, student)  # copies the other submitted files
         self._given_files(assignment, target)
         for name, text in record.notebooks.items():
             (target / f"{name}.ipynb").write_text(text, encoding="utf-8")
         converter.set_permissions(assignment, student)
 
     def _given_files(self, assignment: str, target: Path) -> None:
-        """The course's own version of files that come with the assignment."""
+        """Copy the course's own version of files that belong to the assignment."""
         coursedir = self.course.coursedir
         source = coursedir.format_path(coursedir.source_directory, ".", assignment)
         kept = set(self.course.converter.exclude_overwriting.get(assignment, []))

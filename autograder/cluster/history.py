@@ -1,4 +1,4 @@
-"""Every attempt that `autograder grade` graded: what was handed in again, and what became of it."""
+"""Every attempt that `autograder grade` graded, including resubmissions, with its result."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ where r.assignment = ? order by r.student, r.at"""
 
 @dataclass(frozen=True)
 class AttemptRecord:
-    """One graded submission of a student. `number` counts what was handed in; a regrade has its attempt's number."""
+    """One graded submission of a student. `number` counts submissions; a regrade has the number of its attempt."""
 
     student: str
     number: int
@@ -44,12 +44,12 @@ class AttemptRecord:
 
     @property
     def max_score(self) -> float:
-        """What they are worth."""
+        """The sum of the exercises' points."""
         return sum(verdict["max_score"] for verdict in self.verdicts)
 
 
 def read(root: Path, assignment: str) -> list[AttemptRecord]:
-    """All attempts, by student and time; none where `autograder grade` was never run. Raises BadCourse."""
+    """All attempts, by student and time; empty where `autograder grade` was never run. Raises BadCourse."""
     file = root.resolve() / FILE
     if not file.is_file():
         return []
@@ -77,9 +77,9 @@ def _attempts(rows: Iterable[tuple]) -> Iterator[AttemptRecord]:
 
 
 def table(assignment: str, attempts: Iterable[AttemptRecord], now: Mapping[str, str] | None = None) -> Table:
-    """A row for each attempt: its points, what is not whole in the first, what changed in those after it.
+    """A row for each attempt: its points, then incomplete exercises of the first attempt and changes in later ones.
 
-    now: what the gradebook says of a student in the end, in words.
+    now: a text with each student's current total in the gradebook.
     """
     shown = Table(title=f"{assignment}: every attempt", title_justify="left", box=None, pad_edge=False)
     for name in ("student", "attempt", "graded"):

@@ -1,5 +1,5 @@
-"""Ctrl-C at a moment of our choosing. Python raises it between any two lines: in the middle of a write, or inside a
-callback of the garbage collector (Dask has one in every process), where it would be printed and forgotten."""
+"""Delays Ctrl-C to a safe moment. Python raises it between any two lines: in the middle of a write, or inside a
+callback of the garbage collector (Dask has one in every process), where it would be printed and ignored."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from types import FrameType
 
 
 class Interrupt:
-    """A `with` block in which Ctrl-C is remembered until the next `look` raises it; pressed again, it does not wait."""
+    """A `with` block that delays Ctrl-C until the next `look`; a second Ctrl-C is raised at once."""
 
     def __init__(self) -> None:
         self._asked = self._now = False
 
     def __enter__(self) -> Interrupt:
-        if threading.current_thread() is threading.main_thread():  # no other thread gets signals, or may ask for them
+        if threading.current_thread() is threading.main_thread():  # other threads can't receive or set up signals
             self._before = signal.signal(signal.SIGINT, self._handle)
         return self
 
@@ -37,11 +37,11 @@ class Interrupt:
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """A part in which nothing is written and something is waited for: here Ctrl-C is raised when it is pressed."""
+        """A block that only waits and writes nothing, in which Ctrl-C is raised as soon as it is pressed."""
         self._now = True
         try:
-            self.look()  # what was pressed before
+            self.look()  # raises a Ctrl-C from before the block
             yield
         finally:
             self._now = False
-        self.look()  # in case that it was dropped after all
+        self.look()  # in case the exception was lost after all

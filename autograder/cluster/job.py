@@ -1,4 +1,4 @@
-"""The job: a bundle in, a record out. Pure but for the time it takes; runs in a worker, reads and writes no file."""
+"""The job that turns a bundle into a record. It runs in a worker, reads and writes no files, and keeps no results."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from autograder.nbgrader.execute import BoxedExecute, leave_alone
 from autograder.nbgrader.rebuild import RebuildFromGradebook
 from autograder.nbgrader.submission import UnreadableNotebook, empty, parse
 
-_one_at_a_time = threading.Lock()  # a Dask worker may have several threads; torch's settings belong to the process
+_one_at_a_time = threading.Lock()  # a Dask worker may have several threads, but torch's settings are per process
 
 
 class WrongVersion(RuntimeError):
-    """This worker has other checks than the grader that sent the bundle."""
+    """This worker has a different version of the checks than the grader that sent the bundle."""
 
 
 @dataclass(frozen=True)
 class CourseKey:
-    """The course key. Not shown where arguments are printed, as Dask does in its logs."""
+    """The course key. Its repr hides it, because Dask prints arguments in its logs."""
 
     value: bytes = field(repr=False)
 
 
 @dataclass(frozen=True)
 class GradingRecord:
-    """The outcome of one submission: its graded notebooks, and the verdicts that stand in them."""
+    """The outcome of one submission: its graded notebooks and the verdicts in them."""
 
     key: Key
     notebooks: dict[str, str]
@@ -46,7 +46,7 @@ class GradingRecord:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> GradingRecord:
-        """The record of these bytes. Raises ValueError where they are none."""
+        """The record in these bytes. Raises ValueError where they are not a record."""
         raw = unpack(data)
         return cls(Key(*raw["key"]), raw["notebooks"], raw["verdicts"], raw["seconds"], raw["worker"])
 
@@ -56,7 +56,7 @@ class GradingRecord:
 
 
 class KeyedExecute(BoxedExecute):
-    """BoxedExecute that was given the course's key, instead of the name of a file that only the grader has."""
+    """BoxedExecute with the course's key itself, instead of the name of a file that only the grader has."""
 
     def __init__(self, secret: bytes, **kw: Any) -> None:
         super().__init__(**kw)
@@ -67,17 +67,17 @@ class KeyedExecute(BoxedExecute):
 
 
 def warm_up() -> str:
-    """Load torch and a box in this worker before there is anything to grade; its name."""
+    """Load torch and start a box in this worker before there is anything to grade; returns the worker's name."""
     from autograder import run  # noqa: F401 (torch comes with it)
     from autograder.sandbox import SandboxError, choose
 
-    with suppress(SandboxError):  # who sends a bundle is told
+    with suppress(SandboxError):  # reported when a bundle is sent
         choose()
     return worker_name()
 
 
 def grade(data: bytes, secret: CourseKey) -> bytes:
-    """Grade a bundle. Raises WrongVersion, or SandboxError where this worker has no box: then nothing is recorded."""
+    """Grade a bundle. Raises WrongVersion, or SandboxError where this worker has no box; then there is no record."""
     bundle = Bundle.from_bytes(data)
     boxed = bundle.settings.get("BoxedExecute", {})
     if hash_of_checks(bundle.released, boxed) != bundle.key.checks:
@@ -98,7 +98,7 @@ def grade(data: bytes, secret: CourseKey) -> bytes:
 
 
 def left_alone(data: bytes, reason: str) -> GradingRecord:
-    """The record of a bundle that no worker survives: every check `not_graded`, for a person to look at."""
+    """The record of a bundle that kills every worker: all checks are `not_graded` and need manual grading."""
     bundle = Bundle.from_bytes(data)
     graded = {name: _rebuilt(bundle.handed[name], released) for name, released in bundle.released.items()
               if name in bundle.handed}  # fmt: skip
@@ -112,7 +112,7 @@ def left_alone(data: bytes, reason: str) -> GradingRecord:
 def grade_notebook(
     bundle: Bundle, name: str, handed: SubmittedNotebook, released: ReleasedNotebook, secret: bytes
 ) -> NotebookNode:
-    """The steps of `nbgrader autograde` with the shipped configuration, less those that touch the gradebook."""
+    """The steps of `nbgrader autograde` with the shipped configuration, except those that use the gradebook."""
     config = Config(bundle.settings)
     where = {"student": bundle.key.student, "assignment": bundle.key.assignment, "notebook": name}
     nb = _rebuilt(handed, released)
@@ -139,7 +139,7 @@ def _read(handed: SubmittedNotebook) -> NotebookNode:
 
 
 def verdicts_in(nb: NotebookNode) -> list[dict[str, Any]]:
-    """The verdicts that a graded notebook carries, in its order."""
+    """The verdicts in a graded notebook, in its order."""
     found = [(cell.metadata.get("tfkit") or {}).get("verdict") for cell in nb.cells]
     return [verdict for verdict in found if verdict]
 

@@ -1,4 +1,4 @@
-"""Workers that grade bundles: Dask's, on this machine or behind any scheduler. What Dask loses is sent again."""
+"""Dask workers that grade bundles, on this machine or behind any scheduler. Lost bundles are sent again."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from autograder.cluster import job
 from autograder.cluster.bundle import Key
 from autograder.sandbox import SandboxError
 
-AHEAD = 2  # bundles under way for each worker: one at work, one at hand
+AHEAD = 2  # bundles sent to each worker: one being graded, one waiting
 WORKER_BYTES = 3 << 30  # a worker with torch, its warm process, and a box of 2 GiB (api.Limits)
-POLL_S = 0.5  # between two looks whether to stop
-SETTINGS = {  # of the cluster on this machine
-    "distributed.scheduler.allowed-failures": 1,  # what ends two workers is tried alone
-    "distributed.scheduler.http.routes": [],  # no pages, which any user of the machine could read
+POLL_S = 0.5  # between two checks for a request to stop
+SETTINGS = {  # for the cluster on this machine
+    "distributed.scheduler.allowed-failures": 1,  # a bundle that ended two workers is tried alone
+    "distributed.scheduler.http.routes": [],  # no web pages, since any user of the machine could read them
     "distributed.worker.http.routes": [],
     "distributed.worker.profile.enabled": False,  # keeps a call tree a second, for an hour: 1.3 MiB for a submission
 }
-TIMEOUT_S = 120.0  # for a scheduler that is gone, or a first worker
+TIMEOUT_S = 120.0  # to wait for a lost scheduler, or for the first worker
 
 
 class PoolError(RuntimeError):
-    """No grading with these workers; one line: what, where, what to do."""
+    """These workers cannot grade. The message is one line: what was wrong, where, and what to do."""
 
 
 @dataclass(frozen=True)
 class GradingTask:
-    """A submission to grade; its bundle is made when its turn comes, so that memory does not grow with the class."""
+    """A submission to grade; its bundle is made only when it is sent, so that memory does not grow with the class."""
 
     key: Key
     bundle: Callable[[], bytes]
@@ -49,20 +49,20 @@ class GradingTask:
 
 @dataclass(frozen=True)
 class JobOutcome:
-    """What became of it: a record, or why there is none."""
+    """The result of a task: a record, or the reason why there is none."""
 
     key: Key
     record: job.GradingRecord | None = None
     error: str = ""
-    deadly: bool = False  # it ended each worker that had nothing else to do
+    deadly: bool = False  # its workers died while they graded it
 
 
 Look = Callable[[], object]
 
 
 class Pool:
-    """Workers behind a Dask scheduler; `connect` makes a client of it. `look` is called again and again while there is
-    nothing to do but wait; what it raises ends the grading."""
+    """Workers behind a Dask scheduler; `connect` makes a client of it. `look` is called repeatedly while waiting; an
+    exception from it ends the grading."""
 
     def __init__(self, connect: Callable[[], Client], device: str, notify: Callable[[str], object], look: Look) -> None:
         self._connect, self._notify, self._look = connect, notify, look
@@ -74,7 +74,7 @@ class Pool:
         self.client.close()
 
     def slots(self) -> int:
-        """How many bundles can be graded at once. Raises PoolError where none ever will be."""
+        """How many bundles can be graded at once. Raises PoolError where a GPU is needed and none offered."""
         workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         if not self._resources:
             return sum(worker["nthreads"] for worker in workers)
@@ -84,10 +84,10 @@ class Pool:
         return cards
 
     def grade(self, work: Iterable[GradingTask], secret: job.CourseKey) -> Iterator[JobOutcome]:
-        """Outcomes as they come, in any order, one for each piece of work. Raises PoolError."""
+        """Yields one outcome for each task as it finishes, in any order. Raises PoolError."""
         left, running, finished = iter(work), dict[Future, GradingTask](), SimpleQueue[Future]()
         again: list[GradingTask] = []
-        accused: dict[Key, GradingTask | None] = {}  # each was at a worker that died
+        accused: dict[Key, GradingTask | None] = {}  # tasks whose worker died
         self._wait_for_workers()
         try:
             while True:
@@ -100,7 +100,7 @@ class Pool:
                 if not running:
                     return
                 future = self._next_of(finished)
-                if future not in running:  # of a conversation that ended
+                if future not in running:  # from a connection that ended
                     continue
                 one = running.pop(future)
                 done = self._outcome(future, one)
@@ -129,7 +129,7 @@ class Pool:
         return self.client.submit(job.grade, work.bundle(), secret, key=name, pure=False, resources=self._resources)
 
     def _outcome(self, future: Future, work: GradingTask) -> JobOutcome | None:
-        """None where the scheduler forgot about it."""
+        """The outcome of a finished future; None where the scheduler lost it."""
         try:
             return JobOutcome(work.key, job.GradingRecord.from_bytes(future.result()))
         except (CancelledError, CommClosedError):
@@ -140,7 +140,7 @@ class Pool:
             return JobOutcome(work.key,
             error=f"each worker that tried died ({error.allowed_failures + 1} of them): too "
                                         "little memory for it there?", deadly=True)  # fmt: skip
-        except Exception as error:  # whatever a worker failed of: this submission waits, the others go on
+        except Exception as error:  # any failure of a worker: this submission waits, the others go on
             return JobOutcome(work.key, error=f"{type(error).__name__}: {error}")
 
     def _wait_for_workers(self) -> None:
@@ -171,7 +171,7 @@ class Pool:
 
 
 def _first_of(accused: dict[Key, GradingTask | None]) -> list[GradingTask]:
-    """The next that is to be tried alone, if any; from then on it is known as one that was."""
+    """The next task to try alone, if any; it is then marked as tried."""
     for key, work in accused.items():
         if work is not None:
             accused[key] = None
@@ -191,7 +191,7 @@ def _next(room: int, again: list[GradingTask], left: Iterator[GradingTask]) -> I
 
 @contextmanager
 def local(workers: int, device: str, notify: Callable[[str], object], look: Look) -> Iterator[Pool]:
-    """A cluster of processes on this machine. TLS with keys of its own: any user here could talk to a plain port."""
+    """A cluster of processes on this machine. It uses TLS with its own keys, since any user could use a plain port."""
     options: dict[str, Any] = {"resources": {"GPU": 1}} if device == "cuda" else {}
     with dask.config.set(SETTINGS):
         cluster = _cluster(workers, options)
@@ -202,7 +202,7 @@ def local(workers: int, device: str, notify: Callable[[str], object], look: Look
         finally:
             pool.close()
     finally:
-        with suppress(TimeoutError):  # on a busy machine; workers that are left end with this process
+        with suppress(TimeoutError):  # on a busy machine; remaining workers end with this process
             cluster.close(timeout=30)
 
 
@@ -213,7 +213,7 @@ def _cluster(workers: int, options: dict[str, Any]) -> LocalCluster:
         processes=True,
         host="127.0.0.1",
         security=True,
-        dashboard_address="127.0.0.1:0",  # it has a web server in any case: any port, since 8787 may be taken
+        dashboard_address="127.0.0.1:0",  # the web server can't be turned off; any port, as 8787 may be taken
         worker_dashboard_address=None,
         preload=["autograder.cluster.local"],
         silence_logs=logging.CRITICAL,
@@ -222,7 +222,7 @@ def _cluster(workers: int, options: dict[str, Any]) -> LocalCluster:
 
 
 def is_open(address: str) -> bool:
-    """Whether what is said to this scheduler crosses a network that others may read: another host, and no TLS."""
+    """Whether messages to this scheduler cross a network unencrypted: it is on another host and has no TLS."""
     scheme, _, rest = address.rpartition("://")
     host = rest.partition("/")[0].rsplit(":", 1)[0].strip("[]")
     if scheme in ("tls", "wss", "inproc"):
@@ -238,14 +238,14 @@ def remote(address: str, device: str, notify: Callable[[str], object], look: Loo
     """The workers of any scheduler; for `tls://` the certificates are those of Dask's own configuration."""
 
     def connect() -> Client:
-        """Raises PoolError where none answers within 10 s."""
+        """Connects to the scheduler. Raises PoolError where it does not answer within 10 s."""
         try:
             return Client(address, timeout=10, set_as_default=False)
         except (OSError, ValueError) as error:
             why = str(error).partition("\n")[0]
             raise PoolError(f"no Dask scheduler answers at {address} ({why}): start `dask scheduler`") from error
 
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it is we who say what happened
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # the grader reports errors itself
     pool = Pool(connect, device, notify, look)
     try:
         yield pool
@@ -254,9 +254,9 @@ def remote(address: str, device: str, notify: Callable[[str], object], look: Loo
 
 
 def workers_here(device: str, wanted: int | None) -> tuple[int, str]:
-    """How many, and the device they grade on: as many as cores and memory carry; with cards, one for each and no more.
+    """The number of workers and their device: as many as cores and memory allow, or at most one for each GPU.
 
-    `auto` takes the cards where there are some: two jobs must not share one.
+    `auto` uses the GPUs where there are some; two jobs must not share one.
     """
     if device != "cpu":
         import torch

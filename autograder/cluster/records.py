@@ -1,7 +1,7 @@
-"""What a grader keeps on disk: an append-only SQLite file in which each record is whole or absent, and there once.
+"""A grader's storage on disk: an append-only SQLite file that contains each record once, complete or not at all.
 
 A *round* is one run of `autograder grade` over an assignment; it stays open until all of it is in the gradebook, so a
-round that was killed can be resumed. Records of all rounds are kept: they are the history of attempts.
+round that was killed can be resumed. Records of all rounds are kept as the history of attempts.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ ROW = "round = ? and student = ? and assignment = ? and submission = ? and check
 
 
 class CourseBusy(RuntimeError):
-    """Another grader works on this course."""
+    """Another grader is running on this course."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Round:
 
 
 class LedgerConnection(sqlite3.Connection):
-    """A connection whose errors say, in a note, which file they are about."""
+    """A connection that adds a note with the file's name to its errors."""
 
     def __init__(self, path: Path, **options: Any) -> None:
         self._path = path
@@ -86,12 +86,12 @@ class LedgerConnection(sqlite3.Connection):
 
 
 class Records:
-    """The file `records.db` of a course directory, held by one grader at a time: use `with`. Raises CourseBusy."""
+    """The file `records.db` of a course directory, locked by one grader at a time: use `with`. Raises CourseBusy."""
 
     def __init__(self, course: Path) -> None:
         self._lock = os.open(course / "records.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # given back by the kernel, however the holder dies
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the kernel releases it, however the process ends
         except OSError:
             os.close(self._lock)
             raise CourseBusy(f"another `autograder grade` works on {course}: wait for it, or stop it") from None
@@ -110,7 +110,7 @@ class Records:
 
     # -- rounds --------------------------------------------------------------------------------------------------------
     def open_round(self, assignment: str) -> Round | None:
-        """The round of this assignment that was not finished, if there is one."""
+        """The unfinished round of this assignment, if there is one."""
         row = self._db.execute(
             "select number, assignment, regrade from rounds where assignment = ?"
             " and number not in (select round from ends) order by number desc",
@@ -127,12 +127,12 @@ class Records:
         return Round(done.lastrowid, assignment, regrade)
 
     def end(self, round: Round, outcome: str) -> None:
-        """The round is over: `committed`, `discarded` (nothing of it came into the gradebook) or `abandoned`."""
+        """End the round as `committed`, `discarded` (nothing of it reached the gradebook) or `abandoned`."""
         self._db.execute("insert or ignore into ends values (?, ?, ?)", (round.number, outcome, _now()))
 
     # -- records -------------------------------------------------------------------------------------------------------
     def add(self, round: Round, record: GradingRecord) -> bool:
-        """Keep the record; False where this round has it already, as after a job that was completed twice."""
+        """Store the record; False where this round has it already, as after a job that was completed twice."""
         done = self._db.execute(
             "insert or ignore into records values (?, ?, ?, ?, ?, ?, ?)",
             (round.number, *record.key, record.to_bytes(), _now()),
@@ -145,7 +145,7 @@ class Records:
         return GradingRecord.from_bytes(row[0]) if row else None
 
     def keys(self, round: Round) -> set[Key]:
-        """What this round has records of."""
+        """The keys of this round's records."""
         rows = self._db.execute(
             "select student, assignment, submission, checks from records where round = ?", (round.number,)
         )
@@ -153,7 +153,7 @@ class Records:
 
     # -- what has reached the gradebook --------------------------------------------------------------------------------
     def committed(self, round: Round, key: Key) -> None:
-        """Note that the record is in the gradebook. Killed before this note, a grader writes the same grades again."""
+        """Record that the grades are in the gradebook. A grader killed before that writes the same grades again."""
         self._db.execute("insert or ignore into commits values (?, ?, ?, ?, ?, ?)", (round.number, *key, _now()))
 
     def uncommitted(self, round: Round) -> set[Key]:
@@ -173,7 +173,7 @@ class Records:
 
     # -- what has gone back to students --------------------------------------------------------------------------------
     def to_return(self, assignment: str) -> dict[str, int]:
-        """Student → the round of their last grade, where its feedback has not gone back, in the order of grading."""
+        """Student → the round of their last grade, where its feedback was not returned yet, in the order of grading."""
         rows = self._db.execute(
             "select c.student, max(c.round) from commits c where c.assignment = ? group by c.student"
             " having max(c.round) not in"
@@ -183,7 +183,7 @@ class Records:
         return dict(rows)
 
     def returned(self, assignment: str, student: str, round: int) -> None:
-        """Note that the feedback on the student's grade of this round is where the student finds it."""
+        """Record that the feedback for the student's grade of this round was released."""
         self._db.execute("insert or ignore into returns values (?, ?, ?, ?)", (round, student, assignment, _now()))
 
 

@@ -1,4 +1,4 @@
-"""What the person who grades sees: a line for each student as it is done, a bar with the time left, the totals."""
+"""Progress output of grading: a line for each graded student, a progress bar with the time left, and the totals."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from autograder.cluster.job import GradingRecord
 from autograder.report.text import plain
 
-SHOWN = 4  # students named beside the bar
+SHOWN = 4  # students named next to the progress bar
 
 
 class ProgressScreen:
-    """The progress of one round. Use it in a `with`."""
+    """The progress of one round. Use it in a `with` statement."""
 
     def __init__(self, console: Console, total: int, done: int) -> None:
         self.console, self.graded, self.full, self.manual = console, 0, 0, 0
@@ -39,16 +39,16 @@ class ProgressScreen:
         self._bar.stop()
 
     def say(self, text: str) -> None:
-        """A line above the bar."""
+        """Print a line above the progress bar."""
         self.console.print(f"  {text}", style="yellow", markup=False)
 
     def sent(self, student: str) -> None:
-        """The submission is on its way to a worker."""
+        """Show that the submission was sent to a worker."""
         self._under_way[student] = None
         self._names()
 
     def done(self, record: GradingRecord) -> None:
-        """The submission is graded."""
+        """Show that the submission is graded."""
         verdicts = record.verdicts
         score, most = (sum(verdict[name] for verdict in verdicts) for name in ("score", "max_score"))
         ungraded = any(verdict["status"] == "not_graded" for verdict in verdicts)
@@ -60,13 +60,13 @@ class ProgressScreen:
         self._advance(record.key.student)
 
     def failed(self, student: str, error: str) -> None:
-        """There is no record; the next `--resume` tries again."""
+        """Show that there is no record; the next `--resume` tries again."""
         self.failures[student] = error
         self.console.print(f"[yellow]! {escape(f'{student:16}')} {escape(error)}[/]")
         self._advance(student)
 
     def summary(self, assignment: str) -> None:
-        """The totals of what this run graded."""
+        """Print the totals of this run."""
         seconds = time.monotonic() - self._started
         rate = f", {60 * self.graded / seconds:.0f} a minute" if self.graded and seconds > 0 else ""
         manual = f", {self.manual} need a person" if self.manual else ""

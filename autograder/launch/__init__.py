@@ -1,5 +1,5 @@
-"""LTI 1.3 launches into JupyterHub: who is let in, which course they come from, and where its scores go.
+"""LTI 1.3 launches into JupyterHub: who may log in, from which course, and where its scores are sent.
 
-`platforms` reads what the LMS's administrator gave, `flow` validates logins and launches by PyLTI1p3, `authenticator`
-is the Hub's door. Scores and members are asked for by `autograder.report.lti`.
+`platforms` reads the settings from the LMS's administrator, `flow` validates logins and launches with PyLTI1p3, and
+`authenticator` is the Hub's authenticator. `autograder.report.lti` sends scores and reads the members.
 """

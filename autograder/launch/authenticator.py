@@ -1,4 +1,4 @@
-"""JupyterHub's door for LTI 1.3: `c.JupyterHub.authenticator_class = "tfkit-lti"`."""
+"""A JupyterHub authenticator for LTI 1.3: `c.JupyterHub.authenticator_class = "tfkit-lti"`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ label {{ display: block; padding: .3rem 0 }} button {{ font: inherit; margin-top
 
 
 class LTIAuthenticator(Authenticator):
-    """Lets in whom a platform of `platforms.toml` launches, as a user of the group of their course."""
+    """Logs in users whom a platform of `platforms.toml` launches, and puts them into the group of their course."""
 
     platforms_file = Unicode(help="The path of platforms.toml, as autograder/launch/platforms.py shows it.").tag(
         config=True
@@ -34,23 +34,23 @@ class LTIAuthenticator(Authenticator):
     assignments = Dict(help="Course → {assignment: points}: what a deep link offers.").tag(config=True)
     auto_login = True
     manage_groups = True
-    allow_all = True  # whom the platforms let in
+    allow_all = True  # every user whom a platform launches
 
     def __init__(self, **kw: Any) -> None:
         super().__init__(**kw)
         self.flow = LaunchFlow(platforms.read(Path(self.platforms_file)))
 
     def login_url(self, base_url: str) -> str:
-        """Who comes without a launch is told where to begin."""
+        """The page that tells users without a launch where to begin."""
         return url_path_join(base_url, "lti/start")
 
     def get_handlers(self, app: Any) -> list[tuple[str, type]]:
-        """Below /hub."""
+        """The handlers below /hub."""
         return [("/lti/login", LoginHandler), ("/lti/launch", LaunchHandler), ("/lti/choose", ChoiceHandler),
                 ("/lti/jwks", KeysHandler), ("/lti/start", StartHandler)]  # fmt: skip
 
     async def authenticate(self, handler: Any, data: Launch) -> dict[str, Any]:
-        """A launch that was validated → the Hub's user; groups `course-NAME`, and `teaches-NAME` for who teaches it."""
+        """The Hub's user for a validated launch, with the group `course-NAME`, and `teaches-NAME` for teachers."""
         groups = [f"course-{data.course}"] + [f"teaches-{data.course}"] * data.teaches
         return {"name": data.user, "groups": groups}
 
@@ -79,7 +79,7 @@ def _quoted(value: str) -> str:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Whole or not at all."""
+    """Write the file completely or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
         file.write(text)
@@ -88,26 +88,26 @@ def _replace(path: Path, text: str) -> None:
 
 
 class LTIHandler(BaseHandler):
-    """What the handlers below share."""
+    """The base class of the handlers below."""
 
     authenticator: LTIAuthenticator
 
     def check_xsrf_cookie(self) -> None:
-        """A launch comes from another site; its state, nonce and signature are what is checked."""
+        """Not checked: a launch comes from another site, and its state, nonce and signature are verified instead."""
 
     def request_parts(self) -> WebRequest:
-        """The request for `flow`."""
+        """The parts of the request that `flow` needs."""
         parameters = {name: self.get_argument(name) for name in self.request.arguments}
         cookies = {name: morsel.value for name, morsel in self.request.cookies.items()}
         return WebRequest(parameters, cookies, self.request.protocol == "https")
 
     def address(self, name: str) -> str:
-        """Of one of these handlers, as the platform sees it."""
+        """The public URL of one of these handlers, as the platform sees it."""
         where = f"{self.request.protocol}://{self.request.host}"
         return where + url_path_join(self.hub.base_url, "lti", name)
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
-        """One line."""
+        """Shows the error as one line."""
         error = kwargs.get("exc_info", (None, None, None))[1]
         said = error.log_message if isinstance(error, HTTPError) and error.log_message else self._reason
         self.set_header("Content-Type", "text/plain; charset=utf-8")
@@ -115,7 +115,7 @@ class LTIHandler(BaseHandler):
 
 
 class LoginHandler(LTIHandler):
-    """The platform announces somebody; they are sent to its own login."""
+    """The start of a login: redirects the browser to the platform's own login."""
 
     def get(self) -> None:
         """As by post."""
@@ -128,14 +128,14 @@ class LoginHandler(LTIHandler):
         except LaunchError as error:
             raise HTTPError(403, str(error)) from error
         secure = self.request.protocol == "https"
-        for name, (value, seconds) in cookies.items():  # the launch is a post from another site: Lax would lose them
+        for name, (value, seconds) in cookies.items():  # a POST from another site gets no Lax cookies
             more = {"samesite": "None", "secure": True} if secure else {}
             self.set_cookie(name, value, max_age=seconds, httponly=True, path="/", **more)
         self.redirect(where)
 
 
 class LaunchHandler(LTIHandler):
-    """The platform sends somebody: to their server, or to a choice of assignments."""
+    """Receives a launch, and sends the user to their server or to a choice of assignments."""
 
     async def post(self) -> None:
         """Logs them in."""
@@ -164,10 +164,10 @@ def _row(offer: tuple[str, float]) -> str:
 
 
 class ChoiceHandler(LTIHandler):
-    """What was chosen goes back to the platform."""
+    """Sends the chosen assignments back to the platform."""
 
     def post(self) -> None:
-        """A form that sends itself."""
+        """A form that submits itself."""
         wanted = self.get_arguments("assignment")
         offered = {name: points for one in self.authenticator.assignments.values() for name, points in one.items()}
         if not wanted or any(name not in offered for name in wanted):
@@ -177,7 +177,7 @@ class ChoiceHandler(LTIHandler):
             page = self.authenticator.flow.choose(self.get_argument("launch"), self.address("launch"), chosen)
         except LaunchError as error:
             raise HTTPError(403, str(error)) from error
-        self.set_header("Content-Security-Policy", "frame-ancestors 'self'")  # the form sends itself by a script
+        self.set_header("Content-Security-Policy", "frame-ancestors 'self'")  # a script submits the form
         self.finish(page)
 
 
@@ -190,7 +190,7 @@ class KeysHandler(LTIHandler):
 
 
 class StartHandler(LTIHandler):
-    """For who comes without a launch."""
+    """The page for users who come without a launch."""
 
     def get(self) -> None:
         """A sentence."""

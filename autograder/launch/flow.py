@@ -1,4 +1,4 @@
-"""Logins and launches as PyLTI1p3 validates them, without a web framework: what comes in is a request's parts."""
+"""Logins and launches, validated by PyLTI1p3, without a web framework: the input is the parts of a request."""
 
 from __future__ import annotations
 
@@ -26,45 +26,45 @@ AGS = "https://purl.imsglobal.org/spec/lti-ags/claim/endpoint"
 NRPS = "https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice"
 TEACHING = ("membership#Instructor", "membership#Administrator", "membership#ContentDeveloper")
 NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]*")
-KEPT_S = 3600.0  # of what belongs to a launch
+KEPT_S = 3600.0  # how long a launch's data is kept
 
 
 class LaunchError(Exception):
-    """This is no launch that can be let in; the message says why."""
+    """The launch is not valid; the message says why."""
 
 
 class LaunchMemory(LaunchDataStorage[Any]):
-    """States, nonces and launches in the Hub's memory, an hour long; a nonce is good for one launch."""
+    """States, nonces and launches in the Hub's memory, kept for an hour; a nonce is valid for one launch."""
 
     def __init__(self) -> None:
         super().__init__()
         self._kept: dict[str, tuple[float, Any]] = {}
 
     def get_session_cookie_name(self) -> None:
-        """None: what binds a launch to a browser is the cookie of its state."""
+        """None: the cookie of its state binds a launch to a browser."""
 
     def can_set_keys_expiration(self) -> bool:
-        """Fixed here."""
+        """Whether PyLTI1p3 can set how long a key is kept; the time is fixed here."""
         return False
 
     def get_value(self, key: str) -> Any:
-        """None where it is gone."""
+        """The value, or None where it was dropped."""
         return self._kept.get(self._prepare_key(key), (0.0, None))[1]
 
     def set_value(self, key: str, value: Any, exp: int | None = None) -> None:
-        """Keep it, and drop what is old."""
+        """Store the value, and drop expired ones."""
         now = time.monotonic()
         self._kept = {name: one for name, one in self._kept.items() if one[0] > now}
         self._kept[self._prepare_key(key)] = now + KEPT_S, value
 
     def check_value(self, key: str) -> bool:
-        """Whether it was kept; it is not any longer, so that no launch can be sent twice."""
+        """Whether the value was stored; removes it, so that no launch can be replayed."""
         return self._kept.pop(self._prepare_key(key), None) is not None
 
 
 @dataclass
 class WebRequest(Request):
-    """Form or query, cookies, and whether it came by https."""
+    """A request: form or query, cookies, and whether it used https."""
 
     parameters: Mapping[str, str]
     cookies: Mapping[str, str]
@@ -72,15 +72,15 @@ class WebRequest(Request):
 
     @property
     def session(self) -> dict[str, Any]:
-        """Nothing: `LaunchMemory` keeps what a session would."""
+        """Empty, because `LaunchMemory` stores what a session would."""
         return {}
 
     def is_secure(self) -> bool:
-        """As asked by PyLTI1p3."""
+        """Whether the request used https, for PyLTI1p3."""
         return self.secure
 
     def get_param(self, key: str) -> Any:
-        """None where there is none."""
+        """The parameter, or None where there is none."""
         return self.parameters.get(key)
 
 
@@ -91,11 +91,11 @@ class Cookies(CookieService):
         self._request, self.new = request, dict[str, tuple[str, int]]()
 
     def get_cookie(self, name: str) -> str | None:
-        """Of the request."""
+        """A cookie of the request."""
         return self._request.cookies.get(f"{self._cookie_prefix}-{name}")
 
     def set_cookie(self, name: str, value: str | int, exp: int | None = 3600) -> None:
-        """For the answer."""
+        """Set a cookie in the response."""
         self.new[f"{self._cookie_prefix}-{name}"] = str(value), exp or 3600
 
 
@@ -128,7 +128,7 @@ class _Launch(MessageLaunch):
 
 @dataclass(frozen=True)
 class Launch:
-    """Who comes, from where, and what the platform offers: its services' addresses are empty where it offers none."""
+    """The user, their course, and the platform's services; an address is empty where there is no such service."""
 
     user: str
     name: str
@@ -150,7 +150,7 @@ class LaunchFlow:
         self.platforms, self._memory = platforms, LaunchMemory()
 
     def login(self, request: WebRequest, launch_url: str) -> tuple[str, dict[str, tuple[str, int]]]:
-        """Where the platform's login goes on, and the cookies that go with it."""
+        """The address of the platform's login, and the cookies to set."""
         cookies, session = self._services(request)
         try:
             where = _Login(request, self.platforms.tool, session, cookies, self._memory).redirect(launch_url)
@@ -159,11 +159,11 @@ class LaunchFlow:
             raise LaunchError(f"this login cannot go on: {error}") from error
 
     def launch(self, request: WebRequest) -> Launch:
-        """What the platform sent, once its signature, state, nonce and deployment are found to be right."""
+        """The launch that the platform sent, after its signature, state, nonce and deployment were verified."""
         return self._described(self._message(request))
 
     def choose(self, launch_id: str, url: str, assignments: Mapping[str, float]) -> str:
-        """The page that answers a deep link: it sends a link for each assignment, worth so many points."""
+        """The page that answers a deep link: it sends a link for each assignment with its points."""
         request = WebRequest({}, {}, True)
         cookies, session = self._services(request)
         session.set_data_storage(self._memory)
@@ -212,9 +212,9 @@ class LaunchFlow:
 
 
 def username(said: Mapping[str, Any]) -> str:
-    """What a member is called here: the institution's id, else the e-mail address, else the platform's id; lower case.
+    """The user name of a member: the institution's id, else the e-mail address, else the platform's id; in lower case.
 
-    said: a launch's claims, or a member of the names and roles service. Raises LaunchError where none can be a name.
+    said: a launch's claims, or a member of the names and roles service. Raises LaunchError where none is usable.
     """
     found = (said.get(f"{CLAIM}lis", {}).get("person_sourcedid"), said.get("lis_person_sourcedid"), said.get("email"),
              said.get("sub"), said.get("user_id"))  # fmt: skip

@@ -1,4 +1,4 @@
-"""`platforms.toml`: the platforms that may launch, and which of our courses each of theirs is.
+"""`platforms.toml`: the platforms that may launch, and which of our courses belongs to each of theirs.
 
 key_file = "lti.pem"              # the tool's private key; its public half is served at …/hub/lti/jwks
 state = "/srv/lti"                # where NAME.toml is written for `autograder passback` and `roster`
@@ -32,11 +32,11 @@ TEXTS = ("issuer", "client_id", "login_url", "token_url", "keys_url")
 
 
 class BadPlatforms(Exception):
-    """The file cannot be used; the message says what is wrong with it."""
+    """The file is not valid; the message says what is wrong with it."""
 
 
 class PlatformRegistry(ToolConfDict):
-    """PyLTI1p3's, whose error for an issuer or client that is unknown is one of its own kind."""
+    """PyLTI1p3's configuration, but an unknown issuer or client raises LtiException."""
 
     def get_iss_config(self, iss: str, client_id: str | None = None) -> Any:
         """As the parent's. Raises LtiException."""
@@ -49,7 +49,7 @@ class PlatformRegistry(ToolConfDict):
 
 @dataclass(frozen=True)
 class Platforms:
-    """What the file says: PyLTI1p3's configuration of it, our course by (issuer, context id), the folder for state."""
+    """The file's contents: PyLTI1p3's configuration, our course by (issuer, context id), the folder for state."""
 
     tool: PlatformRegistry
     courses: dict[tuple[str, str], str]

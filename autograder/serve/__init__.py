@@ -1,6 +1,6 @@
-"""`autograder serve`: what students hand in is graded as it arrives in the exchange, and its feedback goes back there.
+"""`autograder serve`: grades submissions as they arrive in the exchange, and releases their feedback there.
 
 `course` follows one course directory, `feedback` makes and releases a student's pages, `command` runs the loop with
-workers that stay warm, `status` answers the Hub. What is done stands in the course directory alone (`records.db`), so a
-service that was killed goes on where it was.
+workers that stay warm, `status` answers the Hub. All state is in the course directory (`records.db`), so a service
+that was killed continues where it stopped.
 """

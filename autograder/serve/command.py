@@ -26,13 +26,13 @@ from autograder.cluster.pool import Pool, PoolError
 from autograder.serve.course import RETRY_S, Return, ServedCourse
 from autograder.serve.feedback import NoFeedback, give_feedback
 
-AHEAD = 8  # submissions for each worker between two looks at what is new
+AHEAD = 8  # submissions for each worker between two looks for new ones
 FAULTS = (BadCourse, PoolError, OSError, SQLAlchemyError)
 
 
 @dataclass(frozen=True)
 class ServeOptions:
-    """What the command line asks for; `every` in seconds."""
+    """The options of the command line; `every` is in seconds."""
 
     courses: tuple[Path, ...]
     assignments: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ class ServeOptions:
 
 
 def serve(options: ServeOptions, console: Console) -> int:
-    """Grade what arrives until a signal ends it: 0. With `once`, until nothing waits: 2 where something failed.
+    """Grade new submissions until a signal, and return 0. With `once`, stop when none waits; 2 where something failed.
 
     Raises BadCourse, PoolError, OSError.
     """
@@ -81,7 +81,7 @@ def _pool(options: ServeOptions, console: Console, interrupt: Interrupt) -> Abst
 
 
 class Returner:
-    """Processes that make feedback pages; use it in a `with`, and call it as `ServedCourse` says."""
+    """Processes that make feedback pages; use it in a `with` statement, and call it as `ServedCourse` does."""
 
     def __init__(self, processes: int) -> None:
         self._executor = ProcessPoolExecutor(processes, get_context("spawn"))
@@ -93,14 +93,14 @@ class Returner:
         self._executor.shutdown(cancel_futures=True)
 
     def __call__(self, root: Path, assignment: str, students: Collection[str]) -> Iterator[tuple[str, str]]:
-        """Each student with an error or ""."""
+        """Yields each student with an error or ""."""
         sent = {self._executor.submit(_error_of, root, assignment, student): student for student in students}
         for future in as_completed(sent):
             yield sent[future], future.result()
 
 
 def _error_of(root: Path, assignment: str, student: str) -> str:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the service, which waits for the page
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the service handles Ctrl-C, and waits for the page
     try:
         give_feedback(root, assignment, student)
     except (NoFeedback, BadCourse) as error:
@@ -109,7 +109,7 @@ def _error_of(root: Path, assignment: str, student: str) -> str:
 
 
 class GradingService:
-    """The courses, one after the other, again and again."""
+    """Serves the courses in turn, repeatedly."""
 
     def __init__(
         self, options: ServeOptions, pool: Pool, give_back: Return, console: Console, interrupt: Interrupt,
@@ -128,13 +128,13 @@ class GradingService:
         self._passback_due: dict[tuple[Path, str], float] = {}
 
     def status(self) -> dict[str, Any]:
-        """What `status.page` shows."""
+        """The numbers that `status.page` shows."""
         courses = {one.course_id: {name: asdict(two) for name, two in list(one.progress.items())}
                    for one in self.courses}  # fmt: skip
         return {"error": self.error, "courses": courses}
 
     def run(self) -> int:
-        """Until a signal, which is raised as KeyboardInterrupt; with `once`, until nothing is left that can be done."""
+        """Runs until a signal, which is raised as KeyboardInterrupt; with `once`, until there is nothing left to do."""
         while True:
             busy = self.step()
             if self.options.once and not busy:
@@ -144,7 +144,7 @@ class GradingService:
                 self._wait(self.options.every)
 
     def step(self) -> bool:
-        """One look at each course; whether anything was done. An error is said, and the next look tries again."""
+        """One pass over the courses; returns whether anything was done. After an error the next pass tries again."""
         busy, self.error = False, ""
         for course in self.courses:
             try:

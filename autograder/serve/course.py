@@ -1,4 +1,4 @@
-"""One course that is graded as submissions arrive: collect, grade, return; each step can be done again."""
+"""One course that is graded as submissions arrive: collect, grade, return; each step can be repeated."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from autograder.cluster.pool import Pool
 from autograder.cluster.records import CourseBusy, Records
 from autograder.cluster.screen import ProgressScreen
 
-RETRY_S = 60.0  # between two tries at what could not be graded, returned or passed back
+RETRY_S = 60.0  # between two attempts at what could not be graded, returned or passed back
 
 Return = Callable[[Path, str, Collection[str]], Iterator[tuple[str, str]]]
 
 
 class ServiceScreen(ProgressScreen):
-    """Lines for a log: one for each student, no totals after every few."""
+    """Log output: one line for each student, without totals in between."""
 
     def summary(self, assignment: str) -> None:
-        """Nothing: the status page has the totals."""
+        """Prints nothing, since the status page has the totals."""
 
 
 class ServedRun(GradingRun):
-    """A round on workers that are there already, for some students of the class."""
+    """A round on existing workers, for some students of the class."""
 
     pool: Pool
 
@@ -47,12 +47,12 @@ class ServedRun(GradingRun):
         return 0
 
     def _compare_totals(self, writer: GradebookWriter) -> None:
-        """Nothing: it reads the whole class, and `autograder grade` says it."""
+        """Does nothing: it would read the whole class, and `autograder grade` reports it."""
 
 
 @dataclass
 class ServiceCounts:
-    """What became of an assignment's submissions since the service started."""
+    """Counts of an assignment's submissions by outcome since the service started."""
 
     waiting: int = 0
     graded: int = 0
@@ -63,7 +63,7 @@ class ServiceCounts:
 class ServedCourse:
     """The course in `root`; `give_back(root, assignment, students)` yields (student, error or "") as pages go out.
 
-    assignments: these alone; all that the gradebook has where none is named. Raises BadCourse.
+    assignments: only these; all in the gradebook where none is named. Raises BadCourse.
     """
 
     def __init__(
@@ -75,12 +75,12 @@ class ServedCourse:
         self.app = settings_of(self.root)
         self.course_id = str(self.app.coursedir.course_id)
         self.progress: dict[str, ServiceCounts] = {}
-        self._handed: dict[str, dict[str, int]] = {}  # assignment → student → when their folder changed last
-        self._pending: dict[str, dict[str, None]] = {}  # … → students to look at, those who wait longest first
+        self._handed: dict[str, dict[str, int]] = {}  # assignment → student → time of their folder's last change
+        self._pending: dict[str, dict[str, None]] = {}  # … → waiting students, longest first
         self._retry: dict[str, float] = {}
 
     def assignments(self) -> list[str]:
-        """What is graded: of the gradebook's, those that were asked for."""
+        """The assignments to grade: those requested, or all in the gradebook."""
         with working_in(self.root), Gradebook(self.app.coursedir.db_url, self.course_id) as gradebook:
             there = sorted(one.name for one in gradebook.assignments)
         if unknown := sorted(set(self._named) - set(there)):
@@ -88,7 +88,7 @@ class ServedCourse:
         return [name for name in there if not self._named or name in self._named]
 
     def step(self) -> bool:
-        """Collect what is new, grade and return some of it; whether anything was done."""
+        """Collect new submissions, grade and return some; returns whether anything was done."""
         return any([self._step(name) for name in self.assignments()])
 
     def _step(self, assignment: str) -> bool:
@@ -101,7 +101,7 @@ class ServedCourse:
             with Records(self.root) as records:
                 failed = self._grade(assignment, chunk, records, progress) if chunk else {}
                 back = self._return(assignment, records, progress)
-        except CourseBusy:  # an instructor grades: next time
+        except CourseBusy:  # an instructor is grading: try again later
             return False
         for student in chunk:
             del pending[student]
@@ -116,11 +116,11 @@ class ServedCourse:
         with working_in(self.root):
             try:
                 ExchangeFactory(parent=self.app).Collect(coursedir=coursedir, parent=self.app, update=True).start()
-            except ExchangeError:  # not released yet: nothing can have been handed in
+            except ExchangeError:  # not released yet, so there are no submissions
                 return
 
     def _look(self, assignment: str) -> None:
-        """Put who handed in since the last look in line; at the first look, and when it is time, all of the class."""
+        """Queue students who submitted since the last look; at the first look, and when it is due, the whole class."""
         if time.monotonic() >= self._retry.get(assignment, float("inf")):
             self._handed.pop(assignment, None)
             self._retry.pop(assignment)
@@ -136,7 +136,7 @@ class ServedCourse:
 
     # -- grading -------------------------------------------------------------------------------------------------------
     def _grade(self, assignment: str, students: list[str], records: Records, progress: ServiceCounts) -> dict[str, str]:
-        """Grade those of them who are not graded; who could not be, and why."""
+        """Grade the ungraded ones of these students; returns who could not be graded, and why."""
         course = Course(self.root, assignment, self.device, students)
         run = ServedRun(Options(self.root, assignment, resume=True), course, records, self.console, self.interrupt)
         run.pool = self.pool
@@ -147,7 +147,7 @@ class ServedCourse:
         return {key.student: "not graded; tried again" for key in run.submissions if after.get(key.student) != key}
 
     def _return(self, assignment: str, records: Records, progress: ServiceCounts) -> bool:
-        """Release the feedback of those who were graded; whether there was any."""
+        """Release the feedback of graded students; returns whether there was any."""
         owed = records.to_return(assignment)
         some = [student for student in owed if student not in progress.failures][: self.batch]
         for student, error in self._give_back(self.root, assignment, some):

@@ -1,4 +1,4 @@
-"""A student's feedback pages, made by nbgrader's own converters and put where the student's assignment list looks."""
+"""Makes a student's feedback pages with nbgrader's own converters, and releases them to the assignment list."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class NoFeedback(Exception):
 
 
 def give_feedback(root: Path, assignment: str, student: str) -> None:
-    """Generate and release the feedback of one student, again if it is there. Raises NoFeedback, BadCourse."""
+    """Generate and release the feedback of one student, replacing any there is. Raises NoFeedback, BadCourse."""
     app = settings_of(root)
     app.coursedir.assignment_id, app.coursedir.student_id = assignment, student
     said = _LastError(app.log)
@@ -33,12 +33,12 @@ def give_feedback(root: Path, assignment: str, student: str) -> None:
                 ExchangeError,
                 OSError,
                 SystemExit,
-            ) as error:  # nbgrader's converters end the program
+            ) as error:  # nbgrader's converters call sys.exit
                 raise NoFeedback(f"{student}: {said.text or error}") from error
 
 
 class _LastError(logging.Handler):
-    """What nbgrader logged as an error, since its exceptions only point to the log."""
+    """Keeps the last error that nbgrader logged, since its exceptions only refer to the log."""
 
     def __init__(self, log: logging.Logger) -> None:
         super().__init__(logging.ERROR)

@@ -1,4 +1,4 @@
-"""What the Hub shows of the service: a page and JSON for those who may use it, a line for a probe."""
+"""The service's web pages in the Hub: a status page and JSON for authorised users, and a health probe."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ td + td, th + th {{ text-align: right }}
 
 
 class HealthHandler(RequestHandler):
-    """`health`: 200 while the service works, 503 when its last pass ended in an error. Says nothing else."""
+    """`health`: 200 while the service works, 503 when its last pass ended in an error."""
 
     def initialize(self, status: Status) -> None:
         """Tornado's constructor."""
@@ -40,7 +40,7 @@ class HealthHandler(RequestHandler):
 
 
 class StatusHandler(HubOAuthenticated, RequestHandler):
-    """The page; with `?json`, its numbers. For those who have the Hub's scope access:services!service=NAME."""
+    """The status page, or its numbers with `?json`. It needs the Hub's scope access:services!service=NAME."""
 
     def initialize(self, status: Status) -> None:
         """Tornado's constructor."""
@@ -83,7 +83,7 @@ def application(status: Status, prefix: str, secret: bytes) -> Application:
 
 
 def start(status: Status) -> None:
-    """Answer at $JUPYTERHUB_SERVICE_URL from a thread that ends with the program. Raises OSError."""
+    """Serve at $JUPYTERHUB_SERVICE_URL in a daemon thread. Raises OSError."""
     where = urlsplit(os.environ["JUPYTERHUB_SERVICE_URL"])
     web = application(status, os.environ.get("JUPYTERHUB_SERVICE_PREFIX", "/"), os.urandom(32))
     bound, failed = threading.Event(), list[OSError]()
