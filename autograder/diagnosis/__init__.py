@@ -1,1 +1,1 @@
-"""Names what is wrong with an answer: one mistake that is known, several at once, or the kind of thing it is."""
+"""Names what is wrong with an answer: one known mistake, several at once, or else the kind of mistake."""

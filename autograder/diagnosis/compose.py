@@ -1,4 +1,4 @@
-"""Several known mistakes in one answer: edits of one right answer, made together, that answer as the student does."""
+"""Finds several known mistakes in one answer: edits of one right answer that together behave like the student's."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
     from autograder.checks.local import LocalSubject
     from autograder.checks.probe import Answer as Reply
 
-SECONDS = 1.5  # of the processor, for all sets of mistakes together
-EACH = 5.0  # of the clock, for one
-WITNESSES = 12  # failed answers by which the likely mistakes are found
-OF_THREE = 9  # the likeliest mistakes, of which three are tried together
+SECONDS = 1.5  # processor time for all sets of mistakes together
+EACH = 5.0  # wall time for one set
+WITNESSES = 12  # failed answers that are used to find the likely mistakes
+OF_THREE = 9  # the number of likeliest mistakes that are tried in threes
 
 
 @dataclass(frozen=True)
 class CombinedMistakes:
-    """Mistakes in one base, all of them made."""
+    """Several mistakes made together in one base."""
 
     parts: tuple[EditedAnswer, ...]
 
     @property
     def stem(self) -> str:
-        """The names of all, as a verdict has them."""
+        """The names of all mistakes, as in a verdict."""
         return " + ".join(part.stem for part in self.parts)
 
     def read_text(self) -> str:
-        """The code; it has no sentence of its own."""
+        """The code, which has no sentence for the student."""
         every = [one for part in self.parts for one in part.replacements]
         return apply_replacements(self.parts[0].base.read_text(encoding="utf-8"), every)
 
@@ -43,9 +43,9 @@ class CombinedMistakes:
 def find_combination(
     known: Sequence[Answer], replies: Sequence[Reply], seconds: float = SECONDS, sizes: Sequence[int] = (2, 3)
 ) -> CombinedMistakes | None:
-    """The fewest known mistakes that together give every one of these answers; None where none are found in time.
+    """The fewest known mistakes that together give all of these answers; None where none are found in time.
 
-    Those that agree with most failed answers alone are tried first, so the budget is spent on the likely ones.
+    Mistakes that agree with most failed answers by themselves are tried first, so the time goes to the likely ones.
     """
     edits = [one for one in known if isinstance(one, EditedAnswer)]
     ordered = _ordered(replies)
@@ -64,17 +64,17 @@ def find_combination(
 
 
 def agrees(one: CombinedMistakes | Answer, replies: Sequence[Reply]) -> bool:
-    """Whether this code gives all of these answers; code that does not run or does not end gives none."""
+    """Whether this code gives all of these answers; False for code that fails or does not end."""
     try:
         with time_limit(EACH):
             subject = _subject(one)
             return all(_same(subject, reply) for reply in replies)
-    except (Exception, TimeLimitExceeded):  # lines that cannot stand in one answer: nobody handed that in
+    except (Exception, TimeLimitExceeded):  # these lines do not work together, so no student submitted them
         return False
 
 
 def _ordered(replies: Sequence[Reply]) -> list[Reply]:
-    """What failed first, a failed answer of each kind of probe in turn, small inputs before large ones."""
+    """Failed answers first, one of each kind of probe in turn, small inputs before large ones."""
     by_name: dict[str, list[Reply]] = defaultdict(list)
     for reply in sorted(replies, key=lambda reply: reply.probe.case.size()):
         by_name[reply.probe.case.symbol if reply.difference is None else reply.difference.message[:12]].append(reply)
@@ -89,7 +89,7 @@ def _agreements(one: EditedAnswer, replies: Sequence[Reply]) -> int:
 
 
 def _sets(edits: Sequence[EditedAnswer], agreed: dict[str, int], size: int) -> Iterator[tuple[EditedAnswer, ...]]:
-    """Compatible mistakes of one base, the likeliest first."""
+    """Sets of `size` compatible mistakes of one base, the likeliest first."""
     likely = sorted(edits, key=lambda one: -agreed[one.stem])
     if size > 2:
         likely = likely[:OF_THREE]
@@ -98,7 +98,7 @@ def _sets(edits: Sequence[EditedAnswer], agreed: dict[str, int], size: int) -> I
 
 
 def fit(parts: Sequence[EditedAnswer]) -> bool:
-    """Whether these can be made in one answer: of one base, no two on one line."""
+    """Whether these can be made in one answer: they have one base, and no two change the same line."""
     pairs = itertools.combinations(parts, 2)
     return all(one.base == other.base and compatible(one.replacements, other.replacements) for one, other in pairs)
 

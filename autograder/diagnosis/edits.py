@@ -1,8 +1,8 @@
-"""A mistake as the lines of a right answer that it replaces, so that two mistakes can be made in one answer.
+"""Stores a mistake as replaced lines of a right answer, so that two mistakes can be combined in one answer.
 
 A change is written as the body of a unified diff: a line that starts with a space is common, one with `-` is replaced,
-one with `+` replaces it; a line `@@` stands between two places. There are no line numbers: the common and the replaced
-lines must occur together exactly once in the base.
+one with `+` replaces it; a line `@@` separates two places. There are no line numbers: the common and the replaced
+lines must together occur exactly once in the base.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ BREAK = "@@"
 
 
 class BadChange(ValueError):
-    """A change that does not fit its base; the message says which of its lines, and what to do."""
+    """A change that does not fit its base; the message says which lines don't, and what to do."""
 
 
 @dataclass(frozen=True, order=True)
 class Replacement:
-    """Lines `start` to `end` (not included, from zero) of the base give way to `lines`."""
+    """Replaces lines `start` to `end` (zero-based, `end` excluded) of the base by `lines`."""
 
     start: int
     end: int
@@ -56,7 +56,7 @@ def apply_replacements(base: str, replacements: Iterable[Replacement]) -> str:
 
 
 def compatible(one: Sequence[Replacement], other: Sequence[Replacement]) -> bool:
-    """Whether both can be made in one base: they share no line, or only replacements that are the same in both."""
+    """Whether both can be made in one base: they share no line, or only identical replacements."""
     mine, theirs = set(one) - set(other), set(other) - set(one)
     return bool(mine and theirs) and not any(a.overlaps(b) for a in mine for b in theirs)
 
@@ -99,7 +99,7 @@ def _replacements(hunk: list[str], at: int) -> list[Replacement]:
 
 
 def difference(base: str, text: str) -> str:
-    """The change that makes `text` of `base`, as it is written; `parse_replacements` and `apply_replacements` make it.
+    """The written change that turns `base` into `text`: the inverse of `parse_replacements` and `apply_replacements`.
 
     Raises BadChange where the two are the same.
     """
@@ -112,14 +112,14 @@ def difference(base: str, text: str) -> str:
 
 
 def entry(name: str, base: str, sentence: str, change: str) -> str:
-    """A table of wrong.toml, readable by a person: the lines of the change stand as they are."""
+    """A table of wrong.toml that is easy to read: the lines of the change are not escaped."""
     one_line = "\n" not in sentence and not {'"', "\\"} & set(sentence)
     said = f'"{sentence}"' if one_line else f'"""\n{_escaped(sentence)}\n"""'
     return f'[{name}]\nbase = "{base}"\nsentence = {said}\nchange = {toml_text(change)}\n'
 
 
 def toml_text(text: str) -> str:
-    """Some lines as a text in TOML, which begins and ends on lines of its own."""
+    """Lines as a multi-line string in TOML, with the delimiters on lines of their own."""
     return f"'''\n{text}\n'''" if "'''" not in text else f'"""\n{_escaped(text)}\n"""'
 
 
@@ -128,7 +128,7 @@ def _escaped(text: str) -> str:
 
 
 def _grouped(changes: Sequence[Replacement], old: list[str]) -> list[tuple[int, int, list[Replacement]]]:
-    """Changes with the lines around them that make their place unique; those that come to touch are one."""
+    """Groups of changes with enough lines around them to make their place unique; touching groups are merged."""
     groups: list[tuple[int, int, list[Replacement]]] = []
     for change in changes:
         start, end = _unique(change, old)

@@ -1,7 +1,7 @@
-"""What is true of all wrong answers where no transformation makes the right ones into them; most telling facts first.
+"""Facts about all wrong answers, for when no transformation of the right answers explains them; most useful first.
 
-These say less than a transformation does: which part is right, what is the same in both, in which direction the rest is
-off. Each holds of every answer that failed, or it is not said.
+They say less than a transformation does: which part is right, what is the same in both, in which direction the rest
+is off. A fact is stated only if it holds for every answer that failed.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from autograder.checks.probe import Answer as Reply
     from autograder.checks.probe import Finding
 
-Pair = tuple[Tensor, Tensor]  # the right one, and the student's
-LEAST = 2  # answers of which a fact must hold: of one alone much is true by chance
+Pair = tuple[Tensor, Tensor]  # the right answer and the student's
+LEAST = 2  # answers for which a fact must hold, since much is true of a single one by chance
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 SAID = {  # whether the right answer, and the student's, has a gradient
     (True, False): "No gradient comes from your result to {}, and it should: is it used?",
@@ -31,7 +31,7 @@ CLOSE = 1e-4  # relative: two float32 computations of one number
 
 
 def differing(expected: Any, actual: Any, tolerance: Any) -> tuple[Any, Any]:
-    """The first part that differs, in both: the answers themselves where they are no structures of one form."""
+    """The first part that differs, from both; the whole answers where their structures differ."""
     if isinstance(expected, Mapping) and isinstance(actual, Mapping) and set(expected) == set(actual):
         parts = [(expected[key], actual[key]) for key in expected]
     elif isinstance(expected, tuple) and isinstance(actual, tuple) and len(expected) == len(actual):
@@ -43,7 +43,7 @@ def differing(expected: Any, actual: Any, tolerance: Any) -> tuple[Any, Any]:
 
 
 def tensors(reply: Reply) -> Pair | None:
-    """The first part of an answer that differs, as tensors; None where it is none."""
+    """The first part of an answer that differs, as tensors; None where it is not a tensor."""
     parts = differing(reply.expected, reply.actual, reply.probe.tolerance)
     if all(isinstance(part, list) and any(isinstance(one, Tensor) for one in part) for part in parts):
         parts = differing(tuple(parts[0]), tuple(parts[1]), reply.probe.tolerance)
@@ -61,7 +61,7 @@ def _tensor(value: Any) -> Tensor | None:
 
 
 def fact(core: Sequence[Reply], names: Sequence[str]) -> str | None:
-    """A sentence that holds of all these answers; None where there is none. `names`: of the arguments, by place."""
+    """A sentence that is true of all these answers; None where there is none. `names`: of the arguments, in order."""
     if len(core) < LEAST:
         return None
     if any(isinstance(reply.actual, RaisedError) for reply in core):
@@ -75,10 +75,10 @@ def fact(core: Sequence[Reply], names: Sequence[str]) -> str | None:
 
 
 def influence(findings: Sequence[Finding], names: Sequence[str]) -> str | None:
-    """Which parameters and inputs the student's answer has no gradient to, or should have none to."""
+    """Which parameters and inputs lack a gradient in the student's answer, or have one but should not."""
     replies = [reply for finding in findings for reply in finding.failed if finding.check.property == "gradients"]
     if any(not _finite(reply) for finding in findings if finding.check.core for reply in finding.failed):
-        return None  # gradients are asked for of finite entries alone: others may depend on what these do not
+        return None  # only finite entries are differentiated; the others may depend on other inputs
     moved = [one for reply in replies if (one := _moved(reply, names)) is not None]
     if len(moved) < LEAST or len(moved) < len(replies):
         return None
@@ -90,7 +90,7 @@ def influence(findings: Sequence[Finding], names: Sequence[str]) -> str | None:
 
 
 def _moved(reply: Reply, names: Sequence[str]) -> dict[str, tuple[bool, bool]] | None:
-    """Of each parameter and input, whether the right answer and the student's move with it at all."""
+    """For each parameter and input, whether the right answer and the student's have a gradient for it at all."""
     right, theirs = reply.expected, reply.actual
     if not isinstance(right, Mapping) or not isinstance(theirs, Mapping) or set(right) != set(theirs):
         return None
@@ -121,7 +121,7 @@ def _stops(core: Sequence[Reply]) -> str:
 
 
 def _of_form(pairs: Sequence[Pair]) -> str:
-    """All answers have another shape than the right one."""
+    """A sentence for answers that all have a wrong shape."""
     if all(_same_numbers(*pair) for pair in pairs):
         return say(
             "Your result holds the right numbers in another form: axes are exchanged, put together or taken apart."
@@ -185,7 +185,7 @@ def _first(rules: Sequence[tuple[str, Callable[[Tensor, Tensor], bool]]], pairs:
 
 
 def _mixture(core: Sequence[Reply], names: Sequence[str]) -> str | None:
-    """The right answer and an argument, added or multiplied."""
+    """Whether the answer is the right one with an argument added, or multiplied by it."""
     args = [reply.probe.case.args for reply in core]
     for place in range(min(map(len, args))):
         name = f"`{names[place]}`" if place < len(names) else f"argument {place + 1}"
@@ -214,7 +214,7 @@ MIXTURES: tuple[tuple[str, Callable[[Tensor, Tensor], Tensor]], ...] = (
 
 
 def _flat(value: Tensor, axis: int) -> bool:
-    """Whether a value is the same all along an axis, and there is more than one entry there."""
+    """Whether a value is constant along an axis that has more than one entry."""
     if value.dim() < -axis or value.shape[axis] < 2:
         return False
     middle = value.mean(axis, keepdim=True)

@@ -1,8 +1,8 @@
-"""What kind of thing is wrong where no collected mistake fits: the right answer after one small transformation.
+"""Finds the kind of mistake where no collected mistake fits: the right answer after one small transformation.
 
-Each of a family of transformations is applied to the right answers, or to the inputs that the reference is given. One
-that yields the student's answer to every question that failed is reported: a fact of these answers, not a guess at how
-they came about. Where none does, what is common to the failed questions is said.
+Each of a family of transformations is applied to the right answers, or to the reference's inputs. One that gives the
+student's answer to every failed question is reported: it is a fact about these answers, not a guess about their cause.
+Where none fits, the report says what the failed questions have in common.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from autograder.checks.probe import Answer as Reply
     from autograder.checks.probe import Finding
 
-LEAST = 2  # questions that a transformation must explain: one number can be made of another in many ways
+LEAST = 2  # questions that a transformation must explain, since there are many ways to get from one number to another
 
 
 def kind(exercise: Exercise, findings: Sequence[Finding], reference: LocalSubject) -> str | None:
-    """A sentence for the student, or None: which transformation makes the right answers into theirs."""
+    """A sentence for the student on the transformation that turns the right answers into theirs, or None."""
     failed = [finding for finding in findings if finding.failed]
     core = [reply for finding in failed if finding.check.core for reply in finding.failed if _is_value(reply)]
     if not core:
@@ -44,7 +44,7 @@ def kind(exercise: Exercise, findings: Sequence[Finding], reference: LocalSubjec
     by_symbol: dict[str, list[Reply]] = {}
     for reply in core:
         by_symbol.setdefault(reply.probe.case.method or reply.probe.case.symbol, []).append(reply)
-    for symbol, group in by_symbol.items() if len(by_symbol) > 1 else ():  # each may have a mistake of its own
+    for symbol, group in by_symbol.items() if len(by_symbol) > 1 else ():  # each symbol may have a mistake of its own
         said = _explained(group, reference) or of_rows(group) or of_sequence(group)
         if said := said or fact(group, _parameters(group[0], reference)):
             return say("In `{symbol}`: {said}", symbol=symbol, said=said)
@@ -57,7 +57,7 @@ def _explained(core: Sequence[Reply], reference: LocalSubject) -> str | None:
 
 
 def _is_value(reply: Reply) -> bool:
-    """Whether it is an answer itself, and not the gradients of one."""
+    """Whether the reply is an answer itself, and not its gradients."""
     return not isinstance(reply.expected, dict) or "gradient of input" not in reply.expected
 
 
@@ -164,7 +164,7 @@ OUTPUT: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
 
 
 def _factor(core: Sequence[Reply], pairs: Sequence[tuple[Tensor, Tensor] | None]) -> str | None:
-    """One number by which the whole of each answer is multiplied: the same in all, or a size of its inputs."""
+    """A single factor of each whole answer: the same in all answers, or given by a size of the inputs."""
     found = [_ratio(*pair) if pair else None for pair in pairs]
     if any(ratio is None or not math.isfinite(ratio) or ratio == 0 for ratio in found):
         return None
@@ -201,7 +201,7 @@ def _ratio(expected: Tensor, actual: Tensor) -> float | None:
 
 
 def _sizes(reply: Reply) -> dict[str, int]:
-    """What the sizes in a question are called: the axes of its tensors, and its whole numbers."""
+    """The sizes in a question by name: the axes of its tensors, and its integers."""
     case = reply.probe.case
     named = {f"argument {place + 1}": value for place, value in enumerate(case.args)}
     named |= {f"`{name}`": value for name, value in case.kwargs.items()}
@@ -220,7 +220,7 @@ def _sizes(reply: Reply) -> dict[str, int]:
 
 
 def _of_input(core: Sequence[Reply], reference: LocalSubject) -> str | None:
-    """The right answer to another question: an argument left out, turned over, or exchanged for another."""
+    """The right answer to another question: an argument left out, inverted, or exchanged for another."""
     if len(core) < LEAST:
         return None
     first = sorted(core, key=lambda reply: reply.probe.case.size())
@@ -323,7 +323,7 @@ def _answers(reply: Reply, change: Change, reference: LocalSubject) -> bool:
 
 
 def _of_entries(core: Sequence[Reply], _: LocalSubject) -> str | None:
-    """Which entries are right, where that follows a rule: one row, one column, one side of the diagonal."""
+    """Which entries are right, where there is a rule for it: one row, one column, one side of the diagonal."""
     from autograder.checks.compare import wrong_entries
 
     pairs = [(reply, tensors(reply)) for reply in core]
@@ -366,7 +366,7 @@ ENTRIES: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
 
 
 def _common(findings: Sequence[Finding], reference: LocalSubject) -> str | None:
-    """What the failed questions have in common that those which passed lack."""
+    """What the failed questions have in common and the passed ones don't."""
     replies = [reply for f in findings if f.check.core for reply in f.answers if _is_value(reply)]
     names = {reply.probe.case.symbol: _parameters(reply, reference) for reply in reversed(replies)}
     failed = [_features(reply, names) for reply in replies if reply.difference]
@@ -396,7 +396,7 @@ def _features(reply: Reply, names: dict[str, list[str]]) -> set[str]:
 
 
 def _properties(failed: Sequence[Finding]) -> str | None:
-    """Ordinary values are right; what else is asked for is not."""
+    """The properties that fail although ordinary values are right."""
     first = {finding.check.property: finding for finding in reversed(failed)}
     said = next(
         (f"Your values are right. {ASIDE[name]}: {first[name].message}." for name in ASIDE if name in first), ""

@@ -1,4 +1,4 @@
-"""An end to what may run for ever, in any thread: two mistakes that end by themselves need not end together."""
+"""A time limit that works in any thread, for code that may never end: two mistakes together may loop for ever."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from contextlib import contextmanager
 
 
 class TimeLimitExceeded(BaseException):
-    """The time is over. No `except Exception` of the code that is stopped holds it up."""
+    """The time is up. The stopped code can't catch it with `except Exception`."""
 
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise TimeLimitExceeded in a block that runs longer than `seconds`. A call of C code is not interrupted."""
+    """Raise TimeLimitExceeded in a block that runs longer than `seconds`. It does not interrupt a call into C code."""
     lock, state, thread = threading.Lock(), {"open": True, "fired": False}, threading.get_ident()
 
     def ring() -> None:
@@ -30,11 +30,11 @@ def time_limit(seconds: float) -> Iterator[None]:
     try:
         yield
     except TimeLimitExceeded:
-        state["fired"] = False  # it has arrived
+        state["fired"] = False  # the exception has arrived
         raise
     finally:
         with lock:
             state["open"] = False
         timer.cancel()
-        while state["fired"]:  # on its way: it must not arrive later, in somebody else's code
+        while state["fired"]:  # the exception is pending: it must not arrive later, in other code
             time.sleep(0.001)

@@ -1,4 +1,4 @@
-"""How well diagnosis does: two mistakes in one answer, and mistakes that are not collected."""
+"""Measures how well diagnosis works on two mistakes in one answer, and on mistakes that are not collected."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from autograder.diagnosis.compose import CombinedMistakes, agrees, fit
 if TYPE_CHECKING:
     from autograder.checks.probe import Asked, Finding
 
-PAIRS = 6  # of each exercise, drawn anew for each seed
+PAIRS = 6  # per exercise, sampled again for each seed
 TRIES = 4 * PAIRS
 
 
 @dataclass
 class DiagnosisReport:
-    """What diagnosis said of answers with two mistakes, and of mistakes that it was not allowed to know."""
+    """The diagnosis of answers with two mistakes, and of mistakes that were hidden from it."""
 
     exercise: str
     pairs: int = 0
     both: int = 0
     one: int = 0
-    hidden: int = 0  # pairs that answer as one of the two alone does, or rightly: nobody could name both
-    unknown: int = 0  # mistakes left out of what is known
-    kinds: int = 0  # of them, said to be of some kind, or taken for others
+    hidden: int = 0  # pairs that behave like only one of the two, or like a right answer, so that both cannot be named
+    unknown: int = 0  # mistakes that were hidden
+    kinds: int = 0  # hidden mistakes for which a kind was found, or that were taken for others
     notes: list[str] = field(default_factory=list)
     complaints = ()
     sound = True
@@ -49,7 +49,7 @@ def _share(part: int, whole: int) -> str:
 
 
 def total(scores: Sequence[DiagnosisReport]) -> DiagnosisReport:
-    """All exercises as one."""
+    """The sum over all exercises."""
     whole = DiagnosisReport("all exercises")
     for name in ("pairs", "both", "one", "hidden", "unknown", "kinds"):
         setattr(whole, name, sum(getattr(score, name) for score in scores))
@@ -57,7 +57,7 @@ def total(scores: Sequence[DiagnosisReport]) -> DiagnosisReport:
 
 
 def measure_diagnosis(exercise: Exercise, asked: list[Asked], seed: int, every: int = 3) -> DiagnosisReport:
-    """Sampled pairs of compatible mistakes, and each n-th mistake with its own name taken away."""
+    """Diagnose sampled pairs of compatible mistakes, and each n-th mistake while it is hidden."""
     from autograder.checks.corpus import examine_answer
     from autograder.diagnose import diagnose, known_answers
 
@@ -91,7 +91,7 @@ def _left_out(exercise: Exercise, name: str, findings: list[Finding], known: lis
 def _pairs(
     exercise: Exercise, asked: list, seed: int, score: DiagnosisReport
 ) -> Iterator[tuple[CombinedMistakes, list[Finding]]]:
-    """Two mistakes each, that can be told from either alone; the same ones for the same seed."""
+    """Pairs of mistakes that differ from either mistake alone; the same pairs for the same seed."""
     from autograder.checks.local import LocalSubject
     from autograder.checks.probe import collect_answers
     from autograder.diagnose import known_answers
@@ -104,7 +104,7 @@ def _pairs(
         namespace: dict = {"__name__": "answer"}
         try:
             exec(compile(pair.read_text(), f"{pair.stem}.py", "exec", dont_inherit=True), namespace)
-        except Exception:  # the lines of the two cannot stand in one answer
+        except Exception:  # the two changes do not work together
             continue
         findings = collect_answers(asked, LocalSubject(namespace))
         replies = [reply for finding in findings if finding.failed for reply in finding.answers]

@@ -19,7 +19,7 @@ Pair = tuple[Tensor, Tensor]
 
 
 def of_scores(core: Sequence[Reply]) -> str | None:
-    """A softmax of the right scores times a number: the logarithms of a row's shares are then that many times."""
+    """A softmax of the right scores times a factor: the logarithms of a row's weights differ by that factor."""
     found = [_steepness(*pair) for reply in core if (pair := _shares(reply))]
     ratios = [one for one in found if one is not None]
     if len(found) < max(2, len(core) // 2) or len(ratios) < len(found):
@@ -36,7 +36,7 @@ def of_scores(core: Sequence[Reply]) -> str | None:
 
 
 def _shares(reply: Reply) -> Pair | None:
-    """The part of the answer in which rows share out one, in both."""
+    """The part of both answers whose rows sum to one."""
     found = [(one, other) for one, other in _parts(reply) if one.shape == other.shape and one.shape[-1:] > (2,)]
     return next(((one, other) for one, other in found if _shared_out(one) and _shared_out(other)), None)
 
@@ -56,7 +56,7 @@ def _shared_out(value: Any) -> bool:
 
 
 def _steepness(expected: Tensor, actual: Tensor) -> float | None:
-    """By which number the scores were multiplied before the softmax; None where none fits."""
+    """The factor of the scores before the softmax; None where none fits."""
     inside = expected > 0
     if not torch.equal(inside, actual > 0):
         return None
@@ -68,14 +68,14 @@ def _steepness(expected: Tensor, actual: Tensor) -> float | None:
 
 
 def _centred(shares: Tensor, inside: Tensor) -> Tensor:
-    """The scores behind these shares, as far as they can be known: up to a number in each row."""
+    """The scores behind these softmax weights, up to a constant in each row."""
     logs = shares.clamp(min=1e-300).log().masked_fill(~inside, 0.0)
     mean = logs.sum(-1, keepdim=True) / inside.sum(-1, keepdim=True).clamp(min=1)
     return (logs - mean).masked_fill(~inside, 0.0)
 
 
 def of_rows(core: Sequence[Reply]) -> str | None:
-    """What holds of all entries together: the same numbers elsewhere, NaN, sums over another axis."""
+    """Kinds that concern all entries together: the same numbers elsewhere, NaN, sums over another axis."""
     pairs = [pair for reply in core for pair in _parts(reply)[:1] if pair[0].shape == pair[1].shape and pair[0].dim()]
     if len(pairs) < max(2, len(core)):
         return None
@@ -103,7 +103,7 @@ def _same_numbers(right: Tensor, theirs: Tensor) -> bool:
 
 
 def of_sequence(core: Sequence[Reply]) -> str | None:
-    """Lists and texts: what is missing, what is too much, up to where they agree."""
+    """Kinds for lists and texts: what is missing, what is superfluous, up to where they agree."""
     pairs = [differing(reply.expected, reply.actual, reply.probe.tolerance) for reply in core]
     kind = next((kind for kind in WORDS if all(type(right) is type(theirs) is kind for right, theirs in pairs)), None)
     found = (said for said, rule in SEQUENCES if kind and all(rule(right, theirs) for right, theirs in pairs))
@@ -115,7 +115,7 @@ WORDS: dict[type, str] = {list: "list", str: "text"}
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Entries may be tensors, whose `==` is a tensor."""
+    """Whether two entries are equal; they may be tensors, whose `==` is a tensor."""
     return compare_values(one, other) is None
 
 

@@ -1,4 +1,4 @@
-"""The reference with one slip in it, where its answers are the student's: which kind of slip, nothing of the code."""
+"""Finds a slip in the reference that gives the student's answers, and reports its kind without showing code."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from autograder.translate import say
 if TYPE_CHECKING:
     from autograder.checks.probe import Answer as Reply
 
-SECONDS = 1.0  # of the processor, for all slips of one reference
-EACH = 5.0  # of the clock, for one
+SECONDS = 1.0  # processor time for all slips of one reference
+EACH = 5.0  # wall time for one slip
 
 SAID = {
     "drop_term": "a term of a sum or a factor of a product is left out",
@@ -59,5 +59,5 @@ def _gives(mutant: Mutant, exercise: Exercise, replies: Sequence[Reply]) -> bool
             subject = LocalSubject({symbol: namespace[symbol] for symbol in exercise.symbols})
             return all(compare_values(observe(subject, one.probe), one.actual, one.probe.tolerance) is None
                        for one in replies)  # fmt: skip
-    except (Exception, TimeLimitExceeded):  # a slip that does not run, or not to an end: no answer was made by it
+    except (Exception, TimeLimitExceeded):  # a slip that fails or never ends did not produce these answers
         return False
