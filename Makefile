@@ -75,8 +75,9 @@ test: setup $(STAMP)/published  ## the tests, one process on each core
 test-slow: setup $(STAMP)/published  ## the tests that take minutes, a sample of their cases
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m slow
 
-nightly: setup $(STAMP)/published  ## every case of every test (some hours)
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m 'slow or not slow' --every-case
+nightly: setup $(STAMP)/published $(STAMP)/site  ## every case of every test, then the site (some hours)
+	@failed=0; OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m 'slow or not slow' --every-case || failed=1; \
+	  OMP_NUM_THREADS=1 $(BIN)/python -m tools.website site || failed=1; exit $$failed
 
 fuzz: setup  ## a night's worth: a million random frames and notebooks for each reader, or CASES=…
 	@FUZZ_CASES=$(or $(CASES),1000000) $(BIN)/python -m pytest -n $(JOBS) -m slow tests/autograder/sandbox/test_fuzz.py

@@ -26,8 +26,9 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = ("tfkit", "autograder", "tfkit_lab")
 # read in other ways: pages by `tfkit read`, claims in docs/reproductions.md; `inside` runs in a box of its own
 LEFT_OUT = ("tfkit.pages", "tfkit.claims", "autograder.sandbox.inside", "autograder.nbgrader.nbgrader_config")
-# pdoc does not find the module of a NamedTuple, and shows its annotations as they are written
-KNOWN_WARNINGS = ("Error parsing type annotation ForwardRef(",)
+# pdoc does not find the module of a NamedTuple, nor of fields that a dataclass inherits from one of another module; it
+# shows their annotations as they are written
+KNOWN_WARNINGS = ("Error parsing type annotation ForwardRef(", "for autograder.practice.PracticeGrader.__init__.")
 
 
 def public_modules(package: str) -> list[str]:
@@ -36,6 +37,19 @@ def public_modules(package: str) -> list[str]:
     names = [package, *(module.name for module in found)]
     private = re.compile(r"\._|^(?:" + "|".join(map(re.escape, LEFT_OUT)) + r")(?:\.|$)")
     return [name for name in names if not private.search(name)]
+
+
+def not_installed(modules: Iterable[str]) -> dict[str, str]:
+    """Module that cannot be imported -> the package of an extra that it needs and that is not installed."""
+    missing = {}
+    for name in modules:
+        try:
+            importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if not error.name or error.name.partition(".")[0] in PACKAGES:
+                raise
+            missing[name] = error.name
+    return missing
 
 
 def without_repetitions(names: Iterable[str]) -> list[str]:
@@ -66,13 +80,18 @@ def write(target: Path, packages: Sequence[str] = PACKAGES) -> list[str]:
     )
     for package in packages:
         resolve_lazy_names(package)
-    modules = without_repetitions(name for package in packages for name in public_modules(package))
+    public = [name for package in packages for name in public_modules(package)]
+    missing = not_installed(public)
+    for name, needed in missing.items():
+        print(f"the reference has no page for {name}: {needed} is not installed", file=sys.stderr)
+    left_out = (*LEFT_OUT, *missing)
+    modules = without_repetitions(name for name in public if name not in missing)
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("ignore")
         warnings.filterwarnings("always", module=r"pdoc\b")
-        pdoc.pdoc(*modules, *(f"!{name}" for name in LEFT_OUT), output_directory=Path(folder))
+        pdoc.pdoc(*modules, *(f"!{name}" for name in left_out), output_directory=Path(folder))
         lines = [str(warning.message).strip() for warning in found]
-        problems = [line for line in lines if not any(name in line for name in (*LEFT_OUT, *KNOWN_WARNINGS))]
+        problems = [line for line in lines if not any(name in line for name in (*left_out, *KNOWN_WARNINGS))]
         if not problems:
             shutil.rmtree(target, ignore_errors=True)
             shutil.copytree(folder, target)

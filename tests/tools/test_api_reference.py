@@ -39,3 +39,15 @@ def test_a_name_that_cannot_be_found_is_a_warning_and_nothing_is_written(api, tm
     monkeypatch.setattr(api, "public_modules", lambda package: [package])
     (problem,) = api.write(tmp_path / "api", ["wordless"])
     assert "absent" in problem and not (tmp_path / "api").exists()
+
+
+def test_a_module_that_needs_an_extra_has_no_page_and_is_named(api, tmp_path, monkeypatch, capsys):
+    package = tmp_path / "wordy"
+    package.mkdir()
+    (package / "__init__.py").write_text('"""A package."""\n', encoding="utf-8")
+    (package / "plain.py").write_text('"""A module."""\n', encoding="utf-8")
+    (package / "card.py").write_text('"""One more."""\nimport a_package_of_an_extra\n', encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert api.write(tmp_path / "api", ["wordy"]) == []
+    assert (tmp_path / "api/wordy/plain.html").exists() and not (tmp_path / "api/wordy/card.html").exists()
+    assert "no page for wordy.card: a_package_of_an_extra is not installed" in capsys.readouterr().err

@@ -54,6 +54,17 @@ def test_a_units_page_has_its_exercises_and_none_of_their_solutions(tmp_path):
     assert not [name for name, lines in secrets.items() for run in check.runs_of(lines) if f"\n{run}\n" in plain]
 
 
+def test_a_projects_cell_is_a_box_without_its_solution(tmp_path):
+    for language, title in (("en", "Your project"), ("fr", "Votre projet")):
+        text = page_of("17-capstone", tmp_path, language)
+        assert f"{title}: `language-model`" in text and "class LanguageModel(nn.Module):" in text
+        assert text.count("raise NotImplementedError") == 4  # the class's four methods
+        plain = "\n" + "\n".join(check.plain_lines(text)) + "\n"
+        secrets = {name: lines for name, lines in check.hidden().items() if name.startswith("17-capstone/")}
+        assert len(secrets) == 5  # the methods and a mark scheme
+        assert not [name for name, lines in secrets.items() for run in check.runs_of(lines) if f"\n{run}\n" in plain]
+
+
 def test_a_page_with_a_solution_is_found(tmp_path):
     solved = next(cell for cell in build.notebook(FOLDERS["02-masks"]).cells if cell.id == "solution-masks-softmax")
     place = site(tmp_path, page=f"<pre>{solved.source.replace('<', '&lt;')}</pre>")

@@ -22,11 +22,13 @@ LONG = 24  # lines of a cell that are folded
 WORDS = {
     "en": {
         "exercise": "Your turn", "check": "In the notebook, **Check** (or `check(\"{id}\")`) says what is right.",
+        "project": "Your project", "measured": "No reference decides here: the text says how it is measured.",
         "predict": "Predict, before you read on", "shown": "What comes out", "code": "The code ({lines} lines)",
         "task": "In words", "figure": "A figure; it is told in words below",
     },
     "fr": {
         "exercise": "À vous", "check": "Dans le notebook, **Check** (ou `check(\"{id}\")`) dit ce qui est juste.",
+        "project": "Votre projet", "measured": "Aucune référence ne décide ici : le texte dit comment on mesure.",
         "predict": "Prédisez, avant de lire la suite", "shown": "Ce qui en sort", "code": "Le code ({lines} lignes)",
         "task": "En quelques mots", "figure": "Une figure ; elle est décrite en mots plus bas",
     },
@@ -82,6 +84,10 @@ class Page:
                 "site-exercise",
                 anchor=name.replace(".", "-"),
             )
+        if role == "project":
+            name = cell.metadata.nbgrader.grade_id.removeprefix("project-")
+            body = f"{fence(cell.source)}\n\n{self.words['measured']}"
+            return callout(f"{self.words['project']}: `{name}`", body, "site-exercise", anchor=cell.id)
         if role == "predict":
             return callout(self.words["predict"], prediction(cell.source), "site-predict")
         if cell.source.strip() == build.CHECK_IMPORT:
