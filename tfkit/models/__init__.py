@@ -1,1 +1,1 @@
-"""One file per architecture. The file's name is the architecture's; `tfkit.registry` finds it."""
+"""One file per architecture, named after it; `tfkit.registry` finds them."""

@@ -1,15 +1,15 @@
-"""What every model shares at its boundary: outputs, heads, and errors that say what to do.
+"""The interface that all models share: outputs, heads, and errors that say what to do.
 
-**What decoding may count on**, of every model with an encoder and a decoder:
-`encode(input_ids, attention_mask)` -> `Output`, whose `rows(index)` repeats or picks sentences;
+**What decoding relies on**, in every model with an encoder and a decoder:
+`encode(input_ids, attention_mask)` -> `Output`, whose `rows(index)` repeats or selects sentences;
 `model(attention_mask=…, decoder_input_ids=the new ones, encoder_outputs=…, cache=…, use_cache=True)` -> `Output` with
-`logits` [B,T,V] and `cache`, which has `length` and `reorder(index)`. A cache is advanced in place.
-A model whose source is no ids but sound has `check_source(features)` -> what `encode` takes, [B,…]; it has no mask.
-A decoder alone has no `encode`, or the head "causal_lm", and reads `input_ids`; `attention_mask` and, where it takes
-them, `position_ids` are given for prompts padded on the left. A model without `cache` reads all of it at every step.
-Used where there: of a cache `shuffle(index, prefix_length)`, as reorder, for rows equal up to `prefix_length`, and
-`crop(length)`, to take guesses back; of a forward `logits_to_keep`; `next_token_logits(ids, mask)` -> logits [B,V],
-instead of a forward.
+`logits` [B,T,V] and `cache`, which has `length` and `reorder(index)`. A cache is updated in place. A model that reads
+audio instead of ids has `check_source(features)` -> the input of `encode`, [B,…]; it has no mask.
+A decoder-only model has no `encode`, or the head "causal_lm", and reads `input_ids`; prompts padded on the left come
+with `attention_mask` and, if the model takes them, `position_ids`. A model without `cache` reads the whole text at
+every step. Optional: `shuffle(index, prefix_length)` of a cache, a reorder of rows that are equal up to
+`prefix_length`; `crop(length)` of a cache, to take guesses back; `logits_to_keep` of a forward; `next_token_logits(ids,
+mask)` -> logits [B,V], instead of a forward.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ..nn.activations import ACTIVATIONS
 from ..objectives.chunked_cross_entropy import DeferredLogits
 
 FIELDS = ("loss", "logits", "last_hidden_state", "encoder_last_hidden_state", "cache", "state")
-ALIASES = {"past_key_values": "cache", "prediction_scores": "logits"}  # transformers' names of ours
+ALIASES = {"past_key_values": "cache", "prediction_scores": "logits"}  # transformers' names -> ours
 CACHES = ("cache", "past_key_values")
 TRANSFORMERS_ARGUMENTS = frozenset(
     ("output_hidden_states", "output_attentions", "return_dict", "past_key_values", "inputs_embeds",
@@ -38,8 +38,8 @@ TRANSFORMERS_ARGUMENTS = frozenset(
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def configuration(cls: type) -> type:
-    """A frozen dataclass of keywords. Notes that are no fields may still be put on it: transformers' Trainer, which can
-    train these models as they are, writes `use_cache` on a model's configuration."""
+    """A frozen dataclass with keyword arguments. Attributes that are not fields can still be set: transformers'
+    Trainer, which can train these models unchanged, writes `use_cache` on a model's configuration."""
     made: Any = dataclass(frozen=True, kw_only=True)(cls)
     names, refuse = {field.name for field in fields(made)}, made.__setattr__
 
@@ -52,7 +52,7 @@ def configuration(cls: type) -> type:
     return made
 
 
-COUNTS = {"n_layers": 0, "n_decoder_layers": 0, "n_types": 0, "n_random": 0}  # field -> the least there may be
+COUNTS = {"n_layers": 0, "n_decoder_layers": 0, "n_types": 0, "n_random": 0}  # field -> the smallest allowed value
 COUNTS |= dict.fromkeys(
     ("vocab_size", "max_length", "max_source_length", "n_mels", "n_heads", "n_decoder_heads", "n_groups", "num_labels"),
     1,
@@ -66,7 +66,7 @@ KINDS: dict[str, tuple[tuple[type, ...], str]] = {
 
 
 def check_kind(field: Field[Any], value: Any) -> None:
-    """Raises ValueError for None, or for what is no number, no name …, in a field that must be one."""
+    """Raises ValueError for None, or for a value of the wrong type, in a field that must be a number, a name, …"""
     kinds, *empty = getattr(field.type, "__name__", str(field.type)).split(" | ")
     if value is None:
         if kinds != "None" and not empty:
@@ -78,7 +78,7 @@ def check_kind(field: Field[Any], value: Any) -> None:
 
 
 def check_sizes(config: Any) -> None:
-    """Raises ValueError for a field of a Config that no model can have: a width below 1, a share that is none."""
+    """Raises ValueError for an impossible value in a Config, such as a width below 1 or a share outside 0 to 1."""
     for field in fields(config):
         name, value = field.name, getattr(config, field.name)
         check_kind(field, value)
@@ -96,9 +96,9 @@ def check_sizes(config: Any) -> None:
 
 
 class Output(dict[str, Any]):
-    """What a model returns: by name (`out.logits`, `out["logits"]`) and by place (`out[0]`, `out[1:]`).
+    """A model's output: by name (`out.logits`, `out["logits"]`) and by index (`out[0]`, `out[1:]`).
 
-    What was not computed is left out, and reads as None by attribute. The loss, if there is one, comes first.
+    Fields that were not computed are absent, and None as attributes. The loss, if there is one, comes first.
     `past_key_values` is another name of `cache`, and `prediction_scores` of `logits`.
     """
 
@@ -116,11 +116,11 @@ class Output(dict[str, Any]):
         return super().__getitem__(ALIASES.get(key, key)) if isinstance(key, str) else tuple(self.values())[key]
 
     def rows(self, index: torch.Tensor) -> Output:
-        """The sentences that `index` int64 [N] names, in its order: every tensor's first dimension is picked from."""
+        """The sentences `index` int64 [N], in this order: selects from the first dimension of every tensor."""
         return Output({k: v.index_select(0, index) if isinstance(v, torch.Tensor) else v for k, v in self.items()})
 
 
-# torch.export, and whatever else maps over the tensors of a result, sees these and not one opaque object
+# torch.export and other code that maps over the tensors of a result sees these, not one opaque object
 register_pytree_node(
     Output,
     lambda out: (list(out.values()), list(out)),
@@ -131,15 +131,16 @@ register_pytree_node(
 
 
 class Model(nn.Module):
-    """A configuration, a head, and a place on disk. Raises ValueError for a head that it does not have."""
+    """The base class: a configuration, a head, and saving. Raises ValueError for a head that it does not have."""
 
     HEADS: ClassVar[tuple[str | None, ...]] = (None,)
-    STATIC_CACHE: ClassVar[bool] = True  # whether its decoder, where it has one, takes a cache of fixed size
-    NOT_COMPILABLE: ClassVar[str | None] = None  # why a step of decoding cannot be one graph
-    PADDING_ROW: ClassVar[bool] = False  # whether the padding token has a row of its own in the table of tokens
-    task_head: Any  # the head's own layers, where it has any
-    pooler: Any  # what the head reads the first position through, of an encoder
-    accepts_loss_kwargs = False  # transformers' Trainer asks: losses here are means, and are not told over how many
+    STATIC_CACHE: ClassVar[bool] = True  # whether its decoder, if any, supports a cache of fixed size
+    NOT_COMPILABLE: ClassVar[str | None] = None  # the reason why a decoding step cannot be compiled, if there is one
+    PADDING_ROW: ClassVar[bool] = False  # whether the padding token has a row of its own in the token embeddings
+    task_head: Any  # the head's own layers, if any
+    pooler: Any  # an encoder's pooler: the layer between the first position and the head
+    # read by transformers' Trainer: losses here are means, without an argument for the number of items
+    accepts_loss_kwargs = False
 
     def __init__(self, config: Any, head: str | None = None) -> None:
         super().__init__()
@@ -150,12 +151,12 @@ class Model(nn.Module):
         if self.PADDING_ROW and pad is not None and size is not None and pad >= size:
             raise ValueError(f"pad_token_id={pad}: outside the vocabulary, give an id from 0 to {size - 1}")
         self.config, self.head = config, head
-        self.generation_config: dict[str, Any] = {}  # what `generate` does unless told otherwise: `decode.settings`
+        self.generation_config: dict[str, Any] = {}  # defaults of `generate`: see `decode.settings`
 
     def __call__(self, *args: Any, **given: Any) -> Any:
-        """The forward pass, with what transformers' calls may ask for: `output_hidden_states`, `output_attentions`
-        (without gradient), `return_dict=False` for a tuple, `past_key_values` for `cache`, `inputs_embeds` and
-        `decoder_inputs_embeds` [B,L,E] for ids."""
+        """The forward pass, with the extra arguments of transformers' calls: `output_hidden_states`,
+        `output_attentions` (without gradient), `return_dict=False` for a tuple, `past_key_values` for `cache`,
+        `inputs_embeds` and `decoder_inputs_embeds` [B,L,E] for ids."""
         for name in CACHES:
             if (cache := given.get(name)) is not None and not hasattr(cache, "reorder"):
                 raise TypeError(
@@ -170,7 +171,7 @@ class Model(nn.Module):
 
     @property
     def last_position(self) -> int | None:
-        """How long a text may be that the decoder reads; None: there is no table of positions that ends."""
+        """The maximum length of the decoder's text; None: no position table limits it."""
         return getattr(self.config, "max_length", None)
 
     def save_pretrained(self, directory: str | Path, **how: Any) -> None:
@@ -180,23 +181,23 @@ class Model(nn.Module):
         save_pretrained(self, directory, **how)
 
     def require_head(self, labels: torch.Tensor | None) -> None:
-        """Raises ValueError for labels of a model without a head, which has no loss."""
+        """Raises ValueError for labels given to a model without a head, which has no loss."""
         if labels is not None and self.head is None:
             heads = ", ".join(repr(head) for head in self.HEADS if head)
             raise ValueError(f"labels were given to a model without a head: make it with head={heads}")
 
     def untie(self, table: nn.Embedding) -> None:
-        """Give the model an output matrix `output` of its own, as tie_word_embeddings=False wants it."""
+        """Give the model a separate output matrix `output`, for tie_word_embeddings=False."""
         self.output = nn.Linear(table.embedding_dim, table.num_embeddings, bias=False)
 
     def words(self, table: nn.Embedding) -> torch.Tensor:
-        """The output matrix [V,E]: the embeddings themselves, or the model's own."""
+        """The output matrix [V,E]: the embeddings, or the separate matrix."""
         own = getattr(self, "output", None)
         return table.weight if own is None else own.weight
 
     def check_targets(self, targets: dict[str, Any]) -> dict[str, Tensor]:
-        """The targets that are given, if the head knows them all (`task_head`, see `_heads`); TypeError names
-        another."""
+        """The given targets, if the head accepts them all (`task_head`, see `_heads`). Raises TypeError that names
+        another one."""
         found = {name: target for name, target in targets.items() if target is not None}
         self.require_head(found.get("labels"))
         if "labels" in found:
@@ -210,7 +211,7 @@ class Model(nn.Module):
 
 @torch.no_grad()
 def normal_init(module: nn.Module, std: float = 0.02) -> None:
-    """Fresh weights as most models here have them: normal, biases zero, and so is the row of padding in a table."""
+    """The usual initialisation: normal weights, zero biases, and zero for the padding row of a table."""
     if isinstance(module, (nn.Linear, nn.Embedding, nn.Conv1d)):
         nn.init.normal_(module.weight, std=std)
     if isinstance(module, (nn.Linear, nn.Conv1d)) and module.bias is not None:
@@ -220,15 +221,15 @@ def normal_init(module: nn.Module, std: float = 0.02) -> None:
 
 
 def get_activation(name: Any) -> Callable[[torch.Tensor], torch.Tensor]:
-    """The function that a published configuration names. Raises ValueError with the known names."""
+    """The activation function with this published name. Raises ValueError with the known names."""
     if not isinstance(name, str) or name not in ACTIVATIONS:
         raise ValueError(f"activation {name!r} is none of {', '.join(ACTIVATIONS)}")
     return ACTIVATIONS[name]
 
 
 def check_memory(name: str, ids: torch.Tensor, memory: Any, width: int | None = None) -> torch.Tensor:
-    """memory [N,S,E], the argument `name`, if it is states as wide as `width`, and as many rows as ids [N,T]. Raises
-    TypeError, ValueError in one line that names what it is."""
+    """memory [N,S,E], the argument `name`, if it holds states of this `width`, in as many rows as ids [N,T]. Raises
+    TypeError or ValueError, in one line that describes it."""
     require_tensor(name, memory)
     if memory.dim() != 3 or not memory.is_floating_point():
         raise ValueError(f"{name} must be states [B,S,E]; got {memory.dtype} {list(memory.shape)}")
@@ -245,15 +246,15 @@ def check_rows(ids: torch.Tensor, memory: torch.Tensor) -> None:
 
 
 def check_max_length(config: Any, name: str, ids: torch.Tensor, past: int | torch.Tensor = 0) -> None:
-    """Raises ValueError where ids [B,L] that come after `past` others reach past the last position that there is. While
-    a graph is made a tensor has no value, and nobody is told: `decode.compiled` asks beforehand."""
+    """Raises ValueError if ids [B,L] after `past` others go beyond the last position. While a graph is compiled,
+    tensors have no values and nothing is raised: `decode.compiled` checks beforehand."""
     end = past + ids.size(1)
     if not (isinstance(end, torch.Tensor) and torch.compiler.is_compiling()) and end > config.max_length:
         raise ValueError(f"{name} reaches position {int(end)}, max_length is {config.max_length}")
 
 
 def check_ids(name: str, ids: torch.Tensor | None) -> torch.Tensor:
-    """ids, if they are integers [B,L]; otherwise one line that says what they are."""
+    """ids, if they are integers [B,L]; otherwise raises an error that describes them in one line."""
     if ids is None:
         raise ValueError(f"{name} is missing")
     require_tensor(name, ids)
@@ -265,7 +266,7 @@ def check_ids(name: str, ids: torch.Tensor | None) -> torch.Tensor:
 
 
 def embed_ids(table: Any, ids: Any, name: str) -> torch.Tensor:
-    """Rows of an embedding. Only a failed look-up pays for finding out which id it was (a GPU asserts by itself)."""
+    """Rows of an embedding. The cause is searched only after a failed look-up (on a GPU the look-up itself asserts)."""
     try:
         return table(ids)
     except IndexError:
@@ -274,7 +275,7 @@ def embed_ids(table: Any, ids: Any, name: str) -> torch.Tensor:
 
 
 def to_bool_mask(name: str, mask: torch.Tensor | None, shape: Sequence[int]) -> torch.Tensor | None:
-    """A user's mask of ones and zeros, bool or integer, [B,L] -> bool [B,L]; None stays None: all are real."""
+    """A user's mask of ones and zeros, bool or integer, [B,L] -> bool [B,L]; None, no padding, stays None."""
     if mask is None:
         return None
     require_tensor(name, mask)
@@ -289,7 +290,8 @@ def to_bool_mask(name: str, mask: torch.Tensor | None, shape: Sequence[int]) -> 
 
 
 def to_padding_mask(name: str, mask: torch.Tensor | None, shape: Sequence[int]) -> torch.Tensor | None:
-    """As `to_bool_mask`; None, too, where all is real and to look costs no wait: attention is faster without a mask."""
+    """As `to_bool_mask`; also None if nothing is masked and checking costs no wait, as attention is faster without a
+    mask."""
     real = to_bool_mask(name, mask, shape)
     return None if real is None or (can_read_values(real) and bool(real.all())) else real
 
@@ -303,15 +305,15 @@ def require_tensor(name: str, given: Any) -> None:
 
 
 def can_read_values(given: torch.Tensor) -> bool:
-    """Whether a check may read values: on a GPU to look would be to wait, and a graph cannot."""
+    """Whether a check may read values: on a GPU that would wait, and in a graph it is impossible."""
     return given.device.type == "cpu" and not torch.compiler.is_compiling()
 
 
 def check_target(
     name: str, given: torch.Tensor, shape: Sequence[int], end: int | None, ignored: int | None = -100
 ) -> torch.Tensor:
-    """given, if it is integers of that shape, from 0 to end - 1 (without limit for None), or `ignored`. Raises
-    TypeError, ValueError in one line that names what it is."""
+    """The given tensor, if it has integers of that shape, from 0 to end - 1 (None: no limit), or `ignored`. Raises
+    TypeError or ValueError, in one line that describes it."""
     require_tensor(name, given)
     if given.is_floating_point() or given.dtype == torch.bool:
         raise TypeError(f"{name} must be integers; got {given.dtype}")
@@ -330,8 +332,8 @@ def check_target(
 def check_probabilities(
     name: str, given: torch.Tensor, shape: Sequence[int], counted: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """given, if it has that shape and lies between 0, no, and 1, yes, wherever `counted` bool is true. Raises
-    TypeError, ValueError in one line that names what it is."""
+    """The given tensor, if it has that shape and lies between 0 and 1 wherever `counted` bool is true. Raises TypeError
+    or ValueError, in one line that describes it."""
     require_tensor(name, given)
     if tuple(given.shape) != tuple(shape):
         raise ValueError(f"{name} has shape {list(given.shape)}; wanted is {list(shape)}")
@@ -344,7 +346,7 @@ def check_probabilities(
 
 
 def decoder_ids(config: Any, decoder_input_ids: torch.Tensor | None, labels: torch.Tensor | None) -> torch.Tensor:
-    """What the decoder reads: what it is given, or the labels shifted right (-100 read as padding)."""
+    """The decoder's input: the given ids, or the labels shifted right (-100 becomes padding)."""
     if decoder_input_ids is not None:
         return check_ids("decoder_input_ids", decoder_input_ids)
     if labels is None:

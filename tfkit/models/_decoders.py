@@ -1,7 +1,7 @@
-"""Decoders for a memory, made of models that can do without one: cross-attention is there, and no position looks ahead.
+"""Decoders for encoder-decoders, made of models that also work alone: with cross-attention, and causal.
 
-As the decoder half of `transformer` is: decode(ids, memory, mask, memory_mask, cache) -> states, and score(states) ->
-logits. The rest, embeddings, head and the names of its tensors, is the model's own.
+The interface is that of the decoder of `transformer`: decode(ids, memory, mask, memory_mask, cache) -> states, and
+score(states) -> logits. Embeddings, head and tensor names are the model's own.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class BERTDecoder(bert.BERT):
 
     @classmethod
     def fits(cls, model: Any) -> Any:
-        """Whether an architecture differs from BERT in nothing that is replaced here."""
+        """Whether an architecture has the same forward pass as BERT."""
         return model.LAYERS is bert.Layers and "causal_lm" in model.HEAD_CLASSES and model.encode is bert.BERT.encode
 
     def decode(
@@ -46,27 +46,27 @@ class GPT2Decoder(gpt2.GPT2):
 
     @classmethod
     def fits(cls, model: Any) -> bool:
-        """Whether an architecture differs from GPT-2 in nothing that is replaced here."""
+        """Whether an architecture has the same forward pass as GPT-2."""
         return model.BLOCK is gpt2.Block and model.hidden is gpt2.GPT2.hidden
 
     def decode(
         self, ids: Tensor, memory: Tensor, mask: Tensor | None, memory_mask: Tensor | None, cache: Cache | None
     ) -> Tensor:
-        """As of BERT"""
+        """The same arguments as for BERT's decoder"""
         mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
         past = 0 if cache is None else cache.past
         return self.hidden(ids, self.positions(ids, None, past), mask, cache, memory, memory_mask)
 
 
 class BARTDecoder(bart.BART):
-    """One half of it is what is wanted, as it is."""
+    """BART's own decoder half, unchanged."""
 
     def __init__(self, config: Any) -> None:
         super().__init__(config, "causal_lm")
 
     @classmethod
     def fits(cls, model: Any) -> Any:
-        """Whether its decoder can already do without an encoder."""
+        """Whether the architecture's decoder works without its encoder."""
         return "causal_lm" in model.HEADS
 
 
@@ -74,7 +74,7 @@ PARENTS: dict[Any, Any] = {bert.BERT: BERTDecoder, gpt2.GPT2: GPT2Decoder, bart.
 
 
 def decoder(module: ModuleType) -> Any:
-    """The class of an architecture's decoder for a memory. Raises ValueError where none can be made of it."""
+    """The class of an architecture's decoder for encoder-decoders. Raises ValueError if it has none."""
     for parent, made in PARENTS.items():
         if issubclass(module.MODEL, parent) and made.fits(module.MODEL):
             return type(f"{module.MODEL.__name__}Decoder", (made, module.MODEL), {})

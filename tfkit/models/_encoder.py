@@ -1,4 +1,4 @@
-"""How an encoder is called: from the arguments of a call to checked inputs, and from states to what the head says.
+"""How encoders are called: from the arguments of a call to checked inputs, and from states to the head's output.
 
 The model gives `embed.tokens`, the table of tokens, `task_head`, the head, and `pooler` or None: see `add_head`.
 """
@@ -19,8 +19,8 @@ from ._base import Output, check_ids, to_padding_mask
 
 @dataclass(frozen=True)
 class EncoderInputs:
-    """ids [B,L]; types, position_ids, and what else there is by name, as given or None; mask bool [B,K] or None;
-    targets: of the head; choices: how many rows of ids are one question's."""
+    """ids [B,L]; types, position_ids, and extra inputs by name, as given or None; mask bool [B,K] or None; targets: of
+    the head; choices: the number of rows of ids per question."""
 
     ids: Tensor
     types: Tensor | None
@@ -42,8 +42,9 @@ def encoder_inputs(
     extra: Mapping[str, Tensor | None] | None = None,
     past: int | Tensor = 0,
 ) -> EncoderInputs:
-    """Checked; for multiple choice [B,C,L] become rows [B·C,L]. extra: other inputs of that shape; past: how many
-    positions a cache holds, which the mask covers too. Raises ValueError, TypeError for what does not fit."""
+    """Checks the inputs; for multiple choice [B,C,L] becomes rows [B·C,L]. extra: further inputs of that shape; past:
+    the number of positions in a cache, which the mask also covers. Raises ValueError or TypeError for invalid
+    inputs."""
     known, choices = model.check_targets(dict(targets)), 1
     given = {"input_ids": input_ids, "types": token_type_ids, "position_ids": position_ids, **(extra or {})}
     if model.head == "multiple_choice":
@@ -59,14 +60,14 @@ def encoder_inputs(
 
 
 def with_head(model: Any, inputs: EncoderInputs, x: Tensor, cache: Cache | None = None) -> Output:
-    """What the head makes of the states x [B,L,E]."""
+    """The head's output for the states x [B,L,E]."""
     pooled = None if model.pooler is None else torch.tanh(model.pooler(x[:, 0]))  # [B,E]
     head_inputs = heads.HeadInputs(x, pooled, model.words(model.embed.tokens), inputs.mask, inputs.choices)
     return Output(model.task_head(head_inputs, **inputs.targets), cache=cache)
 
 
 def add_head(model: Any, tops: Mapping[str | None, type[heads.Head]]) -> None:
-    """The model's head, and what that needs of the model: a pooler, an output matrix of its own."""
+    """Adds the head to the model, with the pooler and the separate output matrix if the head needs them."""
     c = model.config
     model.task_head = tops[model.head](c)
     model.pooler = nn.Linear(c.d_model, c.d_model) if model.task_head.POOLED else None

@@ -1,4 +1,4 @@
-"""How published files call the parts of the encoder-decoders that come from fairseq: BART and its children."""
+"""Tensor names in published files of the encoder-decoders that come from fairseq: BART and its children."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ NORMS = {
 
 
 def side(name: Any) -> Any:
-    """Their names of a side's parts -> ours"""
+    """The published names of one side's parts -> ours"""
     table = {f"{name}.embed_positions": f"{name}_position", f"{name}.layernorm_embedding": f"{name}_norm"}
     table[f"{name}.layer_norm"] = f"{name}_final"
     parts = {"fc1": "ff.up", "fc2": "ff.down"}
@@ -33,11 +33,11 @@ CONSTANT = [r"(encoder|decoder)\.version", r"(encoder|decoder)\.embed_positions\
 
 
 class FairseqNameMap(NameMap):
-    """A decoder alone has the embeddings under its own name. Untied, each side has its own, and theirs also have a
-    shared table that nobody reads; older files have that one alone."""
+    """A decoder without an encoder has the embeddings under its own name. Untied, each side has its own, and the
+    published models also have an unused shared table; older files have only that one."""
 
     ALONE, SHARED = "decoder.embed_tokens.weight", "shared.weight"
-    KEEPS_SHARED = True  # whether their untied models have that table too
+    KEEPS_SHARED = True  # whether the untied published models also have that table
     OWN = {"encoder.embed_tokens.weight": "embed.weight", ALONE: "decoder_embed.weight"}
     untied_tables = False
 
@@ -72,7 +72,7 @@ class FairseqNameMap(NameMap):
         return found
 
     def dump_tables(self, ours: Any, headed: Any) -> Any:
-        """As `dump`, of a model with a table for each side."""
+        """As `dump`, for a model with a table for each side."""
         prefix = self.prefix if headed else ""
         found = NameMap.dump(self, {n: t for n, t in ours.items() if n not in self.OWN.values()}, headed=headed)
         tables = {name: ours[own] for name, own in self.OWN.items() if own in ours}
@@ -82,7 +82,7 @@ class FairseqNameMap(NameMap):
 
 
 class Sinusoids(FairseqNameMap):
-    """Positions are computed (`sines_then_cosines`): a file may leave them out; if it has them, they must be these."""
+    """Positions are computed (`sines_then_cosines`): a file may omit them; if it has them, they must be equal."""
 
     def load(self, theirs: Any) -> Any:
         theirs = self.strip_prefix(theirs)
@@ -94,7 +94,7 @@ class Sinusoids(FairseqNameMap):
 
 
 class SeparateTablesNameMap(Sinusoids):
-    """Where nothing is shared, each side has embeddings under its own name, and the output matrix is the decoder's."""
+    """If nothing is shared, each side has embeddings under its own name, and the output matrix is the decoder's."""
 
     def load(self, theirs: Any) -> Any:
         theirs = self.strip_prefix(theirs)
@@ -108,7 +108,7 @@ class SeparateTablesNameMap(Sinusoids):
 
 
 class UntiedNameMap(SeparateTablesNameMap):
-    """Where nothing is shared, their models have no shared table either, tied or not."""
+    """If nothing is shared, the published models have no shared table either, tied or not."""
 
     KEEPS_SHARED = False
 
@@ -129,8 +129,8 @@ UNUSED = {"num_hidden_layers", "init_std", "classif_dropout", "output_past", "is
 
 
 def fixed_options(*, before: Any, last: Any, early: Any, sinusoids: Any) -> Any:
-    """What a configuration may say of the form, as fairseq called it: the norm before each sub-layer, after the last
-    layer, right after the embeddings; positions that are computed"""
+    """The accepted values of fairseq's options: norm before each sub-layer, after the last layer, and right after the
+    embeddings; computed positions"""
     return {
         "normalize_before": before, "add_final_layer_norm": last, "normalize_embedding": early,
         "static_position_embeddings": sinusoids, "add_bias_logits": False,

@@ -1,7 +1,8 @@
-"""What stands on top of an encoder: one class per task, each a few lines over the states.
+"""Task heads on an encoder: one class per task, each a few lines over the states.
 
-A head is made from a configuration and called with what the encoder saw and the targets of its task; it returns fields
-of an `Output`. POOLED: it reads the first position through the encoder's pooler. TARGETS: the labels that it knows.
+A head is created from a configuration and called with the encoder's output and the targets of its task; it returns
+fields of an `Output`. POOLED: whether it reads the first position through the pooler. TARGETS: the labels that it
+accepts.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from ._base import check_probabilities, check_target, configuration, get_activat
 
 
 class HeadInputs(NamedTuple):
-    """states [B,L,E]; pooled [B,E] or None; table [V,E], the embeddings; mask bool [B,L] or None; choices: per row."""
+    """states [B,L,E]; pooled [B,E] or None; table [V,E], the embeddings; mask bool [B,L] or None; choices per
+    question."""
 
     states: torch.Tensor
     pooled: Any
@@ -29,9 +31,9 @@ class HeadInputs(NamedTuple):
 
 
 def label_loss(logits: Tensor, labels: Tensor, problem: Any) -> Tensor:
-    """logits [B,N] against classes [B], numbers [B] or [B,N], or yes-and-no [B,N], as the problem says, or the labels.
+    """The loss of logits [B,N] against classes [B], numbers [B] or [B,N], or binary labels [B,N]; problem says which.
 
-    problem: "regression", "single_label_classification", "multi_label_classification" or None -> scalar
+    problem: "regression", "single_label_classification", "multi_label_classification", or None: by the labels -> scalar
     """
     require_tensor("labels", labels)
     if problem is None:
@@ -47,12 +49,12 @@ def label_loss(logits: Tensor, labels: Tensor, problem: Any) -> Tensor:
 
 
 def check_classes(name: str, given: Tensor | None, logits: Tensor) -> Tensor | None:
-    """What the target of that name holds, a class of logits [...,N] for each row; None stays None."""
+    """The target called `name`, if it holds a class of logits [...,N] for each row; None stays None."""
     return None if given is None else check_target(name, given, logits.shape[:-1], logits.size(-1))
 
 
 def flatten_choices(given: dict[str, Any], mask: Tensor | None) -> tuple[int, dict[str, Any], Tensor | None]:
-    """Tensors [B,C,L] as [B*C,L]: every choice is a row of its own -> choices, tensors, mask"""
+    """Tensors [B,C,L] as [B*C,L], so that every choice is a row of its own -> choices, tensors, mask"""
     ids = given["input_ids"]
     if ids is None or ids.dim() != 3:
         shape = None if ids is None else list(ids.shape)
@@ -63,13 +65,13 @@ def flatten_choices(given: dict[str, Any], mask: Tensor | None) -> tuple[int, di
 
 @configuration
 class TaskConfig:
-    """What a Config says of a task's labels, and of the output matrix."""
+    """The fields of a Config that concern a task's labels and the output matrix."""
 
-    num_labels: int = 2  # as many as id2label has, where that is given
+    num_labels: int = 2  # as many as id2label has, if that is given
     id2label: dict[str, Any] | None = None
     label2id: dict[str, Any] | None = None
     problem_type: str | None = None
-    tie_word_embeddings: bool = True  # whether the embeddings are the output matrix too, of heads that have one
+    tie_word_embeddings: bool = True  # whether the embeddings are also the output matrix of heads that have one
 
     def __post_init__(self) -> None:
         if self.id2label:
@@ -100,13 +102,13 @@ class NoHead(Head):
 
 
 class NoHeadWithPooler(NoHead):
-    """No head, but the first position through the pooler too."""
+    """No head, but the pooled first position in addition to the states."""
 
     POOLED = True
 
 
 class WordHead(Head):
-    """A score for every word of the vocabulary at every position: `scores`, which the children give."""
+    """A score for every word of the vocabulary at every position, computed by the subclasses' `scores`."""
 
     WORDS = True
 
@@ -115,7 +117,7 @@ class WordHead(Head):
         raise NotImplementedError
 
     def targets(self, labels: torch.Tensor) -> torch.Tensor:
-        """What each position is to say, of labels [B,L]: the label that stands there"""
+        """The target of each position, from labels [B,L]: the label at that position"""
         return labels
 
     def forward(self, inputs: HeadInputs, labels: torch.Tensor | None = None) -> dict[str, Any]:
@@ -126,11 +128,11 @@ class WordHead(Head):
 
 
 class MaskedLMHead(WordHead):
-    """Which token was here? A layer, and then the embeddings themselves as the output matrix."""
+    """Predicts masked tokens: a layer, then the embeddings themselves as the output matrix."""
 
     def __init__(self, c: Any, width: int | None = None, activation_name: str | None = None) -> None:
         super().__init__(c)
-        width = width or c.d_model  # of the embeddings, where they are not as wide as the states
+        width = width or c.d_model  # of the embeddings, if they differ from the states in width
         self.dense, self.norm = nn.Linear(c.d_model, width), nn.LayerNorm(width, c.eps)
         self.bias = nn.Parameter(torch.zeros(c.vocab_size))
         self.activation = get_activation(activation_name or c.activation)
@@ -140,7 +142,7 @@ class MaskedLMHead(WordHead):
 
 
 class TiedLM(WordHead):
-    """Which token was here? The embeddings as the output matrix, right on the states, and a bias."""
+    """Predicts tokens with the embeddings as the output matrix, directly on the states, and a bias."""
 
     def __init__(self, c: Any) -> None:
         super().__init__(c)
@@ -151,18 +153,18 @@ class TiedLM(WordHead):
 
 
 class ShiftedLabels(WordHead):
-    """Comes before a masked language model's head in the bases of one that says which token is next."""
+    """A mixin, placed before a masked language model's head, that makes it predict the next token."""
 
     def targets(self, labels: torch.Tensor) -> torch.Tensor:
         return next_labels(labels)
 
 
 class CausalLMHead(ShiftedLabels, MaskedLMHead):
-    """Which token is next? The same layers, of a model that does not look ahead."""
+    """Predicts the next token with the same layers, for a causal model."""
 
 
 class ReplacedTokenHead(Head):
-    """Was this token put in by the generator (1), or is it the text's (0)? Labels count where the mask says token."""
+    """Predicts whether each token was replaced by the generator (1) or is original (0), over the tokens in the mask."""
 
     def __init__(self, c: Any) -> None:
         super().__init__(c)
@@ -181,7 +183,7 @@ class ReplacedTokenHead(Head):
 
 
 class NextSentenceHead(Head):
-    """Does the second sentence follow the first (0), or is it from elsewhere (1)?"""
+    """Predicts whether the second sentence follows the first (0) or is from elsewhere (1)."""
 
     POOLED = True
 
@@ -195,7 +197,7 @@ class NextSentenceHead(Head):
 
 
 class PretrainingHead(MaskedLMHead):
-    """Both at once, as the model was trained; the loss is the sum of what there are labels for."""
+    """BERT's two pretraining heads together; the loss is the sum of the losses for the given labels."""
 
     POOLED = True
     TARGETS = ("labels", "next_sentence_label")
@@ -217,13 +219,13 @@ class PretrainingHead(MaskedLMHead):
 
 
 def sum_losses(words: Tensor, labels: Tensor | None, pair: Tensor, pair_labels: Tensor | None) -> Any:
-    """The sum of two cross-entropies, of those whose labels are given."""
+    """The sum of two cross-entropies, as far as their labels are given."""
     found = [cross_entropy(x, y) for x, y in ((words, labels), (pair, pair_labels)) if y is not None]
     return sum(found) if found else None
 
 
 class SequenceHead(Head):
-    """One label for the whole sequence, or a number, or several labels: `scores`, which the children give."""
+    """A label, a number, or several labels for the whole sequence, computed by the subclasses' `scores`."""
 
     def __init__(self, c: Any) -> None:
         super().__init__(c)
@@ -234,13 +236,13 @@ class SequenceHead(Head):
         raise NotImplementedError
 
     def forward(self, inputs: HeadInputs, labels: torch.Tensor | None = None) -> dict[str, Any]:
-        """labels as of `label_loss` -> loss, logits [B,N]"""
+        """labels as in `label_loss` -> loss, logits [B,N]"""
         logits = self.scores(inputs)
         return {"loss": None if labels is None else label_loss(logits, labels, self.problem), "logits": logits}
 
 
 class SequenceClassificationHead(SequenceHead):
-    """Off the pooler."""
+    """Classifies the pooled first position."""
 
     POOLED = True
 
@@ -253,7 +255,7 @@ class SequenceClassificationHead(SequenceHead):
 
 
 class ClsTokenClassificationHead(SequenceHead):
-    """Off the first position, through a layer of the head's own. width: of the states, d_model unless given."""
+    """Classifies the first position, through a layer of the head's own. width: of the states, default d_model."""
 
     def __init__(self, c: Any, activation_name: str = "tanh", width: int | None = None) -> None:
         super().__init__(c)
@@ -265,7 +267,7 @@ class ClsTokenClassificationHead(SequenceHead):
 
 
 class LastTokenClassificationHead(SequenceHead):
-    """Off the last real token, which alone has seen all of the text."""
+    """Classifies the last token before padding, the only one that has seen the whole text."""
 
     def __init__(self, c: Any) -> None:
         super().__init__(c)
@@ -276,7 +278,8 @@ class LastTokenClassificationHead(SequenceHead):
 
 
 def last_token_states(states: Tensor, mask: Tensor | None) -> Tensor:
-    """states [B,L,E], mask bool [B,L] or None -> [B,E]: where the mask is last true; in a row without any, the first"""
+    """states [B,L,E], mask bool [B,L] or None -> [B,E]: the last position where the mask is True, or the first if none
+    is"""
     if mask is None:
         return states[:, -1]
     place = (mask * torch.arange(mask.size(1), device=mask.device)).argmax(-1)  # [B]
@@ -284,7 +287,8 @@ def last_token_states(states: Tensor, mask: Tensor | None) -> Tensor:
 
 
 class ChoiceHead(Head):
-    """Which of several continuations? Each is read alone and given one score: `scores`, which the children give."""
+    """Chooses one of several continuations. Each is read separately and gets one score from the subclasses'
+    `scores`."""
 
     def scores(self, inputs: HeadInputs) -> torch.Tensor:
         """-> [B·C,1]"""
@@ -297,7 +301,7 @@ class ChoiceHead(Head):
 
 
 class MultipleChoiceHead(ChoiceHead):
-    """Off the pooler."""
+    """Scores the pooled first position."""
 
     POOLED = True
 
@@ -322,7 +326,7 @@ class TokenClassificationHead(Head):
 
 
 class DecoderTokenClassificationHead(Head):
-    """A label for every token, under the name that decoders' files have for it."""
+    """A label for every token, with the tensor name that decoders' files use."""
 
     def __init__(self, c: Any) -> None:
         super().__init__(c)
@@ -334,8 +338,8 @@ class DecoderTokenClassificationHead(Head):
 
 
 class SpanHead(Head):
-    """Where does the answer start, and where does it end? A position past the end means: not in this window. The
-    children give `scores`."""
+    """Predicts where the answer starts and ends. A target beyond the end means that the answer is not in this window.
+    The subclasses define `scores`."""
 
     TARGETS: ClassVar[tuple[str, ...]] = ("start_positions", "end_positions")
 
@@ -362,7 +366,7 @@ class SpanHead(Head):
 
 
 class QuestionAnsweringHead(SpanHead):
-    """Off each state alone. width: of the states, d_model unless given."""
+    """Scores each state separately. width: of the states, default d_model."""
 
     def __init__(self, c: Any, width: int | None = None) -> None:
         super().__init__(c)
@@ -373,7 +377,7 @@ class QuestionAnsweringHead(SpanHead):
 
 
 class DoubleHeads(Head):
-    """The language model, and beside it a choice between continuations, read at `mc_token_ids` (else the last)."""
+    """The language model, and a choice between continuations from the states at `mc_token_ids` (default: the last)."""
 
     WORDS = True
     TARGETS = ("labels", "mc_labels", "mc_token_ids")

@@ -1,6 +1,6 @@
-"""The two attentions of Reformer (Kitaev et al. 2020): to the neighbours, and to those that a random hash puts near.
+"""Reformer's two kinds of attention (Kitaev et al. 2020): local, and to positions with similar LSH hashes.
 
-Each looks at a whole text, or, with a cache, back from one more token.
+Each computes a whole text or, with a cache, one more token.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..nn.sliding_window import concat_neighbours, sliding_attention, trace_wind
 
 
 class ReformerCache(Cache):
-    """Keys and values, and of hashed layers the buckets [B,H,R,T] and the seed of their rotations."""
+    """Keys and values; for hashed layers also the buckets [B,H,R,T] and the seed of their random rotations."""
 
     def __init__(self, seeds: list[int]) -> None:
         super().__init__()
@@ -40,9 +40,9 @@ class ReformerCache(Cache):
 
 @dataclass(frozen=True)
 class ReformerContext:
-    """What all layers of a call share. real bool [B,K] or None: which keys are no padding; length, past: of the new and
-    the old tokens; seeds: one a layer; buckets_for_backward: module -> buckets, for the way back (a rounding may move a
-    vector into another bucket), or None."""
+    """What all layers of a call share. real bool [B,K] or None: the keys that are not padding; length, past: numbers of
+    new and earlier tokens; seeds: one per layer; buckets_for_backward: module -> buckets, for recomputation in the
+    backward pass (rounding may move a vector to another bucket), or None."""
 
     real: torch.Tensor | None
     length: int
@@ -110,7 +110,7 @@ class HashedAttention(nn.Module):
         return self.o_proj(merge_heads(out))
 
     def read(self, qk: Tensor, v: Tensor, context: ReformerContext) -> Tensor:
-        """A whole text, qk, v [B,H,L,D] -> [B,H,L,D]; one of a single chunk is not hashed but context in full."""
+        """Attention over a whole text, qk, v [B,H,L,D] -> [B,H,L,D]; a text of a single chunk gets full attention."""
         c, length, buckets = self.config, qk.size(2), None
         dropout = c.lsh_dropout if self.training else 0.0
         if length > self.chunk:
@@ -129,7 +129,7 @@ class HashedAttention(nn.Module):
         return out
 
     def hash(self, qk: Tensor, context: ReformerContext, length: int) -> Tensor:
-        """qk [B,H,L,D] -> buckets [B,H,R,L]; padding has one for itself, the last"""
+        """qk [B,H,L,D] -> buckets [B,H,R,L]; padding has the last bucket to itself"""
         if context.buckets_for_backward is not None and self in context.buckets_for_backward:
             return context.buckets_for_backward[self]
         c, factors = self.config, self.config.factors(length)
@@ -150,7 +150,7 @@ class HashedAttention(nn.Module):
     def step(self, qk: Tensor, v: Tensor, context: ReformerContext) -> Tensor:
         """One more token: qk, v [B,H,1,D] -> [B,H,1,D]"""
         c, cache, total = self.config, context.cache, context.past + 1
-        assert cache is not None  # a step is taken with one
+        assert cache is not None  # steps are taken with a cache only
         keys, values = cache.extend(self, qk, v)
         if self in cache.buckets:
             buckets = torch.cat([cache.buckets[self], self.hash(qk, context, total)], -1)

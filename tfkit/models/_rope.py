@@ -1,4 +1,4 @@
-"""Rotary positions in published configurations: 4.x files and 5.x files of transformers say the same in two ways."""
+"""Rotary positions in published configurations, which transformers 4.x and 5.x write differently."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ WITH_TRAINED_LENGTH = ("llama3", "yarn", "longrope")
 
 
 def read_rope(described: dict[str, Any]) -> dict[str, Any]:
-    """config.json with `rope_parameters` (5.x), or `rope_theta` and `rope_scaling` (4.x) -> the same with rope_theta,
-    rope_scaling (None: as trained) and partial_rotary_factor in fields of their own.
+    """config.json with `rope_parameters` (5.x), or `rope_theta` and `rope_scaling` (4.x) -> the same with separate
+    fields rope_theta, rope_scaling (None: no scaling) and partial_rotary_factor.
 
-    Raises ValueError where rope_parameters is no dictionary.
+    Raises ValueError if rope_parameters is not a dictionary.
     """
     described = dict(described)
     said = described.pop("rope_parameters", None) or described.pop("rope_scaling", None) or {}
@@ -29,7 +29,7 @@ def read_rope(described: dict[str, Any]) -> dict[str, Any]:
 
 
 def _scaling(said: dict[str, Any], described: dict[str, Any]) -> dict[str, Any] | None:
-    """`rope_type` under that name, and the length that was trained where the kind goes by it."""
+    """The scaling with `rope_type` under that name, and with the trained length if its kind needs it."""
     old = said.pop("type", None)
     kind = said.pop("rope_type", None) or old or "default"
     if kind == "default":
@@ -45,7 +45,7 @@ def _scaling(said: dict[str, Any], described: dict[str, Any]) -> dict[str, Any] 
 
 
 def write_rope(written: dict[str, Any]) -> dict[str, Any]:
-    """The other way round, as 5.x writes it. A head_dim of None is left out: some of their classes divide by it."""
+    """The inverse, in the form of 5.x. A head_dim of None is left out: some of the classes there divide by it."""
     written = {field: value for field, value in written.items() if field != "head_dim" or value is not None}
     rope = {"rope_theta": written.pop("rope_theta"), **(written.pop("rope_scaling") or {"rope_type": "default"})}
     if "partial_rotary_factor" in written:

@@ -1,11 +1,12 @@
-"""How encoder-decoders are called; and what published ones have beside their language model: tasks, and the decoder on
-its own. These are functions of a model, which a class takes as its own: `forward = seq2seq_forward`.
+"""How encoder-decoders are called, and what published ones have besides their language model: task heads, and the
+decoder alone. These are functions of a model, which a class uses as methods: `forward = seq2seq_forward`.
 
-For a task the decoder reads the source once more, shifted right, and the head reads the decoder. The model gives:
+For a task, the decoder reads the source again, shifted right, and the head reads the decoder's states. The model
+provides:
 encode(input_ids, attention_mask) -> Output with last_hidden_state [B,S,E];
 decode(ids, memory, mask, memory_mask, cache) -> [B,T,E]; score(x [B,T,E]) -> logits [B,T,V];
-decoder_ids(given, labels) -> what the decoder reads, as `shifted_labels`; loss(logits, labels) -> scalar;
-read_mask(ids) -> which of the shifted labels are attended to, bool [B,T], or None: all, as causality hides later ones.
+decoder_ids(given, labels) -> the decoder's input, as `shifted_labels`; loss(logits, labels) -> scalar;
+read_mask(ids) -> the shifted labels that may be attended to, bool [B,T]; None: all, as causality hides later ones.
 """
 
 from __future__ import annotations
@@ -23,18 +24,18 @@ from ._base import Output, check_ids, check_memory, configuration, decoder_ids, 
 
 
 def shifted_labels(self: Any, given: Tensor | None, labels: Tensor | None) -> Tensor:
-    """What the decoder reads: ids [B,T] as given, or labels [B,T] shifted right"""
+    """The decoder's input: given ids [B,T], or labels [B,T] shifted right"""
     return decoder_ids(self.config, given, labels)
 
 
 def all_labels(self: Any, ids: Tensor) -> Tensor | None:
-    """A model's `read_mask` where nothing but causality hides a label: None."""
+    """A model's `read_mask` if only causality hides labels: None."""
     return None
 
 
 def states_of(encoder_outputs: Any) -> Any:
-    """The states [B,S,E] in what an encoder returned: by name, first in a tuple, or alone. Raises TypeError for what
-    holds none."""
+    """The states [B,S,E] in the output of an encoder: by name, first in a tuple, or alone. Raises TypeError if there
+    are none."""
     found = encoder_outputs
     if isinstance(found, Mapping):
         found = found.get("last_hidden_state")
@@ -57,7 +58,7 @@ def decoder_states(
     encoder_outputs: Any,
     cache: Cache | None,
 ) -> tuple[Tensor, Tensor]:
-    """Everything below the head -> what the decoder makes of ids [B,T]: [B,T,E], and its memory [B,S,E]"""
+    """Everything below the head -> the decoder's states for ids [B,T]: [B,T,E], and its memory [B,S,E]"""
     memory = model.encode(input_ids, attention_mask) if encoder_outputs is None else encoder_outputs
     memory = check_memory("encoder_outputs", ids, states_of(memory), getattr(model.config, "d_model", None))
     past = 0 if cache is None else cache.past
@@ -94,7 +95,7 @@ def seq2seq_forward(
 
 @configuration
 class Seq2SeqTaskConfig(heads.TaskConfig):
-    """What a task's head wants to know."""
+    """The configuration of a task head."""
 
     head_dropout: float | None = 0.0
 
@@ -108,10 +109,11 @@ LABEL_NAMES |= {"qa_outputs": "task_head.qa_outputs"}
 
 
 def last_eos_state(x: Tensor, ids: Tensor, token: int) -> Tensor:
-    """The state where each row of ids has `token` for the last time: x [B,L,E], ids [B,L] -> [B,1,E]"""
+    """The state at the last `token` of each row of ids: x [B,L,E], ids [B,L] -> [B,1,E]"""
     found = ids == token
     place = (found * torch.arange(1, ids.size(1) + 1, device=ids.device)).amax(1) - 1
-    place = place.masked_fill(~found.any(1), ids.size(1))  # past the end: the look-up fails, and only that pays
+    # beyond the end: the look-up fails, and only then is the cause searched
+    place = place.masked_fill(~found.any(1), ids.size(1))
     try:
         return x[torch.arange(len(ids), device=ids.device), place][:, None]
     except IndexError:
@@ -125,8 +127,8 @@ HEAD_CLASSES: dict[str | None, type[heads.Head]] = {  # the heads that read the 
 
 
 def make_task_head(model: Any) -> Any:
-    """The head's own layers, or None: of `HEAD_CLASSES`, or of the model's ENCODER_HEAD_CLASSES, which need the encoder
-    alone."""
+    """The head's own layers, or None: from `HEAD_CLASSES`, or from the model's ENCODER_HEAD_CLASSES, which use only the
+    encoder."""
     tops = {**HEAD_CLASSES, **model.ENCODER_HEAD_CLASSES}
     return tops[model.head](model.config) if model.head in tops else None
 
@@ -140,9 +142,9 @@ def tasks_forward(
     labels: Tensor | None = None,
     **given: Any,
 ) -> Output:
-    """As `seq2seq_forward`, with a language model on top or nothing. A task's labels: [B] or [B,N] for a sequence;
+    """As `seq2seq_forward`, with a language model head or no head. Labels of a task: [B] or [B,N] for a sequence;
     start_positions, end_positions [B]; [B,S] for tokens. head "causal_lm": see `decoder_alone`. SHIFTS_INPUT_IDS:
-    whether the decoder reads the source where it is given nothing."""
+    whether the decoder reads the shifted source by default."""
     if self.head == "causal_lm":
         return decoder_alone(self, input_ids, attention_mask, labels, **given)
     if self.SHIFTS_INPUT_IDS and labels is None and decoder_input_ids is None:
@@ -161,7 +163,7 @@ def task(
     reads: dict[str, Tensor | None],
     targets: dict[str, Any],
 ) -> Output:
-    """reads: what the decoder is given, if anything -> Output with what the head on top gives"""
+    """reads: the decoder's input, if given -> Output with the fields of the head"""
     input_ids = check_ids("input_ids", input_ids)
     if model.head in model.ENCODER_HEAD_CLASSES:
         targets, x, memory = model.check_targets({**targets, **reads}), model.encode(input_ids, attention_mask)[0], None
@@ -187,8 +189,8 @@ def decoder_alone(
     cache: Cache | None = None,
     use_cache: bool = False,
 ) -> Output:
-    """The decoder without its encoder: input_ids [B,L], labels [B,L], which are not shifted here, as upstream does not;
-    encoder_hidden_states [B,S,E]: someone else's, or none -> Output: loss, logits, last_hidden_state, cache"""
+    """The decoder without its encoder: input_ids [B,L], labels [B,L], which are not shifted here, as in transformers;
+    encoder_hidden_states [B,S,E]: of another encoder, or None -> Output: loss, logits, last_hidden_state, cache"""
     ids = check_ids("input_ids", input_ids)
     cache = Cache() if use_cache and cache is None else cache
     past = 0 if cache is None else cache.past
@@ -203,5 +205,5 @@ def decoder_alone(
     return Output(loss=loss, logits=logits, last_hidden_state=x, cache=cache)
 
 
-# where the keywords of a call end that it does not name: decoding asks whether a model takes a cache
+# the functions that take keyword arguments of a call that it does not name: decoding asks whether a model takes a cache
 tasks_forward.passes_to = seq2seq_forward, decoder_alone  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Heads of XLM and XLNet: a summary of states in place of a pooler; spans whose end depends on the start."""
+"""Heads of XLM and XLNet: a summary of the states in place of a pooler; spans whose end depends on the start."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,14 +16,14 @@ SUMMARIES = {"first": lambda x: x[:, 0], "last": lambda x: x[:, -1], "mean": lam
 
 
 def summary(kind: str) -> Callable[..., Any]:
-    """-> states [B,L,E] -> [B,E]. Raises ValueError for a kind that there is not."""
+    """-> a function from states [B,L,E] to [B,E]. Raises ValueError for an unknown kind."""
     if kind not in SUMMARIES:
         raise ValueError(f"summary_type {kind!r} is none of {', '.join(SUMMARIES)}")
     return SUMMARIES[kind]
 
 
 class SequenceClassificationHead(heads.SequenceHead):
-    """The labels of a text, straight from its summary."""
+    """Classifies the summary of a text directly."""
 
     def __init__(self, c: Any) -> None:
         super().__init__(c)
@@ -36,7 +36,7 @@ class SequenceClassificationHead(heads.SequenceHead):
 
 
 class MultipleChoiceHead(SequenceClassificationHead):
-    """The labels of each choice, weighed into one score."""
+    """One score per choice, a weighted sum of its label scores."""
 
     def __init__(self, c: Any) -> None:
         super().__init__(c)
@@ -48,7 +48,7 @@ class MultipleChoiceHead(SequenceClassificationHead):
 
 
 class Summary(heads.Head):
-    """One state, bent, in place of a pooler."""
+    """One state through a layer with an activation, in place of a pooler."""
 
     def __init__(self, c: Any) -> None:
         super().__init__(c)
@@ -73,10 +73,10 @@ class SummaryChoice(Summary, heads.ChoiceHead):
 
 
 class BeamQuestionAnsweringHead(heads.Head):
-    """Where an answer starts, and, given that, where it ends; or that there is none.
+    """Predicts where an answer starts, where it ends given the start, and whether there is no answer.
 
-    Trained on the true start; asked without one, it goes on from the n_start best starts.
-    p_mask [B,L], 1 where no answer can be; cls_index [B]: the token that stands for the text, the last unless given.
+    Training uses the true start; without one, the n_start best starts are continued. p_mask [B,L]: 1 where no answer
+    can be; cls_index [B]: the token that stands for the text, default the last.
     """
 
     TARGETS = ("start_positions", "end_positions", "is_impossible", "cls_index", "p_mask")
@@ -90,14 +90,15 @@ class BeamQuestionAnsweringHead(heads.Head):
         self.n_start, self.n_end = c.n_start, c.n_end
 
     def ends(self, x: Tensor, starts: Tensor, p_mask: Tensor | None) -> Tensor:
-        """x [B,L,E], states of the starts [B,N,E] -> logits [B,L,N]"""
-        here, there = self.end_dense.weight.chunk(2, 1)  # [E,2E] over both = two products, and no copy for every pair
+        """x [B,L,E], states of the starts [B,N,E] -> logits of the ends [B,L,N]"""
+        # the product over the concatenation [E,2E], as two products without a copy for every pair
+        here, there = self.end_dense.weight.chunk(2, 1)
         mixed = F.linear(x, here)[:, :, None] + F.linear(starts, there, self.end_dense.bias)[:, None]  # [B,L,N,E]
         logits = self.end_logits(self.end_norm(mixed.tanh())).squeeze(-1)
         return logits if p_mask is None else mask_impossible(logits, p_mask[..., None])
 
     def answerable(self, x: Tensor, start: Tensor, cls_index: Tensor) -> Tensor:
-        """x [B,L,E], the start's state [B,E] -> logits [B]: above 0, there is no answer"""
+        """x [B,L,E], the start's state [B,E] -> logits [B]: above 0 means that there is no answer"""
         text = x[:, -1] if cls_index is None else gather_positions(x, cls_index[:, None])[:, 0]
         return self.answer_logits(self.answer_dense(torch.cat([start, text], -1)).tanh()).squeeze(-1)
 
@@ -128,19 +129,20 @@ class BeamQuestionAnsweringHead(heads.Head):
         return {"loss": loss}
 
     def check(self, x: Tensor, **places: Any) -> None:
-        """Raises TypeError, ValueError unless they are places in x [B,L,E], int64 [B], or None."""
+        """Raises TypeError or ValueError unless they are positions in x [B,L,E], int64 [B], or None."""
         for name, at in places.items():
             if at is not None:
                 check_target(name, at, x.shape[:1], x.size(1), None)
 
     def search_spans(self, x: Tensor, chance: Any, cls_index: Any, p_mask: Tensor | None) -> Any:
-        """The best starts by chance [B,L], and the best ends for each: [B,n_end·n_start], the start varies fastest"""
+        """The best starts by probability [B,L], and the best ends for each: [B,n_end·n_start], the start varies
+        fastest"""
         top, at = chance.topk(min(self.n_start, x.size(1)), -1)
         ends = self.ends(x, gather_positions(x, at), p_mask).softmax(1)
         end, end_at = ends.topk(min(self.n_end, x.size(1)), 1)  # [B,n_end,n_start]
         expected = (chance[:, None] @ x).squeeze(1)
         return {
-            "start_top_log_probs": top,  # chances, not logarithms: the names are older than the code
+            "start_top_log_probs": top,  # probabilities, not logarithms: the name is transformers' own
             "start_top_index": at,
             "end_top_log_probs": end.flatten(1),
             "end_top_index": end_at.flatten(1),
@@ -154,7 +156,7 @@ def gather_positions(x: Tensor, index: Tensor) -> Tensor:
 
 
 def mask_impossible(logits: Tensor, p_mask: Tensor) -> Tensor:
-    """logits at -1e30, or their dtype's least, where p_mask, which is broadcast, is 1"""
+    """Sets logits to -1e30, or the lowest value of their dtype, where p_mask, which is broadcast, is 1"""
     return logits.masked_fill(p_mask.bool(), max(-1e30, torch.finfo(logits.dtype).min))
 
 

@@ -1,4 +1,4 @@
-"""One set of weights for an encoder and a decoder that were made apart, and files that hold it once or twice."""
+"""One set of weights for an encoder and a decoder that were built separately, and files that hold it once or twice."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from ..namemap import SubmodelMaps
 
 
 def tie(encoder: Any, decoder: Any) -> Any:
-    """What both have becomes one parameter: all but cross-attention, and the head -> the names of what they share.
+    """Parameters in both models become one, all but cross-attention and the head -> the names of the shared ones.
 
-    Raises ValueError where the two are not of one make and size.
+    Raises ValueError if the two are not of the same architecture and size.
     """
     source = dict(encoder.named_parameters())
     shared = [
@@ -25,9 +25,10 @@ def tie(encoder: Any, decoder: Any) -> Any:
 
 
 class TiedParts(SubmodelMaps):
-    """The map of a model whose halves share parameters, those named in `shared`.
+    """The name map of a model whose halves share the parameters named in `shared`.
 
-    Files may hold what is shared once, under either name, or twice; ours hold it twice, for all who read them.
+    Files may hold shared parameters once, under either name, or twice; ours hold them twice, so that every reader finds
+    them.
     """
 
     def __init__(

@@ -1,5 +1,6 @@
-"""What transformers' users ask of a call beside its result: every layer's states, attention weights, plain tuples; and
-what they give in another form: embeddings in place of ids. No model knows of it: hooks stand around that one call.
+"""Extra arguments of transformers' calls: outputs such as every layer's states, attention weights, plain tuples; and
+inputs in another form, embeddings in place of ids. The models do not implement these: hooks are set around the one
+call.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ EMBEDS = {"inputs_embeds": "input_ids", "decoder_inputs_embeds": "decoder_input_
 def call_with_transformers_arguments(
     model: Any, call: Callable[..., Any], args: tuple[Any, ...], given: dict[str, Any]
 ) -> Any:
-    """The call with what is asked for beside its result; see `Model.__call__`."""
+    """Calls the model with these arguments handled outside it; see `Model.__call__`."""
     hidden, weights, as_dict = (
         given.pop(name, None) for name in ("output_hidden_states", "output_attentions", "return_dict")
     )
@@ -41,7 +42,7 @@ def call_with_transformers_arguments(
 
 
 def stacks(model: nn.Module) -> Iterator[tuple[str, list[nn.Module]]]:
-    """Each stack of layers with its side: "encoder", "decoder", or "" where the model has one only."""
+    """Each stack of layers with its side: "encoder", "decoder", or "" for a model with only one side."""
     found: dict[str, list[nn.Module]] = {}
     for path, module in model.named_modules():
         side = next((side for side in ("decoder", "encoder") if side in path.split(".")), "")
@@ -58,8 +59,8 @@ def stacks(model: nn.Module) -> Iterator[tuple[str, list[nn.Module]]]:
 
 @contextmanager
 def layer_states(model: Any) -> Iterator[dict[str, list[torch.Tensor]]]:
-    """While it lasts, side -> what each layer reads, and at the end what comes out of all, [B,L,E] each. A model whose
-    layers do not read one state for each token has `hook_states(note)`, which gives the handles of hooks of its own."""
+    """A context that yields side -> the input of each layer and finally the output of the stack, [B,L,E] each. A model
+    whose layers do not read one state per token has `hook_states(note)`, which returns the handles of its own hooks."""
     found: dict[str, list[torch.Tensor]] = {}
     with ExitStack() as around:
         if hasattr(model, "hook_states"):
@@ -84,7 +85,7 @@ def layer_states(model: Any) -> Iterator[dict[str, list[torch.Tensor]]]:
 
 @contextmanager
 def _ending(model: Any, name: str, found: dict[str, list[torch.Tensor]]) -> Iterator[None]:
-    """While it lasts, what the model's method `name` returns is noted as the end of its side."""
+    """A context in which the result of the model's method `name` is recorded as the last state of its side."""
     method = getattr(model, name)
     side = {"encode": "encoder", "decode": "decoder"}.get(name, "")
     into = found.get(side, found.get("", []))
@@ -102,28 +103,28 @@ def _ending(model: Any, name: str, found: dict[str, list[torch.Tensor]]) -> Iter
 
 
 class Weights(tracing.Recorder):
-    """Attention weights in the order in which they were computed, each with the name of its module."""
+    """Attention weights in the order of computation, each with the name of its module."""
 
     def __init__(self) -> None:
         super().__init__(("*.weights", *(f"*.{what}" for what in tracing.PLACES)))
         self.order: list[tuple[str, torch.Tensor]] = []
 
     def put(self, what: str, value: torch.Tensor) -> None:
-        """Notes it."""
+        """Records a value."""
         if what == "weights" or what in tracing.PLACES:
             self.order.append((f"{self.path[-1] if self.path else ''}.{what}", value.detach()))
 
 
 @contextmanager
 def attention_weights(model: nn.Module) -> Iterator[Weights]:
-    """While it lasts, the attention weights of the model. Raises RuntimeError inside a trace."""
+    """A context that yields the attention weights of the model. Raises RuntimeError inside a trace."""
     seen = Weights()
     with tracing.recording(model, seen):
         yield seen
 
 
 def attentions(model: nn.Module, seen: Weights) -> dict[str, tuple[torch.Tensor, ...]]:
-    """Their names of the weights, [B,H,Q,K] for each layer. ValueError where they are not of all keys."""
+    """transformers' names -> the weights, [B,H,Q,K] per layer. Raises ValueError if they do not cover all keys."""
     if any(not name.endswith(".weights") for name, _ in seen.order):
         raise ValueError(
             f"output_attentions: {type(model).__name__}'s attention meets only some keys; `with tfkit.trace(model)` "
@@ -144,12 +145,12 @@ def prefix_by_side(found: dict[str, list[torch.Tensor]], what: str) -> dict[str,
 
 
 def default_names(states: dict[str, list[torch.Tensor]]) -> dict[str, tuple[torch.Tensor, ...]]:
-    """Names of hidden states where the model has no `name_states`, which would say otherwise."""
+    """Names of hidden states for models without `name_states`, which would override them."""
     return prefix_by_side(states, "hidden_states")
 
 
 def token_table(model: nn.Module) -> nn.Module:
-    """The module that looks tokens up: the first one, which in an encoder-decoder is the encoder's or both sides'."""
+    """The module that looks up tokens: the first one, which in an encoder-decoder is the encoder's or shared."""
     for path, module in model.named_modules():
         last = path.rpartition(".")[2]
         if last == "tokens" or (last == "embed" and not hasattr(module, "tokens")):
@@ -159,7 +160,8 @@ def token_table(model: nn.Module) -> nn.Module:
 
 @contextmanager
 def replace_ids(model: Any, given: dict[str, Any]) -> Iterator[None]:
-    """While it lasts, looking tokens up gives the vectors [B,L,E] that `given` holds in place of ids, which it gets."""
+    """A context in which looking up tokens gives the vectors [B,L,E] in `given`, in which placeholder ids replace
+    them."""
     waiting: dict[nn.Module, list[torch.Tensor]] = {}
     for name, ids in EMBEDS.items():
         if (vectors := given.pop(name, None)) is not None:
@@ -174,7 +176,8 @@ def replace_ids(model: Any, given: dict[str, Any]) -> Iterator[None]:
             if vectors.shape[-1] != (width := table.weight.size(-1)):
                 raise ValueError(f"{name} has shape {list(vectors.shape)}: vectors of tokens are {width} wide here")
             found = waiting.setdefault(table, [])
-            found.append((vectors.flatten(0, -3) if vectors.dim() > 3 else vectors) / scale)  # as if looked up
+            # divided by the scale that the model will apply
+            found.append((vectors.flatten(0, -3) if vectors.dim() > 3 else vectors) / scale)
 
     def replace_embeddings(module: nn.Module, _args: Any, out: torch.Tensor) -> torch.Tensor:
         return waiting[module].pop(0) if waiting[module] else out
