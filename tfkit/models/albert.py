@@ -53,7 +53,7 @@ PRESETS: dict[
 
 
 class Embeddings(bert.Embeddings):
-    """A narrow table, and a matrix that widens what comes out."""
+    """A narrow table, and a matrix that projects its vectors to the model's width."""
 
     def __init__(self, c: Any) -> None:
         super().__init__(c, c.d_embed)
@@ -64,7 +64,7 @@ class Embeddings(bert.Embeddings):
 
 
 class SharedLayers(nn.ModuleList):
-    """Groups of layers, each run n_layers / n_groups times in turn; iterated, they are as many as are run."""
+    """Groups of layers, each run n_layers / n_groups times in turn; iteration yields one layer per run."""
 
     def __init__(self, c: Any) -> None:
         super().__init__(nn.ModuleList(Layer(c) for _ in range(c.group_size)) for _ in range(c.n_groups))
@@ -80,7 +80,7 @@ class MaskedLMHead(heads.MaskedLMHead):
 
 
 class SentenceOrderHead(heads.NextSentenceHead):
-    """Are these two sentences in the order in which they were written (0), or swapped (1)?"""
+    """Predicts whether two sentences are in their original order (0) or swapped (1)."""
 
     def forward(self, inputs: heads.HeadInputs, labels: Tensor | None = None) -> dict[str, Tensor]:
         return super().forward(inputs._replace(pooled=self.drop(inputs.pooled)), labels)
@@ -150,7 +150,7 @@ HF = NameMap(
 HF_HEADS = {
     "AlbertModel": None, "AlbertForPreTraining": "pretraining", "AlbertForMaskedLM": "masked_lm",
     **bert.task_classes("Albert"),
-    "AlbertForSentenceOrder": "sentence_order",  # ours alone: transformers has it in pretraining only
+    "AlbertForSentenceOrder": "sentence_order",  # only here: transformers has it as a part of pretraining
 }  # fmt: skip
 HF_FIELDS = {
     **bert.ENCODER_FIELDS, "position_embedding_type": "position_type",

@@ -34,7 +34,7 @@ from ._seq2seq import Seq2SeqTaskConfig, all_labels, make_task_head, shifted_lab
 
 __all__ = ["HF_FIELDS", "HF_UNUSED"]
 
-OFFSET = 2  # the first rows of the table of positions are never read; fairseq kept them for padding
+OFFSET = 2  # the first rows of the position table are never read; fairseq reserved them for padding
 
 
 @configuration
@@ -52,14 +52,14 @@ class Config(Seq2SeqTaskConfig):
     dropout: float = 0.1
     attn_dropout: float = 0.0
     ff_dropout: float = 0.0
-    layerdrop: float = 0.0  # in training: how often a layer of the encoder is left out
+    layerdrop: float = 0.0  # in training: the probability that an encoder layer is skipped
     decoder_layerdrop: float = 0.0
     scale_embedding: bool = False
     bos_token_id: int | None = 0
     pad_token_id: int = 1
     eos_token_id: int = 2
     decoder_start_token_id: int | None = 2
-    forced_bos_token_id: int | None = None  # what a text must start and end with, when one is generated
+    forced_bos_token_id: int | None = None  # the first and last tokens of generated text are forced to these
     forced_eos_token_id: int | None = 2
     num_labels: int = 3
 
@@ -102,7 +102,7 @@ class DecoderLayer(nn.Module):
     ) -> Tensor:
         """x [B,T,E], memory [B,S,E] or None, masks bool [B,1,1,·] or None -> [B,T,E]"""
         x = self.norm1(x + self.drop(self.self_attn(x, mask=mask, cache=cache)))
-        if memory is not None:  # a decoder alone has none
+        if memory is not None:  # a decoder without an encoder has none
             x = self.norm2(x + self.drop(self.cross_attn(x, memory, mask=memory_mask, cache=cache)))
         return self.norm3(x + self.drop(self.ff(x)))
 
@@ -129,14 +129,14 @@ class BART(Model):
     EMBED_NORM: Any = nn.LayerNorm  # right after the embeddings
     FINAL_NORM: Any = nn.Identity  # after the last layer
     LOGITS_BIAS = True
-    SHIFTS_INPUT_IDS = True  # without labels, too, the decoder reads the source
+    SHIFTS_INPUT_IDS = True  # without labels the decoder reads the shifted source
     ENCODER_HEAD_CLASSES: ClassVar[dict[str | None, Any]] = {}
     forward, decoder_ids, read_mask = tasks_forward, shifted_labels, all_labels
     final_logits_bias: torch.Tensor
     encoder_final: nn.Module
     decoder_final: nn.Module
 
-    init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it too
+    init_weights = staticmethod(normal_init)  # also initialises the layers of a new head at loading
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
@@ -160,11 +160,12 @@ class BART(Model):
         self.apply(self.init_weights)
 
     def second_table(self) -> Any:
-        """The decoder's own embeddings, where it does not read the encoder's."""
+        """The decoder's own embeddings, if it does not use the encoder's."""
         return nn.Embedding(self.config.vocab_size, self.config.d_model, padding_idx=self.config.pad_token_id)
 
     def embed_inputs(self, ids: Tensor, name: str, past: Tensor | int = 0) -> Tensor:
-        """ids [B,L], after `past` others -> [B,L,E]; name "input_ids": of the encoder. ValueError past max_length."""
+        """ids [B,L], after `past` others -> [B,L,E]; name "input_ids": the encoder's. Raises ValueError past
+        max_length."""
         side = "encoder" if name == "input_ids" else "decoder"
         name = "input_ids" if self.head == "causal_lm" else name
         check_max_length(self.config, name, ids, past)

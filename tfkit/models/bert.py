@@ -42,10 +42,10 @@ class Config(heads.TaskConfig):
     activation: str = "gelu"
     dropout: float = 0.1
     attn_dropout: float = 0.1
-    head_dropout: float | None = None  # as `dropout` unless given
+    head_dropout: float | None = None  # default `dropout`
     eps: float = 1e-12
-    is_decoder: bool | None = None  # no looking ahead; as head "causal_lm" needs it unless given
-    add_cross_attention: bool = False  # of a decoder
+    is_decoder: bool | None = None  # causal attention; by default as the head needs it: True for "causal_lm"
+    add_cross_attention: bool = False  # for a decoder
     position_type: str = "absolute"  # or "relative_key", "relative_key_query": by distance (Shaw et al. 2018)
     bos_token_id: int | None = None
     eos_token_id: int | None = None
@@ -63,8 +63,8 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 class Embeddings(nn.Module):
-    """Token, sentence and position, added, then normed; `width`: another than the model's; positions: whether there is
-    a table of them."""
+    """The sum of token, sentence type and position embeddings, then a norm; `width`: if it differs from the model's;
+    positions: whether there is a table of them."""
 
     def __init__(self, c: Any, width: int | None = None, positions: bool = True) -> None:
         super().__init__()
@@ -98,7 +98,7 @@ class Embeddings(nn.Module):
 
 
 def attention(c: Any) -> nn.Module:
-    """As the configuration has it: by content, or by distance too."""
+    """The attention that the configuration asks for: by content, or also by distance."""
     how: dict[str, Any] = {"dropout": c.attn_dropout, "causal": bool(getattr(c, "is_decoder", False))}
     kind = getattr(c, "position_type", "absolute")
     if kind not in ("absolute", "relative_key", "relative_key_query"):
@@ -111,7 +111,8 @@ def attention(c: Any) -> nn.Module:
 
 
 class PostNorm(nn.Module):
-    """A layer but for its attention: what attention gives is added, then normed; so is what the feed-forward gives."""
+    """A layer without its attention: residual addition and norm after the attention and after the feed-forward
+    network."""
 
     def __init__(self, c: Any) -> None:
         super().__init__()
@@ -121,7 +122,7 @@ class PostNorm(nn.Module):
         self.drop = Dropout(c.dropout)
 
     def after_attention(self, x: Tensor, attended: Tensor) -> Tensor:
-        """x and what attention made of it, [B,L,E] each -> [B,L,E]"""
+        """x and the attention's output, [B,L,E] each -> [B,L,E]"""
         return self.feed_forward(self.norm1(x + self.drop(attended)))
 
     def feed_forward(self, x: Tensor) -> Tensor:
@@ -154,7 +155,7 @@ class Layer(PostNorm):
 
 
 class Layers(nn.ModuleList):
-    """As many as the configuration says."""
+    """The layers of the model, as many as its configuration says."""
 
     def __init__(self, c: Any) -> None:
         super().__init__(Layer(c) for _ in range(c.n_layers))
@@ -169,7 +170,7 @@ TASK_HEADS: dict[str | None, type[heads.Head]] = {
 
 
 def resolve_is_decoder(config: Config, head: str | None, heads: tuple[str | str | None | None, ...]) -> Config:
-    """The configuration, with `is_decoder` decided. Raises ValueError where the architecture has no decoder."""
+    """The configuration, with `is_decoder` decided. Raises ValueError if the architecture has no decoder."""
     if getattr(config, "is_decoder", None) is None:
         return replace(config, is_decoder=True) if head == "causal_lm" else config
     if config.is_decoder and "causal_lm" not in heads:
@@ -188,7 +189,7 @@ class BERT(Model):
     EMBEDDINGS: type[Embeddings] = Embeddings
     LAYERS: Any = Layers
 
-    init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it too
+    init_weights = staticmethod(normal_init)  # also initialises the layers of a new head at loading
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         config = resolve_is_decoder(config, head, self.HEADS)
@@ -207,7 +208,7 @@ class BERT(Model):
         memory_mask: Tensor | None = None,
         cache: Cache | None = None,
     ) -> Tensor:
-        """ids, types [B,L], mask bool [B,K] or None; of a decoder: memory [B,S,E], memory_mask bool [B,S] -> [B,L,E]"""
+        """ids, types [B,L], mask bool [B,K] or None; a decoder: memory [B,S,E], memory_mask bool [B,S] -> [B,L,E]"""
         mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
         if cache is not None and position_ids is None:
             check_max_length(self.config, "input_ids", ids, cache.past)
@@ -219,7 +220,7 @@ class BERT(Model):
         return x
 
     def check_decoder(self, memory: Tensor | None, cache: Cache | None, use_cache: bool) -> None:
-        """Raises ValueError for what only a decoder could use."""
+        """Raises ValueError for inputs that only a decoder can use."""
         if not self.config.is_decoder:
             given = {"encoder_hidden_states": memory, "cache": cache, "use_cache": use_cache or None}
             if wrong := [name for name, value in given.items() if value is not None]:
@@ -241,11 +242,11 @@ class BERT(Model):
         use_cache: bool = False,
         **targets: Any,
     ) -> Output:
-        """input_ids, attention_mask, token_type_ids [B,L] ([B,C,L] for multiple choice); labels as the head has them:
-        [B,L] (-100: not counted), [B]; next_sentence_label [B]; start_positions, end_positions [B]. Of a decoder:
-        encoder_hidden_states [B,S,E], encoder_attention_mask [B,S], and with a cache input_ids are the new ones only
-        and attention_mask covers all -> Output: loss, logits, or what the head gives by another name; cache. Raises
-        ValueError, TypeError for what does not fit."""
+        """input_ids, attention_mask, token_type_ids [B,L] ([B,C,L] for multiple choice); labels depend on the head:
+        [B,L] (-100: not counted), [B]; next_sentence_label [B]; start_positions, end_positions [B]. For a decoder:
+        encoder_hidden_states [B,S,E], encoder_attention_mask [B,S]; with a cache input_ids are the new ones only, and
+        attention_mask covers all -> Output: loss, logits, or the head's other fields; cache. Raises ValueError or
+        TypeError for invalid inputs."""
         memory = encoder_hidden_states
         self.check_decoder(memory, cache, use_cache)
         cache = Cache() if use_cache and cache is None else cache
@@ -289,12 +290,12 @@ TASK_NAMES = {"classifier": "task_head.classifier", "qa_outputs": "task_head.qa_
 TASK_NAMES |= {
     "classifier.dense": "task_head.pre_classifier",
     "classifier.out_proj": "task_head.score",
-}  # of `heads.ClsTokenClassification`
+}  # in `heads.ClsTokenClassificationHead`
 CONSTANT = [r"embeddings\.(position|token_type)_ids"]
 
 
 def task_classes(name: Any) -> Any:
-    """Their classes of the tasks that every encoder learns -> our heads."""
+    """transformers' class names for the tasks that every encoder has -> our heads."""
     return {name + "For" + "".join(word.title() for word in head.split("_")): head for head in TASK_HEADS if head}
 
 

@@ -15,7 +15,7 @@ from . import bert
 from ._base import configuration
 from .bert import BERT, HF_UNSAID
 
-__all__ = ["HF_UNSAID"]  # as BERT's
+__all__ = ["HF_UNSAID"]  # the same as BERT's
 
 
 @configuration
@@ -30,14 +30,14 @@ class Config:
     dropout: float = 0.1
     attn_dropout: float = 0.1
     eps: float = 1e-12
-    is_decoder: bool | None = None  # no looking ahead; as head "causal_lm" needs it unless given
-    add_cross_attention: bool = False  # of a decoder
+    is_decoder: bool | None = None  # causal attention; by default as the head needs it
+    add_cross_attention: bool = False  # for a decoder
     tie_word_embeddings: bool = True
     bos_token_id: int | None = 2
     eos_token_id: int | None = 1
     pad_token_id: int | None = 0
 
-    n_types: ClassVar[int] = 0  # what BERT's layers and heads ask for beside the fields
+    n_types: ClassVar[int] = 0  # BERT's layers and heads read it, but it is not a field
     head_dropout: ClassVar[float | None] = None
 
 
@@ -45,7 +45,7 @@ PRESETS: dict[str, dict[str, Any]] = {"bert_for_seq_generation_L-24_bbc_encoder"
 
 
 class CausalLMHead(heads.ShiftedLabels, heads.TiedLM):
-    """Which token is next?"""
+    """Predicts the next token."""
 
 
 class BertGeneration(BERT):

@@ -39,7 +39,7 @@ class Config(bert.Config):
     n_random: int = 3
     qkv_bias: bool = True
     rescale_embeddings: bool = False
-    is_decoder: bool | None = None  # as the head has it
+    is_decoder: bool | None = None  # by default as the head needs it
     bos_token_id: int | None = 1
     eos_token_id: int | None = 2
     sep_token_id: int = 66
@@ -56,7 +56,8 @@ OLD_PLAN = (1024, 3072, 4096)  # lengths, in tokens
 
 @dataclass(frozen=True)
 class SparseContext:
-    """For attention in blocks. non_padding bool [B,N,W]: which tokens count, in N blocks of W."""
+    """The context of block-sparse attention. non_padding bool [B,N,W]: tokens that are not padding, in N blocks of
+    W."""
 
     non_padding: torch.Tensor
 
@@ -76,7 +77,7 @@ class Embeddings(bert.Embeddings):
 
 
 class SparseAttention(Attention):
-    """Full attention, or, where there is a `SparseContext`, attention in blocks."""
+    """Full attention or, given a `SparseContext`, block-sparse attention."""
 
     def __init__(self, c: Config, seed: int) -> None:
         how: dict[str, Any] = {"dropout": c.attn_dropout, "causal": c.is_decoder}
@@ -94,7 +95,8 @@ class SparseAttention(Attention):
         cache: Cache | None = None,
         context: SparseContext | None = None,
     ) -> Tensor:
-        """As the parent's; context: `SparseContext`, of x alone [B,L,E], L a multiple of the block -> [B,L,E]"""
+        """As the parent's; context: `SparseContext`, for self-attention over [B,L,E], L a multiple of the block ->
+        [B,L,E]"""
         if context is None:
             return super().forward(x, memory, mask=mask, bias=bias, cache=cache)
         real = context.non_padding
@@ -105,15 +107,15 @@ class SparseAttention(Attention):
         return self.o_proj(merge_heads(out) * real.view(*x.shape[:2], 1))
 
     def drawn(self, real: Tensor) -> Tensor:
-        """real [B,N,W] -> the random blocks of this layer, the same at each step: its number is the seed. They are kept
-        where they are needed, so that no step waits for a copy of them."""
+        """real [B,N,W] -> the random blocks of this layer, the same at each step because its number is the seed. They
+        are cached on the device, so that no step waits for a copy."""
         c, (blocks, block) = self.config, real.shape[1:]
         key = (blocks, block, real.device)
         if key in self.kept_blocks:
             return self.kept_blocks[key]
         last = 1024 // block if block < 512 else c.max_length // block
         most = (c.max_length // block, last - 1) if blocks * block in OLD_PLAN else None
-        with torch.inference_mode(False):  # what is kept will be trained with
+        with torch.inference_mode(False):  # an ordinary tensor, as it will be used in training
             found = draw_random_blocks(self.seed, self.n_heads, blocks, c.n_random, most).to(real.device)
         if not torch.compiler.is_compiling():
             self.kept_blocks[key] = found
@@ -128,7 +130,7 @@ class Layer(bert.PostNorm):
     def forward(
         self, x: Tensor, mask: Tensor | None, cache: Cache | None = None, context: SparseContext | None = None
     ) -> Tensor:
-        """x [B,L,E]; of full attention: mask bool [B,1,1,K] or None, cache; context: `SparseContext` -> [B,L,E]"""
+        """x [B,L,E]; full attention: mask bool [B,1,1,K] or None, cache; sparse: context: `SparseContext` -> [B,L,E]"""
         return self.after_attention(x, self.attn(x, mask=mask, cache=cache, context=context))
 
 
@@ -138,11 +140,11 @@ class Layers(nn.ModuleList):
 
 
 class MaskedLMHead(heads.MaskedLMHead):
-    POOLED = True  # for nothing, but the published files have it
+    POOLED = True  # unused, but the published files have it
 
 
 class CausalLMHead(heads.ShiftedLabels, MaskedLMHead):
-    """Which token is next? Of a model that does not look ahead."""
+    """Predicts the next token, for a causal model."""
 
 
 class TokenClassificationHead(heads.TokenClassificationHead):
@@ -157,7 +159,8 @@ class SequenceClassificationHead(heads.ClsTokenClassificationHead):
 
 
 class QuestionAnsweringHead(heads.QuestionAnsweringHead):
-    """After one more feed-forward layer; an answer is not in the question (but its first token, which means: none)."""
+    """Adds a feed-forward layer; an answer cannot be in the question (except its first token, which means no
+    answer)."""
 
     TARGETS: ClassVar[tuple[str, ...]] = ("question", "start_positions", "end_positions")
 
@@ -176,7 +179,7 @@ class QuestionAnsweringHead(heads.QuestionAnsweringHead):
         end_positions: Tensor | None = None,
         question: Tensor | None = None,
     ) -> dict[str, Tensor]:
-        """As the parent's; question bool [B,L]: where no answer can be"""
+        """As the parent's; question bool [B,L]: the tokens in which no answer can be"""
         return super().forward(inputs._replace(mask=question), start_positions, end_positions)
 
     def scores(self, inputs: heads.HeadInputs) -> Tensor:
@@ -213,8 +216,8 @@ class BigBird(BERT):
         question_lengths: Tensor | None = None,
         **targets: Any,
     ) -> Output:
-        """As BERT's, and question_lengths [B] or [B,1]: up to which token an answer may not be, with the first sep
-        token, unless given."""
+        """As BERT's, and question_lengths [B] or [B,1]: the number of tokens of the question, in which no answer can
+        be; default: up to the first sep token."""
         given: dict[str, Any] = {"labels": labels, **targets}
         if question_lengths is not None or self.head == "question_answering":
             given["question"] = asked = self.question_mask(check_ids("input_ids", input_ids), question_lengths)
@@ -222,7 +225,7 @@ class BigBird(BERT):
         return super().forward(input_ids, attention_mask, token_type_ids, position_ids, **given)
 
     def question_mask(self, ids: Tensor, lengths: Tensor | None) -> Tensor:
-        """-> bool [B,L]"""
+        """-> bool [B,L]: the question's tokens"""
         if lengths is None:
             lengths = (ids == self.config.sep_token_id).byte().argmax(-1) + 1
         require_tensor("question_lengths", lengths)
@@ -255,7 +258,7 @@ class BigBird(BERT):
         return x[:, :length]
 
     def new_positions(self, past: Tensor | int, ids: Tensor) -> Tensor:
-        """int64 [L]; ValueError past max_length."""
+        """int64 [L]; raises ValueError past max_length."""
         check_max_length(self.config, "input_ids", ids, past)
         return position_range(past, ids.size(1), ids.device)
 

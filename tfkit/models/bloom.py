@@ -32,7 +32,8 @@ class Config(llama.Config):
     activation: str = "gelu_new"
     dropout: float = 0.0
     eps: float = 1e-5
-    residual_after_norm: bool = False  # what is added to each sub-layer's output: its input, or its input's norm
+    # what is added to each sub-layer's output: its normalised input instead of its input
+    residual_after_norm: bool = False
     tie_word_embeddings: bool = True
     pad_token_id: int | None = 3
 
@@ -46,16 +47,16 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 def alibi_slopes(n_heads: int, device: torch.device | None = None) -> Tensor:
-    """Of each head: 2^(-8i/n) for i = 1 … n; where n is no power of 2, those of the power below, and then every second
-    one of the power above -> [H], float32"""
+    """The slope of each head: 2^(-8i/n) for i = 1 … n; if n is not a power of 2, the slopes of the power below, then
+    every second one of the power above -> [H], float32"""
     power = 2 ** (n_heads.bit_length() - 1)
-    exponents = torch.arange(1, power + 1, device=device) * (8 / power)  # both made where they are needed, not copied
+    exponents = torch.arange(1, power + 1, device=device) * (8 / power)  # both are created on the device, not copied
     between = torch.arange(1, 1 + 2 * (n_heads - power), 2, device=device) * (4 / power)
     return 2.0 ** -torch.cat([exponents, between])
 
 
 def alibi_bias(real: Tensor, n_heads: int) -> Tensor:
-    """real bool [B,K] -> [B,H,1,K]: slope · position, which is slope · distance but for what a whole row shares."""
+    """real bool [B,K] -> [B,H,1,K]: slope · position, which is slope · distance up to a constant per row."""
     positions = (real.cumsum(-1) - 1).clamp(min=0) * real  # [B,K]
     return alibi_slopes(n_heads, real.device)[:, None, None] * positions[:, None, None]
 
@@ -151,7 +152,7 @@ HF_UNUSED = {
 
 
 def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
-    """The first files say n_embed, num_attention_heads and num_hidden_layers."""
+    """The earliest files have the names n_embed, num_attention_heads and num_hidden_layers."""
     old = {"n_embed": "hidden_size", "num_attention_heads": "n_head", "num_hidden_layers": "n_layer"}
     return {old.get(field, field): value for field, value in described.items()}
 
@@ -161,4 +162,4 @@ HF_UNSAID = {
     "n_layers": 2,
     "n_heads": 8,
     "pad_token_id": None,
-}  # what a file means that does not say: transformers' defaults
+}  # transformers' defaults, for fields that a file omits

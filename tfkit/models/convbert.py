@@ -65,7 +65,7 @@ class SequenceClassificationHead(heads.ClsTokenClassificationHead):
 
 
 class MultipleChoiceHead(heads.ChoiceHead):
-    """Reads the last position, padding or not, as it was published."""
+    """Reads the last position, even if it is padding, as in the published code."""
 
     def __init__(self, c: Config) -> None:
         super().__init__(c)

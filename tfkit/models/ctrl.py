@@ -31,7 +31,7 @@ class Config(gpt2.Config):
     max_length: int = 256
     activation: str = "relu"
     attn_dropout: float = 0.0
-    eps: float = 1e-6  # of the last norm; the layers' is 1e-6 always
+    eps: float = 1e-6  # of the last norm; the layers always use 1e-6
     bos_token_id: int | None = None
     eos_token_id: int | None = None
 
@@ -102,4 +102,4 @@ HF_FIELDS = {
     **LABEL_FIELDS, "tie_word_embeddings": "tie_word_embeddings",
 }  # fmt: skip
 HF_FIXED: dict[str, Any] = {}
-HF_UNUSED = gpt2.NO_CHOICE | {"attn_pdrop"}  # which the published file has, and their code does not read
+HF_UNUSED = gpt2.NO_CHOICE | {"attn_pdrop"}  # the published file has it, but the published code does not read it

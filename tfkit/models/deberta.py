@@ -30,16 +30,16 @@ class Config(bert.Config):
     vocab_size: int = 50265
     n_types: int = 0
     eps: float = 1e-7
-    d_embed: int | None = None  # as wide as the layers unless given
+    d_embed: int | None = None  # default: the width of the layers
     relative_attention: bool = True
     pos_att_type: Sequence[str] | str | None = ("c2p", "p2c")  # also "c2p|p2c"
-    max_relative_positions: int = -1  # max_length where it is below 1
+    max_relative_positions: int = -1  # below 1: max_length
     position_biased_input: bool = False
     talking_head: bool = False
     pooler_dropout: float = 0.0
     pooler_activation: str = "gelu"
     emd_steps: int = 0
-    legacy: bool = True  # under which names the words' head is saved
+    legacy: bool = True  # the name under which the word head is saved
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -61,7 +61,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 class Embeddings(bert.Embeddings):
-    """Without positions, unless they are wanted at once; widened where they are narrower than the layers."""
+    """Embeddings without positions, unless the configuration adds them here; projected if narrower than the layers."""
 
     def __init__(self, c: Any) -> None:
         super().__init__(c, c.d_embed, positions=c.position_biased_input)
@@ -88,7 +88,8 @@ class Layer(bert.PostNorm):
     def forward(
         self, x: Tensor, mask: Tensor | None, table: Tensor, rows: list[Tensor], query_states: Tensor | None = None
     ) -> Tensor:
-        """x, query_states [B,L,E], mask bool [B,L] or None, table [R,E] and rows as of `DeBERTa.relative` -> [B,L,E]"""
+        """x, query_states [B,L,E], mask bool [B,L] or None, table [R,E] and rows as from `DeBERTa.relative` ->
+        [B,L,E]"""
         return self.after_attention(
             x if query_states is None else query_states, self.attn(x, mask, table, rows, query_states)
         )
@@ -115,7 +116,7 @@ class Pooler(nn.Module):
 
 
 class SequenceClassificationHead(heads.SequenceHead):
-    """The pooler is here, not in the encoder. Labels may be probabilities [B,N]."""
+    """The pooler is part of this head, not of the encoder. Labels may be probabilities [B,N]."""
 
     def __init__(self, c: Config) -> None:
         super().__init__(c)
@@ -136,7 +137,7 @@ class SequenceClassificationHead(heads.SequenceHead):
 class TokenClassificationHead(heads.TokenClassificationHead):
     def __init__(self, c: Config) -> None:
         super().__init__(c)
-        self.drop = Dropout(c.dropout)  # whatever the classifier of sequences has
+        self.drop = Dropout(c.dropout)  # this head does not use the dropout of the sequence classifier
 
 
 class DeBERTa(Model):
@@ -147,9 +148,9 @@ class DeBERTa(Model):
     PADDING_ROW = True
     HEADS = tuple(HEAD_CLASSES)
     LAYERS: Any = Layers
-    PUBLISHED: dict[str, Any] = {}  # their names: set below
+    PUBLISHED: dict[str, Any] = {}  # the published names: set below
 
-    init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it too
+    init_weights = staticmethod(normal_init)  # also initialises the layers of a new head at loading
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
@@ -163,11 +164,12 @@ class DeBERTa(Model):
         self.apply(self.init_weights)
 
     def table(self, c: Any) -> nn.Embedding:
-        """A row for each distance, to either side; `bucket` says which."""
+        """One row for each distance in either direction; `bucket` maps distances to rows."""
         return nn.Embedding(2 * c.max_relative_positions, c.d_model)
 
     def relative(self, length: int, device: torch.device) -> tuple[Any, Any]:
-        """-> the distances' embeddings [R,E]; and which each window has, seen from query, from key [N,W]"""
+        """-> the embeddings of the distances [R,E]; and their rows for each window, query to key and key to query
+        [N,W]"""
         if self.distances is None:
             return None, None
         span, near = self.distances.num_embeddings // 2, self.near(length)
@@ -176,11 +178,11 @@ class DeBERTa(Model):
         return self.distances.weight[span - near : span + near], rows
 
     def near(self, length: int) -> int:
-        """Up to which distance embeddings are needed for a text of this length."""
+        """The largest distance for which a text of this length needs an embedding."""
         return min(length, self.config.max_relative_positions)
 
     def bucket(self, distance: Tensor) -> Tensor:
-        """int64, of any shape, signed -> the same shape: here every distance has a row of its own"""
+        """Signed distances, int64 of any shape -> their buckets, of the same shape: here each distance has its own"""
         return distance
 
     def forward(
@@ -192,9 +194,9 @@ class DeBERTa(Model):
         labels: Tensor | None = None,
         **targets: Any,
     ) -> Output:
-        """input_ids, attention_mask, token_type_ids [B,L] ([B,C,L] for multiple choice); labels and targets as the head
-        has them -> Output: loss, logits, or what the head gives by another name. Raises ValueError, TypeError for what
-        does not fit."""
+        """input_ids, attention_mask, token_type_ids [B,L] ([B,C,L] for multiple choice); labels and targets depend on
+        the head -> Output: loss, logits, or the head's other fields. Raises ValueError or TypeError for invalid
+        inputs."""
         given, targets = (input_ids, attention_mask, token_type_ids, position_ids), {"labels": labels, **targets}
         inputs = encoder_inputs(self, *given, targets)
         return with_head(self, inputs, self.encode(inputs.ids, inputs.mask, inputs.types, inputs.position_ids))
@@ -230,7 +232,7 @@ DeBERTa.PUBLISHED = {
     SELF + "head_logits_proj": "layers.{}.attn.logits_proj",
     SELF + "head_weights_proj": "layers.{}.attn.weights_proj",
 }
-WORDS = {  # the words' head has two names: as transformers first had it, and as the published files do
+WORDS = {  # the word head has two names: transformers' original one, and that of the published files
     "cls.predictions.transform.dense": "task_head.dense",
     "cls.predictions.transform.LayerNorm": "task_head.norm",
     "cls.predictions.bias": "task_head.bias",
@@ -242,13 +244,13 @@ WORDS = {  # the words' head has two names: as transformers first had it, and as
 
 
 def names(config: Config, table: dict[str, str]) -> NameMap:
-    """The map, which depends on what is done with positions and on the name of the words' head."""
+    """The name map, which depends on how positions are used and on the name of the word head."""
     first, second = WORDS if config.legacy else reversed(WORDS)
     body, unread = dict(table), list(bert.CONSTANT)
     if not config.position_biased_input:
         body["embeddings.position_embeddings"] = "late_positions"
     if not config.position_biased_input and not config.emd_steps:
-        unread.append(r"embeddings\.position_embeddings\.weight")  # in the published files, and not used
+        unread.append(r"embeddings\.position_embeddings\.weight")  # in the published files, but not used
     return NameMap(
         body,
         prefix="deberta.",
@@ -278,4 +280,4 @@ HF_UNSAID = {
     "relative_attention": False,
     "pos_att_type": (),
     "position_biased_input": True,
-}  # what a file means that does not say: transformers' defaults
+}  # transformers' defaults, for fields that a file omits

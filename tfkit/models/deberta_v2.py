@@ -58,7 +58,7 @@ class Layer(deberta.Layer):
 
 
 class FirstLayer(Layer):
-    """A convolution beside it: both look at the embeddings."""
+    """The first layer with a convolution beside it: both read the embeddings."""
 
     def __init__(self, c: Config) -> None:
         super().__init__(c)
@@ -100,21 +100,21 @@ class DeBERTaV2(DeBERTa):
         self.norm_distances = nn.LayerNorm(config.d_model, config.eps) if normed else nn.Identity()
 
     def table(self, c: Any) -> nn.Embedding:
-        """A row for each bucket of distances where there are buckets."""
+        """One row for each bucket of distances, if there are buckets."""
         return nn.Embedding(2 * (c.position_buckets if c.position_buckets > 0 else c.max_relative_positions), c.d_model)
 
     def relative(self, length: int, device: torch.device) -> tuple[Any, Any]:
-        """As the parent's, through a norm where the configuration asks for one."""
+        """As the parent's, with a norm over the embeddings if the configuration asks for it."""
         table, rows = super().relative(length, device)
         return None if table is None else self.norm_distances(table), rows
 
     def near(self, length: int) -> int:
-        """In buckets: all of them, once a text is longer than those that hold one distance each."""
+        """With buckets: all of them, once a text is longer than the range in which each distance has its own."""
         buckets = self.config.position_buckets
         return super().near(length) if buckets < 1 or length <= buckets // 2 else buckets
 
     def bucket(self, distance: Tensor) -> Tensor:
-        """As many as the table has rows to a side."""
+        """Signed distances -> their log-spaced buckets, as many in each direction as the table has rows."""
         buckets = self.config.position_buckets
         return distance if buckets < 1 else log_bucket(distance, buckets, self.config.max_relative_positions)
 
@@ -143,7 +143,7 @@ HF_FIELDS = {
     "conv_act": "conv_activation",
 }  # fmt: skip
 del HF_FIELDS["talking_head"]
-HF_UNUSED = {*deberta.HF_UNUSED, "attention_head_size"}  # which must be as it is without
+HF_UNUSED = {*deberta.HF_UNUSED, "attention_head_size"}  # it must have the value that it would have by default
 HF_UNSAID = {
     "relative_attention": False,
     "pos_att_type": (),
@@ -153,4 +153,4 @@ HF_UNSAID = {
     "share_att_key": False,
     "conv_kernel_size": 0,
     "conv_activation": "tanh",
-}  # what a file means that does not say: transformers' defaults
+}  # transformers' defaults, for fields that a file omits

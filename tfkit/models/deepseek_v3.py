@@ -29,7 +29,7 @@ from . import llama
 from ._base import configuration, get_activation
 from ._rope import read_rope, write_rope
 
-LATENT_EPS = 1e-6  # of the norms inside attention, whatever `eps` is
+LATENT_EPS = 1e-6  # of the norms inside attention, independent of `eps`
 
 
 @configuration
@@ -38,16 +38,16 @@ class Config(heads.TaskConfig):
     d_model: int = 7168
     n_layers: int = 61
     n_heads: int = 128
-    d_query_latent: int | None = 1536  # None: queries are made from x at once
+    d_query_latent: int | None = 1536  # None: queries are computed from x directly
     d_latent: int = 512  # of keys and values
-    d_content: int = 128  # of a head's queries and keys, less what is turned
-    d_rotary: int = 64  # what is turned by the position
+    d_content: int = 128  # of a head's queries and keys, without the rotated part
+    d_rotary: int = 64  # the part that is rotated by the position
     d_value: int = 128
     d_ff: int = 18432  # of the layers without experts
     d_expert: int = 2048
-    n_dense: int = 3  # how many layers, at the bottom, have no experts
+    n_dense: int = 3  # the number of bottom layers without experts
     n_experts: int = 256
-    n_shared: int = 1  # the width of what every token meets, in experts
+    n_shared: int = 1  # the width of the shared expert, in multiples of one expert
     experts_per_token: int = 8
     expert_groups: int = 8
     expert_groups_per_token: int = 4
@@ -61,7 +61,7 @@ class Config(heads.TaskConfig):
     eps: float = 1e-6
     rope_theta: float = 10000.0
     rope_scaling: dict[str, Any] | None = None
-    interleaved: bool = True  # columns that turn together are neighbours
+    interleaved: bool = True  # whether neighbouring columns are rotated together
     tie_word_embeddings: bool = False
     init_std: float = 0.02
     bos_token_id: int | None = 0
@@ -112,7 +112,7 @@ class LatentAttention(nn.Module):
         self.o_proj = nn.Linear(c.n_heads * c.d_value, c.d_model, bias=c.attn_bias)
 
     def queries(self, x: Tensor) -> Tensor:
-        """x [B,L,E] -> [B,H,L,D], D = d_content + d_rotary, before they are turned"""
+        """x [B,L,E] -> [B,H,L,D], D = d_content + d_rotary, before the rotation"""
         whole = self.q_proj(x) if hasattr(self, "q_proj") else self.q_up(self.q_norm(self.q_down(x)))
         return split_heads(whole, self.n_heads)
 
@@ -135,10 +135,10 @@ class LatentAttention(nn.Module):
 
 
 class SharedAndRouted(nn.Module):
-    """Submodules router: nn.Linear(E, N) without bias, experts: N networks, shared: one that every token meets.
+    """Submodules router: nn.Linear(E, N) without bias, experts: N networks, shared: one that every token uses.
 
-    Buffer balance [N]: added where experts are chosen, and to nothing else; training moves it against the load, without
-    a gradient. Raises ValueError for groups or choices that there cannot be.
+    Buffer balance [N]: added to the scores for choosing experts only; training moves it against the load, without a
+    gradient. Raises ValueError for invalid numbers of groups or experts.
     """
 
     def __init__(self, c: Config) -> None:
@@ -166,7 +166,7 @@ class SharedAndRouted(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """x [B,L,E] -> [B,L,E]"""
         flat = x.flatten(0, 1)  # [T,E]
-        wide = torch.promote_types(x.dtype, torch.float32)  # near choices must not fall by a rounding
+        wide = torch.promote_types(x.dtype, torch.float32)  # rounding must not change the choice between similar scores
         logits = F.linear(flat.to(wide), self.router.weight.to(wide))
         weights, chosen = route_in_groups(
             logits, self.balance, self.k, **self.groups, normalize=self.normalize, scale=self.scale
@@ -205,7 +205,7 @@ ROWS = {
     **{f"layers.{{}}.mlp.experts.{{}}.{x}_proj": f"layers.{{}}.ff.experts.{{}}.{x}" for x in ("gate", "up", "down")},
     **{f"layers.{{}}.mlp.shared_experts.{x}_proj": f"layers.{{}}.ff.shared.{x}" for x in ("gate", "up", "down")},
 }
-LATER = [r"layers\.61\..+"]  # in the published file, what predicts the token after the next
+LATER = [r"layers\.61\..+"]  # in the published file: the layers that predict the token after the next
 HF, HF_TIED = llama.llama_names(False, ROWS, LATER), llama.llama_names(True, ROWS, LATER)
 HF_HEADS = {
     "DeepseekV3Model": None, "DeepseekV3ForCausalLM": "causal_lm",
@@ -230,5 +230,5 @@ from_hf_fields = read_rope
 
 
 def to_hf_fields(written: dict[str, Any]) -> dict[str, Any]:
-    """Theirs wants to be told that no heads share keys."""
+    """transformers' class needs the number of key heads, which equals that of the heads."""
     return write_rope({**written, "num_key_value_heads": written["num_attention_heads"]})

@@ -35,7 +35,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 class PreClassifier(heads.Head):
-    """A layer with ReLU over the first position, in front of the classifier."""
+    """A layer with ReLU on the first position, before the classifier."""
 
     def __init__(self, c: Config, scores: int) -> None:
         super().__init__(c)
@@ -117,4 +117,4 @@ HF_FIELDS = {
     "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
 }  # fmt: skip
 HF_FIXED: dict[str, Any] = {}
-HF_UNUSED = {"initializer_range", "sinusoidal_pos_embds", "tie_weights_"}  # the sinusoids are in the file, as weights
+HF_UNUSED = {"initializer_range", "sinusoidal_pos_embds", "tie_weights_"}  # the file holds the sinusoids as weights

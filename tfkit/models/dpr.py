@@ -19,12 +19,12 @@ from ._base import Output, configuration
 from .bert import BERT, HF_UNUSED
 from .bert import ENCODER_FIXED as HF_FIXED
 
-__all__ = ["HF_FIXED", "HF_UNUSED"]  # as of BERT's encoders
+__all__ = ["HF_FIXED", "HF_UNUSED"]  # the same as those of BERT's encoders
 
 
 @configuration
 class Config(bert.Config):
-    projection_dim: int = 0  # 0: the state as it is
+    projection_dim: int = 0  # 0: no projection
 
 
 PRESETS: dict[str, dict[str, Any]] = {
@@ -35,7 +35,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 class Encoder(heads.Head):
-    """The vector of a text, and the states that it was one of."""
+    """The vector of a text, and all its states."""
 
     TARGETS = ()
 
@@ -51,13 +51,14 @@ class Encoder(heads.Head):
 
 
 class Reader(heads.QuestionAnsweringHead):
-    """Where the answer is, in each passage [N,L], and how likely the passage is to have it [N]."""
+    """The span of the answer in each passage [N,L], and the relevance of the passage [N]."""
 
     def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.relevance = nn.Linear(c.d_model, 1)
         if c.projection_dim:
-            self.project = nn.Linear(c.d_model, c.projection_dim)  # in their files; a reader looks at the states
+            # the published files have it, but a reader uses the states
+            self.project = nn.Linear(c.d_model, c.projection_dim)
 
     def forward(
         self, inputs: heads.HeadInputs, start_positions: Tensor | None = None, end_positions: Tensor | None = None
@@ -75,11 +76,11 @@ class DPR(BERT):
 
     @property
     def names(self) -> NameMap:
-        """What their files call it: each of the three has a stem of its own."""
+        """The map of tensor names: each of the three models has a prefix of its own."""
         return MAPS[self.head]
 
     def forward(self, *args: Any, **given: Any) -> Output:
-        """As BERT's -> Output: pooler_output [B,P], last_hidden_state [B,L,E]; of a reader: loss, start_logits and
+        """As BERT's -> Output: pooler_output [B,P], last_hidden_state [B,L,E]; for a reader: loss, start_logits and
         end_logits [N,L], relevance_logits [N]."""
         return super().forward(*args, **given)
 
@@ -88,7 +89,7 @@ MODEL = DPR
 
 
 def names(encoder: Any, top: Any = None) -> Any:
-    """The map of BERT's body under `encoder`, less the pooler, which is published and not used."""
+    """The map of BERT's body under `encoder`, without the pooler, which is published but not used."""
     body = {theirs: ours for theirs, ours in bert.BODY.items() if not theirs.startswith("pooler")}
     return NameMap(
         {f"{encoder}.bert_model.{theirs}": ours for theirs, ours in body.items()}

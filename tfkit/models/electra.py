@@ -25,7 +25,7 @@ class Config(bert.Config):
     d_model: int = 256
     n_heads: int = 4
     d_ff: int = 1024
-    summary_type: str = "first"  # of multiple choice: first, last, mean
+    summary_type: str = "first"  # for multiple choice: first, last, mean
     summary_use_proj: bool = True
     summary_activation: str | None = "gelu"
     summary_dropout: float = 0.1
@@ -43,7 +43,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 class Embeddings(albert.Embeddings):
-    """Widened only where they are narrower than the layers."""
+    """Projected only if they are narrower than the layers."""
 
     def __init__(self, c: Config) -> None:
         super().__init__(c)
@@ -55,11 +55,11 @@ class MaskedLMHead(heads.MaskedLMHead):
     """The generator's head."""
 
     def __init__(self, c: Config) -> None:
-        super().__init__(c, c.d_embed, activation_name="gelu")  # whatever the layers have
+        super().__init__(c, c.d_embed, activation_name="gelu")  # independent of the layers' activation
 
 
 class CausalLMHead(heads.ShiftedLabels, MaskedLMHead):
-    """Which token is next? Of a model that does not look ahead."""
+    """Predicts the next token, for a causal model."""
 
 
 class SequenceClassificationHead(heads.ClsTokenClassificationHead):
@@ -78,9 +78,9 @@ class ELECTRA(BERT):
 
 
 def share_embeddings(generator: Any, discriminator: Any) -> Any:
-    """One table of tokens, positions and sentence types for both, as they are trained (section 3.2 of the paper).
+    """Shares the tables of tokens, positions and sentence types, as in training (section 3.2 of the paper).
 
-    Raises ValueError where the tables differ in shape.
+    Raises ValueError if the tables differ in shape.
     """
     for name in ("tokens", "positions", "types"):
         ours, theirs = getattr(generator.embed, name), getattr(discriminator.embed, name)

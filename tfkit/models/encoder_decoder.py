@@ -39,7 +39,7 @@ ROBERTA = {"pad_token_id": 1, "decoder_start_token_id": 0, "eos_token_id": 2}
 
 
 def pair(encoder: Any, decoder: Any, **more: Any) -> Any:
-    """The fields of a preset; what they leave out are the parts' own defaults."""
+    """The fields of a preset; fields that it omits have the defaults of the parts."""
     return {"encoder": {"architecture": encoder}, "decoder": {"architecture": decoder}, **more}
 
 
@@ -85,7 +85,7 @@ class EncoderDecoder(Model):
     ) -> Tensor:
         if self.project is not None and not (
             cache is not None and cache.cross_attention
-        ):  # what is cached is not read again
+        ):  # with a cache the source is not encoded again
             memory = self.project(memory)
         return self.decoder.decode(ids, memory, mask, memory_mask, cache)
 
@@ -97,7 +97,7 @@ class EncoderDecoder(Model):
         return cross_entropy(logits, labels)
 
     def read_mask(self, ids: Tensor) -> Tensor | None:
-        """What of the labels is padding is not looked at, wherever it stands; without any, the fused kernel's way."""
+        """Masks padding anywhere in the labels; without padding None, so that the fused kernel can be used."""
         real = ids != self.config.pad_token_id
         return None if can_read_values(real) and bool(real.all()) else real
 
@@ -106,8 +106,9 @@ MODEL = EncoderDecoder
 
 
 def from_parts(encoder: Any, decoder: Any, **fields: Any) -> Any:
-    """A model with the weights of two that are trained: a headless one, and a language model (BERT's head "masked_lm",
-    GPT-2's "causal_lm"); cross-attention starts afresh. fields: of this Config. Raises ValueError as the model does."""
+    """A model with the weights of two trained models: one without a head, and a language model (BERT's head
+    "masked_lm", GPT-2's "causal_lm"); cross-attention is initialised afresh. fields: of this Config. Raises ValueError
+    as the model does."""
 
     def part(model: Any) -> Any:
         return {"architecture": registry.name_of(model), **asdict(model.config)}

@@ -16,7 +16,7 @@ from . import bert, xlm
 from ._base import configuration
 from .xlm import HF, HF_FIXED, HF_UNUSED
 
-__all__ = ["HF", "HF_FIXED", "HF_UNUSED"]  # as XLM's
+__all__ = ["HF", "HF_FIXED", "HF_UNUSED"]  # the same as XLM's
 
 
 @configuration
@@ -70,4 +70,4 @@ HF_UNSAID = {
     "vocab_size": 30145,
     "d_model": 2048,
     "n_heads": 16,
-}  # what a file means that does not say: transformers' defaults
+}  # transformers' defaults, for fields that a file omits

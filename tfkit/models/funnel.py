@@ -32,7 +32,7 @@ CLS = 2  # the sentence type of the first token, which belongs to both sentences
 class Config(heads.TaskConfig):
     vocab_size: int = 30522
     block_sizes: Sequence[int] = (4, 4, 4)
-    block_repeats: Sequence[int] | None = None  # each layer runs once, unless given
+    block_repeats: Sequence[int] | None = None  # default: each layer runs once
     n_decoder_layers: int = 2
     d_model: int = 768
     n_heads: int = 12
@@ -104,7 +104,7 @@ class Blocks(nn.ModuleList):
 
 
 def classification_logits(head: "MultipleChoiceHead | SequenceClassificationHead", inputs: heads.HeadInputs) -> Tensor:
-    """Off the first position, through a layer of the head's own, with dropout after it alone -> [B,N]"""
+    """Classifies the first position through a layer of the head's own, with dropout only after it -> [B,N]"""
     return head.score(head.drop(torch.tanh(head.pre_classifier(inputs.states[:, 0]))))
 
 
@@ -131,7 +131,7 @@ class Funnel(Model):
     HEADS = tuple(HEAD_CLASSES)
     ENCODER_ONLY_HEADS = ("base", "sequence_classification", "multiple_choice")
 
-    init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it too
+    init_weights = staticmethod(normal_init)  # also initialises the layers of a new head at loading
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
@@ -144,8 +144,8 @@ class Funnel(Model):
         self.drop = Dropout(config.dropout)
 
     def hook_states(self, note: Any) -> Any:
-        """Handles of hooks that note the embeddings, what each layer gives each time it runs, shorter from block to
-        block, and, before the decoder's layers, what the first of them reads."""
+        """Handles of hooks that record the embeddings, the output of each run of each layer (shorter from block to
+        block), and, before the decoder's layers, the input of the first of them."""
         after = lambda _module, _args, out: note(out)
         blocks: Any = self.layers
         layers = [layer for block in blocks for layer in block]
@@ -164,12 +164,15 @@ class Funnel(Model):
         x: Tensor,
         pooled: bool = False,
     ) -> PoolingContext:
-        """As the layers of this block see it, or its first, from the pooled positions."""
+        """The attention context for the layers of a block; for the first of them the queries are the pooled
+        positions."""
         shift, stride = 1 + pooled, 2 ** (block - pooled)
         windows = distance_windows(queries, x.size(1), shift, device=x.device)
-        first = -shift * (-(-queries // len(windows)) * len(windows) - 1)  # of the last window, the farthest left
+        # of the last window, the farthest to the left
+        first = -shift * (-(-queries // len(windows)) * len(windows) - 1)
         steps = torch.arange(first, x.size(1), device=x.device)
-        origin = -stride if pooled and self.config.separate_cls else 0  # the first token is taken to stand before
+        # the first token counts as one stride before the others
+        origin = -stride if pooled and self.config.separate_cls else 0
         position_encodings = self.drop(sinusoidal_distances(origin - stride * steps, self.config.d_model, x))
         same = None
         if types is not None:
@@ -180,13 +183,14 @@ class Funnel(Model):
         )
 
     def prepend_cls(self, x: Tensor) -> Tensor:
-        """[B,L,...] -> the same, with the first of them twice, so that no other shares a pair with it"""
+        """[B,L,...] -> the same with the first position repeated, so that it is not pooled with another"""
         if not self.config.separate_cls:
             return x
         return torch.cat([x[:, :1], x[:, :-1] if self.config.truncate_seq else x], 1)
 
     def pool(self, x: Tensor, types: Any, mask: Any) -> tuple[Tensor, Any, Any]:
-        """Half of each. Padding is pooled with the rest, as it was published; where it took part, none may look."""
+        """Pools states, types and mask to half the length. Padding is pooled with the rest, as in the published code; a
+        result that includes padding is masked."""
         pool = F.avg_pool2d if self.config.pooling_type == "mean" else F.max_pool2d
         x = pool(self.prepend_cls(x)[:, None], (2, 1), ceil_mode=True)[:, 0]
         types = None if types is None else self.prepend_cls(types)[:, ::2]
@@ -196,7 +200,7 @@ class Funnel(Model):
         return x, types, mask
 
     def upsample(self, x: Tensor, length: int) -> Tensor:
-        """Each state as often as positions were pooled into it -> [B,length,E]"""
+        """Repeats each state as often as positions were pooled into it -> [B,length,E]"""
         times = 2 ** (len(self.config.block_sizes) - 1)
         if not self.config.separate_cls or times == 1:
             return x.repeat_interleave(times, 1)[:, :length]
@@ -213,9 +217,9 @@ class Funnel(Model):
         labels: Tensor | None = None,
         **targets: Any,
     ) -> Output:
-        """input_ids, attention_mask, token_type_ids [B,L] ([B,C,L] for multiple choice); labels and targets as the head
-        has them -> Output: loss, logits, or what the head gives by another name. Raises ValueError, TypeError for what
-        does not fit."""
+        """input_ids, attention_mask, token_type_ids [B,L] ([B,C,L] for multiple choice); labels and targets depend on
+        the head -> Output: loss, logits, or the head's other fields. Raises ValueError or TypeError for invalid
+        inputs."""
         if position_ids is not None:
             raise ValueError("position_ids were given: this model knows distances only")
         targets = {"labels": labels, **targets}
@@ -223,7 +227,7 @@ class Funnel(Model):
         return with_head(self, inputs, self.encode(inputs.ids, inputs.mask, inputs.types))
 
     def encode(self, ids: Tensor, mask: Tensor | None, types: Tensor | None) -> Tensor:
-        """ids, types [B,L], mask bool [B,L] or None -> [B,L,E], of the short heads [B,S,E]"""
+        """ids, types [B,L], mask bool [B,L] or None -> [B,L,E]; for heads without the decoder [B,S,E]"""
         if types is None and not self.config.separate_cls:
             types = torch.zeros_like(ids)
         x, c, whole = self.embed(ids), self.config, (types, mask)
@@ -254,7 +258,7 @@ MODEL = Funnel
 
 
 class FunnelBaseNameMap(NameMap):
-    """The states of the blocks alone have no prefix, though they are a head of ours."""
+    """The tensors of the published model without a decoder have no prefix, although it is a head here."""
 
     def dump(self, ours: Any, *, headed: Any) -> Any:
         return super().dump(ours, headed=False)

@@ -37,9 +37,9 @@ class Config(llama.Config):
     activation: str = "gelu_pytorch_tanh"
     window: int = 4096
     layer_types: list[Any] | tuple[Any, ...] | None = (
-        None  # windows in every second layer, from the first on, unless given
+        None  # default: windows in every second layer, starting with the first
     )
-    scale_width: int = 256  # scores are divided by its square root
+    scale_width: int = 256  # scores are divided by the square root of this
     score_cap: float | None = 50.0
     logit_cap: float | None = 30.0
     tie_word_embeddings: bool = True
@@ -78,12 +78,12 @@ class Layer(llama.Layer):
 
 
 def scale_embeddings(x: Tensor) -> Tensor:
-    """Embeddings [B,L,E] times sqrt(E), which is rounded to the weights' dtype, as it was trained -> [B,L,E]"""
+    """Embeddings [B,L,E] times sqrt(E), which is rounded to the weights' dtype as in training -> [B,L,E]"""
     return x * x.new_full((), x.size(-1) ** 0.5)
 
 
 def soft_cap(logits: Tensor, cap: float | None) -> Tensor:
-    """Held between -cap and cap by a tanh, unless there is none."""
+    """Bounds logits between -cap and cap by a tanh; no change if cap is None."""
     if isinstance(logits, DeferredLogits):
         return replace(logits, cap=cap)
     return logits if cap is None else cap * (logits / cap).tanh()
@@ -91,7 +91,7 @@ def soft_cap(logits: Tensor, cap: float | None) -> Tensor:
 
 class Gemma2(llama.Llama):
     LAYER = Layer
-    PERIOD = 2  # one layer in so many attends to everything
+    PERIOD = 2  # one layer in every PERIOD has full attention
 
     def layer_types(self) -> list[str]:
         c = self.config

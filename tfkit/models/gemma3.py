@@ -28,8 +28,8 @@ class Config(gemma2.Config):
     vocab_size: int = 262144
     max_length: int = 32768
     rope_theta: float = 1e6
-    local_rope_theta: float = 10000.0  # of the layers with a window, which no scaling touches
-    period: int = 6  # one layer in so many attends to everything
+    local_rope_theta: float = 10000.0  # for the layers with a window, without scaling
+    period: int = 6  # one layer in every `period` has full attention
     score_cap: float | None = None
     logit_cap: float | None = None
     d_model: int = 1152
@@ -91,7 +91,7 @@ HF_UNUSED = gemma2.HF_UNUSED | {"attn_logit_softcapping", "_sliding_window_patte
 
 
 def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
-    """5.x nests the two kinds of positions by kind of layer."""
+    """5.x files nest the two kinds of positions by kind of layer."""
     described = dict(described)
     rope = described.get("rope_parameters") or {}
     if FULL in rope or SLIDING in rope:
@@ -102,7 +102,7 @@ def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
 
 
 def to_hf_fields(written: dict[str, Any]) -> dict[str, Any]:
-    """The other way round."""
+    """The inverse of `from_hf_fields`."""
     written = dict(written)
     local = {"rope_type": "default", "rope_theta": written.pop("rope_local_base_freq")}
     written["_sliding_window_pattern"] = written["sliding_window_pattern"]
@@ -118,4 +118,4 @@ HF_UNSAID = {
     "d_ff": 9216,
     "max_length": 131072,
     "window": 4096,
-}  # what a file means that does not say: transformers' defaults
+}  # transformers' defaults, for fields that a file omits

@@ -19,7 +19,7 @@ from ._base import configuration, get_activation
 class Config(gpt2.Config):
     vocab_size: int = 40478
     max_length: int = 512
-    activation: str = "gelu"  # this checkpoint's word for the tanh form
+    activation: str = "gelu"  # in this checkpoint the name means the tanh approximation
     bos_token_id: int | None = None
     eos_token_id: int | None = None
 

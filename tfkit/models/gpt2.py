@@ -37,7 +37,7 @@ class Config(heads.TaskConfig):
     d_model: int = 768
     n_layers: int = 12
     n_heads: int = 12
-    d_ff: int | None = None  # 4 · d_model unless given
+    d_ff: int | None = None  # default 4 · d_model
     max_length: int = 1024
     activation: str = "gelu_new"
     dropout: float = 0.1
@@ -47,8 +47,8 @@ class Config(heads.TaskConfig):
     choice_dropout: float = 0.1  # of double heads
     choice_activation: str | None = None
     scale_attn: bool = True  # scores divided by sqrt(d_head)
-    scale_by_layer: bool = False  # and by the layer's number, from 1
-    add_cross_attention: bool = False  # to the `encoder_hidden_states` that a call may give
+    scale_by_layer: bool = False  # and divided by the layer's number, from 1
+    add_cross_attention: bool = False  # over the `encoder_hidden_states` of a call
     eps: float = 1e-5
     bos_token_id: int | None = 50256
     eos_token_id: int | None = 50256
@@ -64,7 +64,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 class Parts(nn.Module):
-    """What a block is made of."""
+    """The parts of a block."""
 
     def __init__(self, c: Config) -> None:
         super().__init__()
@@ -82,7 +82,7 @@ class Parts(nn.Module):
 
 
 class Block(Parts):
-    """Norm before each sub-layer."""
+    """A block with a norm before each sub-layer."""
 
     def forward(
         self,
@@ -106,7 +106,7 @@ class GPT2(Model):
     }  # fmt: skip
     HEADS = (None, "causal_lm", *HEAD_CLASSES)
     BLOCK: ClassVar[Any] = Block
-    SHRINKS = True  # whether the last layer of each sub-layer starts smaller
+    SHRINKS = True  # whether the last matrix of each sub-layer has smaller initial weights
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
@@ -125,22 +125,22 @@ class GPT2(Model):
         self.apply(self.init_weights)
 
     def position_table(self, c: Config) -> Any:
-        """A learned vector for each position; None: positions are no table's."""
+        """Learned position embeddings; None in subclasses without a position table."""
         return nn.Embedding(c.max_length, c.d_model)
 
     def last_norm(self, c: Config) -> nn.Module:
-        """After all layers."""
+        """The norm after all layers."""
         return nn.LayerNorm(c.d_model, c.eps)
 
     def init_weights(self, module: Any) -> None:
-        """Fresh weights."""
+        """Initialises the weights."""
         normal_init(module)
         if isinstance(module, Block) and self.SHRINKS:
             for last in (module.attn.o_proj, module.ff.down):
                 nn.init.normal_(last.weight, std=0.02 / (2 * self.config.n_layers) ** 0.5)
 
     def scale_scores(self) -> None:
-        """As the configuration says, where it says other than 1/sqrt(d_head)."""
+        """Sets the scale of the scores if the configuration differs from 1/sqrt(d_head)."""
         c = self.config
         if not c.scale_attn or c.scale_by_layer:
             layers: list[Any] = list(self.layers)
@@ -150,22 +150,22 @@ class GPT2(Model):
                     attn.scale = scale / (number if c.scale_by_layer else 1)
 
     def positions(self, ids: Tensor, given: Any, past: Tensor | int) -> Tensor:
-        """Where the tokens are: as given int [B,L], or from `past` on -> int64 [B,L] or [L]"""
+        """The positions of the tokens: given int [B,L], or counted from `past` -> int64 [B,L] or [L]"""
         check_max_length(self.config, "input_ids", ids, past)
         if given is not None and given.shape[-1:] != ids.shape[-1:]:
             raise ValueError(f"position_ids has shape {list(given.shape)}, input_ids has {list(ids.shape)}")
         return position_range(past, ids.size(1), ids.device) if given is None else given
 
     def hidden(self, ids: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None, *across: Any) -> Tensor:
-        """ids [B,L], positions [B,L] or [L], mask bool [B,1,1,K] or None; across: memory [B,S,E] and its mask bool
-        [B,1,1,S] or None, where there is any -> [B,L,E]"""
+        """ids [B,L], positions [B,L] or [L], mask bool [B,1,1,K] or None; across, with cross-attention: memory [B,S,E]
+        and its mask bool [B,1,1,S] or None -> [B,L,E]"""
         x = self.drop(embed_ids(self.embed, ids, "input_ids") + embed_ids(self.position, positions, "position_ids"))
         for layer in self.layers:
             x = layer(x, mask, cache, *across)
         return self.norm(x)
 
     def cross_attention_inputs(self, ids: Tensor, memory: Tensor | None, memory_mask: Tensor | None) -> tuple[Any, ...]:
-        """What `hidden` takes besides, for ids [B,L]. Raises ValueError for a model without cross-attention."""
+        """The further arguments of `hidden` for ids [B,L]. Raises ValueError for a model without cross-attention."""
         if memory is None and memory_mask is None:
             return ()
         if not getattr(self.config, "add_cross_attention", False):
@@ -195,10 +195,10 @@ class GPT2(Model):
         **targets: Any,
     ) -> Output:
         """input_ids [B,L] ([B,C,L] for double heads), labels [B,L] (shifted inside; -100: not counted), or as the head
-        has them; encoder_hidden_states [B,S,E], encoder_attention_mask [B,S], where there is cross-attention -> Output:
-        loss, logits [B,L,V], last_hidden_state [B,L,E], cache. With a cache, input_ids are the new ones only and
-        attention_mask covers all; logits_to_keep: how many at the end are wanted, 0: all. Raises ValueError, TypeError
-        for what does not fit."""
+        needs; with cross-attention encoder_hidden_states [B,S,E], encoder_attention_mask [B,S] -> Output: loss, logits
+        [B,L,V], last_hidden_state [B,L,E], cache. With a cache, input_ids are the new ones only and attention_mask
+        covers all; logits_to_keep: the number of last positions whose logits are computed, 0: all. Raises ValueError or
+        TypeError for invalid inputs."""
         targets, choices = self.check_targets({"labels": labels, **targets}), 1
         if self.head == "double_heads":
             choices, given, attention_mask = heads.flatten_choices({"input_ids": input_ids}, attention_mask)
@@ -220,7 +220,7 @@ class GPT2(Model):
         return Output(loss=loss, logits=logits, last_hidden_state=x, cache=cache)
 
     def default_mask(self, ids: Tensor, real: Tensor | None) -> Tensor | None:
-        """Which of ids [B,L] are no padding, as the mask bool [B,K] or the ids themselves say -> bool [B,L] or None"""
+        """Which of ids [B,L] are not padding, by the mask bool [B,K] or else by the ids -> bool [B,L] or None"""
         pad = self.config.pad_token_id
         real = real if real is None else real[:, -ids.size(1) :]
         return real if pad is None else (ids != pad) & (True if real is None else real)
@@ -280,5 +280,5 @@ HF_FIELDS = {
 }  # fmt: skip
 CHOICE = {"summary_type": "cls_index", "summary_use_proj": True, "summary_proj_to_labels": True}
 HF_FIXED = CHOICE
-HF_UNUSED = {"n_ctx", "initializer_range", "reorder_and_upcast_attn"}  # the last: as fused kernels do
-NO_CHOICE = HF_UNUSED | {"summary_activation", "summary_first_dropout", *CHOICE}  # of those without double heads
+HF_UNUSED = {"n_ctx", "initializer_range", "reorder_and_upcast_attn"}  # the last one: fused kernels always do this
+NO_CHOICE = HF_UNUSED | {"summary_activation", "summary_first_dropout", *CHOICE}  # for children without double heads

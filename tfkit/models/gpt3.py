@@ -23,11 +23,11 @@ from ._base import configuration, embed_ids
 @configuration
 class Config(gpt2.Config):
     max_length: int = 2048
-    d_head: int | None = None  # d_model / n_heads unless given
+    d_head: int | None = None  # default d_model / n_heads
     window: int = 256
 
 
-# Table 2.1. There, XL has 24 heads of 128, which a width of 2048 does not hold; 16 do, and give the 1.3 billion.
+# Table 2.1. It gives XL 24 heads of 128, which do not fit into a width of 2048; 16 do, and give 1.3 billion.
 PRESETS: dict[str, dict[str, Any]] = {
     "gpt3-small": {},
     "gpt3-medium": {"d_model": 1024, "n_layers": 24, "n_heads": 16},
@@ -41,8 +41,8 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 def band_mask(mask: Tensor | None, ids: Tensor, cache: Cache | None, window: int) -> Tensor | None:
-    """mask bool [B,1,1,K] or None, ids [B,Q] the new ones -> the mask of a layer that sees `window` keys back, or None
-    where all are that near. What is later is left to causality."""
+    """mask bool [B,1,1,K] or None, ids [B,Q] the new ones -> the mask of a layer that sees the last `window` keys, or
+    None if there are no more. Later keys are left to causality."""
     past, new = 0 if cache is None else cache.past, ids.size(1)
     keys = new if cache is None else cache.width(new)
     if keys <= window:
@@ -72,7 +72,7 @@ class GPT3(gpt2.GPT2):
     BLOCK = Block
 
     def local(self) -> list[bool]:
-        """Which layers are banded -> a bool for each"""
+        """Whether each layer is banded -> one bool per layer"""
         return [index % 2 == 1 for index in range(self.config.n_layers)]
 
     def hidden(self, ids: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None) -> Tensor:

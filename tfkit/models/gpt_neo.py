@@ -25,7 +25,7 @@ class Config(gpt3.Config):
     n_heads: int = 16
     attention_types: list[Any] | tuple[Any, ...] = (
         (("global", "local"), 12),
-    )  # patterns, and how often each is repeated
+    )  # patterns, each with its number of repetitions
     dropout: float = 0.0
     embed_dropout: float = 0.0
     attn_dropout: float = 0.0
@@ -56,13 +56,14 @@ class GPTNeo(gpt2.GPT2):
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
-        self.local()  # a pattern that does not fit is an error here, not later
+        self.local()  # raises early if the pattern does not fit
 
     def hidden(self, ids: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None) -> Tensor:
         return gpt3.banded_layers(self, self.local(), ids, positions, mask, cache)
 
     def local(self) -> list[bool]:
-        """A bool for each layer. ValueError where the pattern names more or fewer, or another kind."""
+        """Whether each layer is local. Raises ValueError for a pattern with another number of layers, or an unknown
+        kind."""
         kinds = [kind for pattern, times in self.config.attention_types for kind in list(pattern) * times]
         if len(kinds) != self.config.n_layers or not set(kinds) <= {"global", "local"}:
             raise ValueError(f"attention_types must name {self.config.n_layers} layers, global or local; got {kinds}")

@@ -34,7 +34,7 @@ class Config(llama.Config):
     dropout: float = 0.0  # of the embeddings, after attention and after the feed-forward network
     eps: float = 1e-5
     rotary_fraction: float = 0.25
-    parallel: bool = True  # both read x; otherwise the second reads what the first made of it
+    parallel: bool = True  # whether both read x; otherwise the feed-forward network reads the output of the attention
     bos_token_id: int | None = 0
     eos_token_id: int | list[int] | None = 0
 
@@ -137,10 +137,10 @@ HF_UNUSED = llama.HF_UNUSED | {"head_dim"}
 
 
 def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
-    """4.x calls the settings of rotary positions rotary_pct and rotary_emb_base."""
+    """4.x files name the settings of rotary positions rotary_pct and rotary_emb_base."""
     old = {"rotary_pct": "partial_rotary_factor", "rotary_emb_base": "rope_theta"}
     return read_rope({old.get(field, field): value for field, value in described.items()})
 
 
 to_hf_fields = write_rope
-HF_UNSAID = {"activation": "gelu", "eos_token_id": 2}  # what a file means that does not say: transformers' defaults
+HF_UNSAID = {"activation": "gelu", "eos_token_id": 2}  # transformers' defaults, for fields that a file omits

@@ -43,12 +43,12 @@ class Config(mixtral.Config):
     rope_scaling: dict[str, Any] | None = field(default_factory=YARN.copy)
     window: int = 128
     layer_types: list[Any] | tuple[Any, ...] | None = (
-        None  # windows in every second layer, from the first on, unless given
+        None  # default: windows in every second layer, starting with the first
     )
     n_experts: int = 128
     experts_per_token: int = 4
     gate_slope: float = 1.702  # of the sigmoid in an expert's gate
-    gate_limit: float = 7.0  # a gate is at most this, and what it multiplies between this and its negative
+    gate_limit: float = 7.0  # the upper bound of a gate, and the bound of both signs for the other factor
     bos_token_id: int | None = 199998
     eos_token_id: int | list[int] | None = 200002
     max_length: int = 131072
@@ -59,7 +59,7 @@ PRESETS: dict[str, dict[str, Any]] = {"gpt-oss-20b": {"n_layers": 24, "n_experts
 
 
 class Experts(nn.Module):
-    """All experts of a layer in one tensor for each of their two matrices, as the files have them.
+    """All experts of a layer, with one tensor for each of their two matrices, as in the files.
 
     Parameters gate_up [N,E,2·F], whose even columns are the gate's and odd ones the input's; gate_up_bias [N,2·F];
     down [N,F,E]; down_bias [N,E].
@@ -74,7 +74,7 @@ class Experts(nn.Module):
         self.down_bias = nn.Parameter(torch.empty(c.n_experts, c.d_model))
 
     def each(self) -> list[Callable[[Tensor], Tensor]]:
-        """The experts one by one. (Cut at once: indexing would make a gradient of full size for each of them.)"""
+        """The experts one by one. (unbind at once: indexing would create a full-size gradient for each expert.)"""
         parts = (p.unbind() for p in (self.gate_up, self.gate_up_bias, self.down, self.down_bias))
         return [partial(self.expert, *own) for own in zip(*parts, strict=True)]
 
@@ -163,7 +163,7 @@ to_hf_fields = write_rope
 
 
 def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
-    """A file that says nothing of rotary positions means YaRN."""
+    """A file without rotary settings means YaRN."""
     silent = not described.get("rope_parameters") and not described.get("rope_scaling")
     return read_rope({**described, "rope_scaling": YARN} if silent else described)
 
@@ -172,4 +172,4 @@ HF_UNSAID = {
     "bos_token_id": None,
     "eos_token_id": None,
     "pad_token_id": None,
-}  # what a file means that does not say: transformers' defaults
+}  # transformers' defaults, for fields that a file omits

@@ -60,7 +60,7 @@ class GPTJ(gpt2.GPT2):
         super().__init__(config, head)
         width = config.d_model // config.n_heads
         turned = width if config.rotary_dim is None else config.rotary_dim
-        if turned % 2 or not 0 < turned <= width:  # pairs of dimensions are turned
+        if turned % 2 or not 0 < turned <= width:  # pairs of columns are rotated
             raise ValueError(f"rotary_dim={turned}: must be even, and at most {width}, the width of a head")
         if head == "causal_lm":
             self.lm_head = nn.Linear(config.d_model, config.vocab_size)

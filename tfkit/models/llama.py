@@ -31,7 +31,7 @@ from . import _heads as heads
 from ._base import Model, Output, check_ids, configuration, embed_ids, get_activation, to_padding_mask
 from ._rope import read_rope, write_rope
 
-Past = int | Tensor  # of a cache of fixed size, int64 []
+Past = int | Tensor  # from a cache of fixed size: int64 []
 FULL, SLIDING = "full_attention", "sliding_attention"
 
 
@@ -41,10 +41,10 @@ class Config(heads.TaskConfig):
     d_model: int = 4096
     n_layers: int = 32
     n_heads: int = 32
-    n_kv_heads: int | None = None  # as many as n_heads unless given
-    d_head: int | None = None  # d_model / n_heads unless given
+    n_kv_heads: int | None = None  # default n_heads
+    d_head: int | None = None  # default d_model / n_heads
     d_ff: int = 11008
-    max_length: int = 2048  # of the texts it was trained on; there is no table that ends there
+    max_length: int = 2048  # of the texts in training; no position table ends there
     activation: str = "silu"
     attn_bias: bool = False  # of all four projections
     ff_bias: bool = False
@@ -90,8 +90,8 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 class Parts(nn.Module):
-    """What a layer is made of: two norms, attention and feed-forward, each made by a method that a child may have
-    another of."""
+    """The parts of a layer: two norms, attention and feed-forward network, each created by a method that a child class
+    may override."""
 
     def __init__(self, c: Config, index: int) -> None:
         super().__init__()
@@ -100,7 +100,7 @@ class Parts(nn.Module):
         self.norm2 = self.norm(c)
         self.ff = self.feed_forward(c, index)
 
-    def norm(self, c: Any) -> nn.Module:  # of a child: its own Config, here and below
+    def norm(self, c: Any) -> nn.Module:  # in a child: its own Config, here and below
         return RMSNorm(c.d_model, c.eps)
 
     def attention(self, c: Any, index: int) -> nn.Module:
@@ -129,7 +129,7 @@ class Llama(Model):
     }  # fmt: skip
     HEADS = (None, "causal_lm", *HEAD_CLASSES)
     LAYER: ClassVar[Any] = Layer
-    ZERO_PADDING = True  # whether the padding token's embedding is zero, and stays so
+    ZERO_PADDING = True  # whether the padding token's embedding is zero and stays zero
 
     def __init__(self, config: Any, head: str | None = None) -> None:
         super().__init__(config, head)
@@ -146,12 +146,12 @@ class Llama(Model):
 
     @property
     def names(self) -> NameMap:
-        """The map of tensor names, as the model's own module has it; a tied model's file may hold its matrix twice."""
+        """The map of tensor names of the model's own module; a tied model's file may hold its matrix twice."""
         module = sys.modules[type(self).__module__]
         return module.HF_TIED if self.config.tie_word_embeddings else module.HF
 
     def embed_width(self) -> int:
-        """Of the embeddings, and of what the heads read."""
+        """The width of the embeddings, and of the heads' input."""
         return self.config.d_model
 
     def last_norm(self) -> nn.Module:
@@ -160,7 +160,7 @@ class Llama(Model):
         return first.norm(self.config)
 
     def init_weights(self, module: nn.Module) -> None:
-        """Fresh weights: normal, biases at zero."""
+        """Initialises the weights: normal, with biases at zero."""
         if isinstance(module, (nn.Linear, nn.Embedding)):
             nn.init.normal_(module.weight, std=self.config.init_std)
         if isinstance(module, nn.Embedding) and module.padding_idx is not None:
@@ -169,12 +169,12 @@ class Llama(Model):
             nn.init.zeros_(module.bias)
 
     def layer_types(self) -> list[str]:
-        """What each layer attends to: all that came before, or a window of it."""
+        """The attention of each layer: full, or within a window."""
         window = getattr(self.config, "window", None)
         return [SLIDING if window else FULL] * self.config.n_layers
 
     def rotation(self, kind: str, positions: Tensor, length: int, dtype: torch.dtype) -> Rotation:
-        """cos and sin [B or 1,1,L,R] for the layers of a kind; length: of the text so far"""
+        """cos and sin [B or 1,1,L,R] for the layers of a kind; length: of the whole text so far"""
         c = self.config
         frequencies, factor = rope_frequencies(
             self.rotary_width(), c.rope_theta, c.rope_scaling, length=length, max_length=c.max_length, dtype=dtype,
@@ -183,14 +183,14 @@ class Llama(Model):
         return rope_rotation(positions, frequencies, factor, dtype)
 
     def rotary_width(self) -> int:
-        """How many columns of a head are turned by its position."""
+        """The number of columns of a head that are rotated by its position."""
         c = self.config
         return int((c.d_head or c.d_model // c.n_heads) * getattr(c, "rotary_fraction", 1.0))
 
     def windowed(self, mask: Tensor | None, positions: Tensor, keys: int) -> Tensor | None:
         """mask bool [B,1,1,K] or None, positions [L] of the new keys among all -> the mask of a layer whose queries see
-        the `window` latest keys, themselves among them, or the mask itself where there are no more than that. What is
-        later is left to causality."""
+        the last `window` keys including themselves, or the given mask if there are no more keys than that. Later keys
+        are left to causality."""
         if keys <= self.config.window:
             return mask
         near = torch.arange(keys, device=positions.device) > positions[:, None] - self.config.window  # [L,K]
@@ -198,7 +198,8 @@ class Llama(Model):
 
     @property
     def last_position(self) -> int | None:
-        """None: there is no table that ends. A text may outgrow its frequencies, though, which a graph cannot."""
+        """None: no position table limits the text. Rotary frequencies may depend on its length, though not in a
+        graph."""
         scaling = self.config.rope_scaling or {}
         ends = {"dynamic": self.config.max_length, "longrope": scaling.get("original_max_position_embeddings")}
         return ends.get(scaling.get("rope_type", "default"))
@@ -206,7 +207,7 @@ class Llama(Model):
     def hidden(self, x: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None, past: Past) -> Tensor:
         """x [B,L,E] embedded, positions int [B,L] or [L], mask bool [B,1,1,K] or None -> [B,L,E]"""
         new, kinds = x.size(1), self.layer_types()
-        one_for_all = isinstance(past, Tensor) and torch.compiler.is_compiling()  # a graph: see `last_position`
+        one_for_all = isinstance(past, Tensor) and torch.compiler.is_compiling()  # in a graph: see `last_position`
         length = new if cache is None or one_for_all else cache.length + new
         keys, among = new if cache is None else cache.width(new), position_range(past, new, x.device)
         masks = {kind: self.windowed(mask, among, keys) if kind == SLIDING else mask for kind in set(kinds)}
@@ -216,7 +217,7 @@ class Llama(Model):
         return self.norm(x)
 
     def positions(self, ids: Tensor, real: Tensor | None, past: Past) -> Tensor:
-        """Where ids [B,L] stand after `past` others, unless it is given -> int64 [B,L] or [L]"""
+        """The positions of ids [B,L] after `past` others, unless they are given -> int64 [B,L] or [L]"""
         return position_range(past, ids.size(1), ids.device)
 
     def embed_inputs(self, ids: Tensor) -> Tensor:
@@ -238,10 +239,10 @@ class Llama(Model):
         use_cache: bool = False,
         logits_to_keep: int = 0,
     ) -> Output:
-        """input_ids [B,L], labels [B,L] (shifted inside; -100: not counted), or as the head has them -> Output: loss,
+        """input_ids [B,L], labels [B,L] (shifted inside; -100: not counted), or as the head needs -> Output: loss,
         logits [B,L,V], last_hidden_state [B,L,E], cache. With a cache, input_ids are the new ones only and
-        attention_mask covers all; logits_to_keep: how many at the end are wanted, 0: all. Raises ValueError, TypeError
-        for what does not fit."""
+        attention_mask covers all; logits_to_keep: the number of last positions whose logits are computed, 0: all.
+        Raises ValueError or TypeError for invalid inputs."""
         targets = self.check_targets({"labels": labels})
         ids = check_ids("input_ids", input_ids)
         cache = Cache() if use_cache and cache is None else cache
@@ -260,8 +261,8 @@ class Llama(Model):
         return Output(loss=loss, logits=logits, last_hidden_state=x, cache=cache)
 
     def default_mask(self, ids: Tensor, real: Tensor | None) -> Tensor | None:
-        """Which of ids [B,L] are no padding: those that are not the padding token, where there is one, or else as the
-        mask bool [B,K] says -> bool [B,L] or None"""
+        """Which of ids [B,L] are not padding: by the padding token, if there is one, or else by the mask bool [B,K] ->
+        bool [B,L] or None"""
         if self.config.pad_token_id is not None:
             return ids != self.config.pad_token_id
         return real if real is None else real[:, -ids.size(1) :]
@@ -271,8 +272,8 @@ MODEL = Llama
 
 
 def llama_names(tied: bool, changes: dict[str, Any] | None = None, unread: Iterable[str] = (), **more: Any) -> NameMap:
-    """The map of a model in Llama's layout; changes: rows that are other ones (None: there is no such row); unread:
-    patterns of tensors in files that nothing here reads."""
+    """The name map of a model in Llama's layout; changes: entries that differ (None: removed); unread: patterns of
+    tensors in files that are not used here."""
     table = {
         "embed_tokens": "embed",
         "layers.{}.input_layernorm": "layers.{}.norm1",

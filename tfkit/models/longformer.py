@@ -26,11 +26,12 @@ from .roberta import Embeddings, RoBERTa
 @configuration
 class Config(roberta.Config):
     max_length: int = 4098
-    window: int | list[Any] | tuple[Any, ...] = 512  # both sides together, the same for all layers or one each
+    # left and right together, the same for all layers or one value each
+    window: int | list[Any] | tuple[Any, ...] = 512
     sep_token_id: int = 2
 
     def windows(self) -> list[int]:
-        """One per layer. Raises ValueError for what is not an even number per layer."""
+        """The window of each layer. Raises ValueError unless there is an even number per layer."""
         is_global = [self.window] * self.n_layers if isinstance(self.window, int) else list(self.window)
         if len(is_global) != self.n_layers or any(width < 2 or width % 2 for width in is_global):
             raise ValueError(
@@ -55,11 +56,11 @@ class Layer(bert.PostNorm):
 class Longformer(Model):
     HEAD_CLASSES = {
         head: top for head, top in RoBERTa.HEAD_CLASSES.items() if head != "causal_lm"
-    }  # its windows are on both sides
+    }  # windows extend to both sides
     PADDING_ROW = True
     HEADS = tuple(HEAD_CLASSES)
 
-    init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it too
+    init_weights = staticmethod(normal_init)  # also initialises the layers of a new head at loading
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
@@ -80,8 +81,8 @@ class Longformer(Model):
         **targets: Any,
     ) -> Output:
         """input_ids, attention_mask, token_type_ids [B,L] ([B,C,L] for multiple choice); global_attention_mask: of the
-        same shape, 1 where a token is global; labels and targets as the head has them -> Output: loss, logits, or what
-        the head gives by another name. Raises ValueError, TypeError for what does not fit."""
+        same shape, 1 at global tokens; labels and targets depend on the head -> Output: loss, logits, or the head's
+        other fields. Raises ValueError or TypeError for invalid inputs."""
         given, targets = (input_ids, attention_mask, token_type_ids, position_ids), {"labels": labels, **targets}
         inputs = encoder_inputs(self, *given, targets, extra={"global_mask": global_attention_mask})
         ids = inputs.ids
@@ -95,7 +96,7 @@ class Longformer(Model):
         position_ids: Tensor | None,
         global_mask: Tensor | None = None,
     ) -> Tensor:
-        """ids, types [B,L], mask bool [B,L] or None; global_mask [B,L] of ones and zeros: the global ones -> [B,L,E]"""
+        """ids, types [B,L], mask bool [B,L] or None; global_mask [B,L]: 1 at global tokens, else 0 -> [B,L,E]"""
         real = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
         global_mask = (
             self.default_global_mask(ids)
@@ -109,10 +110,11 @@ class Longformer(Model):
         return x
 
     def context(self, real: Tensor, global_mask: Tensor | None) -> WindowContext:
-        """real, global_mask bool [B,L] (None: nothing is global) -> what all layers need to know of them"""
+        """real, global_mask bool [B,L] (None: no global tokens) -> the window context that all layers share"""
         reaches = {width // 2 for width in self.config.windows()}
-        local_mask = real if global_mask is None else real & ~global_mask  # global keys are seen once, apart
-        most = 0 if global_mask is None else int(global_mask.sum(1).max())  # the only number that leaves the device
+        local_mask = real if global_mask is None else real & ~global_mask  # global keys are attended to separately
+        # the only number that is read from the device
+        most = 0 if global_mask is None else int(global_mask.sum(1).max())
         global_positions = is_global = None
         if global_mask is not None and most:
             global_positions = global_mask.byte().argsort(dim=1, descending=True, stable=True)[:, :most]  # [B,G]
@@ -122,7 +124,8 @@ class Longformer(Model):
         )
 
     def default_global_mask(self, ids: Tensor) -> Tensor | None:
-        """Who is global where nobody says so: bool [B,L] or None. ValueError where the sep tokens should say it."""
+        """The global tokens by default, by the head: bool [B,L] or None. Raises ValueError if sep tokens are
+        missing."""
         place = torch.arange(ids.size(1), device=ids.device).expand_as(ids)
         if self.head == "sequence_classification":
             return place == 0
@@ -132,7 +135,7 @@ class Longformer(Model):
         if (sep.sum(1) != 3).any():
             three = f"exactly three sep tokens ({self.config.sep_token_id}) in each row"
             raise ValueError(f"head {self.head!r} needs global_attention_mask, or {three}")
-        end = sep.byte().argmax(1, keepdim=True)  # of the question
+        end = sep.byte().argmax(1, keepdim=True)  # the end of the question
         return place < end if self.head == "question_answering" else place > end + 1
 
 
@@ -151,7 +154,7 @@ HF = NameMap(
 )
 HF_HEADS = {"LongformerModel": None, "LongformerForMaskedLM": "masked_lm", **bert.task_classes("Longformer")}
 HF_FIELDS = {**bert.ENCODER_FIELDS, "attention_window": "window", "sep_token_id": "sep_token_id"}
-del HF_FIELDS["classifier_dropout"]  # its heads drop what the layers drop
+del HF_FIELDS["classifier_dropout"]  # its heads use the layers' dropout
 HF_FIXED = ENCODER_FIXED
 HF_UNUSED = bert.HF_UNUSED | {"onnx_export", "attention_mode", "ignore_attention_mask", "classifier_dropout"}
 HF_UNSAID = {"vocab_size": 30522, "max_length": 512, "n_types": 2, "eps": 1e-12}  # transformers' defaults

@@ -18,7 +18,7 @@ from . import _fairseq, bart, mbart
 from ._base import configuration
 from .bart import BART, HF_FIELDS, HF_UNUSED
 
-__all__ = ["HF_FIELDS", "HF_UNUSED"]  # as BART's
+__all__ = ["HF_FIELDS", "HF_UNUSED"]  # the same as BART's
 
 CODES = (
     "af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl gu ha he hi hr ht hu hy "
@@ -26,11 +26,11 @@ CODES = (
     "sd si sk sl so sq sr ss su sv sw ta th tl tn tr uk ur uz vi wo xh yi yo zh zu"
 )
 LANGUAGES = CODES.split()
-FIRST_LANGUAGE = 128004  # after the words
+FIRST_LANGUAGE = 128004  # the first id after the words
 
 
 def language_id(code: Any) -> Any:
-    """The token of a language: "en" -> 128022. Raises ValueError for one that was not among them."""
+    """The token of a language: "en" -> 128022. Raises ValueError for a language that the model does not have."""
     if code not in LANGUAGES:
         raise ValueError(f"language {code!r} is none of {', '.join(LANGUAGES)}")
     return FIRST_LANGUAGE + LANGUAGES.index(code)
@@ -58,8 +58,8 @@ def language_tables() -> Any:
 
 
 def sinusoids(length: int, dim: int) -> Tensor:
-    """Sines left, cosines right, from 1 to 1/10000, both reached -> float32 [length,dim]. In float32, like fairseq's:
-    far positions have few digits, and what was trained has seen those."""
+    """Sines left, cosines right, with frequencies from 1 to 1/10000 inclusive -> float32 [length,dim]. They are
+    computed in float32, like fairseq's: the trained models know its rounding at far positions."""
     waves = torch.exp(torch.arange(dim // 2).float() * -(math.log(10000) / (dim // 2 - 1)))
     angle = torch.arange(length).float()[:, None] * waves
     return torch.cat([angle.sin(), angle.cos(), torch.zeros(length, dim % 2)], 1)

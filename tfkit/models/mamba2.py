@@ -32,18 +32,18 @@ class Config:
     n_heads: int = 128
     d_head: int = 64
     d_state: int = 128
-    n_groups: int = 8  # of heads that share what is added to a state and what is read off it
+    n_groups: int = 8  # groups of heads that share B and C
     expand: int = 2  # n_heads · d_head / d_model
-    kernel: int = 4  # tokens that the convolution reads
+    kernel: int = 4  # the width of the convolution in tokens
     bias: bool = False
     conv_bias: bool = True
     activation: str = "silu"
-    step_min: float = 0.001  # of fresh weights: a step's size is drawn between the two
+    step_min: float = 0.001  # initial weights: step sizes are drawn between the two
     step_max: float = 0.1
     step_floor: float = 1e-4
     step_limit: list[Any] | tuple[Any, ...] = (0.0, float("inf"))
-    chunk: int = 256  # tokens that are computed at once
-    wide_residual: bool = True  # what layers add to is float32, whatever the weights are
+    chunk: int = 256  # tokens that are computed in parallel
+    wide_residual: bool = True  # whether the residual stream is float32 even if the weights are not
     eps: float = 1e-5
     tie_word_embeddings: bool = False
     init_std: float = 0.1
@@ -66,7 +66,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 class GatedNorm(nn.Module):
-    """RMSNorm of x · SiLU(gate), over each of some groups of columns by itself. Parameter weight [width]."""
+    """RMSNorm of x · SiLU(gate), over each group of columns separately. Parameter weight [width]."""
 
     def __init__(self, width: int, groups: int, eps: float) -> None:
         super().__init__()
@@ -81,10 +81,10 @@ class GatedNorm(nn.Module):
 
 
 class Mixer(nn.Module):
-    """What stands where others attend.
+    """The layer that replaces attention.
 
-    Submodules in_proj, whose rows are [gate | input, B and C | step], conv: nn.Conv1d, each column by itself, norm,
-    out_proj. Parameters decay_log, skip, step_bias [H]. Raises ValueError for widths that do not fit.
+    Submodules in_proj, whose rows are [gate | input, B and C | step], conv: depthwise nn.Conv1d, norm, out_proj.
+    Parameters decay_log, skip, step_bias [H]. Raises ValueError for widths that do not fit.
     """
 
     def __init__(self, c: Config) -> None:
@@ -107,13 +107,13 @@ class Mixer(nn.Module):
         self.out_proj = nn.Linear(width, c.d_model, bias=c.bias)
 
     def start_of(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Where nothing was read: zeros, as what `StateCache` holds of a module."""
+        """The initial state before any token: zeros, in the form that `StateCache` holds for a module."""
         c, wide = self.config, torch.promote_types(x.dtype, torch.float32)
         state = x.new_zeros(x.size(0), c.n_heads, c.d_head, c.d_state, dtype=wide)
         return x.new_zeros(x.size(0), sum(self.widths), c.kernel - 1), state
 
     def forward(self, x: Tensor, real: Tensor | None, cache: StateCache | None) -> Tensor:
-        """x [B,L,E] the new positions, real [B,L,1], of zeros at padding, or None -> [B,L,E]"""
+        """x [B,L,E] the new positions, real [B,L,1], zero at padding, or None -> [B,L,E]"""
         x = x if real is None else x * real
         gate, mixed, step = self.in_proj(x).split([self.widths[0], sum(self.widths), self.config.n_heads], dim=-1)
         before, state = self.start_of(x) if cache is None or self not in cache.states else cache.states[self]
@@ -139,7 +139,7 @@ class Mixer(nn.Module):
 
 
 def initial_dt(c: Config) -> Tensor:
-    """A bias [H] for which softplus gives steps between the smallest and the largest, evenly in their logarithms."""
+    """A bias [H] whose softplus gives steps between the smallest and the largest, log-uniformly distributed."""
     low, high = math.log(c.step_min), math.log(c.step_max)
     step = (torch.rand(c.n_heads) * (high - low) + low).exp().clamp(min=c.step_floor)
     return step + (-torch.expm1(-step)).log()
@@ -176,7 +176,7 @@ class Mamba2(Model):
         return HF_TIED if self.config.tie_word_embeddings else HF
 
     def init_weights(self, module: nn.Module) -> None:
-        """Fresh weights: normal, and where a mixer convolves and ends, uniform by the width."""
+        """Initialises the weights: normal; a mixer's convolution and output projection uniform by their width."""
         if isinstance(module, (nn.Linear, nn.Embedding)):
             nn.init.normal_(module.weight, std=self.config.init_std)
         if isinstance(module, Mixer):
@@ -197,7 +197,7 @@ class Mamba2(Model):
     ) -> Output:
         """input_ids [B,L], labels [B,L] (shifted inside; -100: not counted) -> Output: loss, logits [B,L,V],
         last_hidden_state [B,L,E], cache. With a cache, input_ids are the new ones only and attention_mask covers all;
-        padding leaves the states as they are. Raises ValueError, TypeError for what does not fit."""
+        padding does not change the states. Raises ValueError or TypeError for invalid inputs."""
         self.require_head(labels)
         ids = check_ids("input_ids", input_ids)
         cache = StateCache() if use_cache and cache is None else cache
@@ -218,7 +218,8 @@ class Mamba2(Model):
         return Output(loss=loss, logits=logits, last_hidden_state=x, cache=cache)
 
     def check_cache(self, cache: Any, rows: int) -> int:
-        """How many tokens a cache has read. Raises TypeError for one of keys, ValueError for one of other rows."""
+        """The number of tokens that a cache has read. Raises TypeError for a key-value cache, ValueError for other
+        rows."""
         if cache is None:
             return 0
         if not isinstance(cache, StateCache):
@@ -266,7 +267,7 @@ HF_UNUSED = {"time_step_rank", "rescale_prenorm_residual", "rms_norm", "norm_bef
 
 
 def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
-    """5.x files say infinity in a way of their own."""
+    """5.x files write infinity in a special form."""
     described = dict(described)
     if "time_step_limit" in described:
         limits = described["time_step_limit"]
@@ -275,6 +276,6 @@ def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
 
 
 def to_hf_fields(written: dict[str, Any]) -> dict[str, Any]:
-    """The other way round."""
+    """The inverse of `from_hf_fields`."""
     limits = [{"__float__": "Infinity"} if math.isinf(x) else x for x in written["time_step_limit"]]
     return {**written, "time_step_limit": limits}

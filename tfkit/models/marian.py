@@ -17,14 +17,14 @@ from . import _fairseq, bart
 from ._base import configuration, normal_init
 from .bart import BART, HF_FIELDS, HF_UNUSED
 
-__all__ = ["HF_UNUSED"]  # as BART's
+__all__ = ["HF_UNUSED"]  # the same as BART's
 
 
 @configuration
 class Config(bart.Config):
     vocab_size: int = 58101
     share_embeddings: bool = True
-    decoder_vocab_size: int | None = None  # as vocab_size unless given
+    decoder_vocab_size: int | None = None  # default vocab_size
     bos_token_id: int | None = 0
     pad_token_id: int = 58100
     eos_token_id: int = 0
@@ -45,7 +45,7 @@ class Config(bart.Config):
     scale_embedding: bool = True
 
     def decoder_words(self) -> int:
-        """How many the decoder knows. ValueError where embeddings are shared and the two numbers differ."""
+        """The size of the decoder's vocabulary. Raises ValueError if embeddings are shared and the two sizes differ."""
         words = self.decoder_vocab_size or self.vocab_size
         if self.share_embeddings and words != self.vocab_size:
             raise ValueError(f"decoder_vocab_size={words}, but shared embeddings have vocab_size={self.vocab_size}")
@@ -77,7 +77,8 @@ class Marian(BART):
             own = self.second_table()
             normal_init(own)
             setattr(self, "embed" if head == "causal_lm" else "decoder_embed", own)
-            if head == "causal_lm" and not config.tie_word_embeddings:  # as many rows as the source's words, as theirs
+            # as many rows as the source vocabulary, as in transformers
+            if head == "causal_lm" and not config.tie_word_embeddings:
                 self.output = nn.Linear(config.d_model, config.vocab_size, bias=False)
                 normal_init(self.output)
         if head == "seq2seq_lm":
@@ -107,4 +108,4 @@ HF_UNSAID = {
     "activation": "gelu",
     "scale_embedding": False,
     "bos_token_id": None,
-}  # what a file means that does not say: transformers' defaults
+}  # transformers' defaults, for fields that a file omits

@@ -19,21 +19,21 @@ from ._base import check_ids, configuration
 from ._seq2seq import shifted_labels
 from .bart import BART, HF, HF_FIELDS, HF_UNUSED
 
-__all__ = ["HF", "HF_FIELDS", "HF_UNUSED"]  # as BART's
+__all__ = ["HF", "HF_FIELDS", "HF_UNUSED"]  # the same as BART's
 
 CODES = (
     "ar_AR cs_CZ de_DE en_XX es_XX et_EE fi_FI fr_XX gu_IN hi_IN it_IT ja_XX kk_KZ ko_KR lt_LT lv_LV my_MM ne_NP nl_XX "
-    "ro_RO ru_RU si_LK tr_TR vi_VN zh_CN "  # mBART-50 has these too:
+    "ro_RO ru_RU si_LK tr_TR vi_VN zh_CN "  # further languages of mBART-50:
     "af_ZA az_AZ bn_IN fa_IR he_IL hr_HR id_ID ka_GE km_KH mk_MK ml_IN mn_MN mr_IN pl_PL ps_AF pt_XX sv_SE sw_KE ta_IN "
     "te_IN th_TH tl_XX uk_UA ur_PK xh_ZA gl_ES sl_SI"
 )
 LANGUAGES = CODES.split()
-FIRST_LANGUAGE = 250001  # after the words
+FIRST_LANGUAGE = 250001  # the first id after the words
 
 
 @configuration
 class Config(bart.Config):
-    decoder_start_token_id: int | None = None  # a language, which only the caller knows
+    decoder_start_token_id: int | None = None  # the token of a language, which the caller chooses
     num_labels: int = 2
     vocab_size: int = 250027
     scale_embedding: bool = True
@@ -47,7 +47,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 def language_id(code: Any) -> Any:
-    """The token of a language: "ro_RO" -> 250020. Raises ValueError for one that mBART-50 has not either."""
+    """The token of a language: "ro_RO" -> 250020. Raises ValueError for a language that not even mBART-50 has."""
     if code not in LANGUAGES:
         raise ValueError(f"language {code!r} is none of {', '.join(LANGUAGES)}")
     return FIRST_LANGUAGE + LANGUAGES.index(code)
@@ -79,7 +79,7 @@ class MBART(BART):
     ENCODER_LAYER, DECODER_LAYER, FINAL_NORM = EncoderLayer, DecoderLayer, nn.LayerNorm
 
     def decoder_ids(self, given: Tensor | None, labels: Tensor | None) -> Tensor:
-        """The last real label, the language, goes to the front of each row."""
+        """Shifts the labels right, with the last one, the language, at the front of each row."""
         if given is not None or labels is None:
             return shifted_labels(self, given, labels)
         pad = self.config.pad_token_id
@@ -95,4 +95,4 @@ HF_FIXED = _fairseq.fixed_options(before=True, last=True, early=True, sinusoids=
 HF_UNSAID = {
     "vocab_size": 50265,
     "scale_embedding": False,
-}  # what a file means that does not say: transformers' defaults
+}  # transformers' defaults, for fields that a file omits

@@ -20,7 +20,7 @@ class Config(llama.Config):
     n_kv_heads: int | None = 8
     d_ff: int = 14336
     max_length: int = 32768
-    window: int | None = 4096  # None: all that came before
+    window: int | None = 4096  # None: full attention
     eps: float = 1e-05
 
 
@@ -31,7 +31,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 class Mistral(llama.Llama):
-    """Llama in all else."""
+    """Otherwise the same as Llama."""
 
 
 MODEL = Mistral
@@ -46,4 +46,4 @@ HF_FIELDS["sliding_window"] = "window"
 HF_FIXED = {"attention_bias": False, "mlp_bias": False}
 HF_UNUSED = llama.HF_UNUSED
 from_hf_fields, to_hf_fields = read_rope, write_rope
-HF_UNSAID = {"max_length": 131072, "eps": 1e-06}  # what a file means that does not say: transformers' defaults
+HF_UNSAID = {"max_length": 131072, "eps": 1e-06}  # transformers' defaults, for fields that a file omits

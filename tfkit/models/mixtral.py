@@ -32,7 +32,7 @@ class Config(llama.Config):
     window: int | None = None
     n_experts: int = 8
     experts_per_token: int = 2
-    router_logits: bool = False  # whether they are returned, and the loss that balances experts is added
+    router_logits: bool = False  # whether they are returned, with the load balancing loss added to the loss
     balance_weight: float = 0.001
 
 
@@ -57,7 +57,7 @@ class Layer(llama.Layer):
 
 @contextmanager
 def record_router_logits(routers: list[nn.Module]) -> Iterator[list[Tensor]]:
-    """What the routers say while the block runs: [T,N] of each, in the order of the layers."""
+    """A context that yields the outputs of the routers: [T,N] of each, in the order of the layers."""
     found: list[Tensor] = []
     hooks = [router.register_forward_hook(lambda _module, _args, logits: found.append(logits)) for router in routers]
     try:
@@ -78,8 +78,8 @@ def routed_forward(
     use_cache: bool = False,
     logits_to_keep: int = 0,
 ) -> Output:
-    """As Llama's; where the configuration asks for router_logits, a language model's Output has them, one [B·L,N] a
-    layer, and aux_loss, which is added to the loss."""
+    """As Llama's; if the configuration asks for router_logits, a language model's Output has them, [B·L,N] per layer,
+    and aux_loss, which is added to the loss."""
     given = (input_ids, attention_mask, position_ids, labels)
     how: dict[str, Any] = {"cache": cache, "use_cache": use_cache, "logits_to_keep": logits_to_keep}
     if not self.config.router_logits or self.head != "causal_lm":
@@ -121,4 +121,4 @@ HF_FIELDS = {
 HF_FIXED = {"attention_bias": False, "mlp_bias": False}
 HF_UNUSED = llama.HF_UNUSED | {"router_jitter_noise"}
 from_hf_fields, to_hf_fields = read_rope, write_rope
-HF_UNSAID = {"max_length": 131072}  # what a file means that does not say: transformers' defaults
+HF_UNSAID = {"max_length": 131072}  # transformers' defaults, for fields that a file omits

@@ -38,10 +38,10 @@ PRESETS: dict[str, dict[str, Any]] = {"mmbt-base-uncased": {}}
 class MMBT(Model):
     HEADS = (None, "sequence_classification")
 
-    init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it too
+    init_weights = staticmethod(normal_init)  # also initialises the layers of a new head at loading
 
     def __init__(self, config: Config, head: str | None = None, images: nn.Module | None = None) -> None:
-        """images: an encoder of pictures, or of what you like, to [B,N,modal_hidden_size]; not in the config."""
+        """images: an encoder of images, or of other inputs, to [B,N,modal_hidden_size]; it is not in the config."""
         super().__init__(config, head)
         _, module, c = registry.resolve_submodel(config.text_config)
         self.text = module.MODEL(c)
@@ -52,10 +52,11 @@ class MMBT(Model):
         self.project.apply(self.init_weights), self.task_head.apply(self.init_weights)
         self.check()
         names = {"transformer": ("text", module.HF, False), "modal_encoder.encoder": ("images", IdentityMap, False)}
-        self.names = SubmodelMaps(names, HF, prefix="mmbt.", twice=True)  # their modules have the embeddings twice
+        # transformers' modules have the embeddings twice
+        self.names = SubmodelMaps(names, HF, prefix="mmbt.", twice=True)
 
     def check(self) -> None:
-        """Raises ValueError where the text's model or the pictures' does not fit."""
+        """Raises ValueError if the text model or the image encoder does not fit."""
         text, width = self.text, getattr(self.images, "width", self.config.modal_hidden_size)
         if not isinstance(text, BERT) or text.pooler is None or text.embed.types is None:
             raise ValueError(f"{type(text).__name__} cannot read pictures: it needs BERT's embeddings, and a pooler")
@@ -67,7 +68,7 @@ class MMBT(Model):
     def image_embeddings(
         self, modal: Tensor, start: Any, end: Any, types: Tensor | None, positions: Tensor | None
     ) -> Tensor:
-        """modal as `images` takes it; start, end int [B] or None; types, positions int [B,N] or None -> [B,N,E]"""
+        """modal: the input of `images`; start, end int [B] or None; types, positions int [B,N] or None -> [B,N,E]"""
         embed = self.text.embed
         regions = self.images(modal)
         if regions.dim() != 3 or regions.size(-1) != self.config.modal_hidden_size:
@@ -93,10 +94,10 @@ class MMBT(Model):
         modal_position_ids: Tensor | None = None,
         labels: Tensor | None = None,
     ) -> Output:
-        """input_modal [B,3,H,W], or what the image encoder takes; modal_start_tokens, modal_end_tokens int [B]: ids to
-        stand around it; input_ids, attention_mask, token_type_ids (1 unless given), position_ids [B,S]: of the text;
-        labels as of sequence classification -> Output: loss, logits; or last_hidden_state [B,N+S,E], pooler_output.
-        Raises ValueError, TypeError for what does not fit."""
+        """input_modal [B,3,H,W], or another input of the image encoder; modal_start_tokens, modal_end_tokens int [B]:
+        ids before and after it; input_ids, attention_mask, token_type_ids (default 1), position_ids [B,S]: of the text;
+        labels as for sequence classification -> Output: loss, logits; or last_hidden_state [B,N+S,E], pooler_output.
+        Raises ValueError or TypeError for invalid inputs."""
         self.require_head(labels)
         ids = check_ids("input_ids", input_ids)
         if input_modal is None or len(input_modal) != len(ids):
@@ -119,7 +120,7 @@ MODEL = MMBT
 
 
 def rows(tensor: Any) -> Any:
-    """For the message of an error: the number of rows, or "none"."""
+    """For error messages: the number of rows, or "none"."""
     return "none" if tensor is None else len(tensor)
 
 

@@ -35,11 +35,11 @@ class Config(heads.TaskConfig):
     n_layers: int = 22
     n_heads: int = 12
     d_ff: int = 1152
-    max_length: int = 8192  # of the texts it was trained on; there is no table that ends there
+    max_length: int = 8192  # of the texts in training; no position table ends there
     activation: str = "gelu"
-    window: int = 128  # both sides together, of the layers that have one
-    period: int = 3  # one layer in so many, from the first on, attends to everything
-    layer_types: list[Any] | tuple[Any, ...] | None = None  # by `period` unless given
+    window: int = 128  # left and right together, in the layers with a window
+    period: int = 3  # one layer in every `period`, starting with the first, has full attention
+    layer_types: list[Any] | tuple[Any, ...] | None = None  # default: by `period`
     rope_theta: float = 160000.0
     rope_scaling: dict[str, Any] | None = None
     local_rope_theta: float = 10000.0  # of the layers with a window
@@ -49,13 +49,13 @@ class Config(heads.TaskConfig):
     norm_bias: bool = False
     logits_bias: bool = True
     dropout: float = 0.0  # of the embeddings
-    attn_dropout: float = 0.0  # of the weights, and after attention
+    attn_dropout: float = 0.0  # of the attention weights, and after attention
     ff_dropout: float = 0.0
     head_dropout: float | None = 0.0
     head_bias: bool = False
     head_activation: str = "gelu"
-    pooling: str = "cls"  # or "mean": what a label for the whole text is read off
-    sparse: bool = False  # logits only where there is a label, [N,V]
+    pooling: str = "cls"  # or "mean": the input of a classifier of whole texts
+    sparse: bool = False  # whether to compute logits only at labels, [N,V]
     eps: float = 1e-5
     bos_token_id: int | None = 50281
     eos_token_id: int | list[int] | None = 50282
@@ -73,7 +73,7 @@ def layer_norm(c: Config) -> nn.LayerNorm:
 
 
 class Embeddings(nn.Module):
-    """Tokens, and nothing of where they stand; then a norm."""
+    """Token embeddings without positions, then a norm."""
 
     def __init__(self, c: Config) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ class Embeddings(nn.Module):
 class Layer(nn.Module):
     def __init__(self, c: Config, index: int) -> None:
         super().__init__()
-        self.norm1 = layer_norm(c) if index else nn.Identity()  # what comes first is already normed
+        self.norm1 = layer_norm(c) if index else nn.Identity()  # the input of the first layer is already normalised
         self.attn = GroupedQueryAttention(
             c.d_model, c.n_heads, bias=c.attn_bias, out_bias=c.attn_bias, dropout=c.attn_dropout, causal=False
         )
@@ -103,7 +103,7 @@ class Layer(nn.Module):
 
 
 class Head(heads.Head):
-    """A layer and a norm, which every task has. Raises ValueError for a pooling that there is not."""
+    """A layer and a norm, which all tasks share. Raises ValueError for an unknown pooling."""
 
     def __init__(self, c: Config) -> None:
         super().__init__(c)
@@ -118,7 +118,7 @@ class Head(heads.Head):
         return self.norm(self.activation(self.dense(states)))
 
     def pooled(self, inputs: heads.HeadInputs) -> Tensor:
-        """-> [B,E]: the first position, or the mean of all that is no padding"""
+        """-> [B,E]: the first position, or the mean over all tokens that are not padding"""
         if self.pooling == "cls":
             return self.mixed(inputs.states[:, 0])
         if inputs.mask is None:
@@ -128,7 +128,7 @@ class Head(heads.Head):
 
 
 class MaskedLMHead(Head):
-    """Which token was here?"""
+    """Predicts masked tokens."""
 
     def __init__(self, c: Config) -> None:
         super().__init__(c)
@@ -161,7 +161,7 @@ class TokenClassificationHead(SequenceClassificationHead):
 
 
 class QuestionAnsweringHead(Head, heads.SpanHead):
-    """Where does the answer start, and where does it end?"""
+    """Predicts where the answer starts and ends."""
 
     def __init__(self, c: Config) -> None:
         super().__init__(c)
@@ -172,7 +172,7 @@ class QuestionAnsweringHead(Head, heads.SpanHead):
 
 
 class MultipleChoiceHead(Head, heads.ChoiceHead):
-    """Which of several continuations? Its first position is the first that is no padding."""
+    """Chooses one of several continuations. Its first position is the first one that is not padding."""
 
     def __init__(self, c: Config) -> None:
         super().__init__(c)
@@ -205,7 +205,8 @@ class ModernBERT(Model):
 
     @torch.no_grad()
     def init_weights(self, module: nn.Module) -> None:
-        """Fresh weights: normal without tails; what is added to the residual stream smaller, the more layers do."""
+        """Initialises the weights: truncated normal; projections into the residual stream are smaller in deeper
+        models."""
         smaller = INIT_STD * (2 * self.config.n_layers or 1) ** -0.5
         if isinstance(module, (nn.Linear, nn.Embedding)):
             draw(module, INIT_STD)
@@ -218,7 +219,7 @@ class ModernBERT(Model):
             draw(module.classifier, self.config.d_model**-0.5)
 
     def layer_types(self) -> list[str]:
-        """What each layer attends to: everything, or a window."""
+        """The attention of each layer: full, or within a window."""
         c = self.config
         if c.layer_types is not None:
             return list(c.layer_types)
@@ -235,7 +236,7 @@ class ModernBERT(Model):
         return rope_rotation(positions, frequencies, factor, dtype)
 
     def windowed(self, mask: Tensor | None, length: int, device: torch.device) -> Tensor | None:
-        """mask bool [B,1,1,L] or None -> the mask of the layers that see half a window to each side"""
+        """mask bool [B,1,1,L] or None -> the mask of the layers with a window, half of it on each side"""
         if length <= self.config.window // 2 + 1:
             return mask
         at = torch.arange(length, device=device)
@@ -251,9 +252,9 @@ class ModernBERT(Model):
         labels: Tensor | None = None,
         **targets: Tensor | None,
     ) -> Output:
-        """input_ids, attention_mask [B,L] ([B,C,L] for multiple choice); labels and targets as the head has them
-        -> Output: loss, logits, or what the head gives by another name. token_type_ids are not looked at, as in
-        transformers: there is no table for them. Raises ValueError, TypeError for what does not fit."""
+        """input_ids, attention_mask [B,L] ([B,C,L] for multiple choice); labels and targets depend on the head ->
+        Output: loss, logits, or the head's other fields. token_type_ids are ignored, as in transformers: there is no
+        table for them. Raises ValueError or TypeError for invalid inputs."""
         given = (input_ids, attention_mask, token_type_ids, position_ids)
         inputs = encoder_inputs(self, *given, {"labels": labels, **targets})
         return with_head(self, inputs, self.encode(inputs.ids, inputs.mask, inputs.position_ids))
@@ -272,7 +273,7 @@ class ModernBERT(Model):
 
 
 def draw(module: Any, std: float) -> None:
-    """Weights anew, biases at zero."""
+    """Draws new weights, and sets biases to zero."""
     nn.init.trunc_normal_(module.weight, std=std, a=-CUTOFF * std, b=CUTOFF * std)
     if getattr(module, "bias", None) is not None:
         nn.init.zeros_(module.bias)
@@ -321,7 +322,7 @@ HF_UNUSED = {
 
 
 def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
-    """4.x files name the two bases of the positions, 5.x files nest them by kind of layer."""
+    """4.x files have separate fields for the two rotary bases; 5.x files nest them by kind of layer."""
     described = dict(described)
     rope, old = described.pop("rope_parameters", None) or {}, described.pop("rope_scaling", None) or {}
     for kind, prefix, base in ((FULL, "", "global_rope_theta"), (SLIDING, "local_", "local_rope_theta")):
@@ -334,7 +335,7 @@ def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
 
 
 def to_hf_fields(written: dict[str, Any]) -> dict[str, Any]:
-    """The other way round."""
+    """The inverse of `from_hf_fields`."""
     written = dict(written)
     rope = {}
     for kind, prefix in ((FULL, ""), (SLIDING, "local_")):

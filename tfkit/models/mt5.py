@@ -21,7 +21,7 @@ class Config(t5.Config):
     n_layers: int = 8
     n_heads: int = 6
     activation: str = "gated-gelu"
-    tie_word_embeddings: bool = False  # of a file, as it has an output matrix or not: see `config_from_tensors`
+    tie_word_embeddings: bool = False  # decided by whether a file has an output matrix: see `config_from_tensors`
     scale_decoder_outputs: bool | None = False
 
 
@@ -35,14 +35,14 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 class MT5(T5):
-    """T5, with other sizes and what they ask for: see the Config."""
+    """T5 with other sizes and defaults: see the Config."""
 
 
 MODEL = MT5
 
 
 class MT5NameMap(t5.T5NameMap):
-    """An output matrix that is stored is the model's own, whatever it equals."""
+    """A stored output matrix is the model's own, even if it equals the embeddings."""
 
     def load(self, theirs: Any) -> Any:
         own = {name: tensor for name, tensor in theirs.items() if name == "lm_head.weight"}
@@ -50,8 +50,8 @@ class MT5NameMap(t5.T5NameMap):
 
 
 def config_from_tensors(config: Any, names: Any) -> Any:
-    """The configuration of a file with tensors of these names: what published ones say of ties is not read, as
-    transformers 5 calls every mT5 tied, and then leaves the output matrix out where it equals the embeddings."""
+    """The configuration of a file with tensors of these names. What the file says of tying is ignored: transformers 5
+    calls every mT5 tied, and then omits the output matrix if it equals the embeddings."""
     return replace(config, tie_word_embeddings="lm_head.weight" not in names)
 
 

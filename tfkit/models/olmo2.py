@@ -40,7 +40,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 class WholeNormAttention(GroupedQueryAttention):
-    """Submodules q_norm, k_norm: over the widths of all heads together."""
+    """Submodules q_norm, k_norm: over the joint width of all heads."""
 
     def __init__(self, c: Config) -> None:
         super().__init__(c.d_model, c.n_heads, c.n_kv_heads, d_head=c.d_head, bias=c.attn_bias, out_bias=c.attn_bias,
@@ -93,4 +93,4 @@ HF_UNSAID = {
     "rope_theta": 10000.0,
     "eos_token_id": 50279,
     "pad_token_id": 1,
-}  # what a file means that does not say: transformers' defaults
+}  # transformers' defaults, for fields that a file omits

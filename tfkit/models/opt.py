@@ -19,14 +19,14 @@ from . import _heads as heads
 from . import llama
 from ._base import check_max_length, configuration, embed_ids, get_activation
 
-OFFSET = 2  # the first two rows of the table are of fairseq's making; padding reads the second
+OFFSET = 2  # the first two rows of the table come from fairseq; padding reads the second
 
 
 @configuration
 class Config(llama.Config):
     vocab_size: int = 50272
     d_model: int = 768
-    d_embed: int | None = None  # d_model unless given
+    d_embed: int | None = None  # default d_model
     n_layers: int = 12
     n_heads: int = 12
     d_ff: int = 3072
@@ -35,7 +35,7 @@ class Config(llama.Config):
     biases: bool = True  # of all linear layers
     dropout: float = 0.1
     pre_norm: bool = True
-    last_norm: bool = True  # after all layers, where norms come first
+    last_norm: bool = True  # after all layers, if norms come before the sub-layers
     eps: float = 1e-5
     tie_word_embeddings: bool = True
     bos_token_id: int | None = 2
@@ -99,7 +99,8 @@ class OPT(llama.Llama):
         return super().last_norm() if self.config.pre_norm and self.config.last_norm else nn.Identity()
 
     def positions(self, ids: Tensor, real: Tensor | None, past: llama.Past) -> Tensor:
-        """Real tokens are counted; padding stands at -1. Raises ValueError past the end of the table."""
+        """Counts the tokens that are not padding; padding has position -1. Raises ValueError past the end of the
+        table."""
         check_max_length(self.config, "input_ids", ids, past)
         if real is None:
             return position_range(past, ids.size(1), ids.device)
@@ -164,13 +165,13 @@ HF_UNUSED = {"_remove_final_layer_norm", "enable_bias", "activation_dropout"}
 
 
 def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
-    """Two of theirs are said the other way round, or once for two of ours."""
+    """Two of the published fields are inverted here, or stand for two of ours."""
     biases = described.get("enable_bias", True)
     return {**described, "last_norm": not described.get("_remove_final_layer_norm", False), "biases": biases}
 
 
 def to_hf_fields(written: dict[str, Any]) -> dict[str, Any]:
-    """The other way round; a width of the embeddings that is the model's own has to be said."""
+    """The inverse of `from_hf_fields`; a width of the embeddings equal to the model's must be written."""
     written = dict(written)
     written["_remove_final_layer_norm"] = not written.pop("last_norm")
     written["enable_bias"] = written.pop("biases")

@@ -15,7 +15,7 @@ from . import _fairseq, bart, marian, mbart
 from ._base import configuration
 from .bart import BART, HF_FIELDS, HF_UNUSED
 
-__all__ = ["HF_FIELDS", "HF_UNUSED"]  # as BART's
+__all__ = ["HF_FIELDS", "HF_UNUSED"]  # the same as BART's
 
 
 @configuration
@@ -59,4 +59,4 @@ HF_UNSAID = {
     "ff_dropout": 0.0,
     "scale_embedding": False,
     "bos_token_id": None,
-}  # what a file means that does not say: transformers' defaults
+}  # transformers' defaults, for fields that a file omits

@@ -43,7 +43,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 class FusedAttention(GroupedQueryAttention):
-    """Submodule qkv_proj, rows [q | k | v], in the place of three."""
+    """Submodule qkv_proj, with rows [q | k | v], instead of three projections."""
 
     def add_projections(self, d_model: int, bias: bool) -> None:
         self.qkv_proj = nn.Linear(d_model, (self.n_heads + 2 * self.n_kv_heads) * self.d_head, bias=bias)
@@ -106,11 +106,11 @@ HF_FIELDS = {
     "partial_rotary_factor": "rotary_fraction", "original_max_position_embeddings": "trained_length",
 }  # fmt: skip
 HF_FIXED = {"attention_bias": False, "mlp_bias": False}
-HF_UNUSED = llama.HF_UNUSED | {"embd_pdrop"}  # which transformers does not read either
+HF_UNUSED = llama.HF_UNUSED | {"embd_pdrop"}  # transformers does not read it either
 
 
 def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
-    """As for Llama; files of the first weeks call LongRoPE "su" or "yarn"."""
+    """As for Llama; files from the first weeks name LongRoPE "su" or "yarn"."""
     described = {"original_max_position_embeddings": Config().trained_length, **described}
     found = read_rope(described)
     if (found["rope_scaling"] or {}).get("rope_type") == "yarn":
@@ -119,4 +119,4 @@ def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
 
 
 to_hf_fields = write_rope
-HF_UNSAID = {"window": None}  # what a file means that does not say: transformers' defaults
+HF_UNSAID = {"window": None}  # transformers' defaults, for fields that a file omits
