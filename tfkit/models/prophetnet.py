@@ -49,7 +49,7 @@ class Config:
     n_decoder_heads: int = 16
     d_decoder_ff: int = 4096
     max_length: int = 512
-    ngram: int = 2  # how many streams predict
+    ngram: int = 2  # number of predicting streams
     n_buckets: int = 32
     max_distance: int = 128
     paired: bool = True
@@ -59,8 +59,8 @@ class Config:
     attn_dropout: float = 0.1
     ff_dropout: float = 0.1
     eps: float = 0.0
-    disable_ngram_loss: bool = False  # only the next word is learned
-    tie_word_embeddings: bool = True  # or encoder, decoder and output each have a table of their own
+    disable_ngram_loss: bool = False  # whether to train on the next word only
+    tie_word_embeddings: bool = True  # False: encoder, decoder and output each have a table of their own
     bos_token_id: int = 102
     pad_token_id: int = 0
     eos_token_id: int = 102
@@ -86,7 +86,7 @@ class DecoderLayer(nn.Module):
         """x [B,(1+N)T,E], memory [B,S,E] or None, context: `NgramContext`, memory_mask bool [B,1,1,S] or None
         -> [B,(1+N)T,E]"""
         x = self.norm1(x + self.drop(self.self_attn(x, context, cache=cache)))
-        if memory is not None:  # a decoder alone has none
+        if memory is not None:  # a decoder without an encoder has none
             x = self.norm2(x + self.drop(self.cross_attn(x, memory, mask=memory_mask, cache=cache)))
         return self.norm3(x + self.drop(self.ff(x)))
 
@@ -95,7 +95,7 @@ class ProphetNet(Model):
     PADDING_ROW = True
     HEADS: ClassVar = (None, "seq2seq_lm", "causal_lm", "encoder")
 
-    init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it too
+    init_weights = staticmethod(normal_init)  # also initialises the layers of a new head at loading
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
@@ -115,7 +115,7 @@ class ProphetNet(Model):
         self.apply(self.init_weights)
 
     def tables_apart(self) -> Any:
-        """The decoder gets words of its own, where there is an encoder too, and the head an output matrix."""
+        """Creates the decoder's own word embeddings, if there is an encoder too, and the head's output matrix."""
         if self.head in (None, "seq2seq_lm"):
             self.decoder_embed = nn.Embedding(self.config.vocab_size, self.config.d_model, self.config.pad_token_id)
         if self.head in ("seq2seq_lm", "causal_lm"):
@@ -123,14 +123,14 @@ class ProphetNet(Model):
 
     @property
     def names(self) -> Any:
-        """An encoder alone is published under other names, and so are tables that are not shared."""
+        """An encoder without a decoder is published under other names, and so are tables that are not shared."""
         if self.head == "encoder":
             return HF_ENCODER
         return HF if self.config.tie_word_embeddings else UntiedProphetNetNameMap(alone=self.head == "causal_lm")
 
     @property
     def last_position(self) -> Any:
-        """Positions count from pad_token_id + 1, and a stream predicts at the next one."""
+        """Positions count from pad_token_id + 1, and a stream predicts at the position after the last token."""
         return self.config.max_length - self.config.pad_token_id - 2
 
     def make_positions(self) -> nn.Embedding:
@@ -181,7 +181,7 @@ class ProphetNet(Model):
         return x
 
     def name_states(self, states: Any) -> Any:
-        """The decoder's layers read all streams at once: the main one and the predicting ones apart."""
+        """The decoder's layers read all streams at once: this separates the main stream from the predicting ones."""
         found = {}
         for side, tensors in states.items():
             name = f"{side}_hidden_states".lstrip("_")
@@ -194,7 +194,7 @@ class ProphetNet(Model):
         return found
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """logits [B,N,T,V], labels [B,T]: every stream has the same"""
+        """logits [B,N,T,V], labels [B,T]: the same for every stream"""
         logits = logits[:, :1] if self.config.disable_ngram_loss else logits
         check_labels(logits[:, 0], labels)
         labels, vocab = labels[:, None].expand(logits.shape[:3]), logits.size(-1)
@@ -212,8 +212,8 @@ class ProphetNet(Model):
         cache: Cache | None = None,
         use_cache: bool = False,
     ) -> Output:
-        """As the parent's; the decoder alone reads input_ids, and encoder_outputs [B,S,E] if it has cross-attention
-        -> Output: loss, logits [B,T,V] of the next word, logits_ngram [B,N-1,T,V] of the others,
+        """As the parent's; a decoder without an encoder reads input_ids, and encoder_outputs [B,S,E] if it has
+        cross-attention -> Output: loss, logits [B,T,V] of the next word, logits_ngram [B,N-1,T,V] of the others,
         last_hidden_state [B,T,E], last_hidden_state_ngram [B,NT,E], encoder_last_hidden_state [B,S,E], cache."""
         if self.head == "encoder":
             return self.encode_only(input_ids, attention_mask, decoder_input_ids, labels)
@@ -242,7 +242,7 @@ class ProphetNet(Model):
         decoder_input_ids: Tensor | None,
         labels: Tensor | None,
     ) -> Output:
-        """input_ids, attention_mask [B,S]. TypeError for what only a decoder could use."""
+        """input_ids, attention_mask [B,S]. Raises TypeError for arguments that only a decoder could use."""
         if labels is not None or decoder_input_ids is not None:
             raise TypeError("head 'encoder' takes input_ids and attention_mask: it has no decoder and learns nothing")
         return self.encode(input_ids, attention_mask)
@@ -278,7 +278,7 @@ COPIES = [
 
 
 class ProphetNetNameMap(NameMap):
-    """words: which copy of the table of words is written; of a file that is read, any will do."""
+    """words: the copy of the word table that is written; when reading a file, any copy will do."""
 
     def __init__(self, words: str = "word_embeddings") -> None:
         sides = {f"encoder.{theirs}": ours for theirs, ours in ENCODER.items()}
@@ -294,8 +294,8 @@ class ProphetNetNameMap(NameMap):
 
 
 class UntiedProphetNetNameMap(NameMap):
-    """Where nothing is shared. alone: of a decoder without its encoder. Their models also have a table of words that
-    nobody reads: it is left out, and written as a copy."""
+    """If nothing is shared. alone: for a decoder without its encoder. transformers' models also have an unused table of
+    words: it is ignored when reading, and written as a copy."""
 
     UNREAD = "word_embeddings.weight"
 
@@ -320,7 +320,8 @@ class UntiedProphetNetNameMap(NameMap):
 
 
 HF = ProphetNetNameMap()
-HF_ENCODER = NameMap({"word_embeddings": "embed", **ENCODER})  # published on its own, it has no "encoder." before it
+# an encoder published on its own has no prefix "encoder."
+HF_ENCODER = NameMap({"word_embeddings": "embed", **ENCODER})
 HF_HEADS = {
     "ProphetNetModel": None, "ProphetNetForConditionalGeneration": "seq2seq_lm", "ProphetNetForCausalLM": "causal_lm",
     "ProphetNetEncoder": "encoder",
@@ -336,7 +337,7 @@ HF_FIELDS = {
     "bos_token_id": "bos_token_id", "pad_token_id": "pad_token_id", "eos_token_id": "eos_token_id",
     "decoder_start_token_id": "decoder_start_token_id", "tie_word_embeddings": "tie_word_embeddings",
 }  # fmt: skip
-HF_UNSAID = {"paired": False}  # what a file means that does not say
+HF_UNSAID = {"paired": False}  # transformers' defaults, for fields that a file omits
 HF_FIXED = {"encoder_layerdrop": 0.0, "decoder_layerdrop": 0.0}
 HF_UNUSED = {"init_std", "is_decoder", "encoder_max_position_embeddings", "decoder_max_position_embeddings",
              "output_past", "num_hidden_layers"}  # fmt: skip

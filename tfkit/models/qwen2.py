@@ -26,9 +26,9 @@ class Config(llama.Config):
     max_length: int = 131072
     window: int | None = 4096
     use_window: bool = False
-    first_windowed: int = 28  # the layer from which on there is a window, where there is one
+    first_windowed: int = 28  # the first layer with a window, if there are windows
     layer_types: list[Any] | tuple[Any, ...] | None = (
-        None  # "full_attention" or "sliding_attention" for each, in place of that
+        None  # "full_attention" or "sliding_attention" for each layer, which overrides first_windowed
     )
     bos_token_id: int | None = 151643
     eos_token_id: int | list[int] | None = 151643
@@ -69,7 +69,7 @@ class Qwen2(llama.Llama):
 
 
 def layer_types(c: Config) -> list[str]:
-    """What each layer attends to, as a list in the configuration says, or from `first_windowed` on a window."""
+    """The attention of each layer, from the list in the configuration, or windows from `first_windowed` on."""
     if c.layer_types is not None:
         return list(c.layer_types)
     windowed = c.use_window and c.window is not None
@@ -101,4 +101,4 @@ HF_UNSAID = {
     "rope_theta": 10000.0,
     "bos_token_id": None,
     "eos_token_id": None,
-}  # what a file means that does not say: transformers' defaults
+}  # transformers' defaults, for fields that a file omits

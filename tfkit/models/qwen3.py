@@ -40,7 +40,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 class NormalizedAttention(GroupedQueryAttention):
-    """Submodules q_norm, k_norm: of each head's queries and keys, width d_head."""
+    """Submodules q_norm, k_norm: for the queries and keys of each head, of width d_head."""
 
     def __init__(self, c: llama.Config, norm: Any = RMSNorm, **how: Any) -> None:
         super().__init__(c.d_model, c.n_heads, c.n_kv_heads, d_head=c.d_head, dropout=c.attn_dropout, **how)
@@ -83,4 +83,4 @@ HF_UNSAID = {
     "rope_theta": 10000.0,
     "bos_token_id": None,
     "eos_token_id": None,
-}  # what a file means that does not say: transformers' defaults
+}  # transformers' defaults, for fields that a file omits

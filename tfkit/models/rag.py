@@ -33,14 +33,15 @@ class Config:
     n_docs: int = 5
     label_smoothing: float = 0.0
     reduce_loss: bool = False
-    exclude_bos_score: bool = False  # of rag_sequence: where each answer begins with bos, it is not counted
+    exclude_bos_score: bool = False  # for rag_sequence: whether a leading bos in the answers is not counted
     do_marginalize: bool = False
-    output_retrieved: bool = False  # the passages, as the generator read them, and their numbers in the index, too
+    # whether to return the passages as the generator read them, and their rows in the index
+    output_retrieved: bool = False
     do_deduplication: bool = True
     max_combined_length: int = 300
     title_sep: str = " / "
     doc_sep: str = " // "
-    bos_token_id: int | None = None  # these four: the generator's, unless given
+    bos_token_id: int | None = None  # these four: by default the generator's
     pad_token_id: int | None = None
     eos_token_id: int | None = None
     decoder_start_token_id: int | None = None
@@ -52,18 +53,18 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 class Documents:
-    """The generator's cache, to which a row is one passage, for those to whom a row is a question."""
+    """The generator's cache, in which a row is a passage, for decoders whose rows are questions."""
 
     def __init__(self, rows: Cache, n_docs: int) -> None:
         self.rows, self.n_docs = rows, n_docs
 
     @property
     def length(self) -> int:
-        """Positions that the generator has read; the same for every passage."""
+        """The number of positions that the generator has read, which is the same for every passage."""
         return self.rows.length
 
     def spread(self, index: Tensor) -> Any:
-        """index int64 [N] of questions -> [N·n_docs] of their passages"""
+        """index int64 [N] of questions -> [N·n_docs], the rows of their passages"""
         return (index.unsqueeze(1) * self.n_docs + torch.arange(self.n_docs, device=index.device)).flatten()
 
     def reorder(self, index: Tensor) -> Any:
@@ -96,8 +97,8 @@ class RAG(Model):
     def find(
         self, input_ids: Tensor | None, attention_mask: Tensor | None = None, n_docs: Any = None
     ) -> dict[str, Tensor]:
-        """input_ids, attention_mask [B,S]: of questions -> dict: context_input_ids, context_attention_mask [B·D,L],
-        doc_scores [B,D], retrieved_doc_ids [B,D], question_encoder_last_hidden_state [B,P], one vector each"""
+        """input_ids, attention_mask [B,S]: questions -> dict: context_input_ids, context_attention_mask [B·D,L],
+        doc_scores [B,D], retrieved_doc_ids [B,D], question_encoder_last_hidden_state [B,P], one vector per question"""
         if self.retriever is None:
             raise ValueError("set `retriever`, or give context_input_ids, context_attention_mask and doc_scores")
         mask = to_bool_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
@@ -114,7 +115,7 @@ class RAG(Model):
     def read(
         self, context_input_ids: Tensor, context_attention_mask: Tensor | None, doc_scores: Tensor, **_: Any
     ) -> Output:
-        """What `find` gives -> Output: last_hidden_state [B,D,L,E], mask [B,D,L], doc_scores [B,D]"""
+        """The result of `find` -> Output: last_hidden_state [B,D,L,E], mask [B,D,L], doc_scores [B,D]"""
         ids, mask, scores = check_ids("context_input_ids", context_input_ids), context_attention_mask, doc_scores
         if scores is None or scores.dim() != 2 or scores.numel() != len(ids):
             found = "none" if scores is None else list(scores.shape)
@@ -124,11 +125,13 @@ class RAG(Model):
         return Output({name: part.unflatten(0, scores.shape) for name, part in parts.items()}, doc_scores=scores)
 
     def encode(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> Output:
-        """Questions [B,S] -> what the generator made of the passages found: a row each, as of `read`"""
+        """Questions [B,S] -> the generator's encoding of the retrieved passages, one row per question, as from
+        `read`"""
         return self.read(**self.find(input_ids, attention_mask))
 
     def write(self, ids: Tensor, mask: Tensor | None, seen: Output, cache: Any, use_cache: bool) -> Output:
-        """ids [B,T], mask [B,K] or None, what `read` gave, cache: `Documents` -> the generator's Output, B·D rows"""
+        """ids [B,T], mask [B,K] or None, the result of `read`, cache: `Documents` -> the generator's Output, B·D
+        rows"""
         docs = seen["doc_scores"].size(1)
         if len(ids) != len(seen["mask"]):
             raise ValueError(f"decoder_input_ids has {len(ids)} rows, and there are {len(seen['mask'])} questions")
@@ -142,7 +145,7 @@ class RAG(Model):
         )
 
     def loss(self, logits: Tensor, scores: Tensor, labels: Tensor, exclude_bos: bool) -> Tensor:
-        """logits [B,D,T,V], doc_scores [B,D], labels [B,T], which begin with what is read first -> [B]"""
+        """logits [B,D,T,V], doc_scores [B,D], labels [B,T], which begin with the start token -> [B]"""
         c = self.config
         targets = torch.cat([labels[:, 1:], labels.new_full((len(labels), 1), c.pad_token_id)], 1)
         real = targets != c.pad_token_id
@@ -154,7 +157,7 @@ class RAG(Model):
         return rag_sequence_loss(logits, scores, targets, real, c.label_smoothing, counted)
 
     def setting(self, name: str, given: Any) -> bool:
-        """What is given, or else what the configuration says."""
+        """The given value, or the configuration's if it is None."""
         return getattr(self.config, name) if given is None else given
 
     def forward(
@@ -178,9 +181,9 @@ class RAG(Model):
         output_retrieved: Any = None,
     ) -> Output:
         """input_ids [B,S] for the retriever; or context_input_ids, context_attention_mask [B·D,L] and doc_scores [B,D];
-        or encoder_outputs, as of `encode`; decoder_input_ids or labels [B,T] (-100 and padding: not counted) -> Output:
-        loss [B] or scalar, logits [B·D,T,V] (of rag_token with a cache, or do_marginalize: log-probabilities [B,T,V]),
-        doc_scores [B,D], cache; with output_retrieved what was found. ValueError, TypeError: what does not fit."""
+        or encoder_outputs, as from `encode`; decoder_input_ids or labels [B,T] (-100, padding: not counted) -> Output:
+        loss [B] or scalar, logits [B·D,T,V] (rag_token with cache or do_marginalize: log-probabilities [B,T,V]),
+        doc_scores [B,D], cache; with output_retrieved the passages. Raises ValueError, TypeError for invalid inputs."""
         self.require_head(labels)
         found: dict[str, Any] = {}
         if encoder_outputs is None:

@@ -42,7 +42,7 @@ class Config(heads.TaskConfig):
     axial_shape: tuple[Any, ...] = (
         64,
         64,
-    )  # position p is row p // 64 of the first table beside row p % 64 of the second
+    )  # position p is the concatenation of row p // 64 of the first table and row p % 64 of the second
     axial_dims: tuple[Any, ...] = (64, 192)
     axial_std: float = 1.0
     local_chunk: int = 64
@@ -52,15 +52,15 @@ class Config(heads.TaskConfig):
     lsh_before: int = 1
     lsh_after: int = 0
     n_hashes: int = 1
-    n_buckets: int | list[Any] | tuple[Any, ...] | None = None  # several: their product; None: as the length wants it
+    n_buckets: int | list[Any] | tuple[Any, ...] | None = None  # several: their product; None: chosen by the length
     hash_seed: int | None = None
-    ff_chunk: int = 0  # positions at a time; 0: all
+    ff_chunk: int = 0  # positions at a time in the feed-forward network; 0: all
     dropout: float = 0.05
     local_dropout: float = 0.05
     lsh_dropout: float = 0.0
     head_dropout: float | None = None
     eps: float = 1e-12
-    is_decoder: bool | None = None  # as the head has it
+    is_decoder: bool | None = None  # by default as the head needs it
     bos_token_id: int | None = None
     eos_token_id: int | None = 2
     pad_token_id: int | None = 0
@@ -75,7 +75,8 @@ class Config(heads.TaskConfig):
             raise ValueError(f"axial_dims must be two that sum to {self.d_model}; got {list(self.axial_dims)}")
 
     def factors(self, length: int) -> list[int]:
-        """Of the number of buckets. As published, where none are given: a power of 2, near twice the chunks."""
+        """The factors of the number of buckets; by default, as published, a power of 2 near twice the number of
+        chunks."""
         if self.n_buckets is not None:
             return [self.n_buckets] if isinstance(self.n_buckets, int) else list(self.n_buckets)
         power = max((2 * (length // self.lsh_chunk)).bit_length() - 1, 1)
@@ -125,7 +126,7 @@ class AxialPositions(nn.Module):
         self.std, self.columns, self.dropout = c.axial_std, columns, c.dropout
 
     def forward(self, at: Tensor) -> Tensor:
-        """at int64 [B,L] -> [B,L,E]; dropout drops all rows of a column at once"""
+        """at int64 [B,L] -> [B,L,E]; dropout acts on whole columns, in all rows at once"""
         one, two = (table.flatten(0, 1) for table in self.tables)
         x = torch.cat([F.embedding(at // self.columns, one), F.embedding(at % self.columns, two)], -1)
         if self.training and self.dropout:
@@ -144,9 +145,9 @@ class Positions(nn.Module):
 
 
 class LM(heads.WordHead):
-    """One matrix for both: a causal model learns what comes next, another what was here."""
+    """A language model head for both kinds of model: causal ones predict the next token, others masked tokens."""
 
-    WORDS = False  # the matrix is this head's own
+    WORDS = False  # the output matrix belongs to this head
 
     def __init__(self, c: Config) -> None:
         super().__init__(c)
@@ -215,9 +216,9 @@ class Reformer(Model):
         use_cache: bool = False,
         **targets: Any,
     ) -> Output:
-        """input_ids [B,L], labels [B,L] (of a causal model shifted inside; -100: not counted), or as the head has them
-        -> Output: loss, logits, last_hidden_state [B,L,2E], cache. With a cache, input_ids are the new ones only and
-        attention_mask covers all. Raises ValueError, TypeError for what does not fit."""
+        """input_ids [B,L], labels [B,L] (in a causal model shifted inside; -100: not counted), or as the head needs ->
+        Output: loss, logits, last_hidden_state [B,L,2E], cache. With a cache, input_ids are the new ones only and
+        attention_mask covers all. Raises ValueError or TypeError for invalid inputs."""
         targets, ids = self.check_targets({"labels": labels, **targets}), check_ids("input_ids", input_ids)
         cache = self.checked_cache(cache, use_cache)
         past = 0 if cache is None else cache.length
@@ -227,7 +228,7 @@ class Reformer(Model):
         return Output(self.task_head(heads.HeadInputs(x, None, self.embed.weight, real, 1), **targets), cache=cache)
 
     def checked_cache(self, cache: Cache | None, use_cache: bool) -> ReformerCache | None:
-        """The cache that is given, or a new one where one is wanted. ValueError, TypeError for another."""
+        """The given cache, or a new one if use_cache asks for it. Raises ValueError or TypeError for an invalid one."""
         if use_cache and not self.config.is_decoder:
             raise ValueError("use_cache=True needs a causal model: is_decoder=True, or head='causal_lm'")
         cache = ReformerCache(self.seeds()) if use_cache and cache is None else cache
@@ -236,12 +237,12 @@ class Reformer(Model):
         return cache
 
     def seeds(self) -> list[int]:
-        """Where each layer's rotations come from."""
+        """The seeds of the layers' random rotations."""
         c = self.config
         return torch.randint(2**62, (len(c.layers),)).tolist() if c.hash_seed is None else [c.hash_seed] * len(c.layers)
 
     def positions(self, ids: Tensor, given: Any, past: int) -> Tensor:
-        """ids, given [B,L] or None -> int64 [B,L]. ValueError past the last position that there is."""
+        """ids, given [B,L] or None -> int64 [B,L]. Raises ValueError past the last position."""
         c = self.config
         end, most = past + ids.size(1), min(c.max_length, math.prod(c.axial_shape)) if c.axial else c.max_length
         if end > most:
@@ -249,15 +250,15 @@ class Reformer(Model):
         return (torch.arange(past, end, device=ids.device) if given is None else given).expand_as(ids)
 
     def hook_states(self, note: Any) -> Any:
-        """Handles of hooks that note the stream which attention reads, at each layer and after the last, without what
-        fills the last chunk up."""
+        """Handles of hooks that record the attention's input stream at each layer and after the last one, without the
+        padding of the last chunk."""
         length = 0
 
         def read(_table: Any, args: Any) -> Any:
             nonlocal length
             length = args[0].size(1)
 
-        def end(_norm: Any, args: Any) -> Any:  # both streams side by side
+        def end(_norm: Any, args: Any) -> Any:  # both streams, concatenated
             note(args[0].chunk(2, -1)[1][:, :length])
 
         at_layer = lambda _sublayer, args: note(args[0][:, :length])
@@ -266,14 +267,14 @@ class Reformer(Model):
         return [*handles, self.embed.register_forward_pre_hook(read), self.norm.register_forward_pre_hook(end)]
 
     def name_states(self, states: Any) -> Any:
-        """With a cache, several new tokens go through all layers one after the other."""
+        """With a cache, several new tokens pass through all layers one by one."""
         found, each = states[""], len(self.layers) + 1
         return {"hidden_states": tuple(torch.cat(found[layer::each], 1) for layer in range(each))}
 
     def hidden(self, ids: Tensor, positions: Tensor, real: Tensor | None, cache: ReformerCache | None) -> Tensor:
         """ids, positions [B,L], real bool [B,K] or None -> [B,L,2E]"""
         length, past = ids.size(1), 0 if cache is None else cache.length
-        if past and length > 1:  # a step looks back from one place: there is no other way
+        if past and length > 1:  # a cached step handles only one position at a time
             steps = ((ids[:, [at]], positions[:, [at]], past + at + 1) for at in range(length))
             parts = [self.hidden(i, p, None if real is None else real[:, :end], cache) for i, p, end in steps]
             return torch.cat(parts, 1)

@@ -53,12 +53,12 @@ class NoAttention(nn.Module):
         super().__init__()
 
     def readout(self, states: Tensor, context: Any) -> Any:
-        """states [B,T,H] as they are; there is no context"""
+        """states [B,T,H], unchanged; there is no context"""
         return states
 
 
 class DotAttention(nn.Module):
-    """score(s, h) = s · W h; W because a bidirectional encoder's states are twice as wide."""
+    """score(s, h) = s · W h; W is needed because a bidirectional encoder's states are twice as wide."""
 
     def __init__(self, d_hidden: int, d_memory: int) -> None:
         super().__init__()
@@ -96,7 +96,7 @@ ATTENTIONS = {"none": NoAttention, "dot": DotAttention, "bahdanau": AdditiveAtte
 
 
 class State:
-    """What a recurrent decoder remembers: a cache that does not grow. state [B,parts,layers,H] (LSTM: 2 parts)."""
+    """The cache of a recurrent decoder, which does not grow. state [B,parts,layers,H] (LSTM: 2 parts)."""
 
     def __init__(self, state: Tensor, length: int = 0) -> None:
         self.state, self.length = state, length
@@ -106,7 +106,7 @@ class State:
 
 
 def pick(what: str, name: str, table: dict[str, Any]) -> Any:
-    """table[name]; ValueError with all names for one that is not in it."""
+    """table[name]; raises ValueError with all names for an unknown one."""
     if name not in table:
         raise ValueError(f"{what}={name!r}; there is {', '.join(table)}")
     return table[name]
@@ -132,7 +132,7 @@ class RNNSeq2Seq(Model):
 
     def encode(self, input_ids: Tensor | None, attention_mask: Tensor | None = None) -> Output:
         """input_ids [B,S], attention_mask [B,S] (padding on the right) -> Output with last_hidden_state [B,S,M] and
-        state [B,parts,layers,H], the decoder's first"""
+        state [B,parts,layers,H], the decoder's initial state"""
         batch, length = check_ids("input_ids", input_ids).shape
         mask = to_bool_mask("attention_mask", attention_mask, (batch, length))
         x = self.drop(embed_ids(self.src_embed, input_ids, "input_ids"))
@@ -141,14 +141,14 @@ class RNNSeq2Seq(Model):
         else:
             if (mask[:, 1:] & ~mask[:, :-1]).any():
                 raise ValueError("attention_mask: a recurrent encoder wants its padding on the right")
-            lengths = mask.sum(1).clamp(min=1).cpu()  # packed: the state stops at the last real token
+            lengths = mask.sum(1).clamp(min=1).cpu()  # packed: the state stops at the last token before padding
             packed = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
             memory, last = self.encoder(packed)
             memory, _ = nn.utils.rnn.pad_packed_sequence(memory, batch_first=True, total_length=length)
         return Output(last_hidden_state=memory, state=self.initial_decoder_state(last, batch))
 
     def initial_decoder_state(self, last: Tensor, batch: int) -> Tensor:
-        """The encoder's last states, both directions side by side -> the decoder's first [B,parts,layers,H]"""
+        """The encoder's last states, both directions concatenated -> the decoder's initial state [B,parts,layers,H]"""
         parts = last if isinstance(last, tuple) else (last,)
         split = (self.config.n_layers, -1)  # torch keeps [layers·directions,B,H]
         rows = [part.unflatten(0, split).permute(2, 0, 1, 3).flatten(2) for part in parts]  # [B,layers,M] each
@@ -171,7 +171,7 @@ class RNNSeq2Seq(Model):
             states, state = self.step(x, state)
             return self.attn.readout(states, self.attn(states, keys, memory, mask)), state
         out = []
-        for y in x.split(1, dim=1):  # what step t reads depends on the state after step t - 1
+        for y in x.split(1, dim=1):  # the input of step t depends on the state after step t - 1
             context = self.attn(state[:, 0, -1:], keys, memory, mask)
             states, state = self.step(torch.cat([y, context], -1), state)
             out.append(self.attn.readout(states, context))
@@ -189,7 +189,7 @@ class RNNSeq2Seq(Model):
         use_cache: bool = False,
     ) -> Output:
         """input_ids [B,S], decoder_input_ids [B,T] or labels [B,T] (-100: not counted) -> Output: loss, logits [B,T,V],
-        last_hidden_state [B,T,H], encoder_last_hidden_state [B,S,M], cache. Raises ValueError for what does not fit."""
+        last_hidden_state [B,T,H], encoder_last_hidden_state [B,S,M], cache. Raises ValueError for invalid inputs."""
         self.require_head(labels)
         ids = decoder_ids(self.config, decoder_input_ids, labels)
         memory = self.encode(input_ids, attention_mask) if encoder_outputs is None else encoder_outputs

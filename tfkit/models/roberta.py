@@ -17,7 +17,7 @@ from . import bert
 from ._base import configuration
 from .bert import BERT, HF_FIELDS, HF_FIXED, HF_UNUSED
 
-__all__ = ["HF_FIELDS", "HF_FIXED", "HF_UNUSED"]  # as BERT's
+__all__ = ["HF_FIELDS", "HF_FIXED", "HF_UNUSED"]  # the same as BERT's
 
 
 @configuration
@@ -44,7 +44,7 @@ class Embeddings(bert.Embeddings):
         self.positions.padding_idx = c.pad_token_id
 
     def make_position_ids(self, ids: Tensor) -> Tensor:
-        """ids [B,L] -> position_ids [B,L]; padding has its own position, which no token has"""
+        """ids [B,L] -> position_ids [B,L]; padding has a position of its own, which no token shares"""
         pad = self.positions.padding_idx
         real = ids != pad
         return real.cumsum(-1) * real + pad
@@ -52,17 +52,17 @@ class Embeddings(bert.Embeddings):
 
 class MaskedLMHead(heads.MaskedLMHead):
     def __init__(self, c: Config) -> None:
-        super().__init__(c, activation_name="gelu")  # whatever the layers have
+        super().__init__(c, activation_name="gelu")  # independent of the layers' activation
 
 
 class CausalLMHead(heads.ShiftedLabels, MaskedLMHead):
-    """Which token is next? Of a model that does not look ahead."""
+    """Predicts the next token, for a causal model."""
 
 
 class MultipleChoiceHead(heads.MultipleChoiceHead):
     def __init__(self, c: Config) -> None:
         super().__init__(c)
-        self.drop = Dropout(c.dropout)  # whatever the other heads have
+        self.drop = Dropout(c.dropout)  # independent of head_dropout
 
 
 class RoBERTa(BERT):

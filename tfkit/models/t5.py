@@ -36,19 +36,20 @@ from ._seq2seq import (
 class Config(Seq2SeqTaskConfig):
     vocab_size: int = 32128
     d_model: int = 512
-    d_kv: int = 64  # the width of a head, whatever d_model is
+    d_kv: int = 64  # the width of a head, independent of d_model
     d_ff: int = 2048
     n_layers: int = 6
-    n_decoder_layers: int | None = None  # as many unless given
+    n_decoder_layers: int | None = None  # default n_layers
     n_heads: int = 8
     n_buckets: int = 32
     max_distance: int = 128
     activation: str = "relu"  # or "gated-gelu", "gated-silu", …
-    dense_activation: str | None = None  # the function itself; as `activation` says unless given ("gelu": by tanh)
+    # the function itself; default: as `activation` says ("gelu": its tanh approximation)
+    dense_activation: str | None = None
     dropout: float = 0.1
     eps: float = 1e-6
     tie_word_embeddings: bool = True
-    scale_decoder_outputs: bool | None = None  # as tie_word_embeddings unless given
+    scale_decoder_outputs: bool | None = None  # default tie_word_embeddings
     pad_token_id: int = 0
     decoder_start_token_id: int = 0
     eos_token_id: int = 1
@@ -97,12 +98,12 @@ class Gated(nn.Module):
 
 
 def feed_forward(c: Config) -> FeedForward | Gated:
-    """With or without a gate, by the name of the activation."""
+    """The feed-forward network, with or without a gate, as the activation's name says."""
     return (Gated if c.activation.startswith("gated-") else FeedForward)(c)
 
 
 def attention(c: Config) -> Attention:
-    """Without biases, and unscaled: the initial weights make up for it."""
+    """Attention without biases and without scaling, for which the initial weights compensate."""
     return Attention(c.d_model, c.n_heads, d_head=c.d_kv, bias=False, scale=1.0, dropout=c.dropout)
 
 
@@ -134,7 +135,7 @@ class DecoderLayer(nn.Module):
 
 
 def without_padding(bias: Tensor, mask: Tensor | None) -> Tensor:
-    """bias [1,H,Q,K], mask bool [B,K] or None -> [1 or B,H,Q,K], with -inf where padding is"""
+    """bias [1,H,Q,K], mask bool [B,K] or None -> [1 or B,H,Q,K], with -inf at padding"""
     return bias if mask is None else bias.masked_fill(~mask[:, None, None], float("-inf"))
 
 
@@ -162,25 +163,25 @@ class T5(Model):
     def init_weights(self, module: Any) -> None:
         if isinstance(module, nn.Linear):
             nn.init.normal_(module.weight, std=module.in_features**-0.5)
-            if module.bias is not None:  # a task's head has one
+            if module.bias is not None:  # a task head has one
                 nn.init.zeros_(module.bias)
-        if isinstance(module, Attention):  # no 1/sqrt(d_kv) in the scores: it is here
+        if isinstance(module, Attention):  # the scores are not divided by sqrt(d_kv), so the initial weights are
             nn.init.normal_(module.q_proj.weight, std=(self.config.d_model * self.config.d_kv) ** -0.5)
         if isinstance(module, nn.Embedding):
             words = module.num_embeddings == self.config.vocab_size
             nn.init.normal_(module.weight, std=1.0 if words else self.config.d_model**-0.5)
 
     def bias(self, side: str, past: Tensor | int, queries: int, keys: int) -> Tensor:
-        """For `queries` positions after `past` others, and `keys` keys -> [1,H,Q,K]
+        """The position bias of `queries` positions after `past` others, for `keys` keys -> [1,H,Q,K]
 
-        Built once, used in every layer. It depends on the distance alone, so each distance is looked up once; in the
-        decoder's it also says which keys are in the future: -inf."""
+        It is built once and used in every layer. It depends only on the distance, so each distance is looked up once;
+        the decoder's bias also hides keys in the future by -inf."""
         c, table = self.config, self.encoder_bias if side == "encoder" else self.decoder_bias
         distance = torch.arange(1 - queries, keys, device=table.weight.device) - past
         bias = table(relative_bucket(distance, side == "encoder", c.n_buckets, c.max_distance)).T  # [H,Q+K-1]
         if side == "decoder":
             bias = bias.masked_fill(distance > 0, float("-inf"))
-        return bias.unfold(1, keys, 1).flip(1)[None]  # the first window is the last query's
+        return bias.unfold(1, keys, 1).flip(1)[None]  # the first window belongs to the last query
 
     def encode(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> Output:
         """input_ids, attention_mask [B,S] -> Output with last_hidden_state [B,S,E]"""
@@ -208,7 +209,8 @@ class T5(Model):
         return self.drop(self.decoder_norm(x))
 
     def next_bias(self, cache: Cache, past: int) -> Tensor:
-        """Of one token behind `past` others -> [1,H,1,past+1]: the end of a longer row, which the cache keeps"""
+        """The bias of one token after `past` others -> [1,H,1,past+1]: the end of a longer row, which is kept in the
+        cache"""
         row = cache.constants.get(self)
         if row is None or row.size(-1) <= past:
             room = max(64, 2 * past + 2)
@@ -229,7 +231,7 @@ MODEL = T5
 
 
 class T5NameMap(NameMap):
-    """Some checkpoints tie the output to the embeddings and some do not: one that differs is a matrix of its own."""
+    """Some checkpoints tie the output to the embeddings and some do not: an output matrix that differs is kept."""
 
     def load(self, theirs: Any) -> Any:
         own = theirs.get("lm_head.weight")
@@ -239,7 +241,7 @@ class T5NameMap(NameMap):
         return super().load(rest) | {"lm_head.weight": own}
 
     def dump(self, ours: Any, *, headed: Any) -> Any:
-        """Only two of their classes keep what is below the head under a name of its own."""
+        """Only two of transformers' classes have a prefix for the model below the head."""
         return super().dump(
             ours, headed=any(name.startswith(("task_head.pre_classifier", "task_head.classifier")) for name in ours)
         )

@@ -29,7 +29,7 @@ class Config:
     d_ff: int = 2048
     dropout: float = 0.1
     label_smoothing: float = 0.1
-    max_length: int = 1024  # of the table of sinusoids; they are computed, not learned
+    max_length: int = 1024  # of the table of sinusoids, which are computed, not learned
     pad_token_id: int = 0
     decoder_start_token_id: int = 1
     eos_token_id: int = 2
@@ -56,7 +56,7 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Does not look ahead; and looks at what the encoder made, in between."""
+    """Causal self-attention, attention over the encoder's states, and a feed-forward network."""
 
     def __init__(self, c: Config) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class DecoderLayer(nn.Module):
     ) -> Tensor:
         """x [B,T,E], memory [B,S,E] or None, masks bool [B,1,1,·] or None -> [B,T,E]"""
         x = self.norm1(x + self.drop(self.self_attn(x, mask=mask, cache=cache)))
-        if memory is not None:  # a decoder alone has none
+        if memory is not None:  # a decoder without an encoder has none
             x = self.norm2(x + self.drop(self.cross_attn(x, memory, mask=memory_mask, cache=cache)))
         return self.norm3(x + self.drop(self.ff(x)))
 
@@ -94,7 +94,8 @@ class Transformer(Model):
         if isinstance(module, nn.Linear):
             nn.init.xavier_uniform_(module.weight)
             nn.init.zeros_(module.bias)
-        elif isinstance(module, nn.Embedding):  # times sqrt(d_model) on the way in, as it is on the way out
+        # embeddings are multiplied by sqrt(d_model), and are also the output matrix
+        elif isinstance(module, nn.Embedding):
             nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
 
     def embed_inputs(self, ids: Tensor, name: str, past: Tensor | int = 0) -> Tensor:

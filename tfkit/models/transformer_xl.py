@@ -25,7 +25,7 @@ from ._heads import label_loss
 class Config:
     vocab_size: int = 267735
     cutoffs: tuple[int, ...] = (20000, 40000, 200000)
-    div_val: int = 4  # by how much each cluster's embeddings are narrower
+    div_val: int = 4  # the factor by which each cluster's embeddings are narrower than those before
     d_model: int = 1024
     d_embed: int = 1024
     n_layers: int = 18
@@ -33,16 +33,16 @@ class Config:
     d_head: int = 64
     d_ff: int = 4096
     mem_len: int = 1600
-    clamp_len: int = 1000  # distances beyond it look alike; none for 0 and less
+    clamp_len: int = 1000  # larger distances are clamped to it; 0 or less: no limit
     same_length: bool = True
     pre_norm: bool = False
-    untie_r: bool = True  # u and v for each layer, not once for all
+    untie_r: bool = True  # whether each layer has its own u and v
     tie_word_embeddings: bool = True
-    tie_projs: tuple[bool, ...] | None = None  # all but the first, unless given
+    tie_projs: tuple[bool, ...] | None = None  # default: all but the first
     dropout: float = 0.1
     attn_dropout: float = 0.0
     eps: float = 1e-5
-    num_labels: int = 2  # as many as id2label has, where that is given
+    num_labels: int = 2  # as many as id2label has, if that is given
     id2label: dict[str, Any] | None = None
     label2id: dict[str, Any] | None = None
     problem_type: str | None = None
@@ -53,7 +53,7 @@ class Config:
         ties = self.tie_projs or [False] + [True] * len(self.cutoffs)
         labels = len(self.id2label) if self.id2label else self.num_labels
         for name, value in {"cutoffs": tuple(self.cutoffs), "tie_projs": tuple(ties), "num_labels": labels}.items():
-            object.__setattr__(self, name, value)  # lists, in a file
+            object.__setattr__(self, name, value)  # lists, when read from a file
 
 
 PRESETS: dict[str, dict[str, Any]] = {"transfo-xl-wt103": {}}
@@ -88,7 +88,7 @@ class TransformerXL(Model):
     HEADS = (None, "causal_lm", "sequence_classification")
     STATIC_CACHE = False
 
-    init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it
+    init_weights = staticmethod(normal_init)  # also initialises the layers of a new head at loading
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
@@ -109,7 +109,7 @@ class TransformerXL(Model):
 
     @property
     def names(self) -> Any:
-        """The map of tensor names: which are stored twice depends on what is tied."""
+        """The map of tensor names; what is tied decides which tensors are stored twice."""
         c, tied = self.config, {}
         for i in range(len(c.cutoffs) + 1):
             if c.tie_word_embeddings:
@@ -119,7 +119,7 @@ class TransformerXL(Model):
         return TransformerXLNameMap(BODY, prefix=HF.prefix, heads=HF.heads, tied=tied, constant=HF.constant)
 
     def initial_mems(self, ids: Tensor) -> list[Tensor]:
-        """What each layer remembers before the first segment: zeros, which are as good as words"""
+        """The initial memory of each layer before the first segment: zeros, which count as states"""
         c, like = self.config, self.embed.tables[0].weight
         return [like.new_zeros(len(ids), c.mem_len, c.d_model)] * c.n_layers
 
@@ -132,7 +132,7 @@ class TransformerXL(Model):
         if cache is None:
             memory = self.initial_mems(ids) if mems is None else check_mems(mems, ids, c)
             keys = memory[0].size(1) + new
-        else:  # a state of zeros stands for as many of them as there should be
+        else:  # one state of zeros stands for the whole memory
             memory = [x.new_zeros(batch, 1, c.d_model)] * c.n_layers
             keys = (c.mem_len or cache.length) + new
         context, mask = self.attention_context(ids, keys, real, x)
@@ -146,11 +146,12 @@ class TransformerXL(Model):
     def attention_context(
         self, ids: Tensor, keys: int, real: Tensor | None, like: Tensor
     ) -> tuple[DistanceContext, Tensor | None]:
-        """How far a word may look, of `keys` positions -> `DistanceContext`, and a mask bool [B,1,1,K] or None"""
+        """The distances that a query may attend to among `keys` positions -> `DistanceContext`, and a mask bool
+        [B,1,1,K] or None"""
         c, (batch, new) = self.config, ids.shape
         distances = torch.arange(
             keys - 1, -2, -1, device=ids.device
-        )  # the last one is the future: see `causal_relative_bias`
+        )  # the last one is for the future: see `causal_relative_bias`
         position_encodings = sinusoidal_distances(
             distances.clamp(max=c.clamp_len) if c.clamp_len > 0 else distances, c.d_model, like
         )
@@ -159,14 +160,14 @@ class TransformerXL(Model):
             causal_bias = causal_relative_bias(new, keys, c.mem_len if c.same_length else keys, like).repeat(batch, 1)[
                 None
             ]
-        if real is not None and real.size(1) == new:  # padding is as good as memory, so there is too much of that
+        if real is not None and real.size(1) == new:  # padding acts as memory, so as much of the oldest is masked
             excess = (real.cumsum(1) == 0).sum(1)
             mask = (torch.arange(keys, device=ids.device) >= excess[:, None])[:, None, None]
         return DistanceContext(self.drop(position_encodings), causal_bias), mask
 
     @torch.no_grad()
     def update_mems(self, layer_inputs: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, ...]:
-        """The latest mem_len states that each layer read, as the next segment will, [M,B,E] as transformers has them"""
+        """The last mem_len inputs of each layer, as memory for the next segment, [M,B,E] as in transformers"""
         return tuple(
             torch.cat(pair, dim=1)[:, -self.config.mem_len :].transpose(0, 1).detach() for pair in layer_inputs
         )
@@ -181,9 +182,9 @@ class TransformerXL(Model):
         cache: Cache | None = None,
         use_cache: bool = False,
     ) -> Output:
-        """input_ids [B,L]; mems: what the last segment gave, per layer [M,B,E]; labels [B,L] (shifted inside; -100: not
-        counted) or [B] -> Output: loss, losses [B,L-1], logits [B,L,V] (log-probabilities; not beside a loss) or [B,N],
-        last_hidden_state, mems or, for decoding, cache. Raises ValueError, TypeError for what does not fit."""
+        """input_ids [B,L]; mems: of the last segment, per layer [M,B,E]; labels [B,L] (shifted inside; -100: not
+        counted) or [B] -> Output: loss, losses [B,L-1], logits [B,L,V] (log-probabilities; absent if there is a loss)
+        or [B,N], last_hidden_state, mems or, for decoding, cache. Raises ValueError or TypeError for invalid inputs."""
         self.require_head(labels)
         ids = check_ids("input_ids", input_ids)
         cache = Cache() if use_cache and cache is None else cache
@@ -195,7 +196,7 @@ class TransformerXL(Model):
         return Output({**self.head_outputs(x, ids, labels), "last_hidden_state": x, "mems": mems, "cache": cache})
 
     def head_outputs(self, x: Tensor, ids: Tensor, labels: Tensor | None) -> dict[str, Any]:
-        """What the head says of the states x [B,L,E]"""
+        """The head's output for the states x [B,L,E]"""
         if self.head == "sequence_classification":
             pad = self.config.pad_token_id
             last = -1 if pad is None else (ids != pad).sum(1) - 1
@@ -211,7 +212,7 @@ class TransformerXL(Model):
 
 
 def check_mems(mems: Any, ids: Tensor, c: Config) -> Any:
-    """mems, per layer [M,B,E] -> what each layer remembers [B,M,E], if these are the sentences of before"""
+    """mems, per layer [M,B,E] -> the memory of each layer [B,M,E], after checking that it fits the batch"""
     wrong = [m for m in mems if m.dim() != 3 or m.shape[1:] != (len(ids), c.d_model)]
     if wrong or len(mems) != c.n_layers:
         found = list(wrong[0].shape) if wrong else f"{len(mems)} tensors"
@@ -223,7 +224,7 @@ MODEL = TransformerXL
 
 
 class TransformerXLNameMap(NameMap):
-    """u and v may be stored once for all layers, and again for each."""
+    """u and v may be stored once for all layers, and a second time for each."""
 
     def load(self, theirs: Any) -> Any:
         theirs = {name.removeprefix(self.prefix): tensor for name, tensor in theirs.items()}

@@ -27,15 +27,15 @@ class Config(heads.TaskConfig):
     n_layers: int = 12
     n_heads: int = 12
     d_ff: int = 3072
-    image_size: int | list[int] | tuple[int, int] = 224  # height and width, where they differ
+    image_size: int | list[int] | tuple[int, int] = 224  # one number, or height and width
     patch_size: int | list[int] | tuple[int, int] = 16
     n_channels: int = 3
-    stride: int = 16  # pixels to a patch, each way, that head "masked_image" draws
+    stride: int = 16  # head "masked_image": pixels per patch in each direction
     activation: str = "gelu"
     dropout: float = 0.0
     attn_dropout: float = 0.0
     attn_bias: bool = True  # of queries, keys and values
-    d_pooled: int | None = None  # d_model unless given
+    d_pooled: int | None = None  # default d_model
     pooler_activation: str = "tanh"
     eps: float = 1e-12
 
@@ -51,15 +51,15 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 def to_pair(size: int | list[int] | tuple[int, int]) -> tuple[int, int]:
-    """Height and width of what may be one number for the two."""
+    """Height and width, from one number or a pair."""
     return (size, size) if isinstance(size, int) else (size[0], size[1])
 
 
 class Embeddings(nn.Module):
-    """Patches, behind a vector that stands for the whole, at their positions.
+    """Patch embeddings after a class token, with position embeddings.
 
-    Submodule patches: nn.Conv2d, of which no window overlaps another. Parameters first [1,1,E], positions [1,1+P,E]
-    and, where patches are hidden, blank [1,1,E]. Raises ValueError where there is no room for one patch.
+    Submodule patches: nn.Conv2d with non-overlapping windows. Parameters first [1,1,E], positions [1,1+P,E] and, if
+    patches can be masked, blank [1,1,E]. Raises ValueError if the image is smaller than one patch.
     """
 
     def __init__(self, c: Config, hiding: bool) -> None:
@@ -89,7 +89,7 @@ class Embeddings(nn.Module):
         return self.drop(x + (self.interpolate_positions(grid) if interpolate else self.positions))
 
     def interpolate_positions(self, grid: tuple[int, int]) -> Tensor:
-        """The positions drawn over another grid, rows by columns -> [1,1+rows·columns,E]"""
+        """The position embeddings, interpolated to another grid of rows and columns -> [1,1+rows·columns,E]"""
         if grid == self.grid:
             return self.positions
         first, rest = self.positions[:, :1], self.positions[:, 1:]
@@ -115,7 +115,7 @@ class Layer(nn.Module):
 
 
 class HeadInputs(NamedTuple):
-    """What a head reads: states [B,1+P,E], the pixels [B,C,H,W] and the grid of the patches."""
+    """A head's inputs: states [B,1+P,E], the pixels [B,C,H,W] and the grid of the patches."""
 
     states: Tensor
     pixels: Tensor
@@ -123,7 +123,7 @@ class HeadInputs(NamedTuple):
 
 
 class NoHead(nn.Module):
-    """No head: the states, and the first of them through the pooler."""
+    """No head: the states, and the pooled class token."""
 
     TARGETS: ClassVar[tuple[str, ...]] = ()
 
@@ -139,7 +139,7 @@ class NoHead(nn.Module):
 
 
 class ImageClassificationHead(nn.Module):
-    """One label for the whole picture, off the first state."""
+    """One label for the whole image, from the class token."""
 
     TARGETS: ClassVar[tuple[str, ...]] = ("labels",)
 
@@ -154,7 +154,7 @@ class ImageClassificationHead(nn.Module):
 
 
 class MaskedImageHead(nn.Module):
-    """What was in the hidden patches? Every patch is drawn by one matrix; the loss counts the hidden ones' pixels."""
+    """Reconstructs masked patches, each by one matrix; the loss counts only the pixels of masked patches."""
 
     TARGETS: ClassVar[tuple[str, ...]] = ("bool_masked_pos",)
 
@@ -191,7 +191,7 @@ class ViT(Model):
         self.apply(self.init_weights)
 
     def init_weights(self, module: nn.Module) -> None:
-        """Fresh weights: normal without tails, biases at zero."""
+        """Initialises the weights: truncated normal, with biases at zero."""
         if isinstance(module, (nn.Linear, nn.Conv2d)):
             nn.init.trunc_normal_(module.weight, std=0.02)
         if isinstance(module, (nn.Linear, nn.Conv2d)) and module.bias is not None:
@@ -201,7 +201,7 @@ class ViT(Model):
             nn.init.trunc_normal_(module.positions, std=0.02)
 
     def check_pixels(self, pixels: Tensor | None, interpolate: bool) -> Tensor:
-        """Pixels in the weights' dtype. Raises ValueError for a shape that does not fit, TypeError for no
+        """The pixels in the weights' dtype. Raises ValueError for an invalid shape, TypeError for anything but a
         tensor."""
         c, size = self.config, self.embed.size
         if pixels is None:
@@ -218,7 +218,7 @@ class ViT(Model):
         return pixels.to(self.embed.patches.weight.dtype)
 
     def hidden(self, x: Tensor) -> Tensor:
-        """x [B,1+P,E] embedded -> [B,1+P,E], before the last norm"""
+        """x [B,1+P,E], embedded -> [B,1+P,E], before the last norm"""
         for layer in self.layers:
             x = layer(x)
         return x
@@ -231,10 +231,9 @@ class ViT(Model):
         *,
         interpolate_pos_encoding: bool = False,
     ) -> Output:
-        """pixel_values [B,C,H,W]; labels [B]; bool_masked_pos bool [B,P], True: the patch is hidden, and its pixels are
-        the target; interpolate_pos_encoding: for pictures of another size -> Output: loss, logits [B,N],
-        last_hidden_state [B,1+P,E], pooler_output [B,E], reconstruction [B,C,H,W]. Raises ValueError, TypeError for
-        what does not fit."""
+        """pixel_values [B,C,H,W]; labels [B]; bool_masked_pos bool [B,P], True at masked patches, whose pixels are the
+        target; interpolate_pos_encoding: accept images of another size -> Output: loss, logits [B,N], last_hidden_state
+        [B,1+P,E], pooler_output [B,E], reconstruction [B,C,H,W]. Raises ValueError or TypeError for invalid inputs."""
         targets = self.check_targets({"labels": labels, "bool_masked_pos": bool_masked_pos})
         pixels = self.check_pixels(pixel_values, bool(interpolate_pos_encoding))
         x = self.embed(pixels, bool_masked_pos, bool(interpolate_pos_encoding))

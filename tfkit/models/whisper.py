@@ -32,11 +32,11 @@ CODES = (
     "en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg lt la mi ml "
     "cy sk te fa lv bn sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa si km sn yo so af oc ka be tg sd gu am "
     "yi lo uz fo ht ps tk nn mt sa lb my bo tl mg as tt haw ln ha ba jw su "
-    "yue"  # which only large-v3 and what came of it have
+    "yue"  # only large-v3 and models derived from it have this one
 )
 LANGUAGES = CODES.split()
-ENGLISH_ONLY = 51864  # how many tokens a model has that knows no other language
-FRAMES = 2  # frames of sound to one state
+ENGLISH_ONLY = 51864  # the vocabulary size of models for English only
+FRAMES = 2  # input frames per encoder state
 
 
 @configuration
@@ -49,21 +49,21 @@ class Config(heads.TaskConfig):
     n_decoder_layers: int = 4
     n_decoder_heads: int = 6
     d_decoder_ff: int = 1536
-    n_mels: int = 80  # bands of pitch
-    max_source_length: int = 1500  # states of the encoder: 50 a second
+    n_mels: int = 80  # frequency bands
+    max_source_length: int = 1500  # encoder states: 50 per second
     max_length: int = 448
     activation: str = "gelu"
     dropout: float = 0.0
     attn_dropout: float = 0.0
     ff_dropout: float = 0.0
-    layerdrop: float = 0.0  # in training: how often a layer of the encoder is left out
+    layerdrop: float = 0.0  # in training: the probability that an encoder layer is skipped
     decoder_layerdrop: float = 0.0
     bos_token_id: int | None = 50257
     pad_token_id: int = 50257
     eos_token_id: int | list[int] | None = 50257
     decoder_start_token_id: int | None = 50258
-    d_projected: int = 256  # of head "audio_classification"
-    weighted_layers: bool = False  # whether that head reads all layers
+    d_projected: int = 256  # for head "audio_classification"
+    weighted_layers: bool = False  # whether that head reads a weighted sum of all layers
 
 
 SMALL = {"d_model": 768, "n_layers": 12, "n_heads": 12, "d_ff": 3072}
@@ -78,7 +78,7 @@ ENGLISH = {
 
 
 def both_sides(size: dict[str, int]) -> dict[str, Any]:
-    """The fields of a model whose decoder is as large as its encoder."""
+    """The fields of a model whose decoder has the size of its encoder."""
     widths = {"n_layers": "n_decoder_layers", "n_heads": "n_decoder_heads", "d_ff": "d_decoder_ff"}
     return size | {decoder: size[encoder] for encoder, decoder in widths.items()}
 
@@ -101,11 +101,11 @@ PRESETS: dict[str, dict[str, Any]] = {
 def prefix_ids(
     config: Config, language: str | None = None, task: str = "transcribe", *, times: bool = False
 ) -> list[int]:
-    """What the text begins with, to be given to `generate` as its prefix: the language, what to do, and whether times
-    are told.
+    """The first tokens of the text, as the prefix of `generate`: the language, the task, and whether timestamps are
+    written.
 
-    language: a code such as "fr", of a model that knows more than English; task: "transcribe", or "translate" into
-    English. Raises ValueError for what the model has no token for.
+    language: a code such as "fr", for a multilingual model; task: "transcribe", or "translate" into English. Raises
+    ValueError if the model has no token for it.
     """
     size, quiet = config.vocab_size, [] if times else [config.vocab_size - 1502]
     if size <= ENGLISH_ONLY:
@@ -121,7 +121,7 @@ def prefix_ids(
 
 
 def without_key_bias(attn: Attention) -> Attention:
-    """Keys as Whisper has them: a bias adds the same to all scores of a query, and softmax does not see it."""
+    """Removes the keys' bias: it would add the same to all scores of a query, which softmax ignores."""
     attn.k_proj = nn.Linear(attn.k_proj.in_features, attn.k_proj.out_features, bias=False)
     return attn
 
@@ -139,7 +139,7 @@ class DecoderLayer(mbart.DecoderLayer):
 
 
 class Sinusoids(nn.Module):
-    """Waves for positions, which are not trained, but saved."""
+    """Sinusoidal positions, which are not trained but saved."""
 
     weight: Tensor
 
@@ -149,7 +149,7 @@ class Sinusoids(nn.Module):
 
 
 class AudioClassificationHead(nn.Module):
-    """One label for the whole sound, off the mean of its states."""
+    """One label for the whole audio, from the mean of its states."""
 
     TARGETS: ClassVar[tuple[str, ...]] = ("labels",)
 
@@ -163,7 +163,7 @@ class AudioClassificationHead(nn.Module):
             raise ValueError(f"layerdrop={c.layerdrop} leaves layers out, and weighted_layers=True reads all of them")
 
     def mix(self, states: list[Tensor]) -> Tensor:
-        """What the embeddings and each layer left, [B,S,E] each -> [B,S,E]"""
+        """The embeddings and the output of each layer, [B,S,E] each -> their weighted sum [B,S,E]"""
         assert self.layer_weights is not None
         weights = self.layer_weights.softmax(-1)
         return (torch.stack(states, dim=1) * weights[:, None, None]).sum(1)
@@ -177,7 +177,7 @@ class AudioClassificationHead(nn.Module):
 class Whisper(Model):
     HEADS = (None, "seq2seq_lm", "audio_classification", "causal_lm")
     decoder_ids, read_mask = shifted_labels, all_labels
-    init_weights = staticmethod(normal_init)  # loading draws the layers of a new head by it too
+    init_weights = staticmethod(normal_init)  # also initialises the layers of a new head at loading
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
@@ -200,12 +200,12 @@ class Whisper(Model):
         self.apply(self.init_weights)
 
     def features(self, waveforms: Any) -> Tensor:
-        """What the model reads of sound, float32 [B,M,F]; waveforms as `log_mel_features` takes them."""
+        """The model's input features, float32 [B,M,F]; waveforms as in `log_mel_features`."""
         c = self.config
         return log_mel_features(waveforms, n_mels=c.n_mels, n_frames=FRAMES * c.max_source_length)
 
     def check_source(self, features: Any) -> Tensor:
-        """Features [B,M,F] in the weights' dtype. Raises ValueError for a shape that does not fit, TypeError for no
+        """Features [B,M,F] in the weights' dtype. Raises ValueError for an invalid shape, TypeError for anything but a
         tensor."""
         if features is None:
             raise ValueError("input_features is missing")
@@ -222,8 +222,8 @@ class Whisper(Model):
         return features.to(self.conv1.weight)
 
     def encode(self, input_features: Tensor | None, attention_mask: Tensor | None = None) -> Output:
-        """input_features [B,M,F] -> Output with last_hidden_state [B,S,E], S = F/2. attention_mask is not read: to the
-        encoder, what stands behind the sound is silence."""
+        """input_features [B,M,F] -> Output with last_hidden_state [B,S,E], S = F/2. attention_mask is ignored: the
+        encoder reads the padding as silence."""
         x = F.gelu(self.conv1(self.check_source(input_features)))
         x = F.gelu(self.conv2(x)).transpose(1, 2)  # [B,S,E]
         x = self.drop(x + self.encoder_position.weight)
@@ -238,7 +238,7 @@ class Whisper(Model):
     def decode(
         self, ids: Tensor, memory: Tensor | None, mask: Tensor | None, memory_mask: Tensor | None, cache: Cache | None
     ) -> Tensor:
-        """ids [B,T], memory [B,S,E] or None, masks bool [B,T] and [B,S] or None -> [B,T,E]. ValueError past
+        """ids [B,T], memory [B,S,E] or None, masks bool [B,T] and [B,S] or None -> [B,T,E]. Raises ValueError past
         max_length."""
         mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
         past = 0 if cache is None else cache.past
@@ -273,9 +273,9 @@ class Whisper(Model):
         labels: Tensor | None = None,
         **given: Any,
     ) -> Output:
-        """As `seq2seq_forward`, of input_features [B,M,F] in the place of ids; attention_mask is not read (see
-        `encode`). Head "audio_classification": labels [B]. Head "causal_lm" reads input_ids, see `decoder_alone`; the
-        states [B,S,E] that it looks at may also be given as encoder_outputs."""
+        """As `seq2seq_forward`, with input_features [B,M,F] in place of ids; attention_mask is ignored (see `encode`).
+        Head "audio_classification": labels [B]. Head "causal_lm" reads input_ids, see `decoder_alone`; its encoder
+        states [B,S,E] may also be given as encoder_outputs."""
         if self.head == "causal_lm":
             if "encoder_outputs" in given:
                 heard = given.pop("encoder_outputs")
@@ -287,7 +287,7 @@ class Whisper(Model):
         ids = decoder_input_ids, decoder_attention_mask
         return seq2seq_forward(self, input_features, None, *ids, labels, **given)
 
-    # decoding asks what a call may name: see `tasks_forward`
+    # decoding looks up the names of a call's arguments: see `tasks_forward`
     forward.passes_to = seq2seq_forward, decoder_alone  # type: ignore[attr-defined]
 
 
@@ -297,7 +297,7 @@ PARTS = _fairseq.side("encoder") | _fairseq.side("decoder")
 
 
 class WhisperNameMap(NameMap):
-    """The files of the classifier, which has the encoder alone, know no prefix."""
+    """In the classifier's files, which hold only the encoder, tensors have no prefix."""
 
     def dump(self, ours: Tensors, *, headed: bool) -> Tensors:
         return super().dump(ours, headed=headed and "task_head.projector.weight" not in ours)
@@ -324,6 +324,6 @@ HF_UNUSED = _fairseq.UNUSED | {
     "scale_embedding", "forced_decoder_ids", "median_filter_width",
     *(f"mask_{what}_{how}" for what in ("time", "feature") for how in ("prob", "length", "min_masks")),
 }  # fmt: skip
-HF_UNSAID = {  # what a file means that does not say: transformers' defaults, which are of English
+HF_UNSAID = {  # transformers' defaults, which are those of an English model, for fields that a file omits
     "bos_token_id": 50256, "pad_token_id": 50256, "eos_token_id": 50256, "decoder_start_token_id": 50257,
 }  # fmt: skip

@@ -35,14 +35,14 @@ class Config:
     use_lang_emb: bool = True
     sinusoidal: bool = False
     causal: bool = False
-    asm: bool = False  # adaptive softmax: rare words, by frequency rank, share narrower matrices
+    asm: bool = False  # adaptive softmax: rare words have narrower matrices
     asm_cutoffs: tuple[int, ...] = (8000, 20000)
     asm_div_value: float = 4.0
     gelu_activation: bool = True  # or ReLU
     dropout: float = 0.1
     attn_dropout: float = 0.1
     summary_dropout: float = 0.1
-    summary_type: str = "first"  # what stands for a sequence: first, last, mean
+    summary_type: str = "first"  # the summary of a sequence: first, last, mean
     summary_activation: str | None = None
     eps: float = 1e-12
     embed_std: float = 2048**-0.5
@@ -74,7 +74,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     "xlm-mlm-ende-1024": {"vocab_size": 64699, **PAIR},
     "xlm-mlm-enfr-1024": {"vocab_size": 64139, **PAIR},
     "xlm-mlm-enro-1024": {"vocab_size": 64592, **PAIR},
-    "xlm-clm-ende-1024": {"vocab_size": 64699, **PAIR},  # published with causal false, though trained looking back
+    "xlm-clm-ende-1024": {"vocab_size": 64699, **PAIR},  # published with causal false, although it was trained causally
     "xlm-clm-enfr-1024": {"vocab_size": 64139, **PAIR},
     "xlm-mlm-xnli15-1024": XNLI,
     "xlm-mlm-tlm-xnli15-1024": XNLI,
@@ -92,7 +92,7 @@ LANGUAGES_100 = (  # codes of Wikipedias: "simple" is simple English, "als" Alem
 
 
 def language_tables() -> Any:
-    """The rows of the languages in each published size that knows several: preset -> {code: row}, alphabetically."""
+    """The rows of the languages in each published multilingual size: preset -> {code: row}, alphabetically."""
     pairs = {name: f"{name[8:10]} {name[10:12]}" for name, size in PRESETS.items() if size.get("n_langs") == 2}
     many = {name: XNLI_LANGUAGES for name, size in PRESETS.items() if size.get("n_langs") == 15}
     many |= {"xlm-mlm-17-1280": LANGUAGES_17, "xlm-mlm-100-1280": LANGUAGES_100}
@@ -106,7 +106,7 @@ class Embeddings(bert.Embeddings):
         self.langs = nn.Embedding(c.n_langs, c.d_model) if c.n_langs > 1 and c.use_lang_emb else None
 
     def forward(self, ids: Tensor, types: Tensor | None, position_ids: Tensor | None, langs: Any = None) -> Tensor:
-        """ids, types, langs [B,L] -> [B,L,E]; types are looked up among the tokens, where their 0 and 1 are"""
+        """ids, types, langs [B,L] -> [B,L,E]; types are token ids too: 0 and 1 are rows of the token table"""
         x = embed_ids(self.tokens, ids, "input_ids")
         x = x + embed_ids(
             self.positions, self.make_position_ids(ids) if position_ids is None else position_ids, "position_ids"
@@ -119,12 +119,12 @@ class Embeddings(bert.Embeddings):
 
 
 def adaptive_softmax(c: Config) -> Any:
-    """Frequent words first: `asm_cutoffs` are the ids at which a cluster ends."""
+    """Words sorted by frequency; `asm_cutoffs` are the ids at which a cluster ends."""
     return nn.AdaptiveLogSoftmaxWithLoss(c.d_model, c.vocab_size, c.asm_cutoffs, c.asm_div_value, head_bias=True)
 
 
 class MaskedLMHead(heads.WordHead):
-    """The output matrix right on the states, or an adaptive softmax."""
+    """The output matrix directly on the states, or an adaptive softmax."""
 
     bias: nn.Parameter | None
 
@@ -134,7 +134,7 @@ class MaskedLMHead(heads.WordHead):
         self.register_parameter("bias", None if c.asm else nn.Parameter(torch.zeros(c.vocab_size)))
 
     def scores(self, inputs: heads.HeadInputs) -> Tensor:
-        """-> [B,L,V], of an adaptive softmax log-probabilities: whose cross-entropy is its loss"""
+        """-> [B,L,V]; an adaptive softmax gives log-probabilities, whose cross-entropy is its loss"""
         if self.words is None:
             return word_scores(inputs.states, inputs.table, self.bias)
         return self.words.log_prob(inputs.states.flatten(0, 1)).unflatten(0, inputs.states.shape[:2])
@@ -156,13 +156,13 @@ class XLM(Model):
         self.apply(self.init_weights)
         if config.sinusoidal:
             waves = sinusoidal_positions(config.max_length, config.d_model)
-            self.embed.positions.weight = nn.Parameter(waves, requires_grad=False)  # published files hold them
+            self.embed.positions.weight = nn.Parameter(waves, requires_grad=False)  # published files contain them
         layers: Any = self.layers
-        for layer in layers.children():  # all: a list that drops layers would miss some
+        for layer in layers.children():  # all layers: iterating over a LayerDrop would skip some
             layer.attn.causal = config.causal
 
     def make_layers(self, c: Any) -> nn.ModuleList:
-        """BERT's."""
+        """The layers of BERT."""
         return nn.ModuleList(bert.Layer(c) for _ in range(c.n_layers))
 
     @torch.no_grad()
@@ -183,9 +183,9 @@ class XLM(Model):
         lengths: Any = None,
         **targets: Any,
     ) -> Output:
-        """input_ids, attention_mask, token_type_ids, langs [B,L] ([B,C,L] for multiple choice); lengths [B]: in place
-        of a mask; labels and targets as the head has them -> Output: loss, logits, or what the head gives by another
-        name. Raises ValueError, TypeError for what does not fit."""
+        """input_ids, attention_mask, token_type_ids, langs [B,L] ([B,C,L] for multiple choice); lengths [B]: instead of
+        a mask; labels and targets depend on the head -> Output: loss, logits, or the head's other fields. Raises
+        ValueError or TypeError for invalid inputs."""
         given, targets = (input_ids, attention_mask, token_type_ids, position_ids), {"labels": labels, **targets}
         inputs = encoder_inputs(self, *given, targets, extra={"langs": langs, "lengths": lengths})
         ids = inputs.ids
@@ -200,7 +200,7 @@ class XLM(Model):
         langs: Any = None,
         lengths: Any = None,
     ) -> Tensor:
-        """ids, types, langs [B,L], mask bool [B,L] or None, lengths [B]: another way to say it -> [B,L,E]"""
+        """ids, types, langs [B,L], mask bool [B,L] or None, lengths [B]: instead of a mask -> [B,L,E]"""
         if mask is None:
             lengths = (ids != self.config.pad_token_id).sum(1) if lengths is None else lengths
             mask = torch.arange(ids.size(1), device=ids.device) < lengths[:, None]
@@ -243,7 +243,7 @@ HF = NameMap(
 
 
 def classes(name: Any) -> Any:
-    """Their classes -> our heads."""
+    """transformers' class names -> our heads."""
     spans = {f"{name}ForQuestionAnsweringSimple": "question_answering"}
     spans[f"{name}ForQuestionAnswering"] = "beam_question_answering"
     return {f"{name}Model": None, f"{name}WithLMHeadModel": "masked_lm", **bert.task_classes(name), **spans}
@@ -268,7 +268,7 @@ HF_FIXED = {
     "is_encoder": True, "share_inout_emb": True, "summary_use_proj": True,
     "summary_proj_to_labels": True,
 }  # fmt: skip
-HF_UNUSED = {  # the published files carry the whole command line that trained them
+HF_UNUSED = {  # the published files contain the whole command line of the training
     "init_std", "initializer_range", "unk_index", "mask_index", "mask_token_id", "lang_id", "id2lang", "lang2id",
     "langs", "lgs", "same_enc_dec", "max_vocab", "min_count", "n_special", "use_proj", "amp", "bptt",
     "clip_grad_norm", "encoder_only", "fp16", "group_by_size", "lg_sampling_factor", "max_batch_size", "mlm_steps",

@@ -14,7 +14,7 @@ from . import prophetnet
 from ._base import configuration
 from .prophetnet import HF, HF_FIELDS, HF_FIXED, HF_UNSAID, HF_UNUSED
 
-__all__ = ["HF", "HF_FIELDS", "HF_FIXED", "HF_UNSAID", "HF_UNUSED"]  # as ProphetNet's
+__all__ = ["HF", "HF_FIELDS", "HF_FIXED", "HF_UNSAID", "HF_UNUSED"]  # the same as ProphetNet's
 
 
 @configuration
@@ -33,7 +33,7 @@ SEP = MARKS.index("[SEP]")
 def vocabulary(pieces: Any) -> Any:
     """The pieces of the SentencePiece model, in its order -> the tokens, in the order of their ids.
 
-    Raises ValueError where the first three are not the marks that are replaced.
+    Raises ValueError unless the first three pieces are the special tokens that are replaced.
     """
     if list(pieces[:3]) != ["<unk>", "<s>", "</s>"]:
         raise ValueError(f"pieces begin with {list(pieces[:3])}, not with <unk>, <s>, </s>: these are left out")
@@ -41,7 +41,7 @@ def vocabulary(pieces: Any) -> Any:
 
 
 def sentence(*parts: Any) -> Any:
-    """Lists of ids -> the ids of them all, each with [SEP] behind it."""
+    """Lists of ids -> one list, with [SEP] after each part."""
     return [id for part in parts for id in (*part, SEP)]
 
 

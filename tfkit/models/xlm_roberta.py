@@ -12,7 +12,7 @@ from . import bert, roberta
 from ._base import configuration
 from .roberta import HF, HF_FIELDS, HF_FIXED, HF_UNUSED, Embeddings, RoBERTa
 
-__all__ = ["HF", "HF_FIELDS", "HF_FIXED", "HF_UNUSED"]  # as RoBERTa's
+__all__ = ["HF", "HF_FIELDS", "HF_FIXED", "HF_UNUSED"]  # the same as RoBERTa's
 
 
 @configuration
@@ -24,7 +24,7 @@ PRESETS: dict[str, dict[str, Any]] = {"xlm-roberta-base": {}, "xlm-roberta-large
 
 
 class XLMRoBERTa(bert.BERT):
-    """RoBERTa's parts: what differs is the vocabulary."""
+    """RoBERTa's parts: only the vocabulary differs."""
 
     EMBEDDINGS, HEAD_CLASSES, HEADS = Embeddings, RoBERTa.HEAD_CLASSES, RoBERTa.HEADS
 

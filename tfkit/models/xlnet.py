@@ -41,16 +41,16 @@ class Config:
     n_heads: int = 16
     d_ff: int = 4096
     activation: str = "gelu"
-    attn_type: str = "bi"  # or "uni": look back only, whatever the order
-    same_length: bool = False  # "uni": each word as far as the others
-    bi_data: bool = False  # the second half of a batch is read backwards
-    clamp_len: int = -1  # distances beyond it look alike; none for 0 and less
-    mem_len: int | None = None  # how many states are remembered, all unless given
-    reuse_len: int | None = None  # of the new ones only so many, the first
+    attn_type: str = "bi"  # or "uni": causal, whatever the order
+    same_length: bool = False  # for "uni": whether all words see equally many keys
+    bi_data: bool = False  # whether the second half of a batch is read backwards
+    clamp_len: int = -1  # larger distances are clamped to it; 0 or less: no limit
+    mem_len: int | None = None  # the number of states that are remembered; default all
+    reuse_len: int | None = None  # the number of new states that are remembered, from the first
     use_mems_eval: bool = True
     use_mems_train: bool = False
     dropout: float = 0.1
-    summary_type: str = "last"  # what stands for a sequence: first, last, mean
+    summary_type: str = "last"  # the summary of a sequence: first, last, mean
     summary_use_proj: bool = True
     summary_activation: str | None = "tanh"
     summary_dropout: float = 0.1
@@ -65,7 +65,7 @@ class Config:
     bos_token_id: int | None = 1
     eos_token_id: int | None = 2
     pad_token_id: int | None = 5
-    head_dropout: ClassVar[float] = 0.0  # the states are through theirs already
+    head_dropout: ClassVar[float] = 0.0  # dropout has been applied to the states already
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "num_labels", len(self.id2label or range(self.num_labels)))
@@ -88,12 +88,12 @@ class Layer(nn.Module):
     def forward(
         self, h: Tensor, g: Any, context: TwoStreamContext, memory: Tensor | None = None, last: bool = False
     ) -> list[Tensor | None]:
-        """As of `TwoStreamAttention` -> both streams, None for one that nobody reads"""
+        """As in `TwoStreamAttention` -> both streams, None for a stream that is not used afterwards"""
         streams = zip((h, g), self.attn(h, g, context, memory, last), strict=True)
         return [None if attended is None else self.finish(x, attended) for x, attended in streams]
 
     def finish(self, x: Tensor, attended: Tensor) -> Tensor:
-        """x and what attention made of it, both [...,E] -> [...,E]; the norms come after the additions"""
+        """x and the attention's output, both [...,E] -> [...,E]; norms come after the residual additions"""
         x = self.norm1(x + self.drop(attended))
         return self.norm2(x + self.drop(self.ff(x)))
 
@@ -102,12 +102,12 @@ class Embeddings(nn.Module):
     def __init__(self, c: Config) -> None:
         super().__init__()
         self.tokens = nn.Embedding(c.vocab_size, c.d_model)
-        self.mask_token = nn.Parameter(torch.zeros(1, 1, c.d_model))  # what the second stream knows of its word
+        self.mask_token = nn.Parameter(torch.zeros(1, 1, c.d_model))  # stands for the hidden word in the query stream
         self.drop = Dropout(c.dropout)
 
 
 class SequenceClassificationHead(_summary_heads.Summary, heads.SequenceHead):
-    """The labels of a text."""
+    """Classifies the summary of a text."""
 
     def __init__(self, c: Config) -> None:
         super().__init__(c)
@@ -118,7 +118,7 @@ class SequenceClassificationHead(_summary_heads.Summary, heads.SequenceHead):
 
 
 class MultipleChoiceHead(_summary_heads.Summary, heads.ChoiceHead):
-    """A score for each choice."""
+    """Scores the summary of each choice."""
 
     def __init__(self, c: Config) -> None:
         super().__init__(c)
@@ -152,8 +152,8 @@ class XLNet(Model):
     def masks(
         self, real: Tensor | None, perm_mask: Tensor | None, ids: Tensor, keys: int
     ) -> tuple[Tensor | None, Tensor | None]:
-        """real bool [B,L], perm_mask [B,L,L], not 0 where i may not see j -> what each stream may see, bool [B,L,K] or
-        None: the first one sees its own word too"""
+        """real bool [B,L], perm_mask [B,L,L], nonzero where i may not see j -> the masks of both streams, bool [B,L,K]
+        or None: the content stream also sees its own word"""
         c, (batch, length), past, visible = self.config, ids.shape, keys - ids.size(1), None
         at, key = torch.arange(length, device=ids.device)[:, None], torch.arange(keys, device=ids.device)
         if c.attn_type == "uni":
@@ -168,7 +168,7 @@ class XLNet(Model):
         return visible | (key == at + past), visible
 
     def position_encodings(self, length: int, keys: int, like: Tensor) -> list[Tensor]:
-        """What the distances from far back to far ahead look like, [R,E] per direction of reading"""
+        """The encodings of the distances from far back to far ahead, [R,E] for each direction of reading"""
         c = self.config
         distances = torch.arange(keys - 1, -length, -1, device=like.device)
         distances = distances.clamp(-c.clamp_len, c.clamp_len) if c.clamp_len > 0 else distances
@@ -213,13 +213,13 @@ class XLNet(Model):
 
     @torch.no_grad()
     def update_mems(self, before: Any, h: Tensor) -> Tensor:
-        """What the next segment reads: the latest states of this layer's input, [M,B,E] as transformers has it"""
+        """The memory for the next segment: the last states of this layer's input, [M,B,E] as in transformers"""
         new = h[:, : self.config.reuse_len or None]
         whole = new if before is None else torch.cat([before, new], dim=1)
         return whole[:, -(self.config.mem_len or 0) :].transpose(0, 1).detach()
 
     def check(self, ids: Tensor, types: Tensor | None, perm_mask: Tensor | None, target_mapping: Any) -> None:
-        """One line for what does not fit the ids [B,L]"""
+        """Raises an error in one line for inputs that do not fit the ids [B,L]"""
         (batch, length), targets = ids.shape, 0 if target_mapping is None else target_mapping.size(1)
         wanted = {
             "token_type_ids": (types, [batch, length]),
@@ -246,11 +246,11 @@ class XLNet(Model):
         use_mems: Any = None,
         **targets: Any,
     ) -> Output:
-        """input_ids, attention_mask, token_type_ids [B,L] ([B,C,L] for multiple choice); input_mask [B,L]: in place of
-        attention_mask, 1 = padding; mems: what the last segment gave, per layer [M,B,E]; perm_mask [B,L,L]: not 0 where
-        i may not see j; target_mapping [B,P,L]: 1 where target p stands; labels and targets as the head has them ([B,P]
-        for masked_lm; not shifted) -> Output: loss, logits, or what the head gives by another name; mems. Raises
-        ValueError, TypeError for what does not fit."""
+        """input_ids, attention_mask, token_type_ids [B,L] ([B,C,L] for multiple choice); input_mask [B,L]: instead of
+        attention_mask, 1 = padding; mems: of the last segment, per layer [M,B,E]; perm_mask [B,L,L]: nonzero where i
+        may not see j; target_mapping [B,P,L]: 1 at the position of target p; labels and targets depend on the head
+        ([B,P] for masked_lm; not shifted) -> Output: loss, logits, or the head's other fields; mems. Raises ValueError
+        or TypeError for invalid inputs."""
         c, choices, targets = self.config, 1, self.check_targets({"labels": labels, **targets})
         given = {"input_ids": input_ids, "types": token_type_ids, "perm": perm_mask, "targets": target_mapping}
         if input_mask is not None:
@@ -268,8 +268,8 @@ class XLNet(Model):
         )
 
     def next_token_logits(self, ids: Tensor, attention_mask: Tensor | None = None) -> Any:
-        """ids, attention_mask [B,L] -> logits [B,V] of the next word, for decoding: a word is appended that none may
-        see"""
+        """ids, attention_mask [B,L] -> logits [B,V] of the next word, for decoding: a word is appended that no position
+        may see"""
         ids = torch.nn.functional.pad(ids, (0, 1))
         real = None if attention_mask is None else torch.nn.functional.pad(attention_mask, (0, 1), value=1)
         last = torch.zeros_like(ids[:, None])
@@ -279,7 +279,8 @@ class XLNet(Model):
 
 
 def invert_input_mask(input_mask: Tensor | None, attention_mask: Tensor | None) -> Any:
-    """input_mask [B,L], 1 = padding -> bool [B,L], the attention_mask that says the same. ValueError beside another."""
+    """input_mask [B,L], 1 = padding -> the equivalent attention_mask, bool [B,L]. Raises ValueError if both are
+    given."""
     if attention_mask is not None:
         raise ValueError("input_mask and attention_mask say the same, the other way round: give one of them")
     padding = to_bool_mask("input_mask", input_mask, getattr(input_mask, "shape", ()))
@@ -290,7 +291,7 @@ MODEL = XLNet
 
 
 class XLNetNameMap(NameMap):
-    """Their matrices are [E,H,D], ours [H*D,E], and the last one turned."""
+    """transformers' matrices are [E,H,D], ours [H*D,E], and the output projection is transposed."""
 
     def load(self, theirs: Any) -> Any:
         return super().load({name: t.flatten(1) if name[-2:] in MATRICES else t for name, t in theirs.items()})
