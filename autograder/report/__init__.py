@@ -1,4 +1,4 @@
-"""What people see of a verdict: an HTML fragment, and a line of text."""
+"""Presents verdicts as HTML fragments and lines of text, and exports a class's scores and reports."""
 
 from autograder.report.html import verdict_html
 from autograder.report.text import verdict_line

@@ -1,4 +1,4 @@
-"""The code that students wrote, from their graded notebooks, and the stubs they were given."""
+"""The code that students wrote, from their graded notebooks, and the stubs that were released."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def known_answers(cells: Iterable[str]) -> dict[str, dict[str, str]]:
 
 
 def reference_source(exercise: Exercise) -> str:
-    """The definitions of the exercise's references as they stand in the library, without what they call."""
+    """The source of the exercise's references in the library, without the functions that they call."""
     text, _ = injected_modules.source([exercise])
     names = {reference.partition(":")[2] for reference in exercise.references}
     kept = [node for node in ast.parse(text).body if getattr(node, "name", "") in names or _is_import(node)]

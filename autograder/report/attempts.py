@@ -11,7 +11,7 @@ from autograder.cluster.history import AttemptRecord
 
 @dataclass(frozen=True)
 class FullMarks:
-    """An exercise's way to full marks: attempts, and hours from the first graded one, of those who got there."""
+    """How students reached full marks in an exercise: their attempts, and the hours since the first graded one."""
 
     exercise: str
     students: int
@@ -25,18 +25,18 @@ class FullMarks:
 
     @property
     def median_attempts(self) -> float:
-        """Of those who got there."""
+        """The median number of attempts of students with full marks."""
         return median(self.attempts)
 
     @property
     def median_hours(self) -> float | None:
-        """Of those who got there by a later attempt; None where there is nobody."""
+        """The median hours of students who got full marks in a later attempt; None where there are none."""
         later = [hours for number, hours in zip(self.attempts, self.hours, strict=True) if number > 1]
         return median(later) if later else None
 
 
 def greens(attempts: Sequence[AttemptRecord]) -> list[FullMarks]:
-    """A FullMarks for each exercise; none where nobody handed in twice, since there is nothing to be seen then."""
+    """A FullMarks for each exercise; empty where nobody submitted twice, since there is nothing to compare then."""
     attempts = [one for one in attempts if not one.state]
     if not any(one.number > 1 for one in attempts):
         return []

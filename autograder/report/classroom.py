@@ -1,4 +1,4 @@
-"""What the workflow for GitHub Classroom calls: grades one submission, every exercise after one start.
+"""Called by the workflow for GitHub Classroom: grades all exercises of one submission in one run.
 
 Its outputs, one for each exercise, are what GitHub's `autograding-grading-reporter` adds up: JSON in base64, with the
 points that the properties of the answer earn.
@@ -33,7 +33,7 @@ def outputs(found: dict[str, Any], points: dict[str, float]) -> Iterator[str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """The command line. Where there is no box nothing is written and the step fails: no zeros are given."""
+    """The command line. Where there is no box it writes nothing and the step fails, so that nobody gets zero."""
     parser = argparse.ArgumentParser(prog="python -m autograder.report.classroom")
     parser.add_argument("assignment")
     parser.add_argument("exercises", nargs="+", metavar="ID=POINTS")

@@ -1,8 +1,8 @@
-"""Scores as the files that Canvas, Moodle and Gradescope read, or as plain CSV.
+"""Exports scores in the file formats of Canvas, Moodle and Gradescope, or as plain CSV.
 
-What is not marked yet is left blank, and so is the total of its student, unless the totals of what is marked so far are
-asked for (`partial`): a zero would count. Canvas and Moodle add columns up themselves. With a column per question they
-therefore get the late penalty as a column of its own, below zero and worth no points, and no total.
+Questions that are not marked yet stay blank, since a zero would count; so does the student's total, unless `partial`
+asks for the total so far. Canvas and Moodle add columns up themselves. With a column per question they therefore get
+the late penalty as a negative column that is worth no points, and no total.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from autograder.report.files import write_new
 from autograder.report.scores import NoExport, Scores, StudentScores, read
 
 Cell = str | float | None
-# a cell that starts as one, or has one behind what a spreadsheet may take for the end of a cell
+# a cell that starts like a formula, or contains one after a character that a spreadsheet may take for a separator
 FORMULA = re.compile(r"^(?=[=+\-@\t\r\n])|(?<=[;\t\r\n])(?=[=+\-@])")
 PENALTY = "late penalty"
 
@@ -51,7 +51,7 @@ def _final(row: StudentScores) -> StudentScores:
 
 
 class PartialScores(StudentScores):
-    """A row whose total is not known yet."""
+    """A student's scores while the total is not known yet."""
 
     @property
     def raw(self) -> None:
@@ -122,7 +122,7 @@ def _columns(scores: Scores, per_question: bool) -> tuple[list[str], list[float]
 
 
 def _points(scores: Scores, row: StudentScores, per_question: bool) -> list[Cell]:
-    """Empty cells, which leave a grade as it is, for what is not graded or not marked."""
+    """The points; what is not graded or marked yet gives empty cells, which leave a grade unchanged."""
     if not per_question:
         return [row.total]
     if row.points is None:

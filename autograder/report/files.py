@@ -1,4 +1,4 @@
-"""New files, whole or not at all: what is read elsewhere must not be half of it, nor an empty file in the way."""
+"""Writes new files atomically, so that no reader finds half a file, and no empty file is left behind."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def write_new(path: Path, content: str | bytes) -> None:
-    """Make the file `path`. Raises FileExistsError, which leaves it alone, or OSError, which leaves nothing."""
+    """Write the new file `path`. Raises FileExistsError without changing it, or OSError without leaving a file."""
     data = content.encode() if isinstance(content, str) else content
     if os.path.lexists(path):
         raise FileExistsError(None, "exists", str(path))
@@ -26,7 +26,7 @@ def write_new(path: Path, content: str | bytes) -> None:
 
 
 def _give_name(temporary: str, path: Path) -> None:
-    """A link fails where somebody else made `path` meanwhile; some file systems know no links."""
+    """Link the file to `path`, which fails if `path` exists by now; not all file systems support links."""
     try:
         os.link(temporary, path)
     except FileExistsError:

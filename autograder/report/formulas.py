@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, tostring
 
 from latex2mathml.converter import convert_to_element
 
-LONGEST = 4000  # characters; a longer formula is somebody's attempt to keep the grader busy
+LONGEST = 4000  # characters; a longer formula would only keep the grader busy
 TAG = r"""<(?:[^<>"']|"[^"]*"|'[^']*')*>"""  # a ">" in an attribute does not end it
 UNTOUCHED = re.compile(rf"(<(?:pre|code|kbd|samp)\b.*?</(?:pre|code|kbd|samp)\s*>|{TAG})", re.S | re.I)
 FORMULA = re.compile(
@@ -29,19 +29,19 @@ ATTRIBUTES = frozenset(
 
 
 def render_formulas(page: str) -> str:
-    """HTML with its `$…$`, `$$…$$` and `\\begin{…}…\\end{…}` as MathML, but in code; what cannot be read is left."""
+    """HTML with its `$…$`, `$$…$$` and `\\begin{…}…\\end{…}` as MathML, except in code; invalid ones stay as text."""
     parts = UNTOUCHED.split(page)
     return "".join(part if place % 2 else FORMULA.sub(_one, part) for place, part in enumerate(parts))
 
 
 def mathml(latex: str, display: str = "inline") -> str:
-    """The formula as a `<math>` element. Raises ValueError where it cannot be read."""
+    """The formula as a `<math>` element. Raises ValueError where it is not valid LaTeX."""
     if len(latex) > LONGEST:
         raise ValueError(f"a formula of {len(latex)} characters, {LONGEST} at most are drawn")
-    known = latex.replace(r"\arg", r"\mathrm{arg}\,")  # the converter takes \arg\max for one unknown word
+    known = latex.replace(r"\arg", r"\mathrm{arg}\,")  # the converter reads \arg\max as one unknown command
     try:
         element = _safe(convert_to_element(known, display=display))
-    except Exception as error:  # the converter has no common class for what it cannot read
+    except Exception as error:  # the converter's errors have no common base class
         raise ValueError(f"{type(error).__name__}: {error}") from error
     left = next((text for text in element.itertext() if "\\" in text), None)
     if left:
@@ -58,7 +58,7 @@ def _one(found: re.Match[str]) -> str:
 
 
 def _safe(element: Element) -> Element:
-    """In place: no links, styles or handlers, whatever the formula asks for; its text is text, never markup."""
+    """Remove links, styles and event handlers from the element, in place; text stays text and is never markup."""
     if element.tag not in TAGS:
         raise ValueError(f"{element.tag} is not allowed")
     for name in [name for name in element.attrib if name not in ATTRIBUTES]:

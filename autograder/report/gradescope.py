@@ -1,4 +1,4 @@
-"""What Gradescope's `run_autograder` calls: grades one submission and writes its results.json."""
+"""Called by Gradescope's `run_autograder`: grades one submission and writes its results.json."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def main(arguments: list[str] | None = None) -> None:
     points = {name: float(worth) for name, _, worth in (one.partition("=") for one in options.exercises)}
     try:
         found = results(options.assignment, points, options.submission, options.trust, options.hints)
-    except SandboxError as error:  # no results file: Gradescope then reports a failed autograder, and gives no zeros
+    except SandboxError as error:  # write no results, so that Gradescope reports a failed autograder instead of a zero
         parser.exit(2, f"autograder: {error} (--trust)\n")
     options.results.parent.mkdir(parents=True, exist_ok=True)
     options.results.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""How a class did in an assignment, counted from the verdicts in its graded notebooks."""
+"""Statistics of a class's results in an assignment, from the verdicts in its graded notebooks."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ import numpy as np
 from autograder.cluster.course import BadCourse, settings_of
 from autograder.report.misconceptions import TOGETHER, misconceptions
 
-PASSED_BY = 2 / 3  # an exercise that fewer pass is to be taught again
-SHARED_BY = 0.2  # so is one of which more share one misconception
+PASSED_BY = 2 / 3  # an exercise that fewer students pass should be taught again
+SHARED_BY = 0.2  # and so should one where more students share a misconception
 
 Verdicts = dict[str, dict[str, Any]]  # exercise → a student's verdict
 
 
 @dataclass(frozen=True)
 class MisconceptionCount:
-    """A wrong idea that some students' code behaves like."""
+    """A misconception, and how many students' code behaves like it."""
 
     name: str
     hint: str
@@ -92,14 +92,14 @@ def _count(name: str, students: Sequence[Verdicts]) -> ExerciseSummary:
 
 
 def _hint(idea: str, verdicts: Sequence[dict[str, Any]]) -> str:
-    """The sentence for one mistake: from an answer that makes no other, or else from one that makes it among others."""
+    """The sentence for one mistake, from an answer with only this mistake, or else from one with several."""
     alone = [verdict for verdict in verdicts if verdict["misconception"] == idea]
     among = [verdict for verdict in verdicts if idea in (verdict["misconception"] or "").split(TOGETHER)]
     return next((verdict["hint"] for verdict in [*alone, *among] if verdict["hint"]), "")
 
 
 def share(verdict: dict[str, Any]) -> float:
-    """Score by maximum."""
+    """The score as a share of the maximum."""
     return float(verdict["score"]) / float(verdict["max_score"]) if verdict["max_score"] else 0.0
 
 

@@ -1,8 +1,8 @@
 """A verdict as one card of HTML: in the notebook, under the Check button, and on the feedback page.
 
-No script, and nothing is fetched. The style sheet is `card.css`: it comes with the card, and the lab extension has it
-too, because JupyterLab drops style elements of a notebook that is not trusted. Where both are dropped, lists and tables
-stay. Every sign is a character; colours only repeat what the characters say.
+It has no scripts and fetches nothing. The style sheet `card.css` comes with the card, and also with the lab extension,
+because JupyterLab drops style elements of an untrusted notebook. Without it, the card is still readable as lists and
+tables. Every symbol is a character; colours only repeat what the characters say.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from autograder.translate import say
 CELL = re.compile(r"[A-Za-z0-9_-]{1,64}")
 TICKED = re.compile(r"`([^`<]{1,200})`")
 STEP_COLUMNS = ("", "line", "your code", "your shape", "a right one’s")
-LONGEST = 2000  # characters of any one text; a student's exception may carry a whole tensor
+LONGEST = 2000  # characters of one text; a student's exception may contain a whole tensor
 
 
 def as_dict(verdict: object) -> dict[str, Any]:
-    """The verdict as the object of `autograder check --json`; a mapping passes through."""
+    """The verdict as the object of `autograder check --json`; a mapping is returned as it is."""
     if isinstance(verdict, Mapping):
         return dict(verdict)
     return verdict.as_json()  # type: ignore[attr-defined]
@@ -40,9 +40,9 @@ def style() -> str:
 
 
 def verdict_html(verdict: object, hints: int = HINTS, styled: bool = True) -> str:
-    """The card for a Verdict or its JSON object, with so many steps of help (`api.hinted`).
+    """The card for a Verdict or its JSON object, with the first `hints` steps of help (`api.with_hints`).
 
-    All is escaped; a verdict holds no hidden values. `styled`: with the style sheet, for pages that do not have it.
+    All text is escaped; a verdict contains no hidden values. `styled`: includes the style sheet, for pages without it.
     """
     data = with_hints(as_dict(verdict), hints)
     state = data["status"] if data["status"] in STATES else "not_graded"
@@ -67,9 +67,9 @@ def _right(data: Mapping[str, Any]) -> str:
 
 
 def _lesson(data: Mapping[str, Any]) -> str:
-    """What was misunderstood, in words; and what stopped the code."""
+    """The misconception in words, and what stopped the code."""
     named = data.get("hint") or (data.get("misconception") or "").replace("_", " ")
-    first, _, more = named.strip().partition("\n\n")  # the mistake; then what is to be known about it
+    first, _, more = named.strip().partition("\n\n")  # the mistake, then the explanation
     blocks = [f'<p class="tfkit-v-hint">{_text(first)}</p>'] if first else []
     blocks += [f"<p>{_text(more)}</p>"] if more else []
     if data.get("reason"):
@@ -80,7 +80,7 @@ def _lesson(data: Mapping[str, Any]) -> str:
 
 
 def _line(data: Mapping[str, Any]) -> str:
-    """The first line that departs, what is wrong there, and the value. Its classes tell the lab which line to mark."""
+    """The first wrong line, what is wrong there, and its value. Its classes tell the lab which line to mark."""
     found = data.get("departure")
     if not found:
         return ""
@@ -119,12 +119,12 @@ def _step(step: Mapping[str, Any], line: int) -> str:
 
 
 def _code(text: str) -> str:
-    """With what stands between backticks as code."""
+    """The text as HTML, with the parts between backticks as code."""
     return TICKED.sub(r"<code>\1</code>", _text(text))
 
 
 def _chips(data: Mapping[str, Any]) -> str:
-    """A property each, with what it earned; then what is still to be had."""
+    """One chip for each property with its points, then the missing points."""
     items = []
     for chip in chips(data):
         score = say("{score} of {most}", score=number(chip.points), most=number(chip.of))
@@ -137,7 +137,7 @@ def _chips(data: Mapping[str, Any]) -> str:
 
 
 def _seen(data: Mapping[str, Any]) -> str:
-    """What each check saw, where there is more to say than a sign."""
+    """The message of each check, where there is more than a symbol to show."""
     items = []
     for check in data.get("checks") or ():
         message, rows = check.get("message") or "", check.get("map") or ()
@@ -148,7 +148,7 @@ def _seen(data: Mapping[str, Any]) -> str:
     if not items:
         return ""
     drawn = any(check.get("map") for check in data["checks"])
-    closed = data["status"] == "passed" or (data.get("misconception") and not drawn)  # named above, in a sentence
+    closed = data["status"] == "passed" or (data.get("misconception") and not drawn)  # already named above
     head = f"<details{'' if closed else ' open'}><summary>{say('What each check saw')}</summary>"
     return f'{head}<ul class="tfkit-v-seen">{"".join(items)}</ul></details>'
 

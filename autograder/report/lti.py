@@ -1,6 +1,6 @@
-"""Scores into a learning management system's own gradebook, by LTI 1.3's services for assignments, grades and members.
+"""Sends scores to a learning management system's gradebook by LTI 1.3's services for assignments, grades and members.
 
-`lti.toml` in the course directory says which platform and course; the system's administrator has these values:
+`lti.toml` in the course directory names the platform and the course; the system's administrator has these values:
 
     issuer = "https://lms.example.edu"
     client_id = "10000000000001"
@@ -12,8 +12,8 @@
 
 A launch into the Hub writes that file (`autograder/launch`, docs/lti.md): make lti.toml a link to it.
 
-What the platform took is kept in `passback.jsonl` beside it: who runs the command again sends what is new, or what an
-error in the middle left over. A platform that is busy (429, 502…) is asked again, a few times, ever later.
+Accepted scores are recorded in `passback.jsonl` beside it, so running the command again sends only new ones, or the
+rest after an error. A busy platform (429, 502…) is tried again a few times, with growing delays.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ AGS = "https://purl.imsglobal.org/spec/lti-ags/scope/"
 LOCAL = ("localhost", "127.0.0.1")
 TAKEN = "passback.jsonl"
 BUSY = (429, 500, 502, 503, 504)
-TRIES, BACKOFF_S = 4, 0.5  # after the first try; the waits double: half a second, one, two, four
+TRIES, BACKOFF_S = 4, 0.5  # retries, and the first delay, which doubles: half a second, one, two, four
 
 
 @dataclass(frozen=True, kw_only=True)
 class Platform:
-    """What `lti.toml` says."""
+    """The contents of `lti.toml`."""
 
     issuer: str
     client_id: str
@@ -66,7 +66,7 @@ class Platform:
 
 @dataclass
 class SendReport:
-    """What became of a passback: students whose score the platform took now, or had, and those it has no member for."""
+    """The result of a passback: students whose score was sent now or before, and those who are no members there."""
 
     sent: list[str] = field(default_factory=list)
     there: list[str] = field(default_factory=list)
@@ -98,7 +98,7 @@ def platform(root: Path) -> Platform:
 def send(root: Path, scores: Scores, again: bool = False) -> SendReport:
     """Write each graded student's total to the platform, in a column of the assignment's name. Raises NoExport.
 
-    again: what the platform has taken already, too.
+    again: also sends scores that the platform has accepted already.
     """
     known, done = platform(root), SendReport()
     taken = SentLedger(root / TAKEN)
@@ -115,9 +115,9 @@ def send(root: Path, scores: Scores, again: bool = False) -> SendReport:
 
 
 def enrol(root: Path) -> list[str]:
-    """Put the platform's learners into the gradebook, with names and addresses; who was not in it. Raises NoExport.
+    """Add the platform's learners to the gradebook, with names and addresses; returns the new ones. Raises NoExport.
 
-    They are called as a launch into the Hub calls them. Nobody is taken out: nbgrader would delete their work.
+    They get the same user names as by a launch into the Hub. Nobody is removed: nbgrader would delete their work.
     """
     known, added = platform(root), []
     try:
@@ -173,7 +173,7 @@ def _send(
     once: ServiceConnector, patient: ServiceConnector, known: Platform, scores: Scores, taken: SentLedger, again: bool,
     done: SendReport,
 ) -> None:  # fmt: skip
-    """Fill `done`. The column is made by `once`: a platform that made it and then failed would make a second one."""
+    """Fill `done`. `once` creates the column without retries, since a retry could create a second one."""
     users = _users(NamesRolesProvisioningService(patient, {"context_memberships_url": known.members}).get_members())
     scopes = {"scope": [AGS + "lineitem", AGS + "score"], "lineitems": known.lineitems}
     column = LineItem().set_tag(scores.assignment).set_label(scores.assignment).set_score_maximum(scores.max_score)
@@ -197,13 +197,13 @@ def _send(
 
 
 class SentLedger:
-    """The scores that the platform took, a line of JSON each; the last of a member and column counts."""
+    """The scores that the platform accepted, one JSON line each; the last line of a member and column counts."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._last = path, dict[tuple[str, str], dict[str, Any]]()
         try:
             text = path.read_text(encoding="utf-8") if path.exists() else ""
-            if text and not text.endswith("\n"):  # killed, or the disk full, in the middle of a line
+            if text and not text.endswith("\n"):  # the last write was cut off by a kill or a full disk
                 text = text[: text.rfind("\n") + 1]
                 path.write_text(text, encoding="utf-8")
             for line in text.splitlines():
@@ -213,11 +213,11 @@ class SentLedger:
             raise NoExport(f"{path} cannot be read ({error}): delete it, and all scores are sent again") from None
 
     def has(self, entry: dict[str, Any]) -> bool:
-        """Whether just this was taken last."""
+        """Whether exactly this entry was accepted last."""
         return self._last.get((entry["column"], entry["user"])) == entry
 
     def add(self, entry: dict[str, Any]) -> None:
-        """Keep that it was taken. Raises NoExport."""
+        """Record that the entry was accepted. Raises NoExport."""
         try:
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(entry, sort_keys=True) + "\n")
@@ -234,7 +234,7 @@ def _users(members: list) -> Mapping[str, str]:
 
 
 def _entry(row: StudentScores, user: str, maximum: float) -> dict[str, Any]:
-    """What is said of a student; while a person's marks are missing, the total is a partial one (LTI AGS 2.0)."""
+    """The score message for a student; while manual marks are missing, the total is marked as partial (LTI AGS 2.0)."""
     said = [f"less {row.penalty:g} for lateness"] if row.penalty else []
     said += ["a person's marks are missing"] if row.waits else []
     progress = "PendingManual" if row.waits or row.review else "FullyGraded"

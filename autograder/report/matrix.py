@@ -1,4 +1,4 @@
-"""The smallest failing case as small matrices: heat, hatching for False, an outline around wrong entries."""
+"""Draws the smallest failing case as small matrices: a heat map, hatching for False, an outline for wrong entries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autograder.translate import say
 
 WIDEST = 12  # rows and columns of a matrix
 MOST = 4  # matrices of one tensor
-LONGEST = 200  # characters of a value that is no matrix
+LONGEST = 200  # characters of a value that is not a matrix
 LEVELS = 4  # of heat
 FLOW = "Rows: outputs; columns: inputs. ● may be seen and is, ▲ is seen and must not be, ○ should be seen and is not."
 FLOW_CLASSES = {"●": "tfkit-h3", "▲": "tfkit-wrong", "○": "tfkit-wrong"}
@@ -32,7 +32,7 @@ class Matrix:
 
     @property
     def largest(self) -> float:
-        """What the darkest cell stands for."""
+        """The value of the darkest cell."""
         sizes = [abs(x) for row in self.rows for x in row if _is_number(x) and math.isfinite(x)]
         return max(sizes, default=0.0)
 
@@ -51,7 +51,7 @@ def matrices(name: str, value: Any, wrong: Any = None) -> list[Matrix]:
 
 
 def _leading(where: tuple[int, ...], depth: int) -> list[str]:
-    """The words for the leading axes, but where there is only one matrix."""
+    """The words for the leading axes, or none where there is only one matrix."""
     return place((*where, 0, 0)).split(", ")[: depth - 2] if where else []
 
 
@@ -142,7 +142,8 @@ def _heat(value: Any, largest: float) -> str:
 
 
 def flow(rows: Sequence[str]) -> str:
-    """Who sees whom, a row per output and a column per input: as it is, beside how it should be; "" without a map."""
+    """Which inputs affect which outputs, a row per output and a column per input: as it is and as it should be; ""
+    without a map."""
     if not rows:
         return ""
     right = ["".join("●" if sign in "●○" else "·" for sign in row) for row in rows]
@@ -182,7 +183,7 @@ def inputs_of(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def example(given: Mapping[str, Any]) -> str:
-    """The smallest example: the call, its inputs, what came out and what must hold, with a sentence."""
+    """The smallest counter-example: the call, its inputs, its result and what must hold, with a sentence."""
     asked = inputs_of(given)
     known = ("call", "inputs", "expected_shape", "entry", "off_by", "message", "first_wrong_entry", "first_wrong_step")
     asked = {**asked, **{name: value for name, value in given.items() if name not in (*known, "yours", "wrong")}}
@@ -199,7 +200,7 @@ def example(given: Mapping[str, Any]) -> str:
 
 
 def answers(given: Mapping[str, Any]) -> list[Matrix]:
-    """The student's answer with its wrong entries, and beside it what is right of it already."""
+    """The student's answer with its wrong entries marked, and the part of it that is right."""
     wrong, yours = given.get("wrong"), given.get("yours")
     own = matrices(say("your answer"), yours, wrong)[:MOST]
     held = matrices(say(HOLDS), _masked(yours, wrong))[:MOST] if wrong is not None and own else []
@@ -214,7 +215,7 @@ def _masked(value: Any, wrong: Any) -> Any:
 
 
 def sentences(given: Mapping[str, Any], told: Sequence[str] = ()) -> list[str]:
-    """What the pictures show, without what was `told` before."""
+    """Sentences on what the pictures show, without those already in `told`."""
     message, shape = str(given.get("message") or ""), given.get("expected_shape")
     said = [sentence(places(message))[: 10 * LONGEST]] if message and message not in told else []
     if isinstance(given.get("yours"), bool | int | float | str):

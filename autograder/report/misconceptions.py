@@ -1,4 +1,4 @@
-"""Which misconceptions a class has, and how many of it: counted once, for the report and for the class panel."""
+"""How many students of a class have each misconception, for the report and for the class panel."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Which students' answers perform the same tensor operations, where few of the class do.
+"""Finds students whose answers perform the same tensor operations, where few others of the class do.
 
-Other names, a helper function more or less, another way to write a call, lines that changed places: none of these hides
-what is computed. The answers run in the box, where PyTorch itself tells of each operation. A student's code may forge
-what is told; it is shown to a person and decides nothing.
+Renaming, adding a helper function, writing a call differently or moving lines does not hide what is computed. The
+answers run in the box, where PyTorch itself reports each operation. A student's code could forge the report; a person
+looks at it, and it decides nothing.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from autograder.run import CellSource, sources_of
 from autograder.sandbox import Backend, choose
 from autograder.sandbox_client import Cell, SandboxClient, StudentError
 
-MOST = 2000  # operations of one question that are looked at
+MOST = 2000  # operations of one question that are compared
 SHORT = 5  # operations; fewer are the same in many answers by chance
-ANSWERS = 2  # in so many two students must agree: one unusual set of a dozen operations may be chance
+ANSWERS = 2  # answers in which two students must agree, since one unusual set of a dozen operations may be chance
 NAMES = ("_operations_begin", "_operations_end")
 RECORDER = f"""
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -60,7 +60,7 @@ def {NAMES[1]}():
 """
 
 AS_NAMED = re.compile(r"aten\.([A-Za-z0-9_]{1,80})\.([A-Za-z0-9_]{1,80})")
-Trace = tuple[str, ...]  # the operations of an answer, each as often as it is performed, by name
+Trace = tuple[str, ...]  # the operations of an answer sorted by name, with repetitions
 
 
 def read(root: Path, assignment: str) -> dict[str, dict[str, Trace]]:
@@ -91,7 +91,7 @@ def _sources(path: Path) -> list[CellSource]:
 def _traces(
     sources: list[CellSource], asked: dict[str, list[Probe]], backend: Backend, limits: Limits
 ) -> dict[str, Trace]:
-    """Of all answers of a notebook, in one box. `asked`: exercise → questions, added to."""
+    """The traces of all answers of a notebook, in one box. `asked`: exercise → questions, which this extends."""
     answered = {source.exercise for source in sources}
     exercises = [exercise for exercise in registry.exercises() if exercise.id in answered]
     found: dict[str, Trace] = {}
@@ -109,7 +109,7 @@ def _traces(
                 if told:
                     found["solution-" + exercise.id.replace(".", "-")] = tuple(sorted(told))
         except StudentError:
-            return found  # the box is gone, or its conversation broken: the rest is not compared
+            return found  # the box or its protocol has failed: the rest is not compared
     return found
 
 
@@ -123,11 +123,11 @@ def _questions(exercise: Exercise) -> list[Probe]:
 
 
 def _told(student: SandboxClient, probe: Probe) -> list[str]:
-    """The operations that answer one question; none where it ends in an exception."""
+    """The operations performed for one question; none where it ends in an exception."""
     student.call(NAMES[0])
     try:
         answer = observe(student, probe)
-    except Exception as error:  # the check's own, at an answer that nobody foresaw: it must not cost the whole page
+    except Exception as error:  # a check failed on an unexpected answer: it must not cost the whole page
         answer = RaisedError("exception", str(error))
     told = student.call(NAMES[1])
     if isinstance(answer, RaisedError) or type(told) is not list:
@@ -138,7 +138,7 @@ def _told(student: SandboxClient, probe: Probe) -> list[str]:
 @lru_cache(maxsize=4096)
 def _known(name: str) -> bool:
     """Whether PyTorch has an operation `aten.name.overload`."""
-    parts = AS_NAMED.fullmatch(name)  # PyTorch fails on others
+    parts = AS_NAMED.fullmatch(name)  # PyTorch fails on other names
     return parts is not None and parts[2] in getattr(getattr(torch.ops.aten, parts[1], None), "overloads", list)()
 
 

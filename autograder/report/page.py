@@ -1,4 +1,4 @@
-"""The class report: one HTML file without scripts, images or anything from elsewhere, light and dark."""
+"""The class report: one HTML file without scripts, images or external resources, with a light and a dark theme."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ KINDS = {"full": "full marks", "part": "part", "none": "none", "open": "not grad
 def page(
     assignment: str, students: Sequence[Verdicts], ways: Sequence[FullMarks] = (), scores: Scores | None = None
 ) -> str:
-    """The whole page. `ways`: the attempts it took, where they were kept; `scores`: what the gradebook has."""
+    """The whole page. `ways`: the attempts until full marks, if recorded; `scores`: those in the gradebook."""
     found = exercises(students)
     lead = (
         f"<p>{len(students)} graded submissions, as the autograder marked them; people's marks and lateness are in "
@@ -52,7 +52,7 @@ def page(
 
 
 def document(title: str, body: str, style: str = "") -> str:
-    """An HTML file of its own; `title` is text, the rest is markup."""
+    """A complete HTML document; `title` is text, the rest is markup."""
     title = escape(title)
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>'
     return (
@@ -174,7 +174,7 @@ def _ideas(found: Sequence[ExerciseSummary]) -> str:
 
 
 def _not_run(students: Sequence[Verdicts]) -> str:
-    """Properties that were asked of nobody, for want of a device or of a dtype on it."""
+    """Properties that were checked for nobody, because a device or a dtype was missing."""
     checks = [check for one in students for verdict in one.values() for check in verdict["checks"]]
     lacking = Counter((check["name"], check["message"]) for check in checks if check["status"] == "not_run")
     items = [

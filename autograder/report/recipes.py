@@ -1,7 +1,7 @@
 """The checks of an assignment for other graders: a workflow for GitHub Classroom, an autograder for Gradescope.
 
-Both install this package and call it, so that there is one engine. What they install is a wheel that travels with the
-recipe, or a URL that pip understands: `package` says which, and else where this copy came from.
+Both install this package and call it, so that there is one engine. They install a wheel that is part of the recipe, or
+a URL that pip understands: `package` names it, or else the source of this installation is used.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tfkit_course import NAME, origin
 
 WORKFLOW = ".github/workflows/classroom.yml"
 WHEELS = ".github/grader"  # where the wheel lies in the repository
-EPOCH = (1980, 1, 1, 0, 0, 0)  # in the archive, so that the same recipe has the same bytes
+EPOCH = (1980, 1, 1, 0, 0, 0)  # fixed date in the archive, so that the same recipe has the same bytes
 HEAD = """\
 # Grades {assignment}. In GitHub Classroom choose no tests of its own: it reads the reporter's result.
 name: Autograding

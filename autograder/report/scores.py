@@ -1,4 +1,4 @@
-"""The scores of an assignment, as nbgrader's gradebook has them."""
+"""The scores of an assignment from nbgrader's gradebook."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Question:
 
 @dataclass(frozen=True)
 class StudentScores:
-    """A student of the course; `points` by question, None where nothing of theirs is graded. All in points.
+    """A student's scores, all in points; `points` is by question, or None where nothing of theirs is graded.
 
-    A question that nobody has marked yet is None among the points. `review`: a mark was given before a regrade;
-    `by_hand`: what people gave, of all points.
+    A question that is not marked yet is None among the points. `review`: a manual mark is older than the last regrade;
+    `by_hand`: the manual part of the points.
     """
 
     student: str
@@ -59,7 +59,7 @@ class StudentScores:
 
     @property
     def total(self) -> float | None:
-        """After the late penalty, not below zero: as nbgrader reports it."""
+        """The points after the late penalty, not below zero, as nbgrader reports them."""
         return None if self.raw is None else max(0.0, self.raw - self.penalty)
 
 
@@ -87,7 +87,7 @@ def read(root: Path, assignment: str) -> Scores:
     coursedir = app.coursedir
     file = make_url(coursedir.db_url)
     with working_in(root):
-        if file.drivername.startswith("sqlite") and not Path(file.database or "").is_file():  # it would be made
+        if file.drivername.startswith("sqlite") and not Path(file.database or "").is_file():  # else it would be created
             raise NoExport(f"there is no gradebook {file.database}: run `nbgrader generate_assignment {assignment}`")
         with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
             return _scores(gradebook, assignment, Ledger(app), _teams(root, assignment))

@@ -1,8 +1,8 @@
-"""Which answers of a class are alike in what is rare in it, whatever their variables are called.
+"""Finds answers of a class that share rare code, whatever their variables are called.
 
-An answer becomes the nodes of its syntax tree in order, with the names that it binds made one. Runs of K nodes are its
-fingerprints (Schleimer, Wilkerson & Aiken 2003, unsampled). Those of the stub count for nothing, and the others by how
-few students have them: an exercise of three lines is written alike by many, and that says nothing of any two.
+An answer becomes the nodes of its syntax tree in order, with all names that it binds made equal. Runs of K nodes are
+its fingerprints (Schleimer, Wilkerson & Aiken 2003, unsampled). Those of the stub don't count, and the others count the
+more, the fewer students have them: many students write a three-line exercise alike, which is no evidence.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from itertools import combinations
 
 from autograder.parse import parse_source
 
-K = 12  # nodes, about a line and a half: shorter runs stand in many answers by chance
+K = 12  # nodes, about a line and a half; shorter runs occur in many answers by chance
 ALIKE = 0.7  # of the rare fingerprints of the shorter answer
-LEAST = 12.0  # nats that must be alike: a pair that shares one odd line is no finding
+LEAST = 12.0  # nats of evidence that are needed: one shared unusual line is not enough
 KNOWN = 0.9  # of the longer of an answer and a known one
-LONG = 60  # fingerprints of an answer that may be called a copy of a known one: about ten lines
-COMMON = 0.34  # what more of the class has than this is no evidence, and is not even counted
-CROWD = 100  # nor what more students than this have, which keeps a class of a thousand to seconds
+LONG = 60  # fingerprints, about ten lines, of an answer that may be called a copy of a known one
+COMMON = 0.34  # a larger share of the class than this is no evidence, and is not counted
+CROWD = 100  # nor are more students than this, so that a class of a thousand takes only seconds
 
-# Lines that only IPython understands. Its own translation goes through all the code again for each of them.
+# Lines that only IPython understands. IPython's own translation would process all the code again for each of them.
 MAGIC = re.compile(r"^([ \t]*+)(?:[%!?].*|.*\?[ \t]*)$", re.M)
 ASSIGNED = re.compile(r"^([\w., \t]+=[ \t]*)[%!].*$", re.M)
 
-Node = tuple[str, int]  # what it is, and its line
+Node = tuple[str, int]  # its kind and its line
 Answers = Mapping[str, Mapping[str, str]]  # student → cell → source
 
 
 @dataclass(frozen=True)
 class Match:
-    """One cell that two students answered: how alike, by how much evidence (nats), and the lines on both sides."""
+    """One cell that two students answered: similarity, evidence (nats), and the similar lines on both sides."""
 
     cell: str
     share: float
@@ -52,12 +52,12 @@ class SimilarPair:
 
     @property
     def share(self) -> float:
-        """Of the strongest match."""
+        """The similarity of the strongest match."""
         return self.matches[0].share
 
     @property
     def evidence(self) -> float:
-        """Of all matches together."""
+        """The evidence of all matches together."""
         return sum(match.evidence for match in self.matches)
 
 
@@ -72,8 +72,8 @@ class SimilarityReport:
 
 @dataclass(frozen=True)
 class KnownAnswerMatch:
-    """An answer that is, in other names perhaps, one that we have: which, how much of the longer one both have, and how
-    many of the class wrote the same."""
+    """An answer that equals a known one up to names: which one, the common share of the longer one, and how many of the
+    class wrote the same."""
 
     student: str
     cell: str
@@ -85,8 +85,8 @@ class KnownAnswerMatch:
 def like_known(
     answers: Answers, known: Mapping[str, Mapping[str, str]], stubs: Mapping[str, str]
 ) -> list[KnownAnswerMatch]:
-    """Answers that have the structure of a known one. `known`: cell → name → source. Those of few nodes are left out:
-    there is one way to write them, and it says nothing who wrote it first."""
+    """Answers with the structure of a known one. `known`: cell → name → source. Answers of few nodes are left out:
+    there is one way to write them, so similarity is no evidence."""
     found = []
     for cell, sources in known.items():
         stub = _prints(stubs.get(cell, ""))
@@ -104,7 +104,7 @@ def like_known(
 def _prints(source: str) -> set[int]:
     try:
         return set(fingerprints(source))
-    except SyntaxError:  # `compare` names them
+    except SyntaxError:  # `compare` reports them
         return set()
 
 
@@ -113,7 +113,7 @@ def _overlap(a: set[int], b: set[int]) -> float:
 
 
 def compare(answers: Answers, stubs: Mapping[str, str]) -> SimilarityReport:
-    """The pairs of students whose answers are alike. `stubs`: cell → what was handed out."""
+    """The pairs of students with similar answers. `stubs`: cell → the released code."""
     cells = dict.fromkeys(cell for own in answers.values() for cell in own)
     found: dict[tuple[str, str], list[Match]] = defaultdict(list)
     nearest = dict.fromkeys(answers, 0.0)
@@ -155,12 +155,12 @@ def _matches(cell: str, prints: dict[str, dict[int, set[int]]], stub: set[int]) 
 
 
 def most_holders(students: int) -> float:
-    """How many of so many may have a thing that is evidence."""
+    """The largest number of these students who may share a fingerprint that counts as evidence."""
     return min(max(2, COMMON * students), CROWD, students - 1)
 
 
 def fingerprints(source: str) -> dict[int, set[int]]:
-    """Hash → the lines that it stands for. Raises SyntaxError."""
+    """Hash of each fingerprint → the lines that it covers. Raises SyntaxError."""
     try:
         nodes = list(normalise(source))
     except RecursionError:
@@ -173,7 +173,7 @@ def fingerprints(source: str) -> dict[int, set[int]]:
 
 
 def normalise(source: str) -> Iterator[Node]:
-    """The syntax tree in order, without docstrings and annotations; bound names are one, imported ones the module's."""
+    """The syntax tree in order, without docstrings and annotations; bound names are equal, imported ones resolved."""
     try:
         tree = parse_source(source)
     except SyntaxError:

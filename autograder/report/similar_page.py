@@ -41,8 +41,8 @@ def page(
     same: list[SimilarPair] | None = None,
     known: Sequence[KnownAnswerMatch] = (),
 ) -> str:
-    """The whole page. `same`: pairs that run the same operations, where the answers were run; `known`: answers like one
-    that we have."""
+    """The whole page. `same`: pairs that run the same operations, if the answers were run; `known`: answers that
+    equal a known one."""
     parts = [NOTE, _pairs("Pairs", EVIDENCE, "pair", found.pairs)]
     parts += [] if same is None else [_pairs("The same operations", SAME, "run", same)]
     parts += [_known(known), _nearest(found), _unreadable(found)]
@@ -66,7 +66,7 @@ def _pairs(title: str, note: str, kind: str, pairs: list[SimilarPair]) -> str:
 
 
 def _known(known: Sequence[KnownAnswerMatch]) -> str:
-    """Empty where there are none."""
+    """The section on known answers; empty where there are none."""
     if not known:
         return ""
     rows = [f'<tr>{row_head(one.student)}<td class="text"><code>{escape(one.cell)}</code></td>'

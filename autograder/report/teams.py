@@ -44,9 +44,9 @@ def _names(members: Any) -> bool:
 
 
 def share(handed: Mapping[str, Any], teams: Mapping[str, list[str]]) -> dict[str, Any]:
-    """Student → the submission that counts for them: of a team that of its members which was handed in last.
+    """Student → the submission that counts for them; for a team it is the last one of its members.
 
-    handed: student → nbgrader's SubmittedAssignment, of the graded ones.
+    handed: student → nbgrader's SubmittedAssignment, only of graded submissions.
     """
     counting = dict(handed)
     for members in teams.values():

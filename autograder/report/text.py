@@ -11,12 +11,12 @@ from autograder.report.html import as_dict
 from autograder.report.matrix import WIDEST, Matrix, answers, entry_text, inputs_of, matrices, sentences
 from autograder.report.words import SIGNS, chips, line_of, number, places, still_to_be_had, what_is_right
 
-# What a terminal obeys instead of showing it, and what turns the direction of the text around it
+# Control characters of terminals, and characters that change the direction of the surrounding text
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def plain(text: str) -> str:
-    """`text` for a terminal: control characters but line ends and tabs as `\\x1b`, so that none is obeyed."""
+    """`text` for a terminal: control characters except newlines and tabs are escaped as `\\x1b`."""
     return CONTROL.sub(lambda found: ascii(found.group())[1:-1], text)
 
 
@@ -67,7 +67,7 @@ def _example(given: Mapping[str, Any], told: list[str]) -> Iterator[str]:
 
 
 def _lines(matrix: Matrix) -> list[str]:
-    """A matrix as lines of one width; a wrong entry has its sign."""
+    """A matrix as lines of equal width; wrong entries are marked."""
     wrong = matrix.wrong or [[False] * len(row) for row in matrix.rows]
     entries = [
         [("✗" if bad else "") + entry_text(x) for x, bad in zip(row[:WIDEST], marks[:WIDEST], strict=True)]

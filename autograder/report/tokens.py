@@ -1,4 +1,4 @@
-"""The one sheet of tokens, `tokens.css`: JupyterLab and its views read it as it is, pages of our own through here."""
+"""The design tokens of `tokens.css`: JupyterLab and its views load the file itself, our own pages use this module."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import re
 from functools import cache
 from pathlib import Path
 
-# what JupyterLab's dark themes say, for pages that are outside of it
+# the values of JupyterLab's dark themes, for pages outside of it
 DARK_FRAME = """--jp-ui-font-color1:#e6edf3;--jp-layout-color0:#0e1318;--jp-layout-color1:#161d24;
 --jp-layout-color2:#222b34;--jp-border-color2:#35414d;--jp-brand-color1:#6cb6ff""".replace("\n", "")
-# more contrast on white; the sheet's own theme of high contrast is a dark one
+# more contrast on white, since the high-contrast theme of the file is dark
 MORE_CONTRAST = "--tfk-ink-soft:var(--tfk-ink);--tfk-line:var(--tfk-ink);--tfk-line-strong:var(--tfk-ink)"
 
 
 @cache
 def blocks() -> tuple[str, str, str]:
-    """The declarations for light, dark and high contrast, minified. Later blocks hold only what they change."""
+    """The minified declarations for light, dark and high contrast. Later blocks contain only what they change."""
     text = (Path(__file__).parent / "tokens.css").read_text(encoding="utf-8")
     bare = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     light, dark, contrast = (
@@ -26,12 +26,12 @@ def blocks() -> tuple[str, str, str]:
 
 
 def light_tokens(selector: str = ":root") -> str:
-    """For a page that is white in every theme, as nbgrader's are."""
+    """The tokens for a page that is white in every theme, as nbgrader's pages are."""
     return f"{selector}{{{blocks()[0]}}}"
 
 
 def page_tokens() -> str:
-    """For a page of our own, which follows the reader's system: light or dark, more contrast where asked for."""
+    """The tokens for our own pages, which follow the reader's system: light, dark or high contrast."""
     light, dark, contrast = blocks()
     return (
         f":root{{color-scheme:light dark;{light}}}"

@@ -1,4 +1,4 @@
-"""Answers of a class that no collected mistake and no kind of mistake explains, those that behave alike together."""
+"""Clusters answers of a class that no collected mistake and no kind of mistake explains, by their behaviour."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from autograder.translate import say
 
 
 class NoBehaviour(ValueError):
-    """A behaviour cannot be kept, found or exported; the message says why."""
+    """A behaviour cannot be stored, found or exported; the message says why."""
 
 
 @dataclass(frozen=True)
 class UnexplainedAnswer:
-    """A student's wrong answer, and what it said to the questions that all of the class were asked."""
+    """A student's wrong answer, with its results for the questions that the whole class was asked."""
 
     student: str
     assignment: str
@@ -56,18 +56,18 @@ class Cluster:
 
     @property
     def exercise(self) -> Exercise:
-        """What they answer."""
+        """The exercise that they answer."""
         return self.members[0].exercise
 
     @property
     def id(self) -> str:
-        """A name that stays while the shortest answer does: `masks.softmax/3f2a`."""
+        """An identifier such as `masks.softmax/3f2a` that stays the same while the shortest answer does."""
         return f"{self.exercise.id}/{hashlib.sha256(self.members[0].code.encode('utf-8', 'replace')).hexdigest()[:4]}"
 
 
 @dataclass(frozen=True)
 class ClassOfCourse:
-    """What a course directory says about how its answers are run, and its own misconceptions."""
+    """A course directory's settings for running answers, and its own misconceptions."""
 
     root: Path
     backend: Backend
@@ -81,7 +81,7 @@ class ClassOfCourse:
         return self.root / misconceptions.FILE
 
     def grader(self, sources: Sequence[CellSource]) -> Grader:
-        """What examines an answer of the class."""
+        """The grader that examines an answer of the class."""
         return Grader(list(sources), self.backend, limits=self.limits, known=self.known)
 
 
@@ -136,7 +136,7 @@ def _without_name(path: Path) -> Iterator[tuple[Exercise, tuple[CellSource, ...]
 
 
 def _is_unnamed(verdict: dict[str, Any]) -> bool:
-    """Wrong, by what it answers: not because there is nothing, or it never ends."""
+    """Whether the answer is wrong by its results, and not because it is missing or never ends."""
     return verdict["status"] == "failed" and not verdict["misconception"] and not verdict["reason"]
 
 
@@ -147,7 +147,7 @@ def _is_unexplained(verdict: Verdict, attempt: Attempt, kinds: bool) -> bool:
 
 
 def clusters(found: Iterable[UnexplainedAnswer]) -> list[Cluster]:
-    """Those that give the same answers to the same questions together, the largest clusters first."""
+    """Groups answers that give the same results for the same questions, the largest clusters first."""
     groups: list[list[UnexplainedAnswer]] = []
     for one in found:
         group = next((group for group in groups if _alike(group[0], one)), None)
