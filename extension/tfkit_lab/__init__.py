@@ -1,4 +1,4 @@
-"""JupyterLab side of tfkit: the server extension, and widgets that draw what decoding recorded."""
+"""The JupyterLab side of tfkit: the server extension, and widgets that draw recorded decoding."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _load_jupyter_server_extension(server_app: Any) -> None:
     server_app.log.info("tfkit_lab: course and check routes are ready")
 
 
-def __getattr__(name: str) -> Any:  # loaded when asked for: the server process needs no ipywidgets
+def __getattr__(name: str) -> Any:  # loaded on first use, since the server process needs no ipywidgets
     if name in __all__:
         from tfkit_lab import widgets
 

@@ -1,4 +1,4 @@
-"""Runs `autograder check` on cells that a browser sent: in a process group of its own, awaited, never in the server."""
+"""Runs `autograder check` on cells that a browser sent, asynchronously and in a process group of its own."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from autograder.report import verdict_html
 from autograder.warm import WarmProcesses, request
 from tfkit_lab.course import STATES
 
-SECONDS = 300.0  # the autograder has limits of its own; this one is for when it hangs
+SECONDS = 300.0  # a limit for when the autograder hangs; it has limits of its own
 MAX_CELLS = 500
 MAX_SOURCE = 2 << 20  # characters in all
-MAX_CODE = 4000  # characters of a cell that is written for somebody
+MAX_CODE = 4000  # characters of a generated cell
 _warm = WarmProcesses(own_group=True)
 _CALL = re.compile(r"[A-Za-z_]\w*(\([\w\s.,=]*\))?")
 _EXERCISE = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
@@ -27,11 +27,11 @@ _META = ("role", "exercise")
 
 
 class BadRequest(ValueError):
-    """What was sent makes no sense; the words say what."""
+    """The request is not valid; the message says why."""
 
 
 class CheckError(RuntimeError):
-    """The check itself could not be run; the words say why."""
+    """The check itself could not be run; the message says why."""
 
 
 def parse(body: bytes) -> tuple[str, list[dict[str, Any]], str]:
@@ -56,7 +56,7 @@ def parse(body: bytes) -> tuple[str, list[dict[str, Any]], str]:
 
 
 def parse_outcome(body: bytes) -> dict[str, Any]:
-    """What a check in the kernel found, for `course.record`; BadRequest for anything else."""
+    """The outcome of a check in the kernel, for `course.record`; raises BadRequest for anything else."""
     try:
         found = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -102,14 +102,14 @@ def _cell(place: int, cell: Any) -> dict[str, Any]:
 
 
 async def prepare() -> None:
-    """Loads what a check needs before the first one is asked for."""
+    """Loads what a check needs before the first request."""
     await asyncio.to_thread(_warm.prepare)
 
 
 async def check(exercise: str, cells: list[dict[str, Any]], folder: Path | None = None) -> dict[str, Any]:
-    """The verdict's JSON. Cancelling the task ends the whole process group; CheckFailed when there is no verdict.
+    """The verdict's JSON. Cancelling the task ends the whole process group. Raises CheckError without a verdict.
 
-    `folder`: the notebook's, which may hold its course's own misconceptions.
+    `folder`: the notebook's folder, which may contain the course's own misconceptions.
     """
     with tempfile.TemporaryDirectory(prefix="tfkit-check-") as temporary:
         notebook = Path(temporary) / "notebook.ipynb"
@@ -130,9 +130,9 @@ def _verdict(exercise: str, out: str, err: str) -> dict[str, Any]:
         try:
             found = json.loads(line)
         except ValueError:
-            continue  # not the verdict: a warning that some library prints
+            continue  # not the verdict, but a library's warning
         if isinstance(found, dict) and found.get("exercise") == exercise:
-            # the temporary file means nothing to the reader
+            # the temporary file's name would not help the reader
             card = verdict_html(found, styled=False)  # the front end has the style sheet
             return {**found, "file": "", "code": drawing(found.get("counterexample")), "html": card}
     said = err.strip().splitlines()
@@ -140,8 +140,8 @@ def _verdict(exercise: str, out: str, err: str) -> dict[str, Any]:
 
 
 def drawing(example: Any) -> str | None:
-    """Python for a cell that draws a counterexample with the code in the kernel; None where it cannot be written: a
-    call that is more than a name, or a module with its sizes, and inputs that are more than numbers."""
+    """Python for a cell that draws a counter-example with the code in the kernel. None where it cannot be written: it
+    needs a call of a name, or of a module with its sizes, and numeric inputs."""
     if not isinstance(example, dict) or not isinstance(example.get("inputs"), dict):
         return None
     given = [f"    {name}={_literal(value)},\n" for name, value in example["inputs"].items()]

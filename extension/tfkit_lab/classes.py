@@ -1,4 +1,4 @@
-"""How a class does: what the verdicts in an instructor's autograded notebooks say. Reads only; imports no torch."""
+"""A class's results, from the verdicts in an instructor's autograded notebooks. Only reads files; imports no torch."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ KEPT = ("status", "score", "max_score", "misconception", "reason")
 
 
 def classes(root: Path) -> list[dict[str, Any]]:
-    """Every assignment that was graded in the course folders under root: its exercises, what each student has of them,
-    and the commonest misconceptions, most frequent first."""
+    """Every graded assignment in the course folders under root: its exercises, each student's results, and the most
+    common misconceptions, most frequent first."""
     return [assignment for course in course_folders(root) for assignment in _assignments(root, course)]
 
 
@@ -35,9 +35,9 @@ def course_folders(root: Path) -> Iterator[Path]:
 
 
 def leaderboards(root: Path) -> list[dict[str, Any]]:
-    """The capstones of the course folders under root: who asked to be listed, best first, and how many did not.
+    """The capstone results in the course folders under root: listed students, best first, and the number of others.
 
-    Nobody is named but by what they chose to be called. A file that cannot be read is no leaderboard.
+    Students appear only under the names that they chose. A file that cannot be read is ignored.
     """
     found = []
     for course in course_folders(root):
@@ -67,7 +67,7 @@ def _assignments(root: Path, course: Path) -> Iterator[dict[str, Any]]:
 
 
 def verdicts(path: Path) -> dict[str, dict[str, Any]]:
-    """Exercise -> its verdict, as the grader wrote it into the notebook; none where it cannot be read."""
+    """Exercise -> its verdict, as the grader wrote it into the notebook; empty where it cannot be read."""
     try:
         if path.stat().st_size > MAX_BYTES:
             return {}

@@ -1,4 +1,4 @@
-"""What course notebooks lie under the server's root, and the last verdict on each exercise. Imports no torch."""
+"""The course notebooks under the server's root, and the last verdict on each exercise. Imports no torch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_DEPTH = 4
 MAX_NOTEBOOKS = 300
 MAX_BYTES = 32 << 20
 STATES = ("passed", "failed", "not_graded")
-# of an instructor's folder only `source` is listed: the rest are copies of it
+# only `source` of an instructor's folder is listed, since the rest are copies of it
 _COPIES = {"release", "submitted", "autograded", "feedback"}
 _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.MULTILINE)
 _TERM = re.compile(r"^- \*\*(.+?)\*\*:\s*(.+)$", re.MULTILINE)
@@ -48,7 +48,7 @@ def _notebooks(root: Path) -> Iterator[Path]:
 
 
 def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | None:
-    """None for what is no course notebook: a damaged file in the folder must not hide the others."""
+    """The unit, or None for a file that is not a course notebook; a damaged file must not hide the others."""
     try:
         if path.stat().st_size > MAX_BYTES:
             return None
@@ -81,7 +81,7 @@ def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | Non
 
 
 def _predicted(unit: dict[str, Any], folder: Path) -> dict[str, int]:
-    """How many predictions the unit asks for, and how many are sealed; one that was passed over is not."""
+    """How many predictions the unit asks for, and how many are sealed; skipped ones don't count."""
     named = unit.get("predictions")
     names = {name for name in named if isinstance(name, str)} if isinstance(named, list) else set()
     known = sealed.read(folder) if names else {}
@@ -104,7 +104,7 @@ def _about(prose: dict[str, str]) -> str:
 
 
 def _points(cells: list[dict[str, Any]]) -> dict[str, float]:
-    """What each exercise is worth: nbgrader's points of the cells that check it."""
+    """The points of each exercise: nbgrader's points of the cells that check it."""
     worth: dict[str, float] = {}
     for cell in cells:
         mark = cell["metadata"].get("tfkit", {})
@@ -115,13 +115,13 @@ def _points(cells: list[dict[str, Any]]) -> dict[str, float]:
 
 
 def _positive(value: Any) -> float | None:
-    """A number of points or minutes; None for what is none."""
+    """A number of points or minutes, or None for anything else."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return value if is_number and 0 < value < float("inf") else None
 
 
 def _due(mark: dict[str, Any]) -> str | None:
-    """When it is due, as the course's build wrote it; None for what is no moment of time."""
+    """The due date as written by the course's build; None where it is not a valid time."""
     try:
         found = datetime.fromisoformat(mark["due"])
     except (KeyError, TypeError, ValueError):
@@ -130,7 +130,7 @@ def _due(mark: dict[str, Any]) -> str | None:
 
 
 def _asked(unit: dict[str, Any], found: dict[str, str]) -> list[str]:
-    """The exercises that the unit asks for: those that the build named, and any others that its cells have."""
+    """The exercises of the unit: those that the build listed, and any others in its cells."""
     named = unit.get("exercises")
     names = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
     return list(dict.fromkeys([*names, *found]))
@@ -168,7 +168,7 @@ def read_progress(root: Path) -> dict[str, Any]:
 
 
 def record(root: Path, verdict: dict[str, Any]) -> None:
-    """Keep a verdict's outcome. The file is replaced whole, so that a reader never sees half of it."""
+    """Store a verdict's outcome. The file is replaced atomically, so that a reader never sees half of it."""
     exercises = read_progress(root)
     kept = {key: verdict.get(key) for key in ("status", "score", "max_score", "misconception")}
     exercises[verdict["exercise"]] = {**kept, "at": datetime.now(UTC).isoformat(timespec="seconds")}

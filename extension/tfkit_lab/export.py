@@ -1,6 +1,6 @@
-"""A notebook with views as one page that works offline: `python -m tfkit_lab.export NOTEBOOK.{ipynb,py} PAGE.html`.
+"""Exports a notebook with views as one offline page: `python -m tfkit_lab.export NOTEBOOK.{ipynb,py} PAGE.html`.
 
-A notebook in jupytext's percent format is run first; of an .ipynb the outputs are taken as they were saved.
+A notebook in jupytext's percent format is run first; an .ipynb is exported with its saved outputs.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def export(notebook: Any) -> str:
 
 
 def parts_of(cell: Any) -> Iterator[Part]:
-    """What a cell shows, then its code, folded: (HTML, state of a view or None)."""
+    """A cell's outputs, then its code in a folded block: (HTML, state of a view or None)."""
     if cell.cell_type == "markdown":
         from nbconvert.filters import markdown2html
 
@@ -53,7 +53,7 @@ def parts_of(cell: Any) -> Iterator[Part]:
 
 
 def render_output(output: Any) -> Iterator[Part]:
-    """One output of a cell; an error is one too."""
+    """One output of a cell, which may be an error."""
     data = output.get("data", {})
     if MIME in data:
         yield "", {key: value for key, value in data[MIME].items() if key != "model_id"}

@@ -1,4 +1,4 @@
-"""The architectures and their parents, and what two of them are made of. Imports no torch: a child process does."""
+"""The architectures with their parents, and the modules of two of them. A child process imports torch for it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SECONDS = 120.0
 
 
 class UnknownArchitecture(ValueError):
-    """There is no such architecture, or it cannot be built; the words say why."""
+    """There is no such architecture, or it cannot be built; the message says why."""
 
 
 def models() -> list[dict[str, Any]]:

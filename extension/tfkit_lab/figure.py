@@ -1,4 +1,4 @@
-"""The static figure of a trace, for wherever no script runs: nbconvert, nbgrader's feedback, a code host's preview."""
+"""The static figure of a trace, for places that run no scripts: nbconvert, nbgrader's feedback, a code host."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CELL = "padding:0 10px 0 0;text-align:left;border:0;background:none"
 
 def figure(trace: Trace, step: int, layer: int, head: int) -> str:
     """One step as `<figure>`: tokens so far, candidates, attention of one head. Escaped, no script, nothing fetched."""
-    step = max(0, min(step, len(trace["steps"]) - 1))  # a run that began later, or has ended
+    step = max(0, min(step, len(trace["steps"]) - 1))  # the run may start later or end earlier
     node = focus(trace, step)
     total = len(trace["steps"])
     so_far = " ".join(html.escape(token) for token in tokens_so_far(trace, node))
@@ -52,7 +52,7 @@ def _maps(trace: Trace, step: int, layer: int, head: int) -> str:
 
 
 def up_to(maps: Mapping[str, Any], layer: int, head: int, query: int, label: str) -> str:
-    """Rows up to the query's; those to come stay white, as in the widget."""
+    """The rows up to the query's; later ones stay white, as in the widget."""
     columns, last = maps["cols"], query // maps.get("pooled", {"by": 1})["by"]
     rows = weights(maps, layer, head, label)
     shown = [row.ljust(columns, b"\0") if r <= last else bytes(columns) for r, row in enumerate(rows)]

@@ -19,14 +19,14 @@ from tfkit_lab.check import BadRequest, CheckError, check, parse, parse_outcome,
 from tfkit_lab.page import STATIC, page
 from tfkit_lab.trace import SCHEMAS
 
-HUB = "JUPYTERHUB_USER" in os.environ  # this server is one of many on a machine, and has one user
+HUB = "JUPYTERHUB_USER" in os.environ  # one of many servers on a machine, each with one user
 MAX_RUNNING = 1 if HUB else max(1, (os.cpu_count() or 2) // 2)
 MAX_WAITING = 2 if HUB else 8
-MAX_OF_ONE = 4  # checks that one user may have running or waiting, where several share a server
+MAX_OF_ONE = 4  # checks that one user of a shared server may have running or waiting
 
 
 class Queue:
-    """So many checks at a time; the others wait their turn."""
+    """Limits the number of concurrent checks; the others wait."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -34,7 +34,7 @@ class Queue:
         self._free = asyncio.Semaphore(MAX_RUNNING)
 
     def refusal(self, user: str) -> str:
-        """Why the user has to wait before another check is taken; "" where one is."""
+        """Why the user has to wait before another check is accepted; "" where it is accepted."""
         if self.asked >= MAX_RUNNING + MAX_WAITING:
             return f"{self.asked} checks are running or waiting already: try again in a moment"
         if self._of[user] >= MAX_OF_ONE:
@@ -44,7 +44,7 @@ class Queue:
     async def check(
         self, user: str, exercise: str, cells: list[dict[str, Any]], folder: Path | None = None
     ) -> dict[str, Any]:
-        """The verdict's JSON, when it is this one's turn; CheckFailed as `check` raises it."""
+        """The verdict's JSON, after waiting for a free place. Raises CheckError as `check` does."""
         self.asked += 1
         self._of[user] += 1
         try:
@@ -52,7 +52,7 @@ class Queue:
                 return await check(exercise, cells, folder)
         finally:
             self.asked -= 1
-            self._of -= Counter({user: 1})  # and forgets who has none left
+            self._of -= Counter({user: 1})  # drops users without checks
 
 
 class _Handler(APIHandler):
@@ -62,11 +62,11 @@ class _Handler(APIHandler):
         return Path(self.settings["server_root_dir"]).expanduser()
 
     def folder_of(self, path: str) -> Path | None:
-        """The folder of the notebook at `path` below the root; None for what is not there, or not below it."""
+        """The folder of the notebook at `path` below the root; None where it does not exist or is not below it."""
         root = self.root.resolve()
         try:
             folder = (root / path).resolve().parent
-        except (OSError, ValueError):  # no file can be called so
+        except (OSError, ValueError):  # not a valid file name
             return None
         return folder if path and folder.is_relative_to(root) and folder.is_dir() else None
 
@@ -76,10 +76,10 @@ class _Handler(APIHandler):
         self.finish(json.dumps({"message": message}))
 
     def record(self, verdict: dict[str, Any]) -> None:
-        """Keep the outcome for the course panel; a folder that cannot be written is told in the log."""
+        """Store the outcome for the course panel; a folder that cannot be written is reported in the log."""
         try:
             course.record(self.root, verdict)
-        except OSError as error:  # a read-only folder: the verdict still counts
+        except OSError as error:  # a read-only folder must not hide the verdict
             self.log.warning("tfkit_lab: the result could not be kept: %s", error)
 
 
@@ -91,7 +91,7 @@ class CourseHandler(_Handler):
         """The course: 200 with its units and their exercises."""
         units = await asyncio.to_thread(course.units, self.root)
         self.finish(json.dumps({"units": units}))
-        if units and not HUB:  # a lab with a course: the first check comes soon, and is not to wait for imports
+        if units and not HUB:  # a lab with a course: prepare for the first check, so that it need not wait for imports
             await prepare()
 
 
@@ -102,7 +102,7 @@ class CheckHandler(_Handler):
 
     @web.authenticated
     async def post(self) -> None:
-        """A check of the body's cells: 200 with the verdict; 400 for what cannot be read, 429 where too many wait."""
+        """Check the body's cells: 200 with the verdict; 400 for an invalid body, 429 where too many checks wait."""
         try:
             exercise, cells, path = parse(self.request.body)
         except BadRequest as error:
@@ -126,7 +126,7 @@ class CheckHandler(_Handler):
         self.finish(json.dumps(verdict))
 
     def on_connection_close(self) -> None:
-        """Nobody waits for the verdict: the check is stopped."""
+        """Cancel the check, since nobody waits for the verdict any more."""
         if self._task is not None:
             self._task.cancel()
         super().on_connection_close()
@@ -137,7 +137,7 @@ class ProgressHandler(_Handler):
 
     @web.authenticated
     async def post(self) -> None:
-        """Keeps the outcome in the body: 200 with its exercise; 400 for what cannot be read. It is never a mark."""
+        """Store the outcome in the body: 200 with its exercise; 400 for an invalid body. It never counts as a mark."""
         try:
             outcome = parse_outcome(self.request.body)
         except BadRequest as error:
@@ -151,7 +151,7 @@ class PageHandler(_Handler):
 
     @web.authenticated
     async def post(self) -> None:
-        """The page: 200 with its HTML as JSON; 400 for what is no state of a view that tfkit has."""
+        """The page: 200 with its HTML as JSON; 400 where the state does not belong to a view of tfkit."""
         try:
             asked = json.loads(self.request.body)
             title, state = str(asked["title"]), dict(asked["state"])

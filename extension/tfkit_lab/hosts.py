@@ -1,4 +1,4 @@
-"""Which front end a kernel talks to, as far as it can know: editors that have widgets and nothing of ours."""
+"""Guesses which front end a kernel talks to: some editors support widgets, but lack our renderer."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import importlib
 import os
 import sys
 
-ASKED = "TFKIT_WIDGET_VIEW"  # 1 or 0 in the environment decides, whatever is guessed
+ASKED = "TFKIT_WIDGET_VIEW"  # 1 or 0 in the environment overrides the guess
 
 
 def in_vscode() -> bool:
-    """Whether VS Code runs this kernel: it says so with a name in the notebook."""
+    """Whether VS Code runs this kernel, which sets a variable in the notebook."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return shell is not None and "__vsc_ipynb_file__" in shell.user_ns
@@ -22,16 +22,16 @@ def in_colab() -> bool:
 
 
 def wants_widget_view() -> bool:
-    """Whether outputs are to name their live widget for the front end itself to draw.
+    """Whether outputs should include the MIME type of their live widget for the front end itself to draw.
 
-    In JupyterLab and Notebook our own renderer does that, and falls back to the recording. An exporter that finds the
-    name shows nothing where the kernel has gone, so it stands in no other notebook.
+    In JupyterLab and Notebook our own renderer draws it, and falls back to the recording. An exporter that finds that
+    type shows nothing once the kernel is gone, so no other notebook contains it.
     """
     asked = os.environ.get(ASKED)
     return asked == "1" if asked in ("0", "1") else in_vscode() or in_colab()
 
 
 def allow_widgets() -> None:
-    """Colab draws widgets of others only where a notebook asks for it."""
+    """Enable custom widgets in Colab, which draws them only if a notebook asks for it."""
     if in_colab():
         importlib.import_module("google.colab.output").enable_custom_widget_manager()

@@ -1,4 +1,4 @@
-"""Pages of their own: views with their scripts inside, which need no kernel, no server and no network."""
+"""Standalone pages: views with embedded scripts, which need no kernel, no server and no network."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from autograder.report.tokens import DARK_FRAME
 
-State = Mapping[str, Any]  # what a view shows: its trace, and the place in it
+State = Mapping[str, Any]  # the state of a view: its trace, and the position in it
 STATIC = Path(__file__).parent / "static"
 
 _PAGE = """<!doctype html>
@@ -61,6 +61,6 @@ def page(title: str, states: Sequence[State], scripts: Mapping[str, Path], words
         dark=DARK_FRAME,
         title=html.escape(title),
         body="\n".join(parts),
-        states=json.dumps(list(states)).replace("<", "\\u003c"),  # a token may read </script>
+        states=json.dumps(list(states)).replace("<", "\\u003c"),  # a token may contain </script>
         scripts=json.dumps(packed),
     )

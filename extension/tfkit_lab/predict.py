@@ -8,8 +8,8 @@ and in the cell below
     ...
     guess.compare(counts[8], counts[1])
 
-They are kept in `.tfkit/predictions.json` beside the notebook (tfkit_lab.sealed). Nobody is asked where nobody could
-answer: in `jupyter execute`, in nbgrader, in a test the cells below run, and show what came out.
+They are stored in `.tfkit/predictions.json` beside the notebook (tfkit_lab.sealed). Where nobody could answer, as in
+`jupyter execute`, in nbgrader and in tests, no question is asked, and the cells below run and show the result.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ __all__ = ["predict", "predicted", "predictions_made"]
 
 Question = dict[str, Any]
 NOT_SEALED = "Predict first: seal your prediction in the cell above (or pass it over there), then run this cell again."
-_asked: dict[str, list[Question]] = {}  # by name, what was asked in this process
-CLOSE = 1e-6  # by so much of itself two numbers may differ that are the same
+_asked: dict[str, list[Question]] = {}  # the questions asked in this process, by name
+CLOSE = 1e-6  # relative tolerance for equal numbers
 
 
 class NotPredicted(Exception):
-    """The cell below a prediction was run before it; shown as one line."""
+    """The cell below a prediction was run before the prediction was made; shown as one line."""
 
-    def _render_traceback_(self) -> list[str]:  # what IPython shows in the place of a traceback
+    def _render_traceback_(self) -> list[str]:  # what IPython shows instead of a traceback
         return [str(self)]
 
 
@@ -53,14 +53,14 @@ def shape(question: str) -> Question:
 
 
 def choice(question: str, *options: str, several: bool = False) -> Question:
-    """Asks for one of the options, or, with `several`, for all that hold (none may). ValueError for less than two."""
+    """Asks for one option, or with `several` for all that are true, possibly none. ValueError for fewer than two."""
     if len(set(options)) != len(options) or len(options) < 2:
         raise ValueError(f"{question!r} needs two options or more, each given once")
     return {"kind": "choice", "label": question, "options": list(options), "several": several}
 
 
 def mask(question: str, rows: int | Sequence[str], columns: int | Sequence[str]) -> Question:
-    """Asks for the cells of a table that are True. rows, columns: how many, or what they are called."""
+    """Asks for the cells of a table that are True. rows, columns: their number or their names."""
     names = [list(map(str, range(side) if isinstance(side, int) else side)) for side in (rows, columns)]
     if not all(names) or len(names[0]) * len(names[1]) > sealed.MAX_CELLS:
         raise ValueError(f"{question!r} needs a table of 1 to {sealed.MAX_CELLS} cells")
@@ -68,7 +68,7 @@ def mask(question: str, rows: int | Sequence[str], columns: int | Sequence[str])
 
 
 class Predict:
-    """Asks questions, `predict(name, …)`, of the kinds that are its attributes: so a lesson imports one name."""
+    """Asks questions by `predict(name, …)`; its attributes are the kinds of questions, so one import does."""
 
     number = staticmethod(number)
     numbers = staticmethod(numbers)
@@ -77,7 +77,7 @@ class Predict:
     mask = staticmethod(mask)
 
     def __call__(self, name: str, *questions: Question) -> None:
-        """Show the questions, to be answered once, or the answers that were sealed before. `name`: as `03.parameters`.
+        """Show the questions, to be answered once, or the answers sealed before. `name`: e.g. `03.parameters`.
 
         Raises ValueError where nothing is asked.
         """
@@ -102,7 +102,7 @@ predict = Predict()
 
 
 def predicted(name: str) -> Guess:
-    """The sealed prediction; raises NotPredicted while there is none and somebody is there who could make it."""
+    """The sealed prediction; raises NotPredicted where there is none, but a user could make it."""
     entry = sealed.read(Path.cwd()).get(name) if _shell() else None
     if entry is None and _is_somebody_there():
         raise NotPredicted(NOT_SEALED)
@@ -110,7 +110,7 @@ def predicted(name: str) -> Guess:
 
 
 def predictions_made(*names: str) -> None:
-    """Print how many of a unit's predictions are made, and which are not. The cell that earns their points calls it."""
+    """Print how many of a unit's predictions are made, and which are not. The cell that grades them calls it."""
     entries = sealed.read(Path.cwd())
     missing = [name for name in names if entries.get(name, {}).get("answers") is None]
     told = f"{len(names) - len(missing)} of {len(names)} predictions made"
@@ -125,14 +125,14 @@ class Guess:
     entry: dict[str, Any] | None = field(repr=False)
 
     def compare(self, *observed: Any) -> None:
-        """Show what came out beside what was predicted, one value for each question: a number, a shape, an option (or
-        a list of them), a table of truth values; tensors will do.
+        """Show the result beside the prediction, one value for each question: a number, a shape, an option (or a list
+        of them), a table of truth values; tensors are accepted.
 
         Raises ValueError where a value does not fit its question.
         """
         entry = self.entry or {"questions": _asked.get(self.name), "answers": None}
         questions = entry["questions"]
-        if questions is None or _shell() is None:  # the cell that asks was not run: there is nothing to compare with
+        if questions is None or _shell() is None:  # the cell that asks was not run, so there is nothing to compare with
             return
         if len(observed) != len(questions):
             raise ValueError(f"{self.name} asks {len(questions)} questions and is compared with {len(observed)} values")
@@ -145,14 +145,14 @@ class Guess:
 
 
 def check_answers(questions: Sequence[Question], answers: Any) -> list[Any]:
-    """The answers as they are kept; ValueError, in words for whoever answered, where one does not fit its question."""
+    """The answers as they are stored. Raises ValueError, worded for the user, where one does not fit its question."""
     if not isinstance(answers, list) or len(answers) != len(questions):
         raise ValueError("answer each question, or pass the prediction over")
     return [_value(question, answer) for question, answer in zip(questions, answers, strict=True)]
 
 
 def is_right(question: Question, answer: Any, observed: Any) -> bool:
-    """Whether a prediction came true, as its question counts it."""
+    """Whether a prediction is right by its question's own criterion."""
     if answer is None or question["kind"] not in ("number", "numbers"):
         return bool(answer == observed)
     pairs = [(answer, observed)] if question["kind"] == "number" else list(zip(answer, observed, strict=False))
@@ -212,7 +212,7 @@ def _mask(question: Question, value: Any) -> list[list[bool]]:
 
 
 def _shell() -> Any:
-    """IPython, where this runs in it."""
+    """The running IPython shell, or None."""
     try:
         from IPython import get_ipython
     except ImportError:
@@ -221,7 +221,7 @@ def _shell() -> Any:
 
 
 def _is_somebody_there() -> bool:
-    """Whether whoever runs this cell could be asked: front ends say so with each cell, programs that run notebooks say
-    that they could not."""
+    """Whether a user can be asked: front ends set `allow_stdin` with each cell, and programs that run notebooks clear
+    it."""
     kernel = getattr(_shell(), "kernel", None)
     return bool(getattr(kernel, "_allow_stdin", False))

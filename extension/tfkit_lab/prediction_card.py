@@ -1,4 +1,4 @@
-"""A sealed prediction as a card, alone or beside what came out: HTML without a script, and a line of text."""
+"""A sealed prediction as a card, alone or with the observed result: HTML without scripts, and a line of text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CAME_TRUE, CAME_OTHERWISE = "✓", "≠"
 
 @cache
 def style() -> str:
-    """The style sheet of verdicts, which these cards share, and what they have beyond it."""
+    """The style sheet of verdicts, which these cards share, with their additions."""
     shared = files("autograder.report").joinpath("card.css").read_text(encoding="utf-8")
     return shared + (Path(__file__).parent / "prediction.css").read_text(encoding="utf-8")
 
@@ -24,7 +24,7 @@ def bundle(name: str, entry: dict[str, Any]) -> dict[str, str]:
 
 
 def html(name: str, entry: dict[str, Any]) -> str:
-    """The card; all that was typed is escaped."""
+    """The card as HTML; all user input is escaped."""
     rows = [_row(question, answer, observed) for question, answer, observed in _lines(entry)]
     heads = ["", "you predicted", "came out"] if "observed" in entry else ["", "you predicted"]
     top = "".join(f'<th scope="col">{head}</th>' if head else "<td></td>" for head in heads)
@@ -56,7 +56,7 @@ def _lines(entry: dict[str, Any]) -> list[tuple[dict[str, Any], Any, Any]]:
 
 
 def _state(entry: dict[str, Any]) -> tuple[str, str]:
-    """The class of the card, and its badge. A prediction that did not come true is no fault."""
+    """The CSS class of the card, and its badge. A wrong prediction is not shown as an error."""
     from tfkit_lab.predict import is_right
 
     if "observed" not in entry:

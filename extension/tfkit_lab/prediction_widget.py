@@ -1,4 +1,4 @@
-"""The questions of a prediction in a notebook: a plain ipywidget, in whatever front end shows those."""
+"""The questions of a prediction in a notebook: a plain ipywidget for any front end that supports those."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class Prediction(anywidget.AnyWidget):
             self.problem = f"the prediction could not be kept: {error}"
 
     def answer(self, said: dict[str, Any]) -> None:
-        """What the browser says: {"do": "seal", "answers": […]} or {"do": "pass"}. Raises ValueError for what cannot be
-        sealed, OSError where the folder cannot be written."""
+        """Handle a message of the browser: {"do": "seal", "answers": […]} or {"do": "pass"}. Raises ValueError for
+        answers that cannot be sealed, OSError where the folder cannot be written."""
         self.problem = ""
         name, questions = self.asked["name"], self.asked["questions"]
         answers = check_answers(questions, said.get("answers")) if said.get("do") == "seal" else None
         entry = sealed.seal(self.folder, name, questions, answers)
         self.sealed = entry
-        if self.place is not None:  # a saved notebook shows the card with no kernel
+        if self.place is not None:  # so that a saved notebook shows the card without a kernel
             self.place.update(prediction_card.bundle(name, entry), raw=True)

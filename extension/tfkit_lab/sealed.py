@@ -1,8 +1,8 @@
 """Sealed predictions: a file beside the notebook, and a folder where a class's predictions meet. Imports no torch.
 
-`.tfkit/predictions.json` holds by name what was asked, what was predicted and when, and later what came out. Where
-`TFKIT_PREDICTIONS` names a folder, the file is copied into it at each change, under a name that nobody can guess: the
-folder may be one like nbgrader's inbound, into which students can write and which they cannot list.
+`.tfkit/predictions.json` stores by name the questions, the predictions with their time, and later the results. Where
+`TFKIT_PREDICTIONS` names a folder, the file is copied into it at each change under an unguessable name: the folder may
+be like nbgrader's inbound folder, which students can write to but not list.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ KINDS = ("number", "numbers", "shape", "choice", "mask")
 MAX_BYTES = 1 << 20
 MAX_FILES = 3000
 MAX_TEXT = 400
-MAX_CELLS = 4096  # of a mask, or numbers in a list
+MAX_CELLS = 4096  # cells of a mask, or numbers in a list
 
 
 class AlreadySealed(ValueError):
-    """A prediction is made once."""
+    """The prediction has been made already, and can be made only once."""
 
 
 def read(folder: Path) -> dict[str, dict[str, Any]]:
@@ -37,7 +37,7 @@ def read(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def seal(folder: Path, name: str, questions: list[dict[str, Any]], answers: list[Any] | None) -> dict[str, Any]:
-    """Keep answers (None: who was asked would rather not say), with the time, and return the entry.
+    """Store the answers (None: the user skipped the question) with the time, and return the entry.
 
     Raises AlreadySealed where there is one, OSError where the folder cannot be written.
     """
@@ -51,7 +51,7 @@ def seal(folder: Path, name: str, questions: list[dict[str, Any]], answers: list
 
 
 def add_outcome(folder: Path, name: str, observed: list[Any]) -> None:
-    """Keep what came out beside a sealed prediction, as it came out last."""
+    """Store the latest observed result beside a sealed prediction."""
     whole = _whole(folder / FILE)
     entry = whole.get("predictions", {}).get(name)
     if entry is not None and entry.get("observed") != observed:
@@ -60,7 +60,7 @@ def add_outcome(folder: Path, name: str, observed: list[Any]) -> None:
 
 
 def _whole(path: Path) -> dict[str, Any]:
-    """What a file holds, no entry but those that `is_entry` accepts: a class's files are written by strangers."""
+    """A file's valid entries, since students can write anything into their files."""
     try:
         if path.stat().st_size > MAX_BYTES:
             return {}
@@ -90,7 +90,7 @@ def is_entry(one: Any) -> bool:
 
 
 def _fits(kind: str, value: Any) -> bool:
-    """Whether a value is one of the kind; None, which is no answer, is."""
+    """Whether a value has this kind; None, which means no answer, has every kind."""
     if value is None:
         return True
     if kind == "number":
@@ -117,19 +117,19 @@ def _write(folder: Path, whole: dict[str, Any]) -> None:
 
 
 def _replace(target: Path, whole: dict[str, Any]) -> None:
-    """Written whole, or not at all: a reader never sees half of it."""
+    """Write the file atomically, so that a reader never sees half of it."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile("w", dir=target.parent, suffix=".tmp", delete=False, encoding="utf-8") as file:
         json.dump(whole, file, indent=1)
-    os.chmod(file.name, 0o644)  # whoever teaches reads it
+    os.chmod(file.name, 0o644)  # instructors must be able to read it
     os.replace(file.name, target)
 
 
 def of_class(root: Path, shared: str | None) -> list[dict[str, Any]]:
-    """Every prediction of a class: its name, its questions, and who said what when, first things first.
+    """Every prediction of a class: its name, its questions, and the students' answers in order of time.
 
-    Read from the shared folder, and from what was handed in to the courses under `root`; one student's prediction
-    counts once. Entries whose questions differ from the first's are another version of the lesson and are left out.
+    Read from the shared folder, and from submissions to the courses under `root`; one student's prediction counts once.
+    Entries whose questions differ from the first's belong to another version of the lesson and are left out.
     """
     found: dict[str, dict[str, Any]] = {}
     for student, name, entry in _entries(root, shared):
@@ -141,7 +141,7 @@ def of_class(root: Path, shared: str | None) -> list[dict[str, Any]]:
 
 
 def hide_names(found: list[dict[str, Any]]) -> None:
-    """Number the students of `of_class`, in the order in which they first said something, in place of their names."""
+    """Replace the names of students in the result of `of_class` by numbers, in the order of their first answers."""
     said = sorted((by["at"], by["student"]) for one in found for by in one["by"])
     numbers = {student: str(n) for n, student in enumerate(dict.fromkeys(student for _, student in said), 1)}
     for one in found:
@@ -157,7 +157,7 @@ def _entries(root: Path, shared: str | None) -> Iterator[tuple[str, str, dict[st
 
 
 def _files(root: Path, shared: str | None) -> Iterator[tuple[str, Path]]:
-    """Files and whose they are: by the folder where nbgrader collected them, else "", as the file says itself."""
+    """Files with their students: by the folder where nbgrader collected them, or "" where only the file tells."""
     if shared and os.access(shared, os.R_OK):
         yield from (("", path) for path in sorted(Path(shared).glob("*.json"))[:MAX_FILES])
     from tfkit_lab.classes import course_folders

@@ -1,4 +1,4 @@
-"""A model that can be asked again: with another token at some step, or another text."""
+"""A session with a model that can be run again with another token at some step, or with another text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Session:
 
     @property
     def asks(self) -> list[str]:
-        """What can be asked."""
+        """The requests that the session supports."""
         return ["branch", "prompt"] if self.encode else ["branch"]
 
     def runs(self) -> list[dict[str, Any]]:
@@ -36,7 +36,7 @@ class Session:
         return [self.run(*pair) for pair in zip(self.strategies, self.forced, strict=True)]
 
     def run(self, strategy: Any, ids: Sequence[int] = ()) -> dict[str, Any]:
-        """One run, as `record` gives it, with the first tokens given: `ids`."""
+        """One run, as `record` returns it, with `ids` forced as its first tokens."""
         how, source = dict(self.how), self.source
         how["max_new_tokens"] = max(0, how.get("max_new_tokens", 40) - len(ids))
         if ids and is_causal(self.model):
@@ -54,11 +54,11 @@ class Session:
         return found
 
     def keep(self, of: int) -> None:
-        """The first or second run becomes the only one."""
+        """Keep only the first or second run."""
         self.strategies, self.forced = [self.strategies[of]], [self.forced[of]]
 
     def prompt(self, text: str) -> list[dict[str, Any]]:
-        """The runs over another text, nothing forced. Raises ValueError for one without words."""
+        """The runs over another text, without forced tokens. Raises ValueError for a text without words."""
         ids = list(self.encode(text)) if self.encode else []
         if not ids:
             raise ValueError("there is nothing to decode from: write something")
@@ -79,6 +79,6 @@ def in_words(text: Any, prompt: str, how: dict[str, Any]) -> tuple[Any, Tensor, 
 
 
 def device(model: Any) -> torch.device:
-    """Where a model's weights are; the CPU for what has none."""
+    """The device of a model's weights; the CPU for a model without weights."""
     first = next(model.parameters(), None) if isinstance(model, nn.Module) else None
     return torch.device("cpu") if first is None else first.device

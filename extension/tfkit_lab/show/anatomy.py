@@ -1,4 +1,4 @@
-"""A model taken apart: modules, shapes, parameters; or two, and what differs."""
+"""The structure of a model: modules, shapes, parameters; or of two models, with their differences."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def build_module(model: nn.Module | str) -> nn.Module:
 
 
 def tree(name: str, module: nn.Module, alike: int = 1) -> dict[str, Any]:
-    """A module and what is in it."""
+    """A module with its submodules as a tree."""
     groups = (group for _, group in groupby(module.named_children(), key=lambda child: repr(child[1])))
     return {
         "name": name,
@@ -52,13 +52,13 @@ def tree(name: str, module: nn.Module, alike: int = 1) -> dict[str, Any]:
 
 
 def merge_alike(group: Any) -> dict[str, Any]:
-    """Neighbours that are alike, as one: `parameters` are those of each."""
+    """Equal neighbours merged into one entry; `parameters` are those of each."""
     (first, module), *more = group
     return tree(first if not more else f"{first} … {more[-1][0]}", module, 1 + len(more))
 
 
 class Anatomy(Picture):
-    """A model's modules; or two models'."""
+    """The modules of one model or of two."""
 
     _esm = script = STATIC / "anatomy.js"
 

@@ -1,4 +1,4 @@
-"""Where every head of every layer looks, in one forward of a model."""
+"""The attention weights of every head and layer in one forward pass of a model."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def record_attention(
     model: nn.Module, inputs: dict[str, Any], steps: Tensor | None, training: bool = False, *, tokens: Sequence[str],
     keys: Sequence[str], title: str, budget: int = BUDGET,
 ) -> Attention:  # fmt: skip
-    """The picture of one forward, of `budget` bytes at most."""
+    """The picture of one forward pass, of at most `budget` bytes."""
     with training_mode(model) if training else evaluating(model):
         found = trace_layers(model, inputs, steps) if is_tfkit_model(model) else hook_layers(model, inputs)
     if not found:
@@ -74,7 +74,7 @@ def record_attention(
 
 @contextmanager
 def training_mode(model: nn.Module) -> Iterator[None]:
-    """Dropout on, gradients off; afterwards the model is in the mode in which it was."""
+    """Turn dropout on and gradients off inside the block, then restore the model's mode."""
     was = model.training
     model.train()
     try:
@@ -120,7 +120,7 @@ def stack_maps(group: list[Layer]) -> Stack:
 
 
 def trace_layers(model: Any, inputs: dict[str, Any], steps: Tensor | None) -> list[Layer]:
-    """The layers of one forward of a model of ours. Raises ValueError for more than one sentence."""
+    """The layers of one forward pass of a tfkit model. Raises ValueError for more than one sentence."""
     ids, mapping = inputs.get("input_ids"), inputs.get("target_mapping")
     if isinstance(ids, Tensor) and len(ids) != 1:
         raise ValueError(f"input_ids has shape {list(ids.shape)}: attention is shown over one sentence, [1,L]")
@@ -131,11 +131,11 @@ def trace_layers(model: Any, inputs: dict[str, Any], steps: Tensor | None) -> li
 
 
 def hook_layers(model: nn.Module, inputs: dict[str, Any]) -> list[Layer]:
-    """Attentions of a model that is not ours, through forward hooks, as they ran; all keys "text"."""
+    """The attentions of any other model, recorded by forward hooks in order of execution; all keys are "text"."""
     seen: dict[str, Tensor] = {}
 
     def listen(name: str) -> Any:
-        """A forward hook that keeps weights under this name; of several calls the last."""
+        """A forward hook that stores weights under this name; the last of several calls counts."""
 
         def hook(_module: nn.Module, _args: Any, out: Any) -> None:
             if isinstance(out, tuple) and len(out) == 2 and isinstance(out[1], Tensor) and out[1].dim() == 4:
