@@ -3,18 +3,17 @@
 A lesson (`units/NAME/lesson.py`, jupytext percent) marks each code cell with a role. Its exercise cells are empty: the
 signature, the docstring and the solution are the library's own source, between the marks that nbgrader's ClearSolutions
 looks for, and the check cell is added after them. The stock stub (`# YOUR CODE HERE`, `raise NotImplementedError()`)
-fits: it stands in each function and in each method of a class, so that a released class is still a valid one, and
-`super().__init__()` and the docstrings stay. Any `c.ClearSolutions.code_stub` that raises NotImplementedError will do.
+works: it is put into each function and each method of a class, so that a released class is still valid, and
+`super().__init__()` and the docstrings stay. Any `c.ClearSolutions.code_stub` that raises NotImplementedError works.
 
 A cell with `role="predict"` is one call `predict("02.mask", …)` (tfkit_lab.predict), below the words that lead to it; a
 later cell has to compare it with what comes out, `predicted("02.mask").compare(…)`. The imports are added here.
 
 A cell with `role="project" project="a-name" points=10` is code of the student's own that no exercise grades: nbgrader's
-manually graded answer. What is between the marks of a solution is in no release; the capstone's is measured by
-`autograder capstone`.
+manually graded answer. Code between the solution marks is not released; `autograder capstone` measures the capstone's.
 
 A markdown cell with `role="task" task="a-name" points=2` is a question that a person marks: nbgrader's task cell. What
-stands in it between `### BEGIN MARK SCHEME` and `### END MARK SCHEME` is for those who mark, and is in no release.
+stands in it between `### BEGIN MARK SCHEME` and `### END MARK SCHEME` is for markers only, and is not released.
 
 Which units and exercises, for how many points, due when: `DIR/course.toml`, if there is one (see course.settings).
 
@@ -47,7 +46,7 @@ from course import all_exercises, glossary
 from course import units as unit_folders
 from course.settings import LessonError, Unit, language_of, read
 
-ENGLISH = "en"  # what lessons are written in
+ENGLISH = "en"  # the language of the lessons
 ROLES = ("setup", "exercise", "demo", "experiment", "predict")
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 SCHEME = ("### BEGIN MARK SCHEME", "### END MARK SCHEME")
@@ -79,7 +78,7 @@ def build(course_dir: str | Path, units: list[str] | None = None, language: str 
     language: as gettext names it, else course.toml's; what has no translation stays in English (course.translate).
     Raises LessonError for an unknown unit or language, a missing lesson, or one whose cells do not fit its exercises.
     """
-    from course.translate import in_language  # it builds notebooks itself
+    from course.translate import in_language  # that module imports this one
 
     folders = {folder.name: folder for folder in unit_folders()}
     settings = {unit.name: unit for unit in read(course_dir)}
@@ -106,7 +105,7 @@ def unit_names(course_dir: str | Path | None = None) -> list[str]:
 
 
 def notebook(folder: Path, unit: Unit | None = None) -> NotebookNode:
-    """The source notebook of one unit, as the course gives it (whole, where none is said), with stable cell ids."""
+    """The source notebook of one unit as the course gives it (complete where `unit` is None), with stable cell ids."""
     lesson = folder / "lesson.py"
     if not lesson.exists():
         raise LessonError(
@@ -149,7 +148,7 @@ class _Cells:
         self._count: dict[str, int] = {}
 
     def add(self, cell: NotebookNode) -> None:
-        """Append what `cell` becomes; after the title also the import of `check`."""
+        """Append the cells that `cell` becomes; after the title also the import of `check`."""
         if cell.cell_type == "markdown" and cell.metadata.get("role") == "task":
             self._add_task(cell.source, str(cell.metadata.get("task", "")), cell.metadata.get("points"))
         elif cell.cell_type == "markdown":
@@ -162,7 +161,7 @@ class _Cells:
             self._add_code(CHECK_IMPORT, "demo", None)
 
     def add_points_for_predictions(self) -> None:
-        """Where the course gives points for the unit's predictions: the graded cell that counts them."""
+        """Add the graded cell that counts predictions, where the course gives points for them."""
         if not self.settings.predictions:
             return
         if not self.predictions:
@@ -176,7 +175,7 @@ class _Cells:
         self.cells.append(new_code_cell(source, id=marks["grade_id"], metadata=metadata))
 
     def add_glossary(self) -> None:
-        """The unit's words at its end, and on its first page that they are there."""
+        """Add the unit's glossary at its end, and a note about it on the first page."""
         prose = "\n".join(cell.source for cell in self.cells if cell.cell_type == "markdown")
         if words := glossary.section(self.unit, prose):
             self.cells[0].source += f"\n\n{glossary.POINTER}"
@@ -204,7 +203,7 @@ class _Cells:
         self.cells.append(new_code_cell(source, id=name, metadata=metadata))
 
     def _add_prediction(self, source: str) -> None:
-        """The call, and the import that it needs: the cell also runs in a kernel that was started anew."""
+        """Add the call with its import, so that the cell also runs in a fresh kernel."""
         where = f"{self.unit}/lesson.py: the prediction {_first_line(source)!r}"
         names = re.findall(r"^predict\(\s*\"([^\"]+)\"", source, re.MULTILINE)
         if len(names) != 1 or not names[0].startswith(f"{self.unit.partition('-')[0]}."):
@@ -217,7 +216,7 @@ class _Cells:
         self.cells.append(new_code_cell(text, id=f"predict-{names[0].partition('.')[2]}", metadata=metadata))
 
     def _add_task(self, source: str, name: str, points: object) -> None:
-        """The question, and below it a cell of the student's own to answer in."""
+        """Add the question, followed by a cell for the student's answer."""
         where = f"{self.unit}/lesson.py: the task {name or _first_line(source)!r}"
         marks = _nbgrader(f"task-{name}", locked=True, task=True, points=points if _is_number(points) else None)
         if not name or "points" not in marks:
@@ -231,7 +230,7 @@ class _Cells:
         self.cells.append(new_markdown_cell(ANSWER, id=f"answer-{name}"))
 
     def _add_project(self, source: str, name: str, points: object) -> None:
-        """Code that the student writes, and that is given its points by hand or by a command of its own."""
+        """Add a cell for code of the student's that is graded manually or by a command of its own."""
         where = f"{self.unit}/lesson.py: the project {name or _first_line(source)!r}"
         marks = _nbgrader(f"project-{name}", points=points if _is_number(points) else None, grade=True, solution=True)
         if not name or "points" not in marks:
@@ -262,7 +261,7 @@ class _Cells:
             ("exercise", solution(exercise), _nbgrader(f"solution-{tail}", solution=True)),
             (
                 "check",
-                f'from autograder import check\n\ncheck("{exercise_id}")',  # runs after a restart of the kernel, too
+                f'from autograder import check\n\ncheck("{exercise_id}")',  # also runs after a restart of the kernel
                 _nbgrader(f"check-{tail}", grade=True, locked=True, points=self.settings.points_of(exercise)),
             ),
         ):
@@ -281,7 +280,7 @@ def solution(exercise: Exercise) -> str:
 
 
 def library_source(exercise: Exercise) -> str:
-    """What stands in place of an exercise that this course leaves out: the library's own, to be read and used."""
+    """The library's own source in place of an exercise that this course leaves out, to be read and used."""
     lines = [line for line in solution(exercise).splitlines() if line.strip() not in (BEGIN, END)]
     return "\n".join(["# given in this course: read it, run it, use it below", *lines])
 
@@ -296,8 +295,8 @@ def _marked(reference: str) -> str:
 
 
 def _untyped(function: ast.FunctionDef) -> str:
-    """The line that begins a function, without types: a notebook's cells do not import what they are written with, and
-    the docstring gives the shapes."""
+    """The first line of a function without types, because a notebook's cells don't import the names in annotations; the
+    docstring gives the shapes."""
     bare = copy.deepcopy(function)
     bare.returns, bare.body, bare.decorator_list = None, [ast.Pass()], []
     for argument in ast.walk(bare.args):
@@ -307,7 +306,7 @@ def _untyped(function: ast.FunctionDef) -> str:
 
 
 def _untyped_variables(function: ast.FunctionDef, lines: list[str]) -> Iterator[tuple[int, str]]:
-    """The lines of a function that give a variable a type, from 1, without it."""
+    """The lines of a function, numbered from 1, that annotate a variable, without the annotation."""
     for part in ast.walk(function):
         if isinstance(part, ast.AnnAssign) and part.value is not None and part.value.lineno == part.lineno:
             value = lines[part.lineno - 1].encode()[part.value.col_offset :].decode()
@@ -320,7 +319,7 @@ def _with_marks(node: ast.FunctionDef | ast.ClassDef, lines: list[str]) -> str:
     )
     marks: dict[int, list[str]] = {}
     heads: dict[int, str] = {}
-    gone: set[int] = set()  # further lines of a head that is written anew
+    gone: set[int] = set()  # further lines of a signature that is rewritten
     for function in functions:
         first, last = _body(function, lines)
         indent = " " * function.body[0].col_offset
@@ -342,7 +341,7 @@ def _with_marks(node: ast.FunctionDef | ast.ClassDef, lines: list[str]) -> str:
 
 
 def _body(function: ast.FunctionDef, lines: list[str]) -> tuple[int, int]:
-    """First and last line, from 1, of what a student must write: no docstring, no leading `super().__init__()`."""
+    """First and last line, from 1, that a student must write, without docstring and leading `super().__init__()`."""
     body = list(function.body)
     above = function.lineno
     while body and (_is_docstring(body[0]) or ast.unparse(body[0]) == "super().__init__()"):
@@ -415,7 +414,7 @@ def _write_if_new(path: Path, text: str) -> bool:
     new = path.with_name(f".{path.name}.new")
     try:
         new.write_text(text, encoding="utf-8")
-        new.replace(path)  # whole, or not at all
+        new.replace(path)  # replaces the file atomically
     finally:
         new.unlink(missing_ok=True)
     return True

@@ -1,7 +1,7 @@
 """A whole class, from released notebooks to grades and feedback: `python -m course.demo [--dir demo]`.
 
 Runs the stock nbgrader commands, one after the other, on a course built from the lessons and on the notebooks of
-`mock_class`. What is there already is not done again, so it can be stopped and started at will. `python -m course.demo
+`mock_class`. Finished steps are not repeated, so it can be stopped and started at any time. `python -m course.demo
 lab` opens the same course in JupyterLab, as a student sees it.
 """
 
@@ -40,7 +40,7 @@ class DemoError(RuntimeError):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the gradebook and the graded notebook say of one exercise of one student."""
+    """One student's result for one exercise, from the gradebook and the graded notebook."""
 
     score: float
     max_score: float
@@ -59,13 +59,13 @@ class Demo:
         units: Sequence[str] = ALL,
         others: Sequence[str] = (),
     ) -> None:
-        """`units`: those that the class takes; `other_units`: further ones that the lab shows."""
+        """`units`: those that the class takes; `other_units`: others that only the lab shows."""
         self.root = root.resolve()
         self.students = students
         self.units = units
         self.others = others
         self.console = Console(highlight=False)
-        self.console.width = max(self.console.width, WIDTH)  # a pipe counts as 80, which squeezes twenty exercises
+        self.console.width = max(self.console.width, WIDTH)  # a pipe has 80, which is too few
         self.env = os.environ | {
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",  # nbgrader calls alembic
             "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"),
@@ -73,7 +73,7 @@ class Demo:
         }
 
     def run(self) -> int:
-        """Everything; 0 when each mock student got what they should."""
+        """Run all steps; returns 0 if each mock student got the expected result."""
         started = time.monotonic()
         self.release()
         self.hand_in()
@@ -125,10 +125,10 @@ class Demo:
                     submit(self.root, home, student.name, unit)
         for unit in self.units:
             if any(not self._file("submitted", student, unit).exists() for student in self._takers(unit)):
-                self.nbgrader("collect", unit, "--ExchangeCollect.check_owner=False")  # all of them are one user here
+                self.nbgrader("collect", unit, "--ExchangeCollect.check_owner=False")  # all are the same user here
 
     def grade(self, unit: str) -> None:
-        """Autograde and write feedback; nbgrader itself passes over those that are done."""
+        """Autograde and write feedback; nbgrader itself skips submissions that are done."""
         takers = self._takers(unit)
         left = [student for student in takers if not self._file("autograded", student, unit).exists()]
         if left:
@@ -167,13 +167,13 @@ class Demo:
             self.console.print(f"    {line.split(']', 1)[-1].strip()}", markup=False, style="yellow")
 
     def step(self, text: str) -> None:
-        """Say what comes next."""
+        """Print the next step."""
         self.console.print(f"[bold]»[/] {text}")
 
     # ------------------------------------------------------------------ the outcome
 
     def outcomes(self) -> dict[tuple[str, str], Outcome]:
-        """(student, exercise) → what nbgrader's gradebook holds, with the words from the graded notebook."""
+        """(student, exercise) → the score in nbgrader's gradebook, with the message from the graded notebook."""
         from nbgrader.api import Gradebook
 
         found = {}
@@ -195,7 +195,7 @@ class Demo:
         return found
 
     def differences(self, outcomes: dict[tuple[str, str], Outcome]) -> list[str]:
-        """Where a mock student did not get what they should; empty when the graders told the truth."""
+        """Where a mock student did not get the expected result; empty if all are right."""
         lines = []
         for student in self.students:
             for unit in self._units(student):
@@ -263,7 +263,7 @@ def generate(root: Path, unit: str) -> None:
 
 
 def other_units(units: Sequence[str] = ALL) -> list[str]:
-    """The course's units that are none of `units`, in its order."""
+    """The course's units that are not in `units`, in its order."""
     return [unit for unit in unit_names() if unit not in units]
 
 
@@ -297,7 +297,7 @@ def _of(unit: str) -> list[Exercise]:
 
 
 def _numbers(shown: Iterable[Exercise]) -> dict[str, str]:
-    """Exercise → `05b`: its unit and its place in it."""
+    """Exercise → a short label such as `05b`: its unit and its position in it."""
     count: dict[str, int] = {}
     names = {}
     for exercise in shown:
@@ -368,7 +368,7 @@ def lab(root: Path, arguments: Sequence[str]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; 0 when every mock student got what they should."""
+    """The command line; returns 0 if every mock student got the expected result."""
     parser = argparse.ArgumentParser(prog="python -m course.demo", description="A class, from release to feedback.")
     parser.add_argument("action", nargs="?", choices=("run", "lab"), default="run", help="run the class, or the lab")
     parser.add_argument("--dir", type=Path, default=Path("demo"), help="the course directory (default: demo)")

@@ -1,4 +1,4 @@
-"""What a course.toml says: which units, which of their exercises, for how many points, due when.
+"""Reads course.toml: which units a course has, with which exercises, points and due dates.
 
 A course directory's own course.toml counts where there is one, else the one beside this file:
 
@@ -8,9 +8,9 @@ A course directory's own course.toml counts where there is one, else the one bes
     [[unit]]
     name = "02-masks"
     due = 2026-10-12T18:00:00+02:00                  # into nbgrader's gradebook, for late penalties and `collect`
-    exercises = ["masks.causal", "masks.softmax"]    # what students build; the unit's others are given, solved
+    exercises = ["masks.causal", "masks.softmax"]    # what students build; the others are given, with solutions
     points = {"masks.softmax" = 4}                   # instead of the exercise's own
-    predictions = 1                                  # points for having made the unit's predictions; none unless given
+    predictions = 1                                  # points for making the unit's predictions; none by default
 
     [weights]                                        # what a property earns, times the exercises' own weights
     gradients = 2                                    # values, shapes, gradients, dtypes, edges, cost, purity
@@ -40,15 +40,15 @@ FILE = "course.toml"
 
 
 class LessonError(ValueError):
-    """A lesson or a course.toml that cannot be built; the message says which, what is wrong and what to do."""
+    """A lesson or a course.toml that cannot be built; the message says which one, what is wrong and what to do."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unit:
     """One unit as this course gives it.
 
-    `exercises`: what students build, or None for all of them. `predictions`: points for having made the unit's
-    predictions, whatever they said.
+    `exercises`: what students build, or None for all of them. `predictions`: points for making the unit's predictions,
+    right or wrong.
     """
 
     name: str
@@ -60,11 +60,11 @@ class Unit:
     predictions: float = 0
 
     def asks(self, exercise: Exercise) -> bool:
-        """Whether students build it, rather than being given it."""
+        """Whether students build the exercise rather than get its solution."""
         return self.exercises is None or exercise.id in self.exercises
 
     def points_of(self, exercise: Exercise) -> float:
-        """What it is worth in this course."""
+        """The exercise's points in this course."""
         return self.points.get(exercise.id, exercise.points)
 
 
@@ -89,13 +89,13 @@ def read(course_dir: str | Path | None = None) -> list[Unit]:
 
 
 def _of_another_package(folder: Path) -> dict[str, Any]:
-    """Its title is its lesson's first heading, less the number in front; minutes it has none but by course.toml."""
+    """A unit's entry: its title is its lesson's first heading without the number; only course.toml can give minutes."""
     heading = re.search(r"(?m)^# # (?:\d+ · )?(.+)$", (folder / "lesson.py").read_text(encoding="utf-8"))
     return {"name": folder.name, "title": heading[1] if heading else folder.name}
 
 
 def language_of(course_dir: str | Path | None = None) -> str | None:
-    """The language that the course's own course.toml names, if it does. Raises LessonError."""
+    """The language in the course's own course.toml, or None. Raises LessonError."""
     path = Path(course_dir or "") / FILE
     if course_dir is None or not path.exists():
         return None
