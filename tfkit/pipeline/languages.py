@@ -1,4 +1,4 @@
-"""How a translation is asked for: by codes in the vocabulary (mBART, M2M-100, NLLB, Marian), or in words (T5)."""
+"""How a translation is requested: by codes in the vocabulary (mBART, M2M-100, NLLB, Marian), or in words (T5)."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ CODE = re.compile(r"[a-z]{2,3}_[A-Z][A-Za-z]+")  # en_XX, eng_Latn
 def request(
     tokenizer: Tokenizer, texts: Sequence[str], languages: tuple[str | None, str | None], config: Any, tasks: Any
 ) -> tuple[list[list[int]], dict[str, Any]]:
-    """-> rows of ids, and what `generate` is to be told.
+    """-> rows of ids, and arguments for `generate`.
 
-    languages: of the texts and of the translation, where they are to be named; config: the model's; tasks: what its
-    config.json calls task_specific_params. Raises ValueError for a language that the model does not know.
+    languages: of the texts and of the translation, if they are to be named; config: the model's; tasks: the field
+    task_specific_params of its config.json. Raises ValueError for a language that the model does not know.
     """
     source, target = languages
     if source is None and target is None:
         return tokenizer.encode(texts), {}
     said = code(tokenizer, source)
     wanted = code(tokenizer, target)
-    if target and (i := tokenizer.inner.token_to_id(f">>{target}<<")) is not None:  # Marian: the source says it all
+    # Marian: a token in the source names the target
+    if target and (i := tokenizer.inner.token_to_id(f">>{target}<<")) is not None:
         return [[i, *row] for row in tokenizer.encode(texts)], {}
     if said is None and wanted is None and type(config).__module__.endswith("t5"):
         prefix = words(source, target, tasks)
@@ -38,7 +39,7 @@ def request(
 
 
 def rows(tokenizer: Tokenizer, texts: Sequence[str], said: int | None, begins: bool) -> list[list[int]]:
-    """The texts with their language: mBART-50 and M2M-100 begin with it, mBART ends with it."""
+    """The texts with their language token: at the beginning for mBART-50 and M2M-100, at the end for mBART."""
     if said is None:
         return tokenizer.encode(texts)
     end = [] if tokenizer.end_id is None else [tokenizer.end_id]
@@ -47,14 +48,14 @@ def rows(tokenizer: Tokenizer, texts: Sequence[str], said: int | None, begins: b
 
 
 def language_token(wanted: int | None, begins: bool) -> dict[str, Any]:
-    """The translation's language: the first word that mBART-50 and M2M-100 must say, or what mBART starts from."""
+    """The target language: the forced first token for mBART-50 and M2M-100, or the start token for mBART."""
     if wanted is None:
         return {}
     return {"forced_bos_token_id": wanted} if begins else {"start_id": wanted}
 
 
 def code(tokenizer: Tokenizer, name: str | None) -> int | None:
-    """The token of a language: of "fr", one of fr, __fr__, or the one code that begins so, as fr_XX does."""
+    """The token of a language: for "fr" one of fr, __fr__, or the only code with that prefix, such as fr_XX."""
     if name is None:
         return None
     found = tokenizer.inner.token_to_id(f"__{name}__")
@@ -67,14 +68,14 @@ def code(tokenizer: Tokenizer, name: str | None) -> int | None:
 
 
 def known_codes(tokenizer: Tokenizer) -> list[str]:
-    """The languages that the special symbols name."""
+    """The languages that have special tokens."""
     names = [token.content for token in tokenizer.inner.get_added_tokens_decoder().values()]
     plain = [name.strip("_") for name in names if name.startswith("__") and name.endswith("__")]
     return sorted(plain + [name for name in names if CODE.fullmatch(name)])
 
 
 def words(source: str | None, target: str | None, tasks: Any) -> str:
-    """What T5 is asked, in words: "translate English to German: "."""
+    """The task prefix of T5 in words: "translate English to German: "."""
     if not (source and target):
         raise ValueError("give source and target, as T5 was trained: source='English', target='German'")
     known = (tasks or {}).get(f"translation_{source}_to_{target}", {})

@@ -1,4 +1,4 @@
-"""One vector for a text, as sentence-transformers' files say (Reimers & Gurevych 2019, arXiv:1908.10084)."""
+"""Sentence embeddings as configured in sentence-transformers' files (Reimers & Gurevych 2019, arXiv:1908.10084)."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ Pool = Callable[[Tensor, Tensor], Tensor]
 
 
 def mean(states: Tensor, real: Tensor) -> Tensor:
-    """states [B,L,E], real bool [B,L] -> [B,E]: the mean of what is real; zeros where nothing is"""
+    """states [B,L,E], real bool [B,L] -> [B,E]: the mean over tokens that are not padding; zeros if there are none"""
     weights = real[..., None].to(states.dtype)
     return (states * weights).sum(1) / weights.sum(1).clamp(min=1)
 
 
 def mean_sqrt(states: Tensor, real: Tensor) -> Tensor:
-    """The sum over the square root of how many there are."""
+    """The sum divided by the square root of the number of tokens."""
     return mean(states, real) * real.sum(1, keepdim=True).clamp(min=1).sqrt().to(states.dtype)
 
 
 def highest(states: Tensor, real: Tensor) -> Tensor:
-    """The largest of each feature."""
-    return states.masked_fill(~real[..., None], -1e9).amax(1)  # -1e9, as they write it
+    """The maximum of each feature."""
+    return states.masked_fill(~real[..., None], -1e9).amax(1)  # -1e9, as in sentence-transformers
 
 
 def first_state(states: Tensor, real: Tensor) -> Tensor:
-    """The first real state, which is [CLS]'s."""
+    """The state of the first token, which is [CLS]."""
     return states[range(len(states)), real.int().argmax(1)]
 
 
 def last_state(states: Tensor, real: Tensor) -> Tensor:
-    """The last real state."""
+    """The state of the last token before padding."""
     return states[range(len(states)), real.size(1) - 1 - real.flip(1).int().argmax(1)]
 
 
@@ -51,10 +51,10 @@ POOLS: dict[str, Pool] = {
 
 @dataclass(frozen=True)
 class Pooling:
-    """How the states of a text become one vector. length: of texts, in tokens; None: as long as the model reads."""
+    """How a text's states become one vector. length: maximum length of texts in tokens; None: the model's maximum."""
 
     how: str = "mean"
-    unit: bool = True  # divided by its length
+    unit: bool = True  # whether the vector is normalised to length one
     length: int | None = None
     lowercase: bool = False
 
@@ -65,8 +65,8 @@ class Pooling:
 
 
 def pooling(directory: Path | None) -> Pooling:
-    """What a directory says: modules.json names the steps, 1_Pooling/config.json the way of pooling. Where there is no
-    modules.json, the mean, of length one. Raises ValueError for steps and ways that are not known."""
+    """The pooling that a directory specifies: modules.json lists the steps, 1_Pooling/config.json the kind of pooling.
+    Without modules.json, the mean, normalised to length one. Raises ValueError for unknown steps and kinds."""
     if directory is None or not (directory / "modules.json").is_file():
         return Pooling()
     steps = {str(step["type"]).rpartition(".")[2]: str(step["path"]) for step in _steps(directory / "modules.json")}

@@ -1,7 +1,7 @@
-"""Chat templates: how a model was trained to read a conversation, as a Jinja template in its directory.
+"""Chat templates: the format of conversations that a model was trained on, as a Jinja template in its directory.
 
-A template is a program from a stranger. It runs in Jinja's sandbox, in which it reaches no attribute that begins with
-an underscore and changes nothing that it is given, as in transformers.
+A template is untrusted code. It runs in Jinja's sandbox, in which it can access no attribute that begins with an
+underscore and cannot modify its arguments, as in transformers.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ Message = Mapping[str, Any]
 
 
 class Generation(Extension):
-    """`{% generation %} … {% endgeneration %}`, which marks what the assistant says: here it is plain text."""
+    """`{% generation %} … {% endgeneration %}`, which marks the assistant's words: here they are plain text."""
 
     tags = {"generation"}
 
     def parse(self, parser: Parser) -> list[Node]:
-        """What stands between the two."""
+        """The nodes between the two tags."""
         next(parser.stream)
         return parser.parse_statements(("name:endgeneration",), drop_needle=True)
 
 
 def template(directory: Path) -> str | None:
-    """The template that a directory holds, in chat_template.jinja or tokenizer_config.json, or None. Of several, the
-    one called "default"."""
+    """The template in a directory, from chat_template.jinja or tokenizer_config.json, or None. If there are several,
+    the one called "default"."""
     file = directory / "chat_template.jinja"
     if file.is_file():
         return file.read_text(encoding="utf-8")
@@ -46,7 +46,7 @@ def template(directory: Path) -> str | None:
 
 
 def settings(directory: Path) -> dict[str, Any]:
-    """What tokenizer_config.json says; {} where there is none. Raises ValueError for a damaged one."""
+    """The content of tokenizer_config.json; {} if there is none. Raises ValueError for a damaged one."""
     from ..hub.files import read_json
 
     file = directory / "tokenizer_config.json"
@@ -54,17 +54,18 @@ def settings(directory: Path) -> dict[str, Any]:
 
 
 def render(source: str, messages: Sequence[Message], symbols: Mapping[str, str], **more: Any) -> str:
-    """The conversation as the model reads it, up to where the assistant begins to speak.
+    """The conversation in the format that the model reads, up to the point where the assistant's answer begins.
 
-    messages: {"role": "user", "content": "…"} each; symbols: bos_token, eos_token and others by name; more: what else
-    the template knows. Raises TypeError for messages that are none, ValueError for what the template refuses or may not
-    do.
+    messages: {"role": "user", "content": "…"} each; symbols: bos_token, eos_token and others by name; more: further
+    variables of the template. Raises TypeError for invalid messages, ValueError if the template refuses them or does
+    something forbidden.
     """
     for message in messages:
         if not isinstance(message, Mapping) or not {"role", "content"} <= message.keys():
             raise TypeError(f'a message is {{"role": "user", "content": "…"}}; got {message!r}')
     try:
-        plain = json.loads(json.dumps([dict(message) for message in messages]))  # no objects, whose methods do things
+        # plain data, as the methods of objects could have effects
+        plain = json.loads(json.dumps([dict(message) for message in messages]))
         given = {"messages": plain, "tools": None, "documents": None}
         return environment().from_string(source).render(**given, add_generation_prompt=True, **symbols, **more)
     except (jinja2.TemplateError, TypeError, KeyError, OverflowError) as error:  # SecurityError is a TemplateError
@@ -72,7 +73,7 @@ def render(source: str, messages: Sequence[Message], symbols: Mapping[str, str],
 
 
 def environment() -> ImmutableSandboxedEnvironment:
-    """Jinja's sandbox with the functions that published templates count on."""
+    """Jinja's sandbox with the functions that published templates use."""
     made = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[Generation, LoopControls])
     made.filters["tojson"] = to_json
     made.globals["raise_exception"] = refuse
@@ -81,10 +82,10 @@ def environment() -> ImmutableSandboxedEnvironment:
 
 
 def to_json(value: Any, ensure_ascii: bool = False, indent: int | None = None, **how: Any) -> str:
-    """JSON as templates write it: unlike Jinja's own filter, nothing is escaped for HTML."""
+    """JSON without the HTML escapes of Jinja's own filter, as templates expect it."""
     return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, **how)
 
 
 def refuse(message: str) -> None:
-    """What a template calls where roles do not alternate, or one is not known to it."""
+    """Called by templates, for example if roles do not alternate or a role is unknown."""
     raise jinja2.TemplateError(message)

@@ -1,4 +1,4 @@
-"""`Text`: a model and its tokenizer, asked in words."""
+"""`Text`: a model with its tokenizer, from text to text."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from . import languages, templates
 from .pieces import HALF, continuation, text_pieces, until_end
 from .sentences import Pooling, pooling
 
-# heads whose output has the states of a text
+# heads whose output includes hidden states
 STATES = (None, "masked_lm", "causal_lm", "seq2seq_lm", "encoder", "question_encoder", "context_encoder")
 
 
 class TokenProbability(NamedTuple):
-    """What may stand in a blank."""
+    """A candidate for a masked word."""
 
     token: str
     probability: float
@@ -39,7 +39,7 @@ class TokenProbability(NamedTuple):
 
 
 class LabelProbability(NamedTuple):
-    """A class and its probability; of a regression, the number itself."""
+    """A class and its probability; for a regression, the number itself."""
 
     label: str
     probability: float
@@ -48,10 +48,10 @@ class LabelProbability(NamedTuple):
 def load(
     directory: str | Path, head: str | None = None, *, dtype: torch.dtype | str | None = None
 ) -> tuple[Any, Tokenizer | None]:
-    """The model in a directory, as `tfkit.from_pretrained` reads it, and its tokenizer; None where it has none.
+    """The model in a directory, as `tfkit.from_pretrained` reads it, and its tokenizer, or None if it has none.
 
-    directory: or the name of what `tfkit get` has got. Raises as `from_pretrained` and `Tokenizer.from_pretrained` do,
-    but for a tokenizer that is not there.
+    directory: a path, or the name of a model from `tfkit get`. Raises as `from_pretrained` and
+    `Tokenizer.from_pretrained` do, except for a missing tokenizer.
     """
     directory = locate(directory)
     try:
@@ -64,9 +64,9 @@ def load(
 class Text:
     """From text to text: `Text(directory).generate("Once upon a time")`.
 
-    model: a directory, the name of what `tfkit get` has got, or a model of ours with its tokenizer. Raises ValueError
-    where there is no tokenizer; each method raises TypeError, and says what can be asked, where the model's head cannot
-    do it.
+    model: a directory, the name of a model from `tfkit get`, or a tfkit model with its tokenizer. Raises ValueError if
+    there is no tokenizer; each method raises TypeError, listing the possible methods, if the model's head does not
+    support it.
     """
 
     def __init__(
@@ -93,11 +93,11 @@ class Text:
 
     @property
     def abilities(self) -> list[str]:
-        """The methods that this model can do."""
+        """The methods that this model supports."""
         head, found = self.model.head, []
-        with suppress(TypeError):  # a model that predicts no tokens
+        with suppress(TypeError):  # a model without a language model head
             require_lm_head(self.model)
-            found += [] if head == "rag_token" else ["generate"]  # which reads documents, and not a text alone
+            found += [] if head == "rag_token" else ["generate"]  # it needs documents in addition to the text
         found += ["chat"] if found and self.template else []
         found += ["translate"] if head == "seq2seq_lm" else []
         found += ["fill"] if head in ("masked_lm", "pretraining") and self.tokenizer.mask_id is not None else []
@@ -107,11 +107,11 @@ class Text:
     def generate(
         self, text: str | Sequence[str], strategy: Strategy | None = None, *, stream: bool = False, **how: Any
     ) -> Any:
-        """What the model writes after `text`, or for an encoder-decoder, from it; the prompt is not repeated.
+        """The text that the model writes after `text` or, for an encoder-decoder, from it; the prompt is not repeated.
 
-        strategy, how: as `tfkit.generate` takes them; what is not given is as the directory's generation settings say.
-        stream: an iterator of pieces, as they are found, of one text. -> str; a list of them for a list of texts, or
-        where `returns` asks for more than one each.
+        strategy, how: as in `tfkit.generate`; the defaults are the directory's generation settings. stream: an iterator
+        of pieces of one text, as they are found. -> str; a list of them for a list of texts, or if `returns` asks for
+        more than one each.
         """
         self.need("generate")
         rows = [self.prompt(one) for one in ([text] if isinstance(text, str) else require_texts(text))]
@@ -120,9 +120,9 @@ class Text:
     def translate(
         self, text: str | Sequence[str], source: str | None = None, target: str | None = None, **how: Any
     ) -> Any:
-        """The text in another language. source, target: names of languages, where a model knows several: codes such as
-        "en_XX" or "en" (mBART, M2M-100, Marian), words for T5. how: as `generate` takes it. -> str, or a list of them.
-        Raises ValueError for a language that it does not know."""
+        """The text in another language. source, target: names of languages, for multilingual models: codes such as
+        "en_XX" or "en" (mBART, M2M-100, Marian), words for T5. how: as in `generate`. -> str, or a list of them. Raises
+        ValueError for a language that the model does not know."""
         self.need("translate")
         texts = [text] if isinstance(text, str) else require_texts(text)
         tasks = self.described.get("task_specific_params")
@@ -134,10 +134,10 @@ class Text:
         self, messages: str | Sequence[Mapping[str, Any]], strategy: Strategy | None = None, *, stream: bool = False,
         **how: Any,
     ) -> Any:  # fmt: skip
-        """The assistant's next words in a conversation: a text, or messages {"role": "user", "content": "…"}.
+        """The assistant's next reply in a conversation: a text, or messages {"role": "user", "content": "…"}.
 
-        How they are put together says the directory's chat template. Raises ValueError where there is none, or it
-        refuses the messages. strategy, stream, how: as `generate` takes them.
+        The directory's chat template defines the format. Raises ValueError if there is none, or if it refuses the
+        messages. strategy, stream, how: as in `generate`.
         """
         if "generate" in self.abilities and self.template is None:
             where = "a model without a directory" if self.directory is None else self.directory
@@ -147,17 +147,17 @@ class Text:
         return self.written(rows, strategy, True, stream, how)
 
     def conversation(self, messages: str | Sequence[Mapping[str, Any]]) -> str:
-        """Messages as the model reads them."""
+        """Messages in the format that the model reads."""
         assert self.template is not None and self.directory is not None
         messages = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
         return templates.render(self.template, messages, symbols(self.directory))
 
     def fill(self, text: str, top: int = 5) -> list[list[TokenProbability]]:
-        """The likeliest words for each blank of a text, the best first. Raises ValueError for a text without a blank,
-        which is written as the vocabulary has it: [MASK], <mask>."""
+        """The likeliest words for each masked word of a text, the best first. Raises ValueError for a text without a
+        mask token, which is written as in the vocabulary: [MASK], <mask>."""
         self.need("fill")
         (batch,) = self.batches([text], None)
-        blank = self.tokenizer.mask_id or 0  # there is one, or `need` had refused
+        blank = self.tokenizer.mask_id or 0  # not None: `need` has checked it
         places = batch["input_ids"][0].eq(blank).nonzero().flatten()
         if not len(places):
             name = self.tokenizer.inner.id_to_token(blank)
@@ -171,16 +171,17 @@ class Text:
         ]
 
     def embed(self, texts: Sequence[str], batch_size: int = 32) -> Tensor:
-        """One vector for each text, float32 [B,E], as the directory's sentence-transformers files say; without them,
-        the mean of the last states, of length one (of a DPR encoder, its own). Longer texts are cut."""
+        """One vector for each text, float32 [B,E], as the directory's sentence-transformers files specify; without
+        them, the mean of the last hidden states, normalised to length one (for a DPR encoder, its own vector). Longer
+        texts are cut."""
         self.need("embed")
         texts = [text.lower() if self.pooling.lowercase else text for text in require_texts(texts)]
         found = [self.vectors(batch) for batch in self.batches(texts, self.pooling.length, batch_size)]
         return torch.cat(found) if found else torch.empty(0, self.model.config.d_model)
 
     def classify(self, texts: Sequence[str], batch_size: int = 32) -> list[list[LabelProbability]]:
-        """For each text the labels with their probabilities, the likeliest first: they add up to 1 unless the file says
-        that there may be several. Longer texts are cut."""
+        """For each text the labels with their probabilities, the likeliest first: they sum to 1, except in multi-label
+        models. Longer texts are cut."""
         self.need("classify")
         c = self.model.config
         names = {int(i): str(name) for i, name in (c.id2label or {}).items()}
@@ -197,13 +198,13 @@ class Text:
         return [sorted(row, key=lambda label: -label.probability) for row in found]
 
     def need(self, ability: str) -> None:
-        """Raises TypeError, with what the model can do, where it cannot do this."""
+        """Raises TypeError, listing the model's abilities, if this is not one of them."""
         if ability not in self.abilities:
             can = " and ".join(self.abilities) or "nothing of this"
             raise TypeError(f"{type(self.model).__name__} with head={self.model.head!r} cannot {ability}; it can {can}")
 
     def prompt(self, text: str) -> list[int]:
-        """Ids of what the model reads before it writes: a decoder reads what stands before a text, not its end."""
+        """The ids of a prompt: a decoder gets the tokens that precede a text, but no end token."""
         (row,) = self.tokenizer.encode([text])
         if not is_causal(self.model):
             return row
@@ -218,7 +219,7 @@ class Text:
     def written(
         self, rows: list[list[int]], strategy: Strategy | None, alone: bool, streamed: bool, how: Mapping[str, Any]
     ) -> Any:
-        """Text behind each row, or its pieces. alone: whether it is one text and not a list of them."""
+        """The text after each row, or its pieces. alone: whether the input was one text and not a list of them."""
         given = {name: how.get(name) for name in ("start_id", "end_id", "pad_id")}
         ends = special_ids(self.model, {**defaults.of(self.model), **how}, *given.values())[1]
         found = stream(self.model, rows, strategy, **how)
@@ -236,8 +237,8 @@ class Text:
         return texts[0] if alone and each == 1 else texts
 
     def batches(self, texts: Sequence[str], length: int | None, size: int = 32) -> Iterator[dict[str, Tensor]]:
-        """Padded batches on the model's device, cut to `length` or to what the model can read; with the types of
-        tokens where a single text has any but 0 (XLNet's has)."""
+        """Padded batches on the model's device, cut to `length` or to the model's maximum; with token types if the
+        tokenizer gives a single text any but 0 (as XLNet's does)."""
         limits = [limit for limit in (length, longest(self.model)) if limit is not None]
         device = next(self.model.parameters()).device
         for start in range(0, len(texts), size):
@@ -267,31 +268,31 @@ class Text:
             return self.pooling(out["last_hidden_state"].float(), batch["attention_mask"].bool()).clone()
 
     def word(self, i: int) -> str:
-        """A token as one reads it; a bare number where the vocabulary has no such symbol."""
+        """A token in readable form; a bare number if the vocabulary has no such token."""
         name = self.tokenizer.inner.id_to_token(i)
         return str(i) if name is None else self.tokenizer.decode([[i]])[0].strip() or name
 
     def token(self, i: int) -> str:
-        """A token for a list of them: a space at its front shows as ▁, half a letter as the vocabulary writes it."""
+        """A token for a list of tokens: a leading space is shown as ▁, an incomplete character as in the vocabulary."""
         name = self.tokenizer.inner.id_to_token(i)
         text = self.tokenizer.inner.decode([i], skip_special_tokens=False)
         return str(name or i) if name is None or HALF in text or not text.strip() else mark_space(name, text)
 
 
 def mark_space(name: str, text: str) -> str:
-    """text with ▁ in front where the vocabulary's name of it begins with a space's letter."""
+    """The text with ▁ in front if the token in the vocabulary begins with its character for a space."""
     return "▁" + text.lstrip() if name[0] in "Ġ▁" else text
 
 
 def longest(model: Any) -> int | None:
-    """How many tokens a model can read, where it has a table of positions (RoBERTa's first ones are not used)."""
+    """The maximum number of tokens of a model with a position table (RoBERTa does not use the first rows)."""
     most = getattr(model.config, "max_length", None)
     unused = getattr(getattr(getattr(model, "embeddings", None), "positions", None), "padding_idx", None)
     return most if most is None or unused is None else most - unused - 1
 
 
 def symbols(directory: Path) -> dict[str, str]:
-    """What templates know: bos_token, eos_token, pad_token …, as the directory's files name them."""
+    """Variables for templates: bos_token, eos_token, pad_token …, from the directory's files."""
     said = templates.settings(directory)
     file = directory / "special_tokens_map.json"
     said = (read_json(file) if file.is_file() else {}) | said
