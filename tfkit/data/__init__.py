@@ -1,4 +1,4 @@
-"""Real data, read out of packages that carry it."""
+"""Real data, read from packages that contain it."""
 
 from tfkit.data.corpora import corpora, parallel_corpus
 from tfkit.data.task import Recipe, TranslationTask, translation_task

@@ -1,4 +1,4 @@
-"""English beside another language: the largest corpus that is here."""
+"""Parallel text in English and another language: the largest corpus that is available."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ SMALL = "jupyterlab-fr"
 
 
 def corpora(language: str = "fr") -> list[str]:
-    """The names of what can be learned from, best first; all but the small French one are fetched by `tfkit get`."""
+    """The names of the available corpora, best first; all but the small French one are fetched by `tfkit get`."""
     return [text.name for text in packages.TEXTS if text.language == language] + [SMALL] * (language == "fr")
 
 
 def parallel_corpus(language: str = "fr", name: str | None = None, seed: int = 0) -> Corpus:
     """A corpus of English and `language` (fr, de, es), split by clusters of near-duplicates.
 
-    name: one of `corpora`, of any language; without it the best that `tfkit get` has fetched, or the small French one,
-    which is always here. Raises LookupError for another name or language, FileNotFoundError where it was not fetched.
+    name: one of `corpora`, of any language; default: the best that `tfkit get` has fetched, or the small French one,
+    which is always available. Raises LookupError for another name or language, FileNotFoundError if it was not fetched.
     """
     known = corpora(language)
     if not known and name is None:

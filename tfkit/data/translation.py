@@ -1,4 +1,4 @@
-"""English to French, from the interface strings that JupyterLab's French language pack carries.
+"""English to French, from the interface strings in JupyterLab's French language pack.
 
 Source: PyPI `jupyterlab-language-pack-fr-FR`, catalogues written by Project Jupyter's contributors on Crowdin. Licence:
 BSD-3-Clause, (c) Project Jupyter Contributors. The package is a dependency; nothing of it is copied into this one.
@@ -22,16 +22,17 @@ from pathlib import Path
 
 PACKAGE = "jupyterlab_language_pack_fr_FR"
 INSTALL = "pip install jupyterlab-language-pack-fr-FR rapidfuzz sacrebleu"
-SAME_CLUSTER = 75.0  # rapidfuzz ratio, 0-100, of the English sides: at least this alike is a near-duplicate
-ROWS = 500  # are compared at a time with all others: the whole table of 30,000 sentences would take 4 GB
-FAR = 65.0  # a test pair is far when no training pair is this alike
+SAME_CLUSTER = 75.0  # rapidfuzz ratio, 0-100, of the English sides: near-duplicates have at least this
+ROWS = 500  # rows compared at a time with all others: the whole table of 30,000 sentences would take 4 GB
+FAR = 65.0  # a test pair is far if no training pair has this ratio
 
 NOT_PROSE = re.compile(r"%\d|%[sd]|%\(|[][{}<>`|\\=]|https?:|www\.|\w+/\w+/|\w\.\w+\.\w|\w_\w|\$\w|#\w")
 
 
 @dataclass(frozen=True)
 class SentencePair:
-    """One sentence in both languages; `nearest` is how alike (0-100) the nearest training pair is, in held-out ones."""
+    """One sentence in both languages; `nearest`: in held-out pairs, the similarity (0-100) of the nearest training
+    pair."""
 
     source: str
     target: str
@@ -39,13 +40,13 @@ class SentencePair:
 
     @property
     def far(self) -> bool:
-        """Whether nothing that was trained on is like it."""
+        """Whether no training pair is similar to it."""
         return self.nearest < FAR
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Pairs to learn from, to choose settings by, and to report on; no near-duplicates across the three."""
+    """Training, validation and test pairs, without near-duplicates across the three."""
 
     train: list[SentencePair]
     valid: list[SentencePair]
@@ -72,7 +73,7 @@ class TranslationScores:
 
 
 def english_french(seed: int = 0, valid: float = 0.05, test: float = 0.10) -> Corpus:
-    """The small corpus, split by clusters of near-duplicates. `valid`, `test`: the shares to hold out, nearly met.
+    """The small corpus, split by clusters of near-duplicates. `valid`, `test`: the approximate shares to hold out.
 
     Raises ModuleNotFoundError naming the pip command when the language pack or rapidfuzz is not installed.
     """
@@ -88,7 +89,7 @@ def split(
     test: float = 0.10,
     name: str = "jupyterlab-fr",
 ) -> Corpus:
-    """Whole clusters (groups: the number of each pair's) to learn from and to hold out."""
+    """Splits whole clusters into training and held-out pairs (groups: the cluster of each pair)."""
     order = sorted(set(groups))
     random.Random(seed).shuffle(order)
     members: dict[int, list[SentencePair]] = {group: [] for group in order}
@@ -97,8 +98,8 @@ def split(
     held: dict[str, list[SentencePair]] = {"test": [], "valid": [], "train": []}
     room = {"test": test * len(pairs), "valid": valid * len(pairs)}
     for group in order:
-        # a cluster goes where it fits whole; the giant ones ("Show …") fit nowhere but in train
-        # and single words ("Save") help to learn but say nothing about translating sentences
+        # a cluster goes where it fits whole; the largest ones ("Show …") fit only into train
+        # and pairs with single words ("Save") are used in training, but say nothing about translating sentences
         words = any(len(pair.source.split()) < 2 or len(pair.target.split()) < 2 for pair in members[group])
         fits = [n for n in ("test", "valid") if len(members[group]) <= min(room[n] - len(held[n]), room[n] / 10)]
         to = fits[0] if fits and not words else "train"
@@ -108,7 +109,7 @@ def split(
 
 
 def read_catalogues() -> list[SentencePair]:
-    """Every translated string of the language pack, as it stands there, in the order of its files."""
+    """Every translated string of the language pack, unchanged, in the order of its files."""
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError(f"the English-French strings are in a package that is not installed: {INSTALL}")
@@ -117,13 +118,13 @@ def read_catalogues() -> list[SentencePair]:
     for file in sorted(folder.glob("*.json")):
         catalogue = json.loads(file.read_text(encoding="utf-8"))
         for key, translations in catalogue.items():
-            if key and translations[0]:  # the key "" holds the header
+            if key and translations[0]:  # the key "" has the header
                 pairs.append(SentencePair(key.rpartition("\x04")[2], translations[0]))  # \x04 ends a context
     return pairs
 
 
 def clean(pairs: Sequence[SentencePair]) -> list[SentencePair]:
-    """The pairs that are prose: 1-30 words, no placeholders, tags or paths, lengths alike, each English side once."""
+    """The pairs that are prose: 1-30 words, no placeholders, tags or paths, similar lengths, each English side once."""
     kept: dict[str, SentencePair] = {}
     for pair in pairs:
         tidy = SentencePair(normalize_line(pair.source), normalize_line(pair.target))
@@ -139,7 +140,7 @@ def normalize_line(text: str) -> str:
 
 
 def usable(pair: SentencePair) -> bool:
-    """Whether both sides are prose of at most 30 words, of comparable length, and not the same."""
+    """Whether both sides are prose of at most 30 words, of similar length, and different."""
     for text in (pair.source, pair.target):
         if NOT_PROSE.search(text) or len(text) < 3 or len(text.split()) > 30:
             return False
@@ -148,7 +149,8 @@ def usable(pair: SentencePair) -> bool:
 
 
 def clusters(texts: Sequence[str], threshold: float = SAME_CLUSTER) -> list[int]:
-    """A cluster number per text: texts at least `threshold` alike, and whatever chains of them connect, share one."""
+    """A cluster number per text: texts share a cluster if a chain of texts at least `threshold` similar connects
+    them."""
     parent = list(range(len(texts)))
 
     def root(i: int) -> int:
@@ -166,7 +168,7 @@ def clusters(texts: Sequence[str], threshold: float = SAME_CLUSTER) -> list[int]
 
 
 def with_nearest(pairs: Sequence[SentencePair], train: Sequence[SentencePair]) -> list[SentencePair]:
-    """The pairs, each knowing how alike the nearest training pair is."""
+    """The pairs, each with the similarity of its nearest training pair."""
     known = [pair.source for pair in train]
     found = []
     for start in range(0, len(pairs), ROWS):
@@ -177,7 +179,7 @@ def with_nearest(pairs: Sequence[SentencePair], train: Sequence[SentencePair]) -
 
 
 def _similarity(left: Sequence[str], right: Sequence[str], cutoff: float = 0.0):
-    """float32 [left, right]: rapidfuzz's ratio of the lower-cased texts, 0 where it is below the cutoff."""
+    """float32 [left, right]: rapidfuzz's ratio of the lower-cased texts, 0 below the cutoff."""
     try:
         from rapidfuzz import fuzz, process
     except ModuleNotFoundError as error:
@@ -189,7 +191,7 @@ def _similarity(left: Sequence[str], right: Sequence[str], cutoff: float = 0.0):
 
 
 class TranslationMemory:
-    """The baseline to beat: the translation of the nearest training sentence, copied."""
+    """The baseline: copies the translation of the nearest training sentence."""
 
     def __init__(self, train: Sequence[SentencePair]) -> None:
         self.train = list(train)
