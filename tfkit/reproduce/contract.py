@@ -1,4 +1,4 @@
-"""What a claim is made of, and what claims share."""
+"""The parts of a claim, and functions that claims share."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from tfkit.train import fit, linear_rate
 from tfkit.train.loop import Batches, History
 from tfkit_course import install
 
-Numbers = dict[str, Any]  # what JSON can hold
+Numbers = dict[str, Any]  # values that JSON can hold
 
 
 @dataclass(frozen=True)
 class Claim:
-    """`title`: the claim in a sentence. `alt`: what the figure shows, for who cannot see it.
+    """`title`: the claim in a sentence. `alt`: a description of the figure for people who cannot see it.
 
-    `remark` is printed with the results: what was tried where a claim does not hold at this scale, what the paper did
-    that this does not.
+    `remark` is printed with the results: what was tried if a claim does not hold at this scale, and how the paper's
+    experiment differs.
     """
 
     title: str
@@ -32,7 +32,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Measurement:
-    """A sentence that can fail: it holds when every seed's value lies in the band."""
+    """A statement that can fail: it holds if every seed's value lies in the band."""
 
     sentence: str
     values: Sequence[float]
@@ -47,7 +47,7 @@ class Measurement:
 
     @property
     def measured(self) -> str:
-        """The mean, and the lowest and highest of the seeds."""
+        """The mean, and the lowest and highest value over the seeds."""
         mean = sum(self.values) / len(self.values)
         low, high = min(self.values), max(self.values)
         return f"{mean:.3g}{self.unit}" + (f" ({low:.3g} to {high:.3g})" if len(self.values) > 1 else "")
@@ -63,9 +63,9 @@ class Measurement:
 
 
 def train(model: nn.Module, batches: Batches, steps: int, peak: float, seed: int, **how: Any) -> History:
-    """`fit` on the model's own loss, silently: linear warm-up over a tenth of the steps, then down to 0.
+    """`fit` on the model's own loss without output: linear warm-up over a tenth of the steps, then linear decay to 0.
 
-    `how` goes to `fit`, `loss` and `rate` too. An interrupt is raised on: numbers of half a training must not be kept.
+    `how` is passed to `fit`, including `loss` and `rate`. An interrupt is raised again: half a run must not be saved.
     """
     how.setdefault("loss", lambda model, batch: model(**batch).loss)
     how.setdefault("rate", lambda step: linear_rate(step, peak, max(1, steps // 10), steps + 1))
@@ -76,9 +76,9 @@ def train(model: nn.Module, batches: Batches, steps: int, peak: float, seed: int
 
 
 def cpu_seconds(call: Callable[[], Any], turns: int) -> float:
-    """What a call costs this process's processor at its best of `turns`, after one that is not counted.
+    """The CPU time of a call in this process, the best of `turns` runs after one warm-up.
 
-    The clock on the wall would count whatever else the machine does.
+    The wall clock would include whatever else the machine does.
     """
     call()
     best = float("inf")
@@ -90,7 +90,7 @@ def cpu_seconds(call: Callable[[], Any], turns: int) -> float:
 
 
 def figure(panels: int = 1) -> tuple[Any, list[Any]]:
-    """A matplotlib figure with `panels` axes side by side, apart from pyplot's state. -> figure, axes"""
+    """A matplotlib figure with `panels` axes side by side, independent of pyplot's state -> figure, axes"""
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError as error:
@@ -104,7 +104,7 @@ def figure(panels: int = 1) -> tuple[Any, list[Any]]:
 
 
 def lengths(axis: Any, values: Sequence[int], label: str) -> None:
-    """Both axes logarithmic, with these lengths marked on the lower one, and what `label` says upwards."""
+    """Both axes logarithmic, with these lengths as ticks of the x axis and `label` on the y axis."""
     axis.set(xscale="log", yscale="log", xlabel="tokens", ylabel=label)
     axis.set_xticks(values, [f"{value:,}" for value in values])
     axis.minorticks_off()

@@ -1,4 +1,4 @@
-"""docs/reproductions.md and its figures, written from the runs that were kept."""
+"""Writes docs/reproductions.md and its figures from the saved runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ at this scale, and what was tried stands beside it. Minutes are of processor tim
 
 @dataclass(frozen=True)
 class ClaimReport:
-    """A claim with all there is to say of it."""
+    """A claim with its runs and findings."""
 
     name: str
     module: ModuleType
@@ -33,17 +33,17 @@ class ClaimReport:
 
     @property
     def holds(self) -> bool:
-        """Whether there are findings and every one holds."""
+        """Whether there are findings and all of them hold."""
         return bool(self.findings) and all(finding.holds for finding in self.findings)
 
     @property
     def verdict(self) -> str:
-        """The same in words, no stronger than they may be."""
+        """The verdict in words, no stronger than the findings allow."""
         return "reproduced" if self.holds else "not reproduced at this scale"
 
 
 def result(name: str, runs: Sequence[ClaimRun]) -> ClaimReport:
-    """What a claim's runs amount to. Raises ValueError when there are none."""
+    """The report on a claim's runs. Raises ValueError when there are none."""
     if not runs:
         raise ValueError(f"{name} has not been run: tfkit reproduce {name}")
     module = load(name)
@@ -51,11 +51,11 @@ def result(name: str, runs: Sequence[ClaimRun]) -> ClaimReport:
 
 
 def write(results: Sequence[ClaimReport], folder: Path, unrun: Sequence[str] = ()) -> Path:
-    """Writes the page and a figure for each claim below `folder`, and names those not run. -> the page"""
+    """Writes the page and a figure for each claim into `folder`, and lists the claims not run -> the page"""
     import matplotlib
 
     (folder / FOLDER).mkdir(parents=True, exist_ok=True)
-    # the same numbers give the same file: words as words, no dates, no random names
+    # equal numbers give an equal file: text is stored as text, without dates and random names
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "tfkit", "font.family": "sans-serif"}):
         for one in results:
             save(one, folder / FOLDER / f"{one.name}.svg")
@@ -85,13 +85,13 @@ def table(results: Sequence[ClaimReport]) -> str:
 
 
 def cells(finding: Measurement) -> str:
-    """One finding's part of a row."""
+    """The cells of one finding in a row."""
     holds = "yes" if finding.holds else "**no**"
     return f"| {finding.sentence} | {finding.measured} | {finding.band} | {holds} |"
 
 
 def section(one: ClaimReport) -> str:
-    """One claim as Markdown: its sentence, paper, figure, and what is to be said of it."""
+    """One claim as Markdown: its sentence, paper, figure and remarks."""
     claim = one.module.CLAIM
     return "\n".join(
         [
@@ -106,12 +106,12 @@ def section(one: ClaimReport) -> str:
 
 
 def seeds_in_words(runs: Sequence[ClaimRun]) -> str:
-    """How many seeds, in words."""
+    """The number of seeds in words."""
     return f"{len(runs)} seeds" if len(runs) > 1 else "a single seed"
 
 
 def run_summary(runs: Sequence[ClaimRun]) -> str:
-    """How long it took, when, on what kind of machine."""
+    """How long the runs took, when, and on what kind of machine."""
     minutes = sum(run.seconds for run in runs) / 60
     days, machines = (sorted({getattr(run, what) for run in runs}) for what in ("date", "machine"))
     took = f"{seeds_in_words(runs)}, {minutes:.1f} minutes"
@@ -119,6 +119,6 @@ def run_summary(runs: Sequence[ClaimRun]) -> str:
 
 
 def claim_text(module: ModuleType) -> str:
-    """A claim's docstring without its first line, which is the title again."""
+    """A claim's docstring without its first line, which repeats the title."""
     source = Path(str(module.__file__)).read_text(encoding="utf-8")
     return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[2].strip()

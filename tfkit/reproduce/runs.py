@@ -1,4 +1,4 @@
-"""Runs of claims, each seed's measurements kept as a line of JSON, so that what was interrupted goes on."""
+"""Runs of claims; each seed's measurements are saved as a line of JSON, so that an interrupted command resumes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KEPT = Path("build/reproduce")
 
 @dataclass(frozen=True)
 class ClaimRun:
-    """One seed's measurements and how they came about."""
+    """One seed's measurements and the circumstances of the run."""
 
     seed: int
     scale: str
@@ -39,20 +39,20 @@ def claims() -> dict[str, str]:
 
 
 def load(name: str) -> ModuleType:
-    """The module of a claim. LookupError names what there is."""
+    """The module of a claim. Raises LookupError that lists the known ones."""
     return registry.load(name, registry.CLAIMS)
 
 
 def machine() -> str:
-    """Its kind, not its name: "x86_64, 2 cores, 1 thread"."""
+    """The kind of machine, not its name: "x86_64, 2 cores, 1 thread"."""
     counts = {"core": os.cpu_count() or 1, "thread": torch.get_num_threads()}
     return ", ".join([platform.machine(), *(f"{n} {what}{'s' if n > 1 else ''}" for what, n in counts.items())])
 
 
 def saved_runs(name: str, scale: str, folder: Path = KEPT) -> list[ClaimRun]:
-    """What there is of a claim at the sizes that it has now, by seed; a later run of a seed counts for the earlier.
+    """The saved runs of a claim at its current sizes, by seed; a later run of a seed replaces an earlier one.
 
-    Raises ValueError for a file that is not ours.
+    Raises ValueError for a file of another format.
     """
     file, size = folder / f"{name}.jsonl", plain(asdict(load(name).SCALES[scale]))
     if not file.exists():
@@ -69,17 +69,17 @@ def saved_runs(name: str, scale: str, folder: Path = KEPT) -> list[ClaimRun]:
 
 
 def plain(numbers: dict) -> dict:
-    """As it comes back from JSON. Raises TypeError for what JSON does not hold, tensors for instance."""
+    """The numbers as they are after a round trip through JSON. Raises TypeError for other values, such as tensors."""
     return json.loads(json.dumps(numbers))
 
 
 def run_seed(name: str, seed: int, scale: str, folder: Path = KEPT) -> ClaimRun:
-    """Runs a claim for one seed and keeps what it gave."""
+    """Runs a claim for one seed and saves the measurements."""
     module, start = load(name), time.process_time()
     size = module.SCALES[scale]
     torch.manual_seed(seed)
     numbers = module.run(seed, size)
-    seconds = round(time.process_time() - start, 1)  # the clock would count whatever else the machine does
+    seconds = round(time.process_time() - start, 1)  # the wall clock would include whatever else the machine does
     run = ClaimRun(seed, scale, plain(asdict(size)), plain(numbers), seconds, date.today().isoformat(), machine())
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / f"{name}.jsonl").open("a", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""`tfkit reproduce` as it is seen at a terminal."""
+"""`tfkit reproduce` on a terminal."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def show_claims(out: Console) -> None:
 def reproduce(
     out: Console, names: Sequence[str], every: bool, scale: str, seeds: int, folder: Path, write: Path | None
 ) -> None:
-    """Runs what is missing, prints what was found and, where `write` is a folder, writes the page of all that is kept.
+    """Runs what is missing, prints the findings and, if `write` is a folder, writes the page of all saved runs.
 
-    Raises LookupError for an unknown claim, ModuleNotFoundError for a missing package, ValueError for a spoilt file.
+    Raises LookupError for an unknown claim, ModuleNotFoundError for a missing package, ValueError for a damaged file.
     """
     known = list(claims())
     names = known if every else names
     for name in names:
-        load(name)  # a slip in the last name is told before the first is run
+        load(name)  # an unknown name is reported before the first claim runs
     run_missing(out, list(missing(names, scale, seeds, folder)), scale, folder)
     for name in names:
         show(out, page.result(name, kept_runs(name, scale, seeds, folder)))
@@ -44,12 +44,12 @@ def reproduce(
 
 
 def kept_runs(name: str, scale: str, seeds: int, folder: Path) -> list[ClaimRun]:
-    """The kept runs of a claim whose seeds lie below `seeds`."""
+    """The saved runs of a claim whose seeds are below `seeds`."""
     return [run for run in saved_runs(name, scale, folder) if run.seed < seeds]
 
 
 def run_missing(out: Console, todo: Sequence[tuple[str, int]], scale: str, folder: Path) -> None:
-    """Runs each (claim, seed) of `todo` and keeps it, with a bar that says how far it is."""
+    """Runs and saves each (claim, seed) of `todo`, with a progress bar."""
     columns = [SpinnerColumn(), MofNCompleteColumn(), BarColumn(20), TextColumn("{task.description}")]
     with Progress(*columns, TimeElapsedColumn(), console=out, refresh_per_second=2, disable=not todo) as bar:
         task = bar.add_task("", total=len(todo))
