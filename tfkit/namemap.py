@@ -1,9 +1,9 @@
-"""Two-way, total maps between a published checkpoint's tensor names and ours.
+"""Complete two-way maps between the tensor names of published checkpoints and ours.
 
     NameMap({"h.{}.ln_1": "layers.{}.norm1"}, prefix="transformer.")      # .weight and .bias follow their stem
 
-Every tensor of theirs is mapped, known as a copy of another, or known as a constant, or it is an error; what is missing
-among ours is for the caller to see. `{}` stands for a number.
+Every published tensor must be in the map, be a known copy of another, or be a known constant; otherwise it is an error.
+Tensors of ours that are missing are left to the caller. `{}` stands for a number.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import Any
 import torch
 
 Tensors = dict[str, torch.Tensor]
-TENSORFLOW_NAMES = {"gamma": "weight", "beta": "bias"}  # of a norm, in files that came from TensorFlow
+TENSORFLOW_NAMES = {"gamma": "weight", "beta": "bias"}  # of norms, in files converted from TensorFlow
 
 
 class UnknownTensors(ValueError):
-    """A file has tensors that its architecture's map does not know; `names` are all of them."""
+    """A file has tensors that its architecture's map does not know; `names` lists all of them."""
 
     def __init__(self, names: list[str]) -> None:
         super().__init__(f"{len(names)} tensors not in the map: {', '.join(names[:4])}")
@@ -29,14 +29,15 @@ class UnknownTensors(ValueError):
 
 
 class FusedTensors(tuple):
-    """One tensor of theirs that is several of ours, one above the other: Fused(("q", "k", "v"))."""
+    """One published tensor that holds several of ours, stacked along the rows: FusedTensors(("q", "k", "v"))."""
 
 
 class NameMap:
-    """table: theirs -> ours, or Fused. prefix: before every name of the table when the checkpoint has a head.
+    """table: published name -> ours, or FusedTensors. prefix: put before every name of the table if the checkpoint has
+    a head.
 
-    heads: the same for what stands outside the prefix. transposed: stems whose weight they keep as [in,out].
-    tied: copies they may store, name -> whose copy it is. constant: patterns of stored buffers that hold no weights.
+    heads: the same for names outside the prefix. transposed: stems whose published weight is [in,out]. tied: copies
+    that a file may hold, name -> the original's name. constant: patterns of stored buffers that are not weights.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class NameMap:
         ]
 
     def apart(self) -> NameMap:
-        """The map of a model whose output matrix, `output`, is no copy of the embeddings, nor its bias of another."""
+        """The map of a model whose output matrix, `output`, is not tied to the embeddings, nor its bias to another."""
         made = copy(self)
         matrix = next(name for name in self.tied if name.endswith(".weight") and "embed_tokens" not in name)
         made.split = {name: whose for name, whose in self.tied.items() if name.endswith(".bias")}
@@ -68,8 +69,8 @@ class NameMap:
         return made
 
     def load(self, theirs: Tensors) -> Tensors:
-        """Their tensors under our names. ValueError names what is not in the map, stands twice, or is a tied copy that
-        differs."""
+        """Published tensors under our names. Raises ValueError that names tensors that are unknown, occur twice, or are
+        tied copies with different values."""
         theirs = self.drop_tied_copies(self.strip_prefix(theirs))
         found: Tensors = {}
         unknown = []
@@ -85,7 +86,7 @@ class NameMap:
         return found
 
     def strip_prefix(self, theirs: Tensors) -> Tensors:
-        """As a newly saved file without a head would name them."""
+        """The tensors under the names of a newly saved file without a head."""
         found: Tensors = {}
         for name, tensor in theirs.items():
             name = name.removeprefix(self.prefix)
@@ -100,7 +101,7 @@ class NameMap:
         return found
 
     def ours(self, name: str, tensor: torch.Tensor) -> Tensors:
-        """{our name: tensor} of one tensor of theirs, cut where it is several of ours; {} where no row has its name."""
+        """{our name: part} for one published tensor, split if it is fused; {} if no row has its name."""
         for template, names in self.rows:
             if match := _pattern(template).fullmatch(name):
                 *numbers, end = match.groups()
@@ -112,11 +113,11 @@ class NameMap:
         return {}
 
     def transpose(self, template: str, tensor: torch.Tensor) -> torch.Tensor:
-        """The tensor, transposed where theirs is stored the other way round."""
+        """The tensor, transposed if the published layout is."""
         return tensor.T if template in self.transposed and tensor.dim() == 2 else tensor
 
     def drop_tied_copies(self, theirs: Tensors) -> Tensors:
-        """Without the copies; where only a copy was stored, it stands for what it is a copy of."""
+        """Removes the copies; if a file holds only the copy, it becomes the original."""
         theirs = {**theirs, **{whose: theirs[name] for name, whose in self.split.items() if name in theirs}}
         found = {n: tensor for n, tensor in theirs.items() if n not in self.tied and n not in self.split}
         for name, whose in self.tied.items():
@@ -125,7 +126,7 @@ class NameMap:
         return found
 
     def dump(self, ours: Tensors, *, headed: bool) -> Tensors:
-        """Our tensors under their names and in their layout, as a checkpoint with or without a head has them."""
+        """Our tensors under their published names and in the published layout, with or without a head."""
         parts: dict[tuple[str, str], dict[int, torch.Tensor]] = {}
         for name, tensor in ours.items():
             template, theirs, place = self.theirs(name)
@@ -138,14 +139,14 @@ class NameMap:
         return found | {name: found[whose].clone() for name, whose in self.split.items() if whose in found}
 
     def their_name(self, name: str) -> str | None:
-        """What a file without a head calls our tensor, or None."""
+        """The name of our tensor in a file without a head, or None."""
         try:
             return self.theirs(name)[1]
         except ValueError:
             return None
 
     def theirs(self, name: str) -> tuple[str, str, int]:
-        """-> the row's template, their name, and which part of a fused tensor ours is"""
+        """-> the row's template, the published name, and the index of ours in a fused tensor"""
         for template, names in self.rows:
             for place, ours in enumerate(names):
                 if match := _pattern(ours).fullmatch(name):
@@ -155,10 +156,10 @@ class NameMap:
 
 
 class SubmodelMaps:
-    """The map of a model that is made of others: each part's own map, below the name that the part has.
+    """The map of a composite model: each part has its own map, below the part's name.
 
-    parts: their name of the part -> ours, its map, and whether the part has a head. prefix: as in `NameMap`.
-    twice: whether their files hold the copies, too, that `rest` knows as tied.
+    parts: published name of the part -> our name, its map, and whether the part has a head. prefix: as in `NameMap`.
+    twice: whether published files also hold the copies that `rest` lists as tied.
     """
 
     def __init__(
@@ -167,7 +168,7 @@ class SubmodelMaps:
         self.parts, self.rest, self.prefix, self.twice = dict(parts), rest, prefix, twice
 
     def load(self, theirs: Tensors) -> Tensors:
-        """As `NameMap.load`; what belongs to no part goes through `rest`."""
+        """As `NameMap.load`; tensors outside all parts go through `rest`."""
         theirs = self.rest.drop_tied_copies({name.removeprefix(self.prefix): tensor for name, tensor in theirs.items()})
         found: Tensors = {}
         for name, (ours, its, _) in self.parts.items():
@@ -177,7 +178,7 @@ class SubmodelMaps:
         return found | self.rest.load(theirs)
 
     def dump(self, ours: Tensors, *, headed: bool) -> Tensors:
-        """As `NameMap.dump`; each part's tensors through its own map, what belongs to no part through `rest`."""
+        """As `NameMap.dump`; each part's tensors go through its own map, the others through `rest`."""
         found: Tensors = {}
         for name, (our_name, its, its_headed) in self.parts.items():
             below = its.dump(_below(ours, our_name + "."), headed=its_headed)
@@ -190,23 +191,23 @@ class SubmodelMaps:
 
 
 def map_of(model: Any, architecture: Any) -> Any:
-    """The map of a model's tensors: the architecture's, or the model's own, and apart where it has untied matrices."""
+    """The map of a model's tensors: the architecture's or the model's own, without ties if its matrices are untied."""
     found = getattr(model, "names", architecture)
     apart = getattr(model, "output", None) is not None or getattr(model, "untied_tables", False)
     return found.apart() if apart else found
 
 
 class IdentityMap:
-    """The map of a part whose names in files are its own."""
+    """The map of a part that has the same names in files."""
 
     @staticmethod
     def load(theirs: Tensors) -> Tensors:
-        """The same tensors."""
+        """The tensors, unchanged."""
         return theirs
 
     @staticmethod
     def dump(ours: Tensors, *, headed: bool) -> Tensors:
-        """The same tensors."""
+        """The tensors, unchanged."""
         return ours
 
 

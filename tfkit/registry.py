@@ -1,9 +1,10 @@
-"""What there is: our own modules by file name, other people's by entry point. Nothing is imported unasked.
+"""Finds plugins: our own modules by file name, third-party ones by entry point. Nothing is imported before it is
+needed.
 
-A third party adds an architecture with an entry point of group `tfkit.models` whose value is a module with the names
-that ours have: `Config`, `MODEL`, `PRESETS`; a claim (`tfkit.claims`, see `tfkit.reproduce`) and an objective
-(`tfkit.objectives`, whose module names its class as `OBJECTIVE`) likewise. Two makers of one name are an error that
-names both.
+A third party adds an architecture with an entry point of the group `tfkit.models` whose value is a module with the same
+names as ours: `Config`, `MODEL`, `PRESETS`. Claims (`tfkit.claims`, see `tfkit.reproduce`) and objectives
+(`tfkit.objectives`, whose module defines its class as `OBJECTIVE`) are added likewise. Two providers of one name are an
+error that names both.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ WHAT = {GROUP: "architecture", CLAIMS: "claim", OBJECTIVES: "objective"}
 
 
 def sources(group: str = GROUP) -> dict[str, str]:
-    """Architecture, or what else a group holds, -> dotted module that defines it, without importing any.
+    """Name of an architecture, or of another plugin in the group -> the module that defines it, without importing any.
 
-    `group` is our own package and the group of other people's entry points. Raises ValueError on a clash.
+    `group` is our own package and also the name of the entry point group. Raises ValueError on a clash.
     """
     files = (Path(__file__).parent / group.removeprefix("tfkit.")).glob("[!_]*.py")
     found = {file.stem: f"{group}.{file.stem}" for file in files}
@@ -37,8 +38,8 @@ def sources(group: str = GROUP) -> dict[str, str]:
 
 @cache
 def _installed(group: str, read: Callable[..., Iterable[EntryPoint]]) -> tuple[EntryPoint, ...]:
-    """Other people's entry points, read once: it costs some milliseconds, and every look-up of a name asks. What is
-    installed while a process runs is seen by the next one."""
+    """Third-party entry points, read once, because reading takes milliseconds and every look-up of a name needs them.
+    Packages installed while a process runs are seen by the next process."""
     return tuple(read(group=group))
 
 
@@ -48,7 +49,8 @@ def architectures() -> list[str]:
 
 
 def load(name: str, group: str = GROUP) -> ModuleType:
-    """The module of an architecture, or of what else a group holds. LookupError names what there is."""
+    """The module of an architecture, or of another plugin in the group. Raises LookupError that lists the known
+    names."""
     found = sources(group)
     if name not in found:
         raise LookupError(f"no {WHAT[group]} {name!r}; there is {', '.join(found)}")
@@ -56,9 +58,9 @@ def load(name: str, group: str = GROUP) -> ModuleType:
 
 
 def resolve(name: str, preset: str | None = None) -> tuple[ModuleType, dict]:
-    """The module and the preset's fields of an architecture, or of a published size by its own name ("gpt2-medium").
+    """The module and preset fields of an architecture, or of a published size by its own name ("gpt2-medium").
 
-    Raises LookupError for a name or preset that does not exist, with those that do.
+    Raises LookupError, listing the known ones, for an unknown name or preset.
     """
     return _resolved(name, preset)[1:]
 
@@ -74,7 +76,7 @@ def resolve_submodel(part: Mapping[str, Any]) -> tuple[str, ModuleType, Any]:
 
 
 def name_of(model: Any) -> str:
-    """The architecture of a model. Raises ValueError for a model of none that is registered."""
+    """The architecture of a model. Raises ValueError for a model of no registered architecture."""
     for name, source in sources().items():
         if source.partition(":")[0] == type(model).__module__:
             return name
@@ -82,7 +84,7 @@ def name_of(model: Any) -> str:
 
 
 def _resolved(name: str, preset: str | None = None) -> tuple[str, ModuleType, dict]:
-    found = sources()  # once: whoever looks for entry points reads all that is installed
+    found = sources()  # once, as every look-up of entry points reads all installed packages
     if name in found:
         module = importlib.import_module(found[name])
         if preset is None:

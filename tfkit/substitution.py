@@ -1,11 +1,11 @@
-"""Put your own attention into a whole model, and hold each of its results to the library's.
+"""Run a whole model with your own attention, and compare each of its results with the library's.
 
     with tfkit.substitute(model, scaled_dot_product_attention) as seen:
         logits = model(input_ids).logits      # each layer's attention is computed by your function
     print(seen)                               # how often it ran, how far it was from the library's at most
 
-`yours` is what the course asks for: a function (q, k, v, mask=None) -> (output, weights), which does for every model
-with attention by dot products, or a class `MultiHeadAttention(d_model, n_heads)`, which gets the model's own weights.
+`yours` is an exercise of the course: a function (q, k, v, mask=None) -> (output, weights), which works for every model
+with dot-product attention, or a class `MultiHeadAttention(d_model, n_heads)`, which gets the model's own weights.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from torch import nn
 from .nn import Attention, MultiHeadAttention, attend_by_hand, attention_kernel
 from .tracing import Recorder, follow_modules, require_model
 
-SLACK = 64  # rounding steps that two right ways of summing may be apart, for each unit of the largest score
+SLACK = 64  # rounding steps by which two correct sums may differ, per unit of the largest score
 
 
 class AttentionDiffers(ValueError):
-    """A result that is not the library's; the message says in which module, at which entry, by how much."""
+    """A result differs from the library's; the message says in which module, at which entry, and by how much."""
 
 
 @dataclass
 class Substitution:
-    """What was seen: how often `name` ran, in how many places, and how far it was from the library at most."""
+    """The record of a run: how often `name` ran, in how many places, and its largest difference from the library."""
 
     name: str
     model: str
@@ -42,7 +42,8 @@ class Substitution:
         return f"your {self.name} ran {times} in {self.model}; at most {self.largest:.0e} from the library's numbers"
 
     def hold(self, where: str, what: str, yours: Any, expected: torch.Tensor, allowed: float) -> None:
-        """Note how far `yours` is from `expected`; AttentionDiffers where it is farther than `allowed`."""
+        """Record the difference between `yours` and `expected`; raises AttentionDiffers if it is larger than
+        `allowed`."""
         place = f"{where}: {what} of your {self.name}"
         if not isinstance(yours, torch.Tensor) or yours.shape != expected.shape:
             shape = list(yours.shape) if isinstance(yours, torch.Tensor) else type(yours).__name__
@@ -112,10 +113,11 @@ def _in_kernel(model: nn.Module, yours: Callable[..., Any], seen: Substitution) 
 
 
 def plain_terms(q, k, v, mask, bias, causal, scale):
-    """Whatever models add to attention, said to a function that knows q, k, v and a mask, and divides by sqrt(D).
+    """Expresses a model's scale, bias and causality for a function that takes q, k, v and a mask and divides by
+    sqrt(D).
 
-    A scale is a factor on q. And what is added to a score is itself a product of two vectors: behind its own columns
-    each query gets a unit vector, and each key what is added for each of the queries.
+    A scale becomes a factor on q. A bias becomes part of the dot product: each query is extended by a unit vector, and
+    each key by its biases for all the queries.
     -> q [B,H,Q,D'], k [B,H,K,D'], v, mask bool or None; D' is D + Q where there is a bias
     """
     q = q * (q.size(-1) ** -0.5 if scale is None else scale)
@@ -187,7 +189,8 @@ def _shapes(state: dict[str, torch.Tensor]) -> dict[str, tuple[int, ...]]:
 def _forward(
     path: str, module: Attention, mine: nn.Module, by_hand: nn.Module, seen: Substitution
 ) -> Callable[..., torch.Tensor]:
-    """`Attention.forward` by the student's module: its output held to the library's, its weights to those by hand."""
+    """`Attention.forward` computed by the student's module: its output is compared with the library's, its weights with
+    those of the computation by hand."""
 
     def forward(x, memory=None, *, mask=None, bias=None, cache=None):
         if bias is not None or cache is not None:

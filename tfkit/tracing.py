@@ -1,12 +1,12 @@
-"""Watch a model work, without a line of tracing in the model.
+"""Record what a model computes, without any tracing code in the model.
 
     with tfkit.trace(model) as t:
         model(input_ids)
     t["layers.0.attn.weights"]        # [B,H,Q,K]
 
-Plain forward hooks, installed on entry and gone on exit. With nobody watching, the whole cost is one `is None` in
-`attend`. The recorder is a plain module global, because a compiler cannot trace a ContextVar; trace the plain module,
-not a compiled one (hooks would cut its graph at every module).
+It uses plain forward hooks, installed on entry and removed on exit. Without a trace, the only cost is one `is None` in
+`attend`. The recorder is a module global, because compilers cannot trace a ContextVar; trace the plain module, not a
+compiled one (hooks would break its graph at every module).
 """
 
 from __future__ import annotations
@@ -22,27 +22,28 @@ from torch import nn
 _recorder: Recorder | None = None
 _editor: Editor | None = None  # see `tfkit.edit`
 
-# What a key is to a query, as `places` tells it: the later ones win, where a key is met twice.
+# The kinds of key that `places` reports: if a key occurs twice, the later kind in this list counts.
 KINDS = ("hidden", "text", "memory", "window", "global", "random", "chunk", "bucket")
 PLACES = ("heads", "rows", "columns", "kinds")
 
 
 class Editor(Protocol):
-    """What `tfkit.edit` installs: it is shown each inner value and returns the one to go on with."""
+    """The interface of `tfkit.edit`: it receives each inner value and returns the value to use."""
 
     def change(self, what: str, value: torch.Tensor) -> torch.Tensor:
-        """The value to use in the place of `value`, the inner value `what` of the module that is running."""
+        """The value to use in place of `value`, the inner value `what` of the running module."""
         ...
 
 
 def require_model(model: Any, name: str = "model") -> None:
-    """Raises TypeError for what is no model."""
+    """Raises TypeError for an object that is not a model."""
     if not isinstance(model, nn.Module):
         raise TypeError(f"{name} is of type {type(model).__name__}: give a model, a torch.nn.Module")
 
 
 class Recorder:
-    """What was seen: name -> tensors in the order of the calls. `t[name]` is the latest, `t.all(name)` every one."""
+    """The recorded values: name -> tensors in the order of the calls. `t[name]` is the last, `t.all(name)` every
+    one."""
 
     def __init__(self, keep: Sequence[str] = ("*",)) -> None:
         self.keep = tuple(keep)
@@ -50,14 +51,14 @@ class Recorder:
         self.seen: dict[str, list[torch.Tensor]] = {}
 
     def put(self, what: str, value: torch.Tensor) -> None:
-        """Keeps a value under its name, after the module that is running, where a pattern asks for it."""
+        """Records a value under its name, prefixed with the path of the running module, if a pattern matches."""
         inside = self.path[-1] if self.path else ""
         name = f"{inside}.{what}" if inside else what
         if any(fnmatch.fnmatchcase(name, pattern) for pattern in self.keep):
             self.seen.setdefault(name, []).append(value.detach())
 
     def all(self, name: str) -> list[torch.Tensor]:
-        """Every tensor recorded under this name, one per call. KeyError with near names where there is none."""
+        """Every tensor recorded under this name, one per call. Raises KeyError with similar names if there is none."""
         if name not in self.seen:
             last = name.rpartition(".")[2]
             near = [other for other in self.seen if other.endswith(last)] or list(self.seen)
@@ -78,30 +79,30 @@ class Recorder:
 
 
 def recorder() -> Recorder | None:
-    """The recorder in force, or None."""
+    """The active recorder, or None."""
     return _recorder
 
 
 def note(what: str, value: torch.Tensor) -> None:
-    """Offer an inner value, under the name of the module that is running, to whoever is watching."""
+    """Offer an inner value, under the path of the running module, to a trace."""
     if _recorder is not None:
         _recorder.put(what, value)
 
 
 def is_observed() -> bool:
-    """Whether a trace or an edit is under way."""
+    """Whether a trace or an edit is active."""
     return _recorder is not None or _editor is not None
 
 
 def editing() -> bool:
-    """Whether an edit is under way."""
+    """Whether an edit is active."""
     return _editor is not None
 
 
 def offer(what: str, value: torch.Tensor) -> torch.Tensor:
-    """Show an inner value to an edit, which may replace it, and to a trace, which records what is used in the end.
+    """Offer an inner value to an edit, which may replace it, and to a trace, which records the value that is used.
 
-    Returns `value` itself, the same object, where nothing replaces it.
+    Returns `value` itself, the same object, if nothing replaces it.
     """
     if _editor is not None:
         value = _editor.change(what, value)
@@ -111,7 +112,7 @@ def offer(what: str, value: torch.Tensor) -> torch.Tensor:
 
 @contextmanager
 def use_editor(editor: Editor) -> Iterator[None]:
-    """While it lasts, `editor` is offered the inner values. Raises RuntimeError when another edit is under way."""
+    """A context in which `editor` receives the inner values. Raises RuntimeError inside another edit."""
     global _editor
     if _editor is not None:
         raise RuntimeError("an edit is already under way: leave the first `with tfkit.edit(...)`, or add to it")
@@ -123,10 +124,10 @@ def use_editor(editor: Editor) -> Iterator[None]:
 
 
 def places(*told: torch.Tensor) -> None:
-    """What an attention that meets only some keys, or in another order, tells beside its weights [...,Q,K]: the head
-    [...], the position of each query [...,Q] and of each key [...,Q,K], and its kind [...,Q,K], a number in `KINDS`;
-    all int64, broadcastable to that. Where a row is given twice, the later one counts. It holds for a batch of one: the
-    blocks of several would be mixed."""
+    """Records where the weights [...,Q,K] of an attention with selected or reordered keys belong: the head [...], the
+    position of each query [...,Q] and of each key [...,Q,K], and the kind of key [...,Q,K], an index of `KINDS`; all
+    int64, broadcastable to the weights' shape. If a row is recorded twice, the later one counts. It is meant for a
+    batch of one, as the blocks of several rows would be mixed."""
     for what, value in zip(PLACES, told, strict=True):
         note(what, value)
 
@@ -140,13 +141,14 @@ def _watch(rec: Recorder, path: str, module: nn.Module) -> list:
             rec.put("out", output)
         rec.path.pop()
 
-    # always_call: a forward that raises must not leave its name on the path
+    # always_call: the path is restored even if a forward raises
     return [module.register_forward_pre_hook(enter), module.register_forward_hook(leave, always_call=True)]
 
 
 @contextmanager
 def follow_modules(model: nn.Module, rec: Recorder) -> Iterator[None]:
-    """While it lasts, `rec.path` ends in the name of the module that runs, and `rec` is offered what modules return."""
+    """A context in which `rec.path` ends in the name of the running module, and `rec` is offered what modules
+    return."""
     handles = [handle for path, module in model.named_modules() for handle in _watch(rec, path, module)]
     try:
         yield
@@ -157,12 +159,12 @@ def follow_modules(model: nn.Module, rec: Recorder) -> Iterator[None]:
 
 @contextmanager
 def trace(model: nn.Module, keep: Sequence[str] = ("*",)) -> Iterator[Recorder]:
-    """Record the attention weights and scores and every module's output, of each call inside the block.
+    """Record the attention weights and scores and every module's output in each call inside the block.
 
-    keep: glob patterns over names, such as ("*.weights",). Names are the module's path and what it is: "scores",
-    "weights" and "seen" (bool: may look), each [B,H,Q,K], of an attention, and `PLACES` of a sparse one, whose blocks
-    stand where they please; "out" of any module that returns a tensor. Outputs are bit for bit those of an
-    untraced call. Raises RuntimeError when another trace is under way, TypeError for what is no model.
+    keep: glob patterns of names, such as ("*.weights",). A name is the module's path and the kind of value: for an
+    attention "scores", "weights" and "seen" (bool: may attend), each [B,H,Q,K]; for a sparse attention also `PLACES`,
+    since its blocks are in another order; for any module that returns a tensor "out". Outputs are bit for bit those of
+    an untraced call. Raises RuntimeError inside another trace, TypeError for an object that is not a model.
     """
     require_model(model)
     rec = Recorder(keep)
@@ -172,7 +174,7 @@ def trace(model: nn.Module, keep: Sequence[str] = ("*",)) -> Iterator[Recorder]:
 
 @contextmanager
 def recording(model: nn.Module, rec: Recorder) -> Iterator[None]:
-    """While it lasts, `rec` is offered all that is to be seen. Raises RuntimeError when another trace is under way."""
+    """A context in which `rec` is offered all that can be traced. Raises RuntimeError inside another trace."""
     global _recorder
     if _recorder is not None:
         raise RuntimeError("a trace is already under way: leave the first `with trace(...)` before starting another")
