@@ -1,1 +1,1 @@
-"""What the papers say, a file for each claim, small enough to be tried at home; see `tfkit.reproduce`."""
+"""Claims of the papers, one file each, small enough to be tried on a laptop; see `tfkit.reproduce`."""

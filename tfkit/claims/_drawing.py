@@ -9,7 +9,7 @@ from tfkit.reproduce import Numbers
 
 
 def dots(axis: Any, runs: Sequence[Numbers], names: dict[str, str], label: str) -> None:
-    """A row of dots for each of the measurements that `names` lists with what to call them: a dot a seed."""
+    """A row of dots, one per seed, for each measurement; `names` maps measurements to their labels."""
     for place, name in enumerate(names):
         axis.plot([run[name] for run in runs], [-place] * len(runs), "o", alpha=0.7)
     axis.set(yticks=[-place for place in range(len(names))], yticklabels=list(names.values()), xlabel=label)

@@ -27,7 +27,7 @@ class Emoji(NamedTuple):
 
 @lru_cache
 def emoji() -> Emoji:
-    """All single characters but the flags, which are pairs of letters. Raises ModuleNotFoundError, which says what to
+    """All single characters except the flags, which are pairs of letters. Raises ModuleNotFoundError that says what to
     install."""
     try:
         from emojis.db.db import EMOJI_DB

@@ -1,4 +1,4 @@
-"""English that every Python brings along: the language reference's topics, and what the library says of itself."""
+"""English text that comes with every Python: the topics of the language reference, and the library's docstrings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DOCSTRING = re.compile(r':[ ]*\n[ ]+[rR]?"""(.+?)"""', re.DOTALL)  # after a sig
 
 
 class Docstring(NamedTuple):
-    """The first line of what is said of a class or function, and the rest; `file`: where in the library."""
+    """The first line of the docstring of a class or function, and the rest; `file`: its file in the library."""
 
     file: str
     summary: str
@@ -32,7 +32,8 @@ class Docstring(NamedTuple):
 
 @lru_cache
 def docstrings() -> list[Docstring]:
-    """Those with a summary of 4 to 20 words and at least 10 words more, each summary once, in the library's order."""
+    """Those with a summary of 4 to 20 words and a body of at least 10 words, without repeats, in the library's
+    order."""
     library, found = Path(sysconfig.get_paths()["stdlib"]), dict[str, Docstring]()
     for file in sorted(library.rglob("*.py")):
         path = file.relative_to(library)
@@ -46,19 +47,19 @@ def docstrings() -> list[Docstring]:
 
 
 def normalize_spaces(text: str) -> str:
-    """On one line, without rules of four *, =, ~, ^ or - and more: runs of white space become a space."""
+    """Joins lines, removes rules of four or more *, =, ~, ^ or -, and turns runs of white space into one space."""
     return re.sub(r"\s+", " ", re.sub(r"[*=~^-]{4,}", " ", text)).strip()
 
 
 @lru_cache
 def documents() -> list[str]:
-    """All of it as plain text: a topic's paragraphs of ten words and more, and docstrings whole."""
+    """All documents as plain text: the paragraphs of topics with at least ten words, and whole docstrings."""
     paragraphs = [normalize_spaces(p) for topic in topics.topics.values() for p in topic.split("\n\n")]
     return [p for p in paragraphs if len(p.split()) >= 10] + [f"{d.summary} {d.body}" for d in docstrings()]
 
 
 def split_documents(items: Sequence[Any], share: float = 0.1, seed: int = 0) -> tuple[list, list]:
-    """-> to learn from, to be asked about: the same parting for the same seed"""
+    """-> training and test items; the same split for the same seed"""
     order = random.Random(seed).sample(list(items), len(items))
     held = int(share * len(items))
     return order[held:], order[:held]
@@ -66,13 +67,13 @@ def split_documents(items: Sequence[Any], share: float = 0.1, seed: int = 0) -> 
 
 @lru_cache
 def vocabulary(size: int) -> Tokenizer:
-    """WordPiece over all documents."""
+    """A WordPiece tokenizer trained on all documents."""
     return train("wordpiece", documents(), size)
 
 
 @lru_cache
 def rows(vocab_size: int, length: int) -> tuple[Tensor, Tensor]:
-    """int64 [N,length] to learn from and [M,length] held out: documents one after the other, none in both"""
+    """Training rows int64 [N,length] and held-out rows [M,length]: concatenated documents, none in both"""
     tokenizer = vocabulary(vocab_size)
     learned, held = (
         pack_documents(tokenizer.encode(part, specials=False), length, 2) for part in split_documents(documents())
@@ -81,10 +82,10 @@ def rows(vocab_size: int, length: int) -> tuple[Tensor, Tensor]:
 
 
 def batches(rows: Tensor, objective: Any, size: int) -> Callable[[torch.Generator], Iterator[Batch]]:
-    """One pass: full rows [N,L] in a fresh order through an objective, `size` at once; ids 0 to 4 are special."""
+    """One pass: full rows [N,L] in a new order through an objective, `size` at a time; ids 0 to 4 are special."""
 
     def one_pass(generator: torch.Generator) -> Iterator[Batch]:
-        """Rows that would not fill a batch are left out, unless there is no full one."""
+        """An incomplete last batch is dropped, unless it is the only one."""
         for index in torch.randperm(len(rows), generator=generator).split(size)[: max(1, len(rows) // size)]:
             ids = rows[index]
             given = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "special_tokens_mask": (ids < 5).long()}

@@ -1,4 +1,4 @@
-"""The language reference that every Python brings along as text, byte by byte: something to read without a tokenizer.
+"""The language reference that comes with every Python, as bytes: a text that needs no tokenizer.
 
 It differs a little from one version of Python to the next. (c) Python Software Foundation, under its licence.
 """
@@ -17,7 +17,7 @@ MASK = BYTES
 
 @lru_cache
 def reading() -> tuple[Tensor, Tensor]:
-    """int64 [N], to learn from, and [M], a tenth of it and held out: whole topics, shuffled once and for all."""
+    """Training bytes int64 [N] and held-out bytes [M], a tenth: whole topics, in a fixed random order."""
     from pydoc_data.topics import topics
 
     names = sorted(topics)
@@ -32,7 +32,7 @@ def pieces(text: Tensor, length: int, size: int) -> Callable[[torch.Generator], 
     """Endless batches int64 [size,length] from anywhere in the text."""
 
     def draw(generator: torch.Generator) -> Iterator[Tensor]:
-        """Pieces may overlap, and none begins in the last `length` bytes."""
+        """Pieces may overlap; none begins in the last `length` bytes."""
         while True:
             starts = torch.randint(len(text) - length, (size, 1), generator=generator)
             yield text[starts + torch.arange(length)]

@@ -45,7 +45,7 @@ SCALES = {
 
 
 def models(size: Size) -> dict[str, nn.Module]:
-    """All read the same ids."""
+    """The three models, which read the same ids."""
     common = dict(head="seq2seq_lm", vocab_size=FIRST + size.digits, label_smoothing=0.0, dropout=0.0)
     cells = dict(d_embed=size.width, d_hidden=size.width)
     rnn = lambda attention: tfkit.from_config("rnn_seq2seq", attention=attention, **cells, **common)
@@ -55,18 +55,19 @@ def models(size: Size) -> dict[str, nn.Module]:
 
 
 def examples(task: Tensor, length: int, size: Size, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """task int64 [B] -> sources [B,1+length], which name their task first, and targets [B,length+1] with their end"""
+    """task int64 [B] -> sources [B,1+length], whose first token is the task, and targets [B,length+1] with an end
+    token"""
     digits = torch.randint(FIRST, FIRST + size.digits, (len(task), length), generator=generator)
     done = torch.stack([digits, digits.flip(1), digits.sort(1).values])[task, torch.arange(len(task))]
     return torch.cat([3 + task[:, None], digits], 1), torch.cat([done, torch.full_like(task[:, None], END)], 1)
 
 
 def run(seed: int, size: Size) -> Numbers:
-    """Model -> task -> the share of digits that are right, by length."""
+    """Model -> task -> the share of correct digits, by length."""
 
     def batches(generator):
         """Endless: the three tasks in turn, input_ids [B,1+L] and labels [B,L+1], one L drawn for each batch."""
-        while True:  # all of a batch have one length: no padding
+        while True:  # all rows of a batch have one length: no padding
             length = int(torch.randint(2, max(size.lengths) + 1, (), generator=generator))
             source, target = examples(torch.arange(size.batch) % len(TASKS), length, size, generator)
             yield {"input_ids": source, "labels": target}
@@ -80,14 +81,14 @@ def run(seed: int, size: Size) -> Numbers:
 
 
 def right(model: nn.Module, length: int, size: Size, generator: torch.Generator) -> list[float]:
-    """The share of digits that are right in each task."""
+    """The share of correct digits in each task."""
     source, target = examples(torch.arange(len(TASKS) * size.tests) % len(TASKS), length, size, generator)
     said = tfkit.generate(model, source, max_new_tokens=length, end_id=-1)[:, 1:]
     return [(said == target[:, :-1])[i :: len(TASKS)].float().mean().item() for i in range(len(TASKS))]
 
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:
-    """How far the GRU falls with length, attention's lead at the longest, and the transformer's share there."""
+    """The GRU's loss of accuracy with length, the lead of attention at the longest, and the transformer's accuracy."""
     short, long = min(runs[0]["lengths"]), max(runs[0]["lengths"])
     mean = lambda run, name, at, tasks=TASKS: sum(run[name][task][at] for task in tasks) / len(tasks)
     lead = [mean(run, "attention", -1) - mean(run, "bottleneck", -1) for run in runs]
@@ -102,7 +103,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 
 def draw(runs: Sequence[Numbers]):
-    """A plot for each task: digits right against length, a line for each model and seed."""
+    """A plot for each task: correct digits against length, a line for each model and seed."""
     drawn, axes = figure(len(TASKS))
     for axis, task in zip(axes, TASKS, strict=True):
         for name, (label, colour) in NAMES.items():

@@ -46,7 +46,7 @@ class Size:
     question: int = 16  # tokens that are read
     passage: int = 40
     batch: int = 32
-    published: bool = True  # ask the published encoder too, where it is
+    published: bool = True  # whether to test the published encoder too, if it is available
 
 
 SCALES = {
@@ -57,19 +57,19 @@ SCALES = {
 
 
 def words(text: str) -> list[str]:
-    """In lower case; whatever is neither letter nor digit separates them."""
+    """Lower-case words, separated by anything but letters and digits."""
     return "".join(c.lower() if c.isalnum() else " " for c in text).split()
 
 
 def bm25(questions: Sequence[str], passages: Sequence[str], k1: float = 1.2, b: float = 0.75) -> Tensor:
-    """Scores [Q,P] by Robertson and Zaragoza (2009): rare shared words count most, long passages less."""
+    """Scores [Q,P] by Robertson and Zaragoza (2009): rare shared words count most, and long passages count less."""
     bags = [Counter(words(passage)) for passage in passages]
     mean = sum(bag.total() for bag in bags) / len(bags)
     having = Counter(word for bag in bags for word in bag)
     weight = {word: math.log(1 + (len(bags) - n + 0.5) / (n + 0.5)) for word, n in having.items()}
 
     def score(question: list[str], bag: Counter) -> float:
-        """A word asked for twice counts twice; one that the passage lacks counts nothing."""
+        """A word that occurs twice in the question counts twice; one that the passage lacks counts 0."""
         long = k1 * (1 - b + b * bag.total() / mean)
         return sum(weight[word] * bag[word] * (k1 + 1) / (bag[word] + long) for word in question if word in bag)
 
@@ -77,7 +77,7 @@ def bm25(questions: Sequence[str], passages: Sequence[str], k1: float = 1.2, b: 
 
 
 class Towers(nn.Module):
-    """An encoder of questions and one of passages; they start alike, as both of DPR's start from BERT."""
+    """An encoder of questions and one of passages, with the same initial weights, as DPR's both start from BERT."""
 
     def __init__(self, size: Size) -> None:
         super().__init__()
@@ -89,17 +89,18 @@ class Towers(nn.Module):
         self.tells.load_state_dict(self.asks.state_dict())
 
     def loss(self, batch: dict[str, Tensor]) -> Tensor:
-        """Scalar: question i of input_ids [B,S] belongs to passage i of passages [B,P], the others are wrong."""
+        """Scalar: passage i of passages [B,P] is the positive of question i of input_ids [B,S], the others are
+        negatives."""
         asked = self.asks(batch["input_ids"], batch["attention_mask"]).pooler_output
         told = self.tells(batch["passages"], batch["passages_mask"]).pooler_output
         return in_batch_loss(asked, told, torch.arange(len(asked)))
 
 
 def batches(pairs: Sequence, tokenizer: Tokenizer, size: Size):
-    """One pass over questions and their passages; the others' in a batch are the wrong ones."""
+    """One pass over questions and passages; the other passages of a batch are the negatives."""
 
     def one_pass(generator):
-        """Questions [B,S] and passages [B,P] of one order, each with its mask."""
+        """Questions [B,S] and passages [B,P] in the same order, each with its mask."""
         for index in torch.randperm(len(pairs), generator=generator).split(size.batch):
             chosen = [pairs[i] for i in index.tolist()]
             asked = tokenizer.batch([d.summary for d in chosen], length=size.question)
@@ -130,11 +131,11 @@ def train_encoders(learned: Sequence, seed: int, size: Size):
 
 
 def published_encoder(folder: Path, length: int):
-    """A sentence encoder: the mean of its states, of length 1."""
+    """A sentence encoder: the mean of its states, normalised to length 1."""
     model, tokenizer = tfkit.from_pretrained(folder), Tokenizer.load(folder / "tokenizer.json")
 
     def read(texts):
-        """N texts -> unit vectors [N,E]; padding does not enter the mean"""
+        """N texts -> unit vectors [N,E]; the mean ignores padding"""
         batch = tokenizer.batch(texts, length=length)
         states = model(batch["input_ids"], batch["attention_mask"]).last_hidden_state
         return F.normalize((states * batch["attention_mask"][..., None]).sum(1), dim=-1)
@@ -144,14 +145,14 @@ def published_encoder(folder: Path, length: int):
 
 @torch.no_grad()
 def top1_accuracy(asks, tells, held: Sequence) -> float:
-    """How often the right passage is the first."""
+    """How often the right passage is ranked first."""
     index = DenseIndex(tells([d.body for d in held]))
     _, rows = index.search(asks([d.summary for d in held]), 1)
     return (rows[:, 0] == torch.arange(len(held))).float().mean().item()
 
 
 def run(seed: int, size: Size) -> Numbers:
-    """Shares of questions whose passage comes first; "published" is null where that encoder is not."""
+    """Shares of questions whose passage is ranked first; "published" is null if that encoder is not available."""
     learned, held = split_documents(docstrings(), size.asked / len(docstrings()), seed)
     scores = bm25([d.summary for d in held], [d.body for d in held])
     right = torch.arange(len(held))
@@ -166,7 +167,7 @@ def run(seed: int, size: Size) -> Numbers:
 
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:
-    """Ours above chance and above BM25; the published encoder above BM25, where every seed had it."""
+    """Our encoders above chance and above BM25; the published encoder above BM25, if all seeds had it."""
     over = lambda arm, other: [run[arm] - run[other] for run in runs]
     found = [
         Measurement(
@@ -180,7 +181,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 
 def draw(runs: Sequence[Numbers]):
-    """A dot a seed; the published encoder is left out unless every seed had it."""
+    """One dot per seed; the published encoder is left out unless all seeds had it."""
     drawn, (axis,) = figure()
     names = {"published": "published encoder", "bm25": "BM25", "dpr": "trained here", "chance": "chance"}
     asked = [run for run in runs if run["published"] is not None]

@@ -46,14 +46,14 @@ SCALES = {
 
 
 def make_model(name: str, layers: int, size: Size):
-    """Teacher and students are of one shape but for the number of layers; no dropout."""
+    """Teacher and students differ only in the number of layers; no dropout."""
     width = dict(d_model=size.width, n_layers=layers, n_heads=4, d_ff=4 * size.width, max_length=size.length)
     quiet = dict(dropout=0.0, attn_dropout=0.0)
     return tfkit.from_config(name, "masked_lm", vocab_size=size.vocab_size, **width, **quiet)
 
 
 def start_from(student, teacher) -> None:
-    """Everything that both have, and layers 0, 2, … of the teacher."""
+    """Copies all shared parts, and layers 0, 2, … of the teacher."""
     kept = {}
     for name, value in teacher.state_dict().items():
         stem, *rest = name.split(".")
@@ -101,7 +101,7 @@ def run(seed: int, size: Size) -> Numbers:
 
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:
-    """Nats that the student gains by being taught, and by starting from the teacher's layers as well."""
+    """Nats that the student gains by distillation, and additionally by starting from the teacher's layers."""
     less = lambda arm, other: [run[other] - run[arm] for run in runs]
     return [
         Measurement("nats per masked word that teaching saves", less(ARMS[1], ARMS[0]), at_least=0.01),

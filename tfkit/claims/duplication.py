@@ -51,7 +51,7 @@ SCALES = {
 
 
 def reformer(size: Size, chunk: int, rounds: int = 1, length: int = 0, layers: int = 1) -> nn.Module:
-    """Hashes into chunks of `chunk` positions in `rounds` rounds."""
+    """A Reformer with chunks of `chunk` positions and `rounds` rounds of hashing."""
     fields: dict[str, Any] = dict(vocab_size=size.symbols + 1, d_model=size.width, d_head=size.width // 4, n_heads=4)
     fields |= dict(d_ff=2 * size.width, layers=("lsh",) * layers, axial=False, max_length=length or size.length)
     fields |= dict(lsh_chunk=chunk, n_hashes=rounds, dropout=0.0, local_dropout=0.0, head="causal_lm")
@@ -59,7 +59,7 @@ def reformer(size: Size, chunk: int, rounds: int = 1, length: int = 0, layers: i
 
 
 def duplicate_words(count: int, size: Size, generator: torch.Generator) -> dict[str, Tensor]:
-    """0w0w, and labels for the second w alone."""
+    """0w0w, with labels for the second w only."""
     half = size.length // 2
     word = torch.randint(1, size.symbols + 1, (count, half - 1), generator=generator)
     ids = nn.functional.pad(word, (1, 0)).repeat(1, 2)
@@ -67,10 +67,10 @@ def duplicate_words(count: int, size: Size, generator: torch.Generator) -> dict[
 
 
 def run(seed: int, size: Size) -> Numbers:
-    """Symbols right by rounds, and with full attention; bytes by length."""
+    """Correct symbols by number of rounds, and with full attention; bytes by length."""
 
     def batches(generator):
-        """Endless, of fresh words."""
+        """Endless batches of new words."""
         while True:
             yield duplicate_words(size.batch, size, generator)
 
@@ -90,7 +90,7 @@ def run(seed: int, size: Size) -> Numbers:
 
 @torch.no_grad()
 def right(model: nn.Module, size: Size) -> float:
-    """The share of the second w's symbols that are right in 100 new texts."""
+    """The share of correct symbols in the second w of 100 new texts."""
     batch = duplicate_words(100, size, torch.Generator().manual_seed(10_000))
     said = model.eval()(input_ids=batch["input_ids"]).logits[:, :-1].argmax(-1)
     asked = batch["labels"][:, 1:]
@@ -114,12 +114,12 @@ def memory(size: Size) -> Numbers:
 
 
 def step(model: nn.Module, ids: Tensor) -> None:
-    """Gradients add up in the model: what is measured is memory, and nothing is learned."""
+    """Gradients accumulate in the model: memory is measured, and nothing is learned."""
     model(input_ids=ids, labels=ids).loss.backward()
 
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:
-    """Right symbols after four rounds, and against one; how memory grows as the length does fourfold."""
+    """Correct symbols with four rounds, and compared with one; the growth of memory with four times the length."""
     counts = runs[0]["memory"]["lengths"]
     near = counts.index(counts[-1] // 4)
     growth = lambda name: [run["memory"][name][-1] / run["memory"][name][near] for run in runs]

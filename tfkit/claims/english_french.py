@@ -81,7 +81,7 @@ def translation_loss(model: nn.Module, batch: Batch, pad_id: int) -> torch.Tenso
 
 
 def translate_greedily(model: nn.Module, sentences: Sequence[str], task: TranslationTask) -> list[str]:
-    """Greedily, in batches of like length."""
+    """Greedy translations, in batches of similar length."""
     rows = task.encode(sentences)
     order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
     french = [""] * len(rows)
@@ -105,7 +105,7 @@ def scores(french: Sequence[str], pairs: Sequence[SentencePair]) -> dict[str, li
 
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:
-    """All in chrF but the last: BLEU of the transformer, which has to be 1 at least."""
+    """All in chrF except the last: the transformer's BLEU, which has to be at least 1."""
     lead = lambda one, other, part="all": [run[one][part][1] - run[other][part][1] for run in runs]
     by_length = zip(lead("attention", "bottleneck", "long"), lead("attention", "bottleneck", "short"), strict=True)
     return [
@@ -118,7 +118,8 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 
 def draw(runs: Sequence[Numbers]):
-    """chrF by part of the test, a dot a seed; the dashed line copies the nearest sentence's translation."""
+    """chrF by part of the test, one dot per seed; the dashed line is the baseline that copies the nearest
+    translation."""
     drawn, (axis,) = figure()
     for i, (name, (label, colour)) in enumerate(NAMES.items()):
         for run in runs:

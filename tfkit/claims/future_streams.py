@@ -34,8 +34,8 @@ class Size:
     symbols: int = 40
     length: int = 24
     batch: int = 16
-    rows: int = 8  # held-out rows that are asked about
-    places: int = 6  # in each of them
+    rows: int = 8  # held-out rows that are tested
+    places: int = 6  # positions tested in each of them
 
 
 SCALES = {
@@ -54,7 +54,7 @@ def characters(size: Size) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def make_model(streams: int, size: Size):
-    """ProphetNet's decoder alone, with as many predicting streams and no dropout."""
+    """ProphetNet's decoder alone, with this number of predicting streams and no dropout."""
     shape = dict(vocab_size=size.symbols, d_model=size.width, n_decoder_layers=2, n_decoder_heads=4, ngram=streams)
     quiet = dict(dropout=0.0, attn_dropout=0.0, ff_dropout=0.0, cross_attention=False, max_length=size.length + 8)
     ids = dict(pad_token_id=0, bos_token_id=1, eos_token_id=1, decoder_start_token_id=1)
@@ -79,7 +79,7 @@ def nats(logits: torch.Tensor, labels: torch.Tensor) -> float:
 
 @torch.no_grad()
 def sum_over_next(model, rows: torch.Tensor, places: Sequence[int], symbols: int) -> float:
-    """The character after next, from one that knows the next: a pass for each character that may come between."""
+    """Predicts the character after next with a model of the next one: one pass for each possible next character."""
     found = []
     for place in places:
         between = model(input_ids=rows[:, :place]).logits[:, -1].log_softmax(-1)  # [B,V]
@@ -118,7 +118,8 @@ def run(seed: int, size: Size) -> Numbers:
 
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:
-    """What the second stream costs the next character, how near it comes to the sum, and that it beats counting."""
+    """The cost of the second stream for the next character, its distance from the sum, and its lead over
+    frequencies."""
     over = lambda one, other: [run[one] - run[other] for run in runs]
     ahead = "after next, second stream"
     return [

@@ -32,7 +32,7 @@ CLAIM = Claim(
 @dataclass(frozen=True)
 class Size:
     steps: int
-    share: float = 0.4  # of the words, blanks: more than either's, so that there is more to be seen of other blanks
+    share: float = 0.4  # of words to predict: more than in either paper, so that seeing other targets matters
     width: int = 48
     vocab_size: int = 400
     length: int = 20
@@ -47,7 +47,7 @@ SCALES = {
 
 
 def make_model(name: str, size: Size):
-    """No dropout; max_length is BERT's alone, as XLNet's positions are relative."""
+    """No dropout; only BERT needs max_length, as XLNet's positions are relative."""
     width = dict(d_model=size.width, n_layers=2, n_heads=4, d_ff=4 * size.width, vocab_size=size.vocab_size)
     extra = dict(max_length=size.length, attn_dropout=0.0) if name == "bert" else {}
     return tfkit.from_config(name, "masked_lm", dropout=0.0, **width, **extra)
@@ -55,7 +55,7 @@ def make_model(name: str, size: Size):
 
 @dataclass(frozen=True)
 class AllAtOnce:
-    """The permutation's blanks, of which none may look at another: BERT's assumption in XLNet's form."""
+    """The targets of the permutation, none of which sees another: BERT's assumption in the form of XLNet's inputs."""
 
     order: PermutationLM
 
@@ -67,7 +67,7 @@ class AllAtOnce:
 
 @dataclass(frozen=True)
 class AllMasked:
-    """The same blanks for BERT: every one is the mask symbol."""
+    """The same targets for BERT: each is a mask token."""
 
     order: PermutationLM
 
@@ -95,7 +95,7 @@ def run(seed: int, size: Size) -> Numbers:
 
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:
-    """What looking at earlier blanks saves in nats, against XLNet all at once and against BERT."""
+    """The nats saved by seeing earlier targets, compared with XLNet all at once and with BERT."""
     less = lambda other: [run[other] - run["one by one"] for run in runs]
     return [
         Measurement("nats per blank that looking at earlier blanks saves", less("all at once"), at_least=0.02),

@@ -45,7 +45,7 @@ SCALES = {
 
 
 def make_model(size: Size, groups: int):
-    """MMBT without a picture encoder: an emoji's patches [4,256] are read as they are."""
+    """MMBT without an image encoder: an emoji's patches [4,256] are its inputs."""
     quiet = dict(dropout=size.dropout, attn_dropout=0.0, max_length=32)
     text = dict(
         d_model=size.width, n_layers=size.layers, n_heads=4, d_ff=2 * size.width, vocab_size=size.vocab_size, **quiet
@@ -55,7 +55,7 @@ def make_model(size: Size, groups: int):
 
 
 def model_inputs(size: Size, picture: float, name: int) -> dict[str, torch.Tensor]:
-    """What the model reads of all emoji, one modality blank where its share is 0."""
+    """The model's inputs for all emoji, with a modality blanked if its share is 0."""
     found = emoji()
     words = learn_vocabulary("wordpiece", found.names, size.vocab_size).batch(found.names, length=size.words)
     mask = words["attention_mask"] * name
@@ -81,7 +81,7 @@ def batches(rows: dict[str, torch.Tensor], index: torch.Tensor, size: int):
 
 
 def run(seed: int, size: Size) -> Numbers:
-    """Held-out accuracy with both, and with one of them blank; and of the commonest group."""
+    """Held-out accuracy with both modalities, with either one blanked, and of always guessing the largest group."""
     groups = emoji().groups
     order = torch.randperm(len(groups), generator=torch.Generator().manual_seed(seed))
     held, learned = order[: len(order) // 4], order[len(order) // 4 :]
@@ -99,7 +99,7 @@ def run(seed: int, size: Size) -> Numbers:
 
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:
-    """Both above either alone; and pictures above guessing, or they would have had nothing to add."""
+    """Both above either alone; and images above guessing, or else they would add nothing."""
     over = lambda arm, other: [run[arm] - run[other] for run in runs]
     return [
         Measurement("accuracy with both, above names alone", over("both", "name"), at_least=0.01),

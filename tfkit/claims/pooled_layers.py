@@ -56,7 +56,7 @@ def languages() -> list[Tensor]:
 
 
 def draw_pieces(parts: Sequence[Tensor], size: Size, count: int, generator: torch.Generator) -> dict[str, Tensor]:
-    """`count` pieces, as many from each text, and which it was."""
+    """`count` pieces, equally many from each text, and the number of the text."""
     labels = torch.arange(count) % len(parts)
     places = torch.rand(count, generator=generator).tolist()
     rows = []
@@ -67,7 +67,8 @@ def draw_pieces(parts: Sequence[Tensor], size: Size, count: int, generator: torc
 
 
 def model(size: Size, blocks: tuple[int, ...]) -> nn.Module:
-    """`blocks`: layers of each block; the sequence is halved between two, so that one block pools nothing."""
+    """`blocks`: number of layers in each block; the sequence is halved between blocks, so a single block pools
+    nothing."""
     fields: dict[str, Any] = dict(
         vocab_size=BYTES + 1, d_model=size.width, n_heads=4, d_head=size.width // 4, d_ff=4 * size.width
     )
@@ -82,7 +83,7 @@ def run(seed: int, size: Size) -> Numbers:
     question = draw_pieces(held, size, size.asked, torch.Generator().manual_seed(10_000))
 
     def batches(generator):
-        """Endless, from the two thirds of each text that are read in training."""
+        """Endless batches from the first two thirds of each text."""
         while True:
             yield draw_pieces(learned, size, size.batch, generator)
 
@@ -99,7 +100,7 @@ def run(seed: int, size: Size) -> Numbers:
 
 @torch.no_grad()
 def right(model: nn.Module, question: dict[str, Tensor]) -> float:
-    """The share of pieces whose language is named; turns dropout off in the model, for good."""
+    """The share of pieces whose language is recognised; leaves the model in eval mode."""
     said = model.eval()(input_ids=question["input_ids"]).logits.argmax(-1)
     return (said == question["labels"]).float().mean().item()
 

@@ -55,7 +55,7 @@ SCALES = {
 
 
 def make_model(name: str, size: Size):
-    """T5 has d_kv, the other two positions to learn; all leave room for the sentinels, used or not."""
+    """T5 has d_kv, the others learned positions; all vocabularies include the sentinels, used or not."""
     shape = dict(d_model=size.width, n_layers=2, n_decoder_layers=1, n_heads=4, d_ff=4 * size.width, dropout=0.0)
     shape |= dict(d_kv=size.width // 4) if name == "t5" else dict(
         n_decoder_heads=4, d_decoder_ff=4 * size.width, max_length=4 * size.length, bos_token_id=1)  # fmt: skip
@@ -64,7 +64,7 @@ def make_model(name: str, size: Size):
 
 
 def plain(held: Sequence[Docstring]) -> list[str]:
-    """All text without any docstring's first line, and nothing of those that are held out."""
+    """All text without the first lines of docstrings, and without the held-out docstrings."""
     hidden = {f"{d.summary} {d.body}": d for d in docstrings()}
     bodies = {d.body for d in held}
     texts = [hidden[text].body if text in hidden else text for text in documents()]
@@ -72,7 +72,7 @@ def plain(held: Sequence[Docstring]) -> list[str]:
 
 
 def pair_batches(pairs: Sequence[Pair], size: int) -> Callable[[torch.Generator], Iterator[dict[str, Tensor]]]:
-    """One pass over what is read and what is written, in a fresh order."""
+    """One pass over sources and targets in a new order."""
 
     def one_pass(generator):
         """input_ids and attention_mask [B,S], labels [B,T] with -100 behind; the last batch may be smaller."""
@@ -85,7 +85,7 @@ def pair_batches(pairs: Sequence[Pair], size: int) -> Callable[[torch.Generator]
 
 
 def gap_sentence_pairs(texts: Sequence[str], size: Size) -> list[Pair]:
-    """Of texts of three sentences and more, a third left out."""
+    """From texts of at least three sentences, with a third of the sentences left out."""
     encode, pairs = lambda sentences: vocabulary(size.vocab_size).encode(sentences, specials=False), []
     for text in texts:
         sentences = encode(re.split(r"(?<=[.:]) ", text))
@@ -113,7 +113,7 @@ def lessons(name: str, texts: Sequence[str], size: Size):
 
 
 def task(docstrings: Sequence[Docstring], size: Size) -> list[Pair]:
-    """Bodies to read and first lines to write, in ids, both cut to size.length; what is written ends in 2."""
+    """Bodies as sources and first lines as targets, in ids, both cut to size.length; targets end in 2."""
     encode = vocabulary(size.vocab_size).encode
     bodies = encode([d.body for d in docstrings], specials=False)
     summaries = encode([d.summary for d in docstrings], specials=False)

@@ -42,7 +42,7 @@ SCALES = {
 
 
 def models(size: Size) -> dict[str, torch.nn.Module]:
-    """The two, with as many parameters to a tenth."""
+    """The two models, with numbers of parameters that differ by at most a tenth."""
     common = dict(head="seq2seq_lm", vocab_size=100, dropout=0.0)
     wide = dict(d_model=size.width, n_heads=4, d_ff=4 * size.width, n_layers=2, max_length=max(size.lengths))
     cells = dict(d_embed=size.width, d_hidden=size.width, n_layers=4, preset="rnnencdec")
@@ -65,7 +65,7 @@ def run(seed: int, size: Size) -> Numbers:
 
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:
-    """Each model's growth from 16 to 256 tokens, and how the two compare at 256."""
+    """Each model's growth from 16 to 256 tokens, and the ratio of the two at 256."""
     short, long = (runs[0]["lengths"].index(length) for length in (16, 256))
     growth = lambda name: [run[name][long] / run[name][short] for run in runs]
     gap = [run["gru"][long] / run["transformer"][long] for run in runs]

@@ -50,7 +50,7 @@ SCALES = {
 
 
 def make_model(head: str, size: Size, width: int = 0, labels: int = 2):
-    """`width` 0: that of the size; embeddings keep the size's in any case, so that both models can share them."""
+    """`width` 0: the size's own; embeddings always have the size's width, so that both models can share them."""
     width = width or size.width
     shape = dict(d_model=width, n_layers=2, n_heads=4, d_ff=4 * width, d_embed=size.width, max_length=size.length)
     quiet = dict(dropout=0.0, attn_dropout=0.0, num_labels=labels)
@@ -79,14 +79,15 @@ class GeneratorAndDiscriminator(nn.Module):
 
 
 def arithmetic(loss, batch) -> int:
-    """Floating-point operations of the matrix products of one step, both ways."""
+    """Floating-point operations of the matrix products of one step, forward and backward."""
     with FlopCounterMode(display=False) as counter:
         loss(batch).backward()
     return counter.get_total_flops()
 
 
 def pretrain(arm: str, seed: int, size: Size) -> nn.Module:
-    """An encoder after one of the objectives, or of fresh weights; all for the arithmetic of ELECTRA's steps."""
+    """An encoder after one of the objectives, or with fresh weights; all objectives use the operations of ELECTRA's
+    steps."""
     torch.manual_seed(seed)
     both, alone = GeneratorAndDiscriminator(size), make_model("masked_lm", size)
     learned = batches(rows(size.vocab_size, size.length)[0], MaskedLM(4, size.vocab_size), size.batch)
@@ -101,7 +102,7 @@ def pretrain(arm: str, seed: int, size: Size) -> nn.Module:
 
 
 def swap_neighbours(ids: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Two neighbours change places in half of the texts: ids [N,L] -> ids [N,L], labels [N]"""
+    """Swaps two neighbouring tokens in half of the texts: ids [N,L] -> ids [N,L], labels [N]"""
     labels = torch.randint(2, (len(ids),), generator=generator)
     place = torch.randint(ids.size(1) - 1, (len(ids), 1), generator=generator)
     order = torch.arange(ids.size(1)).expand_as(ids).scatter(1, torch.cat([place, place + 1], 1),
@@ -110,7 +111,7 @@ def swap_neighbours(ids: Tensor, generator: torch.Generator) -> tuple[Tensor, Te
 
 
 def docstring_topics(size: Size, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """The summary and text of docstrings of the eight parts of the library that have most -> ids [N,L], labels [N]"""
+    """The docstrings of the eight parts of the library with the most of them -> ids [N,L], labels [N]"""
     parts = [d.file.partition("/")[0] for d in docstrings()]
     most = sorted(set(parts), key=parts.count, reverse=True)[:8]
     chosen = [(d, most.index(part)) for d, part in zip(docstrings(), parts, strict=True) if part in most]
@@ -121,7 +122,7 @@ def docstring_topics(size: Size, generator: torch.Generator) -> tuple[Tensor, Te
 
 
 def examples(task: str, seed: int, size: Size) -> list[tuple[Tensor, Tensor]]:
-    """To learn from, and held out."""
+    """Training and held-out examples."""
     generator = torch.Generator().manual_seed(seed)
     if task == "order":
         return [swap_neighbours(part[torch.randperm(len(part), generator=generator)[:n]], generator)
@@ -131,7 +132,7 @@ def examples(task: str, seed: int, size: Size) -> list[tuple[Tensor, Tensor]]:
 
 
 def accuracy(encoder: nn.Module, task: str, seed: int, size: Size) -> float:
-    """Taught the task, all weights, and asked."""
+    """Held-out accuracy after fine-tuning all weights on the task."""
     (ids, labels), (asked, answers) = examples(task, seed, size)
     torch.manual_seed(seed)
     model = make_model("sequence_classification", size, labels=int(labels.max()) + 1)

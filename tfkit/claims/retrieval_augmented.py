@@ -67,7 +67,7 @@ class ToyWorld:
 
 
 def world(size: Size, generator: torch.Generator) -> ToyWorld:
-    """No two people have both names alike; the passage of question i is passage i."""
+    """No two people share both names; the passage of question i is passage i."""
     names = size.names
     who = torch.randperm(names * names, generator=generator)[: size.people]
     attribute = torch.randint(4, (size.people,), generator=generator)
@@ -80,20 +80,20 @@ def world(size: Size, generator: torch.Generator) -> ToyWorld:
 
 
 def encoder(size: Size, vocab_size: int) -> dict:
-    """Fields of DPR's configuration, "architecture" among them, as RAG's own configuration nests them."""
+    """The fields of DPR's configuration with "architecture", in the nested form of RAG's own configuration."""
     shape = dict(vocab_size=vocab_size, d_model=size.width, n_layers=1, n_heads=4, d_ff=2 * size.width, max_length=8)
     return dict(architecture="dpr", dropout=0.0, attn_dropout=0.0, pad_token_id=PAD, **shape)
 
 
 def generator(size: Size, vocab_size: int) -> dict:
-    """As `encoder`, of a T5 that starts with START."""
+    """As `encoder`, for a T5 whose decoder starts with START."""
     shape = dict(d_model=size.width, d_kv=size.width // 4, n_layers=1, n_heads=4, d_ff=2 * size.width)
     special = dict(pad_token_id=PAD, eos_token_id=END, decoder_start_token_id=START)
     return dict(architecture="t5", vocab_size=vocab_size, dropout=0.0, **shape, **special)
 
 
 class RetrieverTowers(torch.nn.Module):
-    """DPR's two encoders, and how they learn."""
+    """DPR's two encoders, and their training loss."""
 
     def __init__(self, size: Size, vocab_size: int) -> None:
         super().__init__()
@@ -102,7 +102,8 @@ class RetrieverTowers(torch.nn.Module):
         self.asks, self.tells = (tfkit.from_config(name, h, **config) for h in ("question_encoder", "context_encoder"))
 
     def loss(self, batch) -> Tensor:
-        """Scalar: question i of input_ids [B,4] belongs to passage i of passages [B,4], the others are wrong."""
+        """Scalar: passage i of passages [B,4] is the positive of question i of input_ids [B,4], the others are
+        negatives."""
         asked, told = self.asks(batch["input_ids"]).pooler_output, self.tells(batch["passages"]).pooler_output
         return in_batch_loss(asked, told, torch.arange(len(asked)))
 
@@ -152,7 +153,7 @@ def run(seed: int, size: Size) -> Numbers:
 
 @torch.no_grad()
 def answer_accuracy(rag, made: ToyWorld, held: slice, name: str) -> Numbers:
-    """Shares of the held-out questions: answered by RAG, as `name`, and "found", the passage among those retrieved."""
+    """Shares of the held-out questions that RAG answers, as `name`, and whose passage is retrieved, as "found"."""
     questions, labels = made.questions[held], made.labels[held]
     found = rag.eval()(input_ids=questions, labels=labels, do_marginalize=True, output_retrieved=True)
     wanted = torch.arange(len(made.questions))[held]
@@ -162,7 +163,7 @@ def answer_accuracy(rag, made: ToyWorld, held: slice, name: str) -> Numbers:
 
 @torch.no_grad()
 def closed_book_accuracy(alone, made: ToyWorld, trained: slice, held: slice) -> Numbers:
-    """The generator's shares of right answers without any passage, held out and trained on."""
+    """The generator's accuracy without any passage, on held-out and on training questions."""
     shares = {}
     for name, part in (("alone", held), ("alone, trained on", trained)):
         labels = made.labels[part]

@@ -54,7 +54,7 @@ def run(seed: int, size: Size) -> Numbers:
         for name, through in (("kept", keep), ("again", reversible)):
             step = training_step(blocks, through, x)
             step()
-            blocks.zero_grad(set_to_none=False)  # gradients have their memory now, and are counted in neither way
+            blocks.zero_grad(set_to_none=False)  # allocated now, so that gradients are counted in neither way
             numbers[name].append(peak_bytes(step))
             gradients[name] = torch.cat([p.grad.flatten() for p in blocks.parameters() if p.grad is not None])
         apart = (gradients["kept"] - gradients["again"]).abs().max() / gradients["kept"].abs().max()
@@ -63,14 +63,14 @@ def run(seed: int, size: Size) -> Numbers:
 
 
 def keep(blocks: nn.ModuleList, x1: Tensor, x2: Tensor) -> tuple[Tensor, Tensor]:
-    """Through the blocks as autograd does it."""
+    """Runs the blocks with autograd's own storage of activations."""
     for block in blocks:
         x1, x2 = block(x1, x2)
     return x1, x2
 
 
 def training_step(blocks: nn.ModuleList, through: Callable, x: Tensor) -> Callable[[], None]:
-    """x [2,1,L,E]: both halves -> a call that goes forward and back once."""
+    """x [2,1,L,E]: both halves -> a call that runs forward and backward once."""
 
     def step() -> None:
         y1, y2 = through(blocks, x[0], x[1])

@@ -48,7 +48,7 @@ SCALES = {
 
 
 def model(size: Size, memory: int) -> nn.Module:
-    """`memory`: positions that are kept, 0 for none; parameters do not depend on it."""
+    """`memory`: number of remembered positions, 0 for none; it does not change the number of parameters."""
     fields = dict(vocab_size=BYTES, cutoffs=(), div_val=1, d_model=size.width, d_embed=size.width, n_layers=2)
     fields |= dict(n_heads=4, d_head=size.width // 4, d_ff=4 * size.width, clamp_len=0, dropout=0.0)
     return tfkit.from_config("transformer_xl", head="causal_lm", mem_len=memory, same_length=False, **fields)
@@ -61,7 +61,7 @@ def losses(model: nn.Module, segment: Tensor, mems) -> tuple[Tensor, tuple | Non
 
 
 class SegmentReader:
-    """A loss that remembers: each batch goes on where the last one ended."""
+    """A loss with memory: each batch continues where the last one ended."""
 
     def __init__(self) -> None:
         self.mems: tuple | None = None
@@ -72,7 +72,7 @@ class SegmentReader:
 
 
 def segments(text: Tensor, size: Size, generator: torch.Generator):
-    """Batches [B,1+L] that follow each other in every row, from `batch` places of the text; endless, it is a ring."""
+    """Endless batches [B,1+L] that follow each other in every row, from `batch` places in the text, which is a ring."""
     at = torch.randint(len(text), (size.batch, 1), generator=generator)
     while True:
         yield text[(at + torch.arange(size.segment + 1)) % len(text)]
@@ -87,7 +87,7 @@ def bits(model: nn.Module, text: Tensor, size: Size) -> list[float]:
     for _ in range(size.asked):
         loss, mems = losses(model.eval(), next(stream), mems)
         found.append(loss.mean(0))
-    return (torch.stack(found[len(found) // 4 :]).mean(0) / log(2)).tolist()  # once there is something to remember
+    return (torch.stack(found[len(found) // 4 :]).mean(0) / log(2)).tolist()  # after the memory has filled
 
 
 def run(seed: int, size: Size) -> Numbers:

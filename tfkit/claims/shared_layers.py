@@ -46,7 +46,7 @@ SCALES = {
 
 
 def count(model: nn.Module) -> int:
-    """What layers or heads share is counted once."""
+    """The number of parameters, with shared ones counted once."""
     return sum(weight.numel() for weight in model.parameters())
 
 
@@ -57,7 +57,7 @@ def published_parameters(name: str) -> int:
 
 
 def models(size: Size) -> dict[str, nn.Module]:
-    """Of one width and depth; ALBERT's embeddings are half as wide."""
+    """BERT and ALBERT of the same width and depth; ALBERT's embeddings are half as wide."""
     fields: dict[str, Any] = dict(
         vocab_size=BYTES + 1, d_model=size.width, n_layers=size.layers, n_heads=4, d_ff=4 * size.width
     )
@@ -78,7 +78,7 @@ def run(seed: int, size: Size) -> Numbers:
         for ids in pieces(learned, size.length, size.batch)(generator):
             yield objective({"input_ids": ids}, generator)
 
-    asked = torch.Generator().manual_seed(10_000)  # the same questions for all
+    asked = torch.Generator().manual_seed(10_000)  # the same test batches for all
     question = objective({"input_ids": next(pieces(held, size.length, 16 * size.batch)(asked))}, asked)
     numbers: Numbers = {
         "published": {at: [published_parameters(name) for name in names] for at, names in PUBLISHED.items()}

@@ -53,7 +53,7 @@ SCALES = {
 
 
 def model(size: Size, layers: int, smoothing: float = 0.0) -> nn.Module:
-    """As of 2017, norms after the additions; smoothing is part of the loss that it returns."""
+    """The 2017 transformer with norms after the additions; smoothing is part of its loss."""
     fields: dict[str, Any] = dict(
         vocab_size=FIRST + size.words, d_model=size.width, n_layers=layers, n_heads=4, d_ff=4 * size.width
     )
@@ -74,7 +74,7 @@ def batches(size: Size):
     """Endless: input_ids and noisy labels [B,L], as a function of a generator."""
 
     def endless(generator):
-        """The right translations are left out: nobody is trained on them."""
+        """Without the right translations, which are not used in training."""
         while True:
             source, target, _ = examples(size, size.batch, generator)
             yield {"input_ids": source, "labels": target}

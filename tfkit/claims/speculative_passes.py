@@ -41,13 +41,14 @@ ONE = torch.ones((), dtype=torch.float64)
 
 
 def count_letters(text: Tensor) -> tuple[Tensor, Tensor]:
-    """text int64 [N] -> p of the letter after two [V,V,V], which falls back on one, and after one [V,V]."""
+    """text int64 [N] -> p of the letter after two letters [V,V,V], smoothed with p after one letter [V,V], and the
+    latter."""
     pairs = torch.zeros(BYTES, BYTES, dtype=torch.float64).index_put_((text[:-1], text[1:]), ONE, accumulate=True)
     after_one = pairs + 0.01
     after_one /= after_one.sum(-1, keepdim=True)
     triples = torch.zeros(BYTES, BYTES, BYTES, dtype=torch.float64)
     triples.index_put_((text[:-2], text[1:-1], text[2:]), ONE, accumulate=True)
-    after_two = triples + 2 * after_one  # as if each had been seen twice more, as often as after one letter
+    after_two = triples + 2 * after_one  # as if each pair had been seen twice more, distributed as after one letter
     return after_two / after_two.sum(-1, keepdim=True), after_one
 
 
@@ -73,7 +74,7 @@ def draw_letter(p: Tensor, draws: torch.Generator) -> int:
 
 
 def write(after, letters: int, draws: torch.Generator) -> list[int]:
-    """So many letters, each drawn from after(what is written)."""
+    """`letters` letters, each drawn from after(the letters so far)."""
     ids = list(b". ")
     while len(ids) < letters + 2:
         ids.append(draw_letter(after(ids), draws))
@@ -81,7 +82,7 @@ def write(after, letters: int, draws: torch.Generator) -> list[int]:
 
 
 def speculate(large: Tensor, draft: Tensor, size: Size, draws: torch.Generator) -> tuple[list[int], int, list[float]]:
-    """-> the letters, how many passes the large model made, and how likely each guess was to be kept."""
+    """-> the letters, the number of passes of the large model, and the acceptance probability of each guess"""
     ids, passes, overlaps = list(b". "), 0, []
     while len(ids) < size.letters + 2:
         ahead = write_more(ids, draft, size.guesses, draws)
@@ -89,7 +90,7 @@ def speculate(large: Tensor, draft: Tensor, size: Size, draws: torch.Generator) 
         q = draft[torch.tensor(ahead[-size.guesses - 1 : -1])]
         u = torch.rand(size.guesses + 1, generator=draws).tolist()
         kept = accept_draft(ahead[-size.guesses :], q, p, u[:-1], u[-1])
-        judged = min(len(kept), size.guesses)  # what comes after the first that was refused was not judged
+        judged = min(len(kept), size.guesses)  # guesses after the first rejected one are not judged
         overlaps += torch.minimum(p[:judged], q[:judged]).sum(-1).tolist()
         ids += kept
         passes += 1
@@ -97,7 +98,7 @@ def speculate(large: Tensor, draft: Tensor, size: Size, draws: torch.Generator) 
 
 
 def write_more(ids: list[int], draft: Tensor, count: int, draws: torch.Generator) -> list[int]:
-    """The letters with so many guesses of the draft behind them."""
+    """The letters, followed by `count` guesses of the draft."""
     ahead = list(ids[-2:])
     for _ in range(count):
         ahead.append(draw_letter(draft[ahead[-1]], draws))
@@ -105,7 +106,7 @@ def write_more(ids: list[int], draft: Tensor, count: int, draws: torch.Generator
 
 
 def nats(large: Tensor, ids: list[int]) -> float:
-    """How surprised the large model is by each letter, in the mean."""
+    """The mean negative log-probability of the letters under the large model."""
     text = torch.tensor(ids)
     return -large[text[:-2], text[1:-1], text[2:]].log().mean().item()
 

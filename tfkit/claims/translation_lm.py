@@ -50,14 +50,14 @@ SCALES = {
 
 
 def monolingual_batches(tokenizer: Tokenizer, texts: Sequence[str], lang: int) -> dict[str, torch.Tensor]:
-    """Sentences of one language: what XLM reads."""
+    """XLM's inputs for sentences of one language."""
     batch = tokenizer.batch(texts, length=16, return_special_tokens_mask=True)
     return {**batch, "langs": torch.full_like(batch["input_ids"], lang)}
 
 
 @dataclass
 class Sentences:
-    """Batches of masked words: of pairs side by side in every second batch, if `beside`, and of one language."""
+    """Batches of masked words: of one language or, in every second batch if `beside`, of pairs side by side."""
 
     pairs: Sequence[SentencePair]
     tokenizer: Tokenizer
@@ -72,10 +72,10 @@ class Sentences:
             yield {name: value for name, value in batch.items() if name != "special_tokens_mask"}
 
     def batch(self, pairs: Sequence[SentencePair], number: int) -> dict[str, torch.Tensor]:
-        """Side by side if `beside` and `number` is odd; else in one language, English and French in turn."""
+        """Side by side if `beside` and `number` is odd; otherwise in one language, English and French in turn."""
         english, french = [pair.source for pair in pairs], [pair.target for pair in pairs]
         if self.beside and number % 2:
-            half = len(pairs) // 2 or 1  # as many words as of one language
+            half = len(pairs) // 2 or 1  # so that the number of words is the same as with one language
             return parallel_texts(self.tokenizer, english[:half], french[:half], 0, 1)
         lang = number // 2 % 2 if self.beside else number % 2
         return monolingual_batches(self.tokenizer, (english, french)[lang], lang)
@@ -83,7 +83,7 @@ class Sentences:
 
 @torch.no_grad()
 def vectors(model, tokenizer: Tokenizer, texts: Sequence[str], lang: int) -> torch.Tensor:
-    """The mean state of each text, of length 1, after the mean of its language is taken away: [N,E]"""
+    """The mean state of each text minus the mean of its language, normalised to length 1: [N,E]"""
     batch = monolingual_batches(tokenizer, texts, lang)
     real = (1 - batch.pop("special_tokens_mask"))[..., None]
     states = model.eval()(**batch).last_hidden_state * real
@@ -92,14 +92,14 @@ def vectors(model, tokenizer: Tokenizer, texts: Sequence[str], lang: int) -> tor
 
 
 def retrieval_accuracy(english: torch.Tensor, french: torch.Tensor) -> float:
-    """How often the nearest is the translation, there and back."""
+    """How often the nearest text is the translation, in both directions."""
     scores, own = english @ french.T, torch.arange(len(english))
     there, back = (scores.argmax(1) == own).float().mean(), (scores.argmax(0) == own).float().mean()
     return ((there + back) / 2).item()
 
 
 def shared_words(tokenizer: Tokenizer, texts: Sequence[str]) -> torch.Tensor:
-    """Bags of symbols [N,V]: what alignment there is without any learning."""
+    """Bags of tokens [N,V]: the alignment that exists without learning."""
     ids = tokenizer.batch(texts)["input_ids"]
     bags = torch.zeros(len(ids), len(tokenizer)).scatter_add_(1, ids, (ids > 4).float())
     return F.normalize(bags, dim=-1)
