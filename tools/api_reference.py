@@ -70,6 +70,24 @@ def resolve_lazy_names(package: str) -> None:
         setattr(module, name, getattr(module, name))
 
 
+LINK = re.compile(r'<a href="(?P<path>[^"#:]*)#(?P<anchor>[^"]+)">(?P<words>.*?)</a>', re.S)
+
+
+def unlink_unknown(folder: Path) -> None:
+    """Of a link to an anchor that its page does not have, leave the words: pdoc links to what is inherited from a class
+    that has no entry, and to words of a docstring of another package."""
+    pages = {page.resolve(): page.read_text(encoding="utf-8") for page in folder.rglob("*.html")}
+    anchors = {page: set(re.findall(r'\bid="([^"]+)"', text)) for page, text in pages.items()}
+    for page, text in pages.items():
+
+        def keep(link: re.Match[str], page: Path = page) -> str:
+            target = (page.parent / link["path"]).resolve() if link["path"] else page
+            return link[0] if link["anchor"] in anchors.get(target, ()) else link["words"]
+
+        if (changed := LINK.sub(keep, text)) != text:
+            page.write_text(changed, encoding="utf-8")
+
+
 def write(target: Path, packages: Sequence[str] = PACKAGES) -> list[str]:
     """Replace `target` by the reference of these packages; where pdoc warns, return the warnings and write nothing."""
     pdoc.render.configure(
@@ -93,6 +111,7 @@ def write(target: Path, packages: Sequence[str] = PACKAGES) -> list[str]:
         lines = [str(warning.message).strip() for warning in found]
         problems = [line for line in lines if not any(name in line for name in (*left_out, *KNOWN_WARNINGS))]
         if not problems:
+            unlink_unknown(Path(folder))
             shutil.rmtree(target, ignore_errors=True)
             shutil.copytree(folder, target)
     return problems

@@ -23,6 +23,7 @@ html_static_path = ["_static"]
 html_css_files = ["tokens.css", "site.css"]
 html_additional_pages = {"index": "landing.html"}
 html_context = json.loads((Path(__file__).parent / "facts.json").read_text(encoding="utf-8"))
+html_search_scorer = str(Path(__file__).parent / "scorer.js")
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False

@@ -51,3 +51,11 @@ def test_a_module_that_needs_an_extra_has_no_page_and_is_named(api, tmp_path, mo
     assert api.write(tmp_path / "api", ["wordy"]) == []
     assert (tmp_path / "api/wordy/plain.html").exists() and not (tmp_path / "api/wordy/card.html").exists()
     assert "no page for wordy.card: a_package_of_an_extra is not installed" in capsys.readouterr().err
+
+
+def test_of_a_link_to_what_its_page_lacks_the_words_remain(api, tmp_path):
+    (tmp_path / "a.html").write_text('<p id="x"><a href="#x">1</a><a href="#y">2</a><a href="b.html#z"><b>3</b></a>')
+    (tmp_path / "b.html").write_text('<p id="w"><a href="a.html#x">4</a>')
+    api.unlink_unknown(tmp_path)
+    assert (tmp_path / "a.html").read_text() == '<p id="x"><a href="#x">1</a>2<b>3</b>'
+    assert (tmp_path / "b.html").read_text() == '<p id="w"><a href="a.html#x">4</a>'

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import html
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -134,12 +135,18 @@ def sphinx(source: Path, target: Path) -> None:
 
 
 def api(target: Path) -> None:
-    """The API reference beside the other pages. Raises SiteError with pdoc's warnings."""
+    """The API reference beside the other pages, each with a way back. Raises SiteError with pdoc's warnings."""
     done = subprocess.run(
         [sys.executable, "tools/api_reference.py", str(target)], capture_output=True, text=True, cwd=ROOT
     )
     if done.returncode:
         raise SiteError(done.stderr.strip())
+    print(done.stderr, end="", file=sys.stderr)  # which modules have no page
+    for page in target.rglob("*.html"):
+        up = "../" * len(page.relative_to(target).parts)
+        back = f'<p><a href="{up}index.html">← tfkit</a> · <a href="{up}library/index.html">Build with it</a></p>'
+        text = page.read_text(encoding="utf-8")
+        page.write_text(re.sub(r"(<nav class=\"pdoc\">.*?<div>)", rf"\1{back}", text, count=1, flags=re.S), "utf-8")
 
 
 def main(arguments: list[str] | None = None) -> int:
