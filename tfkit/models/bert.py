@@ -1,4 +1,4 @@
-"""BERT (Devlin et al. 2018, arXiv:1810.04805): read in both directions, learn by filling in blanks.
+"""BERT (Devlin et al. 2018, arXiv:1810.04805): a bidirectional encoder, trained to fill in masked words.
 
 Parent   transformer (by idea: its encoder half)
 Differs  learned positions; a table that says which of two sentences a token is in; norm and dropout after the

@@ -1,13 +1,13 @@
-"""BigBird (Zaheer et al. 2020, arXiv:2007.14062): BERT over long texts, as a few links between blocks reach everywhere.
+"""BigBird (Zaheer et al. 2020, arXiv:2007.14062): BERT for long texts, with block-sparse attention.
 
 Parent   bert
-Differs  the text is cut into blocks; a block looks at itself and its neighbours, at the first and the last block, which
-         look at all, and at a few drawn at random: time and memory grow with the length and not with its square.
-         As published: each layer draws with its own number as seed, anew for each length, and only in training; at
-         other times the first block stands in for each block drawn, so that it counts that much more.
-         Short texts, and every causal model, use full attention. (The published causal model, on a long text, looks
-         ahead: its blocks are not causal. Ours never does.) Attention weights are dropped in full attention only.
-         Dropout comes before the norm of the embeddings; heads have layers of their own.
+Differs  the text is cut into blocks; each block attends to itself and its neighbours, to the first and the last block,
+         which attend to everything, and to a few random ones: time and memory grow linearly with the length.
+         As published: the random blocks of a layer use its number as seed, change with the length, and exist only in
+         training; otherwise the first block replaces each of them, and so counts several times.
+         Short texts, and every causal model, use full attention. (The published causal model looks ahead on long texts,
+         as its blocks are not causal. Ours never does.) Attention weights have dropout in full attention only. Dropout
+         comes before the norm of the embeddings; heads have layers of their own.
 Trained  masked language modelling and next sentence, from RoBERTa's weights
 """
 

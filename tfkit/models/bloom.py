@@ -1,9 +1,10 @@
 """BLOOM (Scao et al. 2022, arXiv:2211.05100).
 
 Parent   llama
-Differs  no positions at all but a slope: each head takes from a score so much for every step between query and key
-         (ALiBi, Press et al. 2021, arXiv:2108.12409), which goes on for texts longer than any in training; LayerNorm,
-         one more right after the embeddings; an ordinary feed-forward network; biases; one matrix embeds and scores
+Differs  no position embeddings but a linear bias: each head subtracts a slope times the distance between query and key
+         from the scores (ALiBi, Press et al. 2021, arXiv:2108.12409), which extends to texts longer than any in
+         training; LayerNorm, one more right after the embeddings; an ordinary feed-forward network; biases; one matrix
+         embeds and scores
 Trained  objectives.causal_lm, on 46 languages and 13 programming languages
 """
 

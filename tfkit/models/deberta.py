@@ -1,11 +1,12 @@
-"""DeBERTa (He et al. 2020, arXiv:2006.03654): what a token says and where it stands are kept apart.
+"""DeBERTa (He et al. 2020, arXiv:2006.03654): attention with separate vectors for content and relative position.
 
 Parent   bert (by idea)
-Differs  scores are of content to content, content to distance ("c2p") and distance to content ("p2c"), where distances
-         have keys and queries of their own; so the embeddings need no positions. For filling in blanks these come in
-         late: the last layer is run `emd_steps` times, asked by its input plus absolute positions (the enhanced mask
-         decoder; the published models were trained with 2, and the published code runs them with 0). Padding is zero
-         after the embeddings. The pooler belongs to the classifier, with GELU and dropout.
+Differs  scores are sums of content to content, content to distance ("c2p") and distance to content ("p2c"), where
+         distances have keys and queries of their own; so the embeddings need no positions. For masked language
+         modelling absolute positions are added late: the last layer runs `emd_steps` times with queries from its input
+         plus absolute positions (the enhanced mask decoder; the published models were trained with 2, and the published
+         code runs them with 0). Padding is zero after the embeddings. The pooler belongs to the classifier, with GELU
+         and dropout.
 Trained  masked language modelling
 """
 

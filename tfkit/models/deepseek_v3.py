@@ -1,9 +1,9 @@
 """DeepSeek-V3 and R1 (DeepSeek-AI 2024, arXiv:2412.19437; multi-head latent attention: arXiv:2405.04434).
 
 Parent   mixtral (by idea)
-Differs  keys and values of all heads are made from one narrow latent, which is all that the cache holds, beside one key
-         for the position that the heads share; 256 small experts, chosen in groups by a sigmoid and a bias that keeps
-         them equally busy, and a shared one that every token meets; the first three layers have no experts
+Differs  keys and values of all heads are computed from one narrow latent, which is all that the cache holds, beside one
+         key for the position that the heads share; 256 small experts, chosen in groups by a sigmoid and a bias that
+         balances their load, and a shared one that every token uses; the first three layers have no experts
 Trained  objectives.causal_lm, and the token after the next (those layers are not built)
 """
 

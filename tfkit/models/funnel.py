@@ -1,11 +1,12 @@
-"""Funnel-Transformer (Dai et al. 2020, arXiv:2006.03236): a text need not stay as long as it was.
+"""Funnel-Transformer (Dai et al. 2020, arXiv:2006.03236): layers that shorten the sequence by pooling.
 
 Parent   bert (by idea)
-Differs  layers stand in blocks; before each but the first, neighbours are pooled into one (the first token stays apart:
-         `separate_cls`), in the queries first, so that the shorter sequence looks at the longer one; a decoder repeats
-         the last states to the full length, adds those of the first block, and runs a few layers more (not for heads
-         that read one vector, nor for "base"). Positions are distances, by waves; sentence types: the same, or another.
-         `attention_type` "factorized" is the same scores by another route; it drops other numbers while it trains.
+Differs  layers are grouped in blocks; before each block but the first, pairs of neighbours are pooled into one (the
+         first token stays separate: `separate_cls`), at first only in the queries, so that the shorter sequence attends
+         to the longer one; a decoder repeats the last states to the full length, adds those of the first block, and
+         runs a few more layers (not for heads that read one vector, nor for "base"). Positions are relative distances,
+         as sinusoids; sentence types: the same or another. `attention_type` "factorized" computes the same scores in
+         another order, with other random numbers in dropout.
 Trained  replaced-token detection, as ELECTRA, or masked language modelling
 """
 

@@ -1,8 +1,8 @@
 """Gemma 3, the text model (Gemma team 2025, arXiv:2503.19786).
 
 Parent   gemma2 (by idea)
-Differs  five layers in six attend to a window, with positions that turn as before, while the sixth turns slower, for
-         long texts; each head's queries and keys are normalised, which takes the place of the bound on scores
+Differs  five layers in six attend to a window, with the usual rotary positions, while the sixth rotates more slowly,
+         for long texts; each head's queries and keys are normalised, which takes the place of the bound on scores
 Trained  objectives.causal_lm, by distillation
 """
 

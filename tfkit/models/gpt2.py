@@ -1,9 +1,9 @@
 """GPT-2 (Radford et al. 2019, "Language Models are Unsupervised Multitask Learners").
 
 Parent   transformer (by idea: its decoder half)
-Differs  no encoder, so no cross-attention, but with add_cross_attention, which reads another model's states; learned
-         positions; norm before each sub-layer and once more at the end; GELU in its tanh form; the last layer of each
-         sub-layer starts smaller, as the sum has 2·n_layers terms
+Differs  no encoder and no cross-attention (except with add_cross_attention, over another model's states); learned
+         positions; norm before each sub-layer and once more at the end; GELU in its tanh form; the last matrix of each
+         sub-layer has smaller initial weights, as the residual sum has 2·n_layers terms
 Trained  objectives.causal_lm
 """
 

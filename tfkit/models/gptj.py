@@ -1,9 +1,9 @@
 """GPT-J (Wang and Komatsuzaki 2021, "GPT-J-6B: A 6 Billion Parameter Autoregressive Language Model").
 
 Parent   gpt2
-Differs  no table of positions: the first rotary_dim columns of each query and key are turned by an angle that grows
-         with the position (RoPE, Su et al. 2021); attention and feed-forward side by side, after one norm (so both
-         products can run at once); no biases in attention; a language model's head of its own, with a bias
+Differs  no table of positions: the first rotary_dim columns of each query and key are rotated by an angle that grows
+         with the position (RoPE, Su et al. 2021); attention and feed-forward network in parallel after one norm (so
+         both products can run at once); no biases in attention; an output matrix of its own, with a bias
 Trained  objectives.causal_lm on the Pile
 """
 

@@ -1,9 +1,9 @@
 """Llama (Touvron et al. 2023, arXiv:2302.13971 and arXiv:2307.09288; Grattafiori et al. 2024, arXiv:2407.21783).
 
 Parent   gpt2 (by idea)
-Differs  no table of positions: queries and keys are turned by their position (RoPE); RMSNorm, without mean or bias, for
-         LayerNorm; a gated feed-forward network (SwiGLU); no biases; from Llama 2 on several query heads share one head
-         of keys and values, which shrinks the cache; a language model's head of its own, or tied (3.2)
+Differs  no table of positions: queries and keys are rotated by their position (RoPE); RMSNorm, without mean or bias,
+         for LayerNorm; a gated feed-forward network (SwiGLU); no biases; from Llama 2 on several query heads share one
+         head of keys and values, which shrinks the cache; an output matrix of its own, or tied (3.2)
 Trained  objectives.causal_lm
 """
 

@@ -1,11 +1,12 @@
 """Longformer (Beltagy et al. 2020, arXiv:2004.05150): RoBERTa over whole documents.
 
 Parent   roberta (by idea)
-Differs  a token sees `window` neighbours only, half on each side, so time and memory grow with the length and not with
-         its square; a few tokens are global: they see all and all see them, through projections of their own (queries,
-         keys and values), which start as copies of the local ones
-         Global are: what global_attention_mask says; else the first token for a classifier, the question for question
-         answering, the choice for multiple choice (these two are told by the three sep tokens in between), else none.
+Differs  a token attends to `window` neighbours only, half on each side, so time and memory grow linearly with the
+         length; a few tokens are global: they attend to all and all attend to them, through projections of their own
+         (queries, keys and values), which start as copies of the local ones
+         Global tokens are those in global_attention_mask; by default the first token for a classifier, the question for
+         question answering, the choice for multiple choice (the three sep tokens in between mark these two), otherwise
+         none.
 Trained  masked language modelling, from RoBERTa's weights, whose position table is copied until it is long enough
 """
 

@@ -3,8 +3,8 @@
 Parent   bart
 Differs  norm before each sub-layer and once more after the last, none after the embeddings, which are multiplied by
          sqrt(d_model); ReLU; sinusoids in steps of their own (tensor2tensor's), which count from pad_token_id + 1 and
-         skip padding; layers left out in training; both sides begin with the token of their language: what the decoder
-         starts with is the end token, and then it is made to write the target's language
+         skip padding; layers left out in training; both sides begin with the token of their language: the decoder
+         starts with the end token, and its first token is forced to be the target's language
 Trained  translation of 7.5 billion pairs of sentences from the web, with back-translation
 """
 

@@ -1,8 +1,8 @@
 """Mamba-2 (Dao and Gu 2024, arXiv:2405.21060): a language model without attention, for the contrast.
 
 Parent   llama (by idea)
-Differs  no attention: each head holds a state of fixed size, which fades by as much as each token says, and to which
-         the token is added; no positions, and a cache that does not grow; a short convolution in front, and no
+Differs  no attention: each head holds a state of fixed size, which decays by a factor that each token sets, and to
+         which the token is added; no positions, and a cache that does not grow; a short convolution in front, and no
          feed-forward network: one kind of layer, with a gate, does all
 Trained  objectives.causal_lm
 """

@@ -2,7 +2,7 @@
 
 Parent   llama
 Differs  eight feed-forward networks in each layer, of which a router picks two for each token: 47 billion parameters,
-         of which a token meets 13 billion
+         of which a token uses 13 billion
 Trained  objectives.causal_lm, and a loss that keeps the experts equally busy (nn.load_balancing_loss)
 """
 

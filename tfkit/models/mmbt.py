@@ -1,4 +1,4 @@
-"""MMBT (Kiela et al. 2019, arXiv:1909.02950): pictures are words, once a matrix has brought them into the words' space.
+"""MMBT (Kiela et al. 2019, arXiv:1909.02950): image regions become tokens through a learned projection.
 
 Parent   bert (by idea)
 Differs  the first tokens are regions of a picture: [CLS], what an image encoder makes of each, [SEP]; then the text,

@@ -1,7 +1,7 @@
 """ModernBERT (Warner et al. 2024, arXiv:2412.13663): BERT's task, with what decoders have learned since.
 
 Parent   bert (by idea)
-Differs  positions turned (RoPE) in place of a table, so that texts of 8192 tokens fit; two layers in three attend to a
+Differs  rotary positions (RoPE) in place of a table, so that texts of 8192 tokens fit; two layers in three attend to a
          window of 128; norms before each sub-layer, without biases, as almost all layers are; GELU gates (GEGLU)
 Trained  objectives.masked_lm on 2 trillion tokens; no next sentence
 """

@@ -1,4 +1,4 @@
-"""Pegasus (Zhang et al. 2019, arXiv:1912.08777): trained to say what was left out, so it can summarise.
+"""Pegasus (Zhang et al. 2019, arXiv:1912.08777): pretrained for summaries by generating sentences that were left out.
 
 Parent   bart
 Differs  norm before each sub-layer and once more after the last, none after the embeddings, which are multiplied by

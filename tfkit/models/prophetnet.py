@@ -2,14 +2,14 @@
 
 Parent   bart (by idea)
 Differs  BART's layers and learned positions, counted from pad_token_id + 1. The decoder runs 1 + n streams through the
-         same weights (nn.streams): the main one reads the words; predicting stream s has no words, only the next
-         position and an embedding of s, and looks at the main stream up to s words back, and at itself. Heads: seq2seq,
-         the decoder alone (causal_lm, labels not shifted), the encoder alone.
+         same weights (nn.ngram_attention): the main one reads the words; predicting stream s has no words, only the
+         next position and an embedding of s, and attends to the main stream up to s words back, and to itself. Heads:
+         seq2seq, the decoder alone (causal_lm, labels not shifted), the encoder alone.
 Trained  every stream on the same word, of which stream s has not seen the s words before. `eps` smooths the labels.
 
-transformers, since it put the batch first, pairs the buckets' scores with the rows of other positions, later ones too;
-not while it decodes word by word, when its streams also see all words. `paired` = False computes that, and is what a
-config.json means that does not say otherwise; the paper, caches and causality want True.
+Since transformers moved the batch dimension to the front, it pairs the bucket scores with the rows of other positions,
+including later ones, except when it decodes word by word, when its streams also see all words. `paired` = False
+computes that, and is the default for a config.json without the field; the paper, caches and causality need True.
 """
 
 from typing import Any, ClassVar

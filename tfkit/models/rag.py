@@ -1,6 +1,6 @@
-"""RAG (Lewis et al. 2020, arXiv:2005.11401): look it up, then write; what is known is in an index, not in weights.
+"""RAG (Lewis et al. 2020, arXiv:2005.11401): generation from passages that are retrieved from an index.
 
-Parent   bart (by idea), and dpr, which finds for it
+Parent   bart (by idea), and dpr, which retrieves
 Differs  a question encoder finds n_docs passages in an index (`retriever`, see `tfkit.retrieve`); the generator reads
          each with the question, and the passages are summed over, by how well each fits: at every token (head
          "rag_token") or once for the whole answer ("rag_sequence"). Their scores train the question encoder; the index

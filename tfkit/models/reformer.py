@@ -1,13 +1,13 @@
 """Reformer (Kitaev et al. 2020, arXiv:2001.04451): a language model for very long texts, in little memory.
 
 Parent   gpt2 (by idea)
-Differs  a position sees those whose vectors a random hash puts near it, in one or several rounds (queries are their own
-         keys), or, in other layers, those of its own chunk and its neighbours'; reversible layers, whose inputs are
-         computed again on the way back, so memory does not grow with depth; the feed-forward part in pieces (ff_chunk);
-         positions from two small tables; the two halves of the state are normed together, so heads see 2 · d_model
-         As published: chunks of hashed positions are cut without looking at the bucket, so a later token may move who
-         sees whom before it; chunks form a ring, which shows in layers that are not causal; nothing is hashed in a
-         text of one chunk. Each call hashes anew unless hash_seed is given; a cache keeps to its rotations.
+Differs  a position attends to those whose hashes are similar, in one or several rounds (queries are their own keys),
+         or, in other layers, to its own chunk and neighbouring ones; reversible layers, whose inputs are recomputed in
+         the backward pass, so memory does not grow with depth; the feed-forward network in chunks (ff_chunk); positions
+         from two small tables; the two halves of the state are normalised together, so heads read 2 · d_model
+         As published: chunks of sorted positions are cut regardless of the buckets, so a later token may change which
+         earlier ones attend to each other; chunks form a ring, which shows in layers that are not causal; a text of one
+         chunk is not hashed. Each call draws new hashes unless hash_seed is given; a cache keeps its rotations.
 Trained  objectives.causal_lm; also masked language modelling
 """
 

@@ -1,7 +1,7 @@
 """Sequence to sequence with recurrent networks (Sutskever et al. 2014; Cho et al. 2014), with or without attention
 (Bahdanau et al. 2015, arXiv:1409.0473; Luong et al. 2015, arXiv:1508.04025).
 
-Parent   none: where the story begins
+Parent   none: the earliest architecture here
 Differs  attention "none": one vector carries the whole sentence; "dot": each decoder state looks back at all encoder
          states; "bahdanau": so does the state *before* each step, through a small network, and what it saw is read in.
 Trained  objectives.label_smoothing with smoothing 0

@@ -1,9 +1,9 @@
-"""Transformer-XL (Dai et al. 2019, arXiv:1901.02860): read on where the last segment ended.
+"""Transformer-XL (Dai et al. 2019, arXiv:1901.02860): recurrence over segments, by a memory of earlier states.
 
 Parent   transformer (by idea: its decoder half)
-Differs  a memory: the states of earlier segments are keys too, without gradients; so positions are distances, and a
-         query meets them with biases of its own (u for content, v for distance); all queries may be held to the same
-         reach (same_length); rare words have narrow embeddings, at both ends (adaptive input and softmax)
+Differs  a memory: the states of earlier segments are keys too, without gradients; so positions are relative distances,
+         with separate query biases for content (u) and distance (v); all queries may be limited to equally many keys
+         (same_length); rare words have narrower vectors, in the embeddings and the output (adaptive input and softmax)
 Trained  objectives.causal_lm, one segment after the other
 """
 

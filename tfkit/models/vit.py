@@ -2,7 +2,7 @@
 
 Parent   bert (by idea)
 Differs  what is embedded are patches of pixels, each by one matrix; the norm before each sub-layer and once more at the
-         end; no padding; positions that are stretched where a picture is larger than those of training
+         end; no padding; positions that are interpolated for pictures larger than those of training
 Trained  labels of ImageNet-21k; head "masked_image" (SimMIM, Xie et al. 2021, arXiv:2111.09886) learns without labels
 """
 

@@ -1,9 +1,10 @@
-"""XLNet (Yang et al. 2019, arXiv:1906.08237): predict in any order, and so read both ways without blanks in the text.
+"""XLNet (Yang et al. 2019, arXiv:1906.08237): permutation language modelling, bidirectional without mask tokens.
 
 Parent   transformer_xl (by idea)
-Differs  an order is a mask (perm_mask), so distances go both ways; where words are predicted (target_mapping), a second
-         stream of states knows its place and not its word; scores also ask whether two words are of one segment;
-         no adaptive vocabulary; BERT's tasks. A target that may look at nothing, not even a memory, gathers zeros
+Differs  the order is a mask (perm_mask), so distances have both signs; for predicted words (target_mapping), a second
+         stream of states knows the position and not the word; scores also depend on whether two words are in one
+         segment; no adaptive vocabulary; BERT's tasks. A target that may attend to nothing, not even a memory, gives
+         zeros
 Trained  objectives.permutation_lm (head "masked_lm": labels are what stands at the targets)
 """
 
