@@ -1,4 +1,4 @@
-"""The distribution: its name, what to type for one of its extras, and whether another project lies in its place.
+"""The distribution: its name, the command that installs its extras, and a test for other projects with our names.
 
 Import names and the name that pip knows differ: `tfkit` and `autograder` belong to other projects on PyPI.
 """

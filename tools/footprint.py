@@ -1,6 +1,6 @@
-"""What an extra takes on disk once it is installed: `python tools/footprint.py [EXTRA]`, of packages here.
+"""Measures the disk space of an installed extra: `python tools/footprint.py [EXTRA]`, from the packages here.
 
-Gradescope's images are kept within 1.5 GB. Beside the packages stand Python itself and the system they lie on.
+Gradescope's images must stay within 1.5 GB, which includes Python itself and the operating system.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Print what pyproject.toml asks for, so that it can be installed before the project is built: with the extras named as
-arguments, or with every extra but `kernels` and `site` where none is named. The first is a gigabyte, and torch's CUDA
-build has it; the second is installed by `make site`."""
+"""Print the requirements in pyproject.toml, so that they can be installed before the project is built: with the extras
+named as arguments, or by default with every extra but `kernels` and `site`. `kernels` takes a gigabyte, and torch's
+CUDA build includes it; `make site` installs `site`."""
 
 from __future__ import annotations
 

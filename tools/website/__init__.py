@@ -1,4 +1,4 @@
-"""The project's site, made from what is there: `make site`, or `python -m tools.website site`."""
+"""Builds the project's site from the repository: `make site`, or `python -m tools.website site`."""
 
 from __future__ import annotations
 
@@ -9,4 +9,4 @@ DOCS = ROOT / "docs"
 
 
 class SiteError(Exception):
-    """What a page should be made from is missing or does not fit; the words say what and where."""
+    """The source of a page is missing or invalid; the message says what and where."""

@@ -1,4 +1,4 @@
-"""What a site must hold: every link leads somewhere, nothing is fetched from elsewhere, no solution is shown."""
+"""Checks a built site: every link works, nothing is fetched from another origin, and no solution is shown."""
 
 from __future__ import annotations
 

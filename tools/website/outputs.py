@@ -1,7 +1,7 @@
-"""What the lessons' cells showed when they were last run: `python -m tools.website.outputs [UNIT …]` runs them anew.
+"""The stored outputs of the lessons' cells: `python -m tools.website.outputs [UNIT …]` runs the lessons again.
 
-Kept in `docs/book`, a file for each unit and its pictures beside it. A cell's outputs are kept with a hash of its
-source: a cell that has changed since shows none until this is run again.
+They are kept in `docs/book`, in a file for each unit with its pictures beside it. A cell's outputs are stored with a
+hash of its source, so a cell that has changed shows none until this is run again.
 """
 
 from __future__ import annotations
